@@ -1,0 +1,43 @@
+import tseslint from 'typescript-eslint';
+
+const noEmptyCatch = { 'no-empty': ['error', { allowEmptyCatch: false }] };
+
+export default tseslint.config(
+  { ignores: ['dist/**', 'node_modules/**', 'examples/**', 'test/fixtures/**', 'coverage/**'] },
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.recommendedTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      ...noEmptyCatch,
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/no-misused-promises': [
+        'error',
+        { checksVoidReturn: { arguments: false, attributes: false } },
+      ],
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      '@typescript-eslint/require-await': 'off',
+      'max-lines': ['error', { max: 400, skipBlankLines: false, skipComments: false }],
+      'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
+      eqeqeq: ['error', 'always'],
+    },
+  },
+  {
+    files: ['apps/**/*.ts', 'libs/**/*.ts'],
+    ignores: ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.suite.ts'],
+    rules: { '@typescript-eslint/no-non-null-assertion': 'error' },
+  },
+  {
+    // A describe block is a table of cases, not a function that does too much.
+    files: ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts', '**/*.suite.ts'],
+    rules: { 'max-lines-per-function': 'off', '@typescript-eslint/unbound-method': 'off' },
+  },
+  {
+    // Nest reads constructor parameter types at run time: an inline type import would erase them.
+    files: ['**/*.controller.ts', '**/*.module.ts', '**/*.handler.ts', '**/*.dto.ts'],
+    rules: { '@typescript-eslint/consistent-type-imports': 'off' },
+  },
+);

@@ -1,0 +1,26 @@
+import { type LogRecord } from '../stream-log/stream-log.js';
+
+/** A record that waits for its time. */
+export interface Waiting {
+  /** Unique; a repeat of `put` replaces. */
+  readonly id: string;
+  /** What it belongs to (`wh_…`), so that it can be dropped with it. */
+  readonly owner: string;
+  /** Epoch milliseconds. */
+  readonly dueAt: number;
+  readonly record: LogRecord;
+}
+
+/** Durable, ordered by due time. A waiting record survives a restart; one taken twice carries the same ids. */
+export interface RetrySchedule {
+  /** Resolves when durable. */
+  put(entries: readonly Waiting[]): Promise<void>;
+  /** Earliest first, due at or before `now`. They stay until removed. */
+  due(now: number, limit: number): Promise<readonly Waiting[]>;
+  /** Idempotent. */
+  remove(ids: readonly string[]): Promise<void>;
+  removeOwner(owner: string): Promise<void>;
+  /** Due time of the earliest entry; undefined when empty. */
+  nextDueAt(): Promise<number | undefined>;
+  countOf(owner: string): Promise<number>;
+}

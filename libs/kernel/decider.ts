@@ -1,0 +1,19 @@
+import { type DomainEvent } from './events.js';
+
+/**
+ * The rules of one aggregate, pure: time, ids and randomness arrive in the command.
+ * `decide` returns the facts that follow, `[]` for a no-op, or throws a DomainError when a rule forbids it.
+ */
+export interface Decider<C, E extends DomainEvent, S> {
+  /** Category of its streams: `source` gives `source-dc_…`. */
+  readonly category: string;
+  initialState(): S;
+  decide(command: C, state: S): E[];
+  evolve(state: S, event: E): S;
+}
+
+export const fold = <C, E extends DomainEvent, S>(decider: Decider<C, E, S>, events: Iterable<E>): S => {
+  let state = decider.initialState();
+  for (const event of events) state = decider.evolve(state, event);
+  return state;
+};

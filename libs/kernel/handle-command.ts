@@ -1,0 +1,111 @@
+import { fold, type Decider } from './decider.js';
+import { RevisionConflict, type EventStore, type ExpectedRevision } from './event-store.js';
+import { streamName, type Actor, type DomainEvent, type NewEvent, type Position } from './events.js';
+import { eventIdOf } from './ids.js';
+import { type Upcasters } from './upcasting.js';
+
+/** Who asks, for whom, and on account of what. Travels beside the command, never inside it. */
+export interface CommandContext {
+  readonly commandId: string;
+  readonly correlationId: string;
+  readonly causationId: string;
+  readonly actor: Actor;
+  readonly workspaceId: string;
+  readonly traceparent?: string;
+}
+
+export interface CommandResult<S> {
+  readonly state: S;
+  readonly events: readonly DomainEvent[];
+  /** Position of the last event that this command wrote; undefined for a no-op. */
+  readonly position?: Position;
+  readonly revision: ExpectedRevision;
+}
+
+export interface CommandHandlerOptions {
+  readonly store: EventStore;
+  readonly upcasters: Upcasters;
+  /** How often a command is decided again after a conflict. */
+  readonly maxAttempts?: number;
+}
+
+export type HandleCommand = <C, E extends DomainEvent, S>(
+  decider: Decider<C, E, S>,
+  id: string,
+  command: C,
+  context: CommandContext,
+) => Promise<CommandResult<S>>;
+
+/** The one way in which a command changes an aggregate. */
+export const commandHandler = ({ store, upcasters, maxAttempts = 4 }: CommandHandlerOptions): HandleCommand => {
+  return async <C, E extends DomainEvent, S>(
+    decider: Decider<C, E, S>,
+    id: string,
+    command: C,
+    context: CommandContext,
+  ): Promise<CommandResult<S>> => {
+    const stream = streamName(decider.category, id);
+    for (let attempt = 1; ; attempt++) {
+      // 1. Load the stream and fold it into the state. A repeat of a command that went through is answered from it.
+      const { state, revision, repeat } = await load(store, upcasters, decider, stream, context.commandId);
+      if (repeat) return { state, events: [], position: repeat, revision };
+
+      // 2. Decide, purely.
+      const events = decider.decide(command, state);
+      if (events.length === 0) return { state, events, revision };
+
+      // 3. Append with the revision that was read.
+      try {
+        const appended = await store.append(stream, toNewEvents(stream, events, context, upcasters), revision);
+        // 4. Answer with the state after the events.
+        const next = events.reduce((s, event) => decider.evolve(s, event), state);
+        return { state: next, events, position: appended.position, revision: appended.revision };
+      } catch (error) {
+        // 5. Somebody else was first: decide again on what they left.
+        if (!(error instanceof RevisionConflict) || attempt >= maxAttempts) throw error;
+      }
+    }
+  };
+};
+
+/** The state of an aggregate as of now, with its revision. */
+export const load = async <C, E extends DomainEvent, S>(
+  store: EventStore,
+  upcasters: Upcasters,
+  decider: Decider<C, E, S>,
+  stream: string,
+  commandId?: string,
+): Promise<{ state: S; revision: ExpectedRevision; repeat?: Position }> => {
+  let revision: ExpectedRevision = 'no_stream';
+  let repeat: Position | undefined;
+  const events: E[] = [];
+  for await (const recorded of store.read(stream)) {
+    revision = recorded.revision;
+    if (commandId !== undefined && recorded.metadata.commandId === commandId) repeat = recorded.position;
+    const { type, data } = upcasters.upcast(recorded);
+    events.push({ type, data } as E);
+  }
+  const state = fold(decider, events);
+  return repeat === undefined ? { state, revision } : { state, revision, repeat };
+};
+
+const toNewEvents = (
+  stream: string,
+  events: readonly DomainEvent[],
+  context: CommandContext,
+  upcasters: Upcasters,
+): NewEvent[] =>
+  events.map(({ type, data }, index) => ({
+    id: eventIdOf(context.commandId, stream, index),
+    type,
+    data,
+    metadata: {
+      $correlationId: context.correlationId,
+      $causationId: context.causationId,
+      commandId: context.commandId,
+      actor: context.actor,
+      workspaceId: context.workspaceId,
+      schemaVersion: upcasters.currentVersion(type),
+      ...(context.traceparent === undefined ? {} : { traceparent: context.traceparent }),
+    },
+  }));

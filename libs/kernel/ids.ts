@@ -1,0 +1,30 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { v5 as uuidV5, v7 as uuidV7 } from 'uuid';
+
+/** Identifier prefixes of rest-api.md, and our own for what it lacks. */
+export type IdPrefix = 'sc' | 'dc' | 'p' | 'wh' | 'sub' | 'asub' | 'o' | 'u' | 'key' | 'apn' | 'sec' | 'dlv' | 'inv';
+
+const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
+const EVENT_NAMESPACE = '6d1f8a52-3b1c-5e0f-9a0b-0c2f8d6f5a11';
+
+const base36 = (bytes: Uint8Array, length: number): string => {
+  let out = '';
+  for (let i = 0; i < length; i++) out += ALPHABET[(bytes[i] ?? 0) % 36];
+  return out;
+};
+
+/** `dc_` + 9 characters of time + 9 random: sorts by creation, unique without coordination. */
+export const newId = (prefix: IdPrefix, now: number): string =>
+  `${prefix}_${now.toString(36).padStart(9, '0')}${base36(randomBytes(9), 9)}`;
+
+/** The same parts always give the same id: a repeat of the work finds what the first try made. */
+export const derivedId = (prefix: IdPrefix, ...parts: string[]): string =>
+  `${prefix}_${base36(createHash('sha256').update(parts.join('\n')).digest(), 18)}`;
+
+export const randomKey = (length: number): string => base36(randomBytes(length), length);
+
+export const newCommandId = (): string => uuidV7();
+
+/** uuid v5 of command, stream and index: a retried command appends the same ids, and the store absorbs them. */
+export const eventIdOf = (commandId: string, stream: string, index: number): string =>
+  uuidV5(`${commandId}/${stream}/${index}`, EVENT_NAMESPACE);

@@ -1,0 +1,62 @@
+import { type LogRecord } from './stream-log.js';
+
+/** What a record's headers hold, by kind of topic. Values are text: numbers in decimal, absent fields left out. */
+
+export type InvocationKind = 'http' | 'timer' | 'emit' | 'manual';
+
+/** On `invocations.*`; value = the JSON of the event that `run` receives. */
+export interface InvocationHeaders extends Record<string, string> {
+  /** `inv_…`; the same again on a repeat (router restart, timer tick). */
+  id: string;
+  kind: InvocationKind;
+  source: string;
+  workspace: string;
+  /** Epoch milliseconds of the arrival. */
+  at: string;
+  /** How many listeners the cause has passed; the router stops at MAX_HOPS. */
+  hops: string;
+  /** http and timer: the interface prop that fired. */
+  prop: string;
+  /** '1' when somebody waits for `respond`. */
+  respond: string;
+}
+
+/** On `emits.*`; value = payload JSON. A `delete` record removes events [start, end] of a channel from the history. */
+export interface EmitHeaders extends Record<string, string> {
+  kind: 'emit' | 'delete';
+  /** Event id `<epoch ms>-<seq>`, strictly increasing per emitter. */
+  id: string;
+  emitter: string;
+  workspace: string;
+  /** Channel; empty for the default one. */
+  channel: string;
+  /** 27 characters, sortable, derived from the invocation: a repeat of the run gives the same. */
+  emit: string;
+  hops: string;
+}
+/** Optional headers of an emit: `dedupe` (the id given to $emit), `summary`, `ts`; of a delete: `start`, `end`. */
+
+/** On `deliveries.*`; value = the exact body to send. */
+export interface DeliveryHeaders extends Record<string, string> {
+  /** `dlv_…`, derived from emit id and subscription: a repeat gives the same. */
+  id: string;
+  webhook: string;
+  workspace: string;
+  emitter: string;
+  channel: string;
+  emit: string;
+  /** Event id of the emit. */
+  event: string;
+  /** 1 for the first attempt. */
+  attempt: string;
+  /** Epoch milliseconds of the emit's arrival at the router. */
+  at: string;
+}
+
+export type RecordOf<H extends Record<string, string>> = Omit<LogRecord, 'headers'> & { readonly headers: H };
+
+export const MAX_HOPS = 32;
+
+/** Channels that the platform writes itself (rest-api.md, "Events"). */
+export const ERRORS_CHANNEL = '$errors';
+export const LOGS_CHANNEL = '$logs';
