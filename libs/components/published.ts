@@ -1,0 +1,70 @@
+/** What other contexts and the roles may know of components. */
+import { type ConfigurableProp } from '../runtime/component-metadata.js';
+
+export type { ConfigurableProp };
+
+export type DedupeStrategy = 'unique' | 'greatest' | 'last';
+
+export interface ComponentSaved {
+  readonly type: 'ComponentSaved';
+  readonly data: {
+    readonly componentId: string;
+    readonly userId: string;
+    readonly kind: 'source' | 'action';
+    readonly key: string | null;
+    readonly name: string;
+    readonly version: string;
+    readonly description: string | null;
+    readonly annotations: Readonly<Record<string, unknown>> | null;
+    /** Blob of the exact code; its hash is the component's `code_hash`. */
+    readonly codeHash: string;
+    /** Blob of the one-file bundle that runs. */
+    readonly bundleHash: string;
+    /** Where the code lives; metadata only. */
+    readonly url: string | null;
+    readonly configurableProps: readonly ConfigurableProp[];
+    readonly hooks: readonly ('deploy' | 'activate' | 'deactivate')[];
+    readonly dedupe: DedupeStrategy | null;
+    readonly hasRun: boolean;
+    /** Epoch milliseconds. */
+    readonly savedAt: number;
+  };
+}
+
+/** The same code was posted again by the same workspace. */
+export interface ComponentSavedAgain {
+  readonly type: 'ComponentSavedAgain';
+  readonly data: { readonly url: string | null; readonly savedAt: number };
+}
+
+export type ComponentEvent = ComponentSaved | ComponentSavedAgain;
+
+/** What a source needs of the component that it deploys. */
+export interface DeployableComponent {
+  readonly id: string;
+  readonly key: string | null;
+  readonly name: string;
+  readonly kind: 'source' | 'action';
+  readonly bundleHash: string;
+  readonly configurableProps: readonly ConfigurableProp[];
+  readonly hooks: readonly ('deploy' | 'activate' | 'deactivate')[];
+  readonly dedupe: DedupeStrategy | null;
+}
+
+/** One of them, in this order of precedence (rest-api.md, "Sources"; `key` is decisions.md 1.5). */
+export interface ComponentReference {
+  readonly componentId?: string;
+  readonly componentCode?: string;
+  readonly componentUrl?: string;
+  readonly files?: Readonly<Record<string, string>>;
+  readonly key?: string;
+}
+
+/** Implemented by the components context: saves code that is given inline, finds what is named. */
+export interface ComponentCatalog {
+  /** Rejects with DomainError component.* (not found, invalid, too large, reference missing). */
+  resolve(
+    reference: ComponentReference,
+    context: import('../kernel/handle-command.js').CommandContext,
+  ): Promise<DeployableComponent>;
+}

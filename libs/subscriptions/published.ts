@@ -1,0 +1,19 @@
+/** What other contexts and the roles may know of subscriptions. The stream id is derived from workspace and triple. */
+export interface SubscriptionCreated {
+  readonly type: 'SubscriptionCreated';
+  readonly data: {
+    readonly subscriptionId: string;
+    readonly userId: string;
+    /** `dc_…`, `p_…`, `dc_*`, `p_*`, `o_…` or `u_…`. */
+    readonly emitterId: string;
+    readonly listenerId: string;
+    /** Channel; empty for the default one. */
+    readonly eventName: string;
+    readonly createdAt: number;
+  };
+}
+export interface SubscriptionDeleted {
+  readonly type: 'SubscriptionDeleted';
+  readonly data: { readonly reason: 'requested' | 'emitter_deleted' | 'listener_deleted'; readonly deletedAt: number };
+}
+export type SubscriptionEvent = SubscriptionCreated | SubscriptionDeleted;

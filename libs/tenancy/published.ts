@@ -1,0 +1,48 @@
+/** What other contexts and the roles may know of users, workspaces and API keys. */
+export interface UserRegistered {
+  readonly type: 'UserRegistered';
+  readonly data: { readonly userId: string; readonly username: string; readonly email: string; readonly registeredAt: number };
+}
+export type UserEvent = UserRegistered;
+
+export interface WorkspaceCreated {
+  readonly type: 'WorkspaceCreated';
+  readonly data: {
+    readonly workspaceId: string;
+    readonly orgname: string;
+    readonly name: string;
+    readonly email: string;
+    readonly ownerId: string;
+    readonly createdAt: number;
+  };
+}
+export interface WorkspaceMemberAdded {
+  readonly type: 'WorkspaceMemberAdded';
+  readonly data: { readonly userId: string; readonly addedAt: number };
+}
+export type WorkspaceEvent = WorkspaceCreated | WorkspaceMemberAdded;
+
+export interface ApiKeyIssued {
+  readonly type: 'ApiKeyIssued';
+  readonly data: {
+    readonly keyId: string;
+    readonly userId: string;
+    readonly name: string;
+    /** SHA-256 hex of the key; the key itself is shown once and kept nowhere. */
+    readonly keyHash: string;
+    readonly issuedAt: number;
+  };
+}
+export interface ApiKeyRevoked {
+  readonly type: 'ApiKeyRevoked';
+  readonly data: { readonly revokedAt: number };
+}
+export type ApiKeyEvent = ApiKeyIssued | ApiKeyRevoked;
+
+/** Who calls. Attached to the request by the guard. */
+export interface Caller {
+  readonly userId: string;
+  readonly apiKeyId: string;
+  /** Workspaces that the user is a member of. */
+  readonly workspaceIds: readonly string[];
+}

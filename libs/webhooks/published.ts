@@ -1,0 +1,49 @@
+/** What other contexts and the roles may know of webhooks. */
+export interface WebhookCreated {
+  readonly type: 'WebhookCreated';
+  readonly data: {
+    readonly webhookId: string;
+    readonly userId: string;
+    readonly name: string | null;
+    readonly description: string | null;
+    readonly url: string;
+    /** Vault reference of the signing key, `whsec_…` in clear. */
+    readonly signingKeyRef: string;
+    readonly createdAt: number;
+  };
+}
+export interface WebhookUpdated {
+  readonly type: 'WebhookUpdated';
+  readonly data: {
+    readonly name: string | null;
+    readonly description: string | null;
+    readonly url: string;
+    readonly active: boolean;
+    readonly updatedAt: number;
+  };
+}
+/** The platform stopped delivering: the endpoint answered 410, or failed for too long. */
+export interface WebhookDisabled {
+  readonly type: 'WebhookDisabled';
+  readonly data: { readonly reason: string; readonly disabledAt: number };
+}
+/** The former key stays valid until `formerValidUntil`. */
+export interface WebhookSigningKeyRegenerated {
+  readonly type: 'WebhookSigningKeyRegenerated';
+  readonly data: {
+    readonly signingKeyRef: string;
+    readonly formerKeyRef: string;
+    readonly formerValidUntil: number;
+    readonly regeneratedAt: number;
+  };
+}
+export interface WebhookDeleted {
+  readonly type: 'WebhookDeleted';
+  readonly data: { readonly deletedAt: number };
+}
+export type WebhookEvent =
+  | WebhookCreated
+  | WebhookUpdated
+  | WebhookDisabled
+  | WebhookSigningKeyRegenerated
+  | WebhookDeleted;
