@@ -1,3 +1,5 @@
+import { type ErrorCode } from './error-codes.js';
+
 /**
  * A rule of the domain was broken, or a named thing does not exist.
  *
@@ -6,7 +8,7 @@
  */
 export class DomainError extends Error {
   constructor(
-    readonly code: string,
+    readonly code: ErrorCode,
     message: string,
     readonly details?: Readonly<Record<string, unknown>>,
   ) {
