@@ -1,0 +1,198 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { request } from 'undici';
+import { ROOT } from './paths.js';
+import { removeDir, tempDir } from './temp-dir.js';
+
+export interface ServerOptions {
+  /** Settings beside those that the harness sets; a value of undefined removes one. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Default: a fresh temp folder, removed by `close`. */
+  readonly dataDir?: string;
+  readonly readyTimeoutMs?: number;
+}
+
+const MAIN = join(ROOT, 'dist/apps/standalone/src/main.js');
+const OUTPUT_KEPT = 64_000;
+const running = new Set<ChildProcess>();
+let armed = false;
+
+/** A server process on a data directory; may be stopped or killed and started again on the same directory. */
+export class Server {
+  readonly apiKey = `test_${randomBytes(16).toString('hex')}`;
+  readonly dataDir: string;
+  private readonly ownsDir: boolean;
+  private readonly env: Record<string, string>;
+  private readonly readyTimeoutMs: number;
+  private child: ChildProcess | undefined;
+  private output = '';
+  private address: { url: string; port: number } | undefined;
+  /** From spawn to the first 200 of /readyz, of the latest start. */
+  readyMs = 0;
+
+  constructor(options: ServerOptions = {}) {
+    this.ownsDir = options.dataDir === undefined;
+    this.dataDir = options.dataDir ?? tempDir('data');
+    this.readyTimeoutMs = options.readyTimeoutMs ?? 30_000;
+    this.env = {
+      PATH: process.env.PATH ?? '',
+      HOME: this.dataDir,
+      SLUICE_PORT: '0',
+      SLUICE_HOST: '127.0.0.1',
+      SLUICE_DATA_DIR: this.dataDir,
+      SLUICE_API_KEY: this.apiKey,
+      SLUICE_EGRESS_ALLOW: '127.0.0.1/32',
+      SLUICE_ENDPOINT_RATE: '0',
+      SLUICE_API_RATE: '0',
+      ...definedOnly(process.env.SLUICE_ISOLATION, 'SLUICE_ISOLATION'),
+    };
+    for (const [name, value] of Object.entries(options.env ?? {})) {
+      if (value === undefined) delete this.env[name];
+      else this.env[name] = value;
+    }
+  }
+
+  /** `http://127.0.0.1:<port>` */
+  get url(): string {
+    if (!this.address) throw new Error('the server is not running');
+    return this.address.url;
+  }
+
+  get pid(): number {
+    const pid = this.child?.pid;
+    if (pid === undefined) throw new Error('the server is not running');
+    return pid;
+  }
+
+  /** The last 64 KB of what the processes wrote, all starts. */
+  get lastOutput(): string {
+    return this.output;
+  }
+
+  /** Spawns without waiting for readiness: for killing it in the middle of its start. */
+  launch(): ChildProcess {
+    if (!existsSync(MAIN)) throw new Error(`${MAIN} is missing: run npm run build`);
+    if (this.child) throw new Error('the server is running already');
+    armExit();
+    const child = spawn(process.execPath, ['--enable-source-maps', MAIN], {
+      cwd: this.dataDir,
+      env: this.env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const keep = (chunk: Buffer): void => {
+      this.output = (this.output + chunk.toString()).slice(-OUTPUT_KEPT);
+    };
+    child.stdout.on('data', keep);
+    child.stderr.on('data', keep);
+    child.once('exit', () => running.delete(child));
+    running.add(child);
+    this.child = child;
+    this.address = undefined;
+    return child;
+  }
+
+  async start(): Promise<this> {
+    const startedAt = performance.now();
+    const child = this.launch();
+    for (;;) {
+      this.address ??= this.readAddress(child.pid);
+      if (this.address && (await isReady(this.address.url))) break;
+      if (child.exitCode !== null || child.signalCode !== null) {
+        throw new Error(`the server ended (${child.exitCode ?? child.signalCode}) at start:\n${this.output}`);
+      }
+      if (performance.now() - startedAt > this.readyTimeoutMs) {
+        await this.kill9();
+        throw new Error(`the server was not ready after ${this.readyTimeoutMs} ms:\n${this.output}`);
+      }
+      await pause(5);
+    }
+    this.readyMs = performance.now() - startedAt;
+    return this;
+  }
+
+  /** SIGTERM; SIGKILL when it does not end in 15 s, which is an error. Resolves with the exit code. */
+  async stop(): Promise<number | null> {
+    const child = this.child;
+    if (!child) return null;
+    this.child = undefined;
+    const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined;
+    if (!ended) return child.exitCode;
+    child.kill('SIGTERM');
+    const late = setTimeout(() => child.kill('SIGKILL'), 15_000);
+    await ended;
+    clearTimeout(late);
+    if (child.signalCode === 'SIGKILL') throw new Error(`the server did not end on SIGTERM:\n${this.output}`);
+    return child.exitCode;
+  }
+
+  /** The power cut: nothing of the process runs after this. */
+  async kill9(): Promise<void> {
+    const child = this.child;
+    if (!child) return;
+    this.child = undefined;
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  async restart(): Promise<this> {
+    await this.stop();
+    return this.start();
+  }
+
+  /** Stops it and removes its data. */
+  async close(): Promise<void> {
+    try {
+      await this.stop();
+    } finally {
+      if (this.ownsDir) removeDir(this.dataDir);
+    }
+  }
+
+  /** Port 0 was asked for: the server writes what it got to `server.json`, with its pid. */
+  private readAddress(pid: number | undefined): { url: string; port: number } | undefined {
+    const file = join(this.dataDir, 'server.json');
+    if (!existsSync(file)) return undefined;
+    const text = readFileSync(file, 'utf8');
+    const told = parsed(text) as { port: number; pid: number } | undefined;
+    return told?.pid === pid && told ? { url: `http://127.0.0.1:${told.port}`, port: told.port } : undefined;
+  }
+}
+
+export const startServer = (options?: ServerOptions): Promise<Server> => new Server(options).start();
+
+const definedOnly = (value: string | undefined, name: string): Record<string, string> =>
+  value === undefined ? {} : { [name]: value };
+
+/** undefined while the file is being written. */
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+};
+
+const isReady = async (url: string): Promise<boolean> => {
+  try {
+    const reply = await request(`${url}/readyz`, { headersTimeout: 2_000, reset: true });
+    await reply.body.dump();
+    return reply.statusCode === 200;
+  } catch (error) {
+    if (error instanceof Error) return false;
+    throw error;
+  }
+};
+
+/** A test run that is interrupted leaves no server behind. */
+const armExit = (): void => {
+  if (armed) return;
+  armed = true;
+  process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')));
+};
