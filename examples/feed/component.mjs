@@ -29,12 +29,10 @@ export default {
       });
       if (response.status === 304) return undefined;
       if (!response.ok) throw new Error(`${this.url} answered ${response.status}`);
-      const text = await response.text();
-      this.db.set('validators', {
-        etag: response.headers.get('etag'),
-        lastModified: response.headers.get('last-modified'),
-      });
-      return text;
+      return {
+        xml: await response.text(),
+        validators: { etag: response.headers.get('etag'), lastModified: response.headers.get('last-modified') },
+      };
     },
     parse(xml) {
       const items = blocksOf(xml, 'entry').map(atomItem);
@@ -48,18 +46,20 @@ export default {
     },
   },
   async run() {
-    const xml = await this.download();
-    if (xml === undefined) {
+    const changed = await this.download();
+    if (changed === undefined) {
       console.log(`${this.url}: not modified`);
       return;
     }
-    const items = this.parse(xml).slice(0, 100);
+    const items = this.parse(changed.xml).slice(0, 100);
     console.log(`${this.url}: ${items.length} items`);
     for (const item of items) {
       // With ts the events leave oldest first, whatever the order in the feed.
       const ts = Date.parse(item.published ?? '') || undefined;
       this.$emit(item, { id: item.id, summary: item.title, ...(ts ? { ts } : {}) });
     }
+    // Last: after a failure above the next poll must get the whole feed again.
+    this.db.set('validators', changed.validators);
   },
 };
 

@@ -62,6 +62,11 @@ export class Server {
     return this.address.url;
   }
 
+  /** Started and ready, and neither stopped nor killed by us. */
+  get isRunning(): boolean {
+    return this.address !== undefined && this.child !== undefined;
+  }
+
   get pid(): number {
     const pid = this.child?.pid;
     if (pid === undefined) throw new Error('the server is not running');
