@@ -1,0 +1,33 @@
+import { describe, expect, it } from '@jest/globals';
+import { derivedId, eventIdOf, newCommandId, newId, randomKey } from './ids.js';
+
+describe('ids', () => {
+  it('carry their prefix, sort by creation and do not repeat', () => {
+    const ids = Array.from({ length: 1000 }, (_, i) => newId('dc', 1_700_000_000_000 + i));
+    expect(ids.every((id) => /^dc_[0-9a-z]{18}$/.test(id))).toBe(true);
+    expect([...ids].sort()).toEqual(ids);
+    expect(new Set(Array.from({ length: 1000 }, () => newId('dc', 1))).size).toBe(1000);
+  });
+
+  it('sort by creation over all the time that they must last', () => {
+    expect(
+      newId('u', 1) < newId('u', Date.UTC(2026, 0)) && newId('u', Date.UTC(2026, 0)) < newId('u', Date.UTC(2400, 0)),
+    ).toBe(true);
+  });
+
+  it('are the same again when derived from the same parts, and differ when the parts are split otherwise', () => {
+    expect(derivedId('sub', 'o_1', 'dc_1', '')).toBe(derivedId('sub', 'o_1', 'dc_1', ''));
+    expect(derivedId('sub', 'ab', 'c')).not.toBe(derivedId('sub', 'a', 'bc'));
+    expect(derivedId('sub', 'a')).toMatch(/^sub_[0-9a-z]{18}$/);
+  });
+
+  it('of events follow from command, stream and index', () => {
+    expect(eventIdOf('cmd-1', 'a-1', 0)).toBe(eventIdOf('cmd-1', 'a-1', 0));
+    expect(new Set([eventIdOf('c', 'a-1', 0), eventIdOf('c', 'a-1', 1), eventIdOf('c', 'a-2', 0)]).size).toBe(3);
+    expect(newCommandId()).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('keys have the length asked for', () => {
+    expect(randomKey(15)).toMatch(/^[0-9a-z]{15}$/);
+  });
+});

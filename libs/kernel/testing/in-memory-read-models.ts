@@ -1,0 +1,144 @@
+import {
+  CheckpointConflict,
+  UnknownCursor,
+  type ApplyBatch,
+  type Checkpoint,
+  type CollectionSchema,
+  type Doc,
+  type GenerationState,
+  type Page,
+  type PageQuery,
+  type ReadModelStore,
+  type ReadModelWrite,
+  type Where,
+} from '../read-model-store.js';
+
+interface Generation {
+  readonly docs: Map<string, Doc>;
+  checkpoint: Checkpoint | null;
+}
+interface Collection {
+  readonly generations: Map<number, Generation>;
+  active: number;
+}
+
+/** A whole ReadModelStore for specs of queries and projectors: keeps the port's promises, survives nothing. */
+export class InMemoryReadModels implements ReadModelStore {
+  private readonly collections = new Map<string, Collection>();
+
+  /** Fills the active generation directly, for specs of queries. */
+  async put(schema: CollectionSchema, ...docs: readonly Doc[]): Promise<void> {
+    await this.register(schema);
+    for (const doc of docs) this.generation(schema).docs.set(doc.id, structuredClone(doc));
+  }
+
+  async register(schema: CollectionSchema): Promise<GenerationState> {
+    let collection = this.collections.get(schema.name);
+    if (!collection) {
+      collection = { active: 1, generations: new Map([[1, { docs: new Map(), checkpoint: null }]]) };
+      this.collections.set(schema.name, collection);
+    }
+    return { active: collection.active, checkpoint: this.generation(schema).checkpoint };
+  }
+
+  async apply({ schema, generation, expected, next, writes }: ApplyBatch): Promise<void> {
+    const target = this.generation(schema, generation);
+    if (target.checkpoint !== expected) throw new CheckpointConflict(schema.name, expected, target.checkpoint);
+    for (const write of writes) applyWrite(schema, target.docs, write);
+    target.checkpoint = next;
+  }
+
+  async get<D extends Doc>(schema: CollectionSchema, id: string, generation?: number): Promise<D | undefined> {
+    return (await this.getMany<D>(schema, [id], generation))[0];
+  }
+
+  async getMany<D extends Doc>(
+    schema: CollectionSchema,
+    ids: readonly string[],
+    generation?: number,
+  ): Promise<readonly (D | undefined)[]> {
+    const { docs } = this.generation(schema, generation);
+    return ids.map((id) => structuredClone(docs.get(id)) as D | undefined);
+  }
+
+  async page<D extends Doc>(schema: CollectionSchema, { where, limit, after, before }: PageQuery): Promise<Page<D>> {
+    const all = listed(schema, this.generation(schema).docs, where);
+    const indexOf = (cursor: string): number => {
+      const index = all.findIndex(({ id }) => id === cursor);
+      if (index === -1) throw new UnknownCursor(cursor);
+      return index;
+    };
+    const end = before === undefined ? all.length : indexOf(before);
+    const start = after !== undefined ? indexOf(after) + 1 : before === undefined ? 0 : Math.max(0, end - limit);
+    const docs = all.slice(start, Math.max(start, Math.min(end, start + limit)));
+    return { docs: structuredClone(docs) as D[], total: all.length };
+  }
+
+  async beginGeneration(schema: CollectionSchema): Promise<number> {
+    await this.register(schema);
+    const collection = this.collectionOf(schema);
+    const next = Math.max(...collection.generations.keys()) + 1;
+    for (const number of collection.generations.keys()) {
+      if (number !== collection.active) collection.generations.delete(number);
+    }
+    collection.generations.set(next, { docs: new Map(), checkpoint: null });
+    return next;
+  }
+
+  async activateGeneration(schema: CollectionSchema, generation: number): Promise<void> {
+    this.generation(schema, generation);
+    const collection = this.collectionOf(schema);
+    for (const number of [...collection.generations.keys()]) {
+      if (number !== generation) collection.generations.delete(number);
+    }
+    collection.active = generation;
+  }
+
+  private collectionOf(schema: CollectionSchema): Collection {
+    const collection = this.collections.get(schema.name);
+    if (!collection) throw new Error(`collection ${schema.name} is not registered`);
+    return collection;
+  }
+
+  private generation(schema: CollectionSchema, number?: number): Generation {
+    const collection = this.collectionOf(schema);
+    const generation = collection.generations.get(number ?? collection.active);
+    if (!generation) throw new Error(`collection ${schema.name} has no generation ${String(number)}`);
+    return generation;
+  }
+}
+
+const applyWrite = (schema: CollectionSchema, docs: Map<string, Doc>, write: ReadModelWrite): void => {
+  switch (write.op) {
+    case 'put':
+      docs.set(write.doc.id, structuredClone(write.doc));
+      return;
+    case 'delete':
+      docs.delete(write.id);
+      return;
+    case 'delete_range':
+      for (const doc of listed(schema, docs, write.where)) {
+        const sort = textOf(doc, schema.sort);
+        if ((write.from === undefined || sort >= write.from) && (write.to === undefined || sort <= write.to)) {
+          docs.delete(doc.id);
+        }
+      }
+      return;
+    case 'trim':
+      for (const doc of listed(schema, docs, write.where).slice(write.keep)) docs.delete(doc.id);
+  }
+};
+
+/** What matches, highest sort first, then highest id. */
+const listed = (schema: CollectionSchema, docs: ReadonlyMap<string, Doc>, where: Where): Doc[] =>
+  [...docs.values()]
+    .filter((doc) => Object.entries(where).every(([field, value]) => textOf(doc, field) === value))
+    .sort((a, b) => compare(textOf(b, schema.sort), textOf(a, schema.sort)) || compare(b.id, a.id));
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+const textOf = (doc: Doc, field: string): string => {
+  const value: unknown = Object.entries(doc).find(([name]) => name === field)?.[1];
+  if (typeof value !== 'string') throw new Error(`field ${field} of ${doc.id} is not text`);
+  return value;
+};
