@@ -1,0 +1,122 @@
+import { type EventStore } from './event-store.js';
+import { START, type Position, type RecordedEvent } from './events.js';
+import { type Projection, type ProjectorStatus } from './projection.js';
+import { type Doc, type ReadModelStore, type ReadModelWrite } from './read-model-store.js';
+import { type Upcasters } from './upcasting.js';
+
+export interface ProjectorOptions {
+  readonly projection: Projection;
+  readonly events: EventStore;
+  readonly readModels: ReadModelStore;
+  readonly upcasters: Upcasters;
+  /** Called after each batch, with the position that the read model now holds. */
+  readonly onApplied: () => void;
+  /** Called once when the projector stops for good: a poison event, or a second owner. */
+  readonly onFailure: (error: Error) => void;
+}
+
+/** Keeps one read model up to date with the event log. Stops loudly at an event that its projection cannot take. */
+export class Projector {
+  private readonly abort = new AbortController();
+  private running: Promise<void> = Promise.resolve();
+  private applied: Position | null = null;
+  private caughtUp = false;
+  private failure: Error | undefined;
+
+  constructor(private readonly options: ProjectorOptions) {}
+
+  async start(): Promise<void> {
+    const { projection, readModels } = this.options;
+    const { active, checkpoint } = await readModels.register(projection.schema);
+    this.applied = checkpoint;
+    this.running = this.follow(active).catch((error: unknown) => {
+      this.failure = error instanceof Error ? error : new Error(String(error));
+      this.options.onFailure(this.failure);
+    });
+  }
+
+  position(): Position {
+    return this.applied ?? START;
+  }
+
+  status(): ProjectorStatus {
+    const { name } = this.options.projection;
+    const base = { name, caughtUp: this.caughtUp, checkpoint: this.applied };
+    return this.failure ? { ...base, failure: this.failure.message } : base;
+  }
+
+  async stop(): Promise<void> {
+    this.abort.abort();
+    await this.running;
+  }
+
+  private async follow(generation: number): Promise<void> {
+    const { events, onApplied } = this.options;
+    for await (const batch of events.subscribe(this.position(), this.abort.signal)) {
+      if (batch.events.length > 0) {
+        await applyEvents(this.options, batch.events, generation, this.applied, batch.position);
+        this.applied = batch.position;
+      }
+      this.caughtUp = batch.caughtUp;
+      onApplied();
+    }
+  }
+}
+
+type Targets = Pick<ProjectorOptions, 'projection' | 'readModels' | 'upcasters'>;
+
+/** Folds a batch into documents and writes them with the checkpoint, as one unit. */
+const applyEvents = async (
+  { projection, readModels, upcasters }: Targets,
+  events: readonly RecordedEvent[],
+  generation: number,
+  expected: Position | null,
+  next: Position,
+): Promise<void> => {
+  const touched = events.map((event) => ({ event: upcasters.upcast(event), ids: projection.keys(event) }));
+  const ids = [...new Set(touched.flatMap((t) => t.ids))];
+  const stored = await readModels.getMany(projection.schema, ids, generation);
+  const docs = new Map<string, Doc | undefined>(ids.map((id, i) => [id, stored[i]]));
+  for (const { event, ids: keys } of touched) {
+    for (const id of keys) {
+      try {
+        docs.set(id, projection.evolve(docs.get(id), event, id));
+      } catch (error) {
+        throw new Error(
+          `projection ${projection.name} cannot apply ${event.type} at position ${event.position} (${event.stream}@${event.revision}): ${String(error)}`,
+          { cause: error },
+        );
+      }
+    }
+  }
+  const writes = [...docs].map(([id, doc]): ReadModelWrite =>
+    doc === undefined ? { op: 'delete', id } : { op: 'put', doc },
+  );
+  await readModels.apply({ schema: projection.schema, generation, expected, next, writes });
+};
+
+/**
+ * Builds a read model from zero in a generation of its own and switches to it. Resolves with the events read.
+ * Queries read the former generation until then.
+ */
+export const rebuildProjection = async (
+  targets: Targets & { readonly events: EventStore },
+  onProgress: (events: number) => void,
+): Promise<number> => {
+  const { projection, readModels, events } = targets;
+  await readModels.register(projection.schema);
+  const generation = await readModels.beginGeneration(projection.schema);
+  let checkpoint: Position | null = null;
+  let count = 0;
+  for (;;) {
+    const batch = await events.readAll(checkpoint ?? START, 1000);
+    const last = batch.at(-1);
+    if (!last) break;
+    await applyEvents(targets, batch, generation, checkpoint, last.position);
+    checkpoint = last.position;
+    count += batch.length;
+    onProgress(count);
+  }
+  await readModels.activateGeneration(projection.schema, generation);
+  return count;
+};

@@ -1,0 +1,57 @@
+/** What the runner needs of the rest, declared by it. */
+import { type SourceDefinition } from '../sources/published.js';
+import { type BoundProp, type HttpReply, type Sandbox, type SandboxSpec } from './sandbox.js';
+
+export interface RunnableSource {
+  readonly workspaceId: string;
+  readonly definition: SourceDefinition;
+}
+
+/** Sources as the event log has them. Undefined: unknown, deleted, or its deployment failed. */
+export interface RunnableSources {
+  find(sourceId: string): RunnableSource | undefined;
+}
+
+/** Warm processes, one per source. */
+export interface Sandboxes {
+  /**
+   * The source's live process, started with `spec` when there is none. Rejects when it cannot be started; with a
+   * UserError as `cause` when the author's bundle is at fault.
+   */
+  acquire(sourceId: string, spec: () => Promise<SandboxSpec>): Promise<Sandbox>;
+  /** Ends the source's process. Idempotent. */
+  drop(sourceId: string): Promise<void>;
+}
+
+/** Turns a definition into what is bound on `this`: endpoints with their URLs, secrets from the vault. */
+export interface PropBinder {
+  bind(workspaceId: string, definition: SourceDefinition): Promise<Readonly<Record<string, BoundProp>>>;
+}
+
+/** Who waits for `respond` of an invocation. A reply that nobody waits for is dropped. */
+export interface Replies {
+  deliver(invocationId: string, reply: HttpReply): void;
+}
+
+export interface RunnerMetrics {
+  runs(status: 'ok' | 'threw' | 'killed', count: number): void;
+  emits(count: number): void;
+  duplicates(count: number): void;
+  platformFailure(): void;
+}
+
+export interface RunnerLogger {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface RunnerSettings {
+  /** Runs at once of a source without `$.service.db`; a source with it runs one at a time (docs/adr). */
+  readonly concurrency: number;
+  readonly httpTimeoutMs: number;
+  readonly timerTimeoutMs: number;
+  readonly hookTimeoutMs: number;
+  /** Most runs of one source handed to its process and not yet back. */
+  readonly window: number;
+}

@@ -1,0 +1,133 @@
+import { type EmitHeaders, ERRORS_CHANNEL, LOGS_CHANNEL } from '../stream-log/envelopes.js';
+import { type LogRecord } from '../stream-log/stream-log.js';
+import { dedupe, type DedupeStrategy } from './dedupe.js';
+import { emitIds, type EventIds } from './emit-ids.js';
+import { type DedupeCache } from './run-journal.js';
+import { type EmitCall, type HookName, type LogLine, type RunOutcome, type UserError } from './sandbox.js';
+
+/** One execution of a source's code: an invocation, or a hook. */
+export interface Execution {
+  /** Invocation id, or an id made for the hook. */
+  readonly id: string;
+  readonly sourceId: string;
+  readonly componentId: string;
+  readonly workspaceId: string;
+  /** The event that `run` received, as JSON text; `null` for a hook. */
+  readonly event: string;
+  readonly hops: number;
+  readonly hook?: HookName;
+  /** False for a deploy hook with `emit_on_deploy: false`: what it emits is dropped. */
+  readonly emits: boolean;
+}
+
+export interface SettledRun {
+  /** For the emitter's topic, in order. */
+  readonly records: readonly LogRecord[];
+  /** Channels whose dedupe cache changed. */
+  readonly dedupe: Readonly<Record<string, DedupeCache>>;
+  readonly emitted: number;
+  readonly duplicates: number;
+}
+
+export interface SettleContext {
+  readonly topic: string;
+  readonly strategy: DedupeStrategy | null;
+  readonly caches: Readonly<Record<string, DedupeCache>>;
+  readonly eventIds: EventIds;
+}
+
+/**
+ * What remains of an execution, also of one that threw (decisions.md 2.5): its emits, sorted by `ts` and deduplicated
+ * per channel, then its log lines, then its error. Pure but for the event ids, which only ever move on.
+ */
+export const settleRun = (execution: Execution, outcome: RunOutcome, context: SettleContext): SettledRun => {
+  const nextEmitId = emitIds(execution.id, outcome.startedAt);
+  const records: LogRecord[] = [];
+  let index = 0;
+  const add = (channel: string, value: string, optional: Record<string, string> = {}): void => {
+    const headers: EmitHeaders = {
+      kind: 'emit',
+      id: context.eventIds.next(outcome.endedAt),
+      emitter: execution.sourceId,
+      workspace: execution.workspaceId,
+      channel,
+      emit: nextEmitId(index++),
+      hops: String(execution.hops),
+      ...optional,
+    };
+    records.push({ topic: context.topic, key: execution.sourceId, headers, value });
+  };
+
+  // 1. Emits, oldest first; those without `ts` count as now and keep their order.
+  const sorted = execution.emits ? inOrderOfTs(outcome.emits, outcome.endedAt) : [];
+  const { passed, caches, duplicates, warnings } = dedupeByChannel(sorted, context);
+  for (const emit of passed) add(emit.channel, emit.payload, optionalHeaders(emit));
+  const emitted = records.length;
+
+  // 2. What it said, and what the platform has to say about it.
+  const notes = [...warnings, ...(duplicates > 0 ? [`${duplicates} duplicate event(s) dropped`] : [])];
+  const lines: readonly LogLine[] =
+    notes.length === 0
+      ? outcome.logs
+      : [...outcome.logs, ...notes.map((msg) => ({ k: 'dedupe', ts: outcome.endedAt, msg }))];
+  if (execution.hook) add(LOGS_CHANNEL, JSON.stringify({ k: 'hook', ts: outcome.startedAt, h: execution.hook }));
+  for (const line of lines) add(LOGS_CHANNEL, JSON.stringify(line));
+
+  // 3. Its failure: an observation among the logs, and the full story on $errors.
+  if (outcome.error) {
+    const { name, message, stack } = outcome.error;
+    add(LOGS_CHANNEL, JSON.stringify({ k: 'error', ts: outcome.endedAt, err: { name, message, stack } }));
+    add(ERRORS_CHANNEL, errorEvent(execution, outcome.error, outcome.endedAt));
+  }
+  return { records, dedupe: caches, emitted, duplicates };
+};
+
+const inOrderOfTs = (emits: readonly EmitCall[], now: number): readonly EmitCall[] =>
+  emits.some((emit) => emit.ts !== undefined) ? [...emits].sort((a, b) => (a.ts ?? now) - (b.ts ?? now)) : emits;
+
+const dedupeByChannel = (
+  emits: readonly EmitCall[],
+  { strategy, caches }: SettleContext,
+): { passed: readonly EmitCall[]; caches: Record<string, DedupeCache>; duplicates: number; warnings: string[] } => {
+  if (strategy === null || emits.length === 0) return { passed: emits, caches: {}, duplicates: 0, warnings: [] };
+  const channels = new Map<string, EmitCall[]>();
+  for (const emit of emits) {
+    const list = channels.get(emit.channel);
+    if (list) list.push(emit);
+    else channels.set(emit.channel, [emit]);
+  }
+  const kept = new Set<EmitCall>();
+  const changed: Record<string, DedupeCache> = {};
+  const warnings: string[] = [];
+  let duplicates = 0;
+  for (const [channel, list] of channels) {
+    const result = dedupe(strategy, caches[channel], list);
+    for (const emit of result.passed) kept.add(emit);
+    if (result.cache) changed[channel] = result.cache;
+    duplicates += result.duplicates;
+    warnings.push(...result.warnings);
+  }
+  return { passed: emits.filter((emit) => kept.has(emit)), caches: changed, duplicates, warnings };
+};
+
+const optionalHeaders = (emit: EmitCall): Record<string, string> => ({
+  // JSON keeps the type of the id: a number stays a number in `metadata.id`.
+  ...(emit.id === undefined ? {} : { dedupe: JSON.stringify(emit.id) }),
+  ...(emit.summary === undefined ? {} : { summary: emit.summary }),
+  ...(emit.ts === undefined ? {} : { ts: String(emit.ts) }),
+});
+
+/** Shape of a source error: decisions.md 1.8. The original event is spliced in as the text that it is. */
+const errorEvent = (execution: Execution, error: UserError, at: number): string => {
+  const context = {
+    id: execution.id,
+    ts: new Date(at).toISOString(),
+    source_id: execution.sourceId,
+    component_id: execution.componentId,
+    owner_id: execution.workspaceId,
+    ...(execution.hook ? { hook: execution.hook } : {}),
+  };
+  const { code, name, message, stack } = error;
+  const detail = { code, name, message, ts: new Date(at).toISOString(), stack };
+  return `{"original_event":${execution.event},"original_context":${JSON.stringify(context)},"error":${JSON.stringify(detail)}}`;
+};
