@@ -1,0 +1,150 @@
+import { describe, expect, it } from '@jest/globals';
+import { AddressPolicy, EgressRefused } from './address-policy.js';
+
+const REFUSED: readonly (readonly [string, string])[] = [
+  ['0.0.0.0', 'unspecified'],
+  ['0.255.1.2', 'unspecified'],
+  ['10.0.0.0', 'private'],
+  ['10.255.255.255', 'private'],
+  ['100.64.0.1', 'carrier-grade NAT'],
+  ['100.127.255.255', 'carrier-grade NAT'],
+  ['127.0.0.1', 'loopback'],
+  ['127.255.255.254', 'loopback'],
+  ['169.254.0.1', 'link-local'],
+  ['169.254.169.254', 'cloud metadata'],
+  ['169.254.170.2', 'cloud metadata'],
+  ['100.100.100.200', 'cloud metadata'],
+  ['168.63.129.16', 'cloud metadata'],
+  ['192.0.0.192', 'cloud metadata'],
+  ['172.16.0.1', 'private'],
+  ['172.31.255.255', 'private'],
+  ['192.0.0.8', 'reserved'],
+  ['192.0.2.1', 'documentation'],
+  ['192.31.196.1', 'reserved'],
+  ['192.52.193.1', 'reserved'],
+  ['192.88.99.1', 'reserved'],
+  ['192.168.255.255', 'private'],
+  ['192.175.48.1', 'reserved'],
+  ['198.18.0.1', 'benchmarking'],
+  ['198.19.255.255', 'benchmarking'],
+  ['198.51.100.1', 'documentation'],
+  ['203.0.113.1', 'documentation'],
+  ['224.0.0.1', 'multicast'],
+  ['239.255.255.255', 'multicast'],
+  ['240.0.0.1', 'reserved'],
+  ['255.255.255.254', 'reserved'],
+  ['255.255.255.255', 'broadcast'],
+  ['::', 'unspecified'],
+  ['::1', 'loopback'],
+  ['[::1]', 'loopback'],
+  ['::127.0.0.1', 'reserved'],
+  ['::7f00:1', 'reserved'],
+  ['::8.8.8.8', 'reserved'],
+  ['::ffff:127.0.0.1', 'loopback'],
+  ['::ffff:7f00:1', 'loopback'],
+  ['::ffff:169.254.169.254', 'cloud metadata'],
+  ['::ffff:0:10.0.0.1', 'private'],
+  ['64:ff9b::10.0.0.1', 'private'],
+  ['64:ff9b::a9fe:a9fe', 'cloud metadata'],
+  ['64:ff9b:1::1', 'local translation'],
+  ['100::1', 'reserved'],
+  ['2001:0:7f00:1::', 'loopback'], // Teredo server
+  ['2001:0:808:808:0:0:80ff:fffe', 'loopback'], // Teredo client, inverted
+  ['2001:2::1', 'benchmarking'],
+  ['2001:db8::1', 'documentation'],
+  ['2001:10::1', 'reserved'],
+  ['2001:20::1', 'reserved'],
+  ['2002:7f00:1::', 'loopback'],
+  ['2002:a00:1::1', 'private'],
+  ['2606:4700::5efe:10.0.0.1', 'private'], // ISATAP
+  ['2606:4700::200:5efe:127.0.0.1', 'loopback'],
+  ['2620:4f:8000::1', 'reserved'],
+  ['3fff::1', 'documentation'],
+  ['4000::1', 'reserved'],
+  ['5f00::1', 'reserved'],
+  ['fc00::1', 'private'],
+  ['fd00:ec2::254', 'cloud metadata'],
+  ['fe80::1', 'link-local'],
+  ['fe80::1%eth0', 'link-local'],
+  ['fec0::1', 'private'],
+  ['ff02::1', 'multicast'],
+  ['0x7f.1', 'not an IP'],
+  ['localhost', 'not an IP'],
+  ['', 'not an IP'],
+];
+
+const PERMITTED = [
+  '1.1.1.1',
+  '8.8.8.8',
+  '9.255.255.255',
+  '11.0.0.0',
+  '100.63.255.255',
+  '100.128.0.0',
+  '126.255.255.255',
+  '128.0.0.0',
+  '169.253.255.255',
+  '169.255.0.0',
+  '172.15.255.255',
+  '172.32.0.0',
+  '192.167.255.255',
+  '192.169.0.0',
+  '198.17.255.255',
+  '198.20.0.0',
+  '223.255.255.255',
+  '2606:4700:4700::1111',
+  '2a00:1450:4001::200e',
+  '::ffff:8.8.8.8',
+  '64:ff9b::8.8.8.8',
+  '2002:808:808::1',
+];
+
+describe('AddressPolicy', () => {
+  const policy = new AddressPolicy();
+
+  it.each(REFUSED)('refuses %s: %s', (address, reason) => {
+    expect(policy.refusal(address)).toContain(reason);
+  });
+
+  it.each(PERMITTED)('permits %s', (address) => {
+    expect(policy.refusal(address)).toBeUndefined();
+  });
+
+  it('names host, address, reason and the setting', () => {
+    const check = (): void => policy.check('intranet.example', '::ffff:10.1.2.3');
+    expect(check).toThrow(EgressRefused);
+    expect(check).toThrow(
+      'refused to connect to intranet.example (::ffff:10.1.2.3): private address. To allow it, add 10.1.2.3/32 to SLUICE_EGRESS_ALLOW',
+    );
+    expect(check).toThrow(expect.objectContaining({ code: 'EGRESS_REFUSED', host: 'intranet.example' }));
+  });
+});
+
+describe('AddressPolicy with an allow-list', () => {
+  it.each([
+    ['10.0.0.0/8', '10.2.3.4', '11.0.0.1', true],
+    ['127.0.0.1', '127.0.0.1', '127.0.0.2', false],
+    ['127.0.0.0/8', '::ffff:127.0.0.1', '::1', false],
+    ['::1', '::1', '127.0.0.1', false],
+    ['fd12::/16', 'fd12::1', 'fd13::1', false],
+    ['::ffff:192.168.0.0/112', '192.168.9.9', '192.169.0.1', true],
+    ['64:ff9b:1::/48', '64:ff9b:1::5', '64:ff9b:2::5', false],
+  ])('%s opens %s and leaves %s as it was', (entry, opened, other, permitted) => {
+    const policy = new AddressPolicy([entry, '']);
+    expect(policy.refusal(opened)).toBeUndefined();
+    expect(policy.refusal(other) === undefined).toBe(permitted);
+  });
+
+  it('opens metadata by an exact entry only', () => {
+    for (const wide of ['0.0.0.0/0', '169.254.0.0/16']) {
+      expect(new AddressPolicy([wide]).refusal('169.254.169.254')).toBe('cloud metadata address');
+    }
+    expect(new AddressPolicy(['169.254.169.254/32']).refusal('169.254.169.254')).toBeUndefined();
+  });
+
+  it.each(['10.0.0.0/33', 'localhost', '10.0.0', '10/8', '0x7f.0.0.1/8', 'fd00::/129'])(
+    'refuses %s by name',
+    (entry) => {
+      expect(() => new AddressPolicy([entry])).toThrow(`SLUICE_EGRESS_ALLOW: "${entry}"`);
+    },
+  );
+});

@@ -1,0 +1,200 @@
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Range = [Address, number];
+
+/** The setting that lets refused addresses through. */
+export const ALLOW_SETTING = 'SLUICE_EGRESS_ALLOW';
+
+/** An outgoing connection that the policy forbids. It never opened a socket. */
+export class EgressRefused extends Error {
+  readonly code = 'EGRESS_REFUSED';
+
+  constructor(
+    /** As the caller wrote it. */
+    readonly host: string,
+    /** The address that it stands for; undefined when the host or port is refused before any lookup. */
+    readonly address: string | undefined,
+    /** `loopback address`, `port 25`, … */
+    readonly reason: string,
+    remedy: string,
+  ) {
+    const target = address === undefined || address === host ? host : `${host} (${address})`;
+    super(`refused to connect to ${target}: ${reason}. ${remedy}`);
+    this.name = 'EgressRefused';
+  }
+}
+
+const range = (cidr: string): Range => ipaddr.parseCIDR(cidr);
+
+/**
+ * Served by clouds to whoever runs on the machine: credentials and user data. Some lie in public ranges. They open only
+ * by an entry for exactly that address, never by a wider range.
+ */
+const METADATA: readonly Range[] = [
+  '169.254.169.254/32', // AWS, Azure, Google, DigitalOcean, OpenStack
+  '169.254.170.2/32', // AWS tasks
+  '169.254.170.23/32', // AWS pod identity
+  '100.100.100.200/32', // Alibaba
+  '168.63.129.16/32', // Azure wire server
+  '192.0.0.192/32', // Oracle
+  'fd00:ec2::254/128', // AWS
+  'fd00:ec2::23/128', // AWS pod identity
+  'fd20:ce::254/128', // Google
+].map(range);
+
+/** First match wins. IANA special-purpose registries for IPv4 and IPv6. */
+const REFUSED: readonly (readonly [Range, string])[] = (
+  [
+    ['0.0.0.0/8', 'unspecified address'],
+    ['10.0.0.0/8', 'private address'],
+    ['100.64.0.0/10', 'carrier-grade NAT address'],
+    ['127.0.0.0/8', 'loopback address'],
+    ['169.254.0.0/16', 'link-local address'],
+    ['172.16.0.0/12', 'private address'],
+    ['192.0.0.0/24', 'reserved address'],
+    ['192.0.2.0/24', 'documentation address'],
+    ['192.31.196.0/24', 'reserved address'],
+    ['192.52.193.0/24', 'reserved address'],
+    ['192.88.99.0/24', 'reserved address'],
+    ['192.168.0.0/16', 'private address'],
+    ['192.175.48.0/24', 'reserved address'],
+    ['198.18.0.0/15', 'benchmarking address'],
+    ['198.51.100.0/24', 'documentation address'],
+    ['203.0.113.0/24', 'documentation address'],
+    ['224.0.0.0/4', 'multicast address'],
+    ['255.255.255.255/32', 'broadcast address'],
+    ['240.0.0.0/4', 'reserved address'],
+    ['::/128', 'unspecified address'],
+    ['::1/128', 'loopback address'],
+    ['64:ff9b:1::/48', 'local translation address'],
+    ['fc00::/7', 'private (unique local) address'],
+    ['fe80::/10', 'link-local address'],
+    ['fec0::/10', 'private (site-local) address'],
+    ['ff00::/8', 'multicast address'],
+    ['2001:2::/48', 'benchmarking address'],
+    ['2001:db8::/32', 'documentation address'],
+    ['3fff::/20', 'documentation address'],
+    ['2001::/23', 'reserved address'],
+    ['2620:4f:8000::/48', 'reserved address'],
+  ] as const
+).map(([cidr, reason]) => [range(cidr), reason] as const);
+
+/** All that is handed out for the public internet; whatever of IPv6 lies outside is refused. */
+const GLOBAL_UNICAST = range('2000::/3');
+
+const within = (address: Address, [base, bits]: Range): boolean => {
+  if (address instanceof ipaddr.IPv4) return base instanceof ipaddr.IPv4 && address.match(base, bits);
+  return base instanceof ipaddr.IPv6 && address.match(base, bits);
+};
+
+/** How IPv4 hides in IPv6: prefix, where its four bytes start, and whether they are inverted (Teredo clients). */
+const EMBEDDINGS: readonly { readonly prefix: Range; readonly at: readonly (readonly [number, boolean])[] }[] = [
+  { prefix: range('::ffff:0:0/96'), at: [[12, false]] }, // mapped
+  { prefix: range('::ffff:0:0:0/96'), at: [[12, false]] }, // SIIT
+  { prefix: range('64:ff9b::/96'), at: [[12, false]] }, // NAT64
+  { prefix: range('2002::/16'), at: [[2, false]] }, // 6to4
+  {
+    prefix: range('2001::/32'), // Teredo: server and client
+    at: [
+      [4, false],
+      [12, true],
+    ],
+  },
+];
+
+const fourBytes = (bytes: readonly number[], start: number, inverted: boolean): ipaddr.IPv4 =>
+  new ipaddr.IPv4(bytes.slice(start, start + 4).map((byte) => (inverted ? byte ^ 0xff : byte)));
+
+/** The addresses that a packet to this one reaches in the end. */
+const targetsOf = (address: Address): readonly Address[] => {
+  if (address instanceof ipaddr.IPv4) return [address];
+  const bytes = address.toByteArray();
+  for (const { prefix, at } of EMBEDDINGS) {
+    if (within(address, prefix)) return at.map(([start, inverted]) => fourBytes(bytes, start, inverted));
+  }
+  // ISATAP: any prefix, interface identifier 0[2]00:5efe + IPv4. The address itself is judged too.
+  const isatap = (bytes[8] === 0 || bytes[8] === 2) && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe;
+  return isatap ? [address, fourBytes(bytes, 12, false)] : [address];
+};
+
+const parse = (address: string): Address | undefined => {
+  const bare = address.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
+  // Only canonical dotted IPv4: other spellings are the caller's to normalise (guarded-lookup.ts).
+  if (ipaddr.IPv4.isValidFourPartDecimal(bare)) return ipaddr.IPv4.parse(bare);
+  if (!bare.includes(':') || !URL.canParse(`http://[${bare}]`)) return undefined;
+  // ipaddr.js takes the text ::1.2.3.4 for ::ffff:1.2.3.4; the URL parser writes both in hex, as they are.
+  return ipaddr.IPv6.parse(new URL(`http://[${bare}]`).hostname.slice(1, -1));
+};
+
+const parseEntry = (entry: string): Range => {
+  const [text = '', suffix, ...rest] = entry.trim().split('/');
+  const base = parse(text);
+  const longest = base instanceof ipaddr.IPv4 ? 32 : 128;
+  const bits = suffix === undefined ? longest : /^\d{1,3}$/.test(suffix) ? Number(suffix) : Infinity;
+  if (base === undefined || bits > longest || rest.length > 0) {
+    throw new Error(
+      `${ALLOW_SETTING}: ${JSON.stringify(entry)} is not an address or CIDR range; write for example 10.0.0.0/8, 127.0.0.1/32 or fd00::/8`,
+    );
+  }
+  // ::ffff:10.0.0.0/104 means 10.0.0.0/8: addresses are compared in their plain form.
+  if (base instanceof ipaddr.IPv6 && base.isIPv4MappedAddress() && bits >= 96) {
+    return [base.toIPv4Address(), bits - 96];
+  }
+  return [base, bits];
+};
+
+/**
+ * Which addresses user-supplied hosts may stand for: the public internet, and what the operator allows.
+ * IPv6 forms that carry an IPv4 address are judged by that one.
+ */
+export class AddressPolicy {
+  private readonly allowed: readonly Range[];
+
+  /** @param allow addresses and CIDR ranges (`SLUICE_EGRESS_ALLOW`). Throws an Error that names a wrong entry. */
+  constructor(allow: readonly string[] = []) {
+    this.allowed = allow.filter((entry) => entry.trim() !== '').map(parseEntry);
+  }
+
+  /** Why the address is refused; undefined when it is permitted. Whatever is not an IP address is refused. */
+  refusal(address: string): string | undefined {
+    const parsed = parse(address);
+    if (parsed === undefined) return 'not an IP address';
+    if (this.allows(parsed)) return undefined;
+    for (const target of targetsOf(parsed)) {
+      const reason = this.judge(target);
+      if (reason !== undefined) return reason;
+    }
+    return undefined;
+  }
+
+  /** Throws EgressRefused unless the address is permitted. `host` is what the user wrote. */
+  check(host: string, address: string): void {
+    const reason = this.refusal(address);
+    if (reason === undefined) return;
+    throw new EgressRefused(host, address, reason, `To allow it, add ${exactEntry(address)} to ${ALLOW_SETTING}`);
+  }
+
+  private judge(target: Address): string | undefined {
+    if (this.allows(target)) return undefined;
+    if (METADATA.some((entry) => within(target, entry))) return 'cloud metadata address';
+    const hit = REFUSED.find(([entry]) => within(target, entry));
+    if (hit !== undefined) return hit[1];
+    return target instanceof ipaddr.IPv6 && !within(target, GLOBAL_UNICAST) ? 'reserved address' : undefined;
+  }
+
+  private allows(address: Address): boolean {
+    const metadata = METADATA.some((entry) => within(address, entry));
+    return this.allowed.some((entry) => within(address, entry) && (!metadata || isExact(entry)));
+  }
+}
+
+const isExact = ([base, bits]: Range): boolean => bits === (base instanceof ipaddr.IPv4 ? 32 : 128);
+
+/** What to put into the setting: the plain IPv4 where the address hides one. */
+const exactEntry = (address: string): string => {
+  const parsed = parse(address);
+  if (parsed === undefined) return 'its address';
+  const target = targetsOf(parsed).find((each) => each instanceof ipaddr.IPv4) ?? parsed;
+  return `${target.toString()}/${target instanceof ipaddr.IPv4 ? 32 : 128}`;
+};

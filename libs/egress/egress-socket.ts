@@ -1,0 +1,108 @@
+import { chmod, lstat, mkdir, rm } from 'node:fs/promises';
+import { createServer, type Server, type Socket } from 'node:net';
+import { dirname } from 'node:path';
+import { type AddressPolicy } from './address-policy.js';
+import { EgressTunnel, type EgressConnection, type TunnelLimits } from './egress-tunnel.js';
+import { guardedLookup, type GuardedLookup } from './guarded-lookup.js';
+
+export interface EgressSocketLimits extends TunnelLimits {
+  /** Open at once on this socket. */
+  readonly maxConnections: number;
+}
+
+export const DEFAULT_EGRESS_LIMITS: EgressSocketLimits = {
+  maxConnections: 64,
+  requestMs: 5000,
+  connectMs: 10_000,
+  idleMs: 120_000,
+  maxBytes: 1024 ** 3,
+  refusedPorts: [25, 465, 587],
+};
+
+export type { EgressConnection };
+
+export interface EgressSocketOptions {
+  /** Where the unix socket is made: at most 107 bytes. A stale socket file is replaced, anything else there is an error. */
+  readonly path: string;
+  readonly policy: AddressPolicy;
+  /** Called at the end of each connection that sent a request. */
+  readonly onConnection?: (connection: EgressConnection) => void;
+  readonly limits?: Partial<EgressSocketLimits>;
+  /** Default: the system's resolver behind the policy. */
+  readonly lookup?: GuardedLookup;
+}
+
+export interface EgressSocket {
+  readonly path: string;
+  /** Connections open now. */
+  connections(): number;
+  /** Ends all connections and removes the socket file. Idempotent. */
+  close(): Promise<void>;
+}
+
+const MAX_PATH_BYTES = 107;
+
+/**
+ * The only way out of a sandboxed process (sandbox.md, "Egress"). A client connects to the unix socket, writes one line
+ * `CONNECT <host> <port>\n` (at most 1 KB, within 5 s) and reads `OK\n` or `ERR <CODE> <text>\n`; after OK the bytes of
+ * both sides are handed on as they come. Codes: `BAD_REQUEST`, `EGRESS_REFUSED`, `TOO_MANY_CONNECTIONS`, `TIMEOUT`,
+ * and the system's (`ENOTFOUND`, `ECONNREFUSED`, …).
+ */
+export const openEgressSocket = async (options: EgressSocketOptions): Promise<EgressSocket> => {
+  const limits = { ...DEFAULT_EGRESS_LIMITS, ...options.limits };
+  const lookup = options.lookup ?? guardedLookup(options.policy);
+  const open = new Set<EgressTunnel>();
+  await freePath(options.path);
+
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client: Socket) => {
+    if (open.size >= limits.maxConnections) {
+      client.on('error', () => client.destroy());
+      client.end(`ERR TOO_MANY_CONNECTIONS limit of ${limits.maxConnections} open connections reached, close some\n`);
+      client.destroySoon();
+      return;
+    }
+    const tunnel = new EgressTunnel(client, lookup, limits, (connection) => {
+      open.delete(tunnel);
+      if (connection !== undefined) options.onConnection?.(connection);
+    });
+    open.add(tunnel);
+    tunnel.start();
+  });
+  await listen(server, options.path);
+  // The jail runs under another uid: everyone may connect who can reach the directory.
+  await chmod(options.path, 0o666);
+
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> =>
+    (closing ??= new Promise<void>((resolve, reject) => {
+      server.close((error) => (error ? reject(error) : resolve()));
+      for (const tunnel of open) tunnel.end('CLOSED');
+    }).then(() => rm(options.path, { force: true })));
+  return { path: options.path, connections: () => open.size, close };
+};
+
+const freePath = async (path: string): Promise<void> => {
+  const bytes = Buffer.byteLength(path);
+  if (bytes > MAX_PATH_BYTES) {
+    throw new Error(
+      `egress socket path ${path} has ${bytes} bytes, at most ${MAX_PATH_BYTES}: use a shorter directory`,
+    );
+  }
+  await mkdir(dirname(path), { recursive: true, mode: 0o711 });
+  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (found === undefined) return;
+  if (!found.isSocket()) throw new Error(`egress socket path ${path} is taken by something that is not a socket`);
+  await rm(path);
+};
+
+const listen = (server: Server, path: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, () => {
+      server.removeListener('error', reject);
+      resolve();
+    });
+  });

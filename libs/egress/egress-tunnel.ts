@@ -1,0 +1,234 @@
+import { connect, type Socket } from 'node:net';
+import { EgressRefused } from './address-policy.js';
+import { type GuardedLookup } from './guarded-lookup.js';
+
+export interface TunnelLimits {
+  /** Time for the request line. */
+  readonly requestMs: number;
+  /** Time for lookup and connect, over all addresses of the host. */
+  readonly connectMs: number;
+  /** Closed after this long without a byte in either direction. */
+  readonly idleMs: number;
+  /** Both directions together. */
+  readonly maxBytes: number;
+  readonly refusedPorts: readonly number[];
+}
+
+/** One finished connection, for usage and logs. */
+export interface EgressConnection {
+  readonly host: string;
+  readonly port: number;
+  /** undefined when it was never open. */
+  readonly address: string | undefined;
+  /** Bytes sent out and received. */
+  readonly sent: number;
+  readonly received: number;
+  readonly ms: number;
+  /** `EGRESS_REFUSED`, `IDLE_TIMEOUT`, …; null for a normal end. */
+  readonly error: string | null;
+}
+
+interface Target {
+  readonly host: string;
+  readonly port: number;
+}
+
+const MAX_LINE = 1024;
+
+/** A failure that the client is told as `ERR <code> <message>`. */
+class TunnelError extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** One connection of a sandboxed process: request line, guarded connect, then bytes both ways. */
+export class EgressTunnel {
+  private readonly startedAt = performance.now();
+  private target: Target | undefined;
+  private upstream: Socket | undefined;
+  private address: string | undefined;
+  private head: Buffer = Buffer.alloc(0);
+  private sent = 0;
+  private received = 0;
+  private over = false;
+  private requestTimer: NodeJS.Timeout | undefined;
+
+  /** @param onEnd called once; without a connection when no request came. */
+  constructor(
+    private readonly client: Socket,
+    private readonly lookup: GuardedLookup,
+    private readonly limits: TunnelLimits,
+    private readonly onEnd: (connection: EgressConnection | undefined) => void,
+  ) {}
+
+  start(): void {
+    const { client, limits } = this;
+    client.on('error', (error: NodeJS.ErrnoException) => this.end(error.code ?? 'ERROR'));
+    client.on('close', () => this.closed(this.upstream));
+    const late = new TunnelError('BAD_REQUEST', `no request line within ${limits.requestMs} ms`);
+    this.requestTimer = setTimeout(() => this.fail(late), limits.requestMs);
+    client.on('data', this.onHead);
+    client.on('end', this.onEarlyEnd);
+    client.resume();
+  }
+
+  /** Ends both sides now. */
+  end(error: string | null): void {
+    if (this.over) return;
+    this.over = true;
+    clearTimeout(this.requestTimer);
+    this.client.destroy();
+    this.upstream?.destroy();
+    this.report(error);
+  }
+
+  private report(error: string | null): void {
+    const { target, address, sent, received } = this;
+    const ms = Math.round(performance.now() - this.startedAt);
+    this.onEnd(target === undefined ? undefined : { ...target, address, sent, received, ms, error });
+  }
+
+  /** Tells the client why, then ends. */
+  private fail(error: NodeJS.ErrnoException): void {
+    if (this.over) return;
+    this.over = true;
+    clearTimeout(this.requestTimer);
+    const code = error.code ?? 'ERROR';
+    this.upstream?.destroy();
+    this.client.removeListener('data', this.onHead);
+    this.client.resume();
+    this.client.end(`ERR ${code} ${error.message.replace(/\s+/g, ' ')}\n`);
+    this.client.destroySoon();
+    this.report(code);
+  }
+
+  private readonly onEarlyEnd = (): void =>
+    this.fail(new TunnelError('BAD_REQUEST', 'the connection ended before the request line'));
+
+  private readonly onHead = (chunk: Buffer): void => {
+    this.head = this.head.length === 0 ? chunk : Buffer.concat([this.head, chunk]);
+    const newline = this.head.indexOf(10);
+    if (newline > MAX_LINE || (newline < 0 && this.head.length > MAX_LINE)) {
+      this.fail(new TunnelError('BAD_REQUEST', `request line is longer than ${MAX_LINE} bytes`));
+    } else if (newline >= 0) {
+      const line = this.head.toString('latin1', 0, newline);
+      // What follows the line belongs to the connection.
+      this.head = this.head.subarray(newline + 1);
+      clearTimeout(this.requestTimer);
+      this.client.pause();
+      this.client.removeListener('data', this.onHead);
+      this.client.removeListener('end', this.onEarlyEnd);
+      this.open(line).catch((error: unknown) => this.fail(error instanceof Error ? error : new Error(String(error))));
+    }
+  };
+
+  private async open(line: string): Promise<void> {
+    const target = parseRequest(line);
+    this.target = target;
+    if (this.limits.refusedPorts.includes(target.port)) {
+      const remedy = 'Mail is sent through a provider with an HTTP API';
+      throw new EgressRefused(target.host, undefined, `port ${target.port} is for mail servers`, remedy);
+    }
+    const deadline = Date.now() + this.limits.connectMs;
+    const addresses = await within(this.lookup(target.host), deadline, `lookup of ${target.host}`);
+    let last: unknown;
+    for (const { address } of addresses) {
+      if (this.over) return;
+      try {
+        const upstream = await dial(address, target.port, deadline, (socket) => (this.upstream = socket));
+        this.address = address;
+        this.join(upstream);
+        return;
+      } catch (error) {
+        last = error;
+      }
+    }
+    throw last;
+  }
+
+  private join(upstream: Socket): void {
+    const { client } = this;
+    if (this.over) {
+      upstream.destroy();
+      return;
+    }
+    upstream.setNoDelay(true);
+    upstream.on('error', (error: NodeJS.ErrnoException) => this.end(error.code ?? 'ERROR'));
+    // All bytes pass the client's socket, so its idle time is that of the connection.
+    client.setTimeout(this.limits.idleMs, () => this.end('IDLE_TIMEOUT'));
+    client.write('OK\n');
+    if (this.head.length > 0) {
+      this.sent += this.head.length;
+      upstream.write(this.head);
+      this.head = Buffer.alloc(0);
+    }
+    this.pump(client, upstream, (bytes) => (this.sent += bytes));
+    this.pump(upstream, client, (bytes) => (this.received += bytes));
+    upstream.on('close', () => this.closed(client));
+  }
+
+  /** One side is gone: hand over what the other has still to be sent, then end. */
+  private closed(other: Socket | undefined): void {
+    if (this.over) return;
+    if (other === undefined || other.connecting || other.writableFinished || other.destroyed) {
+      this.end(null);
+      return;
+    }
+    other.setTimeout(this.limits.idleMs, () => this.end('IDLE_TIMEOUT'));
+    other.once('finish', () => this.end(null));
+    other.end();
+  }
+
+  private pump(from: Socket, to: Socket, count: (bytes: number) => void): void {
+    from.on('data', (chunk: Buffer) => {
+      count(chunk.length);
+      if (this.sent + this.received > this.limits.maxBytes) this.end('BYTE_LIMIT');
+      else if (!to.write(chunk)) from.pause();
+    });
+    to.on('drain', () => from.resume());
+    // Half-close: the other direction goes on.
+    from.on('end', () => to.end());
+    from.resume();
+  }
+}
+
+const parseRequest = (line: string): Target => {
+  const match = /^CONNECT (\S+) (\d{1,5})\r?$/.exec(line);
+  const port = Number(match?.[2] ?? 0);
+  if (match?.[1] === undefined) throw new TunnelError('BAD_REQUEST', 'expected "CONNECT <host> <port>"');
+  if (port < 1 || port > 65_535) throw new TunnelError('BAD_REQUEST', `port ${port} is not between 1 and 65535`);
+  return { host: match[1], port };
+};
+
+const within = async <T>(work: Promise<T>, deadline: number, what: string): Promise<T> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new TunnelError('TIMEOUT', `${what} took too long`)), deadline - Date.now());
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+};
+
+/** `address` is a checked IP literal: nothing is looked up. */
+const dial = (address: string, port: number, deadline: number, made: (socket: Socket) => void): Promise<Socket> =>
+  new Promise((resolve, reject) => {
+    const socket = connect({ host: address, port, allowHalfOpen: true });
+    made(socket);
+    const late = new TunnelError('TIMEOUT', `connecting to ${address}:${port} took too long`);
+    const timer = setTimeout(() => socket.destroy(late), Math.max(1, deadline - Date.now()));
+    const failed = (error?: Error): void => {
+      clearTimeout(timer);
+      reject(error ?? new TunnelError('CLOSED', 'the connection was closed'));
+    };
+    socket.once('error', failed);
+    socket.once('close', failed);
+    socket.once('connect', () => {
+      clearTimeout(timer);
+      socket.removeListener('error', failed);
+      socket.removeListener('close', failed);
+      resolve(socket);
+    });
+  });

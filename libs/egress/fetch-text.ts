@@ -1,0 +1,171 @@
+import { request, type Dispatcher } from 'undici';
+import { EgressRefused } from './address-policy.js';
+
+export interface FetchLimits {
+  /** The guarded one of createEgress. */
+  readonly dispatcher: Dispatcher;
+  /** Default 1 MB (1048576). */
+  readonly maxBytes?: number;
+  /** Redirects and body included. Default 10000. */
+  readonly timeoutMs?: number;
+  /** Default 3. */
+  readonly maxRedirects?: number;
+}
+
+export interface FetchedText {
+  readonly finalUrl: string;
+  readonly status: number;
+  readonly text: string;
+}
+
+export type FetchFailure =
+  | 'UNSUPPORTED_URL'
+  | 'EGRESS_REFUSED'
+  | 'TOO_MANY_REDIRECTS'
+  | 'BAD_STATUS'
+  | 'TOO_LARGE'
+  | 'NOT_TEXT'
+  | 'TIMEOUT'
+  | 'NETWORK';
+
+/** The text could not be had. The message names the last URL asked and what it answered. */
+export class FetchError extends Error {
+  constructor(
+    readonly code: FetchFailure,
+    message: string,
+    readonly finalUrl: string,
+    /** Undefined when there was no answer. */
+    readonly status: number | undefined,
+    cause?: unknown,
+  ) {
+    super(message, { cause });
+    this.name = 'FetchError';
+  }
+}
+
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+
+/**
+ * Fetches a UTF-8 text file over http(s) (decisions.md 1.4, "Fetch safety"). Pages of a file on GitHub, GitLab and gist
+ * are read as the raw file. Every redirect is checked again. Throws FetchError.
+ */
+export const fetchText = async (url: string, limits: FetchLimits): Promise<FetchedText> => {
+  const { maxRedirects = 3, timeoutMs = 10_000 } = limits;
+  const signal = AbortSignal.timeout(timeoutMs);
+  let current = rawFileUrl(parseUrl(url, url));
+  for (let redirects = 0; ; redirects++) {
+    const answer = await ask(current, signal, limits);
+    if (answer.location === undefined) return { finalUrl: current.href, status: answer.status, text: answer.text };
+    if (redirects >= maxRedirects) {
+      const message = `${current.href} redirects again (${answer.status}) after ${maxRedirects} redirects, the limit`;
+      throw new FetchError('TOO_MANY_REDIRECTS', message, current.href, answer.status);
+    }
+    current = rawFileUrl(parseUrl(answer.location, current.href));
+  }
+};
+
+const parseUrl = (text: string, base: string): URL => {
+  if (!URL.canParse(text, base)) {
+    throw new FetchError('UNSUPPORTED_URL', `${JSON.stringify(text)} is not a URL`, text, undefined);
+  }
+  const url = new URL(text, base);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    const message = `${url.protocol} URLs are not fetched: give an http: or https: URL (got ${text})`;
+    throw new FetchError('UNSUPPORTED_URL', message, text, undefined);
+  }
+  if (url.username !== '' || url.password !== '') {
+    const message = `the URL for ${url.host} holds a user name or password: give one without`;
+    throw new FetchError('UNSUPPORTED_URL', message, `${url.origin}${url.pathname}`, undefined);
+  }
+  url.hash = '';
+  return url;
+};
+
+/** The raw file behind the page of a file; any other URL as it is. */
+export const rawFileUrl = (url: URL): URL => {
+  const github = /^\/([^/]+)\/([^/]+)\/blob\/(.+)$/.exec(url.pathname);
+  if (/^(www\.)?github\.com$/.test(url.hostname) && github !== null) {
+    return new URL(`https://raw.githubusercontent.com/${github[1]}/${github[2]}/${github[3]}`);
+  }
+  const gist = /^\/([^/]+)\/([0-9a-f]{20,})(?:\/([0-9a-f]{40}))?\/?$/.exec(url.pathname);
+  if (url.hostname === 'gist.github.com' && gist !== null) {
+    const revision = gist[3] === undefined ? '' : `/${gist[3]}`;
+    return new URL(`https://gist.githubusercontent.com/${gist[1]}/${gist[2]}/raw${revision}`);
+  }
+  if (url.pathname.includes('/-/blob/')) {
+    return new URL(url.pathname.replace('/-/blob/', '/-/raw/'), url.origin);
+  }
+  return url;
+};
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly location?: string;
+}
+
+const ask = async (url: URL, signal: AbortSignal, limits: FetchLimits): Promise<Answer> => {
+  const { maxBytes = 1024 * 1024, timeoutMs = 10_000 } = limits;
+  let status: number | undefined;
+  try {
+    const response = await request(url, {
+      dispatcher: limits.dispatcher,
+      signal,
+      headers: { accept: 'text/plain, */*;q=0.5', 'user-agent': 'Sluice' },
+    });
+    status = response.statusCode;
+    const location = response.headers.location;
+    if (REDIRECTS.includes(status) && typeof location === 'string') {
+      await response.body.dump({ limit: 16_384 });
+      return { status, text: '', location };
+    }
+    if (status < 200 || status > 299) {
+      await response.body.dump({ limit: 16_384 });
+      throw new FetchError('BAD_STATUS', `${url.href} answered ${status}, expected 200`, url.href, status);
+    }
+    return { status, text: await readText(response.body, maxBytes, url, status) };
+  } catch (error) {
+    throw asFetchError(error, url, status, timeoutMs);
+  }
+};
+
+const readText = async (
+  body: Dispatcher.ResponseData['body'],
+  maxBytes: number,
+  url: URL,
+  status: number,
+): Promise<string> => {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // Leaving the loop destroys the body and its connection.
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) {
+      const message = `${url.href} is larger than the limit of ${maxBytes} bytes`;
+      throw new FetchError('TOO_LARGE', message, url.href, status);
+    }
+    chunks.push(chunk);
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  } catch (error) {
+    throw new FetchError('NOT_TEXT', `${url.href} is not UTF-8 text`, url.href, status, error);
+  }
+};
+
+const asFetchError = (error: unknown, url: URL, status: number | undefined, timeoutMs: number): FetchError => {
+  if (error instanceof FetchError) return error;
+  if (error instanceof EgressRefused) return new FetchError('EGRESS_REFUSED', error.message, url.href, status, error);
+  const { name, message, code } = error as Error & { code?: string };
+  if (name === 'TimeoutError' || code === 'UND_ERR_CONNECT_TIMEOUT') {
+    const text = `${url.href} did not answer in full within ${timeoutMs} ms`;
+    return new FetchError('TIMEOUT', text, url.href, status, error);
+  }
+  return new FetchError(
+    'NETWORK',
+    `${url.href} could not be fetched: ${message || code || name}`,
+    url.href,
+    status,
+    error,
+  );
+};

@@ -1,0 +1,84 @@
+import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { EgressRefused, type AddressPolicy } from './address-policy.js';
+
+/** Asks the resolver for all addresses of a name. Rejects with the system's error (`ENOTFOUND`, `EAI_AGAIN`, …). */
+export type Resolver = (name: string) => Promise<readonly LookupAddress[]>;
+
+const systemResolver: Resolver = (name) =>
+  new Promise((resolve, reject) => {
+    dnsLookup(name, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)));
+  });
+
+/**
+ * A host as the URL parser and the operating system read it: `0x7f.1`, `2130706433` and `017700000001` are 127.0.0.1,
+ * full-width digits are digits, names are lower case without the final dot.
+ * Throws EgressRefused for what is no host at all.
+ */
+export const normalizeHost = (host: string): string => {
+  const bare = host.replace(/^\[|\]$/g, '');
+  if (isIP(bare) === 6) return bare.replace(/%.*$/, '');
+  // The URL parser would cut these off, or drop them, without a word.
+  if (/[\s:/?#@\\]/.test(bare)) throw notAHost(host, undefined);
+  try {
+    return new URL(`http://${bare}`).hostname.replace(/\.$/, '');
+  } catch (error) {
+    throw notAHost(host, error);
+  }
+};
+
+const notAHost = (host: string, cause: unknown): EgressRefused => {
+  const refused = new EgressRefused(
+    host,
+    undefined,
+    'not a host name or IP address',
+    'Give a name or an address alone',
+  );
+  refused.cause = cause;
+  return refused;
+};
+
+/**
+ * Resolves a host once and checks every address that it has: one refused address refuses the host, so that a name with
+ * a public and a private address is not tried until the private one comes first.
+ * Rejects with EgressRefused, or with the resolver's error.
+ */
+export type GuardedLookup = (host: string) => Promise<readonly LookupAddress[]>;
+
+export const guardedLookup = (policy: AddressPolicy, resolver: Resolver = systemResolver): GuardedLookup => {
+  // The system's resolver has few threads for the whole process: one question per name at a time.
+  const asked = new Map<string, Promise<readonly LookupAddress[]>>();
+  const ask = (name: string): Promise<readonly LookupAddress[]> => {
+    const running = asked.get(name);
+    if (running !== undefined) return running;
+    const answer = resolver(name).finally(() => asked.delete(name));
+    asked.set(name, answer);
+    return answer;
+  };
+  return async (host) => {
+    const name = normalizeHost(host);
+    const family = isIP(name);
+    const addresses = family === 0 ? await ask(name) : [{ address: name, family }];
+    for (const { address } of addresses) policy.check(host, address);
+    if (addresses.length === 0) throw Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND' });
+    return addresses;
+  };
+};
+
+/** The same as `lookup` option of net.connect. It is not called for IP literals: check those before. */
+export const asLookupFunction = (lookup: GuardedLookup): LookupFunction => {
+  return (host, options, callback) => {
+    lookup(host).then(
+      (addresses) => {
+        const wanted = options.family === 4 || options.family === 6 ? options.family : 0;
+        const usable = addresses.filter(({ family }) => wanted === 0 || family === wanted);
+        const first = usable[0];
+        if (first === undefined) {
+          callback(Object.assign(new Error(`${host} has no IPv${wanted} address`), { code: 'ENOTFOUND' }), []);
+        } else if (options.all === true) callback(null, [...usable]);
+        else callback(null, first.address, first.family);
+      },
+      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), []),
+    );
+  };
+};
