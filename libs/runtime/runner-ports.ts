@@ -1,5 +1,10 @@
 /** What the runner needs of the rest, declared by it. */
+import { type BlobStore } from '../kernel/blob-store.js';
+import { type Clock } from '../kernel/clock.js';
 import { type SourceDefinition } from '../sources/published.js';
+import { type StreamLog } from '../stream-log/stream-log.js';
+import { type TopicPolicy } from '../stream-log/topics.js';
+import { type RunJournal } from './run-journal.js';
 import { type BoundProp, type HttpReply, type Sandbox, type SandboxSpec } from './sandbox.js';
 
 export interface RunnableSource {
@@ -54,4 +59,21 @@ export interface RunnerSettings {
   readonly hookTimeoutMs: number;
   /** Most runs of one source handed to its process and not yet back. */
   readonly window: number;
+}
+
+export interface RunnerDependencies {
+  readonly log: StreamLog;
+  readonly topics: TopicPolicy;
+  readonly journal: RunJournal;
+  readonly blobs: BlobStore;
+  readonly sources: RunnableSources;
+  readonly sandboxes: Sandboxes;
+  readonly binder: PropBinder;
+  readonly replies: Replies;
+  readonly settings: RunnerSettings;
+  readonly clock: Clock;
+  readonly metrics: RunnerMetrics;
+  readonly logger: RunnerLogger;
+  /** Two owners of one source: this process must stop running sources. */
+  readonly onFatal: (error: Error) => void;
 }

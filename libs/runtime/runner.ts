@@ -1,38 +1,10 @@
-import { type BlobStore } from '../kernel/blob-store.js';
-import { type Clock } from '../kernel/clock.js';
 import { newId } from '../kernel/ids.js';
 import { type HookOutcome, type HookRunner } from '../sources/published.js';
 import { type InvocationHeaders } from '../stream-log/envelopes.js';
-import { type Consumer, type LaneBatch, type StreamLog } from '../stream-log/stream-log.js';
-import { INVOCATIONS, type TopicPolicy } from '../stream-log/topics.js';
-import { type RunJournal } from './run-journal.js';
-import {
-  type PropBinder,
-  type Replies,
-  type RunnableSources,
-  type RunnerLogger,
-  type RunnerMetrics,
-  type RunnerSettings,
-  type Sandboxes,
-} from './runner-ports.js';
+import { type Consumer, type LaneBatch } from '../stream-log/stream-log.js';
+import { INVOCATIONS } from '../stream-log/topics.js';
+import { type RunnerDependencies } from './runner-ports.js';
 import { SourceRunner } from './source-runner.js';
-
-export interface RunnerDependencies {
-  readonly log: StreamLog;
-  readonly topics: TopicPolicy;
-  readonly journal: RunJournal;
-  readonly blobs: BlobStore;
-  readonly sources: RunnableSources;
-  readonly sandboxes: Sandboxes;
-  readonly binder: PropBinder;
-  readonly replies: Replies;
-  readonly settings: RunnerSettings;
-  readonly clock: Clock;
-  readonly metrics: RunnerMetrics;
-  readonly logger: RunnerLogger;
-  /** Two owners of one source: this process must stop running sources. */
-  readonly onFatal: (error: Error) => void;
-}
 
 export interface Runner extends HookRunner {
   /** Invocations accepted and not yet done. */
@@ -93,7 +65,7 @@ export const startRunner = async (deps: RunnerDependencies): Promise<Runner> => 
     },
 
     async settled(sourceId): Promise<void> {
-      await (await loaded.get(sourceId))?.settled();
+      (await loaded.get(sourceId))?.settled();
     },
 
     async forget(sourceId): Promise<void> {

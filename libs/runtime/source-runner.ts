@@ -1,39 +1,16 @@
 import { type SourceDefinition } from '../sources/published.js';
-import { type InvocationHeaders } from '../stream-log/envelopes.js';
-import { type StoredRecord } from '../stream-log/stream-log.js';
 import { EventIds } from './emit-ids.js';
 import { LaneTracker } from './lane-tracker.js';
-import { type DedupeCache, type RunCommit, type SourceState, StateConflict } from './run-journal.js';
-import { type RunnerDependencies } from './runner.js';
-import {
-  type HookName,
-  type RunOutcome,
-  type Sandbox,
-  SandboxGone,
-  type SandboxSpec,
-  type UserError,
-} from './sandbox.js';
-import { type Execution, settleRun } from './settle-run.js';
+import { buildCommit, type CommitContext, type Finished, type Invocation, REPEATABLE } from './run-commit.js';
+import { type RunCommit, type SourceState, StateConflict } from './run-journal.js';
+import { type RunnerDependencies } from './runner-ports.js';
+import { type HookName, type RunOutcome, type Sandbox, SandboxGone, type SandboxSpec } from './sandbox.js';
+import { failedToLoad, fingerprint, userErrorOf } from './source-definition.js';
+import { type Execution } from './settle-run.js';
 import { replyOf } from './reply-of.js';
-
-/** An invocation on its way through this process. */
-export interface Invocation {
-  readonly record: StoredRecord;
-  readonly headers: InvocationHeaders;
-  readonly ack: () => void;
-}
-
-interface Finished {
-  readonly execution: Execution;
-  /** Undefined: done without a run (a coalesced tick, a repeat). */
-  readonly outcome: RunOutcome | undefined;
-  readonly invocation: Invocation | undefined;
-  readonly committed: () => void;
-}
 
 const COMMIT_BATCH = 256;
 const RETRY_MS = [100, 300, 1_000, 3_000, 10_000];
-const REPEATABLE: ReadonlySet<string> = new Set(['emit', 'timer']);
 
 /**
  * One source in this process: its queue, its sandbox, and its state. Invocations start in lane order; what they left
@@ -281,7 +258,7 @@ export class SourceRunner {
     await new Promise<void>((resolve) => setImmediate(resolve));
     while (this.finished.length > 0) {
       const batch = this.finished.slice(0, COMMIT_BATCH);
-      const { commit, next } = this.buildCommit(batch);
+      const { commit, next } = buildCommit(batch, this.commitContext());
       await this.write(commit);
       this.state = next;
       this.finished.splice(0, batch.length);
@@ -289,42 +266,10 @@ export class SourceRunner {
     }
   }
 
-  private buildCommit(batch: readonly Finished[]): { commit: RunCommit; next: SourceState } {
-    const { state, deps } = this;
-    const caches: Record<string, DedupeCache> = { ...state.dedupe };
-    const changed: Record<string, DedupeCache> = {};
-    const dbChanges: Record<string, string | null> = {};
-    const records = [];
-    const inbox: string[] = [];
-    const topic = deps.topics.emits(this.sourceId);
-    const strategy = (this.override ?? deps.sources.find(this.sourceId)?.definition)?.dedupe ?? null;
-    for (const { execution, outcome, invocation } of batch) {
-      if (invocation) this.tracker.finish(invocation.record.offset);
-      if (invocation && REPEATABLE.has(invocation.headers.kind)) inbox.push(invocation.headers.id);
-      if (!outcome) continue;
-      const settled = settleRun(execution, outcome, { topic, strategy, caches, eventIds: this.eventIds });
-      Object.assign(caches, settled.dedupe);
-      Object.assign(changed, settled.dedupe);
-      Object.assign(dbChanges, outcome.dbChanges);
-      records.push(...settled.records);
-      deps.metrics.emits(settled.emitted);
-      deps.metrics.duplicates(settled.duplicates);
-    }
-    const progress = this.tracker.progress();
-    const lastEventId = this.eventIds.last();
-    return {
-      commit: {
-        sourceId: this.sourceId,
-        expectedVersion: state.version,
-        progress,
-        dedupe: changed,
-        dbChanges,
-        lastEventId,
-        inbox,
-        records,
-      },
-      next: { version: state.version + 1, progress, dedupe: caches, db: withChanges(state.db, dbChanges), lastEventId },
-    };
+  private commitContext(): CommitContext {
+    const { state, tracker, eventIds, deps, sourceId } = this;
+    const strategy = (this.override ?? deps.sources.find(sourceId)?.definition)?.dedupe ?? null;
+    return { sourceId, topic: deps.topics.emits(sourceId), strategy, state, tracker, eventIds, metrics: deps.metrics };
   }
 
   /** Writes until it is durable: a store that cannot write now is waited for, and nothing is acknowledged meanwhile. */
@@ -334,6 +279,10 @@ export class SourceRunner {
         return await this.deps.journal.commit(commit);
       } catch (error) {
         if (error instanceof StateConflict) {
+          // Another process owns this source: what ended here is not ours to record.
+          this.closed = true;
+          this.queue.length = 0;
+          this.finished.length = 0;
           this.deps.onFatal(error);
           throw error;
         }
@@ -402,44 +351,3 @@ export class SourceRunner {
     for (const resolve of this.quiet.splice(0)) resolve();
   }
 }
-
-const withChanges = (
-  db: Readonly<Record<string, string>>,
-  changes: Readonly<Record<string, string | null>>,
-): Readonly<Record<string, string>> => {
-  const entries = Object.entries(changes);
-  if (entries.length === 0) return db;
-  const next = { ...db };
-  for (const [key, value] of entries) {
-    if (value === null) delete next[key];
-    else next[key] = value;
-  }
-  return next;
-};
-
-const fingerprints = new WeakMap<SourceDefinition, string>();
-const fingerprint = (definition: SourceDefinition): string => {
-  let text = fingerprints.get(definition);
-  if (text === undefined) {
-    text = JSON.stringify(definition);
-    fingerprints.set(definition, text);
-  }
-  return text;
-};
-
-const userErrorOf = (error: unknown): UserError | undefined => {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return typeof cause === 'object' && cause !== null && 'stack' in cause && 'code' in cause && 'message' in cause
-    ? (cause as UserError)
-    : undefined;
-};
-
-const failedToLoad = (error: UserError, now: number): RunOutcome => ({
-  status: 'threw',
-  error,
-  emits: [],
-  logs: [],
-  dbChanges: {},
-  startedAt: now,
-  endedAt: now,
-});

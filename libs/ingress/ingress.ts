@@ -1,0 +1,226 @@
+import { type IncomingMessage, type ServerResponse } from 'node:http';
+import { newId } from '../kernel/ids.js';
+import { type Clock } from '../kernel/clock.js';
+import { type HttpReply } from '../runtime/sandbox.js';
+import { type InvocationHeaders } from '../stream-log/envelopes.js';
+import { type LogRecord, type StreamLog } from '../stream-log/stream-log.js';
+import { type TopicPolicy } from '../stream-log/topics.js';
+import { endpointEvent, TooDeep } from './endpoint-event.js';
+import { type PressureGate } from './pressure-gate.js';
+import { type RateLimit } from './rate-limit.js';
+import { readBody } from './read-body.js';
+import { type ResponseRelay } from './response-relay.js';
+
+export interface EndpointTarget {
+  readonly sourceId: string;
+  readonly workspaceId: string;
+  readonly prop: string;
+  readonly customResponse: boolean;
+}
+
+export interface IngressDependencies {
+  /** By endpoint key; undefined when unknown, or when its source is inactive or deleted. */
+  readonly endpoint: (key: string) => EndpointTarget | undefined;
+  readonly log: StreamLog;
+  readonly topics: TopicPolicy;
+  readonly relay: ResponseRelay;
+  readonly gate: PressureGate;
+  readonly rate: RateLimit;
+  /** Endpoints answer at `<key>.<domain>` too. */
+  readonly domain: string | null;
+  readonly maxBodyBytes: number;
+  /** How long a caller waits for `respond`: the run's limit and a little. */
+  readonly replyTimeoutMs: number;
+  readonly clock: Clock;
+  readonly metrics: { accepted(): void; refused(status: number): void };
+  readonly logger: { error(fields: object, message: string): void };
+}
+
+interface Address {
+  readonly key: string;
+  /** Below the endpoint. */
+  readonly path: string;
+  readonly query: string;
+}
+
+const CORS = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': 'GET, HEAD, PUT, PATCH, POST, DELETE',
+  'access-control-allow-headers': '*',
+};
+
+/** Role `ingress`: step 1 of the path of an event (docs/architecture.md). Plain node:http, ahead of the API. */
+export class Ingress {
+  constructor(private readonly deps: IngressDependencies) {}
+
+  /** Takes the request if it is for an endpoint; false leaves it to the API. */
+  handle(req: IncomingMessage, res: ServerResponse): boolean {
+    const address = this.addressOf(req);
+    if (!address) return false;
+    this.serve(address, req, res).catch((error: unknown) => {
+      this.deps.logger.error({ endpoint: address.key, error: String(error) }, 'ingress.failed');
+      if (!res.headersSent)
+        this.refuse(res, 503, 'unavailable', 'the event could not be stored: send it again', { 'retry-after': '1' });
+      else res.destroy();
+    });
+    return true;
+  }
+
+  private async serve(address: Address, req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const { deps } = this;
+    // 1. Match the address to an endpoint.
+    if (req.method === 'OPTIONS') return void res.writeHead(204, CORS).end();
+    const target = deps.endpoint(address.key);
+    if (!target) return this.refuse(res, 404, 'not_found', `no active endpoint ${address.key}`);
+
+    // 2. Refuse or hold what would be too much: too fast for this endpoint, or for the pipeline.
+    const waitS = deps.rate.take(address.key, deps.clock.now());
+    if (waitS > 0)
+      return this.refuse(res, 429, 'rate_limited', 'too many requests for this endpoint', {
+        'retry-after': String(waitS),
+      });
+    const entered = deps.gate.enter();
+    if (entered !== true && !(await entered)) {
+      return this.refuse(res, 503, 'overloaded', 'more events are under way than can be taken: try again', {
+        'retry-after': '1',
+      });
+    }
+
+    // 3. Read and parse the body.
+    const body = await readBody(req, deps.maxBodyBytes);
+    if ('tooLarge' in body) {
+      const text = `body of ${body.tooLarge} bytes is above the limit of ${deps.maxBodyBytes} bytes`;
+      return this.refuse(res, 413, 'too_large', text, { connection: 'close' });
+    }
+    const headers = plainHeaders(req);
+    let event: string;
+    try {
+      event = await endpointEvent({
+        method: req.method ?? 'GET',
+        path: address.path,
+        query: address.query,
+        headers,
+        body: body.bytes,
+        clientIp: req.socket.remoteAddress ?? '',
+        url: `${headers['x-forwarded-proto'] ?? 'http'}://${headers['host'] ?? ''}${req.url ?? ''}`,
+      });
+    } catch (error) {
+      if (error instanceof TooDeep) return this.refuse(res, 400, 'invalid_json', error.message);
+      throw error;
+    }
+    await this.accept(target, event, req, res);
+  }
+
+  private async accept(
+    target: EndpointTarget,
+    event: string,
+    req: IncomingMessage,
+    res: ServerResponse,
+  ): Promise<void> {
+    const { deps } = this;
+    const record = this.invocationOf(target, event);
+    const id = record.headers['id'] as string;
+    // 4. Make the invocation durable. Only then is the event acknowledged.
+    const reply = target.customResponse ? deps.relay.expect(id, deps.replyTimeoutMs) : undefined;
+    if (reply) res.once('close', () => deps.relay.cancel(id));
+    let offset: number | null | undefined;
+    try {
+      [offset] = await deps.log.publish([record]);
+    } catch (error) {
+      deps.relay.cancel(id);
+      throw error;
+    }
+    if (offset === null || offset === undefined) {
+      deps.relay.cancel(id);
+      return this.refuse(res, 404, 'not_found', 'the source was deleted');
+    }
+    deps.metrics.accepted();
+    // 5. Answer: at once, or with what the component responds.
+    if (!reply)
+      return void res.writeHead(200, { ...CORS_ORIGIN, 'content-type': 'application/json' }).end('{"success":true}');
+    const answer = await reply;
+    if (res.destroyed) return;
+    if (!answer) return this.refuse(res, 504, 'timeout', 'the component did not respond in time; the event is stored');
+    send(res, answer, req.method === 'HEAD');
+  }
+
+  private invocationOf(target: EndpointTarget, event: string): LogRecord {
+    const now = this.deps.clock.now();
+    const headers: InvocationHeaders = {
+      id: newId('inv', now),
+      kind: 'http',
+      source: target.sourceId,
+      workspace: target.workspaceId,
+      at: String(now),
+      hops: '0',
+      prop: target.prop,
+      respond: target.customResponse ? '1' : '',
+    };
+    return { topic: this.deps.topics.invocations(target.sourceId), key: target.sourceId, headers, value: event };
+  }
+
+  /** Path mode `/h/<key>/…`, or host mode `<key>.<domain>`. */
+  private addressOf(req: IncomingMessage): Address | undefined {
+    const url = req.url ?? '/';
+    const mark = url.indexOf('?');
+    const path = mark === -1 ? url : url.slice(0, mark);
+    const query = mark === -1 ? '' : url.slice(mark + 1);
+    if (path.startsWith('/h/')) {
+      const end = path.indexOf('/', 3);
+      return end === -1
+        ? { key: path.slice(3), path: '/', query }
+        : { key: path.slice(3, end), path: path.slice(end), query };
+    }
+    const { domain } = this.deps;
+    const host = domain === null ? undefined : req.headers.host?.split(':', 1)[0]?.toLowerCase();
+    if (host === undefined || !host.endsWith(`.${domain}`)) return undefined;
+    return { key: host.slice(0, -(String(domain).length + 1)), path, query };
+  }
+
+  private refuse(
+    res: ServerResponse,
+    status: number,
+    code: string,
+    error: string,
+    headers: Record<string, string> = {},
+  ): void {
+    this.deps.metrics.refused(status);
+    res.writeHead(status, { 'content-type': 'application/json', ...CORS_ORIGIN, ...headers });
+    res.end(JSON.stringify({ error, code }));
+  }
+}
+
+const CORS_ORIGIN = { 'access-control-allow-origin': '*' };
+
+const plainHeaders = (req: IncomingMessage): Record<string, string> => {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(req.headers)) {
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return headers;
+};
+
+/** Hop-by-hop headers are the server's to set. */
+const FORBIDDEN = new Set(['connection', 'transfer-encoding', 'content-length', 'keep-alive', 'upgrade']);
+
+const send = (res: ServerResponse, reply: HttpReply, headOnly: boolean): void => {
+  const body = Buffer.from(reply.body, reply.base64 ? 'base64' : 'utf8');
+  for (const [name, value] of Object.entries(reply.headers)) {
+    if (FORBIDDEN.has(name.toLowerCase())) continue;
+    try {
+      res.setHeader(name, typeof value === 'string' ? value : [...value]);
+    } catch (error) {
+      // A header that HTTP does not allow comes from the component's code: the caller is told so.
+      res.writeHead(500, { 'content-type': 'application/json' });
+      return void res.end(
+        JSON.stringify({
+          error: `respond: header ${JSON.stringify(name)} is invalid: ${String(error)}`,
+          code: 'run_failed',
+        }),
+      );
+    }
+  }
+  res.statusCode = reply.status < 200 ? 200 : reply.status;
+  res.setHeader('content-length', body.length);
+  res.end(headOnly ? undefined : body);
+};

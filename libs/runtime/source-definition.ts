@@ -1,0 +1,32 @@
+import { type SourceDefinition } from '../sources/published.js';
+import { type RunOutcome, type UserError } from './sandbox.js';
+
+const fingerprints = new WeakMap<SourceDefinition, string>();
+/** Equal for definitions that run alike, whatever object they came in. */
+export const fingerprint = (definition: SourceDefinition): string => {
+  let text = fingerprints.get(definition);
+  if (text === undefined) {
+    text = JSON.stringify(definition);
+    fingerprints.set(definition, text);
+  }
+  return text;
+};
+
+/** The author's fault, when a sandbox could not be started for it. */
+export const userErrorOf = (error: unknown): UserError | undefined => {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return typeof cause === 'object' && cause !== null && 'stack' in cause && 'code' in cause && 'message' in cause
+    ? (cause as UserError)
+    : undefined;
+};
+
+/** A bundle that cannot be loaded fails each run of it. */
+export const failedToLoad = (error: UserError, now: number): RunOutcome => ({
+  status: 'threw',
+  error,
+  emits: [],
+  logs: [],
+  dbChanges: {},
+  startedAt: now,
+  endedAt: now,
+});
