@@ -1,0 +1,126 @@
+import { derivedId } from '../kernel/ids.js';
+import { emitIds } from '../runtime/emit-ids.js';
+import {
+  type DeliveryHeaders,
+  type EmitHeaders,
+  ERRORS_CHANNEL,
+  type InvocationHeaders,
+  MAX_HOPS,
+} from '../stream-log/envelopes.js';
+import { type LogRecord } from '../stream-log/stream-log.js';
+import { type TopicPolicy } from '../stream-log/topics.js';
+import { type Match, type SubscriptionTable } from './subscription-table.js';
+
+export interface Emit {
+  readonly headers: EmitHeaders;
+  readonly value: string;
+}
+
+export interface Routed {
+  readonly records: readonly LogRecord[];
+  readonly workflowsSkipped: number;
+  readonly hopLimited: boolean;
+}
+
+const NOTHING: Routed = { records: [], workflowsSkipped: 0, hopLimited: false };
+
+/** Sequence numbers of the error events made here start above any that a runner gives out within a millisecond. */
+const ROUTER_SEQUENCE = 1_000_000;
+
+/**
+ * What one emit turns into. Pure, and the ids are a function of emit and subscription: routing an emit again gives
+ * records with the same ids. The value is handed on as text, never parsed.
+ *
+ * At MAX_HOPS nothing is passed on and the emitter gets a `$errors` event instead. An error event that is itself at the
+ * limit goes to webhooks only, where no hop follows, so that a loop is told about and cannot go on through its own errors.
+ */
+export const routeEmit = (emit: Emit, table: SubscriptionTable, topics: TopicPolicy, now: number): Routed => {
+  const { headers } = emit;
+  if (headers.kind !== 'emit') return NOTHING;
+  const matches = table.match(headers.emitter, headers.workspace, headers.channel);
+  if (matches.length === 0) return NOTHING;
+
+  const atLimit = Number(headers.hops) >= MAX_HOPS;
+  if (atLimit && headers.channel !== ERRORS_CHANNEL) {
+    return { records: [hopLimitError(emit, topics)], workflowsSkipped: 0, hopLimited: true };
+  }
+  const records: LogRecord[] = [];
+  let workflowsSkipped = 0;
+  for (const match of matches) {
+    if (match.listenerId.startsWith('wh_')) records.push(deliveryOf(emit, match, topics, now));
+    else if (atLimit) continue;
+    else if (match.listenerId.startsWith('dc_')) records.push(invocationOf(emit, match, topics, now));
+    else workflowsSkipped++;
+  }
+  return { records, workflowsSkipped, hopLimited: atLimit };
+};
+
+const idFor = (prefix: 'inv' | 'dlv', { headers }: Emit, match: Match): string =>
+  derivedId(prefix, headers.emitter, headers.emit, match.subscriptionId);
+
+const traced = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  headers['traceparent'] === undefined ? {} : { traceparent: headers['traceparent'] };
+
+const invocationOf = (emit: Emit, match: Match, topics: TopicPolicy, now: number): LogRecord => {
+  const headers: InvocationHeaders = {
+    id: idFor('inv', emit, match),
+    kind: 'emit',
+    source: match.listenerId,
+    workspace: emit.headers.workspace,
+    at: String(now),
+    hops: String(Number(emit.headers.hops) + 1),
+    prop: '',
+    respond: '',
+    emitter: emit.headers.emitter,
+    emit: emit.headers.emit,
+    ...traced(emit.headers),
+  };
+  return { topic: topics.invocations(match.listenerId), key: match.listenerId, headers, value: emit.value };
+};
+
+const deliveryOf = (emit: Emit, match: Match, topics: TopicPolicy, now: number): LogRecord => {
+  const { emitter, channel, workspace, id } = emit.headers;
+  const headers: DeliveryHeaders = {
+    id: idFor('dlv', emit, match),
+    webhook: match.listenerId,
+    workspace,
+    emitter,
+    channel,
+    emit: emit.headers.emit,
+    event: id,
+    attempt: '1',
+    at: String(now),
+    ...traced(emit.headers),
+  };
+  return { topic: topics.deliveries(match.listenerId), key: match.listenerId, headers, value: emit.value };
+};
+
+/** Shape of a source error: decisions.md 1.8. */
+const hopLimitError = (emit: Emit, topics: TopicPolicy): LogRecord => {
+  const { emitter, workspace, id, channel } = emit.headers;
+  const [ms = '0', seq = '0'] = id.split('-');
+  const ts = new Date(Number(ms)).toISOString();
+  const hops = emit.headers.hops;
+  const context = { id: emit.headers.emit, ts, source_id: emitter, owner_id: workspace, hops: Number(hops) };
+  const error = {
+    code: 'HopLimitExceeded',
+    name: 'HopLimitExceeded',
+    message:
+      `event ${id} on channel "${channel}" of ${emitter} has passed ${hops} listeners, the limit is ${MAX_HOPS}: ` +
+      'it was not passed on. Remove the subscription that closes the loop.',
+    ts,
+    stack: '',
+  };
+  const headers: EmitHeaders = {
+    kind: 'emit',
+    id: `${ms}-${ROUTER_SEQUENCE + Number(seq)}`,
+    emitter,
+    workspace,
+    channel: ERRORS_CHANNEL,
+    emit: emitIds(`hop-limit/${emit.headers.emit}`, Number(ms))(0),
+    hops,
+    ...traced(emit.headers),
+  };
+  const value = `{"original_event":${emit.value},"original_context":${JSON.stringify(context)},"error":${JSON.stringify(error)}}`;
+  return { topic: topics.emits(emitter), key: emitter, headers, value };
+};

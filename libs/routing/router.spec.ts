@@ -1,0 +1,234 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { recorded } from '../kernel/testing/recorded.js';
+import { ERRORS_CHANNEL, MAX_HOPS, type EmitHeaders } from '../stream-log/envelopes.js';
+import { type LogRecord, type StoredRecord } from '../stream-log/stream-log.js';
+import { InMemoryStreamLog } from '../stream-log/testing/in-memory-stream-log.js';
+import { perEmitterTopics } from '../stream-log/topics.js';
+import { startRouter, type Router } from './router.js';
+import { SubscriptionTable } from './subscription-table.js';
+
+const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
+const clock = { now: () => 1_700_000_000_500 };
+
+const emit = (seq: number, over: Partial<EmitHeaders> = {}, value = `{"n": ${seq} }`): LogRecord => ({
+  topic: topics.emits(over.emitter ?? 'dc_a'),
+  key: over.emitter ?? 'dc_a',
+  headers: {
+    kind: 'emit',
+    id: `1700000000000-${seq}`,
+    emitter: 'dc_a',
+    workspace: 'o_1',
+    channel: '',
+    emit: `emit-${seq}`,
+    hops: '0',
+    ...over,
+  },
+  value,
+});
+
+const routers: Router[] = [];
+afterEach(async () => {
+  await Promise.all(routers.splice(0).map((router) => router.close()));
+});
+
+const world = async (...subscriptions: (readonly [emitter: string, listener: string, channel?: string])[]) => {
+  const log = new InMemoryStreamLog();
+  const table = new SubscriptionTable();
+  subscriptions.forEach(([emitterId, listenerId, eventName = ''], i) => {
+    const data = { subscriptionId: `sub_${i}`, userId: 'u_1', emitterId, listenerId, eventName, createdAt: 1 };
+    table.apply(recorded(`subscription-sub_${i}`, { type: 'SubscriptionCreated', data }));
+  });
+  for (const id of ['dc_a', 'dc_b', 'wh_1', 'wh_2']) {
+    for (const { topic, retention } of topics.ownedBy(id)) await log.createTopic(topic, retention);
+  }
+  const start = async (over: object = {}): Promise<Router> => {
+    const router = await startRouter({ log, topics, table, clock, ...over });
+    routers.push(router);
+    return router;
+  };
+  const recordsOf = (topic: string): Promise<readonly StoredRecord[]> => log.read(topic, -1, 1_000);
+  return { log, start, recordsOf };
+};
+
+const routed = async (router: Router): Promise<void> => {
+  while (router.backlog() > 0) await new Promise<void>((resolve) => setImmediate(resolve));
+};
+
+describe('the router', () => {
+  it('makes an invocation for a source and a delivery for a webhook, the value as it was', async () => {
+    const { log, start, recordsOf } = await world(['dc_a', 'dc_b'], ['dc_a', 'wh_1']);
+    await log.publish([emit(1, { hops: '3' }, '{"spaced":   1}')]);
+    await routed(await start());
+
+    const [invocation] = await recordsOf('invocations.dc_b');
+    expect(invocation).toMatchObject({ key: 'dc_b', value: '{"spaced":   1}' });
+    expect(invocation?.headers).toEqual({
+      id: expect.stringMatching(/^inv_[0-9a-z]{18}$/),
+      kind: 'emit',
+      source: 'dc_b',
+      workspace: 'o_1',
+      at: '1700000000500',
+      hops: '4',
+      prop: '',
+      respond: '',
+      emitter: 'dc_a',
+      emit: 'emit-1',
+    });
+    const [delivery] = await recordsOf('deliveries.wh_1');
+    expect(delivery).toMatchObject({ key: 'wh_1', value: '{"spaced":   1}' });
+    expect(delivery?.headers).toEqual({
+      id: expect.stringMatching(/^dlv_[0-9a-z]{18}$/),
+      webhook: 'wh_1',
+      workspace: 'o_1',
+      emitter: 'dc_a',
+      channel: '',
+      emit: 'emit-1',
+      event: '1700000000000-1',
+      attempt: '1',
+      at: '1700000000500',
+    });
+  });
+
+  it('publishes what follows from a batch in one call, in order', async () => {
+    const { log, start, recordsOf } = await world(['dc_a', 'wh_1'], ['dc_a', 'wh_2']);
+    await log.publish(Array.from({ length: 100 }, (_, i) => emit(i)));
+    const before = log.published.length;
+    await routed(await start());
+    expect(log.published.length - before).toBe(1);
+    const values = (await recordsOf('deliveries.wh_2')).map(({ value }) => value);
+    expect(values).toEqual(Array.from({ length: 100 }, (_, i) => `{"n": ${i} }`));
+  });
+
+  it('bounds one publish when few emits have many listeners', async () => {
+    const { log, start, recordsOf } = await world(['dc_a', 'wh_1'], ['dc_a', 'wh_2']);
+    await log.publish(Array.from({ length: 10 }, (_, i) => emit(i)));
+    const before = log.published.length;
+    await routed(await start({ maxPublish: 4 }));
+    expect(log.published.slice(before).map((records) => records.length)).toEqual([4, 4, 4, 4, 4]);
+    expect(await recordsOf('deliveries.wh_1')).toHaveLength(10);
+  });
+
+  it('gives every delivery an id of its own: by emit and by subscription', async () => {
+    const { log, start, recordsOf } = await world(['dc_a', 'wh_1'], ['dc_*', 'wh_1']);
+    await log.publish([emit(1), emit(2)]);
+    await routed(await start());
+    const ids = (await recordsOf('deliveries.wh_1')).map(({ headers }) => headers['id']);
+    expect(new Set(ids).size).toBe(4);
+  });
+
+  it('crash after publish, before ack: routed again with the same ids', async () => {
+    const { log, start, recordsOf } = await world(['dc_a', 'wh_1'], ['dc_a', 'dc_b']);
+    await log.publish([emit(1), emit(2)]);
+    // The publish reaches the log, the router never hears of it.
+    const publish = log.publish.bind(log);
+    let crashed = false;
+    log.publish = async (records) => {
+      const offsets = await publish(records);
+      if (!crashed) {
+        crashed = true;
+        throw new Error('connection lost');
+      }
+      return offsets;
+    };
+    const router = await start();
+    await routed(router);
+    expect(router.failures()).toBe(1);
+    for (const topic of ['deliveries.wh_1', 'invocations.dc_b']) {
+      const ids = (await recordsOf(topic)).map(({ headers }) => headers['id']);
+      expect(ids).toHaveLength(4);
+      expect(ids.slice(2)).toEqual(ids.slice(0, 2));
+    }
+  });
+
+  it('crash before publish: nothing is acknowledged, nothing is lost', async () => {
+    const { log, start, recordsOf } = await world(['dc_a', 'wh_1']);
+    await log.publish([emit(1)]);
+    log.onNextPublish(() => {
+      throw new Error('disk full');
+    });
+    const router = await start();
+    await routed(router);
+    expect(router.failures()).toBe(1);
+    expect(await recordsOf('deliveries.wh_1')).toHaveLength(1);
+  });
+
+  it('drops what goes to a listener whose topic is gone', async () => {
+    const { log, start } = await world(['dc_a', 'wh_1']);
+    await log.deleteTopic('deliveries.wh_1');
+    await log.publish([emit(1)]);
+    const router = await start();
+    await routed(router);
+    expect(router.metrics).toMatchObject({ emits: 1, dropped: 1, deliveries: 0 });
+  });
+
+  it('skips workflows with a count, and removals of events without one', async () => {
+    const { log, start } = await world(['dc_a', 'p_1'], ['dc_a', 'wh_1']);
+    await log.publish([emit(1), emit(2, { kind: 'delete' })]);
+    const router = await start();
+    await routed(router);
+    expect(router.metrics).toMatchObject({ emits: 2, workflowsSkipped: 1, deliveries: 1 });
+  });
+
+  it('never parses a value', async () => {
+    const { log, start, recordsOf } = await world(['dc_a', 'wh_1']);
+    await log.publish([emit(1, {}, 'not JSON at all')]);
+    await routed(await start());
+    expect((await recordsOf('deliveries.wh_1'))[0]?.value).toBe('not JSON at all');
+  });
+
+  describe(`at ${MAX_HOPS} hops`, () => {
+    const atLimit = { hops: String(MAX_HOPS) };
+
+    it('passes the last hop on', async () => {
+      const { log, start, recordsOf } = await world(['dc_a', 'dc_b']);
+      await log.publish([emit(1, { hops: String(MAX_HOPS - 1) })]);
+      await routed(await start());
+      expect((await recordsOf('invocations.dc_b'))[0]?.headers['hops']).toBe(String(MAX_HOPS));
+    });
+
+    it('gives the emitter an error event in place of passing it on', async () => {
+      const { log, start, recordsOf } = await world(['dc_a', 'dc_b'], ['dc_a', 'wh_1']);
+      await log.publish([emit(7, atLimit, '{"loop":true}')]);
+      await routed(await start());
+      expect(await recordsOf('invocations.dc_b')).toEqual([]);
+      expect(await recordsOf('deliveries.wh_1')).toEqual([]);
+      const [, error] = await recordsOf('emits.dc_a');
+      expect(error?.headers).toMatchObject({
+        kind: 'emit',
+        channel: ERRORS_CHANNEL,
+        emitter: 'dc_a',
+        workspace: 'o_1',
+        hops: '32',
+        id: '1700000000000-1000007',
+        emit: expect.stringMatching(/^[0-9A-Za-z]{27}$/),
+      });
+      expect(JSON.parse(error?.value ?? '')).toMatchObject({
+        original_event: { loop: true },
+        original_context: { id: 'emit-7', source_id: 'dc_a', owner_id: 'o_1', ts: '2023-11-14T22:13:20.000Z' },
+        error: { code: 'HopLimitExceeded', message: expect.stringContaining('the limit is 32') },
+      });
+    });
+
+    it('tells webhooks that listen to errors, and lets no source go round through its errors', async () => {
+      const { log, start, recordsOf } = await world(
+        ['dc_a', 'dc_a'],
+        ['dc_a', 'dc_a', '$errors'],
+        ['dc_a', 'wh_1', '$errors'],
+      );
+      await log.publish([emit(1, atLimit)]);
+      const router = await start();
+      await routed(router);
+      expect(await recordsOf('invocations.dc_a')).toEqual([]);
+      expect(await recordsOf('deliveries.wh_1')).toHaveLength(1);
+      expect(await recordsOf('emits.dc_a')).toHaveLength(2);
+      expect(router.metrics.hopLimited).toBe(2);
+    });
+
+    it('says nothing when nobody listens', async () => {
+      const { log, start, recordsOf } = await world();
+      await log.publish([emit(1, atLimit)]);
+      await routed(await start());
+      expect(await recordsOf('emits.dc_a')).toHaveLength(1);
+    });
+  });
+});
