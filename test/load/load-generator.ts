@@ -1,0 +1,134 @@
+import { cpuUsSince, newHistogram, quantilesMs } from './latencies.js';
+import { monotonicUs } from './monotonic.js';
+import { servePart } from './part-process.js';
+import { BODY_BYTES, type GeneratorApi, type LoadOptions, type LoadResult } from './parts.js';
+import { RawConnection } from './raw-connection.js';
+
+/** How long a connection of the closed loop rests after a 429 or 503, or a failure. */
+const REST_MS = 100;
+/** Answers still out at the end of a run are waited for this long. */
+const LAST_ANSWERS_MS = 30_000;
+
+/** One measurement. Ids count up from 0; every body is 1,024 bytes of JSON. */
+class Run {
+  private readonly connections: RawConnection[];
+  private readonly answerTimes = newHistogram();
+  private readonly unacknowledged: number[] = [];
+  private readonly cpuStart = process.cpuUsage();
+  private readonly startedAt = monotonicUs();
+  private readonly from: number;
+  private readonly to: number;
+  private readonly head: string;
+  private sent = 0;
+  private acknowledged = 0;
+  private refused = 0;
+  private failed = 0;
+  private out = 0;
+
+  constructor(private readonly options: LoadOptions) {
+    const { hostname, port, pathname } = new URL(options.url);
+    this.from = this.startedAt + options.warmUpMs * 1_000;
+    this.to = this.from + options.durationMs * 1_000;
+    this.head =
+      `POST ${pathname} HTTP/1.1\r\nhost: ${hostname}:${port}\r\n` +
+      `content-type: application/json\r\ncontent-length: ${BODY_BYTES}\r\n\r\n`;
+    this.connections = Array.from({ length: options.connections }, () => new RawConnection(hostname, Number(port)));
+  }
+
+  async measure(): Promise<LoadResult> {
+    if (this.options.rate === undefined) this.connections.forEach((connection) => this.sendAgain(connection));
+    else await this.sendAtRate(this.options.rate);
+    await this.lastAnswers();
+    this.connections.forEach((connection) => connection.close());
+    return {
+      sent: this.sent,
+      acknowledged: this.acknowledged,
+      refused: this.refused,
+      failed: this.failed,
+      unacknowledged: this.unacknowledged,
+      answerMs: quantilesMs(this.answerTimes),
+      from: this.from,
+      to: this.to,
+      cpuUs: cpuUsSince(this.cpuStart),
+    };
+  }
+
+  /** Closed loop. */
+  private sendAgain(connection: RawConnection): void {
+    const now = monotonicUs();
+    if (now >= this.to) return;
+    this.send(connection, now, (status) => {
+      if (status === 200) this.sendAgain(connection);
+      else setTimeout(() => this.sendAgain(connection), REST_MS);
+    });
+  }
+
+  /**
+   * Open loop: the nth event is due at n / rate, and its time runs from then, also when it had to wait for a free
+   * connection. Nothing that the server does slows the schedule down.
+   */
+  private async sendAtRate(rate: number): Promise<void> {
+    const total = Math.floor(((this.to - this.startedAt) / 1_000_000) * rate);
+    const free = [...this.connections];
+    let next = 0;
+    const sendDue = (): void => {
+      const due = Math.min(total, Math.floor(((monotonicUs() - this.startedAt) / 1_000_000) * rate) + 1);
+      while (next < due) {
+        const connection = free.pop();
+        if (!connection) return;
+        this.send(connection, this.startedAt + (next++ / rate) * 1_000_000, () => {
+          free.push(connection);
+          sendDue();
+        });
+      }
+    };
+    await new Promise<void>((resolve) => {
+      const ticker = setInterval(() => {
+        sendDue();
+        const late = monotonicUs() > this.to + LAST_ANSWERS_MS * 1_000;
+        if (next < total && !late) return;
+        clearInterval(ticker);
+        resolve();
+      }, 1);
+    });
+  }
+
+  private send(connection: RawConnection, intended: number, then: (status: number) => void): void {
+    const id = this.sent++;
+    const third = this.thirdOf(intended);
+    this.out++;
+    connection.send(this.head + this.body(id, third, intended), (status) => {
+      this.out--;
+      if (status === 200) this.acknowledged++;
+      else this.unacknowledged.push(id);
+      if (status === 429 || status === 503) this.refused++;
+      else if (status !== 200) this.failed++;
+      if (third > 0 && status === 200) this.answerTimes.recordValue(Math.max(1, Math.round(monotonicUs() - intended)));
+      then(status);
+    });
+  }
+
+  private thirdOf(intended: number): number {
+    if (intended < this.from) return 0;
+    return Math.min(3, 1 + Math.floor((3 * (intended - this.from)) / (this.to - this.from)));
+  }
+
+  private body(id: number, third: number, intended: number): string {
+    const start = `{"run":${this.options.run},"id":${id},"w":${third},"t":${Math.round(intended)},"pad":"`;
+    return start + 'x'.repeat(BODY_BYTES - start.length - 2) + '"}';
+  }
+
+  private async lastAnswers(): Promise<void> {
+    const end = this.to + LAST_ANSWERS_MS * 1_000;
+    await new Promise<void>((resolve) => {
+      const ticker = setInterval(() => {
+        if (monotonicUs() < this.to || (this.out > 0 && monotonicUs() < end)) return;
+        clearInterval(ticker);
+        resolve();
+      }, 5);
+    });
+  }
+}
+
+const api: GeneratorApi = { load: (options) => new Run(options).measure() };
+servePart({ ...api }, '');

@@ -1,0 +1,96 @@
+import { request } from 'undici';
+import { ApiClient, endpointOf, type Source } from '#test/harness/api-client.js';
+import { Server } from '#test/harness/server.js';
+import { eventually } from '#test/harness/wait.js';
+import { type PartProcess } from './part-process.js';
+import { BODY_BYTES, type SinkApi } from './parts.js';
+import { monotonicUs } from './monotonic.js';
+import { treeUsage, type TreeUsage } from './process-tree.js';
+import { RELAY_COMPONENT } from './targets.js';
+
+export interface ManySourcesFigures {
+  readonly sources: number;
+  readonly seconds: number;
+  readonly msEach: number;
+  readonly slowestMs: number;
+  readonly before: TreeUsage;
+  readonly after: TreeUsage;
+  /** One event posted to every source; what arrived at the sink. */
+  readonly delivered: number;
+  readonly afterEvents: TreeUsage;
+  /** Start of the server on the data of all these sources. */
+  readonly restartMs: number;
+}
+
+const PARALLEL = 4;
+/** A number of a run that `measure` does not reach. */
+const RUN = 1_000_000;
+
+/** Deploys many sources of one component, each subscribed by one webhook; then each gets one event. */
+export const measureManySources = async (sink: PartProcess<SinkApi>, count: number): Promise<ManySourcesFigures> => {
+  const server = new Server();
+  const api = new ApiClient(server);
+  try {
+    await server.start();
+    return await deployAndPost(server, api, sink, count);
+  } finally {
+    await api.close();
+    await server.close();
+  }
+};
+
+const deployAndPost = async (
+  server: Server,
+  api: ApiClient,
+  sink: PartProcess<SinkApi>,
+  count: number,
+): Promise<ManySourcesFigures> => {
+  const component = await api.createComponent(RELAY_COMPONENT);
+  const webhook = await api.createWebhook(sink.url);
+  const before = treeUsage(server.pid);
+  const sources: Source[] = [];
+  const startedAt = performance.now();
+  let slowestMs = 0;
+  await inParallel(count, async () => {
+    const began = performance.now();
+    const source = await api.createSource({ component_id: component.id });
+    await api.subscribe(source.id, webhook.id);
+    slowestMs = Math.max(slowestMs, performance.now() - began);
+    sources.push(source);
+  });
+  const seconds = (performance.now() - startedAt) / 1000;
+  const after = treeUsage(server.pid);
+
+  await sink.call('begin', { run: RUN });
+  await inParallel(count, async (id) => {
+    const body = JSON.stringify({ run: RUN, id, w: 0, t: monotonicUs(), pad: 'x'.repeat(BODY_BYTES - 80) });
+    const url = endpointOf(server, sources[id] as Source);
+    const reply = await request(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    await reply.body.dump();
+    if (reply.statusCode !== 200) throw new Error(`${url} answered ${reply.statusCode}`);
+  });
+  const arrived = async (): Promise<number> => sink.call('count', undefined);
+  await eventually(`${count} events at the sink`, async () => ((await arrived()) >= count ? true : undefined), 120_000);
+  const delivered = await arrived();
+  const afterEvents = treeUsage(server.pid);
+  await server.restart();
+  return {
+    sources: count,
+    seconds,
+    msEach: (seconds * 1000) / count,
+    slowestMs,
+    before,
+    after,
+    delivered,
+    afterEvents,
+    restartMs: server.readyMs,
+  };
+};
+
+const inParallel = async (count: number, work: (index: number) => Promise<void>): Promise<void> => {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < count) await work(next++);
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, worker));
+};

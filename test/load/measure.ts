@@ -1,0 +1,92 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type PartProcess } from './part-process.js';
+import { type GeneratorApi, type LoadOptions, type Quantiles, type SinkApi } from './parts.js';
+import { treeUsage } from './process-tree.js';
+import { type Target } from './targets.js';
+
+export interface Figures {
+  readonly target: Target['name'];
+  readonly sent: number;
+  readonly acknowledged: number;
+  readonly refused: number;
+  readonly failed: number;
+  readonly delivered: number;
+  readonly deliveredPerSecond: number;
+  readonly lost: number;
+  readonly duplicates: number;
+  readonly endToEndMs: Quantiles;
+  readonly firstThirdMs: Quantiles;
+  readonly lastThirdMs: Quantiles;
+  readonly answerMs: Quantiles;
+  /** From the end of the load until the last acknowledged event had arrived. */
+  readonly drainMs: number;
+  /** CPU time per delivered event: the target's process tree, the load, the sink. */
+  readonly cpuUsPerEvent: number;
+  readonly loadCpuUsPerEvent: number;
+  readonly sinkCpuUsPerEvent: number;
+  readonly processes: number;
+  readonly rssBeforeMb: { readonly main: number; readonly children: number };
+  readonly rssAfterMb: { readonly main: number; readonly children: number };
+}
+
+export interface Rig {
+  readonly sink: PartProcess<SinkApi>;
+  readonly generator: PartProcess<GeneratorApi>;
+}
+
+export type LoadShape = Omit<LoadOptions, 'url' | 'run'>;
+
+const NO_PROGRESS_MS = 20_000;
+let runs = 0;
+
+/** Puts load on one target, waits until all that was acknowledged has arrived (or nothing more arrives), and adds up. */
+export const measure = async ({ sink, generator }: Rig, target: Target, shape: LoadShape): Promise<Figures> => {
+  const run = ++runs;
+  await sink.call('begin', { run });
+  const before = treeUsage(target.pid);
+  const load = await generator.call('load', { ...shape, url: target.url, run });
+  const loadEnded = performance.now();
+  await drained(sink, load.acknowledged);
+  const drainMs = performance.now() - loadEnded;
+  const after = treeUsage(target.pid);
+  const { from, to } = load;
+  const sunk = await sink.call('report', { total: load.sent, from, to });
+  const unacknowledged = new Set(load.unacknowledged);
+  const each = (us: number): number => us / Math.max(1, sunk.distinct);
+  return {
+    target: target.name,
+    sent: load.sent,
+    acknowledged: load.acknowledged,
+    refused: load.refused,
+    failed: load.failed,
+    delivered: sunk.distinct,
+    deliveredPerSecond: sunk.perSecond,
+    lost: sunk.missing.filter((id) => !unacknowledged.has(id)).length,
+    duplicates: sunk.duplicates,
+    endToEndMs: sunk.endToEndMs,
+    firstThirdMs: sunk.firstThirdMs,
+    lastThirdMs: sunk.lastThirdMs,
+    answerMs: load.answerMs,
+    drainMs,
+    cpuUsPerEvent: each(after.cpuUs - before.cpuUs),
+    loadCpuUsPerEvent: each(load.cpuUs),
+    sinkCpuUsPerEvent: each(sunk.cpuUs),
+    processes: after.processes,
+    rssBeforeMb: { main: before.mainRssMb, children: before.childrenRssMb },
+    rssAfterMb: { main: after.mainRssMb, children: after.childrenRssMb },
+  };
+};
+
+const drained = async (sink: PartProcess<SinkApi>, acknowledged: number): Promise<void> => {
+  let last = -1;
+  let since = performance.now();
+  for (;;) {
+    const count = await sink.call('count', undefined);
+    if (count >= acknowledged) return;
+    if (count !== last) {
+      last = count;
+      since = performance.now();
+    } else if (performance.now() - since > NO_PROGRESS_MS) return;
+    await pause(20);
+  }
+};

@@ -1,0 +1,60 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Of a process and all its descendants, jailed ones included: the host sees them under its own process ids. */
+export interface TreeUsage {
+  readonly processes: number;
+  /** User and system time in microseconds, in steps of 10 ms; children that have ended are counted with their parent. */
+  readonly cpuUs: number;
+  readonly mainRssMb: number;
+  readonly childrenRssMb: number;
+}
+
+interface Stat {
+  readonly pid: number;
+  readonly parent: number;
+  readonly ticks: number;
+  readonly rssPages: number;
+}
+
+const TICK_US = 10_000;
+const PAGE_MB = 4_096 / (1024 * 1024);
+
+export const treeUsage = (pid: number): TreeUsage => {
+  const all = readAll();
+  const byParent = new Map<number, Stat[]>();
+  for (const stat of all) byParent.set(stat.parent, [...(byParent.get(stat.parent) ?? []), stat]);
+  const main = all.find((stat) => stat.pid === pid);
+  if (!main) throw new Error(`process ${pid} is not running`);
+  const tree = [main];
+  for (const stat of tree) tree.push(...(byParent.get(stat.pid) ?? []));
+  const rss = (stats: readonly Stat[]): number => stats.reduce((sum, { rssPages }) => sum + rssPages * PAGE_MB, 0);
+  return {
+    processes: tree.length,
+    cpuUs: tree.reduce((sum, { ticks }) => sum + ticks * TICK_US, 0),
+    mainRssMb: rss([main]),
+    childrenRssMb: rss(tree.slice(1)),
+  };
+};
+
+const readAll = (): Stat[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => readStat(Number(name)));
+
+const readStat = (pid: number): Stat[] => {
+  let text: string;
+  try {
+    text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  } catch (error) {
+    // It ended between the listing and the reading.
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH')) return [];
+    throw error;
+  }
+  // The name, in parentheses, may hold blanks. After it: state, ppid, … (man 5 proc).
+  const fields = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number);
+  const field = (number: number): number => fields[number - 3] ?? 0;
+  return [{ pid, parent: field(4), ticks: field(14) + field(15) + field(16) + field(17), rssPages: field(24) }];
+};

@@ -1,0 +1,66 @@
+import { connect, type Socket } from 'node:net';
+
+/**
+ * One kept-alive HTTP/1.1 connection that costs the load generator as little as possible: prepared requests out, status
+ * line and content-length in. One request at a time.
+ */
+export class RawConnection {
+  private socket: Socket;
+  private input = '';
+  private waiting: ((status: number) => void) | undefined;
+
+  constructor(
+    private readonly host: string,
+    private readonly port: number,
+  ) {
+    this.socket = this.open();
+  }
+
+  get busy(): boolean {
+    return this.waiting !== undefined;
+  }
+
+  /** Calls back with the status; 0 when the connection failed. */
+  send(request: string, answered: (status: number) => void): void {
+    this.waiting = answered;
+    if (this.socket.destroyed) this.socket = this.open();
+    this.socket.write(request, 'latin1');
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+
+  private open(): Socket {
+    const socket = connect({ host: this.host, port: this.port, noDelay: true });
+    socket.setEncoding('latin1');
+    this.input = '';
+    socket.on('data', (text: string) => this.take(text));
+    // 'close' follows an 'error' and settles what waits.
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => {
+      if (socket === this.socket) this.settle(0);
+    });
+    return socket;
+  }
+
+  private take(text: string): void {
+    this.input += text;
+    const headEnd = this.input.indexOf('\r\n\r\n');
+    if (headEnd < 0) return;
+    const head = this.input.slice(0, headEnd).toLowerCase();
+    const length = /\r\ncontent-length: *(\d+)/.exec(head)?.[1];
+    if (length === undefined) throw new Error(`the load generator needs a content-length, got: ${head}`);
+    const end = headEnd + 4 + Number(length);
+    if (this.input.length < end) return;
+    const status = Number(this.input.slice(9, 12));
+    this.input = this.input.slice(end);
+    this.settle(status);
+  }
+
+  private settle(status: number): void {
+    const waiting = this.waiting;
+    this.waiting = undefined;
+    waiting?.(status);
+  }
+}
