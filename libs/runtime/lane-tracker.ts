@@ -19,27 +19,18 @@ export class LaneTracker {
   /** A record came from the lane, in order. False when it is done already, or out: a redelivery. */
   take(offset: number): boolean {
     const newest = this.out.at(-1);
-    if (this.isDone(offset)) {
-      // A gap of the former run closes as its records come by again.
-      if (this.out.length === 0 && this.done.delete(offset)) this.through = offset;
-      return false;
-    }
     if (newest !== undefined && offset <= newest) return false;
+    if (offset <= this.through) return false;
     this.out.push(offset);
-    return true;
+    if (!this.done.has(offset)) return true;
+    // Done before a restart: it only closes its gap.
+    this.advance();
+    return false;
   }
 
   finish(offset: number): void {
     this.done.add(offset);
-    let front = this.out[0];
-    while (front !== undefined && this.done.has(front)) {
-      this.through = front;
-      this.done.delete(front);
-      this.out.shift();
-      front = this.out[0];
-    }
-    // Done ones that lie below were those of a former run between two records that are out.
-    if (this.done.size > 0) for (const o of this.done) if (o <= this.through) this.done.delete(o);
+    this.advance();
   }
 
   progress(): LaneProgress {
@@ -48,5 +39,14 @@ export class LaneTracker {
 
   outstanding(): number {
     return this.out.length;
+  }
+
+  private advance(): void {
+    let front = this.out[0];
+    while (front !== undefined && this.done.delete(front)) {
+      this.through = front;
+      this.out.shift();
+      front = this.out[0];
+    }
   }
 }

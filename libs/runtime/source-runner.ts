@@ -127,17 +127,22 @@ export class SourceRunner {
   private pump(): void {
     if (this.pumping) return;
     this.pumping = true;
-    void this.pumpQueue()
-      .catch((error: unknown) =>
-        this.deps.logger.error({ source: this.sourceId, error: String(error) }, 'run.pump_failed'),
-      )
-      .finally(() => {
-        this.pumping = false;
-        // A failure of the platform is retried, with a pause that grows; the records stay unacknowledged.
-        if (this.queue.length > 0 && this.inFlight < this.deps.settings.window && !this.closed) {
-          setTimeout(() => this.pump(), RETRY_MS[Math.min(this.attempts++, RETRY_MS.length - 1)]).unref();
-        }
-      });
+    void this.pumpQueue().then(
+      () => this.pumpAgain(0),
+      (error: unknown) => {
+        // The platform failed, not the component: again, with a pause that grows; the records stay unacknowledged.
+        this.deps.metrics.platformFailure();
+        this.deps.logger.error({ source: this.sourceId, error: String(error) }, 'run.start_failed');
+        this.pumpAgain(RETRY_MS[Math.min(this.attempts++, RETRY_MS.length - 1)] ?? 0);
+      },
+    );
+  }
+
+  private pumpAgain(pauseMs: number): void {
+    this.pumping = false;
+    if (this.queue.length === 0 || this.inFlight >= this.deps.settings.window || this.closed) return;
+    if (pauseMs === 0) this.pump();
+    else setTimeout(() => this.pump(), pauseMs).unref();
   }
 
   private async pumpQueue(): Promise<void> {

@@ -1,0 +1,246 @@
+import { createServer, request, type Server } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { type LogRecord, type StreamLog } from '../stream-log/stream-log.js';
+import { perEmitterTopics } from '../stream-log/topics.js';
+import { Ingress, type IngressDependencies } from './ingress.js';
+import { PressureGate } from './pressure-gate.js';
+import { RateLimit } from './rate-limit.js';
+import { ResponseRelay } from './response-relay.js';
+
+interface Answer {
+  status: number;
+  headers: Record<string, unknown>;
+  body: string;
+}
+
+const servers: Server[] = [];
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
+});
+
+const setUp = async (over: Partial<IngressDependencies> = {}) => {
+  const published: LogRecord[] = [];
+  const relay = new ResponseRelay();
+  const world = { publish: (): number | null => 0 };
+  const deps: IngressDependencies = {
+    endpoint: (key) =>
+      key === 'ehook' || key === 'ecustom'
+        ? { sourceId: 'dc_1', workspaceId: 'o_1', prop: 'http', customResponse: key === 'ecustom' }
+        : undefined,
+    log: {
+      publish: async (records: readonly LogRecord[]) => {
+        published.push(...records);
+        return records.map(() => world.publish());
+      },
+    } as Partial<StreamLog> as StreamLog,
+    topics: perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 }),
+    relay,
+    gate: new PressureGate(() => 0, 10, 10, 1_000, Date.now),
+    rate: new RateLimit(0, 0),
+    domain: null,
+    maxBodyBytes: 100,
+    replyTimeoutMs: 5_000,
+    clock: { now: () => 1_700_000_000_000 },
+    metrics: { accepted: () => undefined, refused: () => undefined },
+    logger: { error: () => undefined },
+    ...over,
+  };
+  const ingress = new Ingress(deps);
+  const server = createServer((req, res) => {
+    if (!ingress.handle(req, res)) res.writeHead(418).end('api');
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const call = (
+    method: string,
+    path: string,
+    options: { headers?: Record<string, string>; body?: string } = {},
+  ): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const req = request(
+        { port, host: '127.0.0.1', method, path, agent: false, headers: options.headers ?? {} },
+        (res) => {
+          const chunks: Buffer[] = [];
+          res.on('data', (chunk: Buffer) => chunks.push(chunk));
+          res.on('end', () =>
+            resolve({ status: res.statusCode ?? 0, headers: res.headers, body: Buffer.concat(chunks).toString() }),
+          );
+        },
+      );
+      req.on('error', reject);
+      req.end(options.body);
+    });
+  return { call, published, relay, world };
+};
+
+describe('ingress', () => {
+  it('answers once the invocation is durable, and passes the path below the endpoint', async () => {
+    const t = await setUp();
+    const answer = await t.call('PUT', '/h/ehook/a/b?x=1', { body: 'hi', headers: { 'content-type': 'text/plain' } });
+    expect(answer).toMatchObject({ status: 200, body: '{"success":true}' });
+    expect(t.published).toHaveLength(1);
+    expect(t.published[0]).toMatchObject({
+      topic: 'invocations.dc_1',
+      key: 'dc_1',
+      headers: { kind: 'http', source: 'dc_1', workspace: 'o_1', respond: '' },
+    });
+    expect(JSON.parse(t.published[0]?.value ?? '')).toMatchObject({
+      method: 'PUT',
+      path: '/a/b',
+      query: { x: '1' },
+      body: 'hi',
+    });
+  });
+
+  it('leaves other paths to the API', async () => {
+    expect((await (await setUp()).call('GET', '/v1/users/me')).status).toBe(418);
+  });
+
+  it('matches the wildcard host', async () => {
+    const t = await setUp({ domain: 'hooks.example' });
+    expect((await t.call('GET', '/x', { headers: { host: 'ehook.hooks.example:80' } })).status).toBe(200);
+    expect(JSON.parse(t.published[0]?.value ?? '')).toMatchObject({ path: '/x' });
+    expect((await t.call('GET', '/x', { headers: { host: 'hooks.example' } })).status).toBe(418);
+  });
+
+  it('answers 404 for an unknown endpoint and for a source deleted meanwhile', async () => {
+    const t = await setUp();
+    expect((await t.call('GET', '/h/enone')).status).toBe(404);
+    t.world.publish = () => null;
+    expect((await t.call('GET', '/h/ehook')).status).toBe(404);
+  });
+
+  it('answers 503 and acknowledges nothing when the log cannot write', async () => {
+    const t = await setUp();
+    t.world.publish = () => {
+      throw new Error('disk is full');
+    };
+    const answer = await t.call('POST', '/h/ehook', { body: 'x' });
+    expect(answer.status).toBe(503);
+    expect(answer.headers['retry-after']).toBe('1');
+  });
+
+  it.each([
+    ['declared', { 'content-length': '101' }],
+    ['found while reading', { 'transfer-encoding': 'chunked' }],
+  ])('refuses a body above the limit, naming both sizes (%s)', async (_name, headers) => {
+    const answer = await (await setUp()).call('POST', '/h/ehook', { body: 'x'.repeat(101), headers });
+    expect(answer.status).toBe(413);
+    expect(JSON.parse(answer.body)).toEqual({
+      error: 'body of 101 bytes is above the limit of 100 bytes',
+      code: 'too_large',
+    });
+  });
+
+  it('limits the rate per endpoint', async () => {
+    const t = await setUp({ rate: new RateLimit(1, 2), replyTimeoutMs: 5 });
+    const statuses = [];
+    for (let i = 0; i < 3; i++) statuses.push((await t.call('GET', '/h/ehook')).status);
+    expect(statuses).toEqual([200, 200, 429]);
+    expect(
+      (await t.call('GET', '/h/ecustom', { headers: { 'x-none': '1' } }).catch(() => ({ status: 0 }))).status,
+    ).not.toBe(429);
+  });
+
+  it('answers OPTIONS itself', async () => {
+    const t = await setUp();
+    const answer = await t.call('OPTIONS', '/h/ehook');
+    expect(answer.status).toBe(204);
+    expect(answer.headers['access-control-allow-methods']).toBe('GET, HEAD, PUT, PATCH, POST, DELETE');
+    expect(t.published).toHaveLength(0);
+  });
+
+  describe('with customResponse', () => {
+    const respond = async (
+      reply: { status: number; headers?: Record<string, string>; body?: string; base64?: boolean },
+      method = 'POST',
+    ) => {
+      const t = await setUp();
+      const answer = t.call(method, '/h/ecustom');
+      while (t.published.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      t.relay.deliver(t.published[0]?.headers['id'] ?? '', { headers: {}, body: '', base64: false, ...reply });
+      return answer;
+    };
+
+    it('sends what the component responds', async () => {
+      const answer = await respond({
+        status: 201,
+        headers: { 'x-a': 'b', connection: 'upgrade' },
+        body: 'aGk=',
+        base64: true,
+      });
+      expect(answer).toMatchObject({ status: 201, body: 'hi' });
+      expect(answer.headers['x-a']).toBe('b');
+      expect(answer.headers['connection']).not.toBe('upgrade');
+    });
+
+    it('sends headers only for HEAD', async () => {
+      const answer = await respond({ status: 200, body: 'hidden' }, 'HEAD');
+      expect(answer).toMatchObject({ status: 200, body: '' });
+      expect(answer.headers['content-length']).toBe('6');
+    });
+
+    it('tells a header that HTTP does not allow', async () => {
+      const answer = await respond({ status: 200, headers: { 'bad header': 'x' } });
+      expect(answer.status).toBe(500);
+      expect(answer.body).toContain('bad header');
+    });
+
+    it('answers 504 when nothing comes in time', async () => {
+      const t = await setUp({ replyTimeoutMs: 5 });
+      expect((await t.call('POST', '/h/ecustom')).status).toBe(504);
+    });
+  });
+});
+
+describe('pressure gate', () => {
+  it('lets in while there is room, holds the next, refuses what does not fit or waits too long', async () => {
+    let underWay = 0;
+    let now = 0;
+    const gate = new PressureGate(
+      () => underWay,
+      2,
+      1,
+      100,
+      () => now,
+    );
+    expect(gate.enter()).toBe(true);
+    underWay = 2;
+    const held = gate.enter();
+    expect(held).not.toBe(true);
+    expect(await gate.enter()).toBe(false);
+    underWay = 1;
+    expect(await held).toBe(true);
+    underWay = 2;
+    const late = gate.enter();
+    now = 200;
+    expect(await late).toBe(false);
+    expect(gate.waitingCount()).toBe(0);
+  });
+
+  it('refuses those that wait when it closes', async () => {
+    const gate = new PressureGate(
+      () => 9,
+      2,
+      5,
+      60_000,
+      () => 0,
+    );
+    const held = gate.enter();
+    gate.close();
+    expect(await held).toBe(false);
+  });
+});
+
+describe('rate limit', () => {
+  it('allows the burst, then the average, per key; 0 means no limit', () => {
+    const limit = new RateLimit(10, 2);
+    expect([limit.take('a', 0), limit.take('a', 0), limit.take('a', 0)]).toEqual([0, 0, 1]);
+    expect(limit.take('b', 0)).toBe(0);
+    expect(limit.take('a', 100)).toBe(0);
+    const off = new RateLimit(0, 0);
+    expect(off.take('a', 0)).toBe(0);
+  });
+});

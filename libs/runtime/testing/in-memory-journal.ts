@@ -1,0 +1,55 @@
+import { type LogRecord } from '../../stream-log/stream-log.js';
+import { type DedupeCache, type RunCommit, type RunJournal, type SourceState, StateConflict } from '../run-journal.js';
+
+const EMPTY: SourceState = { version: 0, progress: { through: -1, above: [] }, dedupe: {}, db: {}, lastEventId: '' };
+
+/** A RunJournal for tests: what was committed stays when the runner is made anew, as after a crash. */
+export class InMemoryJournal implements RunJournal {
+  readonly states = new Map<string, SourceState>();
+  readonly inbox = new Map<string, Set<string>>();
+  readonly records: LogRecord[] = [];
+  readonly commits: RunCommit[] = [];
+  /** How many of the next commits fail, as a full disk would make them. */
+  failures = 0;
+  /** Set: commits wait for it. */
+  held: Promise<void> | undefined;
+
+  async load(sourceId: string): Promise<SourceState> {
+    return this.states.get(sourceId) ?? EMPTY;
+  }
+
+  async seen(sourceId: string, invocationIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const known = this.inbox.get(sourceId) ?? new Set<string>();
+    return new Set(invocationIds.filter((id) => known.has(id)));
+  }
+
+  async commit(commit: RunCommit): Promise<void> {
+    await this.held;
+    if (this.failures > 0) {
+      this.failures--;
+      throw new Error('disk is full');
+    }
+    const state = this.states.get(commit.sourceId) ?? EMPTY;
+    if (state.version !== commit.expectedVersion) {
+      throw new StateConflict(commit.sourceId, commit.expectedVersion, state.version);
+    }
+    const db: Record<string, string> = { ...state.db };
+    for (const [key, value] of Object.entries(commit.dbChanges)) {
+      if (value === null) delete db[key];
+      else db[key] = value;
+    }
+    const dedupe: Record<string, DedupeCache> = { ...state.dedupe, ...commit.dedupe };
+    const { progress, lastEventId } = commit;
+    this.states.set(commit.sourceId, { version: state.version + 1, progress, dedupe, db, lastEventId });
+    const inbox = this.inbox.get(commit.sourceId) ?? new Set<string>();
+    for (const id of commit.inbox) inbox.add(id);
+    this.inbox.set(commit.sourceId, inbox);
+    this.records.push(...commit.records);
+    this.commits.push(commit);
+  }
+
+  async drop(sourceId: string): Promise<void> {
+    this.states.delete(sourceId);
+    this.inbox.delete(sourceId);
+  }
+}
