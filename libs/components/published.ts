@@ -60,6 +60,9 @@ export interface ComponentReference {
   readonly key?: string;
 }
 
+/** Where ComponentsModule provides its ComponentCatalog. */
+export const COMPONENT_CATALOG = Symbol('ComponentCatalog');
+
 /** Implemented by the components context: saves code that is given inline, finds what is named. */
 export interface ComponentCatalog {
   /** Rejects with DomainError component.* (not found, invalid, too large, reference missing). */

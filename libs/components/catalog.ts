@@ -1,0 +1,68 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type EventStore } from '#libs/kernel/event-store.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { streamName } from '#libs/kernel/events.js';
+import { load, type CommandContext } from '#libs/kernel/handle-command.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { EVENT_STORE, READ_MODELS, UPCASTERS } from '#libs/kernel/tokens.js';
+import { type Upcasters } from '#libs/kernel/upcasting.js';
+import { componentDecider, type SavedComponent } from './domain/component.js';
+import { findComponent } from './get-component/find-component.js';
+import { componentNotFound } from './get-component/get-component.query.js';
+import { type ComponentCatalog, type ComponentReference, type DeployableComponent } from './published.js';
+import { SaveComponent, SaveComponentHandler } from './save-component/save-component.handler.js';
+
+/** See the port. An id is read from the event log, so that a component can be deployed as soon as it is saved. */
+@Injectable()
+export class StoredComponentCatalog implements ComponentCatalog {
+  constructor(
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+    @Inject(UPCASTERS) private readonly upcasters: Upcasters,
+    @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
+    @Inject(SaveComponentHandler) private readonly saver: SaveComponentHandler,
+  ) {}
+
+  async resolve(reference: ComponentReference, context: CommandContext): Promise<DeployableComponent> {
+    const { componentId, componentCode, componentUrl, files, key } = reference;
+    if (componentId !== undefined) return deployable(await this.byId(componentId, context.workspaceId));
+    if (componentCode !== undefined || componentUrl !== undefined) {
+      const given = {
+        ...(componentCode === undefined ? {} : { code: componentCode }),
+        ...(componentUrl === undefined ? {} : { url: componentUrl }),
+        ...(files === undefined ? {} : { files }),
+      };
+      return deployable((await this.saver.execute(new SaveComponent(given, context))).component);
+    }
+    if (key !== undefined) {
+      const doc = key.startsWith('sc_') ? undefined : await findComponent(this.readModels, key, [context.workspaceId]);
+      if (!doc) throw componentNotFound(key);
+      return deployable(doc.component);
+    }
+    throw new DomainError(
+      'component.reference_missing',
+      'one of component_id, component_code, component_url and key is required',
+      { field: 'component_id' },
+    );
+  }
+
+  private async byId(id: string, workspaceId: string): Promise<SavedComponent> {
+    const stream = streamName(componentDecider.category, id);
+    for await (const first of this.store.read(stream, { limit: 1 })) {
+      if (first.metadata.workspaceId !== workspaceId) break;
+      const { state } = await load(this.store, this.upcasters, componentDecider, stream);
+      if (state.status === 'saved') return state.component;
+    }
+    throw componentNotFound(id);
+  }
+}
+
+const deployable = (component: SavedComponent): DeployableComponent => ({
+  id: component.componentId,
+  key: component.key,
+  name: component.name,
+  kind: component.kind,
+  bundleHash: component.bundleHash,
+  configurableProps: component.configurableProps,
+  hooks: component.hooks,
+  dedupe: component.dedupe,
+});

@@ -1,0 +1,46 @@
+import { type Decider } from '#libs/kernel/decider.js';
+import { type ComponentEvent, type ComponentSaved } from '../published.js';
+
+export type SavedComponent = Omit<ComponentSaved['data'], 'savedAt'> & {
+  readonly createdAt: number;
+  readonly updatedAt: number;
+};
+
+export type ComponentState =
+  { readonly status: 'none' } | { readonly status: 'saved'; readonly component: SavedComponent };
+
+export interface SaveComponentCode {
+  readonly type: 'SaveComponentCode';
+  readonly data: ComponentSaved['data'];
+}
+
+/**
+ * A component is its code: the id is derived from workspace and code, so what was saved never changes, and posting the
+ * same code again, even at the same time, only refreshes `updated_at` (decisions.md 1.4, "Same code posted twice").
+ */
+export const componentDecider: Decider<SaveComponentCode, ComponentEvent, ComponentState> = {
+  category: 'component',
+  initialState: () => ({ status: 'none' }),
+
+  decide: ({ data }, state) =>
+    state.status === 'none'
+      ? [{ type: 'ComponentSaved', data }]
+      : [{ type: 'ComponentSavedAgain', data: { url: data.url, savedAt: data.savedAt } }],
+
+  evolve: (state, event) => {
+    switch (event.type) {
+      case 'ComponentSaved': {
+        const { savedAt, ...component } = event.data;
+        return { status: 'saved', component: { ...component, createdAt: savedAt, updatedAt: savedAt } };
+      }
+      case 'ComponentSavedAgain':
+        if (state.status === 'none') return state;
+        return {
+          status: 'saved',
+          component: { ...state.component, url: event.data.url ?? state.component.url, updatedAt: event.data.savedAt },
+        };
+      default:
+        return state;
+    }
+  },
+};

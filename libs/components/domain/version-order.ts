@@ -1,0 +1,36 @@
+interface Version {
+  readonly numbers: readonly [number, number, number];
+  readonly pre: readonly string[];
+}
+
+const SEMVER = /^v?(\d{1,15})\.(\d{1,15})\.(\d{1,15})(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/;
+
+const parse = (text: string): Version | undefined => {
+  const match = SEMVER.exec(text.trim());
+  if (!match) return undefined;
+  const [, major, minor, patch, pre] = match;
+  return { numbers: [Number(major), Number(minor), Number(patch)], pre: pre ? pre.split('.') : [] };
+};
+
+/** Semantic Versioning 2.0.0, section 11; versions of any other form come before all of these and are equal. */
+export const compareVersions = (a: string, b: string): number => {
+  const left = parse(a);
+  const right = parse(b);
+  if (!left || !right) return Number(left !== undefined) - Number(right !== undefined);
+  for (const i of [0, 1, 2] as const) {
+    if (left.numbers[i] !== right.numbers[i]) return left.numbers[i] - right.numbers[i];
+  }
+  if (left.pre.length === 0 || right.pre.length === 0) return right.pre.length - left.pre.length;
+  for (let i = 0; i < Math.min(left.pre.length, right.pre.length); i++) {
+    const order = comparePreRelease(left.pre[i] ?? '', right.pre[i] ?? '');
+    if (order !== 0) return order;
+  }
+  return left.pre.length - right.pre.length;
+};
+
+const comparePreRelease = (a: string, b: string): number => {
+  const [aIsNumber, bIsNumber] = [/^\d+$/.test(a), /^\d+$/.test(b)];
+  if (aIsNumber && bIsNumber) return Number(a) - Number(b);
+  if (aIsNumber !== bIsNumber) return aIsNumber ? -1 : 1;
+  return a < b ? -1 : a > b ? 1 : 0;
+};

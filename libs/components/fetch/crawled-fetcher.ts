@@ -1,0 +1,146 @@
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { checkLimit } from '../domain/code-size.js';
+import { DEFAULT_CODE_LIMITS, type CodeLimits, type ComponentFetcher, type FetchedComponent } from '../ports.js';
+import { relativeImports } from './relative-imports.js';
+
+/** The text at a URL. Rejects for any answer but a 2xx with text, with an Error whose `status` is the answer's. */
+export type FetchText = (url: string) => Promise<{ readonly finalUrl: string; readonly text: string }>;
+
+const EXTENSIONS = ['.js', '.mjs', '.cjs', '.ts', '.json', '/index.js', '/index.mjs', '/index.ts'];
+const AT_ONCE = 6;
+
+/** Fetches a component and, from the same origin, all that it imports by a relative path (decisions.md 1.4). */
+export const crawledFetcher = (fetchText: FetchText, limits: CodeLimits = DEFAULT_CODE_LIMITS): ComponentFetcher => ({
+  fetch: async (url) => {
+    checkUrl(url);
+    const entry = await fetched(fetchText, url);
+    return new Crawl(fetchText, limits, new URL(entry.finalUrl), entry.text).run();
+  },
+});
+
+interface Wanted {
+  /** As imported; tried as it is, else with the usual extensions. */
+  readonly url: URL;
+  readonly depth: number;
+}
+
+class Crawl {
+  private readonly files = new Map<string, string>();
+  private readonly asked = new Set<string>();
+  private readonly missing: string[] = [];
+  private bytes: number;
+
+  constructor(
+    private readonly fetchText: FetchText,
+    private readonly limits: CodeLimits,
+    private readonly base: URL,
+    private readonly code: string,
+  ) {
+    this.bytes = Buffer.byteLength(code);
+  }
+
+  async run(): Promise<FetchedComponent> {
+    checkLimit(`component code at ${this.base.href}`, this.bytes, this.limits.fileBytes, 'bytes');
+    this.asked.add(this.base.href);
+    let wanted = this.wantedBy(this.code, this.base, 1);
+    while (wanted.length > 0) {
+      const next: Wanted[] = [];
+      for (let i = 0; i < wanted.length; i += AT_ONCE) {
+        const found = await Promise.all(wanted.slice(i, i + AT_ONCE).map((one) => this.read(one)));
+        next.push(...found.flat());
+      }
+      wanted = next;
+    }
+    return {
+      code: this.code,
+      fileName: pathOf(this.base),
+      finalUrl: this.base.href,
+      ...(this.files.size > 0 ? { files: Object.fromEntries(this.files) } : {}),
+      ...(this.missing.length > 0 ? { missing: this.missing } : {}),
+    };
+  }
+
+  private wantedBy(code: string, from: URL, depth: number): Wanted[] {
+    const wanted: Wanted[] = [];
+    for (const specifier of relativeImports(code)) {
+      const url = new URL(specifier, from);
+      url.hash = '';
+      if (url.origin !== this.base.origin || this.asked.has(url.href)) continue;
+      this.asked.add(url.href);
+      wanted.push({ url, depth });
+    }
+    if (wanted.length > 0 && depth > this.limits.depth) {
+      throw unusable(`${from.href} is imported through ${depth} files, the limit is ${this.limits.depth}`, from.href);
+    }
+    return wanted;
+  }
+
+  private async read({ url, depth }: Wanted): Promise<Wanted[]> {
+    const hasExtension = /\.(?:[cm]?[jt]s|json)$/.test(url.pathname);
+    let failure: unknown;
+    for (const extension of hasExtension ? [''] : ['', ...EXTENSIONS]) {
+      const candidate = new URL(url);
+      candidate.pathname += extension;
+      try {
+        const { text } = await this.fetchText(candidate.href);
+        return this.keep(candidate, text, depth);
+      } catch (error) {
+        if (!isAbsent(error)) throw asUnusable(error, candidate.href);
+        failure ??= error;
+      }
+    }
+    this.missing.push(messageOf(failure));
+    return [];
+  }
+
+  private keep(url: URL, text: string, depth: number): Wanted[] {
+    const path = pathOf(url);
+    if (this.files.has(path)) return [];
+    const size = Buffer.byteLength(text);
+    checkLimit(`file ${url.href}`, size, this.limits.fileBytes, 'bytes');
+    checkLimit(`files imported from ${this.base.href}`, this.files.size + 1, this.limits.files, 'files');
+    this.bytes += size;
+    checkLimit(`all files of ${this.base.href}`, this.bytes, this.limits.totalBytes, 'bytes');
+    this.files.set(path, text);
+    return path.endsWith('.json') ? [] : this.wantedBy(text, url, depth + 1);
+  }
+}
+
+const pathOf = (url: URL): string => decodeURIComponent(url.pathname).replace(/^\/+/, '') || 'component.js';
+
+const checkUrl = (url: string): void => {
+  if (URL.canParse(url) && ['http:', 'https:'].includes(new URL(url).protocol)) return;
+  const text = `parameter component_url must be an http or https URL; got ${url.slice(0, 200)}`;
+  throw new DomainError('request.invalid_parameter', text, { field: 'component_url', actual: url.slice(0, 200) });
+};
+
+const fetched = async (fetchText: FetchText, url: string): Promise<{ finalUrl: string; text: string }> => {
+  try {
+    return await fetchText(url);
+  } catch (error) {
+    throw asUnusable(error, url);
+  }
+};
+
+/** 404 and 410: the file is not there. Anything else is a failure that a retry may mend. */
+const isAbsent = (error: unknown): boolean => [404, 410].includes(statusOf(error) ?? 0);
+
+const statusOf = (error: unknown): number | undefined => {
+  const status: unknown = error instanceof Error && 'status' in error ? error.status : undefined;
+  return typeof status === 'number' ? status : undefined;
+};
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const asUnusable = (error: unknown, url: string): unknown => {
+  if (error instanceof DomainError || !(error instanceof Error)) return error;
+  const finalUrl = 'finalUrl' in error && typeof error.finalUrl === 'string' ? error.finalUrl : url;
+  return unusable(error.message, finalUrl, statusOf(error));
+};
+
+const unusable = (message: string, url: string, status?: number): DomainError =>
+  new DomainError('component.url_unusable', `component_url cannot be used: ${message}`, {
+    field: 'component_url',
+    url,
+    ...(status === undefined ? {} : { status }),
+  });

@@ -1,0 +1,22 @@
+/**
+ * The relative specifiers that a module names: `import`, `export … from`, `import()`, `require()` with a text literal.
+ * Read by pattern, so one inside a comment or a text may be found too: a file that is not there must not be an error yet.
+ */
+export const relativeImports = (code: string): readonly string[] => {
+  const found = new Set<string>();
+  for (const pattern of PATTERNS) {
+    for (const match of code.matchAll(pattern)) {
+      const specifier = match[2];
+      if (specifier !== undefined) found.add(specifier);
+    }
+  }
+  return [...found];
+};
+
+const RELATIVE = String.raw`(["'\`])(\.{1,2}\/[^"'\`\n]*|\.{1,2})\1`;
+const PATTERNS = [
+  new RegExp(String.raw`\bfrom\s*${RELATIVE}`, 'g'),
+  new RegExp(String.raw`\bimport\s*${RELATIVE}`, 'g'),
+  new RegExp(String.raw`\bimport\s*\(\s*${RELATIVE}`, 'g'),
+  new RegExp(String.raw`\brequire\s*\(\s*${RELATIVE}`, 'g'),
+];

@@ -1,0 +1,46 @@
+import { type Page, type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { compareVersions } from '../domain/version-order.js';
+import { COMPONENTS, type ComponentDoc } from '../read-models/components.projection.js';
+
+/**
+ * `sc_…` is an id, anything else a key; newest version wins, then the one saved last (decisions.md 1.4, "Key lookup").
+ * Undefined when there is none in these workspaces.
+ */
+export const findComponent = async (
+  readModels: ReadModelStore,
+  keyOrId: string,
+  workspaceIds: readonly string[],
+): Promise<ComponentDoc | undefined> => {
+  if (keyOrId.startsWith('sc_')) {
+    const doc = await readModels.get<ComponentDoc>(COMPONENTS, keyOrId);
+    return doc && workspaceIds.includes(doc.workspaceId) ? doc : undefined;
+  }
+  if (keyOrId === '') return undefined;
+  let newest: ComponentDoc | undefined;
+  for (const workspaceId of workspaceIds) {
+    for await (const doc of byKey(readModels, workspaceId, keyOrId)) {
+      if (!newest || isNewer(doc, newest)) newest = doc;
+    }
+  }
+  return newest;
+};
+
+const isNewer = (a: ComponentDoc, b: ComponentDoc): boolean => {
+  const order = compareVersions(a.component.version, b.component.version);
+  return order === 0 ? a.sort > b.sort : order > 0;
+};
+
+const PAGE = 100;
+
+async function* byKey(readModels: ReadModelStore, workspaceId: string, key: string): AsyncIterable<ComponentDoc> {
+  let after: string | undefined;
+  do {
+    const page: Page<ComponentDoc> = await readModels.page<ComponentDoc>(COMPONENTS, {
+      where: { workspaceId, key },
+      limit: PAGE,
+      ...(after === undefined ? {} : { after }),
+    });
+    yield* page.docs;
+    after = page.docs.length === PAGE ? page.docs.at(-1)?.id : undefined;
+  } while (after !== undefined);
+}

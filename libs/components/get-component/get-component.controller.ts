@@ -1,0 +1,37 @@
+import { Controller, Get, Inject, Param } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type Caller } from '#libs/tenancy/published.js';
+import { type ComponentReply } from '../domain/component-view.js';
+import { GetComponent } from './get-component.query.js';
+
+/** `registry` and `search` are words of the API, never keys (decisions.md 1.4). */
+@Controller('v1/components')
+export class GetComponentController {
+  constructor(@Inject(QueryBus) private readonly queries: QueryBus) {}
+
+  @Get('registry/:key')
+  registry(@Param('key') key: string): never {
+    throw new DomainError(
+      'component.not_found',
+      `there is no component ${key} in the registry: this server has none; save the component with POST /v1/components`,
+      { id: key },
+    );
+  }
+
+  @Get('registry')
+  registryRoot(): never {
+    throw new DomainError('component.not_found', 'registry needs a key: GET /v1/components/registry/{key}');
+  }
+
+  @Get('search')
+  search(): never {
+    throw new DomainError('component.not_found', 'this server has no registry to search in');
+  }
+
+  @Get(':keyOrId')
+  async get(@Param('keyOrId') keyOrId: string, @CurrentCaller() caller: Caller): Promise<{ data: ComponentReply }> {
+    return { data: await this.queries.execute(new GetComponent(keyOrId, caller.workspaceIds)) };
+  }
+}

@@ -1,0 +1,43 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { type BlobStore } from '#libs/kernel/blob-store.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { BLOBS, READ_MODELS } from '#libs/kernel/tokens.js';
+import { componentReply, type ComponentReply } from '../domain/component-view.js';
+import { findComponent } from './find-component.js';
+
+export class GetComponent extends Query<ComponentReply> {
+  constructor(
+    readonly keyOrId: string,
+    readonly workspaceIds: readonly string[],
+  ) {
+    super();
+  }
+}
+
+@Injectable()
+@QueryHandler(GetComponent)
+export class GetComponentHandler implements IQueryHandler<GetComponent> {
+  constructor(
+    @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
+    @Inject(BLOBS) private readonly blobs: BlobStore,
+  ) {}
+
+  async execute({ keyOrId, workspaceIds }: GetComponent): Promise<ComponentReply> {
+    const doc = await findComponent(this.readModels, keyOrId, workspaceIds);
+    if (!doc) throw componentNotFound(keyOrId);
+    const code = await this.blobs.get(doc.component.codeHash);
+    if (code === undefined) {
+      throw new Error(`code ${doc.component.codeHash} of component ${doc.id} is not in the blob store`);
+    }
+    return componentReply(doc.component, code);
+  }
+}
+
+export const componentNotFound = (keyOrId: string): DomainError =>
+  new DomainError(
+    'component.not_found',
+    `there is no component with the ${keyOrId.startsWith('sc_') ? 'id' : 'key'} ${keyOrId} in your workspaces`,
+    { id: keyOrId },
+  );

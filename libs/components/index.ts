@@ -1,0 +1,17 @@
+export { ComponentsModule } from './components.module.js';
+export { componentsProjection } from './read-models/components.projection.js';
+export { crawledFetcher, type FetchText } from './fetch/crawled-fetcher.js';
+export {
+  CODE_LIMITS,
+  COMPONENT_FETCHER,
+  COMPONENT_INSPECTOR,
+  DEFAULT_CODE_LIMITS,
+  type CodeLimits,
+  type ComponentFetcher,
+  type ComponentInspector,
+} from './ports.js';
+
+import { type Projection } from '#libs/kernel/projection.js';
+import { componentsProjection } from './read-models/components.projection.js';
+
+export const componentsProjections: readonly Projection[] = [componentsProjection];

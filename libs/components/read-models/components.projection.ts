@@ -1,0 +1,46 @@
+import { type RecordedEvent } from '#libs/kernel/events.js';
+import { idOf } from '#libs/kernel/events.js';
+import { type Projection } from '#libs/kernel/projection.js';
+import { type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
+import { componentDecider, type ComponentState, type SavedComponent } from '../domain/component.js';
+import { type ComponentEvent } from '../published.js';
+
+export interface ComponentDoc extends Doc {
+  readonly workspaceId: string;
+  /** Empty when the component declares none. */
+  readonly key: string;
+  /** `updatedAt` in fixed width. */
+  readonly sort: string;
+  readonly component: SavedComponent;
+}
+
+export const COMPONENTS: CollectionSchema = {
+  name: 'components.components.v1',
+  indexed: ['workspaceId', 'key'],
+  sort: 'sort',
+};
+
+const TYPES: readonly string[] = ['ComponentSaved', 'ComponentSavedAgain'] satisfies ComponentEvent['type'][];
+
+/** Saved components, for look-ups by id and by key. */
+export const componentsProjection: Projection<ComponentDoc> = {
+  name: COMPONENTS.name,
+  schema: COMPONENTS,
+  keys: (event) => (TYPES.includes(event.type) ? [idOf(event.stream)] : []),
+  evolve: (doc, event, id) => {
+    const before: ComponentState = doc ? { status: 'saved', component: doc.component } : { status: 'none' };
+    const state = componentDecider.evolve(before, componentEvent(event));
+    if (state.status === 'none') return undefined;
+    const { component } = state;
+    return {
+      id,
+      workspaceId: doc?.workspaceId ?? event.metadata.workspaceId,
+      key: component.key ?? '',
+      sort: String(component.updatedAt).padStart(15, '0'),
+      component,
+    };
+  },
+};
+
+/** Only called for the types above. */
+const componentEvent = ({ type, data }: RecordedEvent): ComponentEvent => ({ type, data }) as ComponentEvent;

@@ -1,0 +1,28 @@
+import { IsOptional, IsString } from 'class-validator';
+import { DomainError } from '#libs/kernel/domain-error.js';
+
+export class ComponentCodeDto {
+  @IsOptional() @IsString() component_code?: string;
+  @IsOptional() @IsString() component_url?: string;
+}
+
+/**
+ * `files` beside `component_code`: an object of path to text (decisions.md 1.4). Throws request.invalid_parameter.
+ * Which paths and how many are allowed is the bundler's and the limits' business.
+ */
+export const filesOf = (given: unknown): Readonly<Record<string, string>> | undefined => {
+  if (given === undefined || given === null) return undefined;
+  if (typeof given !== 'object' || Array.isArray(given)) throw invalidFiles('files', given);
+  for (const [path, text] of Object.entries(given)) {
+    if (typeof text !== 'string') throw invalidFiles(`files[${JSON.stringify(path)}]`, text);
+  }
+  return given as Record<string, string>;
+};
+
+const invalidFiles = (field: string, actual: unknown): DomainError => {
+  const kind = actual === null ? 'null' : Array.isArray(actual) ? 'an array' : typeof actual;
+  return new DomainError('request.invalid_parameter', `parameter ${field} must be text by path, got ${kind}`, {
+    field,
+    actual: kind,
+  });
+};

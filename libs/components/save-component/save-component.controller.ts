@@ -1,0 +1,41 @@
+import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { type Request, type Response } from 'express';
+import { Applied } from '#libs/http/applied.js';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { contextOf } from '#libs/http/command-context.js';
+import { parameters, validated } from '#libs/http/parameters.js';
+import { workspaceOf } from '#libs/http/workspace.js';
+import { type Caller } from '#libs/tenancy/published.js';
+import { componentReply, type ComponentReply } from '../domain/component-view.js';
+import { ComponentCodeDto, filesOf } from './component-code.dto.js';
+import { SaveComponent } from './save-component.handler.js';
+
+@Controller('v1/components')
+export class SaveComponentController {
+  constructor(
+    @Inject(CommandBus) private readonly commands: CommandBus,
+    @Inject(Applied) private readonly applied: Applied,
+  ) {}
+
+  @Post()
+  @HttpCode(200)
+  async save(
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+    @CurrentCaller() caller: Caller,
+  ): Promise<{ data: ComponentReply }> {
+    const params = parameters(request, 'body_wins');
+    const { component_code: code, component_url: url } = await validated(ComponentCodeDto, params);
+    const files = filesOf(params['files']);
+    const given = {
+      ...(typeof code === 'string' ? { code } : {}),
+      ...(typeof url === 'string' ? { url } : {}),
+      ...(files ? { files } : {}),
+    };
+    const context = contextOf(request, caller, workspaceOf(caller, params));
+    const saved = await this.commands.execute(new SaveComponent(given, context));
+    await this.applied.settle(response, saved.position);
+    return { data: componentReply(saved.component, saved.code) };
+  }
+}
