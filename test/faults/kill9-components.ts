@@ -1,0 +1,44 @@
+/** Sources whose state would show a lost, a repeated or a half-committed run. Each emits `{id, …}` for a body `{id}`. */
+
+/** No state: runs of it overlap. */
+export const RELAY = `export default {
+  name: 'Kill relay', key: 'kill-relay', version: '1',
+  props: { http: '$.interface.http' },
+  run(event) { this.$emit({ id: event.body.id }); },
+};`;
+
+/** The nth run emits n: the db and the emits are committed together or not at all. */
+export const COUNTER = `export default {
+  name: 'Kill counter', key: 'kill-counter', version: '1',
+  props: { http: '$.interface.http', db: '$.service.db' },
+  run(event) {
+    const n = (this.db.get('n') ?? 0) + 1;
+    this.db.set('n', n);
+    this.$emit({ id: event.body.id, n });
+  },
+};`;
+
+/** Every id is posted twice and must be emitted once, also when the server died in between. */
+export const UNIQUE = `export default {
+  name: 'Kill unique', key: 'kill-unique', version: '1', dedupe: 'unique',
+  props: { http: '$.interface.http' },
+  run(event) { this.$emit({ id: event.body.id }, { id: event.body.id }); },
+};`;
+
+/** Posted in rising order by one client; the db makes its runs serial, so every id passes once. */
+export const GREATEST = `export default {
+  name: 'Kill greatest', key: 'kill-greatest', version: '1', dedupe: 'greatest',
+  props: { http: '$.interface.http', db: '$.service.db' },
+  run(event) { this.$emit({ id: event.body.id }, { id: event.body.id }); },
+};`;
+
+/** Takes its time to deploy, so that a kill meets it in the middle; works only when both hooks have run. */
+export const DEPLOYED = `export default {
+  name: 'Kill deployed', key: 'kill-deployed', version: '1',
+  props: { http: { type: '$.interface.http', customResponse: true }, db: '$.service.db' },
+  hooks: {
+    async deploy() { await new Promise((resolve) => setTimeout(resolve, 60)); this.db.set('deployed', true); },
+    async activate() { await new Promise((resolve) => setTimeout(resolve, 60)); this.db.set('activated', this.db.get('deployed')); },
+  },
+  run() { this.http.respond({ status: 200, body: { whole: this.db.get('activated') === true } }); },
+};`;

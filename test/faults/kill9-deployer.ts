@@ -1,0 +1,92 @@
+import { request } from 'undici';
+import { endpointOf, UnexpectedReply, type ApiClient, type Paged, type Source } from '#test/harness/api-client.js';
+import { type Server } from '#test/harness/server.js';
+import { DEPLOYED } from './kill9-components.js';
+import { type Gate } from './kill9-load.js';
+
+/** Deploys sources and deletes every third, all the time, so that kills meet commands in the middle. */
+export class KillDeployer {
+  private readonly deployed = new Map<string, Source>();
+  private readonly deleted = new Set<string>();
+  private stopping = false;
+  private working: Promise<void> | undefined;
+
+  constructor(
+    private readonly server: Server,
+    private readonly api: ApiClient,
+    private readonly gate: Gate,
+  ) {}
+
+  get count(): number {
+    return this.deployed.size;
+  }
+
+  start(): void {
+    this.working = this.work();
+  }
+
+  async stop(): Promise<void> {
+    this.stopping = true;
+    await this.working;
+  }
+
+  /** What was answered stands; what is listed works. Nothing is half-created. */
+  async problems(): Promise<string[]> {
+    const listed = await this.listed();
+    const names = new Set(listed.map(({ id }) => id));
+    const gone = [...this.deployed.keys()].filter((id) => !this.deleted.has(id) && !names.has(id));
+    const back = [...this.deleted].filter((id) => names.has(id));
+    const broken: string[] = [];
+    for (const source of listed.filter(({ name }) => name.startsWith('kill-deployed'))) {
+      const text = await this.answerOf(source);
+      if (text !== '200 {"whole":true}') broken.push(`${source.id} answers ${text}`);
+    }
+    return [
+      ...gone.map((id) => `source ${id} was created with 200 and is not listed`),
+      ...back.map((id) => `source ${id} was deleted with 204 and is listed`),
+      ...broken,
+    ];
+  }
+
+  private async work(): Promise<void> {
+    for (let n = 1; !this.stopping; n++) {
+      await this.gate.pass();
+      const source = await this.tried(() => this.api.createSource({ component_code: DEPLOYED }));
+      if (!source) continue;
+      this.deployed.set(source.id, source);
+      if (n % 3 !== 0) continue;
+      await this.gate.pass();
+      // Whether an unanswered delete took place is unknown: it is forgotten.
+      const done = await this.tried(() => this.api.deleteSource(source.id).then(() => true));
+      if (done) this.deleted.add(source.id);
+      else this.deployed.delete(source.id);
+    }
+  }
+
+  /** undefined when the server died meanwhile or is shutting down; any other answer is an error. */
+  private async tried<T>(work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof UnexpectedReply && error.reply.status !== 503) throw error;
+      if (error instanceof Error) return undefined;
+      throw error;
+    }
+  }
+
+  private async listed(): Promise<readonly Source[]> {
+    const all: Source[] = [];
+    for (let after: string | null = ''; after !== null;) {
+      const query: Record<string, string> = { limit: '100', ...(after === '' ? {} : { after }) };
+      const page: Paged<Source> = await this.api.expect(200, 'GET', '/v1/users/me/sources', { query });
+      all.push(...page.data);
+      after = page.data.length < 100 ? null : page.page_info.end_cursor;
+    }
+    return all;
+  }
+
+  private async answerOf(source: Source): Promise<string> {
+    const reply = await request(endpointOf(this.server, source), { method: 'POST' });
+    return `${reply.statusCode} ${await reply.body.text()}`;
+  }
+}

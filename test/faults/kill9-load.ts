@@ -1,0 +1,102 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Agent, request } from 'undici';
+import { endpointOf, type Source } from '#test/harness/api-client.js';
+import { type Server } from '#test/harness/server.js';
+
+/** Opens while the server is up. */
+export class Gate {
+  private isOpen = false;
+  private waiting: (() => void)[] = [];
+
+  open(): void {
+    this.isOpen = true;
+    this.waiting.splice(0).forEach((go) => go());
+  }
+
+  shut(): void {
+    this.isOpen = false;
+  }
+
+  pass(): Promise<void> {
+    return this.isOpen ? Promise.resolve() : new Promise((resolve) => this.waiting.push(resolve));
+  }
+}
+
+/** What a client of one source knows: which ids were answered 200. The others may or may not have been taken. */
+export interface Ledger {
+  readonly source: Source;
+  sent: number;
+  refused: number;
+  readonly acknowledged: Set<number>;
+}
+
+export interface LoadPlan {
+  readonly source: Source;
+  readonly clients: number;
+  /** How often each id is posted, one after the other. */
+  readonly times: number;
+}
+
+/** Closed-loop clients that outlive the server: they wait at the gate while it is down. */
+export class KillLoad {
+  private readonly agent = new Agent({ connections: 32, headersTimeout: 60_000 });
+  private readonly clients: Promise<void>[] = [];
+  readonly ledgers: Ledger[] = [];
+  private stopping = false;
+
+  constructor(
+    private readonly server: Server,
+    private readonly gate: Gate,
+  ) {}
+
+  start(plans: readonly LoadPlan[]): void {
+    for (const { source, clients, times } of plans) {
+      const ledger: Ledger = { source, sent: 0, refused: 0, acknowledged: new Set() };
+      this.ledgers.push(ledger);
+      for (let n = 0; n < clients; n++) this.clients.push(this.client(ledger, times));
+    }
+  }
+
+  /** The server must be up: it is the last answers that are waited for. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    await Promise.all(this.clients);
+  }
+
+  async close(): Promise<void> {
+    await this.agent.destroy();
+  }
+
+  /** 0 when there was no answer. */
+  async post(source: Source, id: number): Promise<number> {
+    try {
+      const reply = await request(endpointOf(this.server, source), {
+        method: 'POST',
+        dispatcher: this.agent,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ id }),
+      });
+      await reply.body.dump();
+      return reply.statusCode;
+    } catch (error) {
+      // The server was killed: whether the event was taken is unknown, as it is to a real client.
+      if (error instanceof Error) return 0;
+      throw error;
+    }
+  }
+
+  private async client(ledger: Ledger, times: number): Promise<void> {
+    while (!this.stopping) {
+      const id = ++ledger.sent;
+      for (let n = 0; n < times; n++) {
+        await this.gate.pass();
+        const status = await this.post(ledger.source, id);
+        if (status === 200) ledger.acknowledged.add(id);
+        else if (status === 429 || status === 503) {
+          ledger.refused++;
+          await pause(50);
+        } else if (status !== 0) throw new Error(`an event for ${ledger.source.name} was answered ${status}`);
+      }
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { runKillRounds } from './kill9-rounds.js';
+
+const whole = (text: string): number => {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('a whole number above 0 is needed');
+  return value;
+};
+
+const { rounds, seed } = new Command('kill9')
+  .description('Kills the server with -9 in the middle of load, again and again, and checks that nothing was lost.')
+  .option('--rounds <n>', 'of load and killing', whole, 20)
+  .option('--seed <n>', 'of the moments of killing', whole, Date.now() % 1_000_000)
+  .parse()
+  .opts<{ rounds: number; seed: number }>();
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+say(`${rounds} rounds, seed ${seed}`);
+const { problems, ...figures } = await runKillRounds({ rounds, seed, say });
+say(JSON.stringify(figures, null, 2));
+say(problems.length === 0 ? 'nothing lost, nothing inconsistent' : problems.join('\n'));
+process.exitCode = problems.length === 0 ? 0 : 1;
