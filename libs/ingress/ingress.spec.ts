@@ -139,9 +139,7 @@ describe('ingress', () => {
     const statuses = [];
     for (let i = 0; i < 3; i++) statuses.push((await t.call('GET', '/h/ehook')).status);
     expect(statuses).toEqual([200, 200, 429]);
-    expect(
-      (await t.call('GET', '/h/ecustom', { headers: { 'x-none': '1' } }).catch(() => ({ status: 0 }))).status,
-    ).not.toBe(429);
+    expect((await t.call('GET', '/h/ecustom')).status).toBe(504);
   });
 
   it('answers OPTIONS itself', async () => {
