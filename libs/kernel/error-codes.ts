@@ -11,6 +11,7 @@ export type ErrorCode =
   | 'request.unsupported_media_type'
   | 'request.rate_limited'
   | 'request.not_caught_up'
+  | 'request.conflict'
   | 'request.route_not_found'
   | 'request.method_not_allowed'
   | 'auth.unauthorized'

@@ -1,7 +1,12 @@
 /** What other contexts and the roles may know of users, workspaces and API keys. */
 export interface UserRegistered {
   readonly type: 'UserRegistered';
-  readonly data: { readonly userId: string; readonly username: string; readonly email: string; readonly registeredAt: number };
+  readonly data: {
+    readonly userId: string;
+    readonly username: string;
+    readonly email: string;
+    readonly registeredAt: number;
+  };
 }
 export type UserEvent = UserRegistered;
 
@@ -45,4 +50,12 @@ export interface Caller {
   readonly apiKeyId: string;
   /** Workspaces that the user is a member of. */
   readonly workspaceIds: readonly string[];
+  /** Whether a workspace with this id exists, to tell 404 from 403. Absent: not known. */
+  readonly isWorkspace?: (workspaceId: string) => boolean;
 }
+
+/** Finds the caller by SHA-256 hex of the API key. In memory, for every request. */
+export interface Callers {
+  callerOf(keyHash: string): Caller | undefined;
+}
+export const CALLERS = Symbol('Callers');

@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto';
+import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { type Request } from 'express';
+import { DomainError } from '../kernel/domain-error.js';
+import { CALLERS, type Callers } from '../tenancy/published.js';
+import { OPEN_TO_ALL, TOKEN_IN_QUERY } from './access.js';
+import { identify } from './request-state.js';
+
+export const hashOfKey = (apiKey: string): string => createHash('sha256').update(apiKey, 'utf8').digest('hex');
+
+/** Lets in who holds an API key (rest-api.md, "Authentication"). Only hashes are known, looked up and compared. */
+@Injectable()
+export class ApiKeyGuard implements CanActivate {
+  constructor(
+    @Inject(Reflector) private readonly reflector: Reflector,
+    @Inject(CALLERS) private readonly callers: Callers,
+  ) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const marked = (mark: string): boolean =>
+      this.reflector.getAllAndOverride<boolean | undefined>(mark, [context.getHandler(), context.getClass()]) === true;
+    if (marked(OPEN_TO_ALL)) return true;
+
+    const request = context.switchToHttp().getRequest<Request>();
+    const key = presentedKey(request, marked(TOKEN_IN_QUERY));
+    const caller = this.callers.callerOf(hashOfKey(key));
+    if (!caller) throw unauthorized('the API key is unknown or revoked');
+    identify(request, caller);
+    return true;
+  }
+}
+
+const presentedKey = (request: Request, inQuery: boolean): string => {
+  const header = request.headers.authorization;
+  if (header === undefined) {
+    const token = inQuery ? request.query['access_token'] : undefined;
+    if (typeof token === 'string' && token !== '') return token;
+    throw unauthorized('no API key given');
+  }
+  const [, scheme = '', key = ''] = /^\s*(\S+)(?:\s+(.*?))?\s*$/.exec(header) ?? [];
+  if (scheme.toLowerCase() !== 'bearer')
+    throw unauthorized(`the authorization scheme must be Bearer, got ${scheme.slice(0, 20)}`);
+  if (key === '' || /\s/.test(key)) throw unauthorized('the Authorization header holds no API key');
+  return key;
+};
+
+const unauthorized = (why: string): DomainError =>
+  new DomainError('auth.unauthorized', `${why}: send the header Authorization: Bearer <API key>`);

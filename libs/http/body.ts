@@ -1,0 +1,141 @@
+import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
+import { DomainError } from '../kernel/domain-error.js';
+
+/** decisions.md 1.12 */
+const MAX_DEPTH = 256;
+
+/**
+ * Reads JSON and form bodies (decisions.md 1.1, 1.2). An empty body is `{}` whatever its content type.
+ * Fails with request.too_large, request.unsupported_media_type, request.invalid_json.
+ */
+export const bodyReader = (maxBytes: number): readonly RequestHandler[] => [
+  failEarly(express.raw({ type: () => true, limit: maxBytes }), maxBytes),
+  parse,
+];
+
+const parse = (request: Request, _: Response, next: NextFunction): void => {
+  const raw: unknown = request.body;
+  const text = Buffer.isBuffer(raw) ? raw.toString('utf8') : '';
+  if (text.trim() === '') {
+    request.body = {};
+    next();
+    return;
+  }
+  const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+  if (isJson(type) || (type === '' && /^\s*[[{]/.test(text))) {
+    request.body = parseJson(text);
+  } else if (type === 'application/x-www-form-urlencoded') {
+    request.body = parseForm(text);
+  } else {
+    throw new DomainError(
+      'request.unsupported_media_type',
+      `content type ${type === '' ? '(none)' : type} is not supported: send application/json`,
+      { field: 'content-type', actual: type, allowed: ['application/json', 'application/x-www-form-urlencoded'] },
+    );
+  }
+  next();
+};
+
+const isJson = (type: string): boolean => type === 'application/json' || type === 'text/json' || type.endsWith('+json');
+
+const parseJson = (text: string): unknown => {
+  const source = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  let value: unknown;
+  try {
+    value = JSON.parse(source);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    const position = positionIn(error.message) ?? (error.message.includes('end of JSON') ? source.length : undefined);
+    // What the engine quotes of the text is left out: it differs between versions, and may be a secret.
+    const what = error.message
+      .replace(/,? ?(\.\.\.)?".*" is not valid JSON/s, '')
+      .replace(/ in JSON at position.*$/s, '');
+    throw new DomainError(
+      'request.invalid_json',
+      `the body is not valid JSON${position === undefined ? '' : ` at position ${position}`}: ${what}`,
+      position === undefined ? {} : { position },
+    );
+  }
+  const depth = depthOf(source);
+  if (depth > MAX_DEPTH) {
+    throw new DomainError(
+      'request.invalid_json',
+      `the body is nested ${depth} levels deep, the limit is ${MAX_DEPTH}`,
+      {
+        limit: MAX_DEPTH,
+        actual: depth,
+      },
+    );
+  }
+  return value;
+};
+
+const positionIn = (message: string): number | undefined => {
+  const digits = /at position (\d+)/.exec(message)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+};
+
+/** Of valid JSON text. A scan, not a walk: a deep value would overflow the stack. */
+const depthOf = (text: string): number => {
+  let depth = 0;
+  let deepest = 0;
+  let inString = false;
+  for (let i = 0; i < text.length; i++) {
+    const char = text.charCodeAt(i);
+    if (inString) {
+      if (char === 0x5c) i++;
+      else if (char === 0x22) inString = false;
+    } else if (char === 0x22) inString = true;
+    else if (char === 0x7b || char === 0x5b) deepest = Math.max(deepest, ++depth);
+    else if (char === 0x7d || char === 0x5d) depth--;
+  }
+  return deepest;
+};
+
+const parseForm = (text: string): Record<string, unknown> => {
+  const fields = new Map<string, unknown>();
+  for (const [name, value] of new URLSearchParams(text)) {
+    const before = fields.get(name);
+    fields.set(
+      name,
+      before === undefined ? value : [...(Array.isArray(before) ? (before as unknown[]) : [before]), value],
+    );
+  }
+  return Object.fromEntries(fields);
+};
+
+/** Puts the reader's own failures into our words. */
+const failEarly =
+  (read: RequestHandler, maxBytes: number): RequestHandler =>
+  (request, response, next) =>
+    void read(request, response, (error?: unknown) =>
+      next(error === undefined ? undefined : bodyError(error, maxBytes)),
+    );
+
+const bodyError = (error: unknown, maxBytes: number): unknown => {
+  if (!(error instanceof Error) || !('type' in error)) return error;
+  const declared = 'length' in error && typeof error.length === 'number' ? error.length : undefined;
+  const received = 'received' in error && typeof error.received === 'number' ? error.received : undefined;
+  switch (error.type) {
+    case 'entity.too.large': {
+      const actual = declared ?? received;
+      const size =
+        declared === undefined
+          ? `more (${String(received ?? maxBytes + 1)} bytes before reading stopped)`
+          : `${declared} bytes`;
+      return new DomainError('request.too_large', `the body is above the limit of ${maxBytes} bytes: it has ${size}`, {
+        limit: maxBytes,
+        ...(actual === undefined ? {} : { actual }),
+      });
+    }
+    case 'encoding.unsupported':
+      return new DomainError('request.unsupported_media_type', `${error.message}: send it as it is, or gzip`, {
+        field: 'content-encoding',
+      });
+    case 'request.aborted':
+    case 'request.size.invalid':
+      return new DomainError('request.invalid_json', `the body was cut off: ${error.message}`);
+    default:
+      return error;
+  }
+};

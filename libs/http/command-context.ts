@@ -1,0 +1,22 @@
+import { type Request } from 'express';
+import { type CommandContext } from '../kernel/handle-command.js';
+import { newCommandId } from '../kernel/ids.js';
+import { type Caller } from '../tenancy/published.js';
+import { requestIdOf } from './request-state.js';
+
+/** W3C Trace Context, version 00. */
+const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** Who asks, for which workspace, on account of which request. A new command id each time. */
+export const contextOf = (request: Request, caller: Caller, workspaceId: string): CommandContext => {
+  const commandId = newCommandId();
+  const traceparent = request.headers['traceparent'];
+  return {
+    commandId,
+    correlationId: requestIdOf(request) || commandId,
+    causationId: commandId,
+    actor: { userId: caller.userId, apiKeyId: caller.apiKeyId },
+    workspaceId,
+    ...(typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? { traceparent } : {}),
+  };
+};

@@ -1,0 +1,70 @@
+import { type NestExpressApplication } from '@nestjs/platform-express';
+import { type RequestHandler } from 'express';
+import { v7 as uuidV7 } from 'uuid';
+import { DomainError } from '../kernel/domain-error.js';
+import { bodyReader } from './body.js';
+import { normaliseUrl } from './normalise-url.js';
+import { beginRequest } from './request-state.js';
+
+export interface ConfigureHttpOptions {
+  /** Largest request body, bytes. */
+  readonly maxBodyBytes: number;
+  /** Origins that browsers may call from; empty: none (no CORS headers). `*` allows all. */
+  readonly corsOrigins?: readonly string[];
+  /** True from the moment that the process was told to stop: requests are answered 503. */
+  readonly shuttingDown?: () => boolean;
+}
+
+export const REQUEST_ID_HEADER = 'X-Request-Id';
+const WELL_FORMED_ID = /^[A-Za-z0-9][A-Za-z0-9._:=+/-]{0,127}$/;
+const EXPOSED = [
+  REQUEST_ID_HEADER,
+  'X-Sluice-Position',
+  'Retry-After',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+];
+
+/**
+ * What every request passes before a route sees it. Call it before `app.init()` or `listen`, on an application made
+ * with `bodyParser: false`, after anything that must see the request as it came (path-mode endpoints under /h/).
+ */
+export const configureHttp = (app: NestExpressApplication, options: ConfigureHttpOptions): void => {
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.use(identified);
+  const origins = options.corsOrigins ?? [];
+  if (origins.length > 0) {
+    app.enableCors({ origin: origins.includes('*') ? '*' : [...origins], exposedHeaders: EXPOSED, maxAge: 600 });
+  }
+  if (options.shuttingDown) app.use(refuseWhen(options.shuttingDown));
+  app.use(normalised);
+  for (const step of bodyReader(options.maxBodyBytes)) app.use(step);
+};
+
+const identified: RequestHandler = (request, response, next) => {
+  const given = request.headers[REQUEST_ID_HEADER.toLowerCase()];
+  const id = typeof given === 'string' && WELL_FORMED_ID.test(given) ? given : uuidV7();
+  beginRequest(request, id);
+  response.setHeader(REQUEST_ID_HEADER, id);
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  response.setHeader('Cache-Control', 'no-store');
+  next();
+};
+
+const normalised: RequestHandler = (request, _response, next) => {
+  request.url = normaliseUrl(request.url);
+  next();
+};
+
+const refuseWhen =
+  (shuttingDown: () => boolean): RequestHandler =>
+  (_request, response, next) => {
+    if (!shuttingDown()) {
+      next();
+      return;
+    }
+    response.setHeader('Connection', 'close');
+    next(new DomainError('platform.shutting_down', 'the server is shutting down: try again in a few seconds'));
+  };

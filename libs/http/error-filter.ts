@@ -1,0 +1,130 @@
+import {
+  Catch,
+  HttpException,
+  Inject,
+  Logger,
+  NotFoundException,
+  type ArgumentsHost,
+  type ExceptionFilter,
+} from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { type Request, type Response } from 'express';
+import { DomainError } from '../kernel/domain-error.js';
+import { RevisionConflict } from '../kernel/event-store.js';
+import { UnknownCursor } from '../kernel/read-model-store.js';
+import { ERROR_TABLE } from './error-table.js';
+import { requestIdOf } from './request-state.js';
+import { methodsOf } from './routes.js';
+
+/** The error body of decisions.md 1.2. */
+export interface ErrorBody {
+  readonly error: string;
+  readonly code: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** Turns whatever was thrown into the error body of decisions.md 1.2. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  private readonly logger = new Logger('http');
+
+  constructor(@Inject(HttpAdapterHost) private readonly adapter: HttpAdapterHost) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<Request>();
+    const response = host.switchToHttp().getResponse<Response>();
+    const error = this.asDomainError(thrown, request, response);
+    if (response.headersSent) {
+      // A stream that broke half-way: there is no status left to set.
+      this.logger.error({ msg: 'request failed after its answer began', err: thrown, requestId: requestIdOf(request) });
+      response.destroy();
+      return;
+    }
+    if (error) this.answer(error, response);
+    else this.answerUnexpected(thrown, request, response);
+  }
+
+  private answer(error: DomainError, response: Response): void {
+    const { status, word, retryAfter } = ERROR_TABLE[error.code];
+    const asked = error.details?.['retry_after'];
+    const wait = typeof asked === 'number' ? asked : retryAfter;
+    if (wait !== undefined) response.setHeader('Retry-After', String(wait));
+    if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+    response.status(status).json(bodyOf(error, word));
+  }
+
+  private answerUnexpected(thrown: unknown, request: Request, response: Response): void {
+    const requestId = requestIdOf(request);
+    const status = statusOf(thrown);
+    if (status !== undefined && status < 500) {
+      const error = thrown instanceof Error ? thrown.message : 'bad request';
+      response.status(status).json({ error, code: status === 404 ? 'not_found' : 'bad_request' } satisfies ErrorBody);
+      return;
+    }
+    this.logger.error({ msg: 'unexpected error', err: thrown, requestId, method: request.method, path: request.path });
+    response.status(500).json({
+      error: `unexpected error; the server's log names it under request id ${requestId}`,
+      code: 'internal_error',
+      details: { request_id: requestId },
+    } satisfies ErrorBody);
+  }
+
+  private asDomainError(thrown: unknown, request: Request, response: Response): DomainError | undefined {
+    if (thrown instanceof DomainError) return thrown;
+    if (thrown instanceof UnknownCursor) {
+      return new DomainError('request.invalid_cursor', `cursor names no item of this list (${thrown.cursor})`, {
+        actual: thrown.cursor,
+      });
+    }
+    if (thrown instanceof RevisionConflict) {
+      return new DomainError('request.conflict', `${idOfStream(thrown.stream)} is being changed by others: try again`);
+    }
+    // Our own code throws DomainErrors: a NotFoundException says that no route took the request.
+    if (thrown instanceof NotFoundException) return this.noRoute(request, response);
+    return undefined;
+  }
+
+  private noRoute(request: Request, response: Response): DomainError {
+    const path = request.originalUrl.split('?', 1)[0] ?? '';
+    const methods = methodsOf(this.adapter, request.path);
+    if (methods.length === 0) {
+      return new DomainError('request.route_not_found', `there is no route ${request.method} ${path}`, {
+        method: request.method,
+        path,
+      });
+    }
+    response.setHeader('Allow', methods.join(', '));
+    return new DomainError('request.method_not_allowed', `${path} takes ${methods.join(', ')}, not ${request.method}`, {
+      method: request.method,
+      path,
+      allowed: methods,
+    });
+  }
+}
+
+const idOfStream = (stream: string): string => stream.slice(stream.indexOf('-') + 1);
+
+const bodyOf = (error: DomainError, word: string): object => {
+  if (error.code === 'source.hook_failed') {
+    const { observations = [], ...details } = error.details ?? {};
+    return {
+      error: 'observation error',
+      err: null,
+      observations,
+      code: word,
+      details: { ...details, message: error.message },
+    };
+  }
+  const body: ErrorBody = { error: error.message, code: word };
+  return error.details === undefined || Object.keys(error.details).length === 0
+    ? body
+    : { ...body, details: error.details };
+};
+
+/** Of an HttpException, or an error of the kind that express and its parsers make. */
+const statusOf = (thrown: unknown): number | undefined => {
+  if (thrown instanceof HttpException) return thrown.getStatus();
+  return typeof thrown === 'object' && thrown !== null && 'status' in thrown && typeof thrown.status === 'number'
+    ? thrown.status
+    : undefined;
+};

@@ -1,0 +1,125 @@
+import { Controller, Get, HttpCode, Inject, Post, Res } from '@nestjs/common';
+import { type NestExpressApplication } from '@nestjs/platform-express';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { type Response } from 'express';
+import request from 'supertest';
+import { positionOf, type Position } from '../kernel/events.js';
+import { READ_YOUR_WRITES } from '../kernel/tokens.js';
+import { Applied } from './applied.js';
+import { httpTestApp, TEST_KEY, type HttpTestAppOptions } from './testing/http-test-app.js';
+import { errorOf } from './testing/replies.js';
+
+@Controller('v1/things')
+class ThingsController {
+  constructor(@Inject(Applied) private readonly applied: Applied) {}
+
+  @Get()
+  list(): object {
+    return { data: [] };
+  }
+
+  @Post('command')
+  @HttpCode(200)
+  async command(@Res({ passthrough: true }) response: Response): Promise<object> {
+    await this.applied.settle(response, positionOf(7));
+    return { data: { id: 'a' } };
+  }
+}
+
+const bearer = { Authorization: `Bearer ${TEST_KEY}` };
+
+describe('the HTTP edge with settings', () => {
+  let app: NestExpressApplication | undefined;
+  const start = async (options: HttpTestAppOptions) => {
+    app = await httpTestApp({ controllers: [ThingsController], ...options });
+    const server: unknown = app.getHttpServer();
+    return request(server as Parameters<typeof request>[0]);
+  };
+  afterEach(async () => {
+    await app?.close();
+    app = undefined;
+  });
+
+  it('limits the requests of a key and tells when to come back', async () => {
+    let now = 1_000_000;
+    const options = { http: { requestsPerMinute: 60, burst: 2 }, now: () => now };
+    const http = await start({
+      ...options,
+      callers: {
+        one: { userId: 'u_1', apiKeyId: 'key_1', workspaceIds: ['o_1'] },
+        two: { userId: 'u_1', apiKeyId: 'key_2', workspaceIds: ['o_1'] },
+      },
+    });
+    const ask = async (key: string) => await http.get('/v1/things').set('Authorization', `Bearer ${key}`);
+
+    const first = await ask('one');
+    expect(first.headers).toMatchObject({
+      'x-ratelimit-limit': '60',
+      'x-ratelimit-remaining': '1',
+      'x-ratelimit-reset': '1001',
+    });
+    expect((await ask('one')).status).toBe(200);
+    const third = await ask('one');
+    expect([
+      third.status,
+      errorOf(third).code,
+      third.headers['retry-after'],
+      third.headers['x-ratelimit-remaining'],
+    ]).toEqual([429, 'rate_limited', '1', '0']);
+    expect((await ask('two')).status).toBe(200);
+    now += 1000;
+    expect((await ask('one')).status).toBe(200);
+    expect((await ask('one')).status).toBe(429);
+  });
+
+  it('puts the position on a command and waits for the read models', async () => {
+    const waited: [Position, number][] = [];
+    const readModels = { waitFor: async (position: Position, ms: number) => waited.push([position, ms]) > 1 };
+    const http = await start({
+      providers: [{ provide: READ_YOUR_WRITES, useValue: readModels }],
+      http: { appliedTimeoutMs: 50 },
+    });
+    const late = await http.post('/v1/things/command').set(bearer);
+    expect([late.status, errorOf(late).code, late.headers['retry-after'], late.headers['x-sluice-position']]).toEqual([
+      503,
+      'not_caught_up',
+      '1',
+      positionOf(7),
+    ]);
+    const done = await http.post('/v1/things/command').set(bearer);
+    expect([done.status, done.headers['x-sluice-position']]).toEqual([200, positionOf(7)]);
+    expect(waited).toEqual([
+      [positionOf(7), 50],
+      [positionOf(7), 50],
+    ]);
+  });
+
+  it.each([
+    [positionOf(5), 200],
+    [positionOf(6), 503],
+    ['6', 400],
+  ])('answers a read that carries position %s with %i', async (position, status) => {
+    const readModels = { waitFor: async (wanted: Position) => wanted <= positionOf(5) };
+    const http = await start({ providers: [{ provide: READ_YOUR_WRITES, useValue: readModels }] });
+    const reply = await http.get('/v1/things').set(bearer).set('X-Sluice-Position', position);
+    expect(reply.status).toBe(status);
+  });
+
+  it('allows the origins of the list only', async () => {
+    const http = await start({ configure: { corsOrigins: ['https://app.example'] } });
+    const from = async (origin: string) => (await http.get('/v1/things').set(bearer).set('Origin', origin)).headers;
+    expect((await from('https://app.example'))['access-control-allow-origin']).toBe('https://app.example');
+    expect(await from('https://evil.example')).not.toHaveProperty('access-control-allow-origin');
+    const preflight = await http
+      .options('/v1/things')
+      .set('Origin', 'https://app.example')
+      .set('Access-Control-Request-Method', 'POST');
+    expect(preflight.status).toBe(204);
+  });
+
+  it('refuses work while it shuts down', async () => {
+    const http = await start({ configure: { shuttingDown: () => true } });
+    const reply = await http.get('/v1/things').set(bearer);
+    expect([reply.status, errorOf(reply).code, reply.headers['retry-after']]).toEqual([503, 'shutting_down', '5']);
+  });
+});

@@ -1,0 +1,83 @@
+import { DomainError } from '../kernel/domain-error.js';
+import { type Doc, type Page, type PageQuery } from '../kernel/read-model-store.js';
+import { describe, type Parameters } from './parameters.js';
+
+const DEFAULT_LIMIT = 10;
+const MAX_LIMIT = 100;
+
+export interface ListReply<T> {
+  readonly page_info: {
+    readonly total_count: number;
+    readonly count: number;
+    readonly start_cursor: string | null;
+    readonly end_cursor: string | null;
+  };
+  readonly data: readonly T[];
+}
+
+/** `limit`, `after`, `before` of a list (decisions.md 1.3). Throws request.invalid_parameter, request.invalid_cursor. */
+export const pageQuery = (params: Parameters): Omit<PageQuery, 'where'> => {
+  const after = cursorOf(params, 'after');
+  const before = cursorOf(params, 'before');
+  return {
+    limit: pageLimit(params),
+    ...(after === undefined ? {} : { after }),
+    ...(before === undefined ? {} : { before }),
+  };
+};
+
+/** 1 to 100, default 10; more is clamped. Throws request.invalid_parameter below 1 or when not an integer. */
+export const pageLimit = (params: Parameters): number => {
+  const given = params['limit'];
+  if (given === undefined || given === null || given === '') return DEFAULT_LIMIT;
+  const text = typeof given === 'number' ? String(given) : given;
+  if (typeof text !== 'string' || !/^\+?\d+$/.test(text.trim()) || Number(text) < 1) {
+    throw new DomainError(
+      'request.invalid_parameter',
+      `parameter limit must be an integer from 1 to ${MAX_LIMIT}; got ${describe(given)}`,
+      { field: 'limit', limit: MAX_LIMIT, actual: describe(given) },
+    );
+  }
+  return Math.min(Number(text), MAX_LIMIT);
+};
+
+/** The reply of a paged list. Cursors are those of the first and the last document, null on an empty page. */
+export const listReply = <D extends Doc, T>(page: Page<D>, render: (doc: D) => T): ListReply<T> => {
+  const first = page.docs[0];
+  const last = page.docs.at(-1);
+  return {
+    page_info: {
+      total_count: page.total,
+      count: page.docs.length,
+      start_cursor: first ? encodeCursor(first.id) : null,
+      end_cursor: last ? encodeCursor(last.id) : null,
+    },
+    data: page.docs.map(render),
+  };
+};
+
+/** Base64 of the id, without padding. */
+export const encodeCursor = (id: string): string => Buffer.from(id, 'utf8').toString('base64').replace(/=+$/, '');
+
+/** Standard or URL-safe alphabet, padded or not. Throws request.invalid_cursor when it cannot be one of ours. */
+export const decodeCursor = (cursor: string, field = 'after'): string => {
+  // A `+` of the standard alphabet arrives as a blank when the client did not escape it in the query.
+  const plain = cursor.trim().replaceAll(' ', '+').replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '');
+  const id = Buffer.from(plain, 'base64').toString('utf8');
+  if (!/^[\w.:*$-]+$/.test(id) || encodeCursor(id) !== plain) throw invalidCursor(cursor, field);
+  return id;
+};
+
+const cursorOf = (params: Parameters, field: 'after' | 'before'): string | undefined => {
+  const given = params[field];
+  if (given === undefined || given === null || given === '') return undefined;
+  if (typeof given !== 'string') throw invalidCursor(describe(given), field);
+  return decodeCursor(given, field);
+};
+
+const invalidCursor = (actual: unknown, field: string): DomainError =>
+  new DomainError(
+    'request.invalid_cursor',
+    `parameter ${field} must be a cursor from page_info of this list; got ${String(describe(actual))}`,
+    { field, actual: describe(actual) },
+  );

@@ -1,0 +1,25 @@
+import { Inject, Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
+import { type Request } from 'express';
+import { type Observable } from 'rxjs';
+import { DomainError } from '../kernel/domain-error.js';
+import { Applied, POSITION_HEADER } from './applied.js';
+
+/** A request that carries a log position is answered from read models that hold it (architecture.md). */
+@Injectable()
+export class PositionInterceptor implements NestInterceptor {
+  constructor(@Inject(Applied) private readonly applied: Applied) {}
+
+  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    const given = context.switchToHttp().getRequest<Request>().headers[POSITION_HEADER.toLowerCase()];
+    if (given === undefined) return next.handle();
+    if (typeof given !== 'string' || !/^\d{20}$/.test(given)) {
+      throw new DomainError(
+        'request.invalid_parameter',
+        `header ${POSITION_HEADER} must be the 20 digits that a change answered with; got ${String(given).slice(0, 40)}`,
+        { field: POSITION_HEADER, actual: String(given).slice(0, 40) },
+      );
+    }
+    await this.applied.wait(given);
+    return next.handle();
+  }
+}

@@ -1,0 +1,37 @@
+import { type HttpAdapterHost } from '@nestjs/core';
+
+interface RouteLayer {
+  readonly route: { readonly methods: Readonly<Record<string, boolean>> };
+  match(path: string): unknown;
+}
+
+const isRouteLayer = (layer: unknown): layer is RouteLayer =>
+  typeof layer === 'object' &&
+  layer !== null &&
+  'route' in layer &&
+  typeof layer.route === 'object' &&
+  layer.route !== null &&
+  'methods' in layer.route &&
+  'match' in layer &&
+  typeof layer.match === 'function';
+
+/** Methods of the registered routes that match a path, sorted; empty: no such route. */
+export const methodsOf = (host: HttpAdapterHost, path: string): readonly string[] => {
+  const instance: unknown = host.httpAdapter.getInstance();
+  const methods = new Set<string>();
+  for (const layer of stackOf(instance)) {
+    if (!isRouteLayer(layer) || layer.match(path) === false) continue;
+    for (const [method, served] of Object.entries(layer.route.methods)) {
+      if (served && method !== '_all') methods.add(method.toUpperCase());
+    }
+  }
+  if (methods.has('GET')) methods.add('HEAD');
+  return [...methods].sort();
+};
+
+const stackOf = (instance: unknown): readonly unknown[] => {
+  // An express application is a function with properties.
+  if (typeof instance !== 'function' || !('router' in instance)) return [];
+  const { router } = instance;
+  return typeof router === 'function' && 'stack' in router && Array.isArray(router.stack) ? router.stack : [];
+};

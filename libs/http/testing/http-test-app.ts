@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { Global, Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
+import { type NestExpressApplication } from '@nestjs/platform-express';
+import { Test } from '@nestjs/testing';
+import { type Clock } from '../../kernel/clock.js';
+import { CLOCK, READ_YOUR_WRITES } from '../../kernel/tokens.js';
+import { CALLERS, type Caller, type Callers } from '../../tenancy/published.js';
+import { configureHttp, type ConfigureHttpOptions } from '../configure-http.js';
+import { HttpModule, type HttpModuleOptions } from '../http.module.js';
+
+export const TEST_KEY = 'test-key';
+export const TEST_CALLER: Caller = {
+  userId: 'u_1',
+  apiKeyId: 'key_1',
+  workspaceIds: ['o_1'],
+  isWorkspace: (id) => ['o_1', 'o_2'].includes(id),
+};
+
+export interface HttpTestAppOptions {
+  readonly controllers?: readonly Type[];
+  readonly imports?: readonly (Type | DynamicModule)[];
+  /** Global: tokens that the slices ask for. Override the defaults of CLOCK, READ_YOUR_WRITES and CALLERS also. */
+  readonly providers?: readonly Provider[];
+  /** By API key; default: TEST_KEY is TEST_CALLER. */
+  readonly callers?: Readonly<Record<string, Caller>>;
+  readonly http?: HttpModuleOptions;
+  readonly configure?: Partial<ConfigureHttpOptions>;
+  readonly now?: () => number;
+}
+
+@Global()
+@Module({})
+class TestComposition {}
+
+/** A Nest application with the whole HTTP edge and nothing behind it but what is given. Close it after the test. */
+export const httpTestApp = async (options: HttpTestAppOptions): Promise<NestExpressApplication> => {
+  const byHash = new Map(
+    Object.entries(options.callers ?? { [TEST_KEY]: TEST_CALLER }).map(([key, caller]) => [
+      createHash('sha256').update(key).digest('hex'),
+      caller,
+    ]),
+  );
+  const callers: Callers = { callerOf: (hash) => byHash.get(hash) };
+  const clock: Clock = { now: options.now ?? (() => 1_700_000_000_000) };
+  const providers: Provider[] = [
+    { provide: CALLERS, useValue: callers },
+    { provide: CLOCK, useValue: clock },
+    { provide: READ_YOUR_WRITES, useValue: { waitFor: async () => true } },
+    ...(options.providers ?? []),
+  ];
+  const tokens = providers.map((provider) => (typeof provider === 'function' ? provider : provider.provide));
+  const composition: DynamicModule = { module: TestComposition, providers, exports: [...new Set(tokens)] };
+  const testing = await Test.createTestingModule({
+    imports: [composition, HttpModule.register({ requestsPerMinute: 0, ...options.http }), ...(options.imports ?? [])],
+    controllers: [...(options.controllers ?? [])],
+  }).compile();
+  const app = testing.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: false });
+  configureHttp(app, { maxBodyBytes: 64 * 1024, ...options.configure });
+  await app.init();
+  return app;
+};
