@@ -158,7 +158,7 @@ describe('ingress', () => {
       const t = await setUp();
       const answer = t.call(method, '/h/ecustom');
       while (t.published.length === 0) await new Promise((resolve) => setImmediate(resolve));
-      t.relay.deliver(t.published[0]?.headers['id'] ?? '', { headers: {}, body: '', base64: false, ...reply });
+      t.relay.immediate(t.published[0]?.headers['id'] ?? '', { headers: {}, body: '', base64: false, ...reply });
       return answer;
     };
 

@@ -1,33 +1,61 @@
+import { replyOf } from '../runtime/reply-of.js';
 import { type Replies } from '../runtime/runner-ports.js';
-import { type HttpReply } from '../runtime/sandbox.js';
+import { type HttpReply, type RunOutcome } from '../runtime/sandbox.js';
 
-/** Brings a run's reply back to the request that waits for it, in one process. */
+type Waiting = { readonly reply: (reply: HttpReply) => void } | { readonly outcome: (outcome: RunOutcome) => void };
+
+/** Brings the end of a run back to the request that waits for it, in one process. */
 export class ResponseRelay implements Replies {
-  private readonly waiting = new Map<string, (reply: HttpReply) => void>();
+  private readonly waiting = new Map<string, Waiting>();
+  private readonly timers = new Map<string, { timer: NodeJS.Timeout; giveUp: () => void }>();
 
-  /** Resolves with the reply, or undefined after `timeoutMs`. To be called before the invocation is published. */
+  /** Resolves with what the caller is to get, or undefined after `timeoutMs`. Call it before the invocation is published. */
   expect(invocationId: string, timeoutMs: number): Promise<HttpReply | undefined> {
+    return this.wait(invocationId, timeoutMs, (resolve) => ({ reply: resolve }));
+  }
+
+  /** The same for the whole outcome of the run. */
+  expectOutcome(invocationId: string, timeoutMs: number): Promise<RunOutcome | undefined> {
+    return this.wait(invocationId, timeoutMs, (resolve) => ({ outcome: resolve }));
+  }
+
+  immediate(invocationId: string, reply: HttpReply): void {
+    const waiting = this.waiting.get(invocationId);
+    if (!waiting || !('reply' in waiting)) return;
+    this.forget(invocationId);
+    waiting.reply(reply);
+  }
+
+  ended(invocationId: string, outcome: RunOutcome): void {
+    const waiting = this.waiting.get(invocationId);
+    if (!waiting) return;
+    this.forget(invocationId);
+    if ('reply' in waiting) waiting.reply(replyOf(outcome));
+    else waiting.outcome(outcome);
+  }
+
+  /** Nobody waits any more: resolves with undefined. Idempotent. */
+  cancel(invocationId: string): void {
+    const entry = this.timers.get(invocationId);
+    this.forget(invocationId);
+    entry?.giveUp();
+  }
+
+  private wait<T>(
+    invocationId: string,
+    timeoutMs: number,
+    waitingFor: (resolve: (value: T | undefined) => void) => Waiting,
+  ): Promise<T | undefined> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.end(invocationId, () => resolve(undefined)), timeoutMs);
-      this.waiting.set(invocationId, (reply) => {
-        clearTimeout(timer);
-        this.end(invocationId, () => resolve(reply));
-      });
+      const timer = setTimeout(() => this.cancel(invocationId), timeoutMs);
+      this.timers.set(invocationId, { timer, giveUp: () => resolve(undefined) });
+      this.waiting.set(invocationId, waitingFor(resolve));
     });
   }
 
-  /** The first reply wins; one that nobody waits for is dropped. */
-  deliver(invocationId: string, reply: HttpReply): void {
-    this.waiting.get(invocationId)?.(reply);
-  }
-
-  /** Nobody waits any more. */
-  cancel(invocationId: string): void {
-    this.waiting.get(invocationId)?.({ status: 503, headers: {}, body: '', base64: false });
-  }
-
-  private end(invocationId: string, resolve: () => void): void {
+  private forget(invocationId: string): void {
+    clearTimeout(this.timers.get(invocationId)?.timer);
+    this.timers.delete(invocationId);
     this.waiting.delete(invocationId);
-    resolve();
   }
 }

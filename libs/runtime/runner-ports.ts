@@ -5,7 +5,7 @@ import { type SourceDefinition } from '../sources/published.js';
 import { type StreamLog } from '../stream-log/stream-log.js';
 import { type TopicPolicy } from '../stream-log/topics.js';
 import { type RunJournal } from './run-journal.js';
-import { type BoundProp, type HttpReply, type Sandbox, type SandboxSpec } from './sandbox.js';
+import { type BoundProp, type HttpReply, type RunOutcome, type Sandbox, type SandboxSpec } from './sandbox.js';
 
 export interface RunnableSource {
   readonly workspaceId: string;
@@ -33,9 +33,12 @@ export interface PropBinder {
   bind(workspaceId: string, definition: SourceDefinition): Promise<Readonly<Record<string, BoundProp>>>;
 }
 
-/** Who waits for `respond` of an invocation. A reply that nobody waits for is dropped. */
+/** Who waits for the end of an invocation (header `respond` is '1'). What nobody waits for is dropped. */
 export interface Replies {
-  deliver(invocationId: string, reply: HttpReply): void;
+  /** `respond({immediate: true})`, while it runs. */
+  immediate(invocationId: string, reply: HttpReply): void;
+  /** It ended, and what it left is durable. */
+  ended(invocationId: string, outcome: RunOutcome): void;
 }
 
 export interface RunnerMetrics {

@@ -3,6 +3,7 @@ import { type SourceDefinition } from '../sources/published.js';
 import { type InvocationHeaders } from '../stream-log/envelopes.js';
 import { perEmitterTopics } from '../stream-log/topics.js';
 import { type Invocation } from './run-commit.js';
+import { replyOf } from './reply-of.js';
 import { type RunnerDependencies } from './runner-ports.js';
 import {
   type HttpReply,
@@ -104,7 +105,10 @@ const setUp = (
       drop: async () => sandboxes.at(-1)?.stop(),
     },
     binder: { bind: async () => ({}) },
-    replies: { deliver: (id: string, reply: HttpReply) => replies.push([id, reply]) },
+    replies: {
+      immediate: (id: string, reply: HttpReply) => replies.push([id, reply]),
+      ended: (id: string, outcome: RunOutcome) => replies.push([id, replyOf(outcome)]),
+    },
     settings: { concurrency: 10, httpTimeoutMs: 1, timerTimeoutMs: 2, hookTimeoutMs: 3, window: 64 },
     clock: { now: () => 1_000 },
     metrics: {

@@ -7,7 +7,6 @@ import { type RunnerDependencies } from './runner-ports.js';
 import { type HookName, type RunOutcome, type Sandbox, SandboxGone, type SandboxSpec } from './sandbox.js';
 import { failedToLoad, fingerprint, userErrorOf } from './source-definition.js';
 import { type Execution } from './settle-run.js';
-import { replyOf } from './reply-of.js';
 
 const COMMIT_BATCH = 256;
 const RETRY_MS = [100, 300, 1_000, 3_000, 10_000];
@@ -180,7 +179,7 @@ export class SourceRunner {
     sandbox
       .run(
         headers.respond === '1'
-          ? { ...request, onImmediateResponse: (reply) => replies.deliver(headers.id, reply) }
+          ? { ...request, onImmediateResponse: (reply) => replies.immediate(headers.id, reply) }
           : request,
       )
       .then(
@@ -217,7 +216,7 @@ export class SourceRunner {
     this.deps.metrics.runs(outcome.status, 1);
     if (headers.kind === 'timer') this.tickEnded(headers.prop);
     const committed = (): void => {
-      if (headers.respond === '1') this.deps.replies.deliver(headers.id, replyOf(outcome));
+      if (headers.respond === '1') this.deps.replies.ended(headers.id, outcome);
       invocation.ack();
     };
     this.finished.push({ execution, outcome, invocation, committed });

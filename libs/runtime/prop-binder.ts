@@ -1,0 +1,27 @@
+import { type Vault } from '../kernel/vault.js';
+import { type SourceDefinition } from '../sources/published.js';
+import { type PropBinder } from './runner-ports.js';
+import { type BoundProp } from './sandbox.js';
+
+/** Binds a definition's props: values, secrets from the vault, endpoints with their public URL, timers, db, apps. */
+export const propBinder = (vault: Vault, endpointUrl: (key: string) => string): PropBinder => ({
+  async bind(workspaceId: string, definition: SourceDefinition): Promise<Readonly<Record<string, BoundProp>>> {
+    const props: Record<string, BoundProp> = {};
+    for (const name of definition.appProps) props[name] = { kind: 'app', auth: {} };
+    for (const [name, configured] of Object.entries(definition.values)) {
+      if (name in props) continue;
+      if (!('secretRef' in configured)) {
+        props[name] = { kind: 'value', value: configured.value };
+        continue;
+      }
+      const secret = await vault.get(configured.secretRef, workspaceId);
+      if (secret === undefined) throw new Error(`the secret of prop ${name} is missing from the vault`);
+      props[name] = { kind: 'value', value: secret };
+    }
+    for (const { prop, key } of definition.endpoints) props[prop] = { kind: 'http', endpoint: endpointUrl(key) };
+    for (const { prop, intervalSeconds, cron } of definition.timers)
+      props[prop] = { kind: 'timer', intervalSeconds, cron };
+    for (const prop of definition.dbProps) props[prop] = { kind: 'db' };
+    return props;
+  },
+});
