@@ -49,13 +49,22 @@ export class RawConnection {
     const headEnd = this.input.indexOf('\r\n\r\n');
     if (headEnd < 0) return;
     const head = this.input.slice(0, headEnd).toLowerCase();
-    const length = /\r\ncontent-length: *(\d+)/.exec(head)?.[1];
-    if (length === undefined) throw new Error(`the load generator needs a content-length, got: ${head}`);
-    const end = headEnd + 4 + Number(length);
-    if (this.input.length < end) return;
+    const end = this.answerEnd(head, headEnd + 4);
+    if (end === undefined) return;
     const status = Number(this.input.slice(9, 12));
     this.input = this.input.slice(end);
     this.settle(status);
+  }
+
+  /** undefined while a part is missing. A chunked answer of ours is one that ends with the last chunk. */
+  private answerEnd(head: string, bodyStart: number): number | undefined {
+    const length = /\r\ncontent-length: *(\d+)/.exec(head)?.[1];
+    if (length !== undefined) {
+      const end = bodyStart + Number(length);
+      return this.input.length < end ? undefined : end;
+    }
+    const last = this.input.indexOf('0\r\n\r\n', bodyStart);
+    return last < 0 ? undefined : last + 5;
   }
 
   private settle(status: number): void {

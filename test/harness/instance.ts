@@ -1,0 +1,89 @@
+import { afterAll, beforeAll } from '@jest/globals';
+import { ApiClient, endpointOf, type EventSummary, type Source } from './api-client.js';
+import { send, type HttpAnswer } from './http.js';
+import { Server, type ServerOptions } from './server.js';
+import { eventually } from './wait.js';
+import { WebhookReceiver } from './webhook-receiver.js';
+
+/** A server of its own for one spec file, with a client and a webhook receiver. */
+export class Instance {
+  readonly server: Server;
+  readonly api: ApiClient;
+  private started: WebhookReceiver | undefined;
+
+  constructor(options: ServerOptions) {
+    this.server = new Server(options);
+    this.api = new ApiClient(this.server);
+  }
+
+  get receiver(): WebhookReceiver {
+    if (!this.started) throw new Error('the instance is not started');
+    return this.started;
+  }
+
+  async start(): Promise<void> {
+    this.started = await WebhookReceiver.start();
+    await this.server.start();
+  }
+
+  async close(): Promise<void> {
+    await this.api.close();
+    await this.server.close();
+    await this.started?.close();
+  }
+
+  deploy(code: string, props: Readonly<Record<string, unknown>> = {}, name?: string): Promise<Source> {
+    return this.api.createSource({
+      component_code: code,
+      configured_props: props,
+      ...(name === undefined ? {} : { name }),
+    });
+  }
+
+  endpoint(source: Source): string {
+    return endpointOf(this.server, source);
+  }
+
+  async post(source: Source, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<HttpAnswer> {
+    return send(this.endpoint(source), { body, headers });
+  }
+
+  /** Waits until the channel's history holds at least `count` events; gives them oldest first. */
+  async history(source: Source, count: number, channel?: string): Promise<readonly EventSummary[]> {
+    const query: Record<string, string> = {
+      expand: 'event',
+      ...(channel === undefined ? {} : { event_name: channel }),
+    };
+    return eventually(`${count} events of ${source.id} on "${channel ?? ''}"`, async () => {
+      const { data } = await this.api.summaries(source.id, query);
+      return data.length >= count ? [...data].reverse() : undefined;
+    });
+  }
+
+  async payloads(source: Source, count: number, channel?: string): Promise<readonly unknown[]> {
+    return (await this.history(source, count, channel)).map(({ event }) => event);
+  }
+
+  /** A webhook to the receiver, subscribed to an emitter. */
+  async listen(emitterId: string, channel?: string): Promise<string> {
+    const webhook = await this.api.createWebhook(this.receiver.url);
+    this.receiver.trust(webhook.signing_key);
+    await this.api.subscribe(emitterId, webhook.id, channel);
+    return webhook.id;
+  }
+
+  /** What one webhook has accepted. */
+  arrived(webhookId: string): readonly unknown[] {
+    return this.receiver.accepted
+      .filter(({ headers }) => headers['x-pd-webhook-id'] === webhookId)
+      .map(({ body }) => body);
+  }
+}
+
+/** Call at the top of a describe block. */
+export const useInstance = (options: ServerOptions = {}): Instance => {
+  const instance = new Instance(options);
+  beforeAll(() => instance.start(), 60_000);
+  afterAll(() => instance.close(), 60_000);
+  return instance;
+};
