@@ -1,0 +1,45 @@
+import { type ConsumeOptions, type Consumer } from '#libs/stream-log/stream-log.js';
+import { type Group } from './group.js';
+import { type Lane } from './lane.js';
+
+/** One member of a group. Its lanes are given and taken by the log. */
+export class EmbeddedConsumer implements Consumer {
+  /** By topic name. */
+  readonly lanes = new Map<string, Lane>();
+  private failed = 0;
+  private closed: Promise<void> | undefined;
+
+  constructor(
+    readonly options: ConsumeOptions,
+    private readonly group: Group,
+    private readonly leave: (consumer: EmbeddedConsumer) => Promise<void>,
+  ) {}
+
+  close(): Promise<void> {
+    this.closed ??= this.end();
+    return this.closed;
+  }
+
+  backlog(): number {
+    return Math.max(0, this.group.backlog);
+  }
+
+  backlogOf(lane: string): number {
+    return Math.max(0, this.lanes.get(lane)?.backlog ?? 0);
+  }
+
+  failures(): number {
+    return this.failed;
+  }
+
+  countFailure(): void {
+    this.failed++;
+  }
+
+  private async end(): Promise<void> {
+    this.group.members.delete(this);
+    for (const lane of this.lanes.values()) lane.revoke();
+    for (const lane of this.lanes.values()) await lane.running;
+    await this.leave(this);
+  }
+}

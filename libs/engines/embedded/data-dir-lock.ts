@@ -1,0 +1,43 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Database, isBusy } from './sqlite-driver.js';
+
+/**
+ * One process owns a data directory. The lock is the operating system's, on lock.db, for as long as the transaction is
+ * open: it goes with the process however that ends, so there is no stale lock and the reuse of a pid does not matter.
+ * `owner` only tells people who has it.
+ */
+export class DataDirLock {
+  private constructor(private readonly db: Database) {}
+
+  /** Throws when another process (or this one) has the directory. */
+  static acquire(dataDir: string): DataDirLock {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    let db: Database | undefined;
+    try {
+      db = new Database(join(dataDir, 'lock.db'), { busyTimeoutMs: 0 });
+      db.exec('BEGIN EXCLUSIVE');
+    } catch (error) {
+      db?.close();
+      if (!isBusy(error)) throw error;
+      throw new Error(
+        `data directory ${dataDir} is in use by ${ownerOf(dataDir)}: stop it, or set SLUICE_DATA_DIR to another directory`,
+        { cause: error },
+      );
+    }
+    writeFileSync(join(dataDir, 'owner'), `${process.pid}\n`);
+    return new DataDirLock(db);
+  }
+
+  release(): void {
+    this.db.close();
+  }
+}
+
+const ownerOf = (dataDir: string): string => {
+  try {
+    return `the process with pid ${readFileSync(join(dataDir, 'owner'), 'utf8').trim()}`;
+  } catch (error) {
+    return `another process (its pid cannot be read: ${String(error)})`;
+  }
+};

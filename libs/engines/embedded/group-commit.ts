@@ -1,0 +1,92 @@
+import { isFatal, isNoSpace, type Database } from './sqlite-driver.js';
+import { type Failure, type Op, type OpKind, type Ops, type WriteReply } from './ops.js';
+import { type FileName } from './schema.js';
+
+/** An operation that its own rule forbids. Thrown before anything of it is written, so its neighbours are not harmed. */
+export class Refused extends Error {
+  constructor(readonly failure: Failure) {
+    super(`refused: ${failure.rule}`);
+  }
+}
+
+/** What one file can do. `reset` drops what is cached of the file's content, after a rollback. */
+export interface FileOperations {
+  readonly handlers: { readonly [K in OpKind]?: (args: Ops[K]['args']) => Ops[K]['result'] };
+  /** Reads again what `reset` dropped. */
+  beforeGroup?(): void;
+  /** Writes what was put off to the end of the group. */
+  beforeCommit?(): void;
+  reset(): void;
+}
+
+type Outcome = { readonly result: unknown } | { readonly failure: Failure };
+
+/** Applies operations to one file, as many as come together in one transaction, in order. */
+export class GroupCommit {
+  constructor(
+    private readonly file: FileName,
+    private readonly db: Database,
+    private readonly operations: FileOperations,
+  ) {}
+
+  apply(ops: readonly Op[]): WriteReply {
+    let outcomes: Outcome[];
+    try {
+      outcomes = this.inOneTransaction(ops);
+    } catch (error) {
+      // Without space every operation would fail in the same way; otherwise one is to blame, and the others go on.
+      const hopeless = isNoSpace(error) || isFatal(error) || ops.length === 1;
+      outcomes = hopeless ? ops.map(() => failed(error)) : ops.map((op) => this.alone(op));
+    }
+    const results: unknown[] = [];
+    const failures: [number, Failure][] = [];
+    outcomes.forEach((outcome, index) => {
+      if ('failure' in outcome) failures.push([index, outcome.failure]);
+      results.push('failure' in outcome ? null : outcome.result);
+    });
+    return { file: this.file, results, failures };
+  }
+
+  private alone(op: Op): Outcome {
+    try {
+      return this.inOneTransaction([op])[0] ?? failed(new Error('no outcome'));
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  private inOneTransaction(ops: readonly Op[]): Outcome[] {
+    this.db.exec('BEGIN IMMEDIATE');
+    try {
+      this.operations.beforeGroup?.();
+      const outcomes = ops.map((op) => this.one(op));
+      this.operations.beforeCommit?.();
+      this.db.exec('COMMIT');
+      return outcomes;
+    } catch (error) {
+      this.operations.reset();
+      // SQLite rolls back by itself on some errors (disk full): then there is nothing left to roll back.
+      if (this.db.inTransaction()) this.db.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  private one<K extends OpKind>(op: Op<K>): Outcome {
+    const handler = this.operations.handlers[op.kind];
+    if (!handler) throw new Error(`no operation ${op.kind} in ${this.file}.db`);
+    try {
+      return { result: handler(op.args) };
+    } catch (error) {
+      if (error instanceof Refused) return { failure: error.failure };
+      throw error;
+    }
+  }
+}
+
+const failed = (error: unknown): Outcome => ({
+  failure: {
+    rule: 'failed',
+    message: error instanceof Error ? error.message : String(error),
+    fatal: isFatal(error),
+  },
+});

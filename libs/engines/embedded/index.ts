@@ -1,0 +1,143 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type BlobStore } from '#libs/kernel/blob-store.js';
+import { type Clock } from '#libs/kernel/clock.js';
+import { type EventStore } from '#libs/kernel/event-store.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { type Vault } from '#libs/kernel/vault.js';
+import { type RetrySchedule } from '#libs/delivery/retry-schedule.js';
+import { type RunJournal } from '#libs/runtime/run-journal.js';
+import { type TickStore } from '#libs/scheduling/tick-store.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { EmbeddedBlobStore } from './blob-store.js';
+import { DataDirLock } from './data-dir-lock.js';
+import { EmbeddedEventStore } from './event-store.js';
+import { EmbeddedReadModelStore } from './read-model-store.js';
+import { EmbeddedRetrySchedule } from './retry-schedule.js';
+import { EmbeddedRunJournal } from './run-journal.js';
+import { type FileName } from './schema.js';
+import { Database } from './sqlite-driver.js';
+import { EmbeddedStreamLog } from './stream-log.js';
+import { EmbeddedTickStore } from './tick-store.js';
+import { EmbeddedVault } from './vault.js';
+import { Writer, type WriterStats } from './writer.js';
+
+export interface EmbeddedOptions {
+  readonly dataDir: string;
+  /** 32 bytes. */
+  readonly secretKey: Buffer;
+  readonly clock: Clock;
+  /** Called once when nothing can be written any more (I/O error, writer gone): the process should end. */
+  readonly onFatal: (error: Error) => void;
+}
+
+export interface EmbeddedStats extends WriterStats {
+  readonly opsPerCommit: number;
+  /** Bytes of newest records held in memory for consumers. */
+  readonly tailBytes: number;
+  /** Bytes of each file's write-ahead log. */
+  readonly walBytes: Readonly<Record<FileName, number>>;
+}
+
+export interface EmbeddedEngines {
+  readonly events: EventStore;
+  readonly readModels: ReadModelStore;
+  readonly log: StreamLog;
+  readonly journal: RunJournal;
+  readonly schedule: RetrySchedule;
+  readonly ticks: TickStore;
+  readonly vault: Vault;
+  readonly blobs: BlobStore;
+  stats(): EmbeddedStats;
+  /** Share of the write queue that is in use: above 1, refuse new work (429) until it is lower again. */
+  pressure(): number;
+  /** Drains the writer, checkpoints the files, releases the directory. A second call waits for the first. */
+  close(): Promise<void>;
+}
+
+const FILES: readonly FileName[] = ['events', 'data', 'read'];
+/** Bytes waiting for the writer at which new work should be refused. */
+const QUEUE_BYTES = 32 << 20;
+
+/** All ports on one data directory. Rejects when another process has it, or it was written by a newer version. */
+export const openEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedEngines> => {
+  const { dataDir, clock } = options;
+  const lock = DataDirLock.acquire(dataDir);
+  let writer: Writer | undefined;
+  const readers: Database[] = [];
+  try {
+    let fatal = false;
+    writer = await Writer.start(dataDir, FILES, (error) => {
+      if (!fatal) options.onFatal(error);
+      fatal = true;
+    });
+    const reader = (file: FileName): Database => {
+      const db = new Database(join(dataDir, `${file}.db`), { readOnly: true });
+      readers.push(db);
+      return db;
+    };
+    return assemble(
+      options,
+      writer,
+      { events: reader('events'), data: reader('data'), read: reader('read') },
+      {
+        blobs: await EmbeddedBlobStore.open(join(dataDir, 'blobs')),
+        release: () => lock.release(),
+        clock,
+      },
+    );
+  } catch (error) {
+    for (const db of readers) db.close();
+    await writer?.close();
+    lock.release();
+    throw error;
+  }
+};
+
+const assemble = (
+  { dataDir, secretKey }: EmbeddedOptions,
+  writer: Writer,
+  readers: Readonly<Record<FileName, Database>>,
+  { blobs, release, clock }: { blobs: BlobStore; release: () => void; clock: Clock },
+): EmbeddedEngines => {
+  const vault = new EmbeddedVault(writer, readers.data, secretKey);
+  const log = new EmbeddedStreamLog(writer, readers.data, clock);
+  const end = async (): Promise<void> => {
+    try {
+      await log.close();
+    } finally {
+      await writer.close();
+      for (const db of Object.values(readers)) db.close();
+      release();
+    }
+  };
+  let closed: Promise<void> | undefined;
+  return {
+    events: new EmbeddedEventStore(writer, readers.events, clock),
+    readModels: new EmbeddedReadModelStore(writer, readers.read),
+    log,
+    journal: new EmbeddedRunJournal(writer, readers.data, log, clock),
+    schedule: new EmbeddedRetrySchedule(writer, readers.data),
+    ticks: new EmbeddedTickStore(writer, readers.data),
+    vault,
+    blobs,
+    stats: () => {
+      const stats = writer.stats();
+      return {
+        ...stats,
+        opsPerCommit: stats.commits === 0 ? 0 : stats.committedOps / stats.commits,
+        tailBytes: log.tailBytes(),
+        walBytes: {
+          events: walBytes(dataDir, 'events'),
+          data: walBytes(dataDir, 'data'),
+          read: walBytes(dataDir, 'read'),
+        },
+      };
+    },
+    pressure: () => writer.stats().queuedBytes / QUEUE_BYTES,
+    close: () => (closed ??= end()),
+  };
+};
+
+const walBytes = (dataDir: string, file: FileName): number =>
+  statSync(join(dataDir, `${file}.db-wal`), { throwIfNoEntry: false })?.size ?? 0;

@@ -1,0 +1,145 @@
+import {
+  UnknownCursor,
+  type ApplyBatch,
+  type CollectionSchema,
+  type Doc,
+  type GenerationState,
+  type Page,
+  type PageQuery,
+  type ReadModelStore,
+  type ReadModelWrite,
+} from '#libs/kernel/read-model-store.js';
+import { type ReadWrite } from './ops.js';
+import { tableOf, whereClause } from './read-model-tables.js';
+import { type Database } from './sqlite-driver.js';
+import { nextTurn, ROWS_PER_TURN } from './turns.js';
+import { type Writer } from './writer.js';
+
+interface DocRow {
+  readonly id: string;
+  readonly doc: string;
+}
+
+/** ReadModelStore on read.db: one table per collection and generation. */
+export class EmbeddedReadModelStore implements ReadModelStore {
+  private readonly active = new Map<string, number>();
+
+  constructor(
+    private readonly writer: Writer,
+    private readonly reader: Database,
+  ) {}
+
+  async register(schema: CollectionSchema): Promise<GenerationState> {
+    const active = await this.writer.submit('register', schema);
+    this.active.set(schema.name, active);
+    const row = this.reader
+      .sql('SELECT checkpoint FROM checkpoints WHERE collection = ? AND generation = ?')
+      .get<{ checkpoint: string | null }>(schema.name, active);
+    return { active, checkpoint: row?.checkpoint ?? null };
+  }
+
+  async apply({ schema, generation, expected, next, writes }: ApplyBatch): Promise<void> {
+    let bytes = 0;
+    const flat = writes.map((write) => {
+      const each = flatWrite(schema, write);
+      bytes += each.op === 'put' ? 200 + (each.values.at(-1)?.length ?? 0) : 200;
+      return each;
+    });
+    await this.writer.submit('apply', { schema, generation, expected, next, writes: flat }, bytes);
+  }
+
+  async get<D extends Doc>(schema: CollectionSchema, id: string, generation?: number): Promise<D | undefined> {
+    const row = this.reader
+      .sql(`SELECT doc FROM ${this.table(schema, generation)} WHERE id = ?`)
+      .get<{ doc: string }>(id);
+    return row && (JSON.parse(row.doc) as D);
+  }
+
+  async getMany<D extends Doc>(
+    schema: CollectionSchema,
+    ids: readonly string[],
+    generation?: number,
+  ): Promise<readonly (D | undefined)[]> {
+    const found = new Map<string, D>();
+    for (let i = 0; i < ids.length; i += ROWS_PER_TURN) {
+      if (i > 0) await nextTurn();
+      // The ids as one JSON parameter: one statement for any number of them.
+      const rows = this.reader
+        .sql(`SELECT id, doc FROM ${this.table(schema, generation)} WHERE id IN (SELECT value FROM json_each(?))`)
+        .all<DocRow>(JSON.stringify(ids.slice(i, i + ROWS_PER_TURN)));
+      for (const row of rows) found.set(row.id, JSON.parse(row.doc) as D);
+    }
+    return ids.map((id) => found.get(id));
+  }
+
+  async page<D extends Doc>(schema: CollectionSchema, query: PageQuery): Promise<Page<D>> {
+    const table = this.table(schema);
+    const where = whereClause(schema, query.where);
+    const values = Object.values(query.where);
+    const total = this.reader.sql(`SELECT count(*) AS n FROM ${table} WHERE ${where}`).get<{ n: number }>(...values)?.n;
+
+    const cursorKey = (id: string): [sort: string, id: string] => {
+      const row = this.reader
+        .sql(`SELECT sort FROM ${table} WHERE ${where} AND id = ?`)
+        .get<{ sort: string }>(...values, id);
+      if (!row) throw new UnknownCursor(id);
+      return [row.sort, id];
+    };
+    const after = query.after === undefined ? undefined : cursorKey(query.after);
+    const before = query.before === undefined ? undefined : cursorKey(query.before);
+
+    // Only `before`: read upwards from it, then turn round.
+    const order = before && !after ? 'ASC' : 'DESC';
+    const rows = this.reader
+      .sql(
+        `SELECT doc FROM ${table} WHERE ${where}
+           ${after ? 'AND (sort, id) < (?, ?)' : ''} ${before ? 'AND (sort, id) > (?, ?)' : ''}
+         ORDER BY sort ${order}, id ${order} LIMIT ?`,
+      )
+      .all<{ doc: string }>(...values, ...(after ?? []), ...(before ?? []), query.limit);
+    const docs = rows.map(({ doc }) => JSON.parse(doc) as D);
+    return { docs: order === 'ASC' ? docs.reverse() : docs, total: total ?? 0 };
+  }
+
+  async beginGeneration(schema: CollectionSchema): Promise<number> {
+    return this.writer.submit('begin', schema);
+  }
+
+  async activateGeneration(schema: CollectionSchema, generation: number): Promise<void> {
+    await this.writer.submit('activate', { schema, generation });
+    const former = this.active.get(schema.name);
+    this.active.set(schema.name, generation);
+    if (former !== undefined && former !== generation) this.reader.forget(tableOf(schema, former));
+  }
+
+  private table(schema: CollectionSchema, generation?: number): string {
+    const wanted = generation ?? this.active.get(schema.name);
+    if (wanted === undefined) throw new Error(`collection ${schema.name} is not registered`);
+    return tableOf(schema, wanted);
+  }
+}
+
+const flatWrite = (schema: CollectionSchema, write: ReadModelWrite): ReadWrite => {
+  switch (write.op) {
+    case 'put': {
+      const fields = new Map<string, unknown>(Object.entries(write.doc));
+      const text = (field: string): string => {
+        const value = fields.get(field);
+        if (typeof value === 'string') return value;
+        throw new Error(
+          `document ${write.doc.id} of ${schema.name}: field ${field} must be text, it is ${typeof value}`,
+        );
+      };
+      return {
+        op: 'put',
+        values: [write.doc.id, text(schema.sort), ...schema.indexed.map(text), JSON.stringify(write.doc)],
+      };
+    }
+    case 'delete':
+      return write;
+    case 'delete_range':
+      return { op: 'delete_range', where: write.where, from: write.from ?? null, to: write.to ?? null };
+    case 'trim':
+      return write;
+  }
+};

@@ -1,0 +1,42 @@
+import { type CollectionSchema } from '#libs/kernel/read-model-store.js';
+
+/** How a collection lies in read.db: one table per generation, documents as JSON, a column per field looked up by. */
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+export const tableOf = (schema: CollectionSchema, generation: number): string => quoted(`${schema.name}#${generation}`);
+
+/** Prefixed, so that a field named `id` or `doc` does not clash. */
+export const columnOf = (field: string): string => quoted(`f_${field}`);
+
+export const createTable = (schema: CollectionSchema, generation: number): string => {
+  const table = tableOf(schema, generation);
+  const columns = schema.indexed.map((field) => `, ${columnOf(field)} TEXT NOT NULL`).join('');
+  const indexes = schema.indexed.map((field) => {
+    const name = quoted(`${schema.name}#${generation}#${field}`);
+    return `CREATE INDEX ${name} ON ${table}(${columnOf(field)}, sort, id);`;
+  });
+  return `CREATE TABLE ${table}(id TEXT PRIMARY KEY, sort TEXT NOT NULL${columns}, doc TEXT NOT NULL);
+    CREATE INDEX ${quoted(`${schema.name}#${generation}#`)} ON ${table}(sort, id);
+    ${indexes.join('\n')}`;
+};
+
+export const dropTable = (schema: CollectionSchema, generation: number): string =>
+  `DROP TABLE IF EXISTS ${tableOf(schema, generation)}`;
+
+/** `f_a = ? AND f_b = ?`, in the order of the keys; `1` for none. Throws for a field that the schema does not index. */
+export const whereClause = (schema: CollectionSchema, where: Readonly<Record<string, string>>): string => {
+  const fields = Object.keys(where);
+  for (const field of fields) {
+    if (!schema.indexed.includes(field)) {
+      throw new Error(
+        `collection ${schema.name} is not indexed by ${field}: only by ${schema.indexed.join(', ') || 'nothing'}`,
+      );
+    }
+  }
+  return fields.length === 0 ? '1' : fields.map((field) => `${columnOf(field)} = ?`).join(' AND ');
+};
+
+/** What tells two schemas of one name apart. */
+export const shapeOf = (schema: CollectionSchema): string =>
+  JSON.stringify({ indexed: [...schema.indexed].sort(), sort: schema.sort });

@@ -1,0 +1,80 @@
+import { type Database } from './sqlite-driver.js';
+
+/** Which file of the data directory. Each has one writing connection and one reading connection. */
+export type FileName = 'events' | 'data' | 'read';
+
+/** Steps from version n to n + 1, never edited once shipped: a change is a new step. */
+const EVENTS: readonly string[] = [
+  `CREATE TABLE events(
+     position INTEGER PRIMARY KEY, stream TEXT NOT NULL, revision INTEGER NOT NULL, id TEXT NOT NULL,
+     type TEXT NOT NULL, data TEXT NOT NULL, metadata TEXT NOT NULL, recorded_at INTEGER NOT NULL);
+   CREATE UNIQUE INDEX events_by_stream ON events(stream, revision);`,
+];
+
+const DATA: readonly string[] = [
+  // A record's id is its offset: one sequence for all topics, so that appends go to the end of the table. The index
+  // carries the size, so that the bytes of a topic are summed without touching the records.
+  `CREATE TABLE topics(
+     id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,
+     age_ms INTEGER, bytes INTEGER, drop_consumed INTEGER NOT NULL);
+   CREATE TABLE dropped_topics(id INTEGER PRIMARY KEY);
+   CREATE TABLE records(
+     id INTEGER PRIMARY KEY, topic INTEGER NOT NULL, size INTEGER NOT NULL, at INTEGER NOT NULL,
+     key TEXT NOT NULL, headers TEXT NOT NULL, value TEXT NOT NULL);
+   CREATE INDEX records_by_topic ON records(topic, id, size);
+   CREATE TABLE last_record(one INTEGER PRIMARY KEY CHECK (one = 1), id INTEGER NOT NULL);
+   INSERT INTO last_record VALUES (1, -1);
+   CREATE TABLE groups(
+     name TEXT NOT NULL, topic TEXT NOT NULL, is_prefix INTEGER NOT NULL, seen_at INTEGER NOT NULL,
+     PRIMARY KEY (name, topic, is_prefix)) WITHOUT ROWID;
+   CREATE TABLE commits(
+     topic INTEGER NOT NULL, grp TEXT NOT NULL, committed INTEGER NOT NULL, PRIMARY KEY (topic, grp)) WITHOUT ROWID;
+   CREATE TABLE source_state(
+     source TEXT PRIMARY KEY, version INTEGER NOT NULL, through INTEGER NOT NULL, above TEXT NOT NULL,
+     last_event_id TEXT NOT NULL);
+   CREATE TABLE source_dedupe(
+     source TEXT NOT NULL, channel TEXT NOT NULL, cache TEXT NOT NULL, PRIMARY KEY (source, channel));
+   CREATE TABLE source_db(
+     source TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (source, key));
+   CREATE TABLE source_inbox(
+     source TEXT NOT NULL, invocation TEXT NOT NULL, seq INTEGER NOT NULL,
+     PRIMARY KEY (source, invocation)) WITHOUT ROWID;
+   CREATE TABLE waiting(
+     id TEXT PRIMARY KEY, owner TEXT NOT NULL, due_at INTEGER NOT NULL, record TEXT NOT NULL);
+   CREATE INDEX waiting_by_due ON waiting(due_at, id);
+   CREATE INDEX waiting_by_owner ON waiting(owner);
+   CREATE TABLE ticks(key TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;
+   CREATE TABLE secrets(ref TEXT PRIMARY KEY, workspace TEXT NOT NULL, sealed BLOB NOT NULL);`,
+];
+
+const READ: readonly string[] = [
+  `CREATE TABLE collections(
+     name TEXT PRIMARY KEY, shape TEXT NOT NULL, active INTEGER NOT NULL, last_generation INTEGER NOT NULL);
+   CREATE TABLE checkpoints(
+     collection TEXT NOT NULL, generation INTEGER NOT NULL, checkpoint TEXT,
+     PRIMARY KEY (collection, generation)) WITHOUT ROWID;`,
+];
+
+const MIGRATIONS: Readonly<Record<FileName, readonly string[]>> = { events: EVENTS, data: DATA, read: READ };
+
+/** Brings a file to the newest schema, each step in its own transaction. Throws when the file is newer than this code. */
+export const migrate = (file: FileName, db: Database, steps: readonly string[] = MIGRATIONS[file]): void => {
+  const stored = db.sql('PRAGMA user_version').get<{ user_version: number }>()?.user_version ?? 0;
+  if (stored > steps.length) {
+    throw new Error(
+      `${db.path} has schema ${stored}, this version of Sluice knows up to ${steps.length}: ` +
+        `start the newer version, or use another data directory`,
+    );
+  }
+  for (let version = stored; version < steps.length; version++) {
+    db.exec('BEGIN IMMEDIATE');
+    try {
+      db.exec(steps[version] ?? '');
+      db.exec(`PRAGMA user_version = ${version + 1}`);
+      db.exec('COMMIT');
+    } catch (error) {
+      db.exec('ROLLBACK');
+      throw error;
+    }
+  }
+};

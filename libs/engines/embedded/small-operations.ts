@@ -1,0 +1,47 @@
+import { type FileOperations } from './group-commit.js';
+import { type Database } from './sqlite-driver.js';
+
+/** The bounds of a prefix search over text keys: `[prefix, the first text after all that start with it)`. */
+export const prefixEnd = (prefix: string): string =>
+  prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
+
+/** Writes of the retry schedule, the timers and the vault in data.db. */
+export const smallOperations = (db: Database): FileOperations => ({
+  handlers: {
+    wait: (rows) => {
+      const put = db.sql('INSERT OR REPLACE INTO waiting VALUES (?, ?, ?, ?)');
+      for (let i = 0; i < rows.length; i += 4) {
+        put.run(rows[i] ?? '', rows[i + 1] ?? '', rows[i + 2] ?? 0, rows[i + 3] ?? '');
+      }
+      return null;
+    },
+    unwait: (ids) => {
+      const remove = db.sql('DELETE FROM waiting WHERE id = ?');
+      for (const id of ids) remove.run(id);
+      return null;
+    },
+    unwait_owner: (owner) => {
+      db.sql('DELETE FROM waiting WHERE owner = ?').run(owner);
+      return null;
+    },
+    ticks: (rows) => {
+      const save = db.sql('INSERT INTO ticks VALUES (?, ?) ON CONFLICT DO UPDATE SET at = max(at, excluded.at)');
+      for (let i = 0; i < rows.length; i += 2) save.run(rows[i] ?? '', rows[i + 1] ?? 0);
+      return null;
+    },
+    drop_ticks: (source) => {
+      const prefix = `${source}/`;
+      db.sql('DELETE FROM ticks WHERE key >= ? AND key < ?').run(prefix, prefixEnd(prefix));
+      return null;
+    },
+    put_secret: ({ ref, workspace, sealed }) => {
+      db.sql('INSERT OR REPLACE INTO secrets VALUES (?, ?, ?)').run(ref, workspace, sealed);
+      return null;
+    },
+    delete_secret: (ref) => {
+      db.sql('DELETE FROM secrets WHERE ref = ?').run(ref);
+      return null;
+    },
+  },
+  reset: () => undefined,
+});

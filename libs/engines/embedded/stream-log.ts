@@ -1,0 +1,361 @@
+import { type Clock } from '#libs/kernel/clock.js';
+import {
+  type ConsumeOptions,
+  type Consumer,
+  type LogRecord,
+  type Retention,
+  type StoredRecord,
+  type StreamLog,
+  type TopicSelector,
+} from '#libs/stream-log/stream-log.js';
+import { CommitWriter } from './commit-writer.js';
+import { EmbeddedConsumer } from './consumer.js';
+import { Fetcher, readRecords } from './fetcher.js';
+import { Group, selects } from './group.js';
+import { Lane, type LaneHost } from './lane.js';
+import { loadLog } from './load-log.js';
+import { type Offsets, type RecordRows } from './ops.js';
+import { RetentionSweeper } from './retention.js';
+import { type Database } from './sqlite-driver.js';
+import { TailCache } from './tail-cache.js';
+import { Topic } from './topic.js';
+import { nextTurn, ROWS_PER_TURN } from './turns.js';
+import { type Writer } from './writer.js';
+
+const TAIL_BYTES = 32 << 20;
+const LANES_PER_TURN = 200;
+
+/** Records on their way to the writer; `topics` and `rows` hold only those whose topic exists. */
+export interface Prepared {
+  readonly rows: RecordRows;
+  readonly records: readonly PreparedRecord[];
+  readonly bytes: number;
+}
+
+interface PreparedRecord {
+  readonly record: LogRecord;
+  readonly topic: Topic;
+  /** Place in the caller's list. */
+  readonly index: number;
+}
+
+/** StreamLog on data.db. A topic is one lane. Consumers are woken by publishes of this process, the only one there is. */
+export class EmbeddedStreamLog implements StreamLog {
+  private readonly byName: Map<string, Topic>;
+  private readonly groups: Map<string, Group>;
+  private readonly tails = new TailCache(TAIL_BYTES);
+  private readonly fetcher: Fetcher;
+  private readonly commits: CommitWriter;
+  private readonly sweeper: RetentionSweeper;
+  private readonly awake = new Set<Lane>();
+  /** Highest offset known to be durable. */
+  private durable: number;
+
+  constructor(
+    private readonly writer: Writer,
+    private readonly reader: Database,
+    private readonly clock: Clock,
+  ) {
+    const { topics, groups, lastId } = loadLog(reader);
+    this.byName = topics;
+    this.groups = groups;
+    this.durable = lastId;
+    this.fetcher = new Fetcher(reader, () => this.durable);
+    this.commits = new CommitWriter(writer, (topic) => this.droppable(topic));
+    this.sweeper = new RetentionSweeper({
+      writer,
+      reader,
+      clock,
+      topics: () => this.byName.values(),
+      committedByAll: (topic) => this.committedByAll(topic),
+      liveGroups: () => [...this.groups.values()].filter(({ members }) => members.size > 0),
+    });
+  }
+
+  async createTopic(name: string, retention: Retention): Promise<void> {
+    const args = {
+      name,
+      ageMs: retention.ageMs ?? null,
+      bytes: retention.bytes ?? null,
+      dropConsumed: retention.dropConsumed ?? false,
+    };
+    await new Promise<void>((resolve, reject) => {
+      this.writer.send('create_topic', args, 200, (error, id) => {
+        if (error || id === undefined) {
+          reject(error ?? new Error('the writer gave no result'));
+          return;
+        }
+        this.created(id, name, retention);
+        resolve();
+      });
+    });
+  }
+
+  async deleteTopic(name: string): Promise<void> {
+    const topic = this.byName.get(name);
+    if (!topic) return;
+    await new Promise<void>((resolve, reject) => {
+      this.writer.send('delete_topic', { id: topic.id, name }, 200, (error) => {
+        if (error) {
+          reject(error);
+          return;
+        }
+        this.deleted(topic);
+        resolve();
+      });
+    });
+    this.sweeper.purgeSoon();
+  }
+
+  async topics(prefix: string): Promise<readonly string[]> {
+    return [...this.byName.keys()].filter((name) => name.startsWith(prefix)).sort();
+  }
+
+  publish(records: readonly LogRecord[]): Promise<readonly (number | null)[]> {
+    const prepared = this.prepare(records);
+    if (prepared.records.length === 0) return Promise.resolve(records.map(() => null));
+    const at = this.clock.now();
+    return new Promise((resolve, reject) => {
+      this.writer.send('publish', { rows: prepared.rows, at }, prepared.bytes, (error, offsets) => {
+        if (error || offsets === undefined) {
+          reject(error ?? new Error('the writer gave no result'));
+          return;
+        }
+        this.appended(prepared.records, offsets, at);
+        const all: (number | null)[] = Array.from(records, () => null);
+        prepared.records.forEach(({ index }, i) => {
+          all[index] = offsetAt(offsets, i);
+        });
+        resolve(all);
+      });
+    });
+  }
+
+  async consume(options: ConsumeOptions): Promise<Consumer> {
+    const now = this.clock.now();
+    const group = this.groups.get(options.group) ?? new Group(options.group, now);
+    this.groups.set(options.group, group);
+    const prefix = 'prefix' in options.topics;
+    const names = 'prefix' in options.topics ? [options.topics.prefix] : [...options.topics.names];
+    for (const name of names) group.add(name, prefix);
+    group.seenAt = now;
+    const consumer = new EmbeddedConsumer(options, group, (member) => this.leave(group, member));
+    group.members.add(consumer);
+    // Durable before anything is handed over: retention must know who still has to read.
+    await this.writer.submit('group', { name: group.name, topics: names, prefix, at: now });
+    await this.spread(group, [...this.byName.values()]);
+    return consumer;
+  }
+
+  async read(topic: string, after: number, limit: number): Promise<readonly StoredRecord[]> {
+    const known = this.byName.get(topic);
+    const records: StoredRecord[] = [];
+    let position = after;
+    while (known && records.length < limit) {
+      const wanted = Math.min(limit - records.length, ROWS_PER_TURN);
+      const range = { after: position, upTo: this.durable, limit: wanted };
+      const { records: more, complete } = readRecords(this.reader, known, range);
+      for (const record of more) records.push(record);
+      position = records.at(-1)?.offset ?? position;
+      if (complete) break;
+      if (records.length < limit) await nextTurn();
+    }
+    return records;
+  }
+
+  async lag(groupName: string, topics: TopicSelector): Promise<Readonly<Record<string, number>>> {
+    const group = this.groups.get(groupName);
+    const lag: Record<string, number> = {};
+    let counted = 0;
+    for (const topic of [...this.byName.values()]) {
+      if (!selects(topics, topic.name)) continue;
+      const committed = group?.committedOf(topic) ?? -1;
+      lag[topic.name] = this.count(topic, committed);
+      if (++counted % LANES_PER_TURN === 0) await nextTurn();
+    }
+    return lag;
+  }
+
+  /** For the run journal, whose emits are written in its own operation. */
+  prepare(records: readonly LogRecord[]): Prepared {
+    const rows: RecordRows = [];
+    const known: PreparedRecord[] = [];
+    let bytes = 0;
+    for (let index = 0; index < records.length; index++) {
+      const record = records[index];
+      const topic = record && this.byName.get(record.topic);
+      if (!topic) continue;
+      const headers = JSON.stringify(record.headers);
+      rows.push(topic.id, record.key, headers, record.value);
+      bytes += headers.length + record.value.length + 150;
+      known.push({ record, topic, index });
+    }
+    return { rows, records: known, bytes };
+  }
+
+  /** Called in the order of the writes, once they are durable: counts, remembers and wakes. */
+  appended(records: readonly PreparedRecord[], offsets: Offsets, timestamp: number): void {
+    for (let i = 0; i < records.length; i++) {
+      const offset = offsetAt(offsets, i);
+      const prepared = records[i];
+      if (offset === null || !prepared) continue;
+      const { topic, record } = prepared;
+      this.tails.add(topic, storedFrom(record, offset, timestamp));
+      topic.lastId = this.durable = offset;
+      if (topic.bytes !== undefined) topic.bytes += record.value.length;
+      for (const lane of topic.lanes) {
+        lane.backlog++;
+        this.groupOf(lane).backlog++;
+        this.wake(lane);
+      }
+    }
+  }
+
+  tailBytes(): number {
+    return this.tails.bytes;
+  }
+
+  /** Hands over nothing more, waits for handlers that run, writes the last commits. */
+  async close(): Promise<void> {
+    const members = [...this.groups.values()].flatMap((group) => [...group.members]);
+    await Promise.all(members.map((member) => member.close()));
+    this.fetcher.stop();
+    await this.sweeper.stop();
+    await this.commits.flush();
+  }
+
+  private groupOf(lane: Lane): Group {
+    const group = this.groups.get(lane.options.group);
+    if (!group) throw new Error(`group ${lane.options.group} is unknown`);
+    return group;
+  }
+
+  private wake(lane: Lane): void {
+    this.awake.add(lane);
+    if (this.awake.size > 1) return;
+    queueMicrotask(() => {
+      const lanes = [...this.awake];
+      this.awake.clear();
+      for (const each of lanes) each.pump();
+    });
+  }
+
+  private created(id: number, name: string, retention: Retention): void {
+    const existing = this.byName.get(name);
+    if (existing) {
+      existing.retention = retention;
+      return;
+    }
+    const topic = new Topic(id, name, retention, this.durable);
+    this.byName.set(name, topic);
+    for (const group of this.groups.values()) this.give(group, topic);
+  }
+
+  private deleted(topic: Topic): void {
+    if (this.byName.get(topic.name) !== topic) return;
+    this.byName.delete(topic.name);
+    this.commits.forget(topic);
+    for (const group of this.groups.values()) {
+      const lane = group.lanes.get(topic.id);
+      if (lane) this.detach(group, lane);
+      group.forgetTopic(topic);
+    }
+    this.tails.drop(topic);
+  }
+
+  /** Gives lanes that nobody has to the members that select them. */
+  private async spread(group: Group, topics: readonly Topic[]): Promise<void> {
+    for (let i = 0; i < topics.length; i++) {
+      const topic = topics[i];
+      if (topic && this.byName.get(topic.name) === topic) this.give(group, topic);
+      if (i % LANES_PER_TURN === LANES_PER_TURN - 1) await nextTurn();
+    }
+  }
+
+  private give(group: Group, topic: Topic): void {
+    if (group.lanes.has(topic.id)) return;
+    const member = group.memberFor(topic);
+    if (!member) return;
+    const committed = group.committedOf(topic);
+    const backlog = topic.lastId <= committed ? 0 : this.count(topic, committed);
+    const host: LaneHost = {
+      tails: this.tails,
+      fetch: (lane) => this.fetcher.add(lane),
+      wake: (lane) => this.wake(lane),
+      acknowledged: () => {
+        group.backlog--;
+      },
+      committed: (lane, offset) => {
+        group.committed.set(lane.topic.id, offset);
+        this.commits.add(group, lane.topic);
+      },
+      failed: () => member.countFailure(),
+    };
+    const lane = new Lane(topic, member.options, backlog === 0 ? this.durable : committed, host);
+    lane.backlog = backlog;
+    group.backlog += backlog;
+    group.lanes.set(topic.id, lane);
+    member.lanes.set(topic.name, lane);
+    topic.lanes.add(lane);
+    if (backlog > 0) this.wake(lane);
+  }
+
+  private detach(group: Group, lane: Lane): void {
+    lane.detach();
+    this.fetcher.remove(lane);
+    group.backlog -= lane.backlog;
+    group.lanes.delete(lane.topic.id);
+    for (const member of group.members) {
+      if (member.lanes.get(lane.topic.name) === lane) member.lanes.delete(lane.topic.name);
+    }
+    lane.topic.lanes.delete(lane);
+    this.tails.trim(lane.topic);
+  }
+
+  private async leave(group: Group, consumer: EmbeddedConsumer): Promise<void> {
+    const lanes = [...consumer.lanes.values()];
+    for (const lane of lanes) this.detach(group, lane);
+    consumer.lanes.clear();
+    group.seenAt = this.clock.now();
+    await this.commits.flush();
+    await this.spread(
+      group,
+      lanes.map(({ topic }) => topic),
+    );
+  }
+
+  private count(topic: Topic, after: number): number {
+    const row = this.reader
+      .sql('SELECT count(*) AS n FROM records WHERE topic = ? AND id > ? AND id <= ?')
+      .get<{ n: number }>(topic.id, after, this.durable);
+    return row?.n ?? 0;
+  }
+
+  /** Infinity when no group reads the topic. */
+  private committedByAll(topic: Topic): number {
+    const now = this.clock.now();
+    let lowest = Number.POSITIVE_INFINITY;
+    for (const group of this.groups.values()) {
+      if (group.needs(topic.name, now)) lowest = Math.min(lowest, group.committedOf(topic));
+    }
+    return lowest;
+  }
+
+  private droppable(topic: Topic): number {
+    const lowest = this.committedByAll(topic);
+    return lowest === Number.POSITIVE_INFINITY ? -1 : lowest;
+  }
+}
+
+const offsetAt = (offsets: Offsets, index: number): number | null =>
+  typeof offsets === 'number' ? offsets + index : (offsets[index] ?? null);
+
+const storedFrom = (record: LogRecord, offset: number, timestamp: number): StoredRecord => ({
+  topic: record.topic,
+  lane: record.topic,
+  key: record.key,
+  headers: record.headers,
+  value: record.value,
+  offset,
+  timestamp,
+});

@@ -1,0 +1,85 @@
+import { type StoredRecord } from '#libs/stream-log/stream-log.js';
+import { type Topic } from './topic.js';
+
+/** What a record costs in memory beside its value, about. */
+const OVERHEAD = 400;
+
+/**
+ * The newest records in memory, so that a consumer that keeps up never reads from disk. Bounded in all: above `limit`
+ * the topic that has held records longest loses its tail, and its lanes read from the file.
+ */
+export class TailCache {
+  private readonly holding = new Set<Topic>();
+  private held = 0;
+
+  constructor(private readonly limit: number) {}
+
+  get bytes(): number {
+    return this.held;
+  }
+
+  /** Records come in order of offset. Call before `topic.lastId` moves. */
+  add(topic: Topic, record: StoredRecord): void {
+    if (topic.lanes.size === 0) {
+      if (topic.tail.length > 0) this.drop(topic);
+      return;
+    }
+    if (topic.tail.length === 0) {
+      topic.tailAfter = topic.lastId;
+      this.holding.add(topic);
+    }
+    topic.tail.push(record);
+    const bytes = record.value.length + OVERHEAD;
+    topic.tailBytes += bytes;
+    this.held += bytes;
+    while (this.held > this.limit) {
+      const [first] = this.holding;
+      if (!first) return;
+      this.drop(first);
+    }
+  }
+
+  /** The next records after `position`; undefined when they are not (all) here. */
+  take(topic: Topic, position: number, max: number): StoredRecord[] | undefined {
+    if (topic.tail.length === 0 || position < topic.tailAfter) return undefined;
+    const start = firstAfter(topic.tail, position);
+    return topic.tail.slice(start, start + max);
+  }
+
+  /** Forgets what every lane has passed. */
+  trim(topic: Topic): void {
+    if (topic.tail.length === 0) return;
+    let passed = Number.POSITIVE_INFINITY;
+    for (const lane of topic.lanes) passed = Math.min(passed, lane.position);
+    const gone = firstAfter(topic.tail, passed);
+    // Cutting a long array at each batch would be quadratic.
+    if (gone === topic.tail.length) this.drop(topic);
+    else if (gone >= 64 && gone * 2 >= topic.tail.length) {
+      for (const record of topic.tail.splice(0, gone)) {
+        const bytes = record.value.length + OVERHEAD;
+        topic.tailAfter = record.offset;
+        topic.tailBytes -= bytes;
+        this.held -= bytes;
+      }
+    }
+  }
+
+  drop(topic: Topic): void {
+    topic.tailAfter = topic.tail.at(-1)?.offset ?? topic.tailAfter;
+    topic.tail = [];
+    this.held -= topic.tailBytes;
+    topic.tailBytes = 0;
+    this.holding.delete(topic);
+  }
+}
+
+const firstAfter = (records: readonly StoredRecord[], position: number): number => {
+  let [low, high] = [0, records.length];
+  if ((records[0]?.offset ?? Number.POSITIVE_INFINITY) > position) return 0;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((records[middle]?.offset ?? 0) <= position) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+};
