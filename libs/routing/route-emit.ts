@@ -1,14 +1,14 @@
-import { derivedId } from '../kernel/ids.js';
-import { emitIds } from '../runtime/emit-ids.js';
+import { derivedId } from '#libs/kernel/ids.js';
+import { emitIds } from '#libs/runtime/emit-ids.js';
 import {
   type DeliveryHeaders,
   type EmitHeaders,
   ERRORS_CHANNEL,
   type InvocationHeaders,
   MAX_HOPS,
-} from '../stream-log/envelopes.js';
-import { type LogRecord } from '../stream-log/stream-log.js';
-import { type TopicPolicy } from '../stream-log/topics.js';
+} from '#libs/stream-log/envelopes.js';
+import { type LogRecord } from '#libs/stream-log/stream-log.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type Match, type SubscriptionTable } from './subscription-table.js';
 
 export interface Emit {

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { recorded } from '../kernel/testing/recorded.js';
-import { ERRORS_CHANNEL, MAX_HOPS, type EmitHeaders } from '../stream-log/envelopes.js';
-import { type LogRecord, type StoredRecord } from '../stream-log/stream-log.js';
-import { InMemoryStreamLog } from '../stream-log/testing/in-memory-stream-log.js';
-import { perEmitterTopics } from '../stream-log/topics.js';
+import { recorded } from '#libs/kernel/testing/recorded.js';
+import { ERRORS_CHANNEL, MAX_HOPS, type EmitHeaders } from '#libs/stream-log/envelopes.js';
+import { type LogRecord, type StoredRecord } from '#libs/stream-log/stream-log.js';
+import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
+import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import { startRouter, type Router } from './router.js';
 import { SubscriptionTable } from './subscription-table.js';
 

@@ -1,7 +1,7 @@
-import { type Clock } from '../kernel/clock.js';
-import { type EmitHeaders } from '../stream-log/envelopes.js';
-import { type LaneBatch, type LogRecord, type StreamLog } from '../stream-log/stream-log.js';
-import { EMITS, type TopicPolicy } from '../stream-log/topics.js';
+import { type Clock } from '#libs/kernel/clock.js';
+import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
+import { type LaneBatch, type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
+import { EMITS, type TopicPolicy } from '#libs/stream-log/topics.js';
 import { routeEmit } from './route-emit.js';
 import { type SubscriptionTable } from './subscription-table.js';
 

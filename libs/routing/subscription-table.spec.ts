@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type DomainEvent } from '../kernel/events.js';
-import { recorded } from '../kernel/testing/recorded.js';
+import { recorded } from '#libs/kernel/testing/recorded.js';
 import { SubscriptionTable } from './subscription-table.js';
 
 const created = (id: string, emitterId: string, listenerId: string, eventName = '', workspaceId = 'o_1') =>
@@ -12,7 +11,7 @@ const created = (id: string, emitterId: string, listenerId: string, eventName = 
     },
     { metadata: { workspaceId } },
   );
-const said = (stream: string, type: string, data: object = {}) => recorded(stream, { type, data } as DomainEvent);
+const said = (stream: string, type: string, data: object = {}) => recorded(stream, { type, data });
 
 const tableOf = (...events: ReturnType<typeof recorded>[]): SubscriptionTable => {
   const table = new SubscriptionTable();

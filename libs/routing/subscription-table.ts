@@ -1,9 +1,9 @@
-import { idOf, type RecordedEvent } from '../kernel/events.js';
-import { type LiveView } from '../kernel/live-view.js';
-import { type SourceEvent } from '../sources/published.js';
-import { ERRORS_CHANNEL } from '../stream-log/envelopes.js';
-import { type SubscriptionEvent } from '../subscriptions/published.js';
-import { type WebhookEvent } from '../webhooks/published.js';
+import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
+import { type LiveView } from '#libs/kernel/live-view.js';
+import { type SourceEvent } from '#libs/sources/published.js';
+import { ERRORS_CHANNEL } from '#libs/stream-log/envelopes.js';
+import { type SubscriptionEvent } from '#libs/subscriptions/published.js';
+import { type WebhookEvent } from '#libs/webhooks/published.js';
 
 export interface Match {
   readonly subscriptionId: string;

@@ -42,8 +42,4 @@ export interface WebhookDeleted {
   readonly data: { readonly deletedAt: number };
 }
 export type WebhookEvent =
-  | WebhookCreated
-  | WebhookUpdated
-  | WebhookDisabled
-  | WebhookSigningKeyRegenerated
-  | WebhookDeleted;
+  WebhookCreated | WebhookUpdated | WebhookDisabled | WebhookSigningKeyRegenerated | WebhookDeleted;

@@ -1,0 +1,33 @@
+import { UnknownCursor, type CollectionSchema, type Doc, type ReadModelStore, type Where } from './read-model-store.js';
+
+const PAGE = 500;
+const MAX_RESTARTS = 10;
+
+/** Every document that matches, in list order: for lists without pages. Starts over when a page's last one vanishes. */
+export const readAll = async <D extends Doc>(
+  store: ReadModelStore,
+  schema: CollectionSchema,
+  where: Where,
+): Promise<readonly D[]> => {
+  for (let restarts = 0; ; restarts++) {
+    try {
+      return await readPages<D>(store, schema, where);
+    } catch (error) {
+      if (!(error instanceof UnknownCursor) || restarts >= MAX_RESTARTS) throw error;
+    }
+  }
+};
+
+const readPages = async <D extends Doc>(
+  store: ReadModelStore,
+  schema: CollectionSchema,
+  where: Where,
+): Promise<readonly D[]> => {
+  const all: D[] = [];
+  for (;;) {
+    const last = all.at(-1);
+    const { docs } = await store.page<D>(schema, { where, limit: PAGE, ...(last ? { after: last.id } : {}) });
+    all.push(...docs);
+    if (docs.length < PAGE) return all;
+  }
+};

@@ -1,0 +1,92 @@
+import { type Clock } from '#libs/kernel/clock.js';
+import { type EventStore } from '#libs/kernel/event-store.js';
+import { idOf, streamName, type RecordedEvent } from '#libs/kernel/events.js';
+import { type HandleCommand } from '#libs/kernel/handle-command.js';
+import { readAll } from '#libs/kernel/read-all.js';
+import { type Reactor, reactionTo } from '#libs/kernel/reactor.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
+import { type SourceEvent } from '#libs/sources/published.js';
+import { type WebhookEvent } from '#libs/webhooks/published.js';
+import { subscription } from '../domain/subscription.js';
+import { type SubscriptionDeleted, type SubscriptionEvent } from '../published.js';
+import { type SubscriptionDoc, subscriptionsProjection } from '../read-models/subscriptions.projection.js';
+
+export interface CleanUpDependencies {
+  readonly events: EventStore;
+  readonly handleCommand: HandleCommand;
+  readonly readModels: ReadModelStore;
+  readonly readYourWrites: ReadYourWrites;
+  readonly clock: Clock;
+}
+
+type Reason = SubscriptionDeleted['data']['reason'];
+type HandledEvent = SourceEvent | WebhookEvent | SubscriptionEvent;
+
+/** Category of the stream of a resource that can go; workflows have none yet. */
+const CATEGORIES = { dc_: 'source', wh_: 'webhook' } as const;
+const GONE: readonly string[] = ['SourceDeleted', 'SourceDeploymentFailed', 'WebhookDeleted'];
+const CAUGHT_UP_MS = 10_000;
+
+/**
+ * Subscriptions from and to a deleted source or webhook go with it. Two ways, so that none slips through:
+ * a deletion takes all that the log held before it; a subscription recorded after the deletion (its resource was
+ * checked, then deleted, then it was appended) is taken back when it is seen.
+ */
+export class SubscriptionsOfDeletedResources implements Reactor {
+  readonly name = 'subscriptions.clean-up.v1';
+  readonly eventTypes = [...GONE, 'SubscriptionCreated'];
+
+  constructor(private readonly deps: CleanUpDependencies) {}
+
+  async handle(recorded: RecordedEvent): Promise<void> {
+    const event = recorded as RecordedEvent & HandledEvent;
+    switch (event.type) {
+      case 'SourceDeleted':
+      case 'SourceDeploymentFailed':
+      case 'WebhookDeleted':
+        return this.afterDeletion(event);
+      case 'SubscriptionCreated': {
+        const { emitterId, listenerId } = event.data;
+        const id = idOf(event.stream);
+        if (await this.isGone(emitterId)) await this.remove(id, 'emitter_deleted', event);
+        else if (await this.isGone(listenerId)) await this.remove(id, 'listener_deleted', event);
+        return;
+      }
+      default:
+        return;
+    }
+  }
+
+  private async afterDeletion(event: RecordedEvent): Promise<void> {
+    const { readModels, readYourWrites } = this.deps;
+    // The list must hold every subscription that the log has before the deletion.
+    if (!(await readYourWrites.waitFor(event.position, CAUGHT_UP_MS))) {
+      throw new Error(`read models have not reached position ${event.position} after ${CAUGHT_UP_MS} ms`);
+    }
+    const resourceId = idOf(event.stream);
+    const { schema } = subscriptionsProjection;
+    for (const { id } of await readAll<SubscriptionDoc>(readModels, schema, { emitterId: resourceId })) {
+      await this.remove(id, 'emitter_deleted', event);
+    }
+    for (const { id } of await readAll<SubscriptionDoc>(readModels, schema, { listenerId: resourceId })) {
+      await this.remove(id, 'listener_deleted', event);
+    }
+  }
+
+  private async remove(subscriptionId: string, reason: Reason, cause: RecordedEvent): Promise<void> {
+    const command = { kind: 'delete', reason, now: this.deps.clock.now() } as const;
+    await this.deps.handleCommand(subscription, subscriptionId, command, reactionTo(cause, this.name));
+  }
+
+  /** Asks the log, which a view in memory may lag behind. */
+  private async isGone(resourceId: string): Promise<boolean> {
+    const prefix = Object.keys(CATEGORIES).find((known) => resourceId.startsWith(known));
+    if (prefix === undefined || resourceId === 'dc_*') return false;
+    const stream = streamName(CATEGORIES[prefix as keyof typeof CATEGORIES], resourceId);
+    for await (const last of this.deps.events.read(stream, { direction: 'backwards', limit: 1 })) {
+      return GONE.includes(last.type);
+    }
+    return false;
+  }
+}

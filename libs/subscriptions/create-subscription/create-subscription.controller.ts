@@ -1,0 +1,36 @@
+import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { type Request, type Response } from 'express';
+import { Applied } from '#libs/http/applied.js';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { contextOf } from '#libs/http/command-context.js';
+import { parameters, validated } from '#libs/http/parameters.js';
+import { workspaceOf } from '#libs/http/workspace.js';
+import { type Caller } from '#libs/tenancy/published.js';
+import { subscriptionReply } from '../subscription-reply.js';
+import { TripleDto, tripleOf } from '../triple.dto.js';
+import { CreateSubscription } from './create-subscription.handler.js';
+
+@Controller('v1/subscriptions')
+export class CreateSubscriptionController {
+  constructor(
+    @Inject(CommandBus) private readonly commands: CommandBus,
+    @Inject(Applied) private readonly applied: Applied,
+  ) {}
+
+  /** Idempotent: the same triple gives the record that is there. */
+  @Post()
+  @HttpCode(200)
+  async create(
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+    @CurrentCaller() caller: Caller,
+  ): Promise<{ data: ReturnType<typeof subscriptionReply> }> {
+    const params = parameters(request, 'query_wins');
+    const triple = tripleOf(await validated(TripleDto, params));
+    const context = contextOf(request, caller, workspaceOf(caller, params));
+    const { subscription, position } = await this.commands.execute(new CreateSubscription(triple, context));
+    await this.applied.settle(response, position);
+    return { data: subscriptionReply(subscription) };
+  }
+}

@@ -1,0 +1,71 @@
+import { Inject } from '@nestjs/common';
+import { Command, CommandHandler, ICommandHandler } from '@nestjs/cqrs';
+import { type Clock } from '#libs/kernel/clock.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type Position } from '#libs/kernel/events.js';
+import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
+import { CLOCK, HANDLE_COMMAND } from '#libs/kernel/tokens.js';
+import { subscription, subscriptionIdOf, type Triple } from '../domain/subscription.js';
+import { checkTriple, type EmitterKind } from '../domain/triple.js';
+import { RESOURCES, type Resources } from '../ports.js';
+
+export interface CreatedSubscription {
+  readonly subscription: { readonly id: string } & Triple;
+  readonly position?: Position;
+}
+
+export class CreateSubscription extends Command<CreatedSubscription> {
+  constructor(
+    readonly triple: Triple,
+    readonly context: CommandContext,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(CreateSubscription)
+export class CreateSubscriptionHandler implements ICommandHandler<CreateSubscription> {
+  constructor(
+    @Inject(HANDLE_COMMAND) private readonly handleCommand: HandleCommand,
+    @Inject(RESOURCES) private readonly resources: Resources,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ triple, context }: CreateSubscription): Promise<CreatedSubscription> {
+    const kind = checkTriple(triple);
+    this.mustBeEmitter(kind, triple.emitterId, context);
+    if (!this.isIn(context.workspaceId, triple.listenerId)) throw notFound('listener', triple.listenerId);
+
+    // A resource deleted from here on takes its subscriptions along: SubscriptionsOfDeletedResources.
+    const id = subscriptionIdOf(context.workspaceId, triple);
+    const { userId } = context.actor;
+    const command = { kind: 'create', subscriptionId: id, userId, now: this.clock.now(), ...triple } as const;
+    const { position } = await this.handleCommand(subscription, id, command, context);
+    return { subscription: { id, ...triple }, ...(position === undefined ? {} : { position }) };
+  }
+
+  private mustBeEmitter(kind: EmitterKind, emitterId: string, { workspaceId, actor }: CommandContext): void {
+    switch (kind) {
+      case 'glob':
+        return;
+      case 'workspace':
+        if (emitterId !== workspaceId) throw notFound('emitter', emitterId);
+        return;
+      case 'user':
+        if (emitterId !== actor.userId) throw notFound('emitter', emitterId);
+        return;
+      case 'resource':
+        if (!this.isIn(workspaceId, emitterId)) throw notFound('emitter', emitterId);
+    }
+  }
+
+  private isIn(workspaceId: string, id: string): boolean {
+    return this.resources.find(id)?.workspaceId === workspaceId;
+  }
+}
+
+const notFound = (role: 'emitter' | 'listener', id: string): DomainError =>
+  new DomainError(`${role}.not_found`, `${role}_id: there is no ${id} in this workspace`, {
+    field: `${role}_id`,
+    actual: id,
+  });

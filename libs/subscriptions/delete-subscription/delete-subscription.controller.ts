@@ -1,0 +1,35 @@
+import { Controller, Delete, HttpCode, Inject, Req, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { type Request, type Response } from 'express';
+import { Applied } from '#libs/http/applied.js';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { contextOf } from '#libs/http/command-context.js';
+import { parameters, validated } from '#libs/http/parameters.js';
+import { workspaceOf } from '#libs/http/workspace.js';
+import { type Caller } from '#libs/tenancy/published.js';
+import { TripleDto, tripleOf } from '../triple.dto.js';
+import { DeleteSubscription } from './delete-subscription.handler.js';
+
+@Controller('v1/subscriptions')
+export class DeleteSubscriptionController {
+  constructor(
+    @Inject(CommandBus) private readonly commands: CommandBus,
+    @Inject(Applied) private readonly applied: Applied,
+  ) {}
+
+  @Delete()
+  @HttpCode(204)
+  async remove(
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+    @CurrentCaller() caller: Caller,
+  ): Promise<void> {
+    const params = parameters(request, 'query_wins');
+    const triple = tripleOf(await validated(TripleDto, params));
+    // The triple names what exists: without a workspace in the request it is looked for in all of the caller's.
+    const workspaces = params['org_id'] || params['workspace_id'] ? [workspaceOf(caller, params)] : caller.workspaceIds;
+    const contexts = workspaces.map((workspaceId) => contextOf(request, caller, workspaceId));
+    const { position } = await this.commands.execute(new DeleteSubscription(triple, contexts));
+    await this.applied.settle(response, position);
+  }
+}

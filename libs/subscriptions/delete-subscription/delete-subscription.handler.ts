@@ -1,0 +1,48 @@
+import { Inject } from '@nestjs/common';
+import { Command, CommandHandler, ICommandHandler } from '@nestjs/cqrs';
+import { type Clock } from '#libs/kernel/clock.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type Position } from '#libs/kernel/events.js';
+import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
+import { CLOCK, HANDLE_COMMAND } from '#libs/kernel/tokens.js';
+import { subscription, subscriptionIdOf, type Triple } from '../domain/subscription.js';
+import { checkTriple } from '../domain/triple.js';
+
+export class DeleteSubscription extends Command<{ readonly position?: Position }> {
+  constructor(
+    readonly triple: Triple,
+    /** One for each workspace that may hold it. */
+    readonly contexts: readonly CommandContext[],
+  ) {
+    super();
+  }
+}
+
+/** Deletes the exact triple, in the first of the workspaces that has it. Throws subscription.not_found. */
+@CommandHandler(DeleteSubscription)
+export class DeleteSubscriptionHandler implements ICommandHandler<DeleteSubscription> {
+  constructor(
+    @Inject(HANDLE_COMMAND) private readonly handleCommand: HandleCommand,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ triple, contexts }: DeleteSubscription): Promise<{ readonly position?: Position }> {
+    checkTriple(triple);
+    const command = { kind: 'delete', reason: 'requested', now: this.clock.now() } as const;
+    for (const context of contexts) {
+      const id = subscriptionIdOf(context.workspaceId, triple);
+      try {
+        const { position } = await this.handleCommand(subscription, id, command, context);
+        return position === undefined ? {} : { position };
+      } catch (error) {
+        if (!(error instanceof DomainError) || error.code !== 'subscription.not_found') throw error;
+      }
+    }
+    const { emitterId, listenerId, eventName } = triple;
+    throw new DomainError(
+      'subscription.not_found',
+      `there is no subscription with emitter_id ${emitterId}, listener_id ${listenerId} and event_name "${eventName}"`,
+      { emitter_id: emitterId, listener_id: listenerId, event_name: eventName },
+    );
+  }
+}

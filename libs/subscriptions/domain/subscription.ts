@@ -1,0 +1,63 @@
+import { type Decider } from '#libs/kernel/decider.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { derivedId } from '#libs/kernel/ids.js';
+import { type SubscriptionDeleted, type SubscriptionEvent } from '../published.js';
+
+/** Emitter, listener and channel: no two subscriptions of a workspace have the same. */
+export interface Triple {
+  readonly emitterId: string;
+  readonly listenerId: string;
+  /** Empty for the default channel. */
+  readonly eventName: string;
+}
+
+export type SubscriptionCommand =
+  | ({
+      readonly kind: 'create';
+      readonly subscriptionId: string;
+      readonly userId: string;
+      readonly now: number;
+    } & Triple)
+  | { readonly kind: 'delete'; readonly reason: SubscriptionDeleted['data']['reason']; readonly now: number };
+
+export type SubscriptionState =
+  | { readonly status: 'none' }
+  | ({ readonly status: 'exists'; readonly id: string; readonly userId: string; readonly createdAt: number } & Triple);
+
+/** The triple is the identity: creating it twice at once meets in one stream. */
+export const subscriptionIdOf = (workspaceId: string, { emitterId, listenerId, eventName }: Triple): string =>
+  derivedId('sub', workspaceId, emitterId, listenerId, eventName);
+
+export const subscription: Decider<SubscriptionCommand, SubscriptionEvent, SubscriptionState> = {
+  category: 'subscription',
+  initialState: () => ({ status: 'none' }),
+
+  decide(command, state) {
+    switch (command.kind) {
+      case 'create': {
+        if (state.status === 'exists') return [];
+        const { subscriptionId, userId, emitterId, listenerId, eventName, now } = command;
+        const data = { subscriptionId, userId, emitterId, listenerId, eventName, createdAt: now };
+        return [{ type: 'SubscriptionCreated', data }];
+      }
+      case 'delete': {
+        const { reason, now } = command;
+        if (state.status === 'exists') return [{ type: 'SubscriptionDeleted', data: { reason, deletedAt: now } }];
+        // Whoever asked is told; the clean-up after a deleted resource is done.
+        if (reason === 'requested') throw new DomainError('subscription.not_found', 'there is no such subscription');
+        return [];
+      }
+    }
+  },
+
+  evolve(_, event) {
+    switch (event.type) {
+      case 'SubscriptionCreated': {
+        const { subscriptionId: id, userId, emitterId, listenerId, eventName, createdAt } = event.data;
+        return { status: 'exists', id, userId, emitterId, listenerId, eventName, createdAt };
+      }
+      case 'SubscriptionDeleted':
+        return { status: 'none' };
+    }
+  },
+};

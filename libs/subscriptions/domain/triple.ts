@@ -1,0 +1,61 @@
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { ERRORS_CHANNEL } from '#libs/stream-log/envelopes.js';
+import { type Triple } from './subscription.js';
+
+export const EMITTER_FORMS = [
+  'dc_… (a source)',
+  'p_… (a workflow)',
+  'dc_* (all sources)',
+  'p_* (all workflows)',
+  'o_… (errors of a workspace)',
+  'u_… (errors of a user)',
+];
+export const LISTENER_FORMS = ['dc_… (a source)', 'p_… (a workflow)', 'wh_… (a webhook)'];
+
+export type EmitterKind = 'resource' | 'glob' | 'workspace' | 'user';
+
+const ID = /^(dc|p|wh|o|u)_[A-Za-z0-9_-]+$/;
+
+/** What an emitter id stands for (decisions.md 1.6). Throws subscription.invalid_emitter. */
+export const emitterKindOf = (emitterId: string): EmitterKind => {
+  if (emitterId === 'dc_*' || emitterId === 'p_*') return 'glob';
+  switch (ID.exec(emitterId)?.[1]) {
+    case 'dc':
+    case 'p':
+      return 'resource';
+    case 'o':
+      return 'workspace';
+    case 'u':
+      return 'user';
+    default:
+      throw new DomainError(
+        'subscription.invalid_emitter',
+        `emitter_id must be one of ${EMITTER_FORMS.join(', ')}; got ${shortened(emitterId)}`,
+        { field: 'emitter_id', actual: shortened(emitterId), allowed: EMITTER_FORMS },
+      );
+  }
+};
+
+/** Throws subscription.invalid_emitter, .invalid_listener, .invalid_channel: each names the field and what is allowed. */
+export const checkTriple = ({ emitterId, listenerId, eventName }: Triple): EmitterKind => {
+  const kind = emitterKindOf(emitterId);
+  if (!['dc', 'p', 'wh'].includes(ID.exec(listenerId)?.[1] ?? '')) {
+    throw new DomainError(
+      'subscription.invalid_listener',
+      `listener_id must be one of ${LISTENER_FORMS.join(', ')}; got ${shortened(listenerId)}`,
+      { field: 'listener_id', actual: shortened(listenerId), allowed: LISTENER_FORMS },
+    );
+  }
+  const ownersErrors = kind === 'workspace' || kind === 'user';
+  if (ownersErrors && eventName !== '' && eventName !== ERRORS_CHANNEL) {
+    throw new DomainError(
+      'subscription.invalid_channel',
+      `event_name must be empty or ${ERRORS_CHANNEL} when emitter_id is a ${kind} id; got ${shortened(eventName)}`,
+      { field: 'event_name', actual: shortened(eventName), allowed: ['', ERRORS_CHANNEL] },
+    );
+  }
+  return kind;
+};
+
+const shortened = (text: string): string =>
+  text.length > 100 ? `${text.slice(0, 100)}…` : text === '' ? '(empty)' : text;

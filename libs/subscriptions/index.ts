@@ -1,0 +1,10 @@
+import { subscriptionsProjection } from './read-models/subscriptions.projection.js';
+
+export { SubscriptionsModule } from './subscriptions.module.js';
+export {
+  SubscriptionsOfDeletedResources,
+  type CleanUpDependencies,
+} from './clean-up/subscriptions-of-deleted-resources.js';
+export { RESOURCES, type Resources } from './ports.js';
+
+export const subscriptionProjections = [subscriptionsProjection];

@@ -1,0 +1,30 @@
+import { Controller, Get, Inject, Param } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { memberOf } from '#libs/http/workspace.js';
+import { type Caller } from '#libs/tenancy/published.js';
+import { subscriptionReply } from '../subscription-reply.js';
+import { ListSubscriptions } from './list-subscriptions.query.js';
+
+type SubscriptionsReply = { data: ReturnType<typeof subscriptionReply>[] };
+
+/** Without pages and page_info (decisions.md 1.3). */
+@Controller('v1')
+export class ListSubscriptionsController {
+  constructor(@Inject(QueryBus) private readonly queries: QueryBus) {}
+
+  @Get('users/me/subscriptions')
+  async ofUser(@CurrentCaller() caller: Caller): Promise<SubscriptionsReply> {
+    const docs = await this.queries.execute(new ListSubscriptions({ userId: caller.userId }));
+    return { data: docs.map(subscriptionReply) };
+  }
+
+  @Get('workspaces/:workspaceId/subscriptions')
+  async ofWorkspace(
+    @Param('workspaceId') workspaceId: string,
+    @CurrentCaller() caller: Caller,
+  ): Promise<SubscriptionsReply> {
+    const docs = await this.queries.execute(new ListSubscriptions({ workspaceId: memberOf(caller, workspaceId) }));
+    return { data: docs.map(subscriptionReply) };
+  }
+}

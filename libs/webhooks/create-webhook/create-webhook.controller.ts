@@ -1,0 +1,51 @@
+import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { IsOptional, IsString, MaxLength } from 'class-validator';
+import { type Request, type Response } from 'express';
+import { Applied } from '#libs/http/applied.js';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { contextOf } from '#libs/http/command-context.js';
+import { parameters, validated } from '#libs/http/parameters.js';
+import { workspaceOf } from '#libs/http/workspace.js';
+import { type Caller } from '#libs/tenancy/published.js';
+import { webhookReply, type WebhookReply } from '../webhook-reply.js';
+import { CreateWebhook } from './create-webhook.handler.js';
+
+class CreateWebhookDto {
+  @IsString()
+  url!: string;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(255)
+  name?: string | null;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(4096)
+  description?: string | null;
+}
+
+@Controller('v1/webhooks')
+export class CreateWebhookController {
+  constructor(
+    @Inject(CommandBus) private readonly commands: CommandBus,
+    @Inject(Applied) private readonly applied: Applied,
+  ) {}
+
+  @Post()
+  @HttpCode(200)
+  async create(
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+    @CurrentCaller() caller: Caller,
+  ): Promise<{ data: WebhookReply & { user_id: string; signing_key: string } }> {
+    const params = parameters(request, 'query_wins');
+    const { url, name, description } = await validated(CreateWebhookDto, params);
+    const context = contextOf(request, caller, workspaceOf(caller, params));
+    const input = { url, name: name || null, description: description || null };
+    const { webhook, signingKey, position } = await this.commands.execute(new CreateWebhook(input, context));
+    await this.applied.settle(response, position);
+    return { data: { ...webhookReply(webhook), user_id: webhook.userId, signing_key: signingKey } };
+  }
+}

@@ -1,0 +1,33 @@
+import { Controller, Delete, HttpCode, Inject, Param, Req, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { type Request, type Response } from 'express';
+import { Applied } from '#libs/http/applied.js';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { contextOf } from '#libs/http/command-context.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { READ_MODELS } from '#libs/kernel/tokens.js';
+import { type Caller } from '#libs/tenancy/published.js';
+import { findWebhook } from '../find-webhook.js';
+import { DeleteWebhook } from './delete-webhook.handler.js';
+
+@Controller('v1/webhooks')
+export class DeleteWebhookController {
+  constructor(
+    @Inject(CommandBus) private readonly commands: CommandBus,
+    @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
+    @Inject(Applied) private readonly applied: Applied,
+  ) {}
+
+  @Delete(':id')
+  @HttpCode(204)
+  async remove(
+    @Param('id') id: string,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+    @CurrentCaller() caller: Caller,
+  ): Promise<void> {
+    const { workspaceId } = await findWebhook(this.readModels, caller.workspaceIds, id);
+    const { position } = await this.commands.execute(new DeleteWebhook(id, contextOf(request, caller, workspaceId)));
+    await this.applied.settle(response, position);
+  }
+}

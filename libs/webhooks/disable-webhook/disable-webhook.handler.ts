@@ -1,0 +1,50 @@
+import { Inject } from '@nestjs/common';
+import { Command, CommandHandler, ICommandHandler } from '@nestjs/cqrs';
+import { type Clock } from '#libs/kernel/clock.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
+import { newCommandId } from '#libs/kernel/ids.js';
+import { CLOCK, HANDLE_COMMAND } from '#libs/kernel/tokens.js';
+import { webhook } from '../domain/webhook.js';
+
+/** From the delivery worker: the endpoint answered 410, or failed for too long. */
+export class DisableWebhook extends Command<void> {
+  constructor(
+    readonly webhookId: string,
+    readonly workspaceId: string,
+    readonly reason: string,
+  ) {
+    super();
+  }
+}
+
+/** What `DisableWebhook` does, for a process without a command bus. A webhook that is inactive or gone is a no-op. */
+export const disableWebhook =
+  (handleCommand: HandleCommand, clock: Clock) =>
+  async (webhookId: string, workspaceId: string, reason: string): Promise<void> => {
+    const commandId = newCommandId();
+    const context: CommandContext = {
+      commandId,
+      correlationId: commandId,
+      causationId: commandId,
+      actor: { userId: 'system', apiKeyId: null },
+      workspaceId,
+    };
+    try {
+      await handleCommand(webhook, webhookId, { kind: 'disable', reason, now: clock.now() }, context);
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.code !== 'webhook.not_found') throw error;
+    }
+  };
+
+@CommandHandler(DisableWebhook)
+export class DisableWebhookHandler implements ICommandHandler<DisableWebhook> {
+  constructor(
+    @Inject(HANDLE_COMMAND) private readonly handleCommand: HandleCommand,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  execute({ webhookId, workspaceId, reason }: DisableWebhook): Promise<void> {
+    return disableWebhook(this.handleCommand, this.clock)(webhookId, workspaceId, reason);
+  }
+}

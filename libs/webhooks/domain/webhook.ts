@@ -1,0 +1,113 @@
+import { type Decider } from '#libs/kernel/decider.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type WebhookEvent } from '../published.js';
+import { checkWebhookUrl } from './webhook-url.js';
+
+export type WebhookCommand =
+  | {
+      readonly kind: 'create';
+      readonly webhookId: string;
+      readonly userId: string;
+      readonly name: string | null;
+      readonly description: string | null;
+      readonly url: string;
+      readonly signingKeyRef: string;
+      readonly now: number;
+    }
+  | {
+      readonly kind: 'update';
+      /** What is absent stays as it is. */
+      readonly changes: {
+        readonly name?: string | null;
+        readonly description?: string | null;
+        readonly url?: string;
+        readonly active?: boolean;
+      };
+      readonly now: number;
+    }
+  | { readonly kind: 'disable'; readonly reason: string; readonly now: number }
+  | { readonly kind: 'regenerate_signing_key'; readonly signingKeyRef: string; readonly now: number }
+  | { readonly kind: 'delete'; readonly now: number };
+
+export interface ExistingWebhook {
+  readonly status: 'exists';
+  readonly id: string;
+  readonly userId: string;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly url: string;
+  readonly active: boolean;
+  readonly signingKeyRef: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export type WebhookState = ExistingWebhook | { readonly status: 'none' } | { readonly status: 'deleted' };
+
+/** How long a replaced signing key stays valid beside the new one. */
+export const FORMER_KEY_VALID_MS = 24 * 3_600_000;
+
+export const webhook: Decider<WebhookCommand, WebhookEvent, WebhookState> = {
+  category: 'webhook',
+  initialState: () => ({ status: 'none' }),
+
+  decide(command, state): WebhookEvent[] {
+    if (command.kind === 'create') {
+      // Ids are never used again, so a webhook that is there already is this very command.
+      if (state.status !== 'none') return [];
+      const { webhookId, userId, name, description, signingKeyRef, now } = command;
+      const url = checkWebhookUrl(command.url);
+      return [
+        { type: 'WebhookCreated', data: { webhookId, userId, name, description, url, signingKeyRef, createdAt: now } },
+      ];
+    }
+    if (state.status !== 'exists') throw new DomainError('webhook.not_found', 'there is no such webhook');
+    switch (command.kind) {
+      case 'update':
+        return updated(command, state);
+      case 'disable':
+        if (!state.active) return [];
+        return [{ type: 'WebhookDisabled', data: { reason: command.reason, disabledAt: command.now } }];
+      case 'regenerate_signing_key': {
+        const { signingKeyRef, now } = command;
+        const former = { formerKeyRef: state.signingKeyRef, formerValidUntil: now + FORMER_KEY_VALID_MS };
+        return [{ type: 'WebhookSigningKeyRegenerated', data: { signingKeyRef, ...former, regeneratedAt: now } }];
+      }
+      case 'delete':
+        return [{ type: 'WebhookDeleted', data: { deletedAt: command.now } }];
+    }
+  },
+
+  evolve(state, event): WebhookState {
+    if (event.type === 'WebhookCreated') {
+      const { webhookId, userId, name, description, url, signingKeyRef, createdAt } = event.data;
+      const times = { createdAt, updatedAt: createdAt };
+      return { status: 'exists', id: webhookId, userId, name, description, url, active: true, signingKeyRef, ...times };
+    }
+    if (state.status !== 'exists') return state;
+    switch (event.type) {
+      case 'WebhookUpdated':
+        return { ...state, ...event.data };
+      case 'WebhookDisabled':
+        return { ...state, active: false, updatedAt: event.data.disabledAt };
+      case 'WebhookSigningKeyRegenerated':
+        return { ...state, signingKeyRef: event.data.signingKeyRef, updatedAt: event.data.regeneratedAt };
+      case 'WebhookDeleted':
+        return { status: 'deleted' };
+    }
+  },
+};
+
+const updated = (
+  { changes, now }: Extract<WebhookCommand, { kind: 'update' }>,
+  { name, description, url, active }: ExistingWebhook,
+): WebhookEvent[] => {
+  const next = {
+    name: changes.name === undefined ? name : changes.name,
+    description: changes.description === undefined ? description : changes.description,
+    url: changes.url === undefined ? url : checkWebhookUrl(changes.url),
+    active: changes.active ?? active,
+  };
+  const same = next.name === name && next.description === description && next.url === url && next.active === active;
+  return same ? [] : [{ type: 'WebhookUpdated', data: { ...next, updatedAt: now } }];
+};

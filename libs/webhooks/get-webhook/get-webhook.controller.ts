@@ -1,0 +1,16 @@
+import { Controller, Get, Inject, Param } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { type Caller } from '#libs/tenancy/published.js';
+import { webhookReply, type WebhookReply } from '../webhook-reply.js';
+import { GetWebhook } from './get-webhook.query.js';
+
+@Controller('v1/webhooks')
+export class GetWebhookController {
+  constructor(@Inject(QueryBus) private readonly queries: QueryBus) {}
+
+  @Get(':id')
+  async get(@Param('id') id: string, @CurrentCaller() caller: Caller): Promise<{ data: WebhookReply }> {
+    return { data: webhookReply(await this.queries.execute(new GetWebhook(id, caller.workspaceIds))) };
+  }
+}

@@ -1,0 +1,20 @@
+import { Controller, Get, Inject, Req } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import { type Request } from 'express';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { listReply, type ListReply, pageQuery } from '#libs/http/pages.js';
+import { parameters } from '#libs/http/parameters.js';
+import { type Caller } from '#libs/tenancy/published.js';
+import { webhookReply, type WebhookReply } from '../webhook-reply.js';
+import { ListWebhooks } from './list-webhooks.query.js';
+
+@Controller('v1/users/me/webhooks')
+export class ListWebhooksController {
+  constructor(@Inject(QueryBus) private readonly queries: QueryBus) {}
+
+  @Get()
+  async list(@Req() request: Request, @CurrentCaller() caller: Caller): Promise<ListReply<WebhookReply>> {
+    const page = { where: { userId: caller.userId }, ...pageQuery(parameters(request, 'query_wins')) };
+    return listReply(await this.queries.execute(new ListWebhooks(page)), webhookReply);
+  }
+}

@@ -1,0 +1,57 @@
+import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
+import { type Projection } from '#libs/kernel/projection.js';
+import { type Doc } from '#libs/kernel/read-model-store.js';
+import { type WebhookEvent } from '../published.js';
+
+export interface WebhookDoc extends Doc {
+  readonly workspaceId: string;
+  readonly userId: string;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly url: string;
+  readonly active: boolean;
+  /** Why the platform stopped delivering; null when it did not. */
+  readonly disabledReason: string | null;
+  /** Epoch ms, fixed width. */
+  readonly createdAt: string;
+  /** Epoch ms. */
+  readonly updatedAt: number;
+}
+
+const WEBHOOK_EVENTS: readonly WebhookEvent['type'][] = [
+  'WebhookCreated',
+  'WebhookUpdated',
+  'WebhookDisabled',
+  'WebhookSigningKeyRegenerated',
+  'WebhookDeleted',
+];
+
+export const webhooksProjection: Projection<WebhookDoc> = {
+  name: 'webhooks.webhooks.v1',
+  schema: { name: 'webhooks.webhooks.v1', indexed: ['workspaceId', 'userId'], sort: 'createdAt' },
+  keys: ({ type, stream }) => (WEBHOOK_EVENTS.some((known) => known === type) ? [idOf(stream)] : []),
+  evolve(doc, recorded, id) {
+    const event = recorded as RecordedEvent & WebhookEvent;
+    switch (event.type) {
+      case 'WebhookCreated': {
+        const { userId, name, description, url, createdAt } = event.data;
+        const { workspaceId } = event.metadata;
+        const state = { active: true, disabledReason: null };
+        const times = { createdAt: String(createdAt).padStart(15, '0'), updatedAt: createdAt };
+        return { id, workspaceId, userId, name, description, url, ...state, ...times };
+      }
+      case 'WebhookUpdated': {
+        const { name, description, url, active, updatedAt } = event.data;
+        return doc && { ...doc, name, description, url, active, disabledReason: null, updatedAt };
+      }
+      case 'WebhookDisabled':
+        return doc && { ...doc, active: false, disabledReason: event.data.reason, updatedAt: event.data.disabledAt };
+      case 'WebhookSigningKeyRegenerated':
+        return doc && { ...doc, updatedAt: event.data.regeneratedAt };
+      case 'WebhookDeleted':
+        return undefined;
+      default:
+        return doc;
+    }
+  },
+};

@@ -1,0 +1,46 @@
+import { Inject } from '@nestjs/common';
+import { Command, CommandHandler, ICommandHandler } from '@nestjs/cqrs';
+import { type Clock } from '#libs/kernel/clock.js';
+import { type Position } from '#libs/kernel/events.js';
+import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
+import { newId } from '#libs/kernel/ids.js';
+import { CLOCK, HANDLE_COMMAND, VAULT } from '#libs/kernel/tokens.js';
+import { type Vault } from '#libs/kernel/vault.js';
+import { FORMER_KEY_VALID_MS, webhook } from '../domain/webhook.js';
+import { newSigningKey } from '../signing-key.js';
+
+export interface RegeneratedKey {
+  readonly signingKey: string;
+  /** Epoch ms. */
+  readonly formerValidUntil: number;
+  readonly position?: Position;
+}
+
+export class RegenerateSigningKey extends Command<RegeneratedKey> {
+  constructor(
+    readonly webhookId: string,
+    readonly context: CommandContext,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(RegenerateSigningKey)
+export class RegenerateSigningKeyHandler implements ICommandHandler<RegenerateSigningKey> {
+  constructor(
+    @Inject(HANDLE_COMMAND) private readonly handleCommand: HandleCommand,
+    @Inject(VAULT) private readonly vault: Vault,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ webhookId, context }: RegenerateSigningKey): Promise<RegeneratedKey> {
+    const now = this.clock.now();
+    const signingKeyRef = newId('sec', now);
+    const signingKey = newSigningKey();
+    await this.vault.put(signingKeyRef, context.workspaceId, signingKey);
+    const command = { kind: 'regenerate_signing_key', signingKeyRef, now } as const;
+    const { position } = await this.handleCommand(webhook, webhookId, command, context);
+    const reply = { signingKey, formerValidUntil: now + FORMER_KEY_VALID_MS };
+    return position === undefined ? reply : { ...reply, position };
+  }
+}

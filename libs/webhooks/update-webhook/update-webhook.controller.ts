@@ -1,0 +1,72 @@
+import { Controller, HttpCode, Inject, Param, Put, Req, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { Transform } from 'class-transformer';
+import { IsBoolean, IsOptional, IsString, MaxLength } from 'class-validator';
+import { type Request, type Response } from 'express';
+import { Applied } from '#libs/http/applied.js';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { contextOf } from '#libs/http/command-context.js';
+import { parameters, validated } from '#libs/http/parameters.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { READ_MODELS } from '#libs/kernel/tokens.js';
+import { type Caller } from '#libs/tenancy/published.js';
+import { findWebhook } from '../find-webhook.js';
+import { webhookReply, type WebhookReply } from '../webhook-reply.js';
+import { UpdateWebhook, type WebhookChanges } from './update-webhook.handler.js';
+
+/** In a query a flag is text. */
+const flag = ({ value }: { value: unknown }): unknown => (value === 'true' ? true : value === 'false' ? false : value);
+
+class UpdateWebhookDto {
+  @IsOptional()
+  @IsString()
+  url?: string | null;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(255)
+  name?: string | null;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(4096)
+  description?: string | null;
+
+  @IsOptional()
+  @Transform(flag)
+  @IsBoolean()
+  active?: boolean | null;
+}
+
+@Controller('v1/webhooks')
+export class UpdateWebhookController {
+  constructor(
+    @Inject(CommandBus) private readonly commands: CommandBus,
+    @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
+    @Inject(Applied) private readonly applied: Applied,
+  ) {}
+
+  /** What is absent stays; null clears name and description. `active: true` also ends a disablement by the platform. */
+  @Put(':id')
+  @HttpCode(200)
+  async update(
+    @Param('id') id: string,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+    @CurrentCaller() caller: Caller,
+  ): Promise<{ data: WebhookReply }> {
+    const dto = await validated(UpdateWebhookDto, parameters(request, 'query_wins'));
+    const { workspaceId } = await findWebhook(this.readModels, caller.workspaceIds, id);
+    const changes: WebhookChanges = {
+      ...(dto.url === undefined || dto.url === null ? {} : { url: dto.url }),
+      ...(dto.name === undefined ? {} : { name: dto.name || null }),
+      ...(dto.description === undefined ? {} : { description: dto.description || null }),
+      ...(dto.active === undefined || dto.active === null ? {} : { active: dto.active }),
+    };
+    const command = new UpdateWebhook(id, changes, contextOf(request, caller, workspaceId));
+    const { webhook, position } = await this.commands.execute(command);
+    await this.applied.settle(response, position);
+    const { disabledReason } = await findWebhook(this.readModels, caller.workspaceIds, id);
+    return { data: webhookReply({ ...webhook, disabledReason }) };
+  }
+}

@@ -1,0 +1,35 @@
+import { Inject } from '@nestjs/common';
+import { Command, CommandHandler, ICommandHandler } from '@nestjs/cqrs';
+import { type Clock } from '#libs/kernel/clock.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type Position } from '#libs/kernel/events.js';
+import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
+import { CLOCK, HANDLE_COMMAND } from '#libs/kernel/tokens.js';
+import { type ExistingWebhook, webhook, type WebhookCommand } from '../domain/webhook.js';
+
+export type WebhookChanges = Extract<WebhookCommand, { kind: 'update' }>['changes'];
+
+export class UpdateWebhook extends Command<{ readonly webhook: ExistingWebhook; readonly position?: Position }> {
+  constructor(
+    readonly webhookId: string,
+    readonly changes: WebhookChanges,
+    readonly context: CommandContext,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(UpdateWebhook)
+export class UpdateWebhookHandler implements ICommandHandler<UpdateWebhook> {
+  constructor(
+    @Inject(HANDLE_COMMAND) private readonly handleCommand: HandleCommand,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ webhookId, changes, context }: UpdateWebhook) {
+    const command = { kind: 'update', changes, now: this.clock.now() } as const;
+    const { state, position } = await this.handleCommand(webhook, webhookId, command, context);
+    if (state.status !== 'exists') throw new DomainError('webhook.not_found', `there is no webhook ${webhookId}`);
+    return { webhook: state, ...(position === undefined ? {} : { position }) };
+  }
+}

@@ -1,0 +1,112 @@
+import { type Clock } from '#libs/kernel/clock.js';
+import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
+import { type LiveView } from '#libs/kernel/live-view.js';
+import { type Vault } from '#libs/kernel/vault.js';
+import { type WebhookEvent } from './published.js';
+
+export interface KnownWebhook {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly url: string;
+  readonly active: boolean;
+  /** Vault references of the keys that are valid now, newest first. */
+  readonly signingKeyRefs: readonly string[];
+}
+
+interface FormerKey {
+  readonly ref: string;
+  readonly validUntil: number;
+}
+interface Entry extends KnownWebhook {
+  readonly formerKeys: readonly FormerKey[];
+}
+
+/** Every webhook, in memory, for the delivery worker. The same object as long as nothing of it changed. */
+export class WebhooksView implements LiveView {
+  private readonly entries = new Map<string, Entry>();
+
+  constructor(private readonly clock: Clock) {}
+
+  find(id: string): KnownWebhook | undefined {
+    const entry = this.entries.get(id);
+    if (!entry || entry.formerKeys.length === 0) return entry;
+    const now = this.clock.now();
+    if (entry.formerKeys.every(({ validUntil }) => validUntil > now)) return entry;
+    const formerKeys = entry.formerKeys.filter(({ validUntil }) => validUntil > now);
+    return this.put({ ...entry, formerKeys }, entry.signingKeyRefs[0]);
+  }
+
+  apply(recorded: RecordedEvent): void {
+    const event = recorded as RecordedEvent & WebhookEvent;
+    const id = idOf(event.stream);
+    if (event.type === 'WebhookCreated') {
+      const { url, signingKeyRef } = event.data;
+      const { workspaceId } = event.metadata;
+      this.put({ id, workspaceId, url, active: true, signingKeyRefs: [], formerKeys: [] }, signingKeyRef);
+      return;
+    }
+    const entry = this.entries.get(id);
+    if (!entry) return;
+    switch (event.type) {
+      case 'WebhookUpdated':
+        this.entries.set(id, { ...entry, url: event.data.url, active: event.data.active });
+        return;
+      case 'WebhookDisabled':
+        this.entries.set(id, { ...entry, active: false });
+        return;
+      case 'WebhookSigningKeyRegenerated': {
+        const { signingKeyRef, formerKeyRef, formerValidUntil } = event.data;
+        const formerKeys = [{ ref: formerKeyRef, validUntil: formerValidUntil }, ...entry.formerKeys];
+        this.put({ ...entry, formerKeys }, signingKeyRef);
+        return;
+      }
+      case 'WebhookDeleted':
+        this.entries.delete(id);
+        return;
+      default:
+        return;
+    }
+  }
+
+  private put(entry: Entry, currentRef: string | undefined): Entry {
+    const current = currentRef === undefined ? [] : [currentRef];
+    const next = { ...entry, signingKeyRefs: [...current, ...entry.formerKeys.map(({ ref }) => ref)] };
+    this.entries.set(entry.id, next);
+    return next;
+  }
+}
+
+/** A webhook as the delivery worker wants it: keys in clear, read when they are needed. */
+export interface DeliverableWebhook {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly url: string;
+  readonly active: boolean;
+  readonly timeoutMs: number;
+  signingKeys(): Promise<readonly string[]>;
+}
+
+/** The worker's directory over the view and the vault; hands out the same object as long as the view does. */
+export const webhookDirectory = (
+  view: WebhooksView,
+  vault: Vault,
+  settings: { readonly timeoutMs: number },
+): { find(webhookId: string): DeliverableWebhook | undefined } => {
+  const made = new WeakMap<KnownWebhook, DeliverableWebhook>();
+  return {
+    find(webhookId) {
+      const known = view.find(webhookId);
+      if (!known) return undefined;
+      let target = made.get(known);
+      if (!target) {
+        const { id, workspaceId, url, active, signingKeyRefs } = known;
+        const signingKeys = async (): Promise<readonly string[]> => {
+          const keys = await Promise.all(signingKeyRefs.map((ref) => vault.get(ref, workspaceId)));
+          return keys.filter((key) => key !== undefined);
+        };
+        made.set(known, (target = { id, workspaceId, url, active, timeoutMs: settings.timeoutMs, signingKeys }));
+      }
+      return target;
+    },
+  };
+};
