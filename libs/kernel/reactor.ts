@@ -53,6 +53,7 @@ export class ReactorRunner {
   private running: Promise<void> = Promise.resolve();
   private generation = 1;
   private stored: Position | null = null;
+  private handled: Position = START;
   private skipped = 0;
   private caughtUp = false;
   private failure: Error | undefined;
@@ -66,14 +67,20 @@ export class ReactorRunner {
     const { active, checkpoint } = await this.options.readModels.register(this.schema);
     this.generation = active;
     this.stored = checkpoint;
+    this.handled = checkpoint ?? START;
     this.running = this.follow().catch((error: unknown) => {
       this.failure = error instanceof Error ? error : new Error(String(error));
       this.options.onFailure(this.failure);
     });
   }
 
+  /** Of the last event that is handled, or that it does not want. */
+  position(): Position {
+    return this.handled;
+  }
+
   status(): ProjectorStatus {
-    const base = { name: this.options.reactor.name, caughtUp: this.caughtUp, checkpoint: this.stored };
+    const base = { name: this.options.reactor.name, caughtUp: this.caughtUp, checkpoint: this.handled };
     return this.failure ? { ...base, failure: this.failure.message } : base;
   }
 
@@ -92,6 +99,7 @@ export class ReactorRunner {
           if (!(await this.handle(upcasters.upcast(recorded)))) return;
           await this.store(recorded.position);
         } else if (++this.skipped >= SKIPPED_PER_CHECKPOINT) await this.store(recorded.position);
+        this.handled = recorded.position;
       }
       this.caughtUp = batch.caughtUp;
     }

@@ -1,0 +1,58 @@
+import { describe, expect, it } from '@jest/globals';
+import { given } from '#libs/kernel/testing/decider-specification.js';
+import { type SubscriptionEvent } from '../published.js';
+import { subscription, subscriptionIdOf } from './subscription.js';
+
+const triple = { emitterId: 'dc_a', listenerId: 'wh_1', eventName: '' };
+const create = { kind: 'create', subscriptionId: 'sub_1', userId: 'u_1', now: 1_000, ...triple } as const;
+const created: SubscriptionEvent = {
+  type: 'SubscriptionCreated',
+  data: { subscriptionId: 'sub_1', userId: 'u_1', createdAt: 1_000, ...triple },
+};
+const deleted: SubscriptionEvent = {
+  type: 'SubscriptionDeleted',
+  data: { reason: 'requested', deletedAt: 2_000 },
+};
+
+describe('a subscription', () => {
+  it('is created', () => given(subscription).when(create).then(created));
+
+  it('created again is a no-op, also by somebody else', () =>
+    given(subscription, [created])
+      .when({ ...create, userId: 'u_2', now: 5_000 })
+      .thenNothingHappened());
+
+  it('is deleted', () =>
+    given(subscription, [created]).when({ kind: 'delete', reason: 'requested', now: 2_000 }).then(deleted));
+
+  it('can be created again after that', () =>
+    given(subscription, [created, deleted])
+      .when({ ...create, now: 3_000 })
+      .then({ type: 'SubscriptionCreated', data: { ...created.data, createdAt: 3_000 } }));
+
+  it.each([[[]], [[created, deleted]]])(
+    'that is not there cannot be deleted on request',
+    (past: SubscriptionEvent[]) => {
+      given(subscription, past)
+        .when({ kind: 'delete', reason: 'requested', now: 2_000 })
+        .thenThrows('subscription.not_found');
+    },
+  );
+
+  it.each(['emitter_deleted', 'listener_deleted'] as const)('that is not there needs no clean-up: %s', (reason) =>
+    given(subscription, [created, deleted]).when({ kind: 'delete', reason, now: 2_000 }).thenNothingHappened(),
+  );
+
+  it('has an id made of workspace and triple', () => {
+    const id = subscriptionIdOf('o_1', triple);
+    expect(id).toMatch(/^sub_[0-9a-z]{18}$/);
+    expect(subscriptionIdOf('o_1', { ...triple })).toBe(id);
+    const others = [
+      subscriptionIdOf('o_2', triple),
+      subscriptionIdOf('o_1', { ...triple, eventName: '$errors' }),
+      subscriptionIdOf('o_1', { ...triple, listenerId: 'wh_2' }),
+      subscriptionIdOf('o_1', { ...triple, emitterId: 'dc_b' }),
+    ];
+    expect(new Set([id, ...others]).size).toBe(5);
+  });
+});

@@ -1,0 +1,50 @@
+import { describe, it } from '@jest/globals';
+import { projecting } from '#libs/kernel/testing/projection-specification.js';
+import { history } from '#libs/kernel/testing/recorded.js';
+import { subscriptionsProjection } from './subscriptions.projection.js';
+
+const stream = 'subscription-sub_1';
+const created = (createdAt: number) => ({
+  type: 'SubscriptionCreated',
+  data: {
+    subscriptionId: 'sub_1',
+    userId: 'u_1',
+    emitterId: 'dc_a',
+    listenerId: 'wh_1',
+    eventName: '$errors',
+    createdAt,
+  },
+});
+const deleted = { type: 'SubscriptionDeleted', data: { reason: 'requested', deletedAt: 2 } };
+const doc = {
+  id: 'sub_1',
+  workspaceId: 'o_1',
+  userId: 'u_1',
+  emitterId: 'dc_a',
+  listenerId: 'wh_1',
+  eventName: '$errors',
+  createdAt: '000001700000000',
+};
+
+describe('subscriptions.subscriptions.v1', () => {
+  it('lists what was created', () => {
+    projecting(subscriptionsProjection)
+      .given(history([stream, created(1_700_000_000)]))
+      .numberOfTimes(2)
+      .then('sub_1', doc);
+  });
+
+  it('drops what was deleted, and lists it again when it is made again', () => {
+    const past = history([stream, created(1)], [stream, deleted]);
+    projecting(subscriptionsProjection).given(past).numberOfTimes(2).then('sub_1', undefined);
+    projecting(subscriptionsProjection)
+      .given(history([stream, created(1)], [stream, deleted], [stream, created(1_700_000_000)]))
+      .then('sub_1', doc);
+  });
+
+  it('takes no notice of other events', () => {
+    projecting(subscriptionsProjection)
+      .given(history(['source-dc_a', { type: 'SourceDeleted', data: {} }]))
+      .then('dc_a', undefined);
+  });
+});

@@ -1,0 +1,259 @@
+import { type NestExpressApplication } from '@nestjs/platform-express';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import request from 'supertest';
+import { type Caller } from '#libs/tenancy/published.js';
+import { httpTestApp } from '#libs/http/testing/http-test-app.js';
+import { dataOf, errorOf, itemsOf } from '#libs/http/testing/replies.js';
+import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
+import { RESOURCES, subscriptionProjections, SubscriptionsModule, SubscriptionsOfDeletedResources } from './index.js';
+
+const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
+  userId,
+  apiKeyId: `key_${userId}`,
+  workspaceIds,
+  isWorkspace: (id) => ['o_1', 'o_2', 'o_3'].includes(id),
+});
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+const world = async () => {
+  const resources = new Map(['dc_a', 'dc_b', 'wh_1', 'wh_2', 'p_1'].map((id) => [id, { workspaceId: 'o_1' }])).set(
+    'dc_other',
+    { workspaceId: 'o_2' },
+  );
+  const plane = await ControlPlane.start({
+    projections: subscriptionProjections,
+    reactors: ({ events, handleCommand, readModels, projectors, clock }) => [
+      new SubscriptionsOfDeletedResources({ events, handleCommand, readModels, readYourWrites: projectors, clock }),
+    ],
+  });
+  const app: NestExpressApplication = await httpTestApp({
+    imports: [SubscriptionsModule],
+    providers: [...plane.providers(), { provide: RESOURCES, useValue: { find: (id: string) => resources.get(id) } }],
+    callers: {
+      one: caller('u_1', 'o_1'),
+      both: caller('u_2', 'o_1', 'o_2'),
+      stranger: caller('u_3', 'o_3'),
+    },
+  });
+  closing.push(
+    () => app.close(),
+    () => plane.stop(),
+  );
+  const call = (method: 'get' | 'post' | 'delete', path: string, key = 'one') =>
+    request(app.getHttpServer())[method](path).set('Authorization', `Bearer ${key}`);
+  return { plane, resources, call };
+};
+
+describe('POST /v1/subscriptions', () => {
+  it('takes its parameters from the query, with a JSON content type and no body', async () => {
+    const { call } = await world();
+    const reply = await call('post', '/v1/subscriptions?emitter_id=dc_a&listener_id=wh_1').type('application/json');
+    expect(reply.status).toBe(200);
+    expect(reply.body).toEqual({
+      data: {
+        id: expect.stringMatching(/^sub_[0-9a-z]{18}$/),
+        emitter_id: 'dc_a',
+        listener_id: 'wh_1',
+        event_name: '',
+      },
+    });
+  });
+
+  it('takes them from the body also, and the query wins', async () => {
+    const { call } = await world();
+    const reply = await call('post', '/v1/subscriptions?listener_id=wh_2').send({
+      emitter_id: 'dc_a',
+      listener_id: 'wh_1',
+      event_name: '$errors',
+    });
+    expect(dataOf(reply)).toMatchObject({ emitter_id: 'dc_a', listener_id: 'wh_2', event_name: '$errors' });
+  });
+
+  it('is idempotent: the same triple is the same record, a second event is not written', async () => {
+    const { call, plane } = await world();
+    const path = '/v1/subscriptions?emitter_id=dc_a&listener_id=wh_1';
+    const [first, second] = await Promise.all([call('post', path), call('post', `${path}&event_name=`)]);
+    expect([first.status, second.status]).toEqual([200, 200]);
+    expect(dataOf(second)).toEqual(dataOf(first));
+    expect(await plane.eventsOf(`subscription-${JSON.stringify(dataOf(first)['id']).slice(1, -1)}`)).toHaveLength(1);
+  });
+
+  it.each([
+    ['a source that listens to itself', 'dc_a', 'dc_a', ''],
+    ['all sources', 'dc_*', 'wh_1', ''],
+    ['all workflows', 'p_*', 'wh_1', ''],
+    ['a workflow', 'p_1', 'p_1', ''],
+    ['the workspace', 'o_1', 'wh_1', '$errors'],
+    ['the user', 'u_1', 'wh_1', ''],
+  ])('accepts %s', async (_, emitter_id, listener_id, event_name) => {
+    const { call } = await world();
+    const reply = await call('post', '/v1/subscriptions').query({ emitter_id, listener_id, event_name });
+    expect(reply.status).toBe(200);
+    expect(dataOf(reply)).toMatchObject({ emitter_id, listener_id, event_name });
+  });
+
+  it.each([
+    ['no emitter', { listener_id: 'wh_1' }, 400, 'missing_parameter', 'emitter_id'],
+    ['no listener', { emitter_id: 'dc_a' }, 400, 'missing_parameter', 'listener_id'],
+    ['two emitters', { emitter_id: ['dc_a', 'dc_b'], listener_id: 'wh_1' }, 400, 'invalid_parameter', 'emitter_id'],
+    ['a malformed emitter', { emitter_id: 'dc_a*', listener_id: 'wh_1' }, 400, 'invalid_emitter', 'emitter_id'],
+    ['a malformed listener', { emitter_id: 'dc_a', listener_id: 'dc_*' }, 400, 'invalid_listener', 'listener_id'],
+    [
+      'a channel of a workspace',
+      { emitter_id: 'o_1', listener_id: 'wh_1', event_name: 'x' },
+      400,
+      'invalid_event_name',
+      'event_name',
+    ],
+    ['an unknown emitter', { emitter_id: 'dc_x', listener_id: 'wh_1' }, 404, 'emitter_not_found', 'emitter_id'],
+    [
+      "another workspace's emitter",
+      { emitter_id: 'dc_other', listener_id: 'wh_1' },
+      404,
+      'emitter_not_found',
+      'emitter_id',
+    ],
+    ['another workspace', { emitter_id: 'o_2', listener_id: 'wh_1' }, 404, 'emitter_not_found', 'emitter_id'],
+    ['another user', { emitter_id: 'u_2', listener_id: 'wh_1' }, 404, 'emitter_not_found', 'emitter_id'],
+    ['an unknown listener', { emitter_id: 'dc_a', listener_id: 'wh_x' }, 404, 'listener_not_found', 'listener_id'],
+    [
+      "another workspace's listener",
+      { emitter_id: 'dc_a', listener_id: 'dc_other' },
+      404,
+      'listener_not_found',
+      'listener_id',
+    ],
+  ])('refuses %s', async (_, query, status, code, field) => {
+    const { call, plane } = await world();
+    const error = errorOf(await call('post', '/v1/subscriptions').query(query));
+    expect(error).toMatchObject({ status, code, details: { field } });
+    expect(error.error).toContain(field);
+    expect(await plane.events.lastPosition()).toMatch(/^0+$/);
+  });
+
+  it('asks a member of several workspaces for one', async () => {
+    const { call } = await world();
+    const path = '/v1/subscriptions?emitter_id=dc_a&listener_id=wh_1';
+    expect(errorOf(await call('post', path, 'both'))).toMatchObject({
+      status: 400,
+      error: 'please specify a valid workspace',
+    });
+    expect((await call('post', `${path}&org_id=o_1`, 'both')).status).toBe(200);
+    expect(errorOf(await call('post', `${path}&workspace_id=o_2`, 'both')).status).toBe(404);
+    expect(errorOf(await call('post', `${path}&org_id=o_2`))).toMatchObject({ status: 403, code: 'not_a_member' });
+  });
+});
+
+describe('DELETE /v1/subscriptions', () => {
+  it('deletes the exact triple, once; a missing event name is the empty one', async () => {
+    const { call } = await world();
+    const path = '/v1/subscriptions?emitter_id=dc_*&listener_id=wh_1';
+    await call('post', `${path}&event_name=$errors`);
+    expect(errorOf(await call('delete', path))).toMatchObject({ status: 404, code: 'subscription_not_found' });
+    await call('post', path);
+    const reply = await call('delete', `${path}&event_name=`).type('application/json');
+    expect([reply.status, reply.text]).toEqual([204, '']);
+    expect((await call('delete', path)).status).toBe(404);
+    expect(itemsOf(await call('get', '/v1/users/me/subscriptions'))).toEqual([
+      expect.objectContaining({ event_name: '$errors' }),
+    ]);
+    expect((await call('post', path)).status).toBe(200);
+  });
+
+  it('finds it in any workspace of the caller, in no other', async () => {
+    const { call } = await world();
+    const path = '/v1/subscriptions?emitter_id=dc_a&listener_id=wh_1';
+    await call('post', path);
+    expect((await call('delete', path, 'stranger')).status).toBe(404);
+    expect((await call('delete', `${path}&org_id=o_2`, 'both')).status).toBe(404);
+    expect((await call('delete', path, 'both')).status).toBe(204);
+  });
+
+  it('names the field of a malformed triple', async () => {
+    const { call } = await world();
+    expect(errorOf(await call('delete', '/v1/subscriptions?emitter_id=dc_a'))).toMatchObject({
+      status: 400,
+      details: { field: 'listener_id' },
+    });
+  });
+});
+
+describe('the lists', () => {
+  it('are plain arrays, newest first, of the user and of the workspace', async () => {
+    const { call } = await world();
+    for (const listener of ['wh_1', 'wh_2', 'dc_b']) {
+      await call('post', `/v1/subscriptions?emitter_id=dc_a&listener_id=${listener}`);
+    }
+    await call('post', '/v1/subscriptions?emitter_id=dc_a&listener_id=p_1&org_id=o_1', 'both');
+    const mine = await call('get', '/v1/users/me/subscriptions');
+    expect(Object.keys(mine.body as object)).toEqual(['data']);
+    expect(itemsOf(mine).map((item) => item['listener_id'])).toEqual(['dc_b', 'wh_2', 'wh_1']);
+    const all = await call('get', '/v1/workspaces/o_1/subscriptions');
+    expect(Object.keys(all.body as object)).toEqual(['data']);
+    expect(itemsOf(all).map((item) => item['listener_id'])).toEqual(['p_1', 'dc_b', 'wh_2', 'wh_1']);
+    expect(Object.keys(itemsOf(all)[0] ?? {})).toEqual(['id', 'emitter_id', 'listener_id', 'event_name']);
+  });
+
+  it('hold more than one page of the store', async () => {
+    const { plane, call } = await world();
+    for (let i = 0; i < 1_003; i++) {
+      await plane.readModels.put(subscriptionProjections[0]!.schema, {
+        ...{ id: `sub_${i}`, workspaceId: 'o_1', userId: 'u_1', emitterId: 'dc_a', listenerId: 'wh_1', eventName: '' },
+        ...{ createdAt: String(i).padStart(15, '0') },
+      });
+    }
+    expect(itemsOf(await call('get', '/v1/users/me/subscriptions'))).toHaveLength(1_003);
+  });
+
+  it('refuse a workspace that is unknown (404) or not the caller’s (403)', async () => {
+    const { call } = await world();
+    expect((await call('get', '/v1/workspaces/o_9/subscriptions')).status).toBe(404);
+    expect((await call('get', '/v1/workspaces/o_2/subscriptions')).status).toBe(403);
+  });
+});
+
+describe('subscriptions of deleted resources', () => {
+  it.each([
+    ['source-dc_a', 'SourceDeleted', ['wh_1']],
+    ['source-dc_a', 'SourceDeploymentFailed', ['wh_1']],
+    ['webhook-wh_1', 'WebhookDeleted', ['dc_a']],
+  ])('%s %s takes those from and to it along', async (stream, type, left) => {
+    const { plane, call } = await world();
+    await call('post', '/v1/subscriptions?emitter_id=dc_a&listener_id=wh_1');
+    await call('post', '/v1/subscriptions?emitter_id=dc_b&listener_id=dc_a');
+    await call('post', '/v1/subscriptions?emitter_id=dc_*&listener_id=wh_1');
+    await plane.happened(stream, { type, data: {} });
+    await plane.settled();
+    const listeners = itemsOf(await call('get', '/v1/users/me/subscriptions')).map((item) => item['listener_id']);
+    expect(listeners).toEqual(left);
+    expect(plane.failures).toEqual([]);
+  });
+
+  it('takes back a subscription that was recorded after the deletion of what it names', async () => {
+    const { plane, call } = await world();
+    // The check saw the webhook, the deletion came first into the log.
+    await plane.happened('webhook-wh_1', { type: 'WebhookDeleted', data: {} });
+    const created = dataOf(await call('post', '/v1/subscriptions?emitter_id=dc_a&listener_id=wh_1'));
+    await plane.settled();
+    const events = await plane.eventsOf(`subscription-${JSON.stringify(created['id']).slice(1, -1)}`);
+    expect(events.map(({ type }) => type)).toEqual(['SubscriptionCreated', 'SubscriptionDeleted']);
+    expect(events[1]?.data).toMatchObject({ reason: 'listener_deleted' });
+    expect(events[1]?.metadata).toMatchObject({
+      $causationId: events[0]?.id,
+      actor: { userId: 'u_1', apiKeyId: null },
+    });
+  });
+
+  it('leaves alone what names live resources and globs', async () => {
+    const { plane, call } = await world();
+    await plane.happened('source-dc_a', { type: 'SourceDeployed', data: {} });
+    await call('post', '/v1/subscriptions?emitter_id=dc_a&listener_id=wh_1');
+    await call('post', '/v1/subscriptions?emitter_id=dc_*&listener_id=wh_1');
+    await plane.settled();
+    expect(itemsOf(await call('get', '/v1/users/me/subscriptions'))).toHaveLength(2);
+  });
+});
