@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { type Request } from 'express';
-import { DomainError } from '../kernel/domain-error.js';
-import { CALLERS, type Callers } from '../tenancy/published.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { CALLERS, type Callers } from '#libs/tenancy/published.js';
 import { OPEN_TO_ALL, TOKEN_IN_QUERY } from './access.js';
 import { identify } from './request-state.js';
 

@@ -1,9 +1,9 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { type Response } from 'express';
-import { DomainError } from '../kernel/domain-error.js';
-import { type Position } from '../kernel/events.js';
-import { type ReadYourWrites } from '../kernel/read-your-writes.js';
-import { READ_YOUR_WRITES } from '../kernel/tokens.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type Position } from '#libs/kernel/events.js';
+import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
+import { READ_YOUR_WRITES } from '#libs/kernel/tokens.js';
 
 export const POSITION_HEADER = 'X-Sluice-Position';
 export const APPLIED_TIMEOUT_MS = Symbol('AppliedTimeoutMs');

@@ -1,7 +1,7 @@
 import { type NestExpressApplication } from '@nestjs/platform-express';
 import { type RequestHandler } from 'express';
 import { v7 as uuidV7 } from 'uuid';
-import { DomainError } from '../kernel/domain-error.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
 import { bodyReader } from './body.js';
 import { normaliseUrl } from './normalise-url.js';
 import { beginRequest } from './request-state.js';

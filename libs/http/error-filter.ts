@@ -9,9 +9,9 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { type Request, type Response } from 'express';
-import { DomainError } from '../kernel/domain-error.js';
-import { RevisionConflict } from '../kernel/event-store.js';
-import { UnknownCursor } from '../kernel/read-model-store.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { RevisionConflict } from '#libs/kernel/event-store.js';
+import { UnknownCursor } from '#libs/kernel/read-model-store.js';
 import { ERROR_TABLE } from './error-table.js';
 import { requestIdOf } from './request-state.js';
 import { methodsOf } from './routes.js';

@@ -1,4 +1,4 @@
-import { type ErrorCode } from '../kernel/error-codes.js';
+import { type ErrorCode } from '#libs/kernel/error-codes.js';
 
 export interface ErrorRow {
   readonly status: number;
@@ -37,6 +37,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   'component.url_unusable': { status: 422, word: 'component_url_unusable' },
   'source.not_found': { status: 404, word: 'source_not_found' },
   'source.busy': { status: 409, word: 'source_busy' },
+  'source.inactive': { status: 409, word: 'source_inactive' },
   'source.stale_update': { status: 409, word: 'stale_update' },
   'source.invalid_prop': { status: 400, word: 'invalid_prop' },
   'source.missing_prop': { status: 400, word: 'missing_prop' },

@@ -3,14 +3,14 @@ import { type NestExpressApplication } from '@nestjs/platform-express';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Request } from 'express';
 import request from 'supertest';
-import { DomainError } from '../kernel/domain-error.js';
-import { RevisionConflict } from '../kernel/event-store.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { RevisionConflict } from '#libs/kernel/event-store.js';
 import { OpenToAll, TokenInQuery } from './access.js';
 import { CurrentCaller } from './caller.js';
 import { contextOf } from './command-context.js';
 import { httpTestApp, TEST_KEY } from './testing/http-test-app.js';
 import { dataOf, errorOf } from './testing/replies.js';
-import { type Caller } from '../tenancy/published.js';
+import { type Caller } from '#libs/tenancy/published.js';
 
 @Controller('v1/things')
 class ThingsController {

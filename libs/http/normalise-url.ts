@@ -1,4 +1,4 @@
-import { DomainError } from '../kernel/domain-error.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
 
 /** Left as they are in a path segment, beside what encodeURIComponent leaves: our routes name `$errors`. */
 const PLAIN = /%(24|3A|40|2C|2B|2A|3D|3B)/g;

@@ -1,5 +1,5 @@
-import { DomainError } from '../kernel/domain-error.js';
-import { type Doc, type Page, type PageQuery } from '../kernel/read-model-store.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type Doc, type Page, type PageQuery } from '#libs/kernel/read-model-store.js';
 import { describe, type Parameters } from './parameters.js';
 
 const DEFAULT_LIMIT = 10;

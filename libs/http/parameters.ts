@@ -1,7 +1,7 @@
 import { plainToInstance, type ClassConstructor } from 'class-transformer';
 import { validate, type ValidationError } from 'class-validator';
 import { type Request } from 'express';
-import { DomainError } from '../kernel/domain-error.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
 
 export type Parameters = Record<string, unknown>;
 

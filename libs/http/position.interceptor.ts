@@ -1,7 +1,7 @@
 import { Inject, Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
 import { type Request } from 'express';
 import { type Observable } from 'rxjs';
-import { DomainError } from '../kernel/domain-error.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
 import { Applied, POSITION_HEADER } from './applied.js';
 
 /** A request that carries a log position is answered from read models that hold it (architecture.md). */

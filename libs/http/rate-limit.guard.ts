@@ -1,8 +1,8 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { type Request, type Response } from 'express';
-import { type Clock } from '../kernel/clock.js';
-import { DomainError } from '../kernel/domain-error.js';
-import { CLOCK } from '../kernel/tokens.js';
+import { type Clock } from '#libs/kernel/clock.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { CLOCK } from '#libs/kernel/tokens.js';
 import { HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
 import { callerIfAny } from './request-state.js';
 

@@ -1,6 +1,6 @@
 import { type IncomingMessage } from 'node:http';
-import { DomainError } from '../kernel/domain-error.js';
-import { type Caller } from '../tenancy/published.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type Caller } from '#libs/tenancy/published.js';
 
 interface RequestState {
   readonly requestId: string;

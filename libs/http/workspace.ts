@@ -1,5 +1,5 @@
-import { DomainError } from '../kernel/domain-error.js';
-import { type Caller } from '../tenancy/published.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type Caller } from '#libs/tenancy/published.js';
 
 /**
  * The workspace in which an operation takes effect (decisions.md 1.1): the one named by `org_id` or `workspace_id`,

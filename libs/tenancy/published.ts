@@ -42,7 +42,12 @@ export interface ApiKeyRevoked {
   readonly type: 'ApiKeyRevoked';
   readonly data: { readonly revokedAt: number };
 }
-export type ApiKeyEvent = ApiKeyIssued | ApiKeyRevoked;
+/** A key made at start was printed: until then a new start replaces it, for nobody can have it (set-up-user). */
+export interface ApiKeyHandedOver {
+  readonly type: 'ApiKeyHandedOver';
+  readonly data: { readonly handedOverAt: number };
+}
+export type ApiKeyEvent = ApiKeyIssued | ApiKeyHandedOver | ApiKeyRevoked;
 
 /** Who calls. Attached to the request by the guard. */
 export interface Caller {
@@ -59,3 +64,16 @@ export interface Callers {
   callerOf(keyHash: string): Caller | undefined;
 }
 export const CALLERS = Symbol('Callers');
+
+/** What a workspace has used since 00:00 UTC (decisions.md 1.10). */
+export interface DailyUsage {
+  readonly invocations: number;
+  /** Milliseconds of runs. */
+  readonly computeMs: number;
+  /** One for each started 30 s of a run. */
+  readonly credits: number;
+}
+export interface Usage {
+  ofToday(workspaceId: string): DailyUsage;
+}
+export const USAGE = Symbol('Usage');

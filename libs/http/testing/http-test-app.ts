@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { Global, Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
 import { type NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
-import { type Clock } from '../../kernel/clock.js';
-import { CLOCK, READ_YOUR_WRITES } from '../../kernel/tokens.js';
-import { CALLERS, type Caller, type Callers } from '../../tenancy/published.js';
+import { type Clock } from '#libs/kernel/clock.js';
+import { CLOCK, READ_YOUR_WRITES } from '#libs/kernel/tokens.js';
+import { CALLERS, type Caller, type Callers } from '#libs/tenancy/published.js';
 import { configureHttp, type ConfigureHttpOptions } from '../configure-http.js';
 import { HttpModule, type HttpModuleOptions } from '../http.module.js';
 

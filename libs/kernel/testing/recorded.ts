@@ -37,10 +37,10 @@ export const recorded = <E extends DomainEvent>(
   };
 };
 
+export type HistoryEntry = readonly [stream: string, event: DomainEvent, options?: RecordedOptions];
+
 /** Several streams' events in log order: revisions count per stream, positions over all. */
-export const history = (
-  ...entries: readonly (readonly [stream: string, event: DomainEvent, options?: RecordedOptions])[]
-): RecordedEvent[] => {
+export const history = (...entries: readonly HistoryEntry[]): RecordedEvent[] => {
   const next = new Map<string, number>();
   return entries.map(([stream, event, options], index) => {
     const revision = next.get(stream) ?? 0;

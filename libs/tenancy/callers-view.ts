@@ -1,0 +1,82 @@
+import { timingSafeEqual } from 'node:crypto';
+import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
+import { type LiveView } from '#libs/kernel/live-view.js';
+import { type ApiKeyEvent, type Caller, type Callers, type WorkspaceEvent } from './published.js';
+
+interface Key {
+  readonly keyId: string;
+  readonly userId: string;
+  readonly hash: Buffer;
+  handedOver: boolean;
+}
+
+/** Who holds which API key, and is a member of what: in memory, for every request. */
+export class CallersView implements LiveView, Callers {
+  private readonly byHash = new Map<string, Key>();
+  private readonly hashOfKey = new Map<string, string>();
+  private readonly workspacesOf = new Map<string, readonly string[]>();
+  private readonly workspaces = new Set<string>();
+  private readonly isWorkspace = (id: string): boolean => this.workspaces.has(id);
+
+  apply(recorded: RecordedEvent): void {
+    const event = recorded as RecordedEvent & (WorkspaceEvent | ApiKeyEvent);
+    switch (event.type) {
+      case 'WorkspaceCreated':
+        this.workspaces.add(event.data.workspaceId);
+        this.join(event.data.ownerId, event.data.workspaceId);
+        return;
+      case 'WorkspaceMemberAdded':
+        this.join(event.data.userId, idOf(event.stream));
+        return;
+      case 'ApiKeyIssued': {
+        const { keyId, userId, keyHash } = event.data;
+        this.byHash.set(keyHash, { keyId, userId, hash: Buffer.from(keyHash, 'hex'), handedOver: false });
+        this.hashOfKey.set(keyId, keyHash);
+        return;
+      }
+      case 'ApiKeyHandedOver': {
+        const key = this.keyOf(idOf(event.stream));
+        if (key) key.handedOver = true;
+        return;
+      }
+      case 'ApiKeyRevoked': {
+        const keyId = idOf(event.stream);
+        if (this.keyOf(keyId)) this.byHash.delete(this.hashOfKey.get(keyId) ?? '');
+        this.hashOfKey.delete(keyId);
+        return;
+      }
+      default:
+    }
+  }
+
+  /** By SHA-256 hex of the presented key; the digests are compared in constant time. */
+  callerOf(keyHash: string): Caller | undefined {
+    const key = this.byHash.get(keyHash);
+    const presented = Buffer.from(keyHash, 'hex');
+    if (!key || key.hash.length !== presented.length || !timingSafeEqual(key.hash, presented)) return undefined;
+    return {
+      userId: key.userId,
+      apiKeyId: key.keyId,
+      workspaceIds: this.workspacesOf.get(key.userId) ?? [],
+      isWorkspace: this.isWorkspace,
+    };
+  }
+
+  /** Keys of a user that were handed over and not revoked. */
+  keysInHand(userId: string): number {
+    let count = 0;
+    for (const key of this.byHash.values()) if (key.userId === userId && key.handedOver) count++;
+    return count;
+  }
+
+  private keyOf(keyId: string): Key | undefined {
+    const key = this.byHash.get(this.hashOfKey.get(keyId) ?? '');
+    // The same text may have been given under two key ids.
+    return key?.keyId === keyId ? key : undefined;
+  }
+
+  private join(userId: string, workspaceId: string): void {
+    const joined = this.workspacesOf.get(userId) ?? [];
+    if (!joined.includes(workspaceId)) this.workspacesOf.set(userId, [...joined, workspaceId]);
+  }
+}

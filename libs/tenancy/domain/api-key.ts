@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { type Decider } from '#libs/kernel/decider.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { derivedId } from '#libs/kernel/ids.js';
+import { type ApiKeyEvent } from '../published.js';
+
+export type ApiKeyCommand =
+  | {
+      readonly kind: 'issue';
+      readonly keyId: string;
+      readonly userId: string;
+      readonly name: string;
+      readonly keyHash: string;
+      /** False only for a key that is yet to be printed. */
+      readonly handedOver: boolean;
+      readonly now: number;
+    }
+  | { readonly kind: 'hand_over'; readonly now: number }
+  | { readonly kind: 'revoke'; readonly keyId: string; readonly userId: string; readonly now: number };
+
+export type ApiKeyState = {
+  readonly userId: string;
+  readonly name: string;
+  readonly keyHash: string;
+  readonly handedOver: boolean;
+  readonly revoked: boolean;
+} | null;
+
+export const hashOfKey = (key: string): string => createHash('sha256').update(key, 'utf8').digest('hex');
+
+/** Of a key that was given to us: the same key is the same stream. */
+export const givenKeyId = (keyHash: string): string => derivedId('key', 'given', keyHash);
+
+/** Of the n-th try to make a user's first key. */
+export const firstKeyId = (userId: string, n: number): string => derivedId('key', 'first', userId, String(n));
+
+export const apiKey: Decider<ApiKeyCommand, ApiKeyEvent, ApiKeyState> = {
+  category: 'apikey',
+  initialState: () => null,
+  decide(command, state) {
+    switch (command.kind) {
+      case 'issue': {
+        if (state) return [];
+        const { keyId, userId, name, keyHash, handedOver, now } = command;
+        const issued: ApiKeyEvent = { type: 'ApiKeyIssued', data: { keyId, userId, name, keyHash, issuedAt: now } };
+        return handedOver ? [issued, { type: 'ApiKeyHandedOver', data: { handedOverAt: now } }] : [issued];
+      }
+      case 'hand_over':
+        if (!state || state.handedOver || state.revoked) return [];
+        return [{ type: 'ApiKeyHandedOver', data: { handedOverAt: command.now } }];
+      case 'revoke': {
+        const { keyId, userId, now } = command;
+        // Somebody else's key answers like one that does not exist.
+        if (state?.userId !== userId) {
+          throw new DomainError('api_key.not_found', `there is no API key ${keyId}`, { id: keyId });
+        }
+        return state.revoked ? [] : [{ type: 'ApiKeyRevoked', data: { revokedAt: now } }];
+      }
+    }
+  },
+  evolve(state, event) {
+    switch (event.type) {
+      case 'ApiKeyIssued': {
+        const { userId, name, keyHash } = event.data;
+        return { userId, name, keyHash, handedOver: false, revoked: false };
+      }
+      case 'ApiKeyHandedOver':
+        return state && { ...state, handedOver: true };
+      case 'ApiKeyRevoked':
+        return state && { ...state, revoked: true };
+    }
+  },
+};

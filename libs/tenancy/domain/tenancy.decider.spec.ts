@@ -1,0 +1,123 @@
+import { describe, expect, it } from '@jest/globals';
+import { given } from '#libs/kernel/testing/decider-specification.js';
+import { type ApiKeyEvent, type UserEvent, type WorkspaceEvent } from '../published.js';
+import { apiKey, givenKeyId, hashOfKey } from './api-key.js';
+import { user, userIdOf } from './user.js';
+import { workspace } from './workspace.js';
+
+describe('user', () => {
+  const register = { userId: 'u_1', username: 'ada', email: 'ada@example.com', now: 5 };
+  const registered: UserEvent = {
+    type: 'UserRegistered',
+    data: { userId: 'u_1', username: 'ada', email: 'ada@example.com', registeredAt: 5 },
+  };
+
+  it('is registered once', () => {
+    given(user).when(register).then(registered);
+    given(user, [registered])
+      .when({ ...register, now: 9 })
+      .thenNothingHappened();
+  });
+
+  it('keeps its name', () => {
+    const other = { ...register, email: 'other@example.com' };
+    given(user, [registered])
+      .when(other)
+      .thenThrows('user.already_exists', /ada is taken/);
+    expect(userIdOf('Ada')).toBe(userIdOf('ada'));
+  });
+
+  it.each(['', 'a b', '-ada', 'ada.', 'x'.repeat(41), 'añb'])('is refused the name %j', (username) => {
+    const error = given(user)
+      .when({ ...register, username })
+      .thenThrows('request.invalid_parameter', /username must be/);
+    expect(error.details).toMatchObject({ field: 'username', limit: 40 });
+  });
+
+  it.each(['a', '7', 'Ada.Lovelace_1-x', 'x'.repeat(40)])('is given the name %j', (username) => {
+    given(user)
+      .when({ ...register, username })
+      .thenState((state) => expect(state?.username).toBe(username));
+  });
+
+  it.each(['', 'ada', 'a b@c', '@x', `${'x'.repeat(260)}@y`])('is refused the address %j', (email) => {
+    given(user)
+      .when({ ...register, email })
+      .thenThrows('request.invalid_parameter', /email must be/);
+  });
+});
+
+describe('workspace', () => {
+  const create = {
+    kind: 'create',
+    workspaceId: 'o_1',
+    orgname: 'ada',
+    name: 'A',
+    email: 'a@b',
+    ownerId: 'u_1',
+    now: 5,
+  } as const;
+  const created: WorkspaceEvent = {
+    type: 'WorkspaceCreated',
+    data: { workspaceId: 'o_1', orgname: 'ada', name: 'A', email: 'a@b', ownerId: 'u_1', createdAt: 5 },
+  };
+  const add = { kind: 'add_member', workspaceId: 'o_1', userId: 'u_2', now: 6 } as const;
+
+  it('is created once', () => {
+    given(workspace).when(create).then(created);
+    given(workspace, [created]).when(create).thenNothingHappened();
+  });
+
+  it('takes members, each once, the owner from the start', () => {
+    const added: WorkspaceEvent = { type: 'WorkspaceMemberAdded', data: { userId: 'u_2', addedAt: 6 } };
+    given(workspace, [created]).when(add).then(added);
+    given(workspace, [created, added]).when(add).thenNothingHappened();
+    given(workspace, [created])
+      .when({ ...add, userId: 'u_1' })
+      .thenNothingHappened();
+    given(workspace).when(add).thenThrows('workspace.not_found', /o_1/);
+  });
+});
+
+describe('API key', () => {
+  const keyHash = hashOfKey('sk_1');
+  const issue = { kind: 'issue', keyId: 'key_1', userId: 'u_1', name: 'n', keyHash, handedOver: true, now: 5 } as const;
+  const issued: ApiKeyEvent = {
+    type: 'ApiKeyIssued',
+    data: { keyId: 'key_1', userId: 'u_1', name: 'n', keyHash, issuedAt: 5 },
+  };
+  const handedOver: ApiKeyEvent = { type: 'ApiKeyHandedOver', data: { handedOverAt: 5 } };
+  const revoked: ApiKeyEvent = { type: 'ApiKeyRevoked', data: { revokedAt: 6 } };
+  const revoke = { kind: 'revoke', keyId: 'key_1', userId: 'u_1', now: 6 } as const;
+
+  it('is issued once', () => {
+    given(apiKey).when(issue).then(issued, handedOver);
+    given(apiKey)
+      .when({ ...issue, handedOver: false })
+      .then(issued);
+    given(apiKey, [issued]).when(issue).thenNothingHappened();
+    given(apiKey, [issued, revoked]).when(issue).thenNothingHappened();
+  });
+
+  it('is handed over once', () => {
+    const handOver = { kind: 'hand_over', now: 5 } as const;
+    given(apiKey, [issued]).when(handOver).then(handedOver);
+    given(apiKey, [issued, handedOver]).when(handOver).thenNothingHappened();
+    given(apiKey, [issued, revoked]).when(handOver).thenNothingHappened();
+    given(apiKey).when(handOver).thenNothingHappened();
+  });
+
+  it('is revoked by its user only, and once', () => {
+    given(apiKey, [issued, handedOver]).when(revoke).then(revoked);
+    given(apiKey, [issued, revoked]).when(revoke).thenNothingHappened();
+    given(apiKey, [issued])
+      .when({ ...revoke, userId: 'u_2' })
+      .thenThrows('api_key.not_found', /key_1/);
+    given(apiKey).when(revoke).thenThrows('api_key.not_found');
+  });
+
+  it('given by text has the id of its text', () => {
+    expect(givenKeyId(hashOfKey('sk_1'))).toBe(givenKeyId(keyHash));
+    expect(givenKeyId(hashOfKey('sk_2'))).not.toBe(givenKeyId(keyHash));
+  });
+});

@@ -1,0 +1,50 @@
+import { type Decider } from '#libs/kernel/decider.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { derivedId } from '#libs/kernel/ids.js';
+import { type WorkspaceEvent } from '../published.js';
+
+export type WorkspaceCommand =
+  | {
+      readonly kind: 'create';
+      readonly workspaceId: string;
+      readonly orgname: string;
+      readonly name: string;
+      readonly email: string;
+      readonly ownerId: string;
+      readonly now: number;
+    }
+  | { readonly kind: 'add_member'; readonly workspaceId: string; readonly userId: string; readonly now: number };
+
+export type WorkspaceState = { readonly ownerId: string; readonly members: readonly string[] } | null;
+
+/** The workspace that a user gets at registration. */
+export const firstWorkspaceIdOf = (userId: string): string => derivedId('o', 'first workspace', userId);
+
+export const workspace: Decider<WorkspaceCommand, WorkspaceEvent, WorkspaceState> = {
+  category: 'workspace',
+  initialState: () => null,
+  decide(command, state) {
+    switch (command.kind) {
+      case 'create': {
+        if (state) return [];
+        const { workspaceId, orgname, name, email, ownerId, now } = command;
+        return [{ type: 'WorkspaceCreated', data: { workspaceId, orgname, name, email, ownerId, createdAt: now } }];
+      }
+      case 'add_member': {
+        const { workspaceId, userId, now } = command;
+        if (!state)
+          throw new DomainError('workspace.not_found', `there is no workspace ${workspaceId}`, { id: workspaceId });
+        if (state.members.includes(userId)) return [];
+        return [{ type: 'WorkspaceMemberAdded', data: { userId, addedAt: now } }];
+      }
+    }
+  },
+  evolve(state, event) {
+    switch (event.type) {
+      case 'WorkspaceCreated':
+        return { ownerId: event.data.ownerId, members: [event.data.ownerId] };
+      case 'WorkspaceMemberAdded':
+        return state && { ...state, members: [...state.members, event.data.userId] };
+    }
+  },
+};

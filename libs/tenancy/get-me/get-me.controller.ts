@@ -1,0 +1,29 @@
+import { Controller, Get, Inject } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { GetWorkspaces } from '../get-workspace/get-workspaces.query.js';
+import { quotaReply, workspaceReply } from '../get-workspace/workspace-reply.js';
+import { USAGE, type Caller, type Usage } from '../published.js';
+import { GetUser } from './get-user.query.js';
+
+@Controller('v1/users/me')
+export class GetMeController {
+  constructor(
+    @Inject(QueryBus) private readonly queries: QueryBus,
+    @Inject(USAGE) private readonly usage: Usage,
+  ) {}
+
+  /** The free-plan shape of rest-api.md: clients find the id of their workspace in `orgs`. */
+  @Get()
+  async me(@CurrentCaller() caller: Caller): Promise<{ data: object }> {
+    const { id, username, email } = await this.queries.execute(new GetUser(caller.userId));
+    const workspaces = await this.queries.execute(new GetWorkspaces(caller.workspaceIds));
+    const used = workspaces.map((workspace) => this.usage.ofToday(workspace.id));
+    const total = {
+      computeMs: used.reduce((sum, { computeMs }) => sum + computeMs, 0),
+      invocations: used.reduce((sum, { invocations }) => sum + invocations, 0),
+    };
+    const orgs = workspaces.map((workspace) => workspaceReply(workspace, this.usage.ofToday(workspace.id)));
+    return { data: { id, username, email, ...quotaReply(total), orgs } };
+  }
+}

@@ -1,0 +1,32 @@
+import { Controller, Get, Inject, Param } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { memberOf } from '#libs/http/workspace.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { USAGE, type Caller, type Usage } from '../published.js';
+import { GetWorkspaces } from './get-workspaces.query.js';
+import { workspaceReply } from './workspace-reply.js';
+
+type WorkspaceReply = ReturnType<typeof workspaceReply>;
+
+@Controller('v1')
+export class GetWorkspaceController {
+  constructor(
+    @Inject(QueryBus) private readonly queries: QueryBus,
+    @Inject(USAGE) private readonly usage: Usage,
+  ) {}
+
+  /** Both paths answer alike (decisions.md 1.10). */
+  @Get(['workspaces/:id', 'orgs/:id'])
+  async one(@Param('id') id: string, @CurrentCaller() caller: Caller): Promise<{ data: WorkspaceReply }> {
+    const [workspace] = await this.queries.execute(new GetWorkspaces([memberOf(caller, id)]));
+    if (!workspace) throw new DomainError('workspace.not_found', `there is no workspace ${id}`, { id });
+    return { data: workspaceReply(workspace, this.usage.ofToday(id)) };
+  }
+
+  @Get('users/me/workspaces')
+  async mine(@CurrentCaller() caller: Caller): Promise<{ data: WorkspaceReply[] }> {
+    const workspaces = await this.queries.execute(new GetWorkspaces(caller.workspaceIds));
+    return { data: workspaces.map((workspace) => workspaceReply(workspace, this.usage.ofToday(workspace.id))) };
+  }
+}

@@ -1,0 +1,15 @@
+import { apiKeysProjection } from './read-models/api-keys.projection.js';
+import { usersProjection } from './read-models/users.projection.js';
+import { workspacesProjection } from './read-models/workspaces.projection.js';
+
+export { CallersView } from './callers-view.js';
+export { apiKey } from './domain/api-key.js';
+export { user } from './domain/user.js';
+export { workspace } from './domain/workspace.js';
+export { bootstrap } from './set-up-user/bootstrap.js';
+export { RegisterUser, type RegisteredUser } from './set-up-user/register-user.handler.js';
+export { setUpUser, type FirstKey, type SetUpDependencies, type SetUpResult } from './set-up-user/set-up-user.js';
+export { TenancyModule } from './tenancy.module.js';
+export { UsageMeter } from './usage-meter.js';
+
+export const tenancyProjections = [usersProjection, workspacesProjection, apiKeysProjection];

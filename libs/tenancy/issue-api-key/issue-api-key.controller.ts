@@ -1,0 +1,42 @@
+import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { IsOptional, IsString, MaxLength, MinLength } from 'class-validator';
+import { type Request, type Response } from 'express';
+import { Applied } from '#libs/http/applied.js';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { contextOf } from '#libs/http/command-context.js';
+import { parameters, validated } from '#libs/http/parameters.js';
+import { epochSeconds } from '#libs/kernel/clock.js';
+import { type Caller } from '../published.js';
+import { IssueApiKey } from './issue-api-key.handler.js';
+
+class IssueApiKeyDto {
+  @IsOptional()
+  @IsString()
+  @MinLength(1)
+  @MaxLength(100)
+  name?: string;
+}
+
+@Controller('v1/api_keys')
+export class IssueApiKeyController {
+  constructor(
+    @Inject(CommandBus) private readonly commands: CommandBus,
+    @Inject(Applied) private readonly applied: Applied,
+  ) {}
+
+  /** Our extension: a further key of the caller. The reply is the only place that shows it. */
+  @Post()
+  @HttpCode(200)
+  async issue(
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+    @CurrentCaller() caller: Caller,
+  ): Promise<{ data: object }> {
+    const { name = 'API key' } = await validated(IssueApiKeyDto, parameters(request, 'body_wins'));
+    const context = contextOf(request, caller, caller.workspaceIds[0] ?? '');
+    const { position, issuedAt, id, key } = await this.commands.execute(new IssueApiKey(name, context));
+    await this.applied.settle(response, position);
+    return { data: { id, name, created_at: epochSeconds(issuedAt), key } };
+  }
+}

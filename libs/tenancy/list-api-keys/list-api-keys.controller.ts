@@ -1,0 +1,22 @@
+import { Controller, Get, Inject, Req } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import { type Request } from 'express';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { listReply, pageQuery, type ListReply } from '#libs/http/pages.js';
+import { parameters } from '#libs/http/parameters.js';
+import { epochSeconds } from '#libs/kernel/clock.js';
+import { type Caller } from '../published.js';
+import { ListApiKeys } from './list-api-keys.query.js';
+
+@Controller('v1/api_keys')
+export class ListApiKeysController {
+  constructor(@Inject(QueryBus) private readonly queries: QueryBus) {}
+
+  /** Our extension: the caller's keys that are in force, never the keys themselves. */
+  @Get()
+  async list(@Req() request: Request, @CurrentCaller() caller: Caller): Promise<ListReply<object>> {
+    const page = pageQuery(parameters(request, 'query_wins'));
+    const keys = await this.queries.execute(new ListApiKeys(caller.userId, page));
+    return listReply(keys, ({ id, name, issuedAt }) => ({ id, name, created_at: epochSeconds(Number(issuedAt)) }));
+  }
+}

@@ -1,0 +1,122 @@
+import { describe, expect, it } from '@jest/globals';
+import { history, type HistoryEntry } from '#libs/kernel/testing/recorded.js';
+import { projecting } from '#libs/kernel/testing/projection-specification.js';
+import { CallersView } from '../callers-view.js';
+import { type ApiKeyIssued, type UserRegistered, type WorkspaceCreated } from '../published.js';
+import { UsageMeter } from '../usage-meter.js';
+import { apiKeysProjection } from './api-keys.projection.js';
+import { usersProjection } from './users.projection.js';
+import { workspacesProjection } from './workspaces.projection.js';
+
+const registered: UserRegistered = {
+  type: 'UserRegistered',
+  data: { userId: 'u_1', username: 'ada', email: 'a@b', registeredAt: 5 },
+};
+const created: WorkspaceCreated = {
+  type: 'WorkspaceCreated',
+  data: { workspaceId: 'o_1', orgname: 'ada', name: 'A', email: 'a@b', ownerId: 'u_1', createdAt: 5 },
+};
+const issued = (keyId: string, keyHash: string, userId = 'u_1'): ApiKeyIssued => ({
+  type: 'ApiKeyIssued',
+  data: { keyId, userId, name: keyId, keyHash, issuedAt: 5 },
+});
+const handedOver = { type: 'ApiKeyHandedOver', data: { handedOverAt: 6 } };
+const revoked = { type: 'ApiKeyRevoked', data: { revokedAt: 7 } };
+const added = (userId: string) => ({ type: 'WorkspaceMemberAdded', data: { userId, addedAt: 6 } });
+
+describe('read models of tenancy', () => {
+  it('users', () => {
+    projecting(usersProjection)
+      .given(history(['user-u_1', registered], ['other-x', { type: 'Other', data: {} }]))
+      .numberOfTimes(2)
+      .then('u_1', { id: 'u_1', username: 'ada', email: 'a@b', registeredAt: '000000000000005' });
+  });
+
+  it('workspaces', () => {
+    projecting(workspacesProjection)
+      .given(history(['workspace-o_1', created], ['workspace-o_1', added('u_2')], ['workspace-o_1', added('u_1')]))
+      .numberOfTimes(2)
+      .then('o_1', {
+        id: 'o_1',
+        orgname: 'ada',
+        name: 'A',
+        email: 'a@b',
+        ownerId: 'u_1',
+        memberIds: ['u_1', 'u_2'],
+        createdAt: '000000000000005',
+      });
+  });
+
+  it('API keys in force', () => {
+    projecting(apiKeysProjection)
+      .given(
+        history(
+          ['apikey-key_1', issued('key_1', 'aa')],
+          ['apikey-key_2', issued('key_2', 'bb')],
+          ['apikey-key_1', revoked],
+        ),
+      )
+      .numberOfTimes(3)
+      .then('key_1', undefined)
+      .then('key_2', { id: 'key_2', userId: 'u_1', name: 'key_2', issuedAt: '000000000000005' });
+  });
+});
+
+describe('callers', () => {
+  const hash = (digit: string): string => digit.repeat(64);
+  const view = (...entries: readonly HistoryEntry[]): CallersView => {
+    const callers = new CallersView();
+    for (const event of history(...entries)) callers.apply(event);
+    return callers;
+  };
+
+  it('are found by the hash of their key, with their workspaces', () => {
+    const callers = view(
+      ['workspace-o_1', created],
+      ['workspace-o_2', { ...created, data: { ...created.data, workspaceId: 'o_2', ownerId: 'u_2' } }],
+      ['apikey-key_1', issued('key_1', hash('a'))],
+      ['workspace-o_2', added('u_1')],
+      ['source-dc_1', { type: 'SourceDeployed', data: {} }],
+    );
+    const caller = callers.callerOf(hash('a'));
+    expect(caller).toMatchObject({ userId: 'u_1', apiKeyId: 'key_1', workspaceIds: ['o_1', 'o_2'] });
+    expect([caller?.isWorkspace?.('o_2'), caller?.isWorkspace?.('o_3')]).toEqual([true, false]);
+    for (const other of [hash('b'), '', 'a', hash('a').slice(2)]) expect(callers.callerOf(other)).toBeUndefined();
+  });
+
+  it('lose a revoked key and keep the others', () => {
+    const callers = view(
+      ['apikey-key_1', issued('key_1', hash('a'))],
+      ['apikey-key_2', issued('key_2', hash('b'))],
+      ['apikey-key_1', revoked],
+    );
+    expect(callers.callerOf(hash('a'))).toBeUndefined();
+    expect(callers.callerOf(hash('b'))?.apiKeyId).toBe('key_2');
+  });
+
+  it('count the keys that users hold', () => {
+    const entries: readonly HistoryEntry[] = [
+      ['apikey-key_1', issued('key_1', hash('a'))],
+      ['apikey-key_1', handedOver],
+      ['apikey-key_2', issued('key_2', hash('b'))],
+      ['apikey-key_3', issued('key_3', hash('c'), 'u_2')],
+      ['apikey-key_3', handedOver],
+    ];
+    expect(view(...entries).keysInHand('u_1')).toBe(1);
+    expect(view(...entries, ['apikey-key_1', revoked]).keysInHand('u_1')).toBe(0);
+  });
+});
+
+describe('usage', () => {
+  it('counts runs of the UTC day', () => {
+    let now = Date.UTC(2026, 0, 1, 23, 59);
+    const meter = new UsageMeter({ now: () => now });
+    meter.recordRun('o_1', 12.4);
+    meter.recordRun('o_1', 30_001);
+    meter.recordRun('o_2', 0);
+    expect(meter.ofToday('o_1')).toEqual({ invocations: 2, computeMs: 30_013, credits: 3 });
+    expect(meter.ofToday('o_2')).toEqual({ invocations: 1, computeMs: 0, credits: 1 });
+    now += 60_000;
+    expect(meter.ofToday('o_1')).toEqual({ invocations: 0, computeMs: 0, credits: 0 });
+  });
+});

@@ -1,0 +1,30 @@
+import { Controller, Delete, HttpCode, Inject, Param, Req, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { type Request, type Response } from 'express';
+import { Applied } from '#libs/http/applied.js';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { contextOf } from '#libs/http/command-context.js';
+import { type Caller } from '../published.js';
+import { RevokeApiKey } from './revoke-api-key.handler.js';
+
+@Controller('v1/api_keys')
+export class RevokeApiKeyController {
+  constructor(
+    @Inject(CommandBus) private readonly commands: CommandBus,
+    @Inject(Applied) private readonly applied: Applied,
+  ) {}
+
+  /** Our extension. The key is refused from the next request on; also the one that this request came with. */
+  @Delete(':id')
+  @HttpCode(204)
+  async revoke(
+    @Param('id') id: string,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+    @CurrentCaller() caller: Caller,
+  ): Promise<void> {
+    const context = contextOf(request, caller, caller.workspaceIds[0] ?? '');
+    const { position } = await this.commands.execute(new RevokeApiKey(id, context));
+    await this.applied.settle(response, position);
+  }
+}

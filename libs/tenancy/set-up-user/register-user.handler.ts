@@ -1,0 +1,51 @@
+import { Inject } from '@nestjs/common';
+import { Command, CommandHandler, ICommandHandler } from '@nestjs/cqrs';
+import { type Clock } from '#libs/kernel/clock.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type Position } from '#libs/kernel/events.js';
+import { type HandleCommand } from '#libs/kernel/handle-command.js';
+import { CLOCK, HANDLE_COMMAND } from '#libs/kernel/tokens.js';
+import { CallersView } from '../callers-view.js';
+import { setUpUser } from './set-up-user.js';
+
+export interface RegisteredUser {
+  readonly userId: string;
+  readonly workspaceId: string;
+  /** Shown here and nowhere again. */
+  readonly apiKey: string;
+  readonly position?: Position;
+}
+
+/** By the operator (command line): a further user, with a workspace and an API key of their own. */
+export class RegisterUser extends Command<RegisteredUser> {
+  constructor(
+    readonly username: string,
+    readonly email: string,
+    readonly workspaceName: string,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(RegisterUser)
+export class RegisterUserHandler implements ICommandHandler<RegisterUser> {
+  constructor(
+    @Inject(HANDLE_COMMAND) private readonly handleCommand: HandleCommand,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CallersView) private readonly callers: CallersView,
+  ) {}
+
+  async execute({ username, email, workspaceName }: RegisterUser): Promise<RegisteredUser> {
+    const { handleCommand, clock } = this;
+    const deps = { handleCommand, clock, keysInHand: (userId: string) => this.callers.keysInHand(userId) };
+    const { key, position, ...ids } = await setUpUser(deps, { username, email, workspaceName });
+    if (key.status !== 'made') {
+      throw new DomainError('user.already_exists', `user ${username} exists already and has an API key`, {
+        field: 'username',
+        actual: username,
+      });
+    }
+    await key.handedOver();
+    return { ...ids, apiKey: key.secret, ...(position === undefined ? {} : { position }) };
+  }
+}

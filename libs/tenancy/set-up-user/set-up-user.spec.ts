@@ -1,0 +1,146 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { START } from '#libs/kernel/events.js';
+import { hashOfKey } from '../domain/api-key.js';
+import { runningTenancy, type RunningTenancy } from '../testing/running-tenancy.js';
+import { bootstrap } from './bootstrap.js';
+import { setUpUser, type SetUpResult } from './set-up-user.js';
+
+describe('the first start', () => {
+  let running: RunningTenancy[] = [];
+  afterEach(async () => {
+    for (const tenancy of running) await tenancy.projectors.stop();
+    running = [];
+  });
+  const start = async (store?: RunningTenancy['store']): Promise<RunningTenancy> => {
+    const tenancy = await runningTenancy(store);
+    running.push(tenancy);
+    return tenancy;
+  };
+  const made = ({ key }: SetUpResult) => {
+    if (key.status !== 'made') throw new Error(`the key was not made but ${key.status}`);
+    return key;
+  };
+  const types = async ({ store }: RunningTenancy): Promise<string[]> =>
+    (await store.readAll(START, 1000)).map((event) => event.type);
+
+  it('makes an owner, a workspace and a key that opens', async () => {
+    const tenancy = await start();
+    const result = await bootstrap(tenancy.deps, undefined);
+    await made(result).handedOver();
+    await tenancy.caughtUp();
+
+    expect(await types(tenancy)).toEqual(['UserRegistered', 'WorkspaceCreated', 'ApiKeyIssued', 'ApiKeyHandedOver']);
+    expect(made(result).secret).toMatch(/^sk_[0-9a-f]{40}$/);
+    expect(tenancy.callers.callerOf(hashOfKey(made(result).secret))).toMatchObject({
+      userId: result.userId,
+      workspaceIds: [result.workspaceId],
+    });
+    const log = JSON.stringify(await tenancy.store.readAll(START, 100), (_, value: unknown) =>
+      typeof value === 'bigint' ? Number(value) : value,
+    );
+    expect(log).not.toContain(made(result).secret);
+  });
+
+  it('once done is found done by the next', async () => {
+    const first = await start();
+    const { userId, workspaceId, key } = await bootstrap(first.deps, undefined);
+    if (key.status === 'made') await key.handedOver();
+
+    const second = await start(first.store);
+    expect(await bootstrap(second.deps, undefined)).toEqual({ userId, workspaceId, key: { status: 'existing' } });
+    expect(await types(second)).toHaveLength(4);
+  });
+
+  // Dies right before its n-th append, or after the last one and before the key was printed.
+  it.each([1, 2, 3, 4, 5])(
+    'that died before append %i is finished by the next, with a key that opens',
+    async (dies) => {
+      const first = await start();
+      let appends = 0;
+      const dying = async (): Promise<void> => {
+        if (++appends === dies) throw new Error('power cut');
+        first.store.onNextAppend(dying);
+      };
+      first.store.onNextAppend(dying);
+      await bootstrap(first.deps, undefined)
+        .then(
+          async ({ key }) => (key.status === 'made' && dies === 4 ? key.handedOver() : undefined),
+          () => undefined,
+        )
+        .catch(() => undefined);
+      first.store.onNextAppend(async () => undefined);
+
+      const second = await start(first.store);
+      const result = await bootstrap(second.deps, undefined);
+      await made(result).handedOver();
+      await second.caughtUp();
+      expect(second.callers.callerOf(hashOfKey(made(result).secret))?.workspaceIds).toEqual([result.workspaceId]);
+      expect(second.callers.keysInHand(result.userId)).toBe(1);
+      const log = await types(second);
+      expect(log.filter((type) => type === 'UserRegistered')).toHaveLength(1);
+      expect(log.filter((type) => type === 'WorkspaceCreated')).toHaveLength(1);
+
+      const third = await start(first.store);
+      expect((await bootstrap(third.deps, undefined)).key).toEqual({ status: 'existing' });
+    },
+  );
+
+  it('that died between printing and noting it makes another key and revokes the first', async () => {
+    const first = await start();
+    const lost = made(await bootstrap(first.deps, undefined));
+    const second = await start(first.store);
+    const found = made(await bootstrap(second.deps, undefined));
+    await second.caughtUp();
+    expect(second.callers.callerOf(hashOfKey(lost.secret))).toBeUndefined();
+    expect(second.callers.callerOf(hashOfKey(found.secret))).toBeDefined();
+  });
+
+  it('takes the key that is given, and a changed one beside it', async () => {
+    const tenancy = await start();
+    const opens = async (key: string) => {
+      await tenancy.caughtUp();
+      return tenancy.callers.callerOf(hashOfKey(key)) !== undefined;
+    };
+    expect((await bootstrap(tenancy.deps, 'given-key-number-one')).key).toEqual({ status: 'given' });
+    expect((await bootstrap(tenancy.deps, 'given-key-number-one')).position).toBeUndefined();
+    expect((await bootstrap(tenancy.deps, 'given-key-number-two')).key).toEqual({ status: 'given' });
+    expect([await opens('given-key-number-one'), await opens('given-key-number-two')]).toEqual([true, true]);
+    // Taken away again: the user has keys, none is made.
+    expect((await bootstrap(tenancy.deps, undefined)).key).toEqual({ status: 'existing' });
+  });
+
+  it('does not bring back a given key that was revoked', async () => {
+    const tenancy = await start();
+    const { userId } = await bootstrap(tenancy.deps, 'given-key-number-one');
+    await tenancy.caughtUp();
+    await revokeAll(tenancy, userId);
+    expect((await bootstrap(tenancy.deps, 'given-key-number-one')).key).toEqual({ status: 'given_but_revoked' });
+    await tenancy.caughtUp();
+    expect(tenancy.callers.keysInHand(userId)).toBe(0);
+    // Without any key that works, the owner gets a new one.
+    expect((await bootstrap(tenancy.deps, undefined)).key.status).toBe('made');
+  });
+
+  it('gives every user their own workspace and key', async () => {
+    const tenancy = await start();
+    const owner = await bootstrap(tenancy.deps, undefined);
+    const ada = await setUpUser(tenancy.deps, { username: 'ada', email: 'ada@example.com', workspaceName: 'Ada' });
+    expect(new Set([owner.userId, ada.userId]).size).toBe(2);
+    expect(new Set([owner.workspaceId, ada.workspaceId]).size).toBe(2);
+    await tenancy.caughtUp();
+    expect(tenancy.callers.callerOf(hashOfKey(made(ada).secret))?.workspaceIds).toEqual([ada.workspaceId]);
+    const taken = setUpUser(tenancy.deps, { username: 'ADA', email: 'other@example.com', workspaceName: 'X' });
+    await expect(taken).rejects.toMatchObject({ code: 'user.already_exists' });
+  });
+});
+
+const revokeAll = async ({ store, handleCommand }: RunningTenancy, userId: string): Promise<void> => {
+  const { apiKey } = await import('../domain/api-key.js');
+  for (const event of await store.readAll(START, 1000)) {
+    if (event.type !== 'ApiKeyIssued') continue;
+    const keyId = event.stream.slice('apikey-'.length);
+    const context = { correlationId: 'c', causationId: 'c', actor: { userId, apiKeyId: null }, workspaceId: 'o_1' };
+    const revoke = { kind: 'revoke', keyId, userId, now: 1 } as const;
+    await handleCommand(apiKey, keyId, revoke, { ...context, commandId: `revoke-${keyId}` });
+  }
+};

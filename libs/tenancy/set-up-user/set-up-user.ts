@@ -1,0 +1,141 @@
+import { randomBytes } from 'node:crypto';
+import { type Clock } from '#libs/kernel/clock.js';
+import { type Position } from '#libs/kernel/events.js';
+import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
+import { newCommandId } from '#libs/kernel/ids.js';
+import { apiKey, firstKeyId, givenKeyId, hashOfKey } from '../domain/api-key.js';
+import { user, userIdOf } from '../domain/user.js';
+import { firstWorkspaceIdOf, workspace } from '../domain/workspace.js';
+
+export interface SetUpUser {
+  readonly username: string;
+  readonly email: string;
+  /** Shown name of the workspace made for the user. */
+  readonly workspaceName: string;
+  /** The user's first key, instead of one made. */
+  readonly givenKey?: string;
+}
+
+export type FirstKey =
+  /** Show `secret` to the user, then call `handedOver`: without it, the next set-up replaces the key. */
+  | { readonly status: 'made'; readonly secret: string; readonly handedOver: () => Promise<void> }
+  /** The given key is in force. */
+  | { readonly status: 'given' }
+  /** The given key was revoked before and stays so: whoever revoked it meant it. */
+  | { readonly status: 'given_but_revoked' }
+  /** The user has a key that works. */
+  | { readonly status: 'existing' };
+
+export interface SetUpResult {
+  readonly userId: string;
+  readonly workspaceId: string;
+  readonly key: FirstKey;
+  /** Position of the last event written; undefined when everything was there. */
+  readonly position?: Position;
+}
+
+export interface SetUpDependencies {
+  readonly handleCommand: HandleCommand;
+  readonly clock: Clock;
+  /** Keys of a user that were handed over and not revoked; must have caught up with the log. */
+  readonly keysInHand: (userId: string) => number;
+}
+
+/** `sk_` and 40 hexadecimal digits: 160 random bits. */
+export const newApiKey = (): string => `sk_${randomBytes(20).toString('hex')}`;
+
+/**
+ * A user, their workspace and their first API key: three streams whose ids follow from the user name, so that a repeat
+ * after a crash at any point goes on where the first try stopped. One set-up of a user at a time.
+ * Throws DomainError user.already_exists when the name is taken by somebody with another address.
+ */
+export const setUpUser = async (deps: SetUpDependencies, request: SetUpUser): Promise<SetUpResult> => {
+  const userId = userIdOf(request.username);
+  const workspaceId = firstWorkspaceIdOf(userId);
+  const { username, email, workspaceName, givenKey } = request;
+  const now = deps.clock.now();
+
+  // 1. The user.
+  const registered = await deps.handleCommand(user, userId, { userId, username, email, now }, by(userId, workspaceId));
+
+  // 2. Their workspace.
+  const create = { kind: 'create', workspaceId, orgname: username.toLowerCase(), name: workspaceName, email } as const;
+  const created = await deps.handleCommand(
+    workspace,
+    workspaceId,
+    { ...create, ownerId: userId, now },
+    by(userId, workspaceId),
+  );
+
+  // 3. Their key.
+  const owner = { userId, workspaceId };
+  const { key, position } =
+    givenKey === undefined ? await firstKey(deps, owner) : await issueGiven(deps, owner, givenKey);
+  const last = position ?? created.position ?? registered.position;
+  return { ...owner, key, ...(last === undefined ? {} : { position: last }) };
+};
+
+interface Owner {
+  readonly userId: string;
+  readonly workspaceId: string;
+}
+interface Keyed {
+  readonly key: FirstKey;
+  readonly position: Position | undefined;
+}
+
+/** A key that was issued under another setting of SLUICE_API_KEY stays valid until it is revoked. */
+const issueGiven = async (deps: SetUpDependencies, { userId, workspaceId }: Owner, given: string): Promise<Keyed> => {
+  const keyHash = hashOfKey(given);
+  const keyId = givenKeyId(keyHash);
+  const name = 'given at start';
+  const now = deps.clock.now();
+  const issue = { kind: 'issue', keyId, userId, name, keyHash, handedOver: true, now } as const;
+  const { state, position } = await deps.handleCommand(apiKey, keyId, issue, by(userId, workspaceId));
+  return { key: { status: state?.revoked === true ? 'given_but_revoked' : 'given' }, position };
+};
+
+/**
+ * A user without a key that works gets a new one. A key that was made but never shown (the process died in between) is
+ * lost: it is revoked and the next one made.
+ */
+const firstKey = async (deps: SetUpDependencies, { userId, workspaceId }: Owner): Promise<Keyed> => {
+  const { handleCommand, clock } = deps;
+  if (deps.keysInHand(userId) > 0) return { key: { status: 'existing' }, position: undefined };
+  for (let n = 1; ; n++) {
+    const keyId = firstKeyId(userId, n);
+    const secret = newApiKey();
+    const keyHash = hashOfKey(secret);
+    const issue = {
+      kind: 'issue',
+      keyId,
+      userId,
+      name: 'first key',
+      keyHash,
+      handedOver: false,
+      now: clock.now(),
+    } as const;
+    const { state, position } = await handleCommand(apiKey, keyId, issue, by(userId, workspaceId));
+    if (state?.keyHash === keyHash) {
+      const handedOver = async (): Promise<void> => {
+        await handleCommand(apiKey, keyId, { kind: 'hand_over', now: clock.now() }, by(userId, workspaceId));
+      };
+      return { key: { status: 'made', secret, handedOver }, position };
+    }
+    if (state?.handedOver === true && !state.revoked) return { key: { status: 'existing' }, position: undefined };
+    const revoke = { kind: 'revoke', keyId, userId, now: clock.now() } as const;
+    await handleCommand(apiKey, keyId, revoke, by(userId, workspaceId));
+  }
+};
+
+/** The system acts, on behalf of the user that it makes. */
+const by = (userId: string, workspaceId: string): CommandContext => {
+  const commandId = newCommandId();
+  return {
+    commandId,
+    correlationId: commandId,
+    causationId: commandId,
+    actor: { userId, apiKeyId: null },
+    workspaceId,
+  };
+};

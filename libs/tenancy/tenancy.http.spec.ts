@@ -1,0 +1,144 @@
+import { CommandBus } from '@nestjs/cqrs';
+import { type NestExpressApplication } from '@nestjs/platform-express';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import request from 'supertest';
+import { httpTestApp } from '#libs/http/testing/http-test-app.js';
+import { dataOf, errorOf, itemsOf } from '#libs/http/testing/replies.js';
+import { EVENT_STORE, HANDLE_COMMAND, READ_MODELS, READ_YOUR_WRITES } from '#libs/kernel/tokens.js';
+import { CallersView } from './callers-view.js';
+import { bootstrap, RegisterUser, TenancyModule, UsageMeter } from './index.js';
+import { CALLERS, USAGE } from './published.js';
+import { runningTenancy, type RunningTenancy } from './testing/running-tenancy.js';
+
+const KEY = 'given-key-number-one';
+
+describe('users, workspaces and API keys over HTTP', () => {
+  let app: NestExpressApplication;
+  let tenancy: RunningTenancy;
+  let ids: { userId: string; workspaceId: string };
+  const usage = new UsageMeter({ now: () => 1_700_000_000_000 });
+
+  const as = (key: string) => {
+    const agent = request(app.getHttpServer());
+    const auth = { Authorization: `Bearer ${key}` };
+    return {
+      get: (path: string) => agent.get(path).set(auth),
+      post: (path: string) => agent.post(path).set(auth),
+      delete: (path: string) => agent.delete(path).set(auth),
+    };
+  };
+
+  beforeAll(async () => {
+    tenancy = await runningTenancy();
+    ids = await bootstrap(tenancy.deps, KEY);
+    await tenancy.caughtUp();
+    app = await httpTestApp({
+      imports: [TenancyModule],
+      providers: [
+        { provide: CallersView, useValue: tenancy.callers },
+        { provide: CALLERS, useValue: tenancy.callers },
+        { provide: USAGE, useValue: usage },
+        { provide: EVENT_STORE, useValue: tenancy.store },
+        { provide: HANDLE_COMMAND, useValue: tenancy.handleCommand },
+        { provide: READ_MODELS, useValue: tenancy.readModels },
+        { provide: READ_YOUR_WRITES, useValue: tenancy.projectors },
+      ],
+    });
+  });
+  afterAll(async () => {
+    await app.close();
+    await tenancy.projectors.stop();
+  });
+
+  it('GET /v1/users/me has the free-plan shape, with used numbers and workspaces', async () => {
+    usage.recordRun(ids.workspaceId, 31_000);
+    const reply = await as(KEY).get('/v1/users/me/');
+    const org = {
+      id: ids.workspaceId,
+      orgname: 'owner',
+      name: 'My workspace',
+      email: 'owner@localhost',
+      daily_credits_quota: 2147483647,
+      daily_credits_used: 2,
+      daily_compute_time_quota: 2147483647,
+      daily_compute_time_used: 31000,
+      daily_invocations_quota: 2147483647,
+      daily_invocations_used: 1,
+    };
+    expect(reply.body).toEqual({
+      data: {
+        id: ids.userId,
+        username: 'owner',
+        email: 'owner@localhost',
+        daily_compute_time_quota: 2147483647,
+        daily_compute_time_used: 31000,
+        daily_invocations_quota: 2147483647,
+        daily_invocations_used: 1,
+        orgs: [org],
+      },
+    });
+    expect((await as(KEY).get('/v1/users/me/workspaces')).body).toEqual({ data: [org] });
+    expect((await as(KEY).get(`/v1/workspaces/${ids.workspaceId}`)).body).toEqual({ data: org });
+    expect((await as(KEY).get(`/v1/orgs/${ids.workspaceId}?include=id`)).body).toEqual({
+      data: { id: ids.workspaceId },
+    });
+  });
+
+  it('answers 404 for a workspace that is unknown and 403 for one of others', async () => {
+    const bus = app.get(CommandBus);
+    const bob = await bus.execute(new RegisterUser('bob', 'bob@example.com', 'Bob'));
+    await tenancy.caughtUp();
+    expect(errorOf(await as(KEY).get('/v1/workspaces/o_nope'))).toMatchObject({
+      status: 404,
+      code: 'workspace_not_found',
+    });
+    expect(errorOf(await as(KEY).get(`/v1/workspaces/${bob.workspaceId}`))).toMatchObject({
+      status: 403,
+      code: 'not_a_member',
+    });
+    expect((await as(bob.apiKey).get(`/v1/workspaces/${bob.workspaceId}`)).status).toBe(200);
+    await expect(bus.execute(new RegisterUser('bob', 'bob@example.com', 'Bob'))).rejects.toMatchObject({
+      code: 'user.already_exists',
+    });
+  });
+
+  it('issues a further key that is shown once, listed without its text, and refused once revoked', async () => {
+    const issued = dataOf(await as(KEY).post('/v1/api_keys').send({ name: 'ci' }));
+    const { id, key } = issued as { id: string; key: string };
+    expect(issued).toEqual({ id, name: 'ci', created_at: 1_700_000_000, key });
+    expect((await as(key).get('/v1/users/me')).status).toBe(200);
+
+    const list = await as(key).get('/v1/api_keys');
+    expect(
+      itemsOf(list)
+        .map((item) => item['name'])
+        .sort(),
+    ).toEqual(['ci', 'given at start']);
+    expect(list.text).not.toContain(key);
+
+    const revoked = await as(key).delete(`/v1/api_keys/${id}`);
+    expect([revoked.status, revoked.text]).toEqual([204, '']);
+    expect(errorOf(await as(key).get('/v1/users/me'))).toMatchObject({ status: 401, code: 'unauthorized' });
+    expect((await as(KEY).delete(`/v1/api_keys/${id}`)).status).toBe(204);
+    expect(itemsOf(await as(KEY).get('/v1/api_keys'))).toHaveLength(1);
+  });
+
+  it("answers 404 for a key that is unknown or another user's", async () => {
+    const eve = await app.get(CommandBus).execute(new RegisterUser('eve', 'eve@example.com', 'Eve'));
+    const { id } = dataOf(await as(KEY).post('/v1/api_keys')) as { id: string };
+    for (const other of [id, 'key_nope']) {
+      expect(errorOf(await as(eve.apiKey).delete(`/v1/api_keys/${other}`))).toMatchObject({
+        status: 404,
+        code: 'api_key_not_found',
+      });
+    }
+  });
+
+  it.each([[{ name: '' }], [{ name: 5 }], [{ name: 'x'.repeat(101) }]])('refuses the name in %j', async (body) => {
+    expect(errorOf(await as(KEY).post('/v1/api_keys').send(body))).toMatchObject({
+      status: 400,
+      code: 'invalid_parameter',
+      details: { field: 'name' },
+    });
+  });
+});
