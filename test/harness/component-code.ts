@@ -40,9 +40,10 @@ export const CUSTOM_HTTP = `http: { type: '$.interface.http', customResponse: tr
 export const relayCode = (name?: string): string =>
   componentCode({ ...(name === undefined ? {} : { name }), members: 'run(event) { this.$emit(event.body); },' });
 
-/** Emits `[payload, metadata]` pairs: the body is an array of them. */
+/** Emits `[payload, metadata]` pairs: the body is an array of them. Serial, so batches are committed in posting order. */
 export const emitterCode = (members = ''): string =>
   componentCode({
+    props: `http: '$.interface.http', db: '$.service.db'`,
     members: `${members} run(event) { for (const [payload, meta] of event.body) this.$emit(payload, meta); },`,
   });
 

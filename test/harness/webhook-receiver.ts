@@ -32,6 +32,8 @@ export interface Received {
 export interface Answer {
   readonly status?: number;
   readonly delayMs?: number;
+  /** Answers when this resolves. */
+  readonly until?: Promise<void>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -155,14 +157,15 @@ export class WebhookReceiver {
       at: Date.now(),
       signed: [...this.keys].some((key) => verified(key, request.headers, raw)),
     };
-    const { status = 200, delayMs = 0, headers = {} } = this.behaviour(++this.seen, told);
+    const { status = 200, delayMs = 0, until, headers = {} } = this.behaviour(++this.seen, told);
     const answer = (): void => {
       response.writeHead(status, { ...headers });
       response.end();
       this.received.push({ ...told, status });
       this.watchers.forEach((check) => check());
     };
-    if (delayMs === 0) answer();
+    if (until) void until.then(answer);
+    else if (delayMs === 0) answer();
     else setTimeout(answer, delayMs);
   }
 }

@@ -1,0 +1,230 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { type Source } from '#test/harness/api-client.js';
+import { componentCode, CUSTOM_HTTP, echoCode, relayCode } from '#test/harness/component-code.js';
+import { jsonOf, send } from '#test/harness/http.js';
+import { useInstance } from '#test/harness/instance.js';
+
+const instance = useInstance();
+type EndpointEvent = Record<string, unknown> & { headers: Record<string, string> };
+
+describe('the event that run gets', () => {
+  let echo: Source;
+  beforeAll(async () => {
+    echo = await instance.deploy(echoCode());
+  }, 30_000);
+
+  const got = async (body: string | Buffer | undefined, headers: Record<string, string> = {}): Promise<EndpointEvent> =>
+    jsonOf(await send(instance.endpoint(echo), { body, headers })) as EndpointEvent;
+
+  it('holds method, path, query, headers, client_ip and url', async () => {
+    const answer = await send(`${instance.endpoint(echo)}/a/b%20c?x=1&y=2&y=3`, {
+      method: 'PUT',
+      headers: { 'X-Custom-Header': 'Value', 'content-type': 'application/json' },
+      body: '{"n": 1}',
+    });
+    expect(jsonOf(answer)).toMatchObject({
+      method: 'PUT',
+      path: expect.stringMatching(/^\/a\/b(%20| )c$/),
+      query: { x: '1', y: ['2', '3'] },
+      headers: { 'x-custom-header': 'Value', 'content-type': 'application/json' },
+      client_ip: expect.stringContaining('127.0.0.1'),
+      url: expect.stringContaining('/a/b'),
+      bodyRaw: '{"n": 1}',
+      body: { n: 1 },
+    });
+  });
+
+  it('has the path / at the endpoint itself', async () => {
+    expect(jsonOf(await send(instance.endpoint(echo), { method: 'GET' }))).toMatchObject({ path: '/', method: 'GET' });
+  });
+
+  const JSON_TYPE = 'application/json';
+  const FORM = 'application/x-www-form-urlencoded';
+  it.each<[string, string | undefined, string | undefined, unknown]>([
+    ['JSON', JSON_TYPE, '{"a":[1,{"b":null}]}', { a: [1, { b: null }] }],
+    ['JSON with a charset', 'application/json; charset=utf-8', '{"a":"é"}', { a: 'é' }],
+    ['a +json type', 'application/vnd.api+json', '{"a":1}', { a: 1 }],
+    ['bad JSON', JSON_TYPE, '{"a":', '{"a":'],
+    ['a JSON scalar', JSON_TYPE, '42', 42],
+    ['JSON as text/plain', 'text/plain', '{"Type":"Notification"}', { Type: 'Notification' }],
+    ['JSON without a type', undefined, '{"a":1}', { a: 1 }],
+    ['a form', FORM, 'a=1&b=two+words&a=2', { a: ['1', '2'], b: 'two words' }],
+    ['JSON sent as a form', FORM, '{"a":1}', '{"a":1}'],
+    ['text', 'text/plain', 'hello', 'hello'],
+    ['XML', 'application/xml', '<a>1</a>', '<a>1</a>'],
+    ['nothing', undefined, undefined, {}],
+    ['nothing, as JSON', JSON_TYPE, '', {}],
+  ])('parses %s', async (_name, type, text, body) => {
+    const event = await got(text, type === undefined ? {} : { 'content-type': type });
+    expect(event).toMatchObject({ bodyRaw: text ?? '', body });
+  });
+
+  it('keeps binary bodies as base64', async () => {
+    const bytes = Buffer.from([0, 255, 254, 1, 2, 128]);
+    const event = await got(bytes, { 'content-type': 'application/octet-stream' });
+    expect(event).toMatchObject({ body: bytes.toString('base64'), isBase64Encoded: true });
+  });
+
+  it('parses multipart forms', async () => {
+    const text = '--cut\r\ncontent-disposition: form-data; name="title"\r\n\r\nHello\r\n--cut--\r\n';
+    const event = await got(text, { 'content-type': 'multipart/form-data; boundary=cut' });
+    expect(event.body).toMatchObject({ title: 'Hello' });
+  });
+
+  it('hands on large numbers and odd text in bodyRaw exactly', async () => {
+    const text = '{ "big": 12345678901234567890, "text": "\\u0000 \u2028 🚰", "__proto__": { "x": 1 } }';
+    expect((await got(text, { 'content-type': JSON_TYPE })).bodyRaw).toBe(text);
+  });
+});
+
+describe('endpoints', () => {
+  it('answer 200 and {"success": true} as JSON without customResponse', async () => {
+    const source = await instance.deploy(relayCode());
+    const answer = await instance.post(source, { n: 1 });
+    expect({ status: answer.status, body: jsonOf(answer) }).toEqual({ status: 200, body: { success: true } });
+    expect(answer.headers['content-type']).toMatch(/^application\/json/);
+    expect(await instance.payloads(source, 1)).toEqual([{ n: 1 }]);
+  });
+
+  it('emit the event unchanged for a component without run', async () => {
+    const source = await instance.deploy(
+      `export default { name: 'Bare', version: '1', props: { http: '$.interface.http' } };`,
+    );
+    await instance.post(source, { n: 7 });
+    expect(await instance.payloads(source, 1)).toEqual([expect.objectContaining({ method: 'POST', body: { n: 7 } })]);
+  });
+
+  it('answer OPTIONS themselves', async () => {
+    const source = await instance.deploy(relayCode());
+    const answer = await send(instance.endpoint(source), { method: 'OPTIONS' });
+    expect(answer.headers['access-control-allow-origin']).toBe('*');
+    const methods = String(answer.headers['access-control-allow-methods']);
+    for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'POST', 'DELETE']) expect(methods).toContain(method);
+    expect((await instance.api.summaries(source.id)).data).toEqual([]);
+  });
+
+  it('are 404 when unknown, and 413 with the numbers above 512 KB', async () => {
+    expect((await send(`${instance.server.url}/h/e0123456789abcde`, { body: {} })).status).toBe(404);
+    const source = await instance.deploy(relayCode());
+    const size = 512 * 1024 + 1;
+    const answer = await send(instance.endpoint(source), {
+      body: 'x'.repeat(size),
+      headers: { 'content-type': 'text/plain' },
+    });
+    expect(answer.status).toBe(413);
+    expect(answer.text).toContain(String(512 * 1024));
+    expect(answer.text).toContain(String(size));
+    expect(
+      (await send(instance.endpoint(source), { body: 'x'.repeat(size - 1), headers: { 'content-type': 'text/plain' } }))
+        .status,
+    ).toBe(200);
+  });
+
+  it('refuse JSON nested too deep, naming the limit', async () => {
+    const source = await instance.deploy(relayCode());
+    const answer = await send(instance.endpoint(source), {
+      body: '['.repeat(300) + ']'.repeat(300),
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain('256');
+  });
+});
+
+describe('customResponse', () => {
+  const answering = (statements: string): string =>
+    componentCode({ props: CUSTOM_HTTP, members: `async run(event) { ${statements} },` });
+
+  it.each<[string, string, number, string | undefined, string]>([
+    ['a text', `this.http.respond({ status: 201, body: 'made' });`, 201, 'text/plain', 'made'],
+    ['an object', `this.http.respond({ status: 200, body: { a: 1 } });`, 200, 'application/json', '{"a":1}'],
+    ['bytes', `this.http.respond({ status: 200, body: Buffer.from('raw') });`, 200, 'application/octet-stream', 'raw'],
+    ['no body', `this.http.respond({ status: 204 });`, 204, undefined, ''],
+    ['a status as text', `this.http.respond({ status: '202', body: 'x' });`, 202, 'text/plain', 'x'],
+    ['no status', `this.http.respond({ body: 'x' });`, 200, 'text/plain', 'x'],
+    [
+      'a type of its own',
+      `this.http.respond({ status: 200, headers: { 'Content-Type': 'text/csv' }, body: 'a,b' });`,
+      200,
+      'text/csv',
+      'a,b',
+    ],
+    [
+      'the first of two',
+      `this.http.respond({ status: 200, body: 'first' }); this.http.respond({ status: 500, body: 'second' });`,
+      200,
+      'text/plain',
+      'first',
+    ],
+    ['an error status', `this.http.respond({ status: 418, body: 'teapot' });`, 418, 'text/plain', 'teapot'],
+    ['a redirect', `this.http.respond({ status: 302, headers: { location: '/elsewhere' } });`, 302, undefined, ''],
+  ])('answers with %s', async (_name, statements, status, type, text) => {
+    const answer = await instance.post(await instance.deploy(answering(statements)), {});
+    expect({ status: answer.status, text: answer.text }).toEqual({ status, text });
+    if (type !== undefined) expect(answer.headers['content-type']).toMatch(new RegExp(`^${type}`));
+  });
+
+  it('answers 200 when respond was never called', async () => {
+    expect((await instance.post(await instance.deploy(answering('return 1;')), {})).status).toBe(200);
+  });
+
+  it('answers 500 with the error when run threw before it', async () => {
+    const answer = await instance.post(await instance.deploy(answering(`throw new Error('no idea');`)), {});
+    expect(answer.status).toBe(500);
+    expect(jsonOf(answer)).toMatchObject({ error: expect.stringContaining('no idea') });
+  });
+
+  it.each(['99', '600', '"abc"', '200.5'])('throws on the status %s', async (status) => {
+    const source = await instance.deploy(answering(`this.http.respond({ status: ${status}, body: 'x' });`));
+    expect((await instance.post(source, {})).status).toBe(500);
+    const [error] = await instance.history(source, 1, '$errors');
+    expect(JSON.stringify(error?.event)).toContain('status');
+  });
+
+  it('answers at once with immediate, and the run goes on', async () => {
+    const source = await instance.deploy(
+      componentCode({
+        props: CUSTOM_HTTP,
+        members: `async run() {
+          this.http.respond({ status: 202, body: 'early', immediate: true });
+          await fetch(${JSON.stringify('RECEIVER')} + '/reached');
+          this.$emit({ late: true });
+        },`,
+      }).replace('RECEIVER', instance.receiver.url),
+    );
+    // The run cannot end before the receiver lets it; the answer comes all the same.
+    let letGo: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    instance.receiver.behave(() => ({ until: held }));
+    const answer = await instance.post(source, {});
+    expect({ status: answer.status, text: answer.text }).toEqual({ status: 202, text: 'early' });
+    expect((await instance.api.summaries(source.id)).data).toEqual([]);
+    letGo();
+    expect(await instance.payloads(source, 1)).toEqual([{ late: true }]);
+  });
+
+  it('gives HEAD the headers only', async () => {
+    const source = await instance.deploy(
+      answering(`this.http.respond({ status: 200, headers: { 'x-seen': event.method }, body: 'text' });`),
+    );
+    const answer = await send(instance.endpoint(source), { method: 'HEAD' });
+    expect({ status: answer.status, text: answer.text, seen: answer.headers['x-seen'] }).toEqual({
+      status: 200,
+      text: '',
+      seen: 'HEAD',
+    });
+  });
+
+  it('serves requests of one source side by side', async () => {
+    const source = await instance.deploy(
+      answering(
+        `await new Promise((r) => setTimeout(r, 300)); this.http.respond({ status: 200, body: String(event.body.n) });`,
+      ),
+    );
+    await instance.post(source, { n: 0 });
+    const startedAt = Date.now();
+    const answers = await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map((n) => instance.post(source, { n })));
+    expect(answers.map(({ text }) => text)).toEqual(['1', '2', '3', '4', '5', '6', '7', '8']);
+    expect(Date.now() - startedAt).toBeLessThan(8 * 300);
+  });
+});
