@@ -67,7 +67,9 @@ const exists = async (path: string): Promise<boolean> => {
   }
 };
 
-const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
+/** By shape: an error of another realm (jest) is no instance of this one's Error. */
+const isMissing = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT';
 
 /** A new name is durable once its folder is. */
 const syncFolder = async (path: string): Promise<void> => {

@@ -51,6 +51,8 @@ export interface EmbeddedEngines {
   stats(): EmbeddedStats;
   /** Share of the write queue that is in use: above 1, refuse new work (429) until it is lower again. */
   pressure(): number;
+  /** One pass of retention over all topics, which otherwise comes every 30 s. */
+  sweep(): Promise<void>;
   /** Drains the writer, checkpoints the files, releases the directory. A second call waits for the first. */
   close(): Promise<void>;
 }
@@ -135,6 +137,7 @@ const assemble = (
       };
     },
     pressure: () => writer.stats().queuedBytes / QUEUE_BYTES,
+    sweep: () => log.sweep(),
     close: () => (closed ??= end()),
   };
 };

@@ -26,8 +26,11 @@ const FATAL = /SQLITE_(IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN)|disk I\/O error|m
 const NO_SPACE = /SQLITE_FULL|database or disk is full|ENOSPC/i;
 const BUSY = /SQLITE_BUSY|database is locked/i;
 
-const textOf = (error: unknown): string =>
-  error instanceof Error ? `${'code' in error ? String(error.code) : ''} ${error.message}` : String(error);
+/** By shape: an error of another realm (jest) is no instance of this one's Error. */
+const textOf = (error: unknown): string => {
+  if (typeof error !== 'object' || error === null) return String(error);
+  return `${'code' in error ? String(error.code) : ''} ${'message' in error ? String(error.message) : ''}`;
+};
 
 export const isFatal = (error: unknown): boolean => FATAL.test(textOf(error));
 export const isNoSpace = (error: unknown): boolean => NO_SPACE.test(textOf(error));

@@ -211,6 +211,10 @@ export class EmbeddedStreamLog implements StreamLog {
     }
   }
 
+  sweep(): Promise<void> {
+    return this.sweeper.sweep();
+  }
+
   tailBytes(): number {
     return this.tails.bytes;
   }

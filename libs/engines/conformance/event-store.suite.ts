@@ -1,0 +1,282 @@
+import { expect, it } from '@jest/globals';
+import { RevisionConflict, type EventBatch, type EventStore } from '#libs/kernel/event-store.js';
+import { START, type NewEvent, type RecordedEvent } from '#libs/kernel/events.js';
+import { type MakeHarness, type Part } from './harness.js';
+import { runParts } from './run-parts.js';
+
+export const EVENT_STORE_PARTS = ['append', 'conflict', 'repeat', 'read', 'all', 'subscribe', 'restart'] as const;
+
+export const describeEventStore = (name: string, make: MakeHarness<EventStore>): void =>
+  runParts(`EventStore: ${name}`, EVENT_STORE_PARTS, parts, make);
+
+const event = (id: string, n = 0): NewEvent => ({
+  id: `00000000-0000-4000-8000-${Buffer.from(id).toString('hex').padStart(12, '0').slice(-12)}`,
+  type: 'Counted',
+  data: { n, text: 'naïve – 東京', nested: { list: [1, null] } },
+  metadata: {
+    $correlationId: 'c1',
+    $causationId: 'c0',
+    commandId: `command-${id}`,
+    actor: { userId: 'u_1', apiKeyId: null },
+    workspaceId: 'o_1',
+    schemaVersion: 1,
+  },
+});
+
+const events = (prefix: string, count: number): NewEvent[] =>
+  Array.from({ length: count }, (_, n) => event(`${prefix}${n}`, n));
+
+const numbers = (recorded: readonly RecordedEvent[]): number[] => recorded.map(({ data }) => (data as { n: number }).n);
+
+const collect = async (stream: AsyncIterable<RecordedEvent>): Promise<RecordedEvent[]> => {
+  const all: RecordedEvent[] = [];
+  for await (const each of stream) all.push(each);
+  return all;
+};
+
+/** Appends `count` events one by one, on the revision of the one before. */
+const fill = async (store: EventStore, stream: string, count: number): Promise<void> => {
+  for (let n = 0; n < count; n++) {
+    await store.append(stream, [event(`${stream}${n}`, n)], n === 0 ? 'no_stream' : BigInt(n - 1));
+  }
+};
+
+const parts: Record<(typeof EVENT_STORE_PARTS)[number], Part<EventStore>> = {
+  append: (store) => {
+    it('answers with revision and position of the last event', async () => {
+      const first = await store().append('count-1', events('a', 3), 'no_stream');
+      expect(first.revision).toBe(2n);
+      const second = await store().append('count-1', events('b', 1), 2n);
+      expect(second.revision).toBe(3n);
+      expect(second.position > first.position).toBe(true);
+      expect(second.position).toHaveLength(START.length);
+      expect(await store().lastPosition()).toBe(second.position);
+    });
+
+    it('records the event as it was given', async () => {
+      await store().append('count-1', [event('a', 7)], 'no_stream');
+      const [recorded] = await collect(store().read('count-1'));
+      expect(recorded).toMatchObject({ ...event('a', 7), stream: 'count-1', revision: 0n });
+      expect(typeof recorded?.recordedAt).toBe('number');
+    });
+
+    it('refuses an empty list', async () => {
+      await expect(store().append('count-1', [], 'no_stream')).rejects.toThrow('without events');
+    });
+
+    it('takes appends to many streams at once', async () => {
+      const streams = Array.from({ length: 100 }, (_, i) => `count-${i}`);
+      await Promise.all(streams.map((stream) => store().append(stream, events(stream, 2), 'no_stream')));
+      const all = await store().readAll(START, 1000);
+      expect(all).toHaveLength(200);
+      // The events of one append stand together, in order.
+      for (let i = 0; i < 200; i += 2) {
+        expect(all[i]?.stream).toBe(all[i + 1]?.stream);
+        expect([all[i]?.revision, all[i + 1]?.revision]).toEqual([0n, 1n]);
+      }
+    });
+  },
+
+  conflict: (store) => {
+    const conflict = async (work: Promise<unknown>): Promise<RevisionConflict> => {
+      const error = await work.then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      expect(error).toBeInstanceOf(RevisionConflict);
+      return error as RevisionConflict;
+    };
+
+    it('names both revisions and writes nothing', async () => {
+      await fill(store(), 'count-1', 3);
+      const behind = await conflict(store().append('count-1', events('x', 2), 0n));
+      expect([behind.stream, behind.expected, behind.actual]).toEqual(['count-1', 0n, 2n]);
+      const ahead = await conflict(store().append('count-1', events('y', 1), 5n));
+      expect([ahead.expected, ahead.actual]).toEqual([5n, 2n]);
+      expect(await collect(store().read('count-1'))).toHaveLength(3);
+    });
+
+    it('when the stream must not exist but does, and the other way round', async () => {
+      await fill(store(), 'count-1', 1);
+      const exists = await conflict(store().append('count-1', events('x', 1), 'no_stream'));
+      expect([exists.expected, exists.actual]).toEqual(['no_stream', 0n]);
+      const missing = await conflict(store().append('count-2', events('y', 1), 0n));
+      expect([missing.expected, missing.actual]).toEqual([0n, 'no_stream']);
+    });
+
+    it('lets one of many writers at the same revision through', async () => {
+      await fill(store(), 'count-1', 1);
+      const results = await Promise.allSettled(
+        Array.from({ length: 20 }, (_, i) => store().append('count-1', events(`w${i}`, 1), 0n)),
+      );
+      expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      expect(await collect(store().read('count-1'))).toHaveLength(2);
+    });
+  },
+
+  repeat: (store, harness) => {
+    it('answers a repeat with the first result, also when the stream has moved on', async () => {
+      const first = await store().append('count-1', events('a', 2), 'no_stream');
+      await store().append('count-1', events('b', 1), 1n);
+      expect(await store().append('count-1', events('a', 2), 'no_stream')).toEqual(first);
+      expect(await collect(store().read('count-1'))).toHaveLength(3);
+    });
+
+    it('answers two equal appends sent together alike', async () => {
+      const [one, two] = await Promise.all([
+        store().append('count-1', events('a', 2), 'no_stream'),
+        store().append('count-1', events('a', 2), 'no_stream'),
+      ]);
+      expect(one).toEqual(two);
+      expect(await store().readAll(START, 10)).toHaveLength(2);
+    });
+
+    it('answers a repeat after a restart', async () => {
+      await fill(store(), 'count-1', 2);
+      const first = await store().append('count-1', events('a', 2), 1n);
+      const reopened = await harness().reopen();
+      expect(await reopened.append('count-1', events('a', 2), 1n)).toEqual(first);
+    });
+
+    it('does not take other events for a repeat', async () => {
+      await store().append('count-1', events('a', 2), 'no_stream');
+      await expect(store().append('count-1', [event('a0'), event('z')], 'no_stream')).rejects.toThrow(RevisionConflict);
+    });
+  },
+
+  read: (store) => {
+    it('yields nothing for a stream that does not exist', async () => {
+      expect(await collect(store().read('count-none'))).toEqual([]);
+      expect(await collect(store().read('count-none', { direction: 'backwards' }))).toEqual([]);
+    });
+
+    it('goes forwards and backwards, from a revision, up to a limit', async () => {
+      await fill(store(), 'count-1', 5);
+      await fill(store(), 'count-2', 2);
+      const read = async (options?: Parameters<EventStore['read']>[1]): Promise<number[]> =>
+        numbers(await collect(store().read('count-1', options)));
+      expect(await read()).toEqual([0, 1, 2, 3, 4]);
+      expect(await read({ from: 2n })).toEqual([2, 3, 4]);
+      expect(await read({ from: 1n, limit: 2 })).toEqual([1, 2]);
+      expect(await read({ direction: 'backwards' })).toEqual([4, 3, 2, 1, 0]);
+      expect(await read({ direction: 'backwards', from: 2n })).toEqual([2, 1, 0]);
+      expect(await read({ direction: 'backwards', limit: 1 })).toEqual([4]);
+      expect(await read({ from: 9n })).toEqual([]);
+      expect(await read({ limit: 0 })).toEqual([]);
+    });
+
+    it('reads a long stream whole', async () => {
+      await store().append('count-1', events('a', 700), 'no_stream');
+      await store().append('count-1', events('b', 700), 699n);
+      const revisions = (await collect(store().read('count-1'))).map(({ revision }) => Number(revision));
+      expect(revisions).toEqual(Array.from({ length: 1400 }, (_, i) => i));
+      const backwards = await collect(store().read('count-1', { direction: 'backwards', limit: 1200 }));
+      expect([backwards[0]?.revision, backwards.at(-1)?.revision, backwards.length]).toEqual([1399n, 200n, 1200]);
+    });
+
+    it('may be left early', async () => {
+      await fill(store(), 'count-1', 3);
+      for await (const first of store().read('count-1')) {
+        expect(first.revision).toBe(0n);
+        break;
+      }
+      expect(await collect(store().read('count-1'))).toHaveLength(3);
+    });
+  },
+
+  all: (store) => {
+    it('is empty at first', async () => {
+      expect(await store().readAll(START, 10)).toEqual([]);
+      expect(await store().lastPosition()).toBe(START);
+    });
+
+    it('pages through every stream in the order of the appends', async () => {
+      for (let n = 0; n < 6; n++) {
+        await store().append(`count-${n % 3}`, [event(`e${n}`, n)], n < 3 ? 'no_stream' : 0n);
+      }
+      const seen: RecordedEvent[] = [];
+      for (let after = START; ;) {
+        const page = await store().readAll(after, 4);
+        seen.push(...page);
+        const last = page.at(-1);
+        if (!last) break;
+        after = last.position;
+      }
+      expect(numbers(seen)).toEqual([0, 1, 2, 3, 4, 5]);
+      const positions = seen.map(({ position }) => position);
+      expect(positions).toEqual([...new Set(positions)].sort());
+    });
+  },
+
+  subscribe: (store, harness) => {
+    it('says when history is read, at once on an empty log', async () => {
+      const stop = new AbortController();
+      for await (const batch of store().subscribe(START, stop.signal)) {
+        expect(batch).toEqual({ events: [], caughtUp: true, position: START });
+        stop.abort();
+      }
+    });
+
+    it('resumes after a position, then goes on live', async () => {
+      await fill(store(), 'count-1', 4);
+      const [, second] = await store().readAll(START, 2);
+      const stop = new AbortController();
+      const seen: number[] = [];
+      let caughtUp = false;
+      for await (const batch of store().subscribe(second!.position, stop.signal)) {
+        seen.push(...numbers(batch.events));
+        if (batch.caughtUp && !caughtUp) {
+          caughtUp = true;
+          await store().append('count-1', [event('live', 4)], 3n);
+        }
+        if (seen.includes(4)) stop.abort();
+      }
+      expect(seen).toEqual([2, 3, 4]);
+    });
+
+    it('neither misses nor reorders under concurrent writers, for fast and slow readers', async () => {
+      const writers = 8;
+      const each = 60;
+      const follow = async (slow: boolean): Promise<string[]> => {
+        const stop = new AbortController();
+        const seen: string[] = [];
+        for await (const batch of store().subscribe(START, stop.signal)) {
+          seen.push(...batch.events.map(({ position }) => position));
+          if (slow) await harness().flush();
+          if (seen.length >= writers * each) stop.abort();
+        }
+        return seen;
+      };
+      const readers = [follow(false), follow(true), follow(false)];
+      await Promise.all(Array.from({ length: writers }, (_, i) => fill(store(), `count-${i}`, each)));
+      const all = (await store().readAll(START, 10_000)).map(({ position }) => position);
+      expect(all).toHaveLength(writers * each);
+      for (const seen of await Promise.all(readers)) expect(seen).toEqual(all);
+    });
+
+    it('ends without an error when aborted while it waits, and before it starts', async () => {
+      const stop = new AbortController();
+      const batches: EventBatch[] = [];
+      const reading = (async () => {
+        for await (const batch of store().subscribe(START, stop.signal)) batches.push(batch);
+      })();
+      await fill(store(), 'count-1', 1);
+      stop.abort();
+      await reading;
+      expect(batches.length).toBeGreaterThan(0);
+      for await (const batch of store().subscribe(START, stop.signal)) expect(batch).toBeUndefined();
+    });
+  },
+
+  restart: (store, harness) => {
+    it('keeps everything, and goes on counting', async () => {
+      await fill(store(), 'count-1', 3);
+      const before = await store().readAll(START, 10);
+      const reopened = await harness().reopen();
+      expect(await reopened.readAll(START, 10)).toEqual(before);
+      const next = await reopened.append('count-1', [event('more', 3)], 2n);
+      expect(next.revision).toBe(3n);
+      expect(next.position > before[2]!.position).toBe(true);
+    });
+  },
+};

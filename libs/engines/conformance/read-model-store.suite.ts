@@ -1,0 +1,301 @@
+import { expect, it } from '@jest/globals';
+import {
+  CheckpointConflict,
+  UnknownCursor,
+  type CollectionSchema,
+  type Doc,
+  type ReadModelStore,
+  type ReadModelWrite,
+} from '#libs/kernel/read-model-store.js';
+import { type MakeHarness, type Part } from './harness.js';
+import { runParts } from './run-parts.js';
+
+export const READ_MODEL_STORE_PARTS = [
+  'apply',
+  'checkpoint',
+  'get',
+  'page',
+  'delete_range',
+  'trim',
+  'rebuild',
+  'restart',
+] as const;
+
+export const describeReadModelStore = (name: string, make: MakeHarness<ReadModelStore>): void =>
+  runParts(`ReadModelStore: ${name}`, READ_MODEL_STORE_PARTS, parts, make);
+
+interface Item extends Doc {
+  readonly owner: string;
+  readonly kind: string;
+  readonly at: string;
+  readonly extra?: unknown;
+}
+
+const schema: CollectionSchema = { name: 'items.list.v1', indexed: ['owner', 'kind'], sort: 'at' };
+
+const item = (id: string, at: number, owner = 'o1', kind = 'a'): Item => ({
+  id,
+  owner,
+  kind,
+  at: String(at).padStart(6, '0'),
+});
+const put = (...docs: Item[]): ReadModelWrite[] => docs.map((doc) => ({ op: 'put', doc }));
+
+const fill = async (store: ReadModelStore, writes: readonly ReadModelWrite[]): Promise<void> => {
+  await store.register(schema);
+  await store.apply({ schema, generation: 1, expected: null, next: '1', writes });
+};
+
+const ids = (docs: readonly (Doc | undefined)[]): (string | undefined)[] => docs.map((doc) => doc?.id);
+const listed = async (store: ReadModelStore, where = {}): Promise<(string | undefined)[]> =>
+  ids((await store.page(schema, { where, limit: 1000 })).docs);
+
+const parts: Record<(typeof READ_MODEL_STORE_PARTS)[number], Part<ReadModelStore>> = {
+  apply: (store) => {
+    it('applies the writes of a batch in order', async () => {
+      await fill(store(), [
+        ...put(item('a', 1), item('b', 2), item('c', 3)),
+        { op: 'delete', id: 'a' },
+        { op: 'put', doc: { ...item('b', 9), extra: { deep: ['ü', null, 1.5] } } as Doc },
+        { op: 'delete', id: 'missing' },
+      ]);
+      expect(await listed(store())).toEqual(['b', 'c']);
+      expect(await store().get(schema, 'b')).toEqual({ ...item('b', 9), extra: { deep: ['ü', null, 1.5] } });
+    });
+
+    it('moves a document between lists when an indexed field changes', async () => {
+      await fill(store(), put(item('a', 1, 'o1'), item('b', 2, 'o1')));
+      await store().apply({ schema, generation: 1, expected: '1', next: '2', writes: put(item('a', 1, 'o2')) });
+      expect(await listed(store(), { owner: 'o1' })).toEqual(['b']);
+      expect(await listed(store(), { owner: 'o2' })).toEqual(['a']);
+    });
+
+    it('keeps collections apart', async () => {
+      const other = { ...schema, name: 'items.other.v1' };
+      await fill(store(), put(item('a', 1)));
+      await store().register(other);
+      expect(await store().get(other, 'a')).toBeUndefined();
+    });
+  },
+
+  checkpoint: (store, harness) => {
+    it('is null at first, then the last one applied', async () => {
+      expect(await store().register(schema)).toEqual({ active: 1, checkpoint: null });
+      await fill(store(), put(item('a', 1)));
+      expect(await store().register(schema)).toEqual({ active: 1, checkpoint: '1' });
+    });
+
+    it('of another owner stops this one, which changes nothing', async () => {
+      await fill(store(), put(item('a', 1)));
+      await store().apply({ schema, generation: 1, expected: '1', next: '2', writes: put(item('b', 2)) });
+      const second = store().apply({
+        schema,
+        generation: 1,
+        expected: '1',
+        next: '2',
+        writes: [{ op: 'delete', id: 'a' }, ...put(item('x', 3))],
+      });
+      const error = await second.then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      expect(error).toBeInstanceOf(CheckpointConflict);
+      expect(error).toMatchObject({ collection: schema.name, expected: '1', actual: '2' });
+      await harness().flush();
+      expect(await listed(store())).toEqual(['b', 'a']);
+    });
+
+    it('lets one of two owners through when both apply at once', async () => {
+      await store().register(schema);
+      const results = await Promise.allSettled(
+        ['x', 'y'].map((id) =>
+          store().apply({ schema, generation: 1, expected: null, next: id, writes: put(item(id, 1)) }),
+        ),
+      );
+      expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      const { checkpoint } = await store().register(schema);
+      expect(await listed(store())).toEqual([checkpoint]);
+    });
+
+    it('takes a chain of batches sent without waiting', async () => {
+      await store().register(schema);
+      await Promise.all(
+        Array.from({ length: 50 }, (_, i) =>
+          store().apply({
+            schema,
+            generation: 1,
+            expected: i === 0 ? null : String(i),
+            next: String(i + 1),
+            writes: put(item(`d${i}`, i)),
+          }),
+        ),
+      );
+      expect(await store().register(schema)).toEqual({ active: 1, checkpoint: '50' });
+      expect(await listed(store())).toHaveLength(50);
+    });
+  },
+
+  get: (store) => {
+    it('gives one, or undefined', async () => {
+      await fill(store(), put(item('a', 1)));
+      expect(await store().get(schema, 'a')).toEqual(item('a', 1));
+      expect(await store().get(schema, 'b')).toBeUndefined();
+    });
+
+    it('gives many in the order asked for', async () => {
+      await fill(store(), put(item('a', 1), item('b', 2), item('c', 3)));
+      expect(ids(await store().getMany(schema, ['c', 'none', 'a', 'c']))).toEqual(['c', undefined, 'a', 'c']);
+      expect(await store().getMany(schema, [])).toEqual([]);
+    });
+  },
+
+  page: (store) => {
+    // Ties in `at`: 5 documents share each value.
+    const docs = Array.from({ length: 25 }, (_, i) =>
+      item(`d${String(i).padStart(2, '0')}`, Math.floor(i / 5), i % 2 === 0 ? 'even' : 'odd', i < 12 ? 'low' : 'high'),
+    );
+    const order = docs.map(({ id }) => id).reverse();
+
+    it('lists highest sort first, then highest id', async () => {
+      await fill(store(), put(...docs));
+      const page = await store().page(schema, { where: {}, limit: 7 });
+      expect(ids(page.docs)).toEqual(order.slice(0, 7));
+      expect(page.total).toBe(25);
+    });
+
+    it('pages down by `after` without a gap or a repeat, also through ties', async () => {
+      await fill(store(), put(...docs));
+      const seen: string[] = [];
+      for (;;) {
+        const after = seen.at(-1);
+        const page = await store().page(schema, { where: {}, limit: 4, ...(after === undefined ? {} : { after }) });
+        if (page.docs.length === 0) break;
+        seen.push(...page.docs.map(({ id }) => id));
+      }
+      expect(seen).toEqual(order);
+    });
+
+    it('pages up by `before`: those right before it, in list order', async () => {
+      await fill(store(), put(...docs));
+      const before = order[12]!;
+      expect(ids((await store().page(schema, { where: {}, limit: 4, before })).docs)).toEqual(order.slice(8, 12));
+      expect(ids((await store().page(schema, { where: {}, limit: 4, before: order[2]! })).docs)).toEqual(
+        order.slice(0, 2),
+      );
+    });
+
+    it('between `after` and `before`', async () => {
+      await fill(store(), put(...docs));
+      const page = await store().page(schema, { where: {}, limit: 100, after: order[3]!, before: order[9]! });
+      expect(ids(page.docs)).toEqual(order.slice(4, 9));
+    });
+
+    it('filters by one field and by several, and counts what matches', async () => {
+      await fill(store(), put(...docs));
+      const odd = await store().page(schema, { where: { owner: 'odd' }, limit: 3 });
+      expect(ids(odd.docs)).toEqual(['d23', 'd21', 'd19']);
+      expect(odd.total).toBe(12);
+      const both = await store().page(schema, { where: { owner: 'odd', kind: 'low' }, limit: 3, after: 'd09' });
+      expect(ids(both.docs)).toEqual(['d07', 'd05', 'd03']);
+      expect(both.total).toBe(6);
+      expect(await store().page(schema, { where: { owner: 'none' }, limit: 3 })).toEqual({ docs: [], total: 0 });
+    });
+
+    it('refuses a cursor that names no document of this list', async () => {
+      await fill(store(), put(...docs));
+      const page = (query: object): Promise<unknown> => store().page(schema, { where: {}, limit: 3, ...query });
+      await expect(page({ after: 'none' })).rejects.toThrow(UnknownCursor);
+      await expect(page({ before: 'none' })).rejects.toThrow(UnknownCursor);
+      await expect(page({ where: { owner: 'odd' }, after: 'd02' })).rejects.toThrow(UnknownCursor);
+    });
+  },
+
+  delete_range: (store) => {
+    const removed = async (write: Partial<{ from: string; to: string }>): Promise<(string | undefined)[]> => {
+      await fill(store(), [
+        ...put(item('a', 1), item('b', 2), item('c', 3), item('x', 2, 'o2')),
+        { op: 'delete_range', where: { owner: 'o1' }, ...write },
+      ]);
+      return listed(store());
+    };
+
+    it('takes both ends with it', async () => {
+      expect(await removed({ from: '000002', to: '000003' })).toEqual(['x', 'a']);
+    });
+    it('is open where an end is absent', async () => {
+      expect(await removed({ to: '000002' })).toEqual(['c', 'x']);
+    });
+    it('takes all that match without ends', async () => {
+      expect(await removed({})).toEqual(['x']);
+    });
+  },
+
+  trim: (store) => {
+    it('keeps the highest, ties broken by id, and leaves others alone', async () => {
+      const docs = Array.from({ length: 10 }, (_, i) => item(`d${i}`, Math.floor(i / 4)));
+      await fill(store(), [
+        ...put(...docs, item('x', 0, 'o2')),
+        { op: 'trim', where: { owner: 'o1' }, keep: 5 },
+        { op: 'trim', where: { owner: 'o2' }, keep: 5 },
+      ]);
+      expect(await listed(store(), { owner: 'o1' })).toEqual(['d9', 'd8', 'd7', 'd6', 'd5']);
+      expect(await listed(store(), { owner: 'o2' })).toEqual(['x']);
+    });
+
+    it('to nothing', async () => {
+      await fill(store(), [...put(item('a', 1), item('b', 1)), { op: 'trim', where: {}, keep: 0 }]);
+      expect(await listed(store())).toEqual([]);
+    });
+  },
+
+  rebuild: (store, harness) => {
+    it('fills a generation while the old one is read, then switches', async () => {
+      await fill(store(), put(item('old', 1)));
+      const generation = await store().beginGeneration(schema);
+      await store().apply({ schema, generation, expected: null, next: '7', writes: put(item('new', 2)) });
+      expect(await listed(store())).toEqual(['old']);
+      expect(ids([await store().get(schema, 'new'), await store().get(schema, 'new', generation)])).toEqual([
+        undefined,
+        'new',
+      ]);
+      // The old one still follows the log until the switch.
+      await store().apply({ schema, generation: 1, expected: '1', next: '2', writes: put(item('old2', 3)) });
+
+      await store().activateGeneration(schema, generation);
+      await harness().flush();
+      expect(await listed(store())).toEqual(['new']);
+      expect(await store().register(schema)).toEqual({ active: generation, checkpoint: '7' });
+      await store().apply({ schema, generation, expected: '7', next: '8', writes: put(item('new2', 3)) });
+      expect(await listed(store())).toEqual(['new2', 'new']);
+    });
+
+    it('drops an unfinished one when begun again', async () => {
+      await fill(store(), put(item('old', 1)));
+      const first = await store().beginGeneration(schema);
+      await store().apply({ schema, generation: first, expected: null, next: '1', writes: put(item('half', 1)) });
+      const second = await store().beginGeneration(schema);
+      expect(await store().getMany(schema, ['half'], second)).toEqual([undefined]);
+      await store().apply({ schema, generation: second, expected: null, next: '1', writes: put(item('whole', 1)) });
+      await store().activateGeneration(schema, second);
+      expect(await listed(store())).toEqual(['whole']);
+    });
+
+    it('of one that was interrupted by a restart leaves the old one active', async () => {
+      await fill(store(), put(item('old', 1)));
+      const generation = await store().beginGeneration(schema);
+      await store().apply({ schema, generation, expected: null, next: '1', writes: put(item('half', 1)) });
+      const reopened = await harness().reopen();
+      expect(await reopened.register(schema)).toEqual({ active: 1, checkpoint: '1' });
+      expect(await listed(reopened)).toEqual(['old']);
+    });
+  },
+
+  restart: (store, harness) => {
+    it('finds documents and checkpoint as they were', async () => {
+      await fill(store(), put(item('a', 1), item('b', 2)));
+      const reopened = await harness().reopen();
+      expect(await reopened.register(schema)).toEqual({ active: 1, checkpoint: '1' });
+      expect(await listed(reopened)).toEqual(['b', 'a']);
+    });
+  },
+};

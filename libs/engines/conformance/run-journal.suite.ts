@@ -1,0 +1,218 @@
+import { expect, it } from '@jest/globals';
+import { StateConflict, type RunCommit, type RunJournal } from '#libs/runtime/run-journal.js';
+import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
+import { type MakeHarness, type Part } from './harness.js';
+import { eventually } from './eventually.js';
+import { runParts } from './run-parts.js';
+
+export const RUN_JOURNAL_PARTS = ['state', 'atomicity', 'owners', 'inbox', 'drop', 'restart'] as const;
+
+/** The journal together with the log that its records go to. */
+export interface JournalAndLog {
+  readonly journal: RunJournal;
+  readonly log: StreamLog;
+}
+
+export const describeRunJournal = (name: string, make: MakeHarness<JournalAndLog>): void =>
+  runParts(`RunJournal: ${name}`, RUN_JOURNAL_PARTS, parts, make);
+
+const TOPIC = 'emits.dc_1';
+const emit = (n: number): LogRecord => ({ topic: TOPIC, key: 'dc_1', headers: { id: `e${n}` }, value: `{"n":${n}}` });
+
+const commit = (expectedVersion: number, change: Partial<RunCommit> = {}): RunCommit => ({
+  sourceId: 'dc_1',
+  expectedVersion,
+  progress: { through: expectedVersion, above: [] },
+  dedupe: {},
+  dbChanges: {},
+  lastEventId: `1700000000000-${expectedVersion}`,
+  inbox: [],
+  records: [],
+  ...change,
+});
+
+const emitted = async ({ log }: JournalAndLog): Promise<(string | undefined)[]> =>
+  (await log.read(TOPIC, -1, 1000)).map(({ headers }) => headers.id);
+
+const parts: Record<(typeof RUN_JOURNAL_PARTS)[number], Part<JournalAndLog>> = {
+  state: (port) => {
+    it('of a source that never committed is empty', async () => {
+      expect(await port().journal.load('dc_new')).toEqual({
+        version: 0,
+        progress: { through: -1, above: [] },
+        dedupe: {},
+        db: {},
+        lastEventId: '',
+      });
+    });
+
+    it('adds up over commits: changed caches and keys replace, others stay', async () => {
+      const { journal } = port();
+      const unique = { strategy: 'unique', ids: ['a', 'b'] } as const;
+      await journal.commit(
+        commit(0, {
+          progress: { through: 3, above: [5, 8] },
+          dedupe: { '': unique, other: { strategy: 'greatest', max: 7 } },
+          dbChanges: { a: '1', b: '{"x":"ü"}', c: 'null' },
+        }),
+      );
+      await journal.commit(
+        commit(1, {
+          dedupe: { other: { strategy: 'greatest', max: 9 }, third: { strategy: 'last', id: 'z' } },
+          dbChanges: { a: '2', b: null, missing: null },
+        }),
+      );
+      expect(await journal.load('dc_1')).toEqual({
+        version: 2,
+        progress: { through: 1, above: [] },
+        dedupe: { '': unique, other: { strategy: 'greatest', max: 9 }, third: { strategy: 'last', id: 'z' } },
+        db: { a: '2', c: 'null' },
+        lastEventId: '1700000000000-1',
+      });
+    });
+
+    it('of one source is not that of another', async () => {
+      const { journal } = port();
+      await journal.commit(commit(0, { dbChanges: { a: '1' } }));
+      await journal.commit(commit(0, { sourceId: 'dc_2', dbChanges: { a: '2' } }));
+      expect([(await journal.load('dc_1')).db, (await journal.load('dc_2')).db]).toEqual([{ a: '1' }, { a: '2' }]);
+    });
+  },
+
+  atomicity: (port, harness) => {
+    it('writes state and emits together, and wakes the consumers of the topic', async () => {
+      const { journal, log } = port();
+      await log.createTopic(TOPIC, {});
+      const seen: (string | undefined)[] = [];
+      const consumer = await log.consume({
+        group: 'g',
+        topics: { names: [TOPIC] },
+        maxBatch: 10,
+        maxUnacked: 10,
+        handler: async (batch) => {
+          for (const { headers, offset } of batch.records) {
+            seen.push(headers.id);
+            batch.ack(offset);
+          }
+        },
+      });
+      await journal.commit(commit(0, { records: [emit(1), emit(2)] }));
+      await journal.commit(commit(1, { records: [emit(3)] }));
+      await eventually('three emits consumed', () => seen.length === 3);
+      expect(seen).toEqual(['e1', 'e2', 'e3']);
+      expect(await emitted(port())).toEqual(['e1', 'e2', 'e3']);
+      await consumer.close();
+    });
+
+    it('writes nothing of a commit that is refused', async () => {
+      const { journal, log } = port();
+      await log.createTopic(TOPIC, {});
+      await journal.commit(commit(0, { records: [emit(1)] }));
+      const refused = commit(0, { records: [emit(2)], dbChanges: { a: '1' }, inbox: ['inv_2'] });
+      await expect(journal.commit(refused)).rejects.toThrow(StateConflict);
+      await harness().flush();
+      expect(await emitted(port())).toEqual(['e1']);
+      expect((await journal.load('dc_1')).db).toEqual({});
+      expect(await journal.seen('dc_1', ['inv_2'])).toEqual(new Set());
+    });
+
+    it('drops the emits of a source whose topic is gone, and keeps the rest', async () => {
+      const { journal } = port();
+      await journal.commit(commit(0, { records: [emit(1)], dbChanges: { a: '1' } }));
+      expect((await journal.load('dc_1')).db).toEqual({ a: '1' });
+    });
+  },
+
+  owners: (port) => {
+    it('are told both versions', async () => {
+      const { journal } = port();
+      await journal.commit(commit(0));
+      await journal.commit(commit(1));
+      const error: unknown = await journal.commit(commit(1)).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(StateConflict);
+      expect(error).toMatchObject({ sourceId: 'dc_1', expected: 1, actual: 2 });
+    });
+
+    it('apply commits sent without waiting in call order', async () => {
+      const { journal, log } = port();
+      await log.createTopic(TOPIC, {});
+      await Promise.all(
+        Array.from({ length: 60 }, (_, n) =>
+          journal.commit(commit(n, { records: [emit(n)], dbChanges: { n: `${n}` } })),
+        ),
+      );
+      expect(await journal.load('dc_1')).toMatchObject({ version: 60, db: { n: '59' } });
+      expect(await emitted(port())).toEqual(Array.from({ length: 60 }, (_, n) => `e${n}`));
+    });
+
+    it('lose every commit that was sent after one that is refused', async () => {
+      const { journal } = port();
+      await journal.commit(commit(0, { lastEventId: 'other owner' }));
+      const results = await Promise.allSettled(
+        [0, 1, 2].map((n) => journal.commit(commit(n, { dbChanges: { a: `${n}` } }))),
+      );
+      expect(results[0]?.status).toBe('rejected');
+      // Had the first gone through, the second would expect version 1, which is there, but of the other owner.
+      expect((await journal.load('dc_1')).version).toBeGreaterThanOrEqual(1);
+      const late = await Promise.allSettled([5, 6, 7].map((n) => journal.commit(commit(n))));
+      expect(late.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    });
+
+    it('of different sources do not meet', async () => {
+      const { journal } = port();
+      const sources = Array.from({ length: 40 }, (_, i) => `dc_${i}`);
+      await Promise.all(sources.flatMap((sourceId) => [0, 1].map((n) => journal.commit(commit(n, { sourceId })))));
+      for (const sourceId of sources) expect((await journal.load(sourceId)).version).toBe(2);
+    });
+  },
+
+  inbox: (port) => {
+    it('knows the invocations committed, by source', async () => {
+      const { journal } = port();
+      await journal.commit(commit(0, { inbox: ['inv_1', 'inv_2'] }));
+      expect(await journal.seen('dc_1', ['inv_2', 'inv_3'])).toEqual(new Set(['inv_2']));
+      expect(await journal.seen('dc_2', ['inv_2'])).toEqual(new Set());
+      expect(await journal.seen('dc_1', [])).toEqual(new Set());
+    });
+
+    it('remembers at least the last 1,000', async () => {
+      const { journal } = port();
+      const all = Array.from({ length: 2600 }, (_, i) => `inv_${i}`);
+      await Promise.all(
+        Array.from({ length: 26 }, (_, n) => journal.commit(commit(n, { inbox: all.slice(n * 100, n * 100 + 100) }))),
+      );
+      const newest = all.slice(-1000);
+      expect((await journal.seen('dc_1', newest)).size).toBe(1000);
+      expect((await journal.seen('dc_1', all)).size).toBeLessThan(2600);
+    });
+  },
+
+  drop: (port) => {
+    it('forgets a source whole, twice without harm, and others not at all', async () => {
+      const { journal } = port();
+      await journal.commit(
+        commit(0, { inbox: ['inv_1'], dbChanges: { a: '1' }, dedupe: { '': { strategy: 'last', id: 'x' } } }),
+      );
+      await journal.commit(commit(0, { sourceId: 'dc_2' }));
+      await journal.drop('dc_1');
+      await journal.drop('dc_1');
+      expect(await journal.load('dc_1')).toMatchObject({ version: 0, db: {}, dedupe: {}, lastEventId: '' });
+      expect(await journal.seen('dc_1', ['inv_1'])).toEqual(new Set());
+      expect((await journal.load('dc_2')).version).toBe(1);
+      await journal.commit(commit(0));
+    });
+  },
+
+  restart: (port, harness) => {
+    it('finds state, inbox and emits as they were', async () => {
+      await port().log.createTopic(TOPIC, {});
+      await port().journal.commit(commit(0, { inbox: ['inv_1'], dbChanges: { a: '1' }, records: [emit(1)] }));
+      const before = await port().journal.load('dc_1');
+      const { journal, log } = await harness().reopen();
+      expect(await journal.load('dc_1')).toEqual(before);
+      expect(await journal.seen('dc_1', ['inv_1'])).toEqual(new Set(['inv_1']));
+      await journal.commit(commit(1, { records: [emit(2)] }));
+      expect(await emitted({ journal, log })).toEqual(['e1', 'e2']);
+    });
+  },
+};

@@ -1,0 +1,199 @@
+import { readFile } from 'node:fs/promises';
+import { expect, it } from '@jest/globals';
+import { type BlobStore } from '#libs/kernel/blob-store.js';
+import { type Vault } from '#libs/kernel/vault.js';
+import { type RetrySchedule, type Waiting } from '#libs/delivery/retry-schedule.js';
+import { type TickStore } from '#libs/scheduling/tick-store.js';
+import { type MakeHarness, type Part } from './harness.js';
+import { runParts } from './run-parts.js';
+
+export const VAULT_PARTS = ['secrets', 'isolation', 'restart'] as const;
+export const BLOB_STORE_PARTS = ['blobs', 'files', 'restart'] as const;
+export const RETRY_SCHEDULE_PARTS = ['order', 'replace', 'remove', 'restart'] as const;
+export const TICK_STORE_PARTS = ['ticks', 'drop', 'restart'] as const;
+
+export const describeVault = (name: string, make: MakeHarness<Vault>): void =>
+  runParts(`Vault: ${name}`, VAULT_PARTS, vault, make);
+export const describeBlobStore = (name: string, make: MakeHarness<BlobStore>): void =>
+  runParts(`BlobStore: ${name}`, BLOB_STORE_PARTS, blobs, make);
+export const describeRetrySchedule = (name: string, make: MakeHarness<RetrySchedule>): void =>
+  runParts(`RetrySchedule: ${name}`, RETRY_SCHEDULE_PARTS, schedule, make);
+export const describeTickStore = (name: string, make: MakeHarness<TickStore>): void =>
+  runParts(`TickStore: ${name}`, TICK_STORE_PARTS, ticks, make);
+
+const vault: Record<(typeof VAULT_PARTS)[number], Part<Vault>> = {
+  secrets: (store) => {
+    it('come back as they were; a repeat overwrites, a deleted one is gone', async () => {
+      await store().put('sec_1', 'o_1', 'pässword');
+      expect(await store().get('sec_1', 'o_1')).toBe('pässword');
+      await store().put('sec_1', 'o_1', '');
+      expect(await store().get('sec_1', 'o_1')).toBe('');
+      await store().delete('sec_1');
+      await store().delete('sec_1');
+      expect(await store().get('sec_1', 'o_1')).toBeUndefined();
+    });
+  },
+  isolation: (store) => {
+    it('hides a secret from another workspace', async () => {
+      await store().put('sec_1', 'o_1', 'mine');
+      expect(await store().get('sec_1', 'o_2')).toBeUndefined();
+      expect(await store().get('sec_2', 'o_1')).toBeUndefined();
+    });
+  },
+  restart: (store, harness) => {
+    it('keeps secrets', async () => {
+      await store().put('sec_1', 'o_1', 'kept');
+      expect(await (await harness().reopen()).get('sec_1', 'o_1')).toBe('kept');
+    });
+  },
+};
+
+const blobs: Record<(typeof BLOB_STORE_PARTS)[number], Part<BlobStore>> = {
+  blobs: (store) => {
+    it('are named by the hash of their bytes', async () => {
+      const hash = await store().put('export default {}');
+      expect(hash).toBe('9aeb8d59b4d483ca6298e9a450fbf37dfd2b4c63990135ab1d040d76314087ec');
+      expect(await store().get(hash)).toBe('export default {}');
+    });
+
+    it('put twice, also at once, are one', async () => {
+      const text = 'ünïcode'.repeat(10_000);
+      const hashes = await Promise.all([store().put(text), store().put(text), store().put(text)]);
+      expect(new Set(hashes).size).toBe(1);
+      expect(await store().get(hashes[0])).toBe(text);
+    });
+
+    it('are gone once deleted, and may come back', async () => {
+      const hash = await store().put('text');
+      await store().delete(hash);
+      await store().delete(hash);
+      expect(await store().get(hash)).toBeUndefined();
+      await store().put('text');
+      expect(await store().get(hash)).toBe('text');
+    });
+  },
+  files: (store) => {
+    it('hold exactly the blob', async () => {
+      const hash = await store().put('naïve');
+      expect(await readFile(await store().fileOf(hash), 'utf8')).toBe('naïve');
+    });
+    it('are refused for a blob that is not there', async () => {
+      await expect(store().fileOf('0'.repeat(64))).rejects.toThrow('no blob');
+    });
+  },
+  restart: (store, harness) => {
+    it('keeps blobs', async () => {
+      const hash = await store().put('kept');
+      expect(await (await harness().reopen()).get(hash)).toBe('kept');
+    });
+  },
+};
+
+const waiting = (id: string, dueAt: number, owner = 'wh_1'): Waiting => ({
+  id,
+  owner,
+  dueAt,
+  record: { topic: `deliveries.${owner}`, key: owner, headers: { id, attempt: '2' }, value: '{"a":"ü"}' },
+});
+const idsOf = (entries: readonly Waiting[]): string[] => entries.map(({ id }) => id);
+
+const schedule: Record<(typeof RETRY_SCHEDULE_PARTS)[number], Part<RetrySchedule>> = {
+  order: (store) => {
+    it('gives what is due, earliest first, up to a limit, until it is removed', async () => {
+      await store().put([waiting('c', 30), waiting('a', 10), waiting('b', 20), waiting('d', 40)]);
+      expect(idsOf(await store().due(30, 10))).toEqual(['a', 'b', 'c']);
+      expect(idsOf(await store().due(30, 2))).toEqual(['a', 'b']);
+      expect(await store().due(9, 10)).toEqual([]);
+      expect((await store().due(10, 10))[0]).toEqual(waiting('a', 10));
+    });
+    it('knows when the next is due', async () => {
+      expect(await store().nextDueAt()).toBeUndefined();
+      await store().put([waiting('b', 20), waiting('a', 10)]);
+      expect(await store().nextDueAt()).toBe(10);
+      await store().remove(['a']);
+      expect(await store().nextDueAt()).toBe(20);
+    });
+  },
+  replace: (store) => {
+    it('the entry of the same id', async () => {
+      await store().put([waiting('a', 10)]);
+      await store().put([waiting('a', 50)]);
+      expect(await store().due(49, 10)).toEqual([]);
+      expect(idsOf(await store().due(50, 10))).toEqual(['a']);
+      expect(await store().countOf('wh_1')).toBe(1);
+    });
+  },
+  remove: (store) => {
+    it('by id and by owner, twice without harm', async () => {
+      await store().put([waiting('a', 1), waiting('b', 2), waiting('c', 3, 'wh_2')]);
+      await store().remove(['a', 'none']);
+      await store().remove(['a']);
+      await store().remove([]);
+      expect([await store().countOf('wh_1'), await store().countOf('wh_2'), await store().countOf('x')]).toEqual([
+        1, 1, 0,
+      ]);
+      await store().removeOwner('wh_1');
+      await store().removeOwner('wh_1');
+      expect(idsOf(await store().due(100, 10))).toEqual(['c']);
+    });
+  },
+  restart: (store, harness) => {
+    it('keeps what waits', async () => {
+      await store().put([waiting('a', 10)]);
+      expect(await (await harness().reopen()).due(10, 10)).toEqual([waiting('a', 10)]);
+    });
+  },
+};
+
+const ticks: Record<(typeof TICK_STORE_PARTS)[number], Part<TickStore>> = {
+  ticks: (store) => {
+    it('are kept per timer; the later time wins', async () => {
+      expect(await store().load()).toEqual(new Map());
+      await store().save(
+        new Map([
+          ['dc_1/timer', 200],
+          ['dc_2/timer', 5],
+        ]),
+      );
+      await store().save(
+        new Map([
+          ['dc_1/timer', 100],
+          ['dc_2/timer', 6],
+        ]),
+      );
+      await store().save(new Map());
+      expect(await store().load()).toEqual(
+        new Map([
+          ['dc_1/timer', 200],
+          ['dc_2/timer', 6],
+        ]),
+      );
+    });
+  },
+  drop: (store) => {
+    it('takes every timer of a source, and no other', async () => {
+      await store().save(
+        new Map([
+          ['dc_1/a', 1],
+          ['dc_1/b', 2],
+          ['dc_10/a', 3],
+          ['dc_0/a', 4],
+        ]),
+      );
+      await store().drop('dc_1');
+      await store().drop('dc_1');
+      expect(await store().load()).toEqual(
+        new Map([
+          ['dc_10/a', 3],
+          ['dc_0/a', 4],
+        ]),
+      );
+    });
+  },
+  restart: (store, harness) => {
+    it('keeps ticks', async () => {
+      await store().save(new Map([['dc_1/a', 1]]));
+      expect(await (await harness().reopen()).load()).toEqual(new Map([['dc_1/a', 1]]));
+    });
+  },
+};

@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describeEventStore } from '#libs/engines/conformance/event-store.suite.js';
+import { type MakeHarness } from '#libs/engines/conformance/harness.js';
+import { describeReadModelStore } from '#libs/engines/conformance/read-model-store.suite.js';
+import { describeRunJournal } from '#libs/engines/conformance/run-journal.suite.js';
+import {
+  describeBlobStore,
+  describeRetrySchedule,
+  describeTickStore,
+  describeVault,
+} from '#libs/engines/conformance/small-stores.suite.js';
+import { describeStreamLog } from '#libs/engines/conformance/stream-log.suite.js';
+import { openEmbedded, type EmbeddedEngines } from './index.js';
+
+/** A harness on a data directory of its own. `time` is what the adapter's clock adds to the real one. */
+const harness =
+  <P>(port: (engines: EmbeddedEngines, time: { ahead: number }) => P): MakeHarness<P> =>
+  async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'sluice-conformance-'));
+    const time = { ahead: 0 };
+    const fatal: Error[] = [];
+    const open = (): Promise<EmbeddedEngines> =>
+      openEmbedded({
+        dataDir,
+        secretKey: Buffer.alloc(32, 7),
+        clock: { now: () => Date.now() + time.ahead },
+        onFatal: (error) => fatal.push(error),
+      });
+    let engines = await open();
+    const made = {
+      port: port(engines, time),
+      reopen: async () => {
+        await engines.close();
+        engines = await open();
+        made.port = port(engines, time);
+        return made.port;
+      },
+      flush: () => Promise.resolve(),
+      close: async () => {
+        await engines.close();
+        rmSync(dataDir, { recursive: true });
+        if (fatal[0]) throw fatal[0];
+      },
+    };
+    return made;
+  };
+
+describeEventStore(
+  'embedded',
+  harness((engines) => engines.events),
+);
+describeReadModelStore(
+  'embedded',
+  harness((engines) => engines.readModels),
+);
+describeRunJournal(
+  'embedded',
+  harness(({ journal, log }) => ({ journal, log })),
+);
+describeStreamLog(
+  'embedded',
+  harness((engines, time) => ({
+    log: engines.log,
+    sweepAfter: async (ms) => {
+      time.ahead += ms;
+      await engines.sweep();
+    },
+  })),
+);
+describeVault(
+  'embedded',
+  harness((engines) => engines.vault),
+);
+describeBlobStore(
+  'embedded',
+  harness((engines) => engines.blobs),
+);
+describeRetrySchedule(
+  'embedded',
+  harness((engines) => engines.schedule),
+);
+describeTickStore(
+  'embedded',
+  harness((engines) => engines.ticks),
+);
