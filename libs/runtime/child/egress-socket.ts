@@ -1,0 +1,142 @@
+import net, { type Socket } from 'node:net';
+import { syncBuiltinESMExports } from 'node:module';
+import tls, { type TLSSocket } from 'node:tls';
+
+/**
+ * Sends every TCP connection of this process through the egress guard's unix socket: one line `CONNECT <host> <port>`,
+ * one line `OK` or `ERR <code> <text>` back, then the bytes as they are. Host names go to the guard unresolved.
+ * The jail has no network of its own, so this is convenience, not the boundary: who goes around it reaches nothing.
+ */
+
+const REFUSED = 'EACCES';
+const MAX_ANSWER = 4_096;
+
+interface Target {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The parts of a socket that Node documents nowhere, but that its subclasses rely on. */
+interface OpenSocket extends Omit<Socket, 'connecting'> {
+  connecting: boolean;
+}
+
+type Connect = (this: Socket, ...args: unknown[]) => Socket;
+
+/** The arguments of connect, in any of its forms: Node hands an array of options and listener to itself. */
+const spread = (args: readonly unknown[]): readonly unknown[] =>
+  Array.isArray(args[0]) ? (args[0] as unknown[]) : args;
+
+const optionsOf = (args: readonly unknown[]): Record<string, unknown> => {
+  const [first, second] = args;
+  const options: Record<string, unknown> = {};
+  if (typeof first === 'object' && first !== null) Object.assign(options, first);
+  else if (typeof first === 'string' && !/^\d+$/.test(first)) options.path = first;
+  else Object.assign(options, { port: first }, typeof second === 'string' ? { host: second } : {});
+  return options;
+};
+
+const targetOf = ({ host, port }: Record<string, unknown>): Target => ({
+  host: typeof host === 'string' && host !== '' ? host : 'localhost',
+  port: Number(port),
+});
+
+const failure = (code: string, text: string, { host, port }: Target): Error =>
+  Object.assign(new Error(`connect ${code} ${host}:${port}${text === '' ? '' : `: ${text}`}`), {
+    code,
+    syscall: 'connect',
+    address: host,
+    port,
+  });
+
+const refuse = (socket: Socket, target: Target, text: string): Socket => {
+  process.nextTick(() => socket.destroy(failure(REFUSED, text, target)));
+  return socket;
+};
+
+const isValid = ({ host, port }: Target): boolean =>
+  /^[^\s\0]{1,255}$/.test(host) && Number.isInteger(port) && port > 0 && port < 65_536;
+
+/** Holds back "connect" until the guard has answered; data of before then is the answer. */
+const askFirst = (outer: Socket, target: Target): void => {
+  const socket = outer as OpenSocket;
+  const emit = socket.emit.bind(socket);
+  let answer = '';
+  const restore = (): void => {
+    Reflect.deleteProperty(socket, 'emit');
+    Reflect.deleteProperty(socket, 'push');
+  };
+  const fail = (error: Error): void => {
+    restore();
+    socket.destroy(error);
+  };
+  const ask = (): void => {
+    socket._write(`CONNECT ${target.host} ${target.port}\n`, 'latin1', (error) => error && fail(error));
+    socket._read(0);
+    // Writes of the component wait for "connect" as long as this is set.
+    socket.connecting = true;
+    socket.push = read;
+  };
+  const read = (chunk: Buffer | null): boolean => {
+    if (chunk === null) {
+      fail(failure('ECONNRESET', 'the egress guard closed the connection', target));
+      return false;
+    }
+    answer += chunk.toString('latin1');
+    const end = answer.indexOf('\n');
+    if (end < 0 && answer.length <= MAX_ANSWER) return true;
+    const [word = '', code = '', ...text] = answer.slice(0, Math.max(end, 0)).trim().split(' ');
+    if (word !== 'OK') {
+      fail(failure(code || REFUSED, Buffer.from(text.join(' '), 'latin1').toString('utf8'), target));
+      return false;
+    }
+    restore();
+    socket.connecting = false;
+    socket.emit('connect');
+    socket.emit('ready');
+    const rest = answer.slice(end + 1);
+    if (rest !== '') socket.push(Buffer.from(rest, 'latin1'));
+    if (!socket.isPaused()) socket.read(0);
+    return true;
+  };
+  socket.emit = (event: string | symbol, ...args: unknown[]): boolean => {
+    if (event === 'connect') ask();
+    else if (event === 'error' && (args[0] as NodeJS.ErrnoException).syscall === 'connect' && socket.connecting)
+      return emit('error', failure(REFUSED, 'the egress guard cannot be reached', target));
+    else if (event !== 'ready') return emit(event, ...args);
+    return true;
+  };
+};
+
+/** `egress` is the guard's socket; null: nothing can be connected to. */
+export const tunnelSockets = (egress: string | null): void => {
+  const connect = Reflect.get(net.Socket.prototype, 'connect') as Connect;
+  const tunnelled: Connect = function (this: Socket, ...args) {
+    const given = spread(args);
+    const options = optionsOf(given);
+    const listener = given.find((arg) => typeof arg === 'function') as (() => void) | undefined;
+    if (listener) this.once('connect', listener);
+    if (typeof options.path === 'string') return refuse(this, { host: options.path, port: 0 }, 'only TCP can be used');
+    const target = targetOf(options);
+    if (!isValid(target)) return refuse(this, target, 'host or port is not valid');
+    if (egress === null) return refuse(this, target, 'this process has no network');
+    askFirst(this, target);
+    return connect.call(this, { path: egress });
+  };
+  net.Socket.prototype.connect = tunnelled;
+  const secure = tls.connect as (...args: unknown[]) => TLSSocket;
+  // TLS takes the handle of its socket when made: it gets a socket that has none yet, and that connects afterwards.
+  tls.connect = (...args: unknown[]): TLSSocket => {
+    const options = optionsOf(args);
+    for (const arg of args.slice(1)) if (typeof arg === 'object' && arg !== null) Object.assign(options, arg);
+    if (options.socket !== undefined) return secure(...args);
+    const socket = new net.Socket();
+    const listener = args.find((arg) => typeof arg === 'function');
+    const secured = secure({ ...options, ...targetOf(options), socket }, ...(listener ? [listener] : []));
+    if (typeof options.timeout === 'number') secured.setTimeout(options.timeout);
+    socket.on('error', (error) => secured.destroy(error));
+    socket.connect(typeof options.path === 'string' ? { path: options.path } : targetOf(options));
+    return secured;
+  };
+  syncBuiltinESMExports();
+};

@@ -1,0 +1,195 @@
+import { RUN_LIMITS, TEXT_LIMITS } from '../protocol.js';
+import { type Uplink } from './uplink.js';
+import { textOfError } from './error-text.js';
+import { type SourceDb } from './source-db.js';
+import { readReply, type RespondInput } from './reply.js';
+
+export interface EmitMetadata {
+  readonly id?: unknown;
+  readonly name?: unknown;
+  readonly summary?: unknown;
+  readonly ts?: unknown;
+}
+
+const limitError = (code: string, message: string): Error => Object.assign(new Error(message), { code });
+
+/** One run or hook: what it says, counted, until it ends. Later words of a run that is over are dropped. */
+export class Execution {
+  private emits = 0;
+  private logLines = 0;
+  private logBytes = 0;
+  private payloadBytes = 0;
+  private dbWrites = 0;
+  private responded = false;
+  private readonly lateDbKeys = new Set<string>();
+  private readonly onEnd: (execution: Execution) => void;
+  over = false;
+
+  constructor(
+    readonly n: number,
+    private readonly uplink: Uplink,
+    private readonly db: SourceDb,
+    onEnd: (execution: Execution) => void,
+  ) {
+    this.onEnd = onEnd;
+  }
+
+  /** Says that user code gets control now. */
+  begin(): void {
+    this.uplink.flushIfOlderThan(5);
+    this.uplink.send(['s', this.n, Date.now()]);
+    this.uplink.spill();
+  }
+
+  /** Ends it once; `failure` is what was thrown, wrapped, so that `throw undefined` counts. */
+  end(failure?: { readonly thrown: unknown }): void {
+    if (this.over) return;
+    for (const key of this.lateDbKeys) this.sendDb(key);
+    this.over = true;
+    this.uplink.send(['d', this.n, Date.now(), failure ? textOfError(failure.thrown) : null]);
+    this.onEnd(this);
+  }
+
+  readonly emit = (event?: unknown, metadata?: EmitMetadata): Promise<void> => {
+    if (this.over) return Promise.resolve();
+    const payload = jsonOfEvent(event);
+    const { channel, id, summary, ts } = readMetadata(metadata);
+    if (++this.emits > RUN_LIMITS.emits)
+      throw limitError(
+        'FunctionPayloadLimitExceeded',
+        `$emit: one run may emit at most ${RUN_LIMITS.emits} events; emit the others in a later run`,
+      );
+    this.countPayload(Buffer.byteLength(payload), '$emit');
+    this.uplink.send(['e', this.n, channel, id, summary, ts], payload);
+    this.uplink.spill();
+    return Promise.resolve();
+  };
+
+  /** `kind` is `console.log` and so on. Lines beyond the limits are dropped, with one line that says so. */
+  log(kind: string, text: string): void {
+    if (this.over || this.logLines > RUN_LIMITS.logLines) return;
+    const bytes = Buffer.byteLength(text);
+    const left = RUN_LIMITS.logBytes - this.logBytes;
+    this.logLines++;
+    if (this.logLines >= RUN_LIMITS.logLines || bytes > left) {
+      this.logLines = RUN_LIMITS.logLines + 1;
+      const limits = `${RUN_LIMITS.logLines} lines or ${RUN_LIMITS.logBytes / 1024} KB`;
+      this.uplink.send(
+        ['l', this.n, 'console.warn', Date.now()],
+        `Further log lines of this run are dropped: more than ${limits}`,
+      );
+    } else {
+      this.logBytes += bytes;
+      this.uplink.send(['l', this.n, kind, Date.now()], text);
+    }
+    this.uplink.spill();
+  }
+
+  readonly respond = (input?: RespondInput): Promise<void> => {
+    const reply = readReply(input);
+    if (this.responded || this.over) return Promise.resolve();
+    this.countPayload(Buffer.byteLength(reply.body), 'respond');
+    this.responded = true;
+    const { status, headers, immediate, base64 } = reply;
+    this.uplink.send(['r', this.n, status, headers, immediate ? 1 : 0, base64 ? 1 : 0], reply.body);
+    if (immediate) this.uplink.flush();
+    else this.uplink.spill();
+    return Promise.resolve();
+  };
+
+  /** `$.service.db` (decisions.md 2.12): synchronous, JSON in and out. */
+  readonly dbGet = (key: unknown): unknown => {
+    const text = this.db.get(String(key));
+    return text === undefined ? undefined : (JSON.parse(text) as unknown);
+  };
+
+  readonly dbSet = (key: unknown, value: unknown): void => {
+    const name = String(key);
+    if (value === undefined) this.db.delete(name);
+    else this.db.set(name, jsonOf(value, `db.set("${name}")`));
+    if (this.over) return;
+    if (this.dbWrites++ < RUN_LIMITS.dbWrites) this.sendDb(name);
+    else this.lateDbKeys.add(name);
+  };
+
+  private sendDb(name: string): void {
+    const text = this.db.get(name);
+    this.uplink.send(['b', this.n, name, text === undefined ? 1 : 0], text ?? '');
+    this.uplink.spill();
+  }
+
+  private countPayload(bytes: number, what: string): void {
+    const total = this.payloadBytes + bytes;
+    if (total > RUN_LIMITS.payloadBytes)
+      throw limitError(
+        'FunctionPayloadLimitExceeded',
+        `${what}: this run would send ${total} bytes, at most ${RUN_LIMITS.payloadBytes} (6 MB) per run are allowed`,
+      );
+    this.payloadBytes = total;
+  }
+}
+
+/** JSON text of a value; throws naming what was asked when it has none. */
+const jsonOf = (value: unknown, what: string): string => {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (error) {
+    throw new Error(
+      `${what}: the value cannot be written as JSON: ${error instanceof Error ? error.message : String(error)}`,
+      {
+        cause: error,
+      },
+    );
+  }
+  if (text === undefined) throw new Error(`${what}: a ${typeof value} cannot be written as JSON`);
+  return text;
+};
+
+const jsonOfEvent = (event: unknown): string => (event === undefined ? 'null' : jsonOf(event, '$emit'));
+
+interface ReadMetadata {
+  readonly channel: string;
+  readonly id: string | number | null;
+  readonly summary: string | null;
+  readonly ts: number | null;
+}
+
+const NO_METADATA: ReadMetadata = { channel: '', id: null, summary: null, ts: null };
+
+const readMetadata = (metadata: EmitMetadata | undefined): ReadMetadata => {
+  if (metadata === undefined || metadata === null) return NO_METADATA;
+  const { name, id, summary, ts } = metadata;
+  const channel = name === undefined || name === null ? '' : textOf(name, 'name');
+  if (channel.length > TEXT_LIMITS.channel)
+    throw new Error(`$emit: name may have at most ${TEXT_LIMITS.channel} characters, this one has ${channel.length}`);
+  return {
+    channel,
+    id: readId(id),
+    summary:
+      summary === undefined || summary === null ? null : textOf(summary, 'summary').slice(0, TEXT_LIMITS.summary),
+    ts: readTime(ts),
+  };
+};
+
+const readId = (id: unknown): string | number | null => {
+  if (id === undefined || id === null) return null;
+  if (typeof id === 'number' && Number.isFinite(id)) return id;
+  const text = textOf(id, 'id');
+  if (text.length > TEXT_LIMITS.emitId)
+    throw new Error(`$emit: id may have at most ${TEXT_LIMITS.emitId} characters, this one has ${text.length}`);
+  return text;
+};
+
+const readTime = (ts: unknown): number | null => {
+  if (ts === undefined || ts === null) return null;
+  const ms = typeof ts === 'number' ? ts : ts instanceof Date ? ts.getTime() : Number(ts);
+  if (!Number.isFinite(ms)) throw new Error(`$emit: ts must be epoch milliseconds, not ${textOf(ts, 'ts')}`);
+  return ms;
+};
+
+const textOf = (value: unknown, field: string): string => {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
+  return jsonOf(value, `$emit: ${field}`);
+};

@@ -1,0 +1,77 @@
+import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { childCode } from './child-file.js';
+import { type JailLevel, type JailSpec } from './jail/jail-level.js';
+import { JailedProcess, type JailedProcessHandlers } from './jail/jailed-process.js';
+import { uids } from './jail/uids.js';
+
+export interface JailLimits {
+  /** Heap of one process. */
+  readonly memoryMb: number;
+  /** Size of its /tmp. */
+  readonly tmpMb: number;
+  /** Starting the process and loading the bundle. */
+  readonly startTimeoutMs: number;
+}
+
+export const DEFAULT_JAIL_LIMITS: JailLimits = { memoryMb: 256, tmpMb: 128, startTimeoutMs: 10_000 };
+
+/** What processes of one server share on disk: the child's code, and a folder each. Removed by `close`. */
+export class JailHouse {
+  private ready: Promise<{ dir: string; childFile: string }> | undefined;
+  private count = 0;
+
+  constructor(
+    readonly level: JailLevel,
+    readonly limits: JailLimits,
+  ) {}
+
+  /** Starts a process; its folder and user are given back when it has ended. */
+  async start(egressSocket: string | undefined, handlers: JailedProcessHandlers): Promise<JailedProcess> {
+    this.ready ??= this.open();
+    const { dir, childFile } = await this.ready;
+    const uid = uids.take();
+    const privateDir = path.join(dir, String(++this.count));
+    const free = async (): Promise<void> => {
+      uids.give(uid);
+      await rm(privateDir, { recursive: true, force: true });
+    };
+    try {
+      await mkdir(privateDir, { mode: 0o700 });
+      if (uid !== null) await chown(privateDir, uid, uid);
+      const { memoryMb, tmpMb } = this.limits;
+      const spec: JailSpec = {
+        childFile,
+        privateDir,
+        memoryMb,
+        tmpMb,
+        uid,
+        ...(egressSocket === undefined ? {} : { egressSocket }),
+      };
+      return new JailedProcess(this.level, spec, handlers, free);
+    } catch (error) {
+      await free();
+      throw error;
+    }
+  }
+
+  /** The processes must have ended. Idempotent. */
+  async close(): Promise<void> {
+    if (!this.ready) return;
+    const { dir } = await this.ready;
+    this.ready = undefined;
+    await rm(dir, { recursive: true, force: true });
+  }
+
+  private async open(): Promise<{ dir: string; childFile: string }> {
+    const code = await childCode();
+    const dir = await mkdtemp(path.join(tmpdir(), 'sluice-jail-'));
+    // Passed through by the users of the processes, listed by none.
+    await chmod(dir, 0o711);
+    const childFile = path.join(dir, 'child.cjs');
+    await writeFile(childFile, code);
+    await chmod(childFile, 0o644);
+    return { dir, childFile };
+  }
+}

@@ -1,0 +1,125 @@
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { bwrapVariants } from './bwrap.js';
+import { type JailLevel, type JailName, type JailVariant } from './jail-level.js';
+import { JailedProcess } from './jailed-process.js';
+import { PROCESS_WARNING, processVariants } from './process-level.js';
+import { uids } from './uids.js';
+import { unshareVariants } from './unshare.js';
+
+export type IsolationSetting = 'auto' | 'jail' | 'process' | 'vm2';
+
+interface Candidate {
+  readonly name: JailName;
+  readonly warning: string | null;
+  variants(isRoot: boolean): Promise<readonly JailVariant[]>;
+}
+
+const CANDIDATES: readonly Candidate[] = [
+  { name: 'jail (bwrap)', warning: null, variants: bwrapVariants },
+  { name: 'jail (unshare)', warning: null, variants: unshareVariants },
+  { name: 'process', warning: PROCESS_WARNING, variants: processVariants },
+];
+
+const PROBE = `require('node:fs').writeSync(4, Buffer.from('0000000002000000000000005b5d', 'hex'));`;
+const PROBE_TIMEOUT_MS = 10_000;
+
+/** The setting asks for what this machine cannot do; the message says what to install. */
+export class IsolationUnavailable extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'IsolationUnavailable';
+  }
+}
+
+/**
+ * Finds the strongest level that the setting allows by running Node in it. Rejects with IsolationUnavailable when an
+ * explicit `jail` cannot be had, or for `vm2`.
+ */
+export const detectIsolation = async (setting: IsolationSetting): Promise<JailLevel> => {
+  if (setting === 'vm2')
+    throw new IsolationUnavailable(
+      'SLUICE_ISOLATION=vm2 is not available yet: use auto, jail or process (vm2 is an extra layer within the jail, not a replacement for it)',
+    );
+  const wanted = CANDIDATES.filter(({ name }) =>
+    setting === 'auto' ? true : setting === 'process' ? name === 'process' : name !== 'process',
+  );
+  const unavailable: string[] = [];
+  for (const candidate of wanted) {
+    const found = await tryLevel(candidate.name);
+    if (typeof found !== 'string') return { ...found, unavailable };
+    unavailable.push(`${candidate.name}: ${found}`);
+  }
+  const hint =
+    setting === 'process'
+      ? ''
+      : '. Install bubblewrap (or util-linux with setpriv), allow unprivileged user namespaces, or set SLUICE_ISOLATION=process and run only code that you trust';
+  throw new IsolationUnavailable(`SLUICE_ISOLATION=${setting} cannot be had here: ${unavailable.join('; ')}${hint}`);
+};
+
+/** The level, or why it cannot be had here. */
+export const tryLevel = async (name: JailName): Promise<JailLevel | string> => {
+  const candidate = CANDIDATES.find((one) => one.name === name);
+  if (!candidate) return 'unknown';
+  if (process.platform !== 'linux' && name !== 'process') return `needs Linux, this is ${process.platform}`;
+  const reasons: string[] = [];
+  let variants: readonly JailVariant[];
+  try {
+    variants = await candidate.variants(process.getuid?.() === 0);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  for (const variant of variants) {
+    const level: JailLevel = { name, warning: candidate.warning, unavailable: [], plan: (spec) => variant.plan(spec) };
+    const failure = await probe(level);
+    if (failure === null) return level;
+    reasons.push(`${failure} (${variant.label})`);
+  }
+  return reasons[0] ?? 'there is no way to set it up';
+};
+
+/** Runs Node at this level once; null when it worked. */
+const probe = async (level: JailLevel): Promise<string | null> => {
+  const dir = await mkdtemp(path.join(tmpdir(), 'sluice-probe-'));
+  const uid = uids.take();
+  try {
+    await chmod(dir, 0o711);
+    const childFile = path.join(dir, 'child.cjs');
+    await writeFile(childFile, PROBE, { mode: 0o644 });
+    const privateDir = path.join(dir, 'private');
+    await mkdir(privateDir, { mode: 0o711 });
+    return await runProbe(level, childFile, privateDir, uid);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    uids.give(uid);
+    await rm(dir, { recursive: true, force: true });
+  }
+};
+
+const runProbe = async (
+  level: JailLevel,
+  childFile: string,
+  privateDir: string,
+  uid: number | null,
+): Promise<string | null> => {
+  let answered = false;
+  const child = new JailedProcess(
+    level,
+    { childFile, privateDir, memoryMb: 256, tmpMb: 16, uid },
+    {
+      onRecord: (record) => {
+        answered = record.json.toString() === '[]';
+      },
+      onRead: () => undefined,
+      onBreach: () => undefined,
+    },
+  );
+  const timer = setTimeout(() => child.kill(), PROBE_TIMEOUT_MS);
+  const { exitCode, signal, stderr } = await child.ended;
+  clearTimeout(timer);
+  if (answered && exitCode === 0) return null;
+  const said = stderr.trim().split('\n').slice(0, 3).join(' ');
+  return `Node did not run in it: ${said || `exit code ${exitCode ?? 'none'}, signal ${signal ?? 'none'}`}`;
+};

@@ -1,0 +1,59 @@
+import { execFile } from 'node:child_process';
+import { access, constants, realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { MissingProgram } from './jail-level.js';
+
+const run = promisify(execFile);
+
+const PACKAGES: Readonly<Record<string, string>> = { bwrap: 'bubblewrap' };
+const FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin', '/usr/local/sbin'];
+
+const isExecutable = (file: string): Promise<boolean> =>
+  access(file, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+
+/** Full path of a program. Rejects with MissingProgram. */
+export const findProgram = async (name: string): Promise<string> => {
+  const folders = [
+    ...(process.env.PATH ?? '').split(path.delimiter).filter((folder) => path.isAbsolute(folder)),
+    ...FOLDERS,
+  ];
+  for (const folder of folders) {
+    const file = path.join(folder, name);
+    if (await isExecutable(file)) return file;
+  }
+  throw new MissingProgram(name, PACKAGES[name] ?? 'util-linux');
+};
+
+export interface ProgramFiles {
+  readonly file: string;
+  /** Shared libraries, and the loader, at the paths by which the loader looks for them. */
+  readonly libraries: readonly string[];
+}
+
+const known = new Map<string, Promise<ProgramFiles>>();
+
+/** A program with the shared libraries that it needs. Asked once per program. */
+export const programFiles = (file: string): Promise<ProgramFiles> => {
+  const asked = known.get(file) ?? readFiles(file);
+  known.set(file, asked);
+  return asked;
+};
+
+const readFiles = async (file: string): Promise<ProgramFiles> => {
+  const target = await realpath(file);
+  return { file: target, libraries: await librariesOf(target) };
+};
+
+const librariesOf = async (file: string): Promise<string[]> => {
+  // A statically linked program makes ldd fail or name no path: it needs none.
+  const output = await run('ldd', [file], { env: { PATH: process.env.PATH ?? FOLDERS.join(':'), LC_ALL: 'C' } }).then(
+    ({ stdout }) => stdout,
+    (error: { stdout?: string }) => error.stdout ?? '',
+  );
+  const found = [...output.matchAll(/^\s*(?:\S+ => )?(\/\S+) \(0x[0-9a-f]+\)$/gm)].map(([, library]) => library ?? '');
+  return [...new Set(found)].filter((library) => library !== '');
+};

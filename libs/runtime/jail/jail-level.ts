@@ -1,0 +1,48 @@
+/** How strongly the process of a component is shut in (docs/adr on the sandbox). */
+export interface JailSpec {
+  /** The child's code; readable by every user. */
+  readonly childFile: string;
+  /** Of this process alone. Only the level `process` lets it be seen, as the one place to write to. */
+  readonly privateDir: string;
+  /** Host path of the egress guard's socket; absent for no network. */
+  readonly egressSocket?: string;
+  readonly memoryMb: number;
+  readonly tmpMb: number;
+  /** A user of its own for this process, when the server is root. */
+  readonly uid: number | null;
+}
+
+export interface SpawnPlan {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** To be switched to before the program starts. */
+  readonly uid: number | null;
+  /** The egress socket as the child sees it. */
+  readonly egress: string | null;
+}
+
+export type JailName = 'jail (bwrap)' | 'jail (unshare)' | 'process';
+
+export interface JailLevel {
+  readonly name: JailName;
+  /** Printed at start: what this level does not protect from. */
+  readonly warning: string | null;
+  /** Why each stronger level cannot be had here, for the log. */
+  readonly unavailable: readonly string[];
+  plan(spec: JailSpec): SpawnPlan;
+}
+
+/** One way to set a level up; the first that runs Node here is taken. */
+export interface JailVariant {
+  readonly label: string;
+  plan(spec: JailSpec): SpawnPlan;
+}
+
+/** A host program that a level needs is not there. `install` names the package. */
+export class MissingProgram extends Error {
+  constructor(program: string, install: string) {
+    super(`${program} is not installed (package ${install})`);
+    this.name = 'MissingProgram';
+  }
+}
