@@ -1,4 +1,5 @@
 /** What other contexts and the roles may know of components. */
+import { type CommandContext } from '../kernel/handle-command.js';
 import { type ConfigurableProp } from '../runtime/component-metadata.js';
 
 export type { ConfigurableProp };
@@ -66,8 +67,5 @@ export const COMPONENT_CATALOG = Symbol('ComponentCatalog');
 /** Implemented by the components context: saves code that is given inline, finds what is named. */
 export interface ComponentCatalog {
   /** Rejects with DomainError component.* (not found, invalid, too large, reference missing). */
-  resolve(
-    reference: ComponentReference,
-    context: import('../kernel/handle-command.js').CommandContext,
-  ): Promise<DeployableComponent>;
+  resolve(reference: ComponentReference, context: CommandContext): Promise<DeployableComponent>;
 }

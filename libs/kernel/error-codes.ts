@@ -30,6 +30,7 @@ export type ErrorCode =
   | 'component.url_unusable'
   | 'source.not_found'
   | 'source.busy'
+  | 'source.inactive'
   | 'source.stale_update'
   | 'source.invalid_prop'
   | 'source.missing_prop'

@@ -17,8 +17,17 @@ export interface Timer {
   readonly timezone: string | null;
 }
 
-/** A secret value is `{ secretRef }`; the text is in the vault. Other values as given, normalised by prop type. */
-export type ConfiguredValue = { readonly secretRef: string } | { readonly value: unknown };
+/**
+ * A secret value is `{ secretRef }`; the text is in the vault. Other values as given, normalised by prop type; one that
+ * was chosen with its label is `{__lv}` and goes through `boundValue` (domain/bound-value.ts) before a run sees it.
+ */
+export type ConfiguredValue =
+  | { readonly secretRef: string }
+  | {
+      readonly value: unknown;
+      /** The prop wants label and value (decisions.md 2.7). */
+      readonly withLabel?: true;
+    };
 
 /** All that a run needs. Code and secrets by reference. */
 export interface SourceDefinition {
@@ -108,6 +117,26 @@ export type SourceEvent =
   | SourceDeletionStarted
   | SourceDeleted
   | SourceDeletionFailed;
+
+/**
+ * On `nameslug-{workspace}/{slug without its numbers}`: the first step of a deployment and the last of a removal. As
+ * long as a slug is held, something of its source may exist outside of the log.
+ */
+export interface NameSlugReserved {
+  readonly type: 'NameSlugReserved';
+  readonly data: {
+    readonly slug: string;
+    readonly sourceId: string;
+    /** Vault records about to be written for the source, so that a crash before its first event leaves none. */
+    readonly secretRefs: readonly string[];
+    readonly reservedAt: number;
+  };
+}
+export interface NameSlugReleased {
+  readonly type: 'NameSlugReleased';
+  readonly data: { readonly slug: string; readonly sourceId: string; readonly releasedAt: number };
+}
+export type NameSlugEvent = NameSlugReserved | NameSlugReleased;
 
 export interface HookOutcome {
   readonly status: 'ok' | 'threw' | 'killed';

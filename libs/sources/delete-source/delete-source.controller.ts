@@ -1,0 +1,35 @@
+import { Controller, Delete, HttpCode, Inject, Param, Req, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { type Request, type Response } from 'express';
+import { Applied } from '#libs/http/applied.js';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { contextOf } from '#libs/http/command-context.js';
+import { parameters, validated } from '#libs/http/parameters.js';
+import { type Caller } from '#libs/tenancy/published.js';
+import { LocateSource } from '../locate-source.js';
+import { SourceBodyDto } from '../source-body.dto.js';
+import { DeleteSource } from './delete-source.handler.js';
+
+@Controller('v1/sources')
+export class DeleteSourceController {
+  constructor(
+    @Inject(CommandBus) private readonly commands: CommandBus,
+    @Inject(Applied) private readonly applied: Applied,
+    @Inject(LocateSource) private readonly sources: LocateSource,
+  ) {}
+
+  @Delete(':idOrSlug')
+  @HttpCode(204)
+  async delete(
+    @Param('idOrSlug') idOrSlug: string,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+    @CurrentCaller() caller: Caller,
+  ): Promise<void> {
+    const { ignore_hook_errors: ignore = false } = await validated(SourceBodyDto, parameters(request, 'body_wins'));
+    const { sourceId, workspaceId } = await this.sources.locate(idOrSlug, caller);
+    const context = contextOf(request, caller, workspaceId);
+    const { position } = await this.commands.execute(new DeleteSource(sourceId, ignore, context));
+    await this.applied.settle(response, position);
+  }
+}

@@ -1,0 +1,74 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { type Position } from '#libs/kernel/events.js';
+import { type CommandContext } from '#libs/kernel/handle-command.js';
+import { idleSource, type SourceRecord } from '../domain/source.js';
+import { failureOf } from '../failure-of.js';
+import { allSecretsOf, SourceOperations } from '../source-operations.js';
+
+export class DeleteSource extends Command<{ position: Position | undefined }> {
+  constructor(
+    readonly sourceId: string,
+    /** A failing deactivate hook does not keep the source. */
+    readonly ignoreHookErrors: boolean,
+    readonly context: CommandContext,
+  ) {
+    super();
+  }
+}
+
+/** Deletes a source with its db, events and logs (decisions.md 1.5). Throws source.hook_failed, source.busy, source.not_found. */
+@Injectable()
+@CommandHandler(DeleteSource)
+export class DeleteSourceHandler implements ICommandHandler<DeleteSource> {
+  constructor(@Inject(SourceOperations) private readonly operations: SourceOperations) {}
+
+  execute(command: DeleteSource): Promise<{ position: Position | undefined }> {
+    return this.operations.exclusively(command.sourceId, () => this.run(command));
+  }
+
+  private async run({
+    sourceId,
+    ignoreHookErrors,
+    context,
+  }: DeleteSource): Promise<{ position: Position | undefined }> {
+    const { operations } = this;
+
+    // 1. Nothing else may run on the source; from here on nothing else can start.
+    idleSource(await operations.stateOf(sourceId, context.workspaceId), sourceId);
+    const start = { type: 'StartDeletion', now: operations.clock.now() } as const;
+    const { state } = await operations.decide(sourceId, start, context);
+    if (state.status !== 'deleting') throw new Error(`source ${sourceId} is ${state.status} when its deletion starts`);
+    const { source } = state;
+
+    // 2. deactivate, unless the source is inactive.
+    try {
+      await this.deactivate(source, ignoreHookErrors, context);
+    } catch (error) {
+      await operations.bestEffort(sourceId, 'ending a failed deletion', async () => {
+        const fail = { type: 'FailDeletion', ...failureOf(error), now: operations.clock.now() } as const;
+        await operations.decide(sourceId, fail, context);
+        await operations.settled(sourceId);
+      });
+      throw error;
+    }
+
+    // 3. Gone for every reader.
+    const finish = { type: 'FinishDeletion', now: operations.clock.now() } as const;
+    const { position } = await operations.decide(sourceId, finish, context);
+
+    // 4. What is left outside of the log. What fails here is done at the next start.
+    await operations.bestEffort(sourceId, 'removal of what a deleted source left', async () => {
+      await operations.settled(sourceId);
+      await operations.forget({ ...source, secretRefs: allSecretsOf(source) }, context);
+    });
+    return { position };
+  }
+
+  private async deactivate(source: SourceRecord, ignoreHookErrors: boolean, context: CommandContext): Promise<void> {
+    if (!source.active) return;
+    const hooks = this.operations.hookLog(source.sourceId, context.workspaceId);
+    const failure = await hooks.attempt(source.definition, 'deactivate');
+    if (failure && !ignoreHookErrors) throw failure;
+  }
+}

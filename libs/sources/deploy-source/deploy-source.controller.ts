@@ -1,0 +1,43 @@
+import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { type Request, type Response } from 'express';
+import { Applied } from '#libs/http/applied.js';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { contextOf } from '#libs/http/command-context.js';
+import { parameters, validated } from '#libs/http/parameters.js';
+import { workspaceOf } from '#libs/http/workspace.js';
+import { type Caller } from '#libs/tenancy/published.js';
+import { sourceReplyWithUser, type EndpointUrls, type SourceReply } from '../domain/source-view.js';
+import { ENDPOINT_URLS } from '../ports.js';
+import { configuredPropsOf, referenceOf, SourceBodyDto } from '../source-body.dto.js';
+import { DeploySource } from './deploy-source.handler.js';
+
+@Controller('v1/sources')
+export class DeploySourceController {
+  constructor(
+    @Inject(CommandBus) private readonly commands: CommandBus,
+    @Inject(Applied) private readonly applied: Applied,
+    @Inject(ENDPOINT_URLS) private readonly urls: EndpointUrls,
+  ) {}
+
+  @Post()
+  @HttpCode(200)
+  async deploy(
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+    @CurrentCaller() caller: Caller,
+  ): Promise<{ data: SourceReply }> {
+    const params = parameters(request, 'body_wins');
+    const body = await validated(SourceBodyDto, params);
+    const deployment = {
+      reference: referenceOf(body, params) ?? {},
+      configuredProps: configuredPropsOf(params) ?? {},
+      emitOnDeploy: body.emit_on_deploy ?? true,
+      ...(typeof body.name === 'string' ? { name: body.name } : {}),
+    };
+    const context = contextOf(request, caller, workspaceOf(caller, params));
+    const { source, workspaceId, position } = await this.commands.execute(new DeploySource(deployment, context));
+    await this.applied.settle(response, position);
+    return { data: sourceReplyWithUser(source, workspaceId, this.urls) };
+  }
+}

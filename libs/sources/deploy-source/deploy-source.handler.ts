@@ -1,0 +1,141 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { COMPONENT_CATALOG, type ComponentCatalog, type ComponentReference } from '#libs/components/published.js';
+import { type Position } from '#libs/kernel/events.js';
+import { type CommandContext } from '#libs/kernel/handle-command.js';
+import { newId, randomKey } from '#libs/kernel/ids.js';
+import { slugOf } from '../domain/name-slug.js';
+import { planProps, type ConfiguredProps, type PropPlan } from '../domain/props.js';
+import { deployedSource, secretRefsOf, type SourceRecord } from '../domain/source.js';
+import { checkIsSource, definitionOf } from '../domain/source-definition.js';
+import { type SourceDefinition } from '../published.js';
+import { failureOf } from '../failure-of.js';
+import { type HookLog } from '../hook-log.js';
+import { SourceOperations } from '../source-operations.js';
+
+export interface DeploySourceRequest {
+  readonly reference: ComponentReference;
+  readonly name?: string;
+  readonly configuredProps: ConfiguredProps;
+  readonly emitOnDeploy: boolean;
+}
+
+export interface SourceResult {
+  readonly source: SourceRecord;
+  readonly workspaceId: string;
+  readonly position: Position | undefined;
+}
+
+export class DeploySource extends Command<SourceResult> {
+  constructor(
+    readonly request: DeploySourceRequest,
+    readonly context: CommandContext,
+  ) {
+    super();
+  }
+}
+
+interface Deployment {
+  readonly sourceId: string;
+  readonly name: string;
+  readonly nameSlug: string;
+  readonly definition: SourceDefinition;
+  readonly secrets: PropPlan['secrets'];
+  readonly hooks: HookLog;
+  activateStarted: boolean;
+}
+
+/** Creates a source (decisions.md 2.3). Throws source.hook_failed and whatever refuses its component, props or name. */
+@Injectable()
+@CommandHandler(DeploySource)
+export class DeploySourceHandler implements ICommandHandler<DeploySource> {
+  constructor(
+    @Inject(SourceOperations) private readonly operations: SourceOperations,
+    @Inject(COMPONENT_CATALOG) private readonly components: ComponentCatalog,
+  ) {}
+
+  async execute({ request, context }: DeploySource): Promise<SourceResult> {
+    const { operations } = this;
+    const now = operations.clock.now();
+
+    // 1. The component: found, or saved on the way.
+    const component = await this.components.resolve(request.reference, context);
+    checkIsSource(component);
+
+    // 2. Its props.
+    const plan = planProps({
+      props: component.configurableProps,
+      given: request.configuredProps,
+      now,
+      newEndpointKey: () => `e${randomKey(15)}`,
+      newSecretRef: () => newId('sec', now),
+    });
+    const definition = definitionOf(component, plan, request.emitOnDeploy);
+
+    // 3. A name slug. It is the first trace of the source and the last to go, so that a crash can be cleaned up.
+    const sourceId = newId('dc', now);
+    const name = request.name ?? slugOf(component.name);
+    const nameSlug = await operations.slugs.reserve(slugOf(name), sourceId, secretRefsOf(definition), context);
+
+    const hooks = operations.hookLog(sourceId, context.workspaceId);
+    const { secrets } = plan;
+    const deployment = { sourceId, name, nameSlug, definition, secrets, hooks, activateStarted: false };
+    try {
+      return await this.deploy(deployment, context);
+    } catch (error) {
+      await this.undo(deployment, error, context);
+      throw error;
+    }
+  }
+
+  private async deploy(deployment: Deployment, context: CommandContext): Promise<SourceResult> {
+    const { operations } = this;
+    const { sourceId, name, nameSlug, definition, hooks } = deployment;
+
+    // 4. Secrets, and 5. topics, exist before the source does.
+    await operations.storeSecrets(deployment.secrets, context.workspaceId);
+    await operations.createTopics(sourceId);
+
+    // 6. From here on its endpoints serve, although it is not listed.
+    const started = { name, nameSlug, definition, userId: context.actor.userId, now: operations.clock.now() };
+    const { position: startedAt } = await operations.decide(
+      sourceId,
+      { type: 'StartDeployment', sourceId, ...started },
+      context,
+    );
+    await operations.untilServed(definition, startedAt);
+
+    // 7. deploy, then 8. activate: both see one db.
+    await hooks.run(definition, 'deploy');
+    deployment.activateStarted = true;
+    await hooks.run(definition, 'activate');
+
+    // 9. Timers are armed and the source is listed.
+    const finish = { type: 'FinishDeployment', now: operations.clock.now() } as const;
+    const { state, position } = await operations.decide(sourceId, finish, context);
+    await operations.bestEffort(sourceId, 'telling the runner', () => operations.settled(sourceId));
+    const source = deployedSource(state);
+    if (!source) throw new Error(`source ${sourceId} is ${state.status} after its deployment`);
+    return { source, workspaceId: context.workspaceId, position };
+  }
+
+  /** Leaves nothing of it. Where a step fails the slug stays held, and the next start goes on from there. */
+  private async undo(deployment: Deployment, error: unknown, context: CommandContext): Promise<void> {
+    const { operations } = this;
+    const { sourceId, nameSlug, definition } = deployment;
+    if (deployment.activateStarted) {
+      const hooks = operations.hookLog(sourceId, context.workspaceId);
+      await operations.bestEffort(sourceId, 'deactivate after a failed deployment', () =>
+        hooks.run(definition, 'deactivate'),
+      );
+    }
+    await operations.bestEffort(sourceId, 'removal after a failed deployment', async () => {
+      const command = { type: 'FailDeployment', ...failureOf(error), now: operations.clock.now() } as const;
+      const { state } = await operations.decide(sourceId, command, context);
+      // The log took its last event although the answer to it was lost: it is deployed, and stays.
+      if (state.status === 'deployed') return;
+      await operations.settled(sourceId);
+      await operations.forget({ sourceId, nameSlug, secretRefs: secretRefsOf(definition) }, context);
+    });
+  }
+}

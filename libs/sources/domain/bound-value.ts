@@ -1,0 +1,32 @@
+import { type ConfiguredValue } from '../published.js';
+
+/** `{__lv: {label, value}}`, or a list of them: chosen from options, kept with its label (decisions.md 1.5). */
+export interface Labelled {
+  readonly __lv: unknown;
+}
+
+export const isLabelled = (value: unknown): value is Labelled =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, '__lv');
+
+interface LabelAndValue {
+  readonly label?: unknown;
+  readonly value: unknown;
+}
+
+export const isLabelAndValue = (value: unknown): value is LabelAndValue =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, 'value');
+
+const plain = (value: unknown): unknown => (isLabelAndValue(value) ? value.value : value);
+
+/** The value without its label, element by element. */
+export const unlabelled = (value: unknown): unknown => {
+  if (!isLabelled(value)) return value;
+  return Array.isArray(value.__lv) ? value.__lv.map(plain) : plain(value.__lv);
+};
+
+/** What `this.<prop>` is in a run: `{label, value}` for a prop with `withLabel`, else the bare value (decisions.md 2.7). */
+export const boundValue = (configured: Extract<ConfiguredValue, { value: unknown }>): unknown => {
+  const { value, withLabel } = configured;
+  if (withLabel === true && isLabelled(value)) return value.__lv;
+  return unlabelled(value);
+};

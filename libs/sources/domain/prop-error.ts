@@ -1,0 +1,24 @@
+import { DomainError } from '#libs/kernel/domain-error.js';
+
+/** A configured prop that its definition does not allow. `expected` is a type or a limit, in words. */
+export const invalidProp = (prop: string, expected: string, actual: string | number, limit?: number): DomainError =>
+  new DomainError('source.invalid_prop', `prop ${prop} must be ${expected}; got ${actual}`, {
+    prop,
+    expected,
+    ...(limit === undefined ? {} : { limit }),
+    actual,
+  });
+
+export const missingProp = (prop: string, type: string): DomainError =>
+  new DomainError('source.missing_prop', `prop ${prop} (${type}) is required: give it in configured_props`, {
+    prop,
+    expected: type,
+    actual: 'none',
+  });
+
+/** A value short enough for an error text. */
+export const shown = (value: unknown): string => {
+  if (value === undefined) return 'none';
+  const text = typeof value === 'string' ? JSON.stringify(value) : (JSON.stringify(value) ?? typeof value);
+  return text.length > 100 ? `${text.slice(0, 100)}… (${text.length} characters)` : text;
+};

@@ -1,0 +1,121 @@
+import { type ConfigurableProp } from '#libs/components/published.js';
+import { isLabelAndValue, isLabelled, unlabelled } from './bound-value.js';
+import { invalidProp, shown } from './prop-error.js';
+
+/** Bytes of one configured value: UTF-8 of a text, else of its JSON (component-model.md, "Limits"). */
+export const MAX_VALUE_BYTES = 64 * 1024;
+
+type Scalar = 'string' | 'integer' | 'boolean';
+
+/**
+ * The value as it is stored: checked against the prop's type, with text turned into the number, flag, list or object
+ * that it stands for. A value with its label is kept as given. Values outside of `options` are accepted: the list is
+ * what the form offers, not a rule. Throws source.invalid_prop.
+ */
+export const normalisedValue = (prop: ConfigurableProp, value: unknown): unknown => {
+  checkSize(prop.name, value);
+  if (isLabelled(value)) {
+    const labelled = Array.isArray(value.__lv) ? value.__lv : [value.__lv];
+    if (!labelled.every(isLabelAndValue)) throw invalidProp(prop.name, '{__lv: {label, value}}', shown(value));
+    coerced(prop, unlabelled(value));
+    return value;
+  }
+  return coerced(prop, value);
+};
+
+const checkSize = (prop: string, value: unknown): void => {
+  const size = Buffer.byteLength(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+  if (size > MAX_VALUE_BYTES) {
+    throw invalidProp(prop, `at most ${MAX_VALUE_BYTES} bytes`, `${size} bytes`, MAX_VALUE_BYTES);
+  }
+};
+
+const coerced = (prop: ConfigurableProp, value: unknown): unknown => {
+  switch (prop.type) {
+    case 'string':
+    case 'integer':
+    case 'boolean':
+      return scalar(prop, prop.type, value, '');
+    case 'string[]':
+      return list(prop, 'string', value);
+    case 'integer[]':
+      return list(prop, 'integer', value);
+    case 'boolean[]':
+      return list(prop, 'boolean', value);
+    case 'object':
+    case 'http_request':
+      return object(prop, value);
+    case 'data_store':
+      return scalar(prop, 'string', value, '');
+    case 'app':
+      return account(prop, value);
+    default:
+      return special(prop, value);
+  }
+};
+
+/** `$.discord.*` and `$.airtable.*` are texts; any other plain word is taken as `any` (decisions.md 2.1, 2.2). */
+const special = (prop: ConfigurableProp, value: unknown): unknown => {
+  if (!prop.type.startsWith('$.')) return value;
+  return prop.type.endsWith('[]') ? list(prop, 'string', value) : scalar(prop, 'string', value, '');
+};
+
+const list = (prop: ConfigurableProp, type: Scalar, value: unknown): unknown[] => {
+  const given = typeof value === 'string' ? parsed(value) : value;
+  if (!Array.isArray(given)) throw invalidProp(prop.name, `an array of ${type}`, shown(value));
+  return given.map((item: unknown, i) => scalar(prop, type, item, `[${i}]`));
+};
+
+const scalar = (prop: ConfigurableProp, type: Scalar, value: unknown, at: string): string | number | boolean => {
+  const name = prop.name + at;
+  switch (type) {
+    case 'string':
+      if (typeof value === 'string') return value;
+      if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+      throw invalidProp(name, 'a string', shown(value));
+    case 'integer':
+      return integer(prop, name, value);
+    case 'boolean':
+      if (typeof value === 'boolean') return value;
+      if (value === 'true' || value === 'false') return value === 'true';
+      throw invalidProp(name, 'a boolean', shown(value));
+  }
+};
+
+const integer = (prop: ConfigurableProp, name: string, value: unknown): number => {
+  const number = typeof value === 'string' && /^\s*[+-]?\d+\s*$/.test(value) ? Number(value) : value;
+  if (typeof number !== 'number' || !Number.isSafeInteger(number)) throw invalidProp(name, 'an integer', shown(value));
+  if (prop.min !== undefined && number < prop.min) {
+    throw invalidProp(name, `an integer of at least ${prop.min}`, number, prop.min);
+  }
+  if (prop.max !== undefined && number > prop.max) {
+    throw invalidProp(name, `an integer of at most ${prop.max}`, number, prop.max);
+  }
+  return number;
+};
+
+const object = (prop: ConfigurableProp, value: unknown): unknown => {
+  const given = typeof value === 'string' ? parsed(value) : value;
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw invalidProp(prop.name, 'an object', shown(value));
+  }
+  return given;
+};
+
+const account = (prop: ConfigurableProp, value: unknown): unknown => {
+  if (typeof value === 'object' && value !== null && 'authProvisionId' in value) {
+    const { authProvisionId } = value;
+    if (typeof authProvisionId === 'string' && authProvisionId !== '') return { authProvisionId };
+  }
+  throw invalidProp(prop.name, '{authProvisionId: "apn_…"}', shown(value));
+};
+
+/** Undefined for text that is no JSON. */
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+};

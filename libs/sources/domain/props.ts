@@ -1,0 +1,133 @@
+import { type ConfigurableProp } from '#libs/components/published.js';
+import { type ConfiguredValue, type Endpoint, type SourceDefinition, type Timer } from '../published.js';
+import { invalidProp, missingProp, shown } from './prop-error.js';
+import { normalisedValue } from './prop-value.js';
+import { timerOf } from './timer-value.js';
+
+/** Stands for a stored secret in replies; sent back, it means "keep" (decisions.md 1.5). */
+export const SECRET_MASK = '********';
+
+export type ConfiguredProps = Readonly<Record<string, unknown>>;
+
+export interface PropPlan {
+  readonly values: Readonly<Record<string, ConfiguredValue>>;
+  readonly endpoints: readonly Endpoint[];
+  readonly timers: readonly Timer[];
+  readonly dbProps: readonly string[];
+  readonly appProps: readonly string[];
+  /** To be put into the vault before the definition is used. */
+  readonly secrets: readonly { readonly ref: string; readonly text: string }[];
+}
+
+export interface PropRequest {
+  readonly props: readonly ConfigurableProp[];
+  /** As the caller sent them. Props that the component does not have are dropped. */
+  readonly given: ConfiguredProps;
+  /** On update: null in `given` removes a value, an absent key keeps it, endpoints keep their keys. */
+  readonly stored?: Pick<SourceDefinition, 'values' | 'endpoints' | 'timers'>;
+  readonly now: number;
+  /** `e` + 15 random base-36 characters. */
+  readonly newEndpointKey: () => string;
+  readonly newSecretRef: () => string;
+}
+
+/**
+ * Turns configured_props into what a run needs, checked against the component's props (decisions.md 1.5, 2.1, 2.2, 2.6).
+ * Throws source.invalid_prop or source.missing_prop, for the first wrong prop in declaration order.
+ */
+export const planProps = (request: PropRequest): PropPlan => {
+  const plan = {
+    values: new Map<string, ConfiguredValue>(),
+    endpoints: [] as Endpoint[],
+    timers: [] as Timer[],
+    dbProps: [] as string[],
+    appProps: [] as string[],
+    secrets: [] as { ref: string; text: string }[],
+  };
+  for (const prop of request.props) planProp(prop, request, plan);
+  return { ...plan, values: Object.fromEntries(plan.values) };
+};
+
+interface Draft {
+  readonly values: Map<string, ConfiguredValue>;
+  readonly endpoints: Endpoint[];
+  readonly timers: Timer[];
+  readonly dbProps: string[];
+  readonly appProps: string[];
+  readonly secrets: { ref: string; text: string }[];
+}
+
+const planProp = (prop: ConfigurableProp, request: PropRequest, draft: Draft): void => {
+  const { name } = prop;
+  const given = Object.hasOwn(request.given, name) ? request.given[name] : undefined;
+  switch (prop.type) {
+    case '$.interface.http': {
+      const key = request.stored?.endpoints.find((endpoint) => endpoint.prop === name)?.key ?? request.newEndpointKey();
+      draft.endpoints.push({ prop: name, key, customResponse: prop.customResponse === true });
+      return;
+    }
+    case '$.interface.timer': {
+      const stored = request.stored?.timers.find((timer) => timer.prop === name);
+      const timer = timerOf(prop, given, stored, request.now);
+      if (timer) draft.timers.push(timer);
+      return;
+    }
+    case '$.service.db':
+      draft.dbProps.push(name);
+      return;
+    case '$.interface.apphook':
+    case 'alert':
+    case 'dir':
+      return;
+    default: {
+      if (prop.type === 'app') draft.appProps.push(name);
+      const value = valueOf(prop, given, request, draft);
+      if (value) draft.values.set(name, value);
+    }
+  }
+};
+
+/** Given, else stored, else the default, else nothing for a prop that may be without a value. */
+const valueOf = (
+  prop: ConfigurableProp,
+  given: unknown,
+  request: PropRequest,
+  draft: Draft,
+): ConfiguredValue | undefined => {
+  const stored = storedValue(request, prop.name);
+  if (given === SECRET_MASK && (prop.secret === true || (stored && 'secretRef' in stored))) {
+    if (stored) return kept(prop, stored, request, draft);
+    throw invalidProp(prop.name, 'the secret itself', `the mask ${SECRET_MASK}, and none is stored`);
+  }
+  if (given !== undefined && given !== null) return configured(prop, given, request, draft);
+  if (given === undefined && stored) return kept(prop, stored, request, draft);
+  if (prop.default !== undefined && prop.default !== null) return configured(prop, prop.default, request, draft);
+  if (mayBeWithout(prop)) return undefined;
+  throw missingProp(prop.name, prop.type);
+};
+
+/** Nobody can fill in a hidden or disabled prop; an app may need no account (decisions.md 2.10). */
+const mayBeWithout = ({ optional, hidden, disabled, type }: ConfigurableProp): boolean =>
+  optional === true || hidden === true || disabled === true || type === 'app';
+
+const storedValue = (request: PropRequest, name: string): ConfiguredValue | undefined =>
+  request.stored && Object.hasOwn(request.stored.values, name) ? request.stored.values[name] : undefined;
+
+/** Checked again: the component may have changed under the value. A secret stays one, whatever the new code says. */
+const kept = (prop: ConfigurableProp, stored: ConfiguredValue, request: PropRequest, draft: Draft): ConfiguredValue =>
+  'secretRef' in stored ? stored : configured(prop, stored.value, request, draft);
+
+const configured = (prop: ConfigurableProp, given: unknown, request: PropRequest, draft: Draft): ConfiguredValue => {
+  if (prop.secret !== true) {
+    const value = normalisedValue(prop, given);
+    return prop.withLabel === true ? { value, withLabel: true } : { value };
+  }
+  if (prop.type !== 'string') {
+    throw invalidProp(prop.name, 'of type string, because it is secret (an error of the component)', prop.type);
+  }
+  const text = normalisedValue(prop, given);
+  if (typeof text !== 'string') throw invalidProp(prop.name, 'a string', shown(given));
+  const ref = request.newSecretRef();
+  draft.secrets.push({ ref, text });
+  return { secretRef: ref };
+};

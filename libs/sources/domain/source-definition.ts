@@ -1,0 +1,32 @@
+import { type DeployableComponent } from '#libs/components/published.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type SourceDefinition } from '../published.js';
+import { type PropPlan } from './props.js';
+
+export const definitionOf = (
+  component: DeployableComponent,
+  plan: PropPlan,
+  emitOnDeploy: boolean,
+): SourceDefinition => ({
+  componentId: component.id,
+  componentKey: component.key,
+  bundleHash: component.bundleHash,
+  values: plan.values,
+  endpoints: plan.endpoints,
+  timers: plan.timers,
+  dbProps: plan.dbProps,
+  appProps: plan.appProps,
+  hooks: component.hooks,
+  dedupe: component.dedupe,
+  emitOnDeploy,
+});
+
+/** Throws component.not_deployable for an action (decisions.md 1.4). */
+export const checkIsSource = (component: DeployableComponent): void => {
+  if (component.kind === 'source') return;
+  throw new DomainError(
+    'component.not_deployable',
+    `component ${component.id} (${component.name}) is an action: only a component of type source can be deployed as a source`,
+    { id: component.id, expected: 'source', actual: component.kind },
+  );
+};

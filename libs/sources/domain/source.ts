@@ -1,0 +1,234 @@
+import { isDeepStrictEqual } from 'node:util';
+import { epochSeconds } from '#libs/kernel/clock.js';
+import { type Decider } from '#libs/kernel/decider.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type Observation, type SourceDefinition, type SourceEvent } from '../published.js';
+
+/** What can be changed of a source. */
+export interface SourceFace {
+  readonly name: string;
+  readonly nameSlug: string;
+  readonly active: boolean;
+  readonly definition: SourceDefinition;
+}
+
+/** In force, whatever operation runs. Times in epoch milliseconds. */
+export interface SourceRecord extends SourceFace {
+  readonly sourceId: string;
+  readonly userId: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** Vault records that the last operation left without a use; deleted by whoever finished it. */
+  readonly unusedSecrets: readonly string[];
+}
+
+export type SourceState =
+  | { readonly status: 'none' }
+  | { readonly status: 'deploying'; readonly source: SourceRecord; readonly since: number }
+  | { readonly status: 'deployed'; readonly source: SourceRecord }
+  | { readonly status: 'updating'; readonly source: SourceRecord; readonly next: SourceFace; readonly since: number }
+  | { readonly status: 'deleting'; readonly source: SourceRecord; readonly since: number }
+  /** Its deployment failed, or it was deleted: for ever. */
+  | { readonly status: 'gone'; readonly source: SourceRecord };
+
+interface Failure {
+  readonly reason: string;
+  readonly observations: readonly Observation[];
+}
+
+export type SourceCommand =
+  | {
+      readonly type: 'StartDeployment';
+      readonly sourceId: string;
+      readonly userId: string;
+      readonly name: string;
+      readonly nameSlug: string;
+      readonly definition: SourceDefinition;
+      readonly now: number;
+    }
+  | { readonly type: 'FinishDeployment'; readonly now: number }
+  | ({ readonly type: 'FailDeployment'; readonly now: number } & Failure)
+  | {
+      readonly type: 'StartUpdate';
+      readonly next: SourceFace;
+      /** `updatedAt` of the record that `next` was made from. */
+      readonly basedOn: number;
+      readonly now: number;
+    }
+  | { readonly type: 'FinishUpdate'; readonly now: number }
+  | ({ readonly type: 'FailUpdate'; readonly now: number } & Failure)
+  | { readonly type: 'StartDeletion'; readonly now: number }
+  | { readonly type: 'FinishDeletion'; readonly now: number }
+  | ({ readonly type: 'FailDeletion'; readonly now: number } & Failure);
+
+export const sourceNotFound = (id: string): DomainError =>
+  new DomainError('source.not_found', `there is no source ${id} in your workspaces`, { id });
+
+/** Vault records that a definition uses. */
+export const secretRefsOf = (definition: SourceDefinition): readonly string[] =>
+  Object.values(definition.values).flatMap((value) => ('secretRef' in value ? [value.secretRef] : []));
+
+/** The record of a source that can be read and changed: listed, not gone. */
+export const deployedSource = (state: SourceState): SourceRecord | undefined =>
+  state.status === 'deployed' || state.status === 'updating' || state.status === 'deleting' ? state.source : undefined;
+
+/** Throws source.busy when an operation runs, source.not_found when there is no source. */
+export const idleSource = (state: SourceState, id: string): SourceRecord => {
+  switch (state.status) {
+    case 'deployed':
+      return state.source;
+    case 'deploying':
+    case 'updating':
+    case 'deleting':
+      throw new DomainError(
+        'source.busy',
+        `source ${state.source.sourceId} is ${state.status} since ${new Date(state.since).toISOString()}: try again when that is over`,
+        { id: state.source.sourceId, operation: state.status },
+      );
+    case 'none':
+    case 'gone':
+      throw sourceNotFound(id);
+  }
+};
+
+/** `if_updated_at` is what the caller has read, epoch seconds. Throws source.stale_update. */
+export const checkNotStale = (source: SourceRecord, ifUpdatedAt: number | undefined): void => {
+  const actual = epochSeconds(source.updatedAt);
+  if (ifUpdatedAt === undefined || ifUpdatedAt === actual) return;
+  throw new DomainError(
+    'source.stale_update',
+    `source ${source.sourceId} was updated at ${actual}, if_updated_at is ${ifUpdatedAt}: read it again, then repeat the change`,
+    { field: 'if_updated_at', limit: actual, actual: ifUpdatedAt },
+  );
+};
+
+export const sourceDecider: Decider<SourceCommand, SourceEvent, SourceState> = {
+  category: 'source',
+  initialState: () => ({ status: 'none' }),
+
+  decide: (command, state) => {
+    switch (command.type) {
+      case 'StartDeployment': {
+        if (state.status !== 'none') throw overtaken('deployment', state);
+        const { sourceId, userId, name, nameSlug, definition, now } = command;
+        const data = { sourceId, userId, name, nameSlug, definition, startedAt: now };
+        return [{ type: 'SourceDeploymentStarted', data }];
+      }
+      case 'FinishDeployment':
+        if (state.status !== 'deploying') throw overtaken('deployment', state);
+        return [{ type: 'SourceDeployed', data: { deployedAt: command.now } }];
+      case 'FailDeployment':
+        if (state.status !== 'deploying') return [];
+        return [{ type: 'SourceDeploymentFailed', data: failed(command) }];
+      case 'StartUpdate':
+        return startUpdate(command, state);
+      case 'FinishUpdate':
+        if (state.status !== 'updating') throw overtaken('update', state);
+        return [{ type: 'SourceUpdated', data: { updatedAt: nextUpdate(state.source, command.now) } }];
+      case 'FailUpdate':
+        if (state.status !== 'updating') return [];
+        return [{ type: 'SourceUpdateFailed', data: failed(command) }];
+      case 'StartDeletion':
+        idleSource(state, 'without a record');
+        return [{ type: 'SourceDeletionStarted', data: { startedAt: command.now } }];
+      case 'FinishDeletion':
+        if (state.status !== 'deleting') throw overtaken('deletion', state);
+        return [{ type: 'SourceDeleted', data: { deletedAt: command.now } }];
+      case 'FailDeletion':
+        if (state.status !== 'deleting') return [];
+        return [{ type: 'SourceDeletionFailed', data: failed(command) }];
+    }
+  },
+
+  evolve: (state, event) => evolve(state, event),
+};
+
+const startUpdate = (
+  { next, basedOn, now }: SourceCommand & { readonly type: 'StartUpdate' },
+  state: SourceState,
+): SourceEvent[] => {
+  const source = idleSource(state, 'without a record');
+  if (source.updatedAt !== basedOn) {
+    throw new DomainError(
+      'source.busy',
+      `source ${source.sourceId} was changed by another request meanwhile: try again`,
+      {
+        id: source.sourceId,
+        operation: 'updating',
+      },
+    );
+  }
+  if (isDeepStrictEqual(next, faceOf(source))) return [];
+  return [{ type: 'SourceUpdateStarted', data: { ...next, startedAt: now } }];
+};
+
+const faceOf = ({ name, nameSlug, active, definition }: SourceRecord): SourceFace => ({
+  name,
+  nameSlug,
+  active,
+  definition,
+});
+
+const failed = ({ reason, observations, now }: Failure & { now: number }): Failure & { failedAt: number } => ({
+  reason,
+  observations,
+  failedAt: now,
+});
+
+/** Each update shows in whole seconds, so that `if_updated_at` never takes two of one second for one. */
+const nextUpdate = (source: SourceRecord, now: number): number =>
+  Math.max(now, (epochSeconds(source.updatedAt) + 1) * 1000);
+
+/** Somebody else ended the operation while it ran: a process that took it for abandoned. */
+const overtaken = (operation: string, state: SourceState): DomainError =>
+  new DomainError(
+    'source.busy',
+    `the ${operation} of the source was ended by another process (the source is ${state.status}): try again`,
+    { operation, status: state.status },
+  );
+
+const evolve = (state: SourceState, event: SourceEvent): SourceState => {
+  switch (event.type) {
+    case 'SourceDeploymentStarted': {
+      const { sourceId, userId, name, nameSlug, definition, startedAt } = event.data;
+      const times = { createdAt: startedAt, updatedAt: startedAt };
+      const source = { sourceId, userId, name, nameSlug, definition, active: true, ...times, unusedSecrets: [] };
+      return { status: 'deploying', source, since: startedAt };
+    }
+    case 'SourceDeployed': {
+      if (state.status !== 'deploying') return state;
+      const { deployedAt } = event.data;
+      return { status: 'deployed', source: { ...state.source, createdAt: deployedAt, updatedAt: deployedAt } };
+    }
+    case 'SourceUpdateStarted': {
+      if (state.status !== 'deployed') return state;
+      const { startedAt, ...next } = event.data;
+      return { status: 'updating', source: state.source, next, since: startedAt };
+    }
+    case 'SourceUpdated': {
+      if (state.status !== 'updating') return state;
+      const unusedSecrets = without(secretRefsOf(state.source.definition), secretRefsOf(state.next.definition));
+      const { updatedAt } = event.data;
+      return { status: 'deployed', source: { ...state.source, ...state.next, updatedAt, unusedSecrets } };
+    }
+    case 'SourceUpdateFailed': {
+      if (state.status !== 'updating') return state;
+      const unusedSecrets = without(secretRefsOf(state.next.definition), secretRefsOf(state.source.definition));
+      return { status: 'deployed', source: { ...state.source, unusedSecrets } };
+    }
+    case 'SourceDeletionStarted':
+      return state.status === 'deployed'
+        ? { status: 'deleting', source: state.source, since: event.data.startedAt }
+        : state;
+    case 'SourceDeletionFailed':
+      return state.status === 'deleting' ? { status: 'deployed', source: state.source } : state;
+    case 'SourceDeploymentFailed':
+    case 'SourceDeleted':
+      return state.status === 'none' ? state : { status: 'gone', source: state.source };
+    default:
+      return state;
+  }
+};
+
+const without = (refs: readonly string[], kept: readonly string[]): string[] =>
+  refs.filter((ref) => !kept.includes(ref));

@@ -1,0 +1,110 @@
+import { Cron } from 'croner';
+import { type ConfigurableProp } from '#libs/components/published.js';
+import { type Timer } from '../published.js';
+import { invalidProp, missingProp, shown } from './prop-error.js';
+
+/** Shortest time between two ticks, seconds (decisions.md 1.5). */
+export const MIN_INTERVAL_SECONDS = 15;
+export const MAX_INTERVAL_SECONDS = 366 * 24 * 3600;
+
+const EXPECTED = '{intervalSeconds} or {cron, timezone?}';
+
+/**
+ * The timer of a prop: `static` in the code always wins, then what is given, then what is stored, then the default.
+ * `given` null removes the stored value. Undefined: an optional timer without a value. `now` in epoch milliseconds.
+ * Throws source.invalid_prop, source.missing_prop.
+ */
+export const timerOf = (
+  prop: ConfigurableProp,
+  given: unknown,
+  stored: Timer | undefined,
+  now: number,
+): Timer | undefined => {
+  if (prop.static !== undefined && prop.static !== null) return parseTimer(prop.name, prop.static, now);
+  if (given !== undefined && given !== null) return parseTimer(prop.name, given, now);
+  if (given === undefined && stored !== undefined) return stored;
+  if (prop.default !== undefined && prop.default !== null) return parseTimer(prop.name, prop.default, now);
+  if (prop.optional === true) return undefined;
+  throw missingProp(prop.name, prop.type);
+};
+
+const parseTimer = (prop: string, value: unknown, now: number): Timer => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalidProp(prop, EXPECTED, shown(value));
+  }
+  // The form of a reply, with null for what is not set, is accepted as input.
+  const fields = new Map<string, unknown>(Object.entries(value).filter(([, v]) => v !== null && v !== undefined));
+  const cron = fields.get('cron');
+  const interval = fields.get('intervalSeconds') ?? fields.get('interval_seconds');
+  if ((cron === undefined) === (interval === undefined)) {
+    throw invalidProp(prop, `one of ${EXPECTED}`, cron === undefined ? shown(value) : 'both');
+  }
+  if (cron === undefined) return { prop, cron: null, intervalSeconds: intervalOf(prop, interval), timezone: null };
+  const timezone = timezoneOf(prop, fields.get('timezone'));
+  return { prop, cron: cronOf(prop, cron, timezone, now), intervalSeconds: null, timezone };
+};
+
+const intervalOf = (prop: string, value: unknown): number => {
+  const seconds = typeof value === 'string' && /^\d+$/.test(value.trim()) ? Number(value) : value;
+  if (typeof seconds !== 'number' || !Number.isInteger(seconds)) {
+    throw invalidProp(prop, 'a timer whose intervalSeconds is an integer', shown(value));
+  }
+  if (seconds < MIN_INTERVAL_SECONDS) {
+    const expected = `a timer with an interval of at least ${MIN_INTERVAL_SECONDS} seconds`;
+    throw invalidProp(prop, expected, seconds, MIN_INTERVAL_SECONDS);
+  }
+  if (seconds > MAX_INTERVAL_SECONDS) {
+    const expected = `a timer with an interval of at most ${MAX_INTERVAL_SECONDS} seconds`;
+    throw invalidProp(prop, expected, seconds, MAX_INTERVAL_SECONDS);
+  }
+  return seconds;
+};
+
+const timezoneOf = (prop: string, value: unknown): string | null => {
+  if (value === undefined || value === '') return null;
+  if (typeof value === 'string' && isTimezone(value)) return value;
+  throw invalidProp(prop, 'a timer whose timezone is an IANA name such as Europe/Berlin', shown(value));
+};
+
+const isTimezone = (name: string): boolean => {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+};
+
+const CRON = 'a timer whose cron has 5 fields (6 with seconds), such as 0 9 * * 1-5';
+
+const cronOf = (prop: string, value: unknown, timezone: string | null, now: number): string => {
+  if (typeof value !== 'string') throw invalidProp(prop, CRON, shown(value));
+  const pattern = value.trim().replace(/\s+/g, ' ');
+  const fields = pattern.split(' ').length;
+  if (fields !== 5 && fields !== 6) throw invalidProp(prop, CRON, shown(value));
+  checkPace(prop, pattern, ticksOf(prop, pattern, timezone, now));
+  return pattern;
+};
+
+/** Enough ticks to see the shortest gap of a pattern with seconds: a full minute and the step into the next. */
+const TICKS = 62;
+
+const ticksOf = (prop: string, pattern: string, timezone: string | null, now: number): readonly Date[] => {
+  try {
+    // Without a function nothing is scheduled.
+    return new Cron(pattern, { timezone: timezone ?? 'UTC' }).nextRuns(TICKS, new Date(now));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw invalidProp(prop, `${CRON} (${why})`, shown(pattern));
+  }
+};
+
+const checkPace = (prop: string, pattern: string, ticks: readonly Date[]): void => {
+  if (ticks.length === 0) throw invalidProp(prop, 'a timer whose cron comes round at all', shown(pattern));
+  for (let i = 1; i < ticks.length; i++) {
+    const gap = ((ticks[i]?.getTime() ?? 0) - (ticks[i - 1]?.getTime() ?? 0)) / 1000;
+    if (gap >= MIN_INTERVAL_SECONDS) continue;
+    const expected = `a timer that leaves at least ${MIN_INTERVAL_SECONDS} seconds between two ticks`;
+    throw invalidProp(prop, expected, `${shown(pattern)}, which leaves ${gap}`, MIN_INTERVAL_SECONDS);
+  }
+};

@@ -1,0 +1,21 @@
+import { Controller, Get, Inject, Param } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { type Caller } from '#libs/tenancy/published.js';
+import { sourceReply, type EndpointUrls, type SourceReply } from '../domain/source-view.js';
+import { ENDPOINT_URLS } from '../ports.js';
+import { GetSource } from './get-source.query.js';
+
+@Controller('v1/sources')
+export class GetSourceController {
+  constructor(
+    @Inject(QueryBus) private readonly queries: QueryBus,
+    @Inject(ENDPOINT_URLS) private readonly urls: EndpointUrls,
+  ) {}
+
+  @Get(':idOrSlug')
+  async get(@Param('idOrSlug') idOrSlug: string, @CurrentCaller() caller: Caller): Promise<{ data: SourceReply }> {
+    const doc = await this.queries.execute(new GetSource(idOrSlug, caller.workspaceIds));
+    return { data: sourceReply(doc.state.source, doc.workspaceId, this.urls) };
+  }
+}

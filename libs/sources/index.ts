@@ -1,0 +1,20 @@
+import { type Projection } from '#libs/kernel/projection.js';
+import { sourcesProjection } from './read-models/sources.projection.js';
+
+export { SourcesModule } from './sources.module.js';
+export { sourcesProjection } from './read-models/sources.projection.js';
+export {
+  SourcesView,
+  type ArmedTimers,
+  type ServedEndpoint,
+  type SourceEntry,
+  type SourceStatus,
+} from './sources-view.js';
+export { reconcileSources, type ReconcileDependencies, type Reconciled } from './reconcile-sources.js';
+export { boundValue } from './domain/bound-value.js';
+export { sourceDecider } from './domain/source.js';
+export { nameSlugDecider } from './domain/name-slug.js';
+export { hostEndpointUrls, pathEndpointUrls, type EndpointUrls } from './domain/source-view.js';
+export { ENDPOINT_URLS, HOOK_RUNNER, MANUAL_RUNS, SOURCE_TOPICS, type ManualRun, type ManualRuns } from './ports.js';
+
+export const sourcesProjections: readonly Projection[] = [sourcesProjection];

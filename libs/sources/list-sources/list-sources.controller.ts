@@ -1,0 +1,39 @@
+import { Controller, Get, Inject, Param, Req } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import { type Request } from 'express';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { listReply, pageQuery, type ListReply } from '#libs/http/pages.js';
+import { parameters } from '#libs/http/parameters.js';
+import { memberOf } from '#libs/http/workspace.js';
+import { type Caller } from '#libs/tenancy/published.js';
+import { sourceReply, type EndpointUrls, type SourceReply } from '../domain/source-view.js';
+import { ENDPOINT_URLS } from '../ports.js';
+import { ListSources, type SourceOwner } from './list-sources.query.js';
+
+@Controller('v1')
+export class ListSourcesController {
+  constructor(
+    @Inject(QueryBus) private readonly queries: QueryBus,
+    @Inject(ENDPOINT_URLS) private readonly urls: EndpointUrls,
+  ) {}
+
+  @Get('users/me/sources')
+  mine(@Req() request: Request, @CurrentCaller() caller: Caller): Promise<ListReply<SourceReply>> {
+    return this.list({ userId: caller.userId }, request);
+  }
+
+  @Get(['orgs/:id/sources', 'workspaces/:id/sources'])
+  ofWorkspace(
+    @Param('id') id: string,
+    @Req() request: Request,
+    @CurrentCaller() caller: Caller,
+  ): Promise<ListReply<SourceReply>> {
+    return this.list({ workspaceId: memberOf(caller, id) }, request);
+  }
+
+  private async list(owner: SourceOwner, request: Request): Promise<ListReply<SourceReply>> {
+    const page = pageQuery(parameters(request, 'body_wins'));
+    const found = await this.queries.execute(new ListSources(owner, page));
+    return listReply(found, (doc) => sourceReply(doc.state.source, doc.workspaceId, this.urls));
+  }
+}

@@ -1,0 +1,37 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type EventStore } from '#libs/kernel/event-store.js';
+import { streamName } from '#libs/kernel/events.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { EVENT_STORE, READ_MODELS } from '#libs/kernel/tokens.js';
+import { type Caller } from '#libs/tenancy/published.js';
+import { sourceDecider, sourceNotFound } from './domain/source.js';
+import { findSource } from './get-source/find-source.js';
+
+export interface LocatedSource {
+  readonly sourceId: string;
+  readonly workspaceId: string;
+}
+
+/** Which workspace a named source belongs to: a caller need not say (rest-api.md, "Rules for workspace-owned resources"). */
+@Injectable()
+export class LocateSource {
+  constructor(
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+    @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
+  ) {}
+
+  /** By id or name slug. Throws source.not_found, also for one of a workspace that the caller is not in. */
+  async locate(idOrSlug: string, caller: Caller): Promise<LocatedSource> {
+    if (!idOrSlug.startsWith('dc_')) {
+      const doc = await findSource(this.readModels, idOrSlug, caller.workspaceIds);
+      if (!doc) throw sourceNotFound(idOrSlug);
+      return { sourceId: doc.id, workspaceId: doc.workspaceId };
+    }
+    // The log, not a read model: what was deployed a moment ago can be changed.
+    for await (const { metadata } of this.store.read(streamName(sourceDecider.category, idOrSlug), { limit: 1 })) {
+      if (!caller.workspaceIds.includes(metadata.workspaceId)) break;
+      return { sourceId: idOrSlug, workspaceId: metadata.workspaceId };
+    }
+    throw sourceNotFound(idOrSlug);
+  }
+}

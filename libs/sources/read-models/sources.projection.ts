@@ -1,0 +1,62 @@
+import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
+import { type Projection } from '#libs/kernel/projection.js';
+import { type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
+import { deployedSource, sourceDecider, type SourceState } from '../domain/source.js';
+import { type SourceEvent } from '../published.js';
+
+export interface SourceDoc extends Doc {
+  readonly workspaceId: string;
+  readonly userId: string;
+  readonly nameSlug: string;
+  /** A source is listed once its deployment is over (decisions.md 2.3). */
+  readonly listed: 'yes' | 'no';
+  /** `createdAt` in fixed width. */
+  readonly sort: string;
+  readonly state: Exclude<SourceState, { status: 'none' }>;
+}
+
+export const SOURCES: CollectionSchema = {
+  name: 'sources.sources.v1',
+  indexed: ['workspaceId', 'userId', 'nameSlug', 'listed'],
+  sort: 'sort',
+};
+
+const TYPES: ReadonlySet<string> = new Set<SourceEvent['type']>([
+  'SourceDeploymentStarted',
+  'SourceDeployed',
+  'SourceDeploymentFailed',
+  'SourceUpdateStarted',
+  'SourceUpdated',
+  'SourceUpdateFailed',
+  'SourceDeletionStarted',
+  'SourceDeleted',
+  'SourceDeletionFailed',
+]);
+
+export const isSourceEvent = (event: RecordedEvent): event is RecordedEvent<SourceEvent> => TYPES.has(event.type);
+
+/** Sources in their states, for look-ups by id and slug and the lists of a user and a workspace. */
+export const sourcesProjection: Projection<SourceDoc> = {
+  name: SOURCES.name,
+  schema: SOURCES,
+  keys: (event) => (isSourceEvent(event) ? [idOf(event.stream)] : []),
+  evolve: (doc, event, id) => {
+    if (!isSourceEvent(event)) return doc;
+    const state = sourceDecider.evolve(doc?.state ?? sourceDecider.initialState(), sourceEventOf(event));
+    if (state.status === 'none' || state.status === 'gone') return undefined;
+    const { userId, nameSlug, createdAt } = state.source;
+    return {
+      id,
+      workspaceId: doc?.workspaceId ?? event.metadata.workspaceId,
+      userId,
+      nameSlug,
+      listed: deployedSource(state) ? 'yes' : 'no',
+      sort: String(createdAt).padStart(15, '0'),
+      state,
+    };
+  },
+};
+
+/** Without what the log adds to it. */
+export const sourceEventOf = ({ type, data }: RecordedEvent<SourceEvent>): SourceEvent =>
+  ({ type, data }) as SourceEvent;

@@ -1,0 +1,43 @@
+import { Controller, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { type Request, type Response } from 'express';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { parameters, validated } from '#libs/http/parameters.js';
+import { type Caller } from '#libs/tenancy/published.js';
+import { LocateSource } from '../locate-source.js';
+import { type Observation } from '../published.js';
+import { RunSourceDto } from './run-source.dto.js';
+import { RunSource } from './run-source.handler.js';
+
+interface RunReply {
+  /** The invocation. */
+  readonly id: string;
+  /** With `wait=true` only. */
+  readonly observations?: readonly Observation[];
+}
+
+/** Our extension (decisions.md 1.5, "Manual run"): 202, or 200 with the observations when `wait=true`. */
+@Controller('v1/sources')
+export class RunSourceController {
+  constructor(
+    @Inject(CommandBus) private readonly commands: CommandBus,
+    @Inject(LocateSource) private readonly sources: LocateSource,
+  ) {}
+
+  @Post(':idOrSlug/run')
+  @HttpCode(202)
+  async run(
+    @Param('idOrSlug') idOrSlug: string,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+    @CurrentCaller() caller: Caller,
+  ): Promise<{ data: RunReply }> {
+    const params = parameters(request, 'body_wins');
+    const wait = (await validated(RunSourceDto, params)).wait ?? false;
+    const { sourceId, workspaceId } = await this.sources.locate(idOrSlug, caller);
+    const command = new RunSource(sourceId, workspaceId, params['event'], wait);
+    const { invocationId, observations } = await this.commands.execute(command);
+    if (wait) response.status(200);
+    return { data: { id: invocationId, ...(observations ? { observations } : {}) } };
+  }
+}

@@ -1,0 +1,43 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { deployedSource, sourceNotFound } from '../domain/source.js';
+import { MANUAL_RUNS, type ManualRun, type ManualRuns } from '../ports.js';
+import { SourceOperations } from '../source-operations.js';
+
+export class RunSource extends Command<ManualRun> {
+  constructor(
+    readonly sourceId: string,
+    readonly workspaceId: string,
+    /** Undefined: what the source's timer would send. */
+    readonly event: unknown,
+    readonly wait: boolean,
+  ) {
+    super();
+  }
+}
+
+/** One run outside of the schedule. Throws source.not_found, source.inactive. */
+@Injectable()
+@CommandHandler(RunSource)
+export class RunSourceHandler implements ICommandHandler<RunSource> {
+  constructor(
+    @Inject(SourceOperations) private readonly operations: SourceOperations,
+    @Inject(MANUAL_RUNS) private readonly runs: ManualRuns,
+  ) {}
+
+  async execute({ sourceId, workspaceId, event, wait }: RunSource): Promise<ManualRun> {
+    const source = deployedSource(await this.operations.stateOf(sourceId, workspaceId));
+    if (!source) throw sourceNotFound(sourceId);
+    if (!source.active) {
+      throw new DomainError(
+        'source.inactive',
+        `source ${sourceId} is inactive: enable it with PUT and active=true first`,
+        {
+          id: sourceId,
+        },
+      );
+    }
+    return this.runs.run(sourceId, workspaceId, event, wait);
+  }
+}

@@ -1,0 +1,80 @@
+import { Transform } from 'class-transformer';
+import { IsBoolean, IsInt, IsOptional, IsString, Length } from 'class-validator';
+import { type ComponentReference } from '#libs/components/published.js';
+import { describe, type Parameters } from '#libs/http/parameters.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+
+const fromText = ({ value }: { value: unknown }): unknown =>
+  value === 'true' ? true : value === 'false' ? false : value;
+
+/** Text and flags of the bodies of create, update and delete; the objects in them are read by the functions below. */
+export class SourceBodyDto {
+  @IsOptional() @IsString() component_id?: string;
+  @IsOptional() @IsString() component_code?: string;
+  @IsOptional() @IsString() component_url?: string;
+  @IsOptional() @IsString() key?: string;
+  @IsOptional() @IsString() component_key?: string;
+  @IsOptional() @IsString() @Length(1, 255) name?: string;
+  @IsOptional() @Transform(fromText) @IsBoolean() active?: boolean;
+  @IsOptional() @Transform(fromText) @IsBoolean() emit_on_deploy?: boolean;
+  @IsOptional() @Transform(fromText) @IsBoolean() ignore_hook_errors?: boolean;
+  @IsOptional()
+  @Transform(({ value }: { value: unknown }) =>
+    typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value,
+  )
+  @IsInt()
+  if_updated_at?: number;
+}
+
+/** Undefined when none of the references is given; an empty id, URL or key counts as not given. */
+export const referenceOf = (body: SourceBodyDto, params: Parameters): ComponentReference | undefined => {
+  const key = given(body.key) ?? given(body.component_key);
+  const files = filesOf(params['files']);
+  const { component_id: id, component_code: code, component_url: url } = body;
+  const reference: ComponentReference = {
+    ...(given(id) === undefined ? {} : { componentId: given(id) ?? '' }),
+    ...(typeof code === 'string' ? { componentCode: code } : {}),
+    ...(given(url) === undefined ? {} : { componentUrl: given(url) ?? '' }),
+    ...(key === undefined ? {} : { key }),
+  };
+  if (Object.keys(reference).length === 0) return undefined;
+  return files === undefined ? reference : { ...reference, files };
+};
+
+const given = (text: string | null | undefined): string | undefined =>
+  typeof text === 'string' && text !== '' ? text : undefined;
+
+/** `configured_props` as sent: an object, or its JSON text in a form body. Throws request.invalid_parameter. */
+export const configuredPropsOf = (params: Parameters): Readonly<Record<string, unknown>> | undefined => {
+  const raw = params['configured_props'];
+  if (raw === undefined || raw === null) return undefined;
+  const value = typeof raw === 'string' ? jsonOf(raw) : raw;
+  if (isObject(value)) return value;
+  throw notAnObject('configured_props', 'an object of values by prop', raw);
+};
+
+const filesOf = (raw: unknown): Readonly<Record<string, string>> | undefined => {
+  if (raw === undefined || raw === null) return undefined;
+  if (isObject(raw) && Object.values(raw).every((text) => typeof text === 'string')) {
+    return raw as Record<string, string>;
+  }
+  throw notAnObject('files', 'an object of text by path', raw);
+};
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+};
+
+const notAnObject = (field: string, expected: string, raw: unknown): DomainError =>
+  new DomainError('request.invalid_parameter', `parameter ${field} must be ${expected}; got ${describe(raw)}`, {
+    field,
+    actual: describe(raw),
+  });

@@ -1,0 +1,130 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { type Clock } from '#libs/kernel/clock.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type EventStore } from '#libs/kernel/event-store.js';
+import { streamName, type Position } from '#libs/kernel/events.js';
+import { load, type CommandContext, type CommandResult, type HandleCommand } from '#libs/kernel/handle-command.js';
+import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
+import { CLOCK, EVENT_STORE, HANDLE_COMMAND, READ_YOUR_WRITES, UPCASTERS, VAULT } from '#libs/kernel/tokens.js';
+import { type Upcasters } from '#libs/kernel/upcasting.js';
+import { type Vault } from '#libs/kernel/vault.js';
+import { type PropPlan } from './domain/props.js';
+import { secretRefsOf, sourceDecider, sourceNotFound, type SourceCommand, type SourceState } from './domain/source.js';
+import { HookLog } from './hook-log.js';
+import { NameSlugs } from './name-slugs.js';
+import { HOOK_RUNNER, SOURCE_TOPICS } from './ports.js';
+import { type HookRunner, type SourceDefinition, type SourceTopics } from './published.js';
+import { stepOf } from './step-of.js';
+
+/** How long a hook waits until this process knows the endpoints that the hook may tell the world. */
+const APPLIED_TIMEOUT_MS = 10_000;
+
+/** What the slices that run hooks have in common: each method is one step of an operation. */
+@Injectable()
+export class SourceOperations {
+  private readonly logger = new Logger('sources');
+  private readonly running = new Set<string>();
+
+  constructor(
+    @Inject(HANDLE_COMMAND) private readonly handle: HandleCommand,
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+    @Inject(UPCASTERS) private readonly upcasters: Upcasters,
+    @Inject(READ_YOUR_WRITES) private readonly readModels: ReadYourWrites,
+    @Inject(VAULT) private readonly vault: Vault,
+    @Inject(CLOCK) readonly clock: Clock,
+    @Inject(HOOK_RUNNER) private readonly runner: HookRunner,
+    @Inject(SOURCE_TOPICS) private readonly topics: SourceTopics,
+    @Inject(NameSlugs) readonly slugs: NameSlugs,
+  ) {}
+
+  /** One operation of a source at a time in this process; over all processes its stream sees to it. Throws source.busy. */
+  async exclusively<T>(sourceId: string, act: () => Promise<T>): Promise<T> {
+    if (this.running.has(sourceId)) {
+      throw new DomainError('source.busy', `source ${sourceId} is being changed by another request: try again later`, {
+        id: sourceId,
+      });
+    }
+    this.running.add(sourceId);
+    try {
+      return await act();
+    } finally {
+      this.running.delete(sourceId);
+    }
+  }
+
+  /** The source as the log has it. Throws source.not_found, also when it belongs to another workspace. */
+  async stateOf(sourceId: string, workspaceId: string): Promise<SourceState> {
+    const stream = streamName(sourceDecider.category, sourceId);
+    for await (const first of this.store.read(stream, { limit: 1 })) {
+      if (first.metadata.workspaceId !== workspaceId) break;
+      return (await load(this.store, this.upcasters, sourceDecider, stream)).state;
+    }
+    throw sourceNotFound(sourceId);
+  }
+
+  decide(sourceId: string, command: SourceCommand, context: CommandContext): Promise<CommandResult<SourceState>> {
+    return this.handle(sourceDecider, sourceId, command, stepOf(context));
+  }
+
+  hookLog(sourceId: string, workspaceId: string): HookLog {
+    return new HookLog(this.runner, this.clock, sourceId, workspaceId);
+  }
+
+  async storeSecrets(secrets: PropPlan['secrets'], workspaceId: string): Promise<void> {
+    // One by one: after a failure none is still on its way while the others are deleted again.
+    for (const { ref, text } of secrets) await this.vault.put(ref, workspaceId, text);
+  }
+
+  createTopics(sourceId: string): Promise<void> {
+    return this.topics.create(sourceId);
+  }
+
+  /** A hook may tell others the endpoint, and they may call back at once: it has to be known by then. */
+  async untilServed(definition: SourceDefinition, position: Position | undefined): Promise<void> {
+    if (definition.hooks.length === 0 || position === undefined) return;
+    if (await this.readModels.waitFor(position, APPLIED_TIMEOUT_MS)) return;
+    throw new DomainError(
+      'platform.unavailable',
+      `the endpoints of the source were not served after ${APPLIED_TIMEOUT_MS} ms: try again`,
+      { position, waited_ms: APPLIED_TIMEOUT_MS },
+    );
+  }
+
+  settled(sourceId: string): Promise<void> {
+    return this.runner.settled(sourceId);
+  }
+
+  async deleteSecrets(refs: Iterable<string>): Promise<void> {
+    for (const ref of refs) await this.vault.delete(ref);
+  }
+
+  /**
+   * Everything of a source that is gone, outside of the log. The slug comes last: as long as it is held, the rest may
+   * exist, and `reconcileSources` looks there.
+   */
+  async forget(
+    source: { readonly sourceId: string; readonly nameSlug: string; readonly secretRefs: readonly string[] },
+    context: CommandContext,
+  ): Promise<void> {
+    await this.topics.remove(source.sourceId);
+    await this.deleteSecrets(source.secretRefs);
+    await this.slugs.release(source.nameSlug, source.sourceId, context);
+  }
+
+  /** Runs what must not turn the outcome of an operation; what fails is logged, and made good at the next start. */
+  async bestEffort(sourceId: string, step: string, act: () => Promise<void>): Promise<boolean> {
+    try {
+      await act();
+      return true;
+    } catch (error) {
+      this.logger.warn({ msg: `${step} failed`, sourceId, err: error });
+      return false;
+    }
+  }
+}
+
+/** Every vault record that a definition or an operation before it may have left. */
+export const allSecretsOf = (source: {
+  readonly definition: SourceDefinition;
+  readonly unusedSecrets: readonly string[];
+}): readonly string[] => [...secretRefsOf(source.definition), ...source.unusedSecrets];

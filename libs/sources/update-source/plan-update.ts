@@ -1,0 +1,37 @@
+import { type DeployableComponent } from '#libs/components/published.js';
+import { newId, randomKey } from '#libs/kernel/ids.js';
+import { slugOf } from '../domain/name-slug.js';
+import { planProps, type ConfiguredProps, type PropPlan } from '../domain/props.js';
+import { type SourceRecord } from '../domain/source.js';
+import { checkIsSource, definitionOf } from '../domain/source-definition.js';
+import { type SourceDefinition } from '../published.js';
+
+export interface PlannedDefinition {
+  readonly definition: SourceDefinition;
+  readonly secrets: PropPlan['secrets'];
+}
+
+/** The definition after the update: given props merged into the stored ones, endpoints and timers kept (decisions.md 1.5). */
+export const planDefinition = (
+  source: SourceRecord,
+  component: DeployableComponent,
+  given: ConfiguredProps,
+  emitOnDeploy: boolean | undefined,
+  now: number,
+): PlannedDefinition => {
+  checkIsSource(component);
+  const plan = planProps({
+    props: component.configurableProps,
+    given,
+    stored: source.definition,
+    now,
+    newEndpointKey: () => `e${randomKey(15)}`,
+    newSecretRef: () => newId('sec', now),
+  });
+  const definition = definitionOf(component, plan, emitOnDeploy ?? source.definition.emitOnDeploy);
+  return { definition, secrets: plan.secrets };
+};
+
+/** The slug to ask for; undefined when the name stays, and with it the slug. */
+export const newSlugOf = (source: SourceRecord, name: string | undefined): string | undefined =>
+  name === undefined || name === source.name ? undefined : slugOf(name);

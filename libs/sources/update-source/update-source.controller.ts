@@ -1,0 +1,67 @@
+import { Controller, HttpCode, Inject, Param, Put, Req, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { type Request, type Response } from 'express';
+import { Applied } from '#libs/http/applied.js';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { contextOf } from '#libs/http/command-context.js';
+import { parameters, validated, type Parameters } from '#libs/http/parameters.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type Caller } from '#libs/tenancy/published.js';
+import { sourceReplyWithUser, type EndpointUrls, type SourceReply } from '../domain/source-view.js';
+import { LocateSource } from '../locate-source.js';
+import { ENDPOINT_URLS } from '../ports.js';
+import { configuredPropsOf, referenceOf, SourceBodyDto } from '../source-body.dto.js';
+import { UpdateSource, type UpdateSourceRequest } from './update-source.handler.js';
+
+@Controller('v1/sources')
+export class UpdateSourceController {
+  constructor(
+    @Inject(CommandBus) private readonly commands: CommandBus,
+    @Inject(Applied) private readonly applied: Applied,
+    @Inject(LocateSource) private readonly sources: LocateSource,
+    @Inject(ENDPOINT_URLS) private readonly urls: EndpointUrls,
+  ) {}
+
+  @Put(':idOrSlug')
+  @HttpCode(200)
+  async update(
+    @Param('idOrSlug') idOrSlug: string,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+    @CurrentCaller() caller: Caller,
+  ): Promise<{ data: SourceReply }> {
+    const params = parameters(request, 'body_wins');
+    const changes = changesOf(await validated(SourceBodyDto, params), params);
+    const located = await this.sources.locate(idOrSlug, caller);
+    const context = contextOf(request, caller, located.workspaceId);
+    const command = new UpdateSource(located.sourceId, changes, context);
+    const { source, workspaceId, position } = await this.commands.execute(command);
+    await this.applied.settle(response, position);
+    return { data: sourceReplyWithUser(source, workspaceId, this.urls) };
+  }
+}
+
+/** `active` is true when it is left out (rest-api.md); a reference may be left out when anything else is named. */
+const changesOf = (body: SourceBodyDto, params: Parameters): UpdateSourceRequest => {
+  const reference = referenceOf(body, params);
+  const configuredProps = configuredPropsOf(params);
+  const { name, active, emit_on_deploy: emitOnDeploy, if_updated_at: ifUpdatedAt } = body;
+  if (!reference && !configuredProps && !isGiven(name) && !isGiven(active) && !isGiven(emitOnDeploy)) {
+    throw new DomainError(
+      'component.reference_missing',
+      'nothing to change: give component_id, component_code, component_url or key, or one of name, active, configured_props and emit_on_deploy',
+      { field: 'component_id' },
+    );
+  }
+  return {
+    active: active ?? true,
+    ignoreHookErrors: body.ignore_hook_errors ?? false,
+    ...(reference ? { reference } : {}),
+    ...(configuredProps ? { configuredProps } : {}),
+    ...(isGiven(name) ? { name } : {}),
+    ...(isGiven(emitOnDeploy) ? { emitOnDeploy } : {}),
+    ...(isGiven(ifUpdatedAt) ? { ifUpdatedAt } : {}),
+  };
+};
+
+const isGiven = <T>(value: T | undefined | null): value is T => value !== undefined && value !== null;

@@ -1,0 +1,207 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Inject, Injectable } from '@nestjs/common';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { COMPONENT_CATALOG, type ComponentCatalog, type ComponentReference } from '#libs/components/published.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type Position } from '#libs/kernel/events.js';
+import { type CommandContext, type CommandResult } from '#libs/kernel/handle-command.js';
+import { type SourceResult } from '../deploy-source/deploy-source.handler.js';
+import { type ConfiguredProps, type PropPlan } from '../domain/props.js';
+import {
+  checkNotStale,
+  deployedSource,
+  idleSource,
+  secretRefsOf,
+  type SourceFace,
+  type SourceRecord,
+  type SourceState,
+} from '../domain/source.js';
+import { failureOf } from '../failure-of.js';
+import { type HookLog } from '../hook-log.js';
+import { SourceOperations } from '../source-operations.js';
+import { newSlugOf, planDefinition, type PlannedDefinition } from './plan-update.js';
+
+export interface UpdateSourceRequest {
+  /** Absent: the code stays. */
+  readonly reference?: ComponentReference;
+  readonly name?: string;
+  /** Merged per key; null removes a value. */
+  readonly configuredProps?: ConfiguredProps;
+  readonly active: boolean;
+  readonly emitOnDeploy?: boolean;
+  /** A failing deactivate hook does not stop the update. */
+  readonly ignoreHookErrors: boolean;
+  /** Epoch seconds that the caller has read. */
+  readonly ifUpdatedAt?: number;
+}
+
+export class UpdateSource extends Command<SourceResult> {
+  constructor(
+    readonly sourceId: string,
+    readonly request: UpdateSourceRequest,
+    readonly context: CommandContext,
+  ) {
+    super();
+  }
+}
+
+interface Update {
+  readonly source: SourceRecord;
+  readonly next: SourceFace;
+  readonly secrets: PropPlan['secrets'];
+  readonly ignoreHookErrors: boolean;
+}
+
+/** Changes code, props, name or state of a source (decisions.md 1.5, 2.3). Throws source.busy, .stale_update, .hook_failed. */
+@Injectable()
+@CommandHandler(UpdateSource)
+export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
+  constructor(
+    @Inject(SourceOperations) private readonly operations: SourceOperations,
+    @Inject(COMPONENT_CATALOG) private readonly components: ComponentCatalog,
+  ) {}
+
+  execute({ sourceId, request, context }: UpdateSource): Promise<SourceResult> {
+    return this.operations.exclusively(sourceId, () => this.run(sourceId, request, context));
+  }
+
+  private async run(sourceId: string, request: UpdateSourceRequest, context: CommandContext): Promise<SourceResult> {
+    const { operations } = this;
+
+    // 1. The source as it is. Asked again when the update starts; here so that nothing is fetched or saved in vain.
+    const source = idleSource(await operations.stateOf(sourceId, context.workspaceId), sourceId);
+    checkNotStale(source, request.ifUpdatedAt);
+
+    // 2. What it is to become, 3. under which slug.
+    const { definition, secrets } = await this.plan(source, request, context);
+    const name = request.name ?? source.name;
+    const nameSlug = await this.reserve(source, request.name, context);
+    const next = { name, nameSlug, active: request.active, definition };
+    const update = { source, next, secrets, ignoreHookErrors: request.ignoreHookErrors };
+
+    // 4. The log names all that follows, so that a crash can be undone. No event: nothing changes.
+    const { state, position } = await this.start(update, context);
+    if (state.status === 'deployed') {
+      return { source: state.source, workspaceId: context.workspaceId, position: undefined };
+    }
+    try {
+      return await this.carryOut(update, position, context);
+    } catch (error) {
+      await this.undo(update, error, context);
+      throw error;
+    }
+  }
+
+  private async plan(
+    source: SourceRecord,
+    request: UpdateSourceRequest,
+    context: CommandContext,
+  ): Promise<PlannedDefinition> {
+    const { reference, configuredProps, emitOnDeploy } = request;
+    if (reference === undefined && configuredProps === undefined) {
+      const kept = emitOnDeploy ?? source.definition.emitOnDeploy;
+      return { definition: { ...source.definition, emitOnDeploy: kept }, secrets: [] };
+    }
+    const wanted = reference ?? { componentId: source.definition.componentId };
+    const component = await this.components.resolve(wanted, context);
+    const now = this.operations.clock.now();
+    return planDefinition(source, component, configuredProps ?? {}, emitOnDeploy, now);
+  }
+
+  private async reserve(source: SourceRecord, name: string | undefined, context: CommandContext): Promise<string> {
+    const slug = newSlugOf(source, name);
+    return slug === undefined ? source.nameSlug : this.operations.slugs.reserve(slug, source.sourceId, [], context);
+  }
+
+  private async start({ source, next }: Update, context: CommandContext): Promise<CommandResult<SourceState>> {
+    const { operations } = this;
+    const { sourceId, updatedAt: basedOn } = source;
+    const command = { type: 'StartUpdate', next, basedOn, now: operations.clock.now() } as const;
+    try {
+      return await operations.decide(sourceId, command, context);
+    } catch (error) {
+      // Refused: another operation was first. (After any other failure the log may have it: the next start will know.)
+      if (error instanceof DomainError) {
+        await operations.bestEffort(sourceId, 'releasing a name slug', () =>
+          this.releaseUnused(next, sourceId, context),
+        );
+      }
+      throw error;
+    }
+  }
+
+  private async releaseUnused(next: SourceFace, sourceId: string, context: CommandContext): Promise<void> {
+    const state = await this.operations.stateOf(sourceId, context.workspaceId);
+    const used = deployedSource(state)?.nameSlug === next.nameSlug;
+    const wanted = state.status === 'updating' && state.next.nameSlug === next.nameSlug;
+    if (!used && !wanted) await this.operations.slugs.release(next.nameSlug, sourceId, context);
+  }
+
+  private async carryOut(
+    update: Update,
+    startedAt: Position | undefined,
+    context: CommandContext,
+  ): Promise<SourceResult> {
+    const { operations } = this;
+    const { source, next } = update;
+    const { sourceId } = source;
+    const { workspaceId } = context;
+
+    // 5. New secrets are there before a run needs them, new endpoints are served before a hook tells of them.
+    await operations.storeSecrets(update.secrets, workspaceId);
+    await operations.untilServed(next.definition, startedAt);
+
+    // 6. deactivate with the old, activate with the new.
+    await this.runHooks(update, operations.hookLog(sourceId, workspaceId));
+
+    // 7. In force.
+    const finish = { type: 'FinishUpdate', now: operations.clock.now() } as const;
+    const { state, position } = await operations.decide(sourceId, finish, context);
+    const updated = deployedSource(state);
+    if (!updated) throw new Error(`source ${sourceId} is ${state.status} after its update`);
+
+    // 8. What the update replaced.
+    await operations.bestEffort(sourceId, 'removal of what an update replaced', async () => {
+      await operations.settled(sourceId);
+      await operations.deleteSecrets([...source.unusedSecrets, ...updated.unusedSecrets]);
+      if (updated.nameSlug !== source.nameSlug) {
+        await operations.slugs.release(source.nameSlug, sourceId, context);
+      }
+    });
+    return { source: updated, workspaceId, position };
+  }
+
+  private async runHooks({ source, next, ignoreHookErrors }: Update, hooks: HookLog): Promise<void> {
+    // A new name alone is nothing to a component.
+    if (source.active === next.active && isDeepStrictEqual(source.definition, next.definition)) return;
+    if (source.active) {
+      const failure = await hooks.attempt(source.definition, 'deactivate');
+      if (failure && !ignoreHookErrors) throw failure;
+    }
+    if (!next.active) return;
+    const failure = await hooks.attempt(next.definition, 'activate');
+    if (!failure) return;
+    // Best effort: the failure of activate is what the caller is told.
+    if (source.active) await hooks.attempt(source.definition, 'activate');
+    else await hooks.attempt(next.definition, 'deactivate');
+    throw failure;
+  }
+
+  /** Back to what it was. The slug and the secrets that the update brought go with it. */
+  private async undo({ source, next }: Update, error: unknown, context: CommandContext): Promise<void> {
+    const { operations } = this;
+    const { sourceId } = source;
+    await operations.bestEffort(sourceId, 'undoing a failed update', async () => {
+      const command = { type: 'FailUpdate', ...failureOf(error), now: operations.clock.now() } as const;
+      const { state } = await operations.decide(sourceId, command, context);
+      await operations.settled(sourceId);
+      // Whatever the log holds now is right: the update may have gone through although its answer was lost.
+      const used = deployedSource(state);
+      const kept = used === undefined ? [] : secretRefsOf(used.definition);
+      await operations.deleteSecrets(secretRefsOf(next.definition).filter((ref) => !kept.includes(ref)));
+      if (next.nameSlug !== source.nameSlug && used?.nameSlug !== next.nameSlug) {
+        await operations.slugs.release(next.nameSlug, sourceId, context);
+      }
+    });
+  }
+}
