@@ -1,17 +1,22 @@
 import { type Vault } from '../kernel/vault.js';
-import { type SourceDefinition } from '../sources/published.js';
+import { type ConfiguredValue, type SourceDefinition } from '../sources/published.js';
 import { type PropBinder } from './runner-ports.js';
 import { type BoundProp } from './sandbox.js';
 
 /** Binds a definition's props: values, secrets from the vault, endpoints with their public URL, timers, db, apps. */
-export const propBinder = (vault: Vault, endpointUrl: (key: string) => string): PropBinder => ({
+export const propBinder = (
+  vault: Vault,
+  endpointUrl: (key: string) => string,
+  /** Takes a value that was chosen with its label apart. */
+  boundValue: (configured: ConfiguredValue & { readonly value: unknown }) => unknown,
+): PropBinder => ({
   async bind(workspaceId: string, definition: SourceDefinition): Promise<Readonly<Record<string, BoundProp>>> {
     const props: Record<string, BoundProp> = {};
     for (const name of definition.appProps) props[name] = { kind: 'app', auth: {} };
     for (const [name, configured] of Object.entries(definition.values)) {
       if (name in props) continue;
       if (!('secretRef' in configured)) {
-        props[name] = { kind: 'value', value: configured.value };
+        props[name] = { kind: 'value', value: boundValue(configured) };
         continue;
       }
       const secret = await vault.get(configured.secretRef, workspaceId);
