@@ -1,0 +1,113 @@
+/**
+ * Circuit breaker of one webhook, pure. Closed: deliveries go out. Open: they wait in the schedule until `probeAt`.
+ * Half-open: one probe is out, its result closes or reopens. States are never changed in place.
+ */
+export type BreakerState =
+  | {
+      readonly phase: 'closed';
+      /** Failures in a row. */
+      readonly failures: number;
+      /** Share of failures, recent ones weigh more. */
+      readonly rate: number;
+      /** Results seen, counted up to `minSamples`. */
+      readonly samples: number;
+    }
+  | { readonly phase: 'open'; readonly openings: number; readonly probeAt: number }
+  | { readonly phase: 'half_open'; readonly openings: number };
+
+export interface BreakerSettings {
+  readonly failuresInRow: number;
+  /** Opens when the recent share of failures reaches this, once `minSamples` were seen. */
+  readonly failureRate: number;
+  readonly minSamples: number;
+  /** First pause; doubles with each failed probe. */
+  readonly openMs: number;
+  readonly maxOpenMs: number;
+  /** A pause is longer or shorter by up to this part of it. */
+  readonly jitter: number;
+}
+
+export const DEFAULT_BREAKER: BreakerSettings = {
+  failuresInRow: 10,
+  failureRate: 0.7,
+  minSamples: 20,
+  openMs: 5000,
+  maxOpenMs: 300_000,
+  jitter: 0.2,
+};
+
+/** Weight of one result in `rate`. */
+const WEIGHT = 0.05;
+const NEGLIGIBLE = 0.001;
+
+export const CLOSED: BreakerState = { phase: 'closed', failures: 0, rate: 0, samples: 0 };
+
+/** `pass`: send. `probe`: send this one alone (then `probeStarted`). `wait`: a probe is out. `hold`: not before probeAt. */
+export type Gate = 'pass' | 'probe' | 'wait' | 'hold';
+
+export const gateOf = (state: BreakerState, now: number): Gate => {
+  switch (state.phase) {
+    case 'closed':
+      return 'pass';
+    case 'open':
+      return now >= state.probeAt ? 'probe' : 'hold';
+    case 'half_open':
+      return 'wait';
+  }
+};
+
+export const probeStarted = (state: BreakerState): BreakerState =>
+  state.phase === 'open' ? { phase: 'half_open', openings: state.openings } : state;
+
+/**
+ * The state after a result. Results of attempts that were out when it opened change nothing.
+ * @param ok the endpoint is well: it answered, and not with 408, 425, 429 or 5xx.
+ * @param holdMs how long the endpoint asked for quiet (Retry-After), 0 for none.
+ */
+export const afterResult = (
+  state: BreakerState,
+  ok: boolean,
+  probe: boolean,
+  now: number,
+  random: number,
+  settings: BreakerSettings,
+  holdMs = 0,
+): BreakerState => {
+  switch (state.phase) {
+    case 'open':
+      return state;
+    case 'half_open':
+      if (!probe) return state;
+      return ok ? CLOSED : open(state.openings + 1, now, random, settings, holdMs);
+    case 'closed': {
+      const samples = Math.min(state.samples + 1, settings.minSamples);
+      if (ok) {
+        // The common case makes no new object.
+        if (state.failures === 0 && state.rate === 0 && samples === state.samples) return state;
+        const rate = state.rate * (1 - WEIGHT);
+        return { phase: 'closed', failures: 0, rate: rate < NEGLIGIBLE ? 0 : rate, samples };
+      }
+      const failures = state.failures + 1;
+      const rate = state.rate * (1 - WEIGHT) + WEIGHT;
+      const tooMany = samples >= settings.minSamples && rate >= settings.failureRate;
+      if (failures >= settings.failuresInRow || tooMany) return open(1, now, random, settings, holdMs);
+      return { phase: 'closed', failures, rate, samples };
+    }
+  }
+};
+
+const open = (
+  openings: number,
+  now: number,
+  random: number,
+  settings: BreakerSettings,
+  holdMs: number,
+): BreakerState => {
+  const pause = Math.min(settings.maxOpenMs, settings.openMs * 2 ** Math.min(openings - 1, 30));
+  const jittered = pause * (1 + settings.jitter * (2 * random - 1));
+  return {
+    phase: 'open',
+    openings,
+    probeAt: Math.round(now + Math.max(jittered, Math.min(holdMs, settings.maxOpenMs))),
+  };
+};

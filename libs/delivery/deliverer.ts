@@ -1,0 +1,332 @@
+import { type LaneBatch, type StoredRecord } from '#libs/stream-log/stream-log.js';
+import { attemptRecord, deferred, nextAttempt, readDelivery, type Delivery } from './delivery-records.js';
+import { Endpoint, type PreparedTarget } from './endpoint.js';
+import { ABORTED, AttemptSender, type AttemptResult } from './http-attempt.js';
+import { decideRetry, retryAfterMs, withMaxAttempts, type AttemptOutcome, type RetryDecision } from './retry-policy.js';
+import { type Waiting } from './retry-schedule.js';
+import { type Settlement, type Settler } from './settler.js';
+import { signedHeaders } from './signing.js';
+import { Slots } from './slots.js';
+import { type WebhookTarget } from './webhook-directory.js';
+import { type WebhookWorkerOptions, type WebhookWorkerSettings } from './webhook-settings.js';
+
+export interface DelivererOptions extends Omit<WebhookWorkerOptions, 'settings'> {
+  readonly settings: WebhookWorkerSettings;
+  readonly random: () => number;
+  readonly settler: Settler;
+}
+
+/** A record taken from its lane, until it is acknowledged. */
+interface Taken {
+  readonly batch: LaneBatch;
+  readonly offset: number;
+  readonly delivery: Delivery;
+}
+
+interface Sent extends Taken {
+  readonly endpoint: Endpoint;
+  readonly target: WebhookTarget;
+  readonly slow: boolean;
+  readonly probe: boolean;
+}
+
+/** `done`: the delivery was dealt with meanwhile; otherwise ask again. */
+type Wait = Promise<'done' | 'again' | void>;
+
+const MAX_ERROR = 500;
+const KEYS_PAUSE_MS = 30_000;
+/** Endpoints remembered before those without work are forgotten. */
+const MAX_ENDPOINTS = 10_000;
+
+/** Takes deliveries from lanes, decides when each may go, sends it, and hands what came out to the settler. */
+export class Deliverer {
+  private readonly endpoints = new Map<string, Endpoint>();
+  private readonly lanes = new Map<string, Endpoint>();
+  private readonly slots: Slots;
+  private readonly sender: AttemptSender;
+  private closing = false;
+  private letGo: () => void = () => undefined;
+  private readonly released = new Promise<void>((resolve) => (this.letGo = resolve));
+  private onIdle: (() => void) | undefined;
+
+  constructor(private readonly options: DelivererOptions) {
+    this.slots = new Slots(options.settings.concurrency);
+    this.sender = new AttemptSender(options.dispatcher, options.settings);
+  }
+
+  get inFlight(): number {
+    return this.slots.inUse;
+  }
+
+  *healthyLanes(): Iterable<string> {
+    for (const [lane, endpoint] of this.lanes) {
+      if (this.options.directory.find(endpoint.id) === undefined) this.lanes.delete(lane);
+      else if (endpoint.healthy) yield lane;
+    }
+  }
+
+  /** Resolves when every record of the batch is on its way, put off or dropped. */
+  async take(batch: LaneBatch): Promise<void> {
+    const groups = byWebhook(batch.records);
+    if (groups.length === 1) return this.takeGroup(batch, batch.records);
+    // A lane of many webhooks: they start independently.
+    await Promise.all(groups.map((records) => this.takeGroup(batch, records)));
+  }
+
+  private async takeGroup(batch: LaneBatch, records: readonly StoredRecord[]): Promise<void> {
+    for (const record of records) {
+      if (this.closing) return this.released;
+      if (batch.revoked()) return;
+      const delivery = readDelivery(record);
+      if (delivery === undefined) {
+        this.options.logger.error(
+          { topic: record.topic, offset: record.offset },
+          'dropped a record that is no delivery',
+        );
+        batch.ack(record.offset);
+        continue;
+      }
+      const taken = { batch, offset: record.offset, delivery };
+      // Only what has to wait pays for a promise.
+      const wait = this.admit(taken);
+      if (wait !== undefined && !(await this.admitLater(taken, wait))) return this.closing ? this.released : undefined;
+    }
+  }
+
+  /** False when the lane is to be left alone. */
+  private async admitLater(taken: Taken, first: Wait): Promise<boolean> {
+    for (let wait: Wait | undefined = first; wait !== undefined;) {
+      const done = await wait;
+      if (done === 'done') return true;
+      if (this.closing || taken.batch.revoked()) {
+        this.slots.wakeNext();
+        return false;
+      }
+      wait = this.admit(taken);
+      this.slots.wakeNext();
+    }
+    return true;
+  }
+
+  /** Sends, puts off or drops the delivery; or returns what to wait for before it is asked again. */
+  private admit(taken: Taken): Wait | undefined {
+    const { delivery, batch } = taken;
+    const target = this.options.directory.find(delivery.headers.webhook);
+    if (target === undefined) return this.unknown(taken);
+    if (!target.active) return this.drop(taken, 'inactive');
+
+    const endpoint = this.endpointOf(target.id);
+    if (this.lanes.get(batch.lane) !== endpoint) this.lanes.set(batch.lane, endpoint);
+    const now = this.options.clock.now();
+    const gate = endpoint.gate(now);
+    if (gate === 'hold') return this.hold(taken, endpoint, now);
+    if (gate === 'wait' || !endpoint.hasRoom(target)) return endpoint.changed();
+
+    const prepared = endpoint.prepared(target);
+    if (prepared === undefined) {
+      return endpoint.prepare(target).then(
+        () => 'again',
+        (error: unknown) => this.withoutKeys(taken, error),
+      );
+    }
+    if (prepared.origin === undefined) return this.drop(taken, `INVALID_URL: ${target.url}`);
+    const slow = endpoint.slow;
+    if (!this.slots.tryTake(slow)) return this.slots.freed(slow);
+    this.send({ ...taken, endpoint, target, slow, probe: gate === 'probe' }, prepared, prepared.origin);
+    return undefined;
+  }
+
+  private send(sent: Sent, prepared: PreparedTarget, origin: string): void {
+    const { delivery, endpoint, target } = sent;
+    const { id, webhook, emitter, emit, channel } = delivery.headers;
+    const body = Buffer.from(delivery.body);
+    const startedAt = this.options.clock.now();
+    const identity = { delivery: id, webhook, emitter, emit, channel, attempt: delivery.attempt };
+    const headers = signedHeaders(prepared.keys, identity, startedAt, body);
+    headers.push('content-type', 'application/json', 'user-agent', this.options.settings.userAgent);
+    endpoint.started(sent.probe);
+    this.sender.send({ origin, path: prepared.path, headers, body, timeoutMs: target.timeoutMs }, (result) =>
+      this.ended(sent, result, startedAt),
+    );
+  }
+
+  private ended(sent: Sent, result: AttemptResult, startedAt: number): void {
+    const { endpoint, delivery, target } = sent;
+    const { clock, random, settings, metrics } = this.options;
+    const now = clock.now();
+    const outcome = outcomeOf(result);
+    const holdMs = retryAfterMs(result.retryAfter, now);
+    endpoint.finished({ well: wellOf(outcome), probe: sent.probe, ms: result.ms, now, random: random(), holdMs });
+    this.slots.release(sent.slow);
+    if (this.slots.inUse === 0) this.onIdle?.();
+    // Ended by close(): nothing is known of it, and it comes again.
+    if (result.error === ABORTED) return;
+
+    const retries =
+      target.maxAttempts === undefined ? settings.retries : withMaxAttempts(settings.retries, target.maxAttempts);
+    const decision = decideRetry(outcome, delivery.attempt, retries, random(), now);
+    const nextAttemptAt = decision.kind === 'retry' ? now + decision.delayMs : null;
+    const recorded = decision.kind === 'disable' ? 'final' : decision.kind;
+    metrics?.onAttempt?.(recorded, result.status, result.ms);
+    const value = {
+      ts: startedAt,
+      ms: Math.round(result.ms),
+      status: result.status,
+      error: errorText(result, decision),
+      nextAttemptAt,
+      responseSnippet: result.snippet,
+    };
+    const attempt = attemptRecord(this.options.topics.attempts(), delivery, recorded, value);
+    this.settle(
+      sent,
+      nextAttemptAt === null ? { attempt } : { attempt, waiting: this.nextTime(delivery, nextAttemptAt) },
+    );
+    if (decision.kind === 'disable') this.disable(endpoint, target, decision.reason);
+  }
+
+  private nextTime(delivery: Delivery, dueAt: number): Waiting {
+    return nextAttempt(delivery, this.options.topics.deliveries(delivery.headers.webhook), dueAt);
+  }
+
+  private disable(endpoint: Endpoint, target: WebhookTarget, reason: string): void {
+    if (endpoint.disabled === target) return;
+    endpoint.disabled = target;
+    Promise.resolve(reason)
+      .then((text) => this.options.onDisable(target.id, text))
+      .catch((error: unknown) => {
+        endpoint.disabled = undefined;
+        this.options.logger.error(
+          { err: error, webhook: target.id },
+          'cannot disable a webhook, its next 410 tries again',
+        );
+      });
+  }
+
+  /** The breaker is open: back to the schedule, without an attempt. */
+  private hold(taken: Taken, endpoint: Endpoint, now: number): undefined {
+    const { settings, random } = this.options;
+    if (now - taken.delivery.at > settings.maxAgeMs) return this.drop(taken, 'expired while the endpoint was failing');
+    return this.putOff(taken, endpoint.heldUntil(now, random()));
+  }
+
+  /** The directory may be behind the router for a moment. */
+  private unknown(taken: Taken): undefined {
+    const pause = this.options.settings.unknownDelaysMs[taken.delivery.defers];
+    return pause === undefined
+      ? this.drop(taken, 'unknown webhook')
+      : this.putOff(taken, this.options.clock.now() + pause);
+  }
+
+  private withoutKeys(taken: Taken, error: unknown): 'done' {
+    const { headers } = taken.delivery;
+    this.options.logger.error({ err: error, webhook: headers.webhook }, 'signing keys cannot be had, delivery put off');
+    this.putOff(taken, this.options.clock.now() + KEYS_PAUSE_MS);
+    return 'done';
+  }
+
+  private putOff(taken: Taken, dueAt: number): undefined {
+    this.options.metrics?.onDeferred?.(1);
+    const topic = this.options.topics.deliveries(taken.delivery.headers.webhook);
+    this.settle(taken, { waiting: deferred(taken.delivery, topic, dueAt) });
+  }
+
+  private drop(taken: Taken, error: string): undefined {
+    this.options.metrics?.onAttempt?.('final', null, 0);
+    const value = {
+      ts: this.options.clock.now(),
+      ms: 0,
+      status: null,
+      error,
+      nextAttemptAt: null,
+      responseSnippet: '',
+    };
+    this.settle(taken, { attempt: attemptRecord(this.options.topics.attempts(), taken.delivery, 'final', value) });
+  }
+
+  private settle({ batch, offset }: Taken, work: Omit<Settlement, 'settled'>): void {
+    // A lane that was taken away: the topic is gone, or somebody else gets the record.
+    const { waiting, ...rest } = work;
+    const kept = waiting === undefined || batch.revoked() ? rest : work;
+    this.options.settler.push({
+      ...kept,
+      settled: () => {
+        if (!batch.revoked()) batch.ack(offset);
+      },
+    });
+  }
+
+  /** When an entry that is due would only be held back again: a later time. */
+  postpone(entry: Waiting): number | undefined {
+    const { clock, settings, random } = this.options;
+    const endpoint = this.endpoints.get(entry.owner);
+    const now = clock.now();
+    if (endpoint?.gate(now) !== 'hold' || now - Number(entry.record.headers.at ?? '0') > settings.maxAgeMs)
+      return undefined;
+    return endpoint.heldUntil(now, random());
+  }
+
+  /** Starts nothing more; resolves when nothing is in flight, at the latest after `ms`, when the rest is ended. */
+  async finish(ms: number): Promise<void> {
+    this.closing = true;
+    this.slots.wakeAll();
+    for (const endpoint of this.endpoints.values()) endpoint.wakeAll();
+    if (this.slots.inUse === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(() => this.sender.abort(), ms);
+      this.onIdle = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** Lets the lanes' handlers return. */
+  release(): void {
+    this.letGo();
+  }
+
+  private endpointOf(id: string): Endpoint {
+    const known = this.endpoints.get(id);
+    if (known !== undefined) return known;
+    if (this.endpoints.size >= MAX_ENDPOINTS) this.forgetIdle();
+    const endpoint = new Endpoint(id, this.options.settings);
+    this.endpoints.set(id, endpoint);
+    return endpoint;
+  }
+
+  private forgetIdle(): void {
+    for (const [id, endpoint] of this.endpoints)
+      if (endpoint.inFlight === 0 && endpoint.healthy) this.endpoints.delete(id);
+  }
+}
+
+const byWebhook = (records: readonly StoredRecord[]): readonly (readonly StoredRecord[])[] => {
+  const first = records[0]?.headers.webhook;
+  if (records.every(({ headers }) => headers.webhook === first)) return [records];
+  const groups = new Map<string, StoredRecord[]>();
+  for (const record of records) {
+    const webhook = record.headers.webhook ?? '';
+    const group = groups.get(webhook);
+    if (group === undefined) groups.set(webhook, [record]);
+    else group.push(record);
+  }
+  return [...groups.values()];
+};
+
+const outcomeOf = ({ status, error, retryAfter }: AttemptResult): AttemptOutcome => {
+  if (status === null) return { kind: 'error', error: error ?? 'NO_ANSWER' };
+  return retryAfter === undefined ? { kind: 'response', status } : { kind: 'response', status, retryAfter };
+};
+
+/** What an outcome says of the endpoint's health; undefined: nothing. */
+const wellOf = (outcome: AttemptOutcome): boolean | undefined => {
+  if (outcome.kind === 'response') return outcome.status < 500 && ![408, 425, 429].includes(outcome.status);
+  return [ABORTED, 'EGRESS_REFUSED', 'INVALID_URL'].includes(outcome.error) ? undefined : false;
+};
+
+const errorText = (result: AttemptResult, decision: RetryDecision): string | null => {
+  if (decision.kind === 'success') return null;
+  const detail = result.message === '' || result.message === result.error ? '' : `: ${result.message}`;
+  const text = result.status === null ? `${result.error ?? 'NO_ANSWER'}${detail}` : `status ${result.status}`;
+  return (decision.kind === 'retry' || result.status === null ? text : decision.reason).slice(0, MAX_ERROR);
+};

@@ -1,0 +1,105 @@
+import { type DeliveryHeaders } from '#libs/stream-log/envelopes.js';
+import { type LogRecord } from '#libs/stream-log/stream-log.js';
+import { type Waiting } from './retry-schedule.js';
+
+/** How an attempt ended for good or for now; `final` is a failure that is not tried again. */
+export type AttemptRecordOutcome = 'success' | 'retry' | 'final';
+
+/** On the topic `attempts`, key = webhook id; value = JSON of AttemptRecordValue. */
+export interface AttemptRecordHeaders extends Record<string, string> {
+  /** `<delivery id>/<attempt>`: the same again on a repeat. */
+  id: string;
+  delivery: string;
+  webhook: string;
+  workspace: string;
+  emitter: string;
+  emit: string;
+  event: string;
+  channel: string;
+  attempt: string;
+  outcome: AttemptRecordOutcome;
+}
+
+export interface AttemptRecordValue {
+  /** Epoch milliseconds of the attempt's start. */
+  readonly ts: number;
+  readonly ms: number;
+  readonly status: number | null;
+  /** `status 503`, `ECONNREFUSED: …`, `inactive`, …; null for success. */
+  readonly error: string | null;
+  readonly nextAttemptAt: number | null;
+  readonly responseSnippet: string;
+}
+
+/** A delivery as it is on its topic. `defers` counts how often it was put off without an attempt. */
+export interface Delivery {
+  readonly headers: DeliveryHeaders;
+  readonly body: string;
+  readonly attempt: number;
+  readonly defers: number;
+  /** Epoch milliseconds of the emit's arrival at the router. */
+  readonly at: number;
+}
+
+const DEFERS = 'defers';
+
+/** undefined for a record that is no delivery. */
+export const readDelivery = (record: LogRecord): Delivery | undefined => {
+  const headers = record.headers as DeliveryHeaders;
+  const attempt = Number(headers.attempt ?? '1');
+  if (!headers.id || !headers.webhook || !Number.isSafeInteger(attempt) || attempt < 1) return undefined;
+  return {
+    headers,
+    body: record.value,
+    attempt,
+    defers: Number(record.headers[DEFERS] ?? '0'),
+    at: Number(headers.at ?? '0'),
+  };
+};
+
+export const attemptRecord = (
+  topic: string,
+  { headers, attempt }: Delivery,
+  outcome: AttemptRecordOutcome,
+  value: AttemptRecordValue,
+): LogRecord => {
+  const { id, webhook, workspace, emitter, emit, event, channel } = headers;
+  const attemptHeaders: AttemptRecordHeaders = {
+    id: `${id}/${attempt}`,
+    delivery: id,
+    webhook,
+    workspace,
+    emitter,
+    emit,
+    event,
+    channel,
+    attempt: String(attempt),
+    outcome,
+  };
+  return { topic, key: webhook, headers: attemptHeaders, value: JSON.stringify(value) };
+};
+
+const waitingEntry = (delivery: Delivery, topic: string, attempt: number, defers: number, dueAt: number): Waiting => {
+  const { headers, body } = delivery;
+  return {
+    // Each wait has an id of its own: the pump removes an entry after it has published the record, and by then the
+    // record may have failed again and be waiting for its next time.
+    id: `${headers.id}/${attempt}.${defers}`,
+    owner: headers.webhook,
+    dueAt,
+    record: {
+      topic,
+      key: headers.webhook,
+      headers: { ...headers, attempt: String(attempt), [DEFERS]: String(defers) },
+      value: body,
+    },
+  };
+};
+
+/** The next attempt. */
+export const nextAttempt = (delivery: Delivery, topic: string, dueAt: number): Waiting =>
+  waitingEntry(delivery, topic, delivery.attempt + 1, 0, dueAt);
+
+/** The same attempt, later. */
+export const deferred = (delivery: Delivery, topic: string, dueAt: number): Waiting =>
+  waitingEntry(delivery, topic, delivery.attempt, delivery.defers + 1, dueAt);

@@ -1,0 +1,172 @@
+import { type IncomingHttpHeaders } from 'node:http';
+import { type Dispatcher } from 'undici';
+
+export interface AttemptRequest {
+  readonly origin: string;
+  readonly path: string;
+  /** name, value, name, value */
+  readonly headers: string[];
+  readonly body: Uint8Array;
+  readonly timeoutMs: number;
+}
+
+export interface AttemptResult {
+  /** null without an answer; then `error` is set. */
+  readonly status: number | null;
+  /** `TIMEOUT`, `EGRESS_REFUSED`, the system's or the client's code. */
+  readonly error: string | null;
+  readonly message: string;
+  readonly retryAfter: string | undefined;
+  /** The start of the answer's body. */
+  readonly snippet: string;
+  readonly ms: number;
+}
+
+export interface ResponseLimits {
+  readonly maxResponseBytes: number;
+  readonly snippetBytes: number;
+}
+
+/** The error of a request that `abort` ended. */
+export const ABORTED = 'ABORTED';
+
+type Done = (result: AttemptResult) => void;
+
+const SWEEP_MS = 100;
+
+/** Ends requests that run out of time. One timer for all: none is made per request. */
+class DeadlineSweep {
+  private readonly open = new Set<HttpAttempt>();
+  private timer: NodeJS.Timeout | undefined;
+
+  add(attempt: HttpAttempt): void {
+    this.open.add(attempt);
+    this.timer ??= setInterval(() => this.sweep(), SWEEP_MS);
+  }
+
+  remove(attempt: HttpAttempt): void {
+    this.open.delete(attempt);
+  }
+
+  /** Ends all that are open. */
+  abort(code: string): void {
+    for (const attempt of this.open) attempt.expire(code);
+    this.sweep();
+  }
+
+  private sweep(): void {
+    const now = performance.now();
+    for (const attempt of this.open) if (now >= attempt.deadline) attempt.expire('TIMEOUT');
+    if (this.open.size === 0) {
+      clearInterval(this.timer);
+      this.timer = undefined;
+    }
+  }
+}
+
+/** POSTs to endpoints through the guarded dispatcher. Redirects are answers like any other. */
+export class AttemptSender {
+  private readonly sweep = new DeadlineSweep();
+
+  constructor(
+    private readonly dispatcher: Dispatcher,
+    private readonly limits: ResponseLimits,
+  ) {}
+
+  /** Calls `done` once. Once the status has come, the answer counts, whatever happens to its body. */
+  send(request: AttemptRequest, done: Done): void {
+    const attempt = new HttpAttempt(this.sweep, this.limits, request.timeoutMs, done);
+    this.sweep.add(attempt);
+    this.dispatcher.dispatch(
+      {
+        origin: request.origin,
+        path: request.path,
+        method: 'POST',
+        headers: request.headers,
+        body: request.body,
+        // The sweep keeps the time.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      },
+      attempt,
+    );
+  }
+
+  abort(): void {
+    this.sweep.abort(ABORTED);
+  }
+}
+
+class HttpAttempt implements Dispatcher.DispatchHandler {
+  readonly deadline: number;
+  private readonly startedAt = performance.now();
+  private controller: Dispatcher.DispatchController | undefined;
+  private over = false;
+  private status: number | null = null;
+  private retryAfter: string | undefined;
+  private chunks: Buffer[] | undefined;
+  private kept = 0;
+  private size = 0;
+
+  constructor(
+    private readonly sweep: DeadlineSweep,
+    private readonly limits: ResponseLimits,
+    timeoutMs: number,
+    private readonly done: Done,
+  ) {
+    this.deadline = this.startedAt + timeoutMs;
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // It waited for a connection until its time was over.
+    if (this.over) controller.abort(new Error('out of time'));
+    else this.controller = controller;
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (status < 200) return;
+    this.status = status;
+    const retryAfter = headers['retry-after'];
+    if (typeof retryAfter === 'string') this.retryAfter = retryAfter;
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.size += chunk.length;
+    const room = this.limits.snippetBytes - this.kept;
+    if (room > 0) {
+      // A copy: the chunk is a view into the parser's memory.
+      (this.chunks ??= []).push(Buffer.from(chunk.subarray(0, room)));
+      this.kept += Math.min(room, chunk.length);
+    }
+    if (this.size > this.limits.maxResponseBytes) this.expire('RESPONSE_TOO_LARGE');
+  }
+
+  onResponseEnd(): void {
+    this.finish(null, '');
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error & { code?: string }): void {
+    this.finish(error.code ?? error.name, error.message);
+  }
+
+  /** Ends the request now. */
+  expire(code: string): void {
+    this.finish(code, code);
+    this.controller?.abort(new Error(code));
+  }
+
+  private finish(error: string | null, message: string): void {
+    if (this.over) return;
+    this.over = true;
+    this.sweep.remove(this);
+    const answered = this.status !== null;
+    this.done({
+      status: this.status,
+      error: answered ? null : (error ?? 'NO_ANSWER'),
+      message: answered ? '' : message,
+      retryAfter: this.retryAfter,
+      snippet: this.chunks === undefined ? '' : Buffer.concat(this.chunks).toString('utf8'),
+      ms: performance.now() - this.startedAt,
+    });
+  }
+}

@@ -1,0 +1,102 @@
+import { type Clock } from '#libs/kernel/clock.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { type RetrySchedule, type Waiting } from './retry-schedule.js';
+import { type DeliveryLogger } from './webhook-settings.js';
+
+const BATCH = 256;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5000;
+
+export interface RetryPumpOptions {
+  readonly log: StreamLog;
+  readonly schedule: RetrySchedule;
+  readonly topicOf: (webhookId: string) => string;
+  /** A later time for an entry that would only be held back again; undefined to let it go. */
+  readonly postpone: (entry: Waiting) => number | undefined;
+  readonly clock: Clock;
+  readonly pollMs: number;
+  readonly logger: DeliveryLogger;
+  readonly onFailure: () => void;
+}
+
+/** Moves due deliveries from the schedule back to their topics: publish, then remove. A crash between repeats them. */
+export class RetryPump {
+  private stopped = false;
+  private running: Promise<void> | undefined;
+  private wakeAt = 0;
+  private wake: (() => void) | undefined;
+
+  constructor(private readonly options: RetryPumpOptions) {}
+
+  start(): void {
+    this.running ??= this.run();
+  }
+
+  /** Something was put that is due then. */
+  expect(dueAt: number): void {
+    if (dueAt < this.wakeAt) this.wake?.();
+  }
+
+  async close(): Promise<void> {
+    this.stopped = true;
+    this.wake?.();
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    const { schedule, clock, pollMs, logger } = this.options;
+    let pause = FIRST_PAUSE_MS;
+    while (!this.stopped) {
+      // An entry put from here on, while the schedule is read, ends the sleep at once.
+      let earliest = Infinity;
+      this.wakeAt = Infinity;
+      this.wake = () => (earliest = 0);
+      try {
+        const now = clock.now();
+        if ((await this.move(now)) === BATCH) continue;
+        const next = (await schedule.nextDueAt()) ?? Infinity;
+        earliest = Math.min(earliest, next, clock.now() + pollMs);
+        pause = FIRST_PAUSE_MS;
+      } catch (error) {
+        this.options.onFailure();
+        logger.error({ err: error, retryInMs: pause }, 'cannot move due deliveries back to their topics');
+        earliest = clock.now() + pause;
+        pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+      }
+      await this.sleepUntil(earliest);
+    }
+  }
+
+  private async move(now: number): Promise<number> {
+    const { log, schedule, topicOf, postpone } = this.options;
+    const due = await schedule.due(now, BATCH);
+    if (due.length === 0) return 0;
+    const later: Waiting[] = [];
+    const ready: Waiting[] = [];
+    for (const entry of due) {
+      const dueAt = postpone(entry);
+      if (dueAt === undefined) ready.push(entry);
+      else later.push({ ...entry, dueAt });
+    }
+    if (later.length > 0) await schedule.put(later);
+    if (ready.length > 0) {
+      // A record whose topic is gone is dropped by the log, and goes from here too.
+      await log.publish(ready.map(({ owner, record }) => ({ ...record, topic: topicOf(owner) })));
+      await schedule.remove(ready.map(({ id }) => id));
+    }
+    return due.length;
+  }
+
+  private async sleepUntil(time: number): Promise<void> {
+    const ms = Math.max(0, time - this.options.clock.now());
+    if (ms === 0 || this.stopped) return;
+    this.wakeAt = time;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

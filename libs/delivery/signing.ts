@@ -1,0 +1,110 @@
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+
+const PREFIX = 'whsec_';
+const MIN_BYTES = 16;
+
+/** One key of a webhook, ready for use. */
+export interface SigningKey {
+  /** `whsec_` + base64, as the receiver was given it. */
+  readonly text: string;
+  /** Standard Webhooks: the decoded bytes. */
+  readonly standard: KeyObject;
+  /** `x-pd-signature`: the whole text, which is what the documented recipe feeds to HMAC. */
+  readonly compat: KeyObject;
+}
+
+/** Throws an Error that says what is wrong, without the key. */
+export const parseSigningKey = (text: string): SigningKey => {
+  const encoded = text.startsWith(PREFIX) ? text.slice(PREFIX.length) : '';
+  const bytes = Buffer.from(encoded, 'base64');
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded) || bytes.length < MIN_BYTES) {
+    throw new Error(`signing key is not ${PREFIX} followed by base64 of at least ${MIN_BYTES} bytes`);
+  }
+  return { text, standard: createSecretKey(bytes), compat: createSecretKey(Buffer.from(text)) };
+};
+
+/** What identifies an attempt to its receiver. All but `attempt` and the time stay the same over retries. */
+export interface AttemptIdentity {
+  /** `dlv_…` */
+  readonly delivery: string;
+  readonly webhook: string;
+  readonly emitter: string;
+  readonly emit: string;
+  /** Empty for the default channel. */
+  readonly channel: string;
+  readonly attempt: number;
+}
+
+/** Header values carry visible ASCII only; a channel may hold any text. */
+const headerText = (text: string): string => (/^[\x20-\x7e]*$/.test(text) ? text : encodeURIComponent(text));
+
+let isoSecond = -1;
+let isoText = '';
+
+/** `2026-01-31T12:00:00Z`; written once a second. */
+const isoOf = (unixSeconds: number): string => {
+  if (unixSeconds !== isoSecond) {
+    isoSecond = unixSeconds;
+    isoText = `${new Date(unixSeconds * 1000).toISOString().slice(0, 19)}Z`;
+  }
+  return isoText;
+};
+
+/** `v1,<base64>` over `id.timestamp.body`, one for each valid key, separated by spaces (Standard Webhooks). */
+export const standardSignature = (
+  keys: readonly SigningKey[],
+  id: string,
+  unixSeconds: number,
+  body: Uint8Array,
+): string => {
+  let signature = '';
+  for (const key of keys) {
+    const digest = createHmac('sha256', key.standard).update(`${id}.${unixSeconds}.`).update(body).digest('base64');
+    signature += signature === '' ? `v1,${digest}` : ` v1,${digest}`;
+  }
+  return signature;
+};
+
+/** `t=<unix>,v1=<hex>` over `<t>.<body>` (decisions.md 1.7). */
+export const compatSignature = (key: SigningKey, unixSeconds: number, body: Uint8Array): string => {
+  const digest = createHmac('sha256', key.compat).update(`${unixSeconds}.`).update(body).digest('hex');
+  return `t=${unixSeconds},v1=${digest}`;
+};
+
+/**
+ * The headers of one attempt as name, value, name, value, over the exact bytes sent.
+ * `keys`: newest first. During a rotation `webhook-signature` holds one signature for each, `x-pd-signature` the newest
+ * key's. Without keys the request carries no signature.
+ */
+export const signedHeaders = (
+  keys: readonly SigningKey[],
+  identity: AttemptIdentity,
+  nowMs: number,
+  body: Uint8Array,
+): string[] => {
+  const unixSeconds = Math.floor(nowMs / 1000);
+  const headers = [
+    'webhook-id',
+    identity.delivery,
+    'webhook-timestamp',
+    String(unixSeconds),
+    'x-pd-emitter-id',
+    identity.emitter,
+    'x-pd-timestamp',
+    isoOf(unixSeconds),
+    'x-pd-emit-id',
+    identity.emit,
+    'x-pd-event-name',
+    headerText(identity.channel),
+    'x-pd-webhook-id',
+    identity.webhook,
+    'x-pd-attempt',
+    String(identity.attempt),
+  ];
+  const newest = keys[0];
+  if (newest !== undefined) {
+    headers.push('webhook-signature', standardSignature(keys, identity.delivery, unixSeconds, body));
+    headers.push('x-pd-signature', compatSignature(newest, unixSeconds, body));
+  }
+  return headers;
+};

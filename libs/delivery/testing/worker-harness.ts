@@ -1,0 +1,137 @@
+import { afterEach, beforeEach } from '@jest/globals';
+import { type ServerResponse } from 'node:http';
+import { Agent } from 'undici';
+import { systemClock } from '#libs/kernel/clock.js';
+import { type LogRecord } from '#libs/stream-log/stream-log.js';
+import { perEmitterTopics } from '#libs/stream-log/topics.js';
+import { type AttemptRecordValue } from '../delivery-records.js';
+import { type WebhookTarget } from '../webhook-directory.js';
+import { type WebhookWorkerOptions, type WebhookWorkerSettings } from '../webhook-settings.js';
+import { startWebhookWorker, type WebhookWorker } from '../webhook-worker.js';
+import { startSink, type HttpSink, type Received } from './http-sink.js';
+import { MemoryRetrySchedule } from './memory-retry-schedule.js';
+import { MemoryStreamLog } from './memory-stream-log.js';
+
+export const KEY = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+export const FAST_RETRIES = { delaysMs: [10, 10, 10], jitter: 0, maxRetryAfterMs: 60_000 };
+
+export const answerOk = (_: Received, res: ServerResponse): void => void res.end('ok');
+export const answerWith =
+  (status: number) =>
+  (_: Received, res: ServerResponse): void =>
+    void res.writeHead(status).end();
+
+export interface Attempt extends AttemptRecordValue {
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Gives up after 20 s, so that a failed test leaves no loop behind. */
+export const until = async (done: () => boolean): Promise<void> => {
+  for (const end = Date.now() + 20_000; !done(); await new Promise((resolve) => setTimeout(resolve, 2))) {
+    if (Date.now() > end) throw new Error(`still waiting for ${done.toString()}`);
+  }
+};
+
+export const idsAt = ({ received }: HttpSink): string[] => received.map(({ headers }) => String(headers['webhook-id']));
+
+/** A worker on memory engines and real sinks; all that a test starts is closed after it. */
+export class WorkerHarness {
+  log = new MemoryStreamLog();
+  schedule = new MemoryRetrySchedule();
+  readonly targets = new Map<string, WebhookTarget>();
+  readonly disabled: string[] = [];
+  readonly errors: string[] = [];
+  private readonly agent = new Agent();
+  private readonly sinks: HttpSink[] = [];
+  private readonly workers: WebhookWorker[] = [];
+
+  async sink(...args: Parameters<typeof startSink>): Promise<HttpSink> {
+    const started = await startSink(...args);
+    this.sinks.push(started);
+    return started;
+  }
+
+  async webhook(id: string, url: string, more: Partial<WebhookTarget> = {}): Promise<void> {
+    const base = { id, url, workspaceId: 'o_1', active: true, timeoutMs: 2000, signingKeys: () => [KEY] };
+    this.targets.set(id, { ...base, ...more });
+    await this.log.createTopic(`deliveries.${id}`);
+  }
+
+  async start(
+    settings: Partial<WebhookWorkerSettings> = {},
+    more: Partial<WebhookWorkerOptions> = {},
+  ): Promise<WebhookWorker> {
+    const complain = (fields: object, message: string): number =>
+      this.errors.push(`${message} ${JSON.stringify(fields)}`);
+    await this.log.createTopic('attempts');
+    const worker = await startWebhookWorker({
+      ...{ log: this.log, schedule: this.schedule, clock: systemClock, dispatcher: this.agent },
+      topics: perEmitterTopics({ emitsAgeMs: 1e9, emitsBytes: 1e9 }),
+      directory: { find: (id) => this.targets.get(id) },
+      settings: { retries: FAST_RETRIES, unknownDelaysMs: [5, 5], closeMs: 200, ...settings },
+      onDisable: (id) => void this.disabled.push(id),
+      logger: { info: () => undefined, warn: complain, error: complain },
+      ...more,
+    });
+    this.workers.push(worker);
+    return worker;
+  }
+
+  delivery(id: string, n: number): LogRecord {
+    return {
+      topic: `deliveries.${id}`,
+      key: id,
+      headers: {
+        ...{ id: `dlv_${id}_${n}`, webhook: id, workspace: 'o_1', emitter: 'dc_1', channel: '', emit: `emit${n}` },
+        ...{ event: `1-${n}`, attempt: '1', at: String(Date.now()) },
+      },
+      value: `{"n":${n},"text":"ü"}`,
+    };
+  }
+
+  async deliver(id: string, count: number, from = 1): Promise<void> {
+    await this.log.publish(Array.from({ length: count }, (_, i) => this.delivery(id, from + i)));
+  }
+
+  attempts(): Attempt[] {
+    return (this.log.records.get('attempts') ?? []).map(({ headers, value }) => ({
+      headers,
+      ...(JSON.parse(value) as AttemptRecordValue),
+    }));
+  }
+
+  /** Resolves when so many attempts are recorded. */
+  settled(count: number): Promise<void> {
+    return until(() => this.attempts().length >= count);
+  }
+
+  lag(id: string): number {
+    const topic = `deliveries.${id}`;
+    return (this.log.records.get(topic)?.length ?? 0) - this.log.committed('webhook-worker', topic);
+  }
+
+  async close(): Promise<void> {
+    this.log.beforePublish = () => undefined;
+    this.schedule.beforePut = () => undefined;
+    this.schedule.beforeRemove = () => undefined;
+    await Promise.all(this.workers.map((worker) => worker.close()));
+    await Promise.all(this.sinks.map((sink) => sink.close()));
+    await this.agent.destroy();
+  }
+}
+
+/** A fresh harness for each test of the file. */
+export const harnessForEach = (): (() => WorkerHarness) => {
+  let harness: WorkerHarness | undefined;
+  beforeEach(() => {
+    harness = new WorkerHarness();
+  });
+  afterEach(async () => {
+    await harness?.close();
+    harness = undefined;
+  });
+  return () => {
+    if (harness === undefined) throw new Error('no test is running');
+    return harness;
+  };
+};

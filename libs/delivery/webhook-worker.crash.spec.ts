@@ -1,0 +1,140 @@
+import { describe, expect, it } from '@jest/globals';
+import { startSink } from './testing/http-sink.js';
+import { answerOk, answerWith, FAST_RETRIES, harnessForEach, idsAt, until } from './testing/worker-harness.js';
+
+describe('startWebhookWorker: crashes and shutdown', () => {
+  const harness = harnessForEach();
+
+  it('retries a refused connection and failed TLS', async () => {
+    const h = harness();
+    const gone = await startSink(answerOk);
+    await gone.close();
+    await h.webhook('wh_gone', gone.url);
+    const tls = await h.sink(answerOk);
+    await h.webhook('wh_tls', tls.url.replace('http:', 'https:'));
+    await h.start({ retries: { ...FAST_RETRIES, delaysMs: [60_000] } });
+    await h.deliver('wh_gone', 1);
+    await h.deliver('wh_tls', 1);
+    await h.settled(2);
+    const errorOf = (id: string): string => h.attempts().find(({ headers }) => headers.webhook === id)!.error!;
+    expect(errorOf('wh_gone')).toContain('ECONNREFUSED');
+    expect(errorOf('wh_tls')).toMatch(/SSL|TLS|EPROTO/);
+    expect(h.attempts().map(({ headers }) => headers.outcome)).toEqual(['retry', 'retry']);
+    expect(tls.received).toEqual([]);
+  });
+
+  it('loses nothing and keeps the ids when it crashes before the acknowledgement', async () => {
+    const h = harness();
+    const receiver = await h.sink((_, res, count) => void res.writeHead(count <= 2 ? 500 : 200).end());
+    await h.webhook('wh_a', receiver.url);
+    // After the schedule put, before the attempt record: never resolves, as in a killed process.
+    h.log.beforePublish = (records) => (records[0]?.topic === 'attempts' ? new Promise(() => undefined) : undefined);
+    await h.start({ retries: { ...FAST_RETRIES, delaysMs: [1] }, closeMs: 1 });
+    await h.deliver('wh_a', 1);
+    await until(() => receiver.received.length >= 1 && h.schedule.entries.size === 1);
+    h.log.crash();
+    expect(h.lag('wh_a')).toBeGreaterThan(0);
+
+    h.log.beforePublish = () => undefined;
+    await h.start({ retries: { ...FAST_RETRIES, delaysMs: [1, 1, 1] } });
+    await until(() => h.attempts().some(({ headers }) => headers.outcome === 'success'));
+    await until(() => h.schedule.entries.size === 0 && h.lag('wh_a') === 0);
+    expect(new Set(idsAt(receiver))).toEqual(new Set(['dlv_wh_a_1']));
+  });
+
+  it('loses nothing when it crashes between publishing a due retry and removing it', async () => {
+    const h = harness();
+    const receiver = await h.sink((_, res, count) => void res.writeHead(count === 1 ? 500 : 200).end());
+    await h.webhook('wh_a', receiver.url);
+    h.schedule.beforeRemove = () => new Promise(() => undefined);
+    await h.start({ closeMs: 1 });
+    await h.deliver('wh_a', 1);
+    await h.settled(2);
+    h.log.crash();
+    expect(h.schedule.entries.size).toBe(1);
+    h.schedule.beforeRemove = () => undefined;
+    await h.start();
+    await h.settled(3);
+    await until(() => h.schedule.entries.size === 0 && h.lag('wh_a') === 0);
+    expect(new Set(idsAt(receiver))).toEqual(new Set(['dlv_wh_a_1']));
+  });
+
+  it('keeps the next retry when the published one fails before the pump has removed it', async () => {
+    const h = harness();
+    const receiver = await h.sink((_, res, count) => void res.writeHead(count < 3 ? 500 : 200).end());
+    await h.webhook('wh_a', receiver.url);
+    let freed = (): void => undefined;
+    h.schedule.beforeRemove = (ids) =>
+      ids[0] === 'dlv_wh_a_1/2.0' ? new Promise((resolve) => (freed = resolve)) : undefined;
+    await h.start();
+    await h.deliver('wh_a', 1);
+    await h.settled(2);
+    expect([...h.schedule.entries.keys()].sort()).toEqual(['dlv_wh_a_1/2.0', 'dlv_wh_a_1/3.0']);
+    freed();
+    await h.settled(3);
+    expect(h.attempts()[2]!.headers.outcome).toBe('success');
+  });
+
+  it('tries a failed write again and acknowledges only then', async () => {
+    const h = harness();
+    const receiver = await h.sink((_, res, count) => void res.writeHead(count === 1 ? 500 : 200).end());
+    await h.webhook('wh_a', receiver.url);
+    let puts = 0;
+    let publishes = 0;
+    h.schedule.beforePut = () => (++puts === 1 ? Promise.reject(new Error('disk full')) : undefined);
+    h.log.beforePublish = (records) => {
+      if (records[0]?.topic !== 'attempts' || ++publishes > 1) return;
+      expect(h.lag('wh_a')).toBe(1);
+      throw new Error('disk full');
+    };
+    await h.start();
+    await h.deliver('wh_a', 1);
+    await h.settled(2);
+    await until(() => h.lag('wh_a') === 0);
+    expect(h.errors).toHaveLength(2);
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  it('drops a retry whose webhook is gone', async () => {
+    const h = harness();
+    const receiver = await h.sink(answerWith(500));
+    await h.webhook('wh_a', receiver.url);
+    await h.start({ retries: { ...FAST_RETRIES, delaysMs: [30] } });
+    await h.deliver('wh_a', 1);
+    await h.settled(1);
+    await h.log.deleteTopic('deliveries.wh_a');
+    await until(() => h.schedule.entries.size === 0);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('finishes what is in flight on close, and leaves the rest in the lane', async () => {
+    const h = harness();
+    const answers: (() => void)[] = [];
+    const receiver = await h.sink((_, res) => void answers.push(() => void res.end()));
+    await h.webhook('wh_a', receiver.url);
+    const worker = await h.start({ closeMs: 10_000 });
+    await h.deliver('wh_a', 10);
+    await receiver.got(2);
+    const closed = worker.close();
+    for (const answer of answers) answer();
+    await closed;
+    expect(h.attempts()).toHaveLength(2);
+    expect(h.lag('wh_a')).toBe(8);
+    await h.start();
+    await until(() => answers.length >= 4);
+    expect(idsAt(receiver).slice(2, 4)).toEqual(['dlv_wh_a_3', 'dlv_wh_a_4']);
+  });
+
+  it('gives up on close what does not end, unacknowledged', async () => {
+    const h = harness();
+    const receiver = await h.sink(() => undefined);
+    await h.webhook('wh_a', receiver.url, { timeoutMs: 30_000 });
+    const worker = await h.start({ closeMs: 20 });
+    await h.deliver('wh_a', 1);
+    await receiver.got(1);
+    await worker.close();
+    expect(h.attempts()).toEqual([]);
+    expect(h.schedule.entries.size).toBe(0);
+    expect(h.lag('wh_a')).toBe(1);
+  });
+});

@@ -1,0 +1,113 @@
+import { describe, expect, it } from '@jest/globals';
+import { answerOk, answerWith, FAST_RETRIES, harnessForEach, idsAt, until } from './testing/worker-harness.js';
+
+describe('startWebhookWorker: order, limits and isolation', () => {
+  const harness = harnessForEach();
+
+  it('does not hold later events back for a retry', async () => {
+    const h = harness();
+    const receiver = await h.sink((request, res) => {
+      const first = request.headers['webhook-id'] === 'dlv_wh_a_1' && request.headers['x-pd-attempt'] === '1';
+      res.writeHead(first ? 500 : 200).end();
+    });
+    await h.webhook('wh_a', receiver.url, { concurrency: 1 });
+    await h.start({ retries: { ...FAST_RETRIES, delaysMs: [50] } });
+    await h.deliver('wh_a', 4);
+    await h.settled(5);
+    expect(idsAt(receiver)).toEqual([1, 2, 3, 4, 1].map((n) => `dlv_wh_a_${n}`));
+  });
+
+  it('starts first attempts of a webhook in order, and no more at once than allowed', async () => {
+    const h = harness();
+    let open = 0;
+    let most = 0;
+    const receiver = await h.sink((_, res) => {
+      most = Math.max(most, ++open);
+      setImmediate(() => {
+        open--;
+        res.end();
+      });
+    });
+    await h.webhook('wh_a', receiver.url, { concurrency: 1 });
+    await h.webhook('wh_b', receiver.url, { concurrency: 3 });
+    await h.start();
+    await h.deliver('wh_a', 30);
+    await h.settled(30);
+    expect(idsAt(receiver)).toEqual(Array.from({ length: 30 }, (_, i) => `dlv_wh_a_${i + 1}`));
+    expect(most).toBe(1);
+    await h.deliver('wh_b', 30);
+    await h.settled(60);
+    expect(most).toBeLessThanOrEqual(3);
+  });
+
+  it('a hanging endpoint delays nobody else, also with all slots of slow ones taken', async () => {
+    const h = harness();
+    const hanging = await h.sink(() => undefined);
+    const well = await h.sink(answerOk);
+    for (const n of [1, 2, 3, 4, 5, 6]) await h.webhook(`wh_slow${n}`, hanging.url, { timeoutMs: 30_000 });
+    await h.webhook('wh_well', well.url);
+    const worker = await h.start({ concurrency: 8 });
+    await h.deliver('wh_well', 1);
+    await h.settled(1);
+    for (const n of [1, 2, 3, 4, 5, 6]) await h.deliver(`wh_slow${n}`, 20);
+    await hanging.got(4);
+    await h.deliver('wh_well', 200, 2);
+    await h.settled(201);
+    expect(well.received).toHaveLength(201);
+    expect(worker.inFlight()).toBe(4);
+  });
+
+  it('opens the breaker on a dead endpoint, moves its lane to the schedule and recovers by a single probe', async () => {
+    const h = harness();
+    let dead = true;
+    const receiver = await h.sink((_, res) => void res.writeHead(dead ? 503 : 200).end());
+    await h.webhook('wh_a', receiver.url, { concurrency: 2 });
+    const breaker = { failuresInRow: 3, failureRate: 1, minSamples: 100, openMs: 100, maxOpenMs: 100, jitter: 0 };
+    const worker = await h.start({
+      breaker,
+      retries: { ...FAST_RETRIES, delaysMs: Array.from({ length: 50 }, () => 10) },
+    });
+    await h.deliver('wh_a', 100);
+    await until(() => h.lag('wh_a') === 0 && h.schedule.entries.size === 100);
+    const tried = receiver.received.length;
+    expect(tried).toBeLessThan(6);
+    expect(worker.pressure()).toBe(0);
+    // Held back deliveries used up no attempt.
+    const headers = [...h.schedule.entries.values()].map(({ record }) => record.headers);
+    expect(headers.filter(({ attempt }) => attempt === '1')).toHaveLength(100 - tried);
+    await receiver.got(tried + 2);
+    expect(receiver.received.length).toBe(tried + 2);
+    dead = false;
+    await until(() => h.attempts().filter(({ headers: { outcome } }) => outcome === 'success').length === 100);
+    expect(new Set(idsAt(receiver)).size).toBe(100);
+    await until(() => h.schedule.entries.size === 0);
+  });
+
+  it('ends what an open breaker has held back for too long', async () => {
+    const h = harness();
+    const receiver = await h.sink(answerWith(503));
+    await h.webhook('wh_a', receiver.url);
+    const breaker = { failuresInRow: 1, failureRate: 1, minSamples: 100, openMs: 60_000, maxOpenMs: 60_000, jitter: 0 };
+    await h.start({ breaker, maxAgeMs: 1000, retries: { ...FAST_RETRIES, delaysMs: [60_000] } });
+    await h.deliver('wh_a', 1);
+    await h.settled(1);
+    const old = h.delivery('wh_a', 2);
+    await h.log.publish([{ ...old, headers: { ...old.headers, at: String(Date.now() - 5000) } }]);
+    await h.settled(2);
+    expect(h.attempts()[1]).toMatchObject({
+      error: 'expired while the endpoint was failing',
+      headers: { outcome: 'final' },
+    });
+  });
+
+  it('counts as pressure what waits for healthy endpoints', async () => {
+    const h = harness();
+    const answers: (() => void)[] = [];
+    const receiver = await h.sink((_, res) => void answers.push(() => void res.end()));
+    await h.webhook('wh_a', receiver.url);
+    const worker = await h.start();
+    await h.deliver('wh_a', 50);
+    await receiver.got(2);
+    expect(worker.pressure()).toBe(50);
+  });
+});

@@ -1,0 +1,278 @@
+import { describe, expect, it } from '@jest/globals';
+import { createHmac } from 'node:crypto';
+import { createEgress } from '#libs/egress/guarded-dispatcher.js';
+import {
+  answerOk,
+  answerWith,
+  FAST_RETRIES,
+  harnessForEach,
+  idsAt,
+  KEY,
+  until,
+  type Attempt,
+} from './testing/worker-harness.js';
+
+describe('startWebhookWorker: outcomes', () => {
+  const harness = harnessForEach();
+
+  it('posts the exact body with both signatures, records the attempt, then acknowledges', async () => {
+    const h = harness();
+    const receiver = await h.sink(answerOk);
+    await h.webhook('wh_a', receiver.url);
+    await h.start();
+    await h.deliver('wh_a', 1);
+    await until(() => h.lag('wh_a') === 0);
+
+    const [request] = receiver.received;
+    const headers = request!.headers;
+    const seconds = String(headers['webhook-timestamp']);
+    const standard = createHmac('sha256', Buffer.alloc(24, 7)).update(`dlv_wh_a_1.${seconds}.${request!.body}`);
+    const compat = createHmac('sha256', KEY).update(`${seconds}.${request!.body}`);
+    expect(request).toMatchObject({ body: '{"n":1,"text":"ü"}', url: '/hook?a=1' });
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'user-agent': 'Sluice-Webhooks/1',
+      'content-length': '19',
+      'webhook-id': 'dlv_wh_a_1',
+      'webhook-signature': `v1,${standard.digest('base64')}`,
+      'x-pd-signature': `t=${seconds},v1=${compat.digest('hex')}`,
+      'x-pd-timestamp': new Date(Number(seconds) * 1000).toISOString().replace('.000Z', 'Z'),
+      'x-pd-emitter-id': 'dc_1',
+      'x-pd-emit-id': 'emit1',
+      'x-pd-event-name': '',
+      'x-pd-webhook-id': 'wh_a',
+      'x-pd-attempt': '1',
+    });
+    expect(h.attempts()).toEqual([
+      expect.objectContaining({ status: 200, error: null, nextAttemptAt: null, responseSnippet: 'ok' }),
+    ]);
+    expect(h.log.records.get('attempts')![0]).toMatchObject({
+      key: 'wh_a',
+      headers: {
+        ...{ id: 'dlv_wh_a_1/1', delivery: 'dlv_wh_a_1', webhook: 'wh_a', workspace: 'o_1', emitter: 'dc_1' },
+        ...{ emit: 'emit1', event: '1-1', channel: '', attempt: '1', outcome: 'success' },
+      },
+    });
+  });
+
+  it('retries until it succeeds, with the same ids, from the schedule', async () => {
+    const h = harness();
+    const receiver = await h.sink((_, res, count) => void res.writeHead(count < 3 ? 503 : 200).end());
+    await h.webhook('wh_a', receiver.url);
+    await h.start();
+    await h.deliver('wh_a', 1);
+    await h.settled(3);
+    expect(idsAt(receiver)).toEqual(['dlv_wh_a_1', 'dlv_wh_a_1', 'dlv_wh_a_1']);
+    expect(receiver.received.map(({ headers }) => headers['x-pd-emit-id'])).toEqual(['emit1', 'emit1', 'emit1']);
+    expect(receiver.received.map(({ headers }) => headers['x-pd-attempt'])).toEqual(['1', '2', '3']);
+    expect(h.attempts().map(({ headers, error }) => [headers.outcome, headers.attempt, error])).toEqual([
+      ['retry', '1', 'status 503'],
+      ['retry', '2', 'status 503'],
+      ['success', '3', null],
+    ]);
+    expect(h.attempts()[0]!.nextAttemptAt).toBeGreaterThan(0);
+    await until(() => h.schedule.entries.size === 0 && h.lag('wh_a') === 0);
+  });
+
+  it('ends after the last attempt, and at once with maxAttempts 1', async () => {
+    const h = harness();
+    const receiver = await h.sink(answerWith(500));
+    await h.webhook('wh_a', receiver.url, { maxAttempts: 2 });
+    await h.webhook('wh_b', receiver.url, { maxAttempts: 1 });
+    await h.start();
+    await h.deliver('wh_a', 1);
+    await h.deliver('wh_b', 1);
+    await h.settled(3);
+    const last = h.attempts().filter(({ headers }) => headers.outcome === 'final');
+    expect(last.map(({ headers, error }) => [headers.webhook, error]).sort()).toEqual([
+      ['wh_a', 'status 500, attempt 2 was the last'],
+      ['wh_b', 'status 500, attempt 1 was the last'],
+    ]);
+    expect(h.schedule.entries.size).toBe(0);
+  });
+
+  it.each([
+    [302, 'status 302: redirects are not followed'],
+    [400, 'status 400 is not retried'],
+    [404, 'status 404 is not retried'],
+  ])('takes %i as final', async (code, error) => {
+    const h = harness();
+    const receiver = await h.sink((_, res) => void res.writeHead(code, { location: '/elsewhere' }).end());
+    await h.webhook('wh_a', receiver.url);
+    await h.start();
+    await h.deliver('wh_a', 1);
+    await h.settled(1);
+    expect(h.attempts()).toEqual([expect.objectContaining({ status: code, error })]);
+    expect(receiver.received).toHaveLength(1);
+    expect(h.schedule.entries.size).toBe(0);
+  });
+
+  it('disables on 410, reported once', async () => {
+    const h = harness();
+    const receiver = await h.sink(answerWith(410));
+    await h.webhook('wh_a', receiver.url);
+    await h.start();
+    await h.deliver('wh_a', 3);
+    await h.settled(3);
+    expect(h.disabled).toEqual(['wh_a']);
+    expect(h.attempts().every(({ headers }) => headers.outcome === 'final')).toBe(true);
+  });
+
+  it('reports a 410 again when it could not be acted on', async () => {
+    const h = harness();
+    const receiver = await h.sink(answerWith(410));
+    await h.webhook('wh_a', receiver.url);
+    let calls = 0;
+    await h.start({}, { onDisable: () => (++calls === 1 ? Promise.reject(new Error('busy')) : undefined) });
+    await h.deliver('wh_a', 1);
+    await until(() => h.errors.length === 1);
+    await h.deliver('wh_a', 1, 2);
+    await until(() => calls === 2);
+  });
+
+  it('honours Retry-After of a 429', async () => {
+    const h = harness();
+    const receiver = await h.sink((_, res) => void res.writeHead(429, { 'retry-after': '30' }).end());
+    await h.webhook('wh_a', receiver.url);
+    await h.start();
+    const before = Date.now();
+    await h.deliver('wh_a', 1);
+    await h.settled(1);
+    const [entry] = [...h.schedule.entries.values()];
+    expect(entry).toMatchObject({
+      owner: 'wh_a',
+      record: { key: 'wh_a', headers: { attempt: '2', id: 'dlv_wh_a_1' } },
+    });
+    expect(entry!.dueAt).toBeGreaterThanOrEqual(before + 30_000);
+    expect(h.attempts()[0]!.nextAttemptAt).toBe(entry!.dueAt);
+  });
+
+  it('ends an answer that does not come in time, and retries', async () => {
+    const h = harness();
+    const receiver = await h.sink(() => undefined);
+    await h.webhook('wh_a', receiver.url, { timeoutMs: 50 });
+    await h.start({ retries: { ...FAST_RETRIES, delaysMs: [60_000] } });
+    await h.deliver('wh_a', 1);
+    await h.settled(1);
+    expect(h.attempts()[0]).toMatchObject({ status: null, error: 'TIMEOUT', headers: { outcome: 'retry' } });
+  });
+
+  it('takes the status when the body never ends', async () => {
+    const h = harness();
+    const receiver = await h.sink((_, res) => void res.writeHead(200).write('so far'));
+    await h.webhook('wh_a', receiver.url, { timeoutMs: 50 });
+    await h.start();
+    await h.deliver('wh_a', 1);
+    await h.settled(1);
+    expect(h.attempts()[0]).toMatchObject({ status: 200, error: null, responseSnippet: 'so far' });
+  });
+
+  it('keeps the start of a large answer and reads no more than the limit', async () => {
+    const h = harness();
+    let sent = 0;
+    const receiver = await h.sink((_, res) => {
+      const more = (): void => {
+        while (sent < 64 * 1024 * 1024 && !res.destroyed) {
+          sent += 65_536;
+          if (!res.write('x'.repeat(65_536))) return void res.once('drain', more);
+        }
+        res.end();
+      };
+      more();
+    });
+    await h.webhook('wh_a', receiver.url, { timeoutMs: 20_000 });
+    await h.start();
+    await h.deliver('wh_a', 1);
+    await h.settled(1);
+    expect(h.attempts()[0]).toMatchObject({ status: 200, responseSnippet: 'x'.repeat(2048) });
+    expect(sent).toBeLessThan(32 * 1024 * 1024);
+  });
+
+  it('through the egress guard: a private address is final, a name that does not resolve is retried', async () => {
+    const h = harness();
+    const receiver = await h.sink(answerOk);
+    await h.webhook('wh_private', receiver.url);
+    await h.webhook('wh_dns', 'http://nowhere.example/hook');
+    const resolver = (): Promise<never> =>
+      Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }));
+    const egress = createEgress({ allow: [], resolver });
+    await h.start({ retries: { ...FAST_RETRIES, delaysMs: [60_000] } }, { dispatcher: egress.dispatcher });
+    await h.deliver('wh_private', 1);
+    await h.deliver('wh_dns', 1);
+    await h.settled(2);
+    await egress.close();
+    const of = (id: string): Attempt => h.attempts().find(({ headers }) => headers.webhook === id)!;
+    expect(of('wh_private')).toMatchObject({ status: null, headers: { outcome: 'final' } });
+    expect(of('wh_private').error).toMatch(/^EGRESS_REFUSED: .*127\.0\.0\.1: loopback address.*SLUICE_EGRESS_ALLOW/);
+    expect(of('wh_dns')).toMatchObject({ error: 'ENOTFOUND: no such name', headers: { outcome: 'retry' } });
+    expect(receiver.received).toEqual([]);
+  });
+
+  it('drops what is for an inactive webhook, and for an unknown one after a while', async () => {
+    const h = harness();
+    const receiver = await h.sink(answerOk);
+    await h.webhook('wh_off', receiver.url, { active: false });
+    await h.webhook('wh_late', receiver.url);
+    const late = h.targets.get('wh_late')!;
+    h.targets.delete('wh_late');
+    await h.log.createTopic('deliveries.wh_none');
+    await h.start();
+    await h.deliver('wh_off', 1);
+    await h.deliver('wh_none', 1);
+    await h.deliver('wh_late', 1);
+    h.targets.set('wh_late', late);
+    await h.settled(3);
+    const rows = h.attempts().map(({ headers, error }) => [headers.webhook, headers.outcome, headers.attempt, error]);
+    expect(rows.sort()).toEqual([
+      ['wh_late', 'success', '1', null],
+      ['wh_none', 'final', '1', 'unknown webhook'],
+      ['wh_off', 'final', '1', 'inactive'],
+    ]);
+    await until(() => ['wh_off', 'wh_none', 'wh_late'].every((id) => h.lag(id) === 0));
+  });
+
+  it('signs with both keys during a rotation, and with the new ones when the target changes', async () => {
+    const h = harness();
+    const receiver = await h.sink(answerOk);
+    const newer = `whsec_${Buffer.alloc(24, 9).toString('base64')}`;
+    await h.webhook('wh_a', receiver.url);
+    await h.start();
+    await h.deliver('wh_a', 1);
+    await h.settled(1);
+    h.targets.set('wh_a', { ...h.targets.get('wh_a')!, signingKeys: () => Promise.resolve([newer, KEY]) });
+    await h.deliver('wh_a', 1, 2);
+    await h.settled(2);
+    const [before, after] = receiver.received.map(({ headers }) => String(headers['webhook-signature']).split(' '));
+    expect(before).toHaveLength(1);
+    expect(after).toHaveLength(2);
+    const { headers, body } = receiver.received[1]!;
+    const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;
+    const by = (byte: number): string =>
+      `v1,${createHmac('sha256', Buffer.alloc(24, byte)).update(signed).digest('base64')}`;
+    expect(after).toEqual([by(9), by(7)]);
+  });
+
+  it('puts a delivery off when the keys cannot be had, without using up an attempt', async () => {
+    const h = harness();
+    const receiver = await h.sink(answerOk);
+    await h.webhook('wh_a', receiver.url, { signingKeys: () => Promise.reject(new Error('vault is closed')) });
+    await h.start();
+    await h.deliver('wh_a', 1);
+    await until(() => h.schedule.entries.size === 1 && h.lag('wh_a') === 0);
+    expect([...h.schedule.entries.values()][0]!.record.headers).toMatchObject({ attempt: '1', defers: '1' });
+    expect(h.errors.join()).toContain('signing keys cannot be had');
+    expect(h.errors.join()).not.toContain('whsec_');
+    expect(h.attempts()).toEqual([]);
+  });
+
+  it('sends any channel name as a header', async () => {
+    const h = harness();
+    const receiver = await h.sink(answerOk);
+    await h.webhook('wh_a', receiver.url);
+    await h.start();
+    const record = h.delivery('wh_a', 1);
+    await h.log.publish([{ ...record, headers: { ...record.headers, channel: 'größe\r\nx-evil: 1' } }]);
+    await h.settled(1);
+    expect(receiver.received[0]!.headers['x-pd-event-name']).toBe('gr%C3%B6%C3%9Fe%0D%0Ax-evil%3A%201');
+  });
+});

@@ -1,0 +1,88 @@
+import { type Clock } from '#libs/kernel/clock.js';
+import { type Consumer, type LaneBatch } from '#libs/stream-log/stream-log.js';
+import { DELIVERIES } from '#libs/stream-log/topics.js';
+import { Deliverer } from './deliverer.js';
+import { RetryPump } from './retry-pump.js';
+import { Settler } from './settler.js';
+import { DEFAULT_WEBHOOK_SETTINGS, type WebhookWorkerOptions } from './webhook-settings.js';
+
+export type { WebhookWorkerOptions };
+
+export interface WebhookWorker {
+  /** Deliveries that wait for healthy endpoints: what ingress must not outrun. At most 100 ms old. */
+  pressure(): number;
+  inFlight(): number;
+  /**
+   * Takes no more, waits for what is in flight (up to `closeMs`, then ends it) and writes its results. What could not
+   * be finished comes again, with the same ids. Idempotent.
+   */
+  close(): Promise<void>;
+}
+
+/**
+ * Delivers what is on the delivery topics (architecture.md, "The one path of an event", 6). At least once: a delivery
+ * leaves its topic only when its result, and its next time if there is one, are durable.
+ */
+export const startWebhookWorker = async (options: WebhookWorkerOptions): Promise<WebhookWorker> => {
+  const { log, schedule, clock, logger, topics, metrics } = options;
+  const settings = { ...DEFAULT_WEBHOOK_SETTINGS, ...options.settings };
+  const random = options.random ?? Math.random;
+  const onFailure = (): void => metrics?.onWriteFailure?.();
+
+  // 1. What writes results, and what brings retries back.
+  const settler = new Settler({ log, schedule, logger, onFailure, onScheduled: (dueAt) => pump.expect(dueAt) });
+  const deliverer = new Deliverer({ ...options, settings, random, settler });
+  const pump = new RetryPump({
+    ...{ log, schedule, clock, logger, onFailure, pollMs: settings.pollMs },
+    topicOf: (webhookId) => topics.deliveries(webhookId),
+    postpone: (entry) => deliverer.postpone(entry),
+  });
+
+  // 2. The lanes.
+  const consumer = await log.consume({
+    group: settings.group,
+    topics: { prefix: DELIVERIES },
+    maxBatch: settings.maxBatch,
+    maxUnacked: settings.maxUnacked,
+    handler: (batch: LaneBatch) => deliverer.take(batch),
+  });
+  pump.start();
+
+  // 3. The end, in reverse. Each step is bounded: an engine that hangs does not keep the process.
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    await atMost(settings.closeMs, pump.close());
+    await deliverer.finish(settings.closeMs);
+    await atMost(settings.closeMs, settler.idle());
+    settler.abandon();
+    deliverer.release();
+    await consumer.close();
+  };
+  return {
+    pressure: pressureOf(consumer, deliverer, clock),
+    inFlight: () => deliverer.inFlight,
+    close: () => (closing ??= close()),
+  };
+};
+
+const atMost = async (ms: number, work: Promise<void>): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
+  await Promise.race([work, late]).finally(() => clearTimeout(timer));
+};
+
+const PRESSURE_AGE_MS = 100;
+
+const pressureOf = (consumer: Consumer, deliverer: Deliverer, clock: Clock): (() => number) => {
+  let value = 0;
+  let until = 0;
+  return () => {
+    const now = clock.now();
+    if (now >= until || until > now + PRESSURE_AGE_MS) {
+      value = 0;
+      for (const lane of deliverer.healthyLanes()) value += consumer.backlogOf(lane);
+      until = now + PRESSURE_AGE_MS;
+    }
+    return value;
+  };
+};
