@@ -1,0 +1,22 @@
+import { type Clock } from '#libs/kernel/clock.js';
+import { type LiveView } from '#libs/kernel/live-view.js';
+import { SubscriptionTable } from '#libs/routing/subscription-table.js';
+import { SourcesView } from '#libs/sources/index.js';
+import { type Resources } from '#libs/subscriptions/index.js';
+import { CallersView } from '#libs/tenancy/index.js';
+import { WebhooksView } from '#libs/webhooks/index.js';
+
+/** The tables in memory that all roles look things up in, fed by one reader of the event log (docs/adr/0007). */
+export const makeViews = (clock: Clock) => {
+  const callers = new CallersView();
+  const sources = new SourcesView();
+  const webhooks = new WebhooksView(clock);
+  const subscriptions = new SubscriptionTable();
+  const resources: Resources = {
+    find: (id) => (id.startsWith('wh_') ? webhooks.find(id) : sources.find(id)),
+  };
+  const all: readonly LiveView[] = [callers, sources, webhooks, subscriptions];
+  return { callers, sources, webhooks, subscriptions, resources, all };
+};
+
+export type Views = ReturnType<typeof makeViews>;
