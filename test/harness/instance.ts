@@ -49,15 +49,19 @@ export class Instance {
   }
 
   /** Waits until the channel's history holds at least `count` events; gives them oldest first. */
-  async history(source: Source, count: number, channel?: string): Promise<readonly EventSummary[]> {
+  async history(source: Source, count: number, channel?: string, timeoutMs?: number): Promise<readonly EventSummary[]> {
     const query: Record<string, string> = {
       expand: 'event',
       ...(channel === undefined ? {} : { event_name: channel }),
     };
-    return eventually(`${count} events of ${source.id} on "${channel ?? ''}"`, async () => {
-      const { data } = await this.api.summaries(source.id, query);
-      return data.length >= count ? [...data].reverse() : undefined;
-    });
+    return eventually(
+      `${count} events of ${source.id} on "${channel ?? ''}"`,
+      async () => {
+        const { data } = await this.api.summaries(source.id, query);
+        return data.length >= count ? [...data].reverse() : undefined;
+      },
+      timeoutMs,
+    );
   }
 
   async payloads(source: Source, count: number, channel?: string): Promise<readonly unknown[]> {
