@@ -1,0 +1,174 @@
+import { describe, expect, it } from '@jest/globals';
+import { configReference, describeConfig, loadConfig, maxApiBodyBytes, publicUrlOf, WrongSettings } from './config.js';
+import { SETTINGS } from './settings.js';
+
+const problems = (env: Record<string, string>): readonly string[] => {
+  try {
+    loadConfig(env);
+  } catch (error) {
+    if (error instanceof WrongSettings) return error.problems;
+    throw error;
+  }
+  return [];
+};
+
+describe('settings', () => {
+  it('have defaults', () => {
+    expect(loadConfig({})).toMatchObject({
+      port: 3000,
+      host: '127.0.0.1',
+      dataDir: './.sluice',
+      publicUrl: null,
+      apiKey: null,
+      engine: 'embedded',
+      isolation: 'auto',
+      egressAllow: [],
+      apiRate: 600,
+      apiBurst: 100,
+      endpointRate: 10,
+      endpointBurst: 50,
+      runTimeoutS: null,
+      timerFirstTick: true,
+      eventsKept: 100,
+    });
+  });
+
+  it.each([
+    ['SLUICE_PORT', '0', 'port', 0],
+    ['SLUICE_PORT', ' 8080 ', 'port', 8080],
+    ['SLUICE_PORT', '', 'port', 3000],
+    ['SLUICE_PUBLIC_URL', 'https://Events.example.com/sluice/', 'publicUrl', 'https://events.example.com/sluice'],
+    ['SLUICE_ENDPOINT_DOMAIN', 'M.example.com', 'endpointDomain', 'm.example.com'],
+    ['SLUICE_API_KEY', 'k'.repeat(16), 'apiKey', 'k'.repeat(16)],
+    ['SLUICE_SECRET_KEY', 'ab'.repeat(32), 'secretKey', 'ab'.repeat(32)],
+    ['SLUICE_SECRET_KEY', Buffer.alloc(32, 255).toString('base64url'), 'secretKey', `${'/'.repeat(42)}8`],
+    ['SLUICE_LOG_LEVEL', 'DEBUG', 'logLevel', 'debug'],
+    ['SLUICE_EGRESS_ALLOW', '10.0.0.0/8, 127.0.0.1,', 'egressAllow', ['10.0.0.0/8', '127.0.0.1']],
+    [
+      'SLUICE_CORS_ORIGINS',
+      'https://a.example,http://localhost:8080',
+      'corsOrigins',
+      ['https://a.example', 'http://localhost:8080'],
+    ],
+    ['SLUICE_TIMER_FIRST_TICK', 'no', 'timerFirstTick', false],
+    ['SLUICE_TIMER_FIRST_TICK', 'ON', 'timerFirstTick', true],
+    ['SLUICE_RUN_TIMEOUT_S', '900', 'runTimeoutS', 900],
+    ['SLUICE_ENDPOINT_RATE', '0', 'endpointRate', 0],
+  ] as const)('%s=%j is read', (name, given, field, value) => {
+    expect(loadConfig({ [name]: given })[field]).toEqual(value);
+  });
+
+  it.each([
+    ['SLUICE_PORT', '65536', 'SLUICE_PORT is "65536"; allowed: an integer from 0 to 65535, 0 = any free port'],
+    ['SLUICE_PORT', '80a', 'SLUICE_PORT is "80a"; allowed: an integer from 0 to 65535, 0 = any free port'],
+    ['SLUICE_PORT', '1e3', 'SLUICE_PORT is "1e3"; allowed: an integer from 0 to 65535, 0 = any free port'],
+    ['SLUICE_MEMORY_MB', '8', 'SLUICE_MEMORY_MB is "8"; allowed: an integer from 32 to 10240, in MB'],
+    ['SLUICE_ISOLATION', 'docker', 'SLUICE_ISOLATION is "docker"; allowed: one of auto, jail, process, vm2'],
+    ['SLUICE_TIMER_FIRST_TICK', 'maybe', 'SLUICE_TIMER_FIRST_TICK is "maybe"; allowed: true or false'],
+    [
+      'SLUICE_PUBLIC_URL',
+      'events.example.com',
+      'SLUICE_PUBLIC_URL is "events.example.com"; allowed: an http or https URL without query',
+    ],
+    [
+      'SLUICE_API_KEY',
+      'short',
+      'SLUICE_API_KEY is a value of 5 characters; allowed: 16 to 200 characters without blanks',
+    ],
+    [
+      'SLUICE_SECRET_KEY',
+      'ab'.repeat(31),
+      'SLUICE_SECRET_KEY is a value of 62 characters; allowed: 32 bytes as 64 hexadecimal digits or in base64',
+    ],
+    [
+      'SLUICE_KAFKA_BROKERS',
+      'a:1,b',
+      'SLUICE_KAFKA_BROKERS is "a:1,b" ("b" is not host:port); allowed: host:port, separated by commas',
+    ],
+  ])('%s=%j is refused', (name, given, problem) => {
+    expect(problems({ [name]: given })).toEqual([problem]);
+  });
+
+  it.each([
+    ['SLUICE_EGRESS_ALLOW', '10.0.0.0/33'],
+    ['SLUICE_EGRESS_ALLOW', 'localhost'],
+    ['SLUICE_CORS_ORIGINS', 'https://a.example/path'],
+    ['SLUICE_ENDPOINT_DOMAIN', '*.example.com'],
+    ['SLUICE_NPM_REGISTRY', 'ftp://x'],
+    ['SLUICE_RUN_TIMEOUT_S', '901'],
+    ['SLUICE_HOST', 'http://x'],
+    ['SLUICE_MONGO_URL', 'http://x'],
+  ])('%s=%j is refused and named', (name, given) => {
+    expect(problems({ [name]: given })).toEqual([expect.stringContaining(`${name} is ${JSON.stringify(given)}`)]);
+  });
+
+  it('are refused all at once', () => {
+    const env = { SLUICE_PORT: 'x', SLUICE_LOG_LEVEL: 'loud', SLUICE_ENGINE: 'distributed' };
+    expect(problems(env).map((problem) => problem.split(' ', 1)[0])).toEqual([
+      'SLUICE_PORT',
+      'SLUICE_LOG_LEVEL',
+      'SLUICE_EVENTSTORE_URL',
+      'SLUICE_MONGO_URL',
+      'SLUICE_KAFKA_BROKERS',
+    ]);
+    expect(() => loadConfig(env)).toThrow(/^wrong settings:\n {2}SLUICE_PORT is "x"/);
+  });
+
+  it('that are unknown are named with the nearest known one', () => {
+    const warnings: string[] = [];
+    loadConfig({ SLUICE_PROT: '1', SLUICE_MAX_BODY: '2', SLUICE_COLOUR_OF_THE_SKY: 'blue', OTHER: 'x' }, (text) =>
+      warnings.push(text),
+    );
+    expect(warnings).toEqual([
+      'SLUICE_COLOUR_OF_THE_SKY is no setting of this version and has no effect',
+      'SLUICE_MAX_BODY is no setting of this version and has no effect: did you mean SLUICE_MAX_BODY_KB?',
+      'SLUICE_PROT is no setting of this version and has no effect: did you mean SLUICE_PORT?',
+    ]);
+  });
+
+  it('are described without secrets', () => {
+    const config = loadConfig({
+      SLUICE_API_KEY: 'very-secret-api-key',
+      SLUICE_SECRET_KEY: 'ab'.repeat(32),
+      SLUICE_MONGO_URL: 'mongodb://user:hunter2@db.example/x',
+      SLUICE_PORT: '0',
+    });
+    const described = describeConfig(config);
+    const text = JSON.stringify(described);
+    for (const secret of ['very-secret-api-key', 'ab'.repeat(32), 'hunter2']) expect(text).not.toContain(secret);
+    const shown = Object.fromEntries(described.map(({ name, value, isDefault }) => [name, [value, isDefault]]));
+    expect(shown).toMatchObject({
+      SLUICE_API_KEY: ['(given)', false],
+      SLUICE_MONGO_URL: ['mongodb://user:***@db.example/x', false],
+      SLUICE_PORT: ['0', false],
+      SLUICE_HOST: ['127.0.0.1', true],
+      SLUICE_RUN_TIMEOUT_S: ['30 for HTTP and events, 60 for timers', true],
+    });
+    expect(described).toHaveLength(Object.keys(SETTINGS).length);
+  });
+
+  it('each have a line in the reference', () => {
+    const page = configReference();
+    for (const { name, sentence } of Object.values(SETTINGS)) {
+      expect(page).toContain(`| \`${name}\` |`);
+      expect(sentence).toMatch(/\.$/);
+    }
+    expect(page.endsWith('|\n')).toBe(true);
+  });
+
+  it.each([
+    [{}, 3000, 'http://127.0.0.1:3000'],
+    [{ SLUICE_HOST: '0.0.0.0' }, 5, 'http://127.0.0.1:5'],
+    [{ SLUICE_HOST: '::1' }, 5, 'http://[::1]:5'],
+    [{ SLUICE_PUBLIC_URL: 'https://x.example/' }, 5, 'https://x.example'],
+  ])('%j on port %i is reached at %s', (env, port, address) => {
+    expect(publicUrlOf(loadConfig(env), port)).toBe(address);
+  });
+
+  it('let the largest code through the API, as JSON', () => {
+    const config = loadConfig({ SLUICE_CODE_MAX_KB: '1024' });
+    expect(maxApiBodyBytes(config)).toBeGreaterThan(
+      JSON.stringify({ component_code: '\n'.repeat(1024 * 1024) }).length,
+    );
+  });
+});

@@ -1,0 +1,13 @@
+export {
+  configReference,
+  describeConfig,
+  loadConfig,
+  maxApiBodyBytes,
+  publicUrlOf,
+  unknownSettings,
+  WrongSettings,
+  type DescribedSetting,
+  type Environment,
+} from './config.js';
+export { secretKeyOf } from './secret-key.js';
+export { SETTINGS, type Config } from './settings.js';

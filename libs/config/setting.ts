@@ -1,0 +1,178 @@
+/** One environment variable: what it is called, what it may be, and what it is for. */
+export interface Setting<T> {
+  readonly name: `SLUICE_${string}`;
+  readonly group: string;
+  readonly sentence: string;
+  /** The default as a reader is to see it. */
+  readonly shownDefault: string;
+  readonly fallback: T;
+  /** What a value may be, for the reference and for the error. */
+  readonly allowed: string;
+  readonly secret: boolean;
+  /** `reason` where there is more to say than what is allowed. */
+  parse(text: string): Parsed<T>;
+  show(value: T): string;
+}
+
+export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason?: string };
+
+const ok = <T>(value: T): Parsed<T> => ({ ok: true, value });
+const wrong = (reason?: string): { readonly ok: false; readonly reason?: string } =>
+  reason === undefined ? { ok: false } : { ok: false, reason };
+
+interface About {
+  readonly name: `SLUICE_${string}`;
+  readonly group: string;
+  readonly sentence: string;
+}
+
+export const integer = (
+  about: About & {
+    readonly min: number;
+    readonly max: number;
+    readonly fallback: number;
+    readonly unit?: string;
+    /** What 0 means, where it is allowed and special. */
+    readonly zero?: string;
+  },
+): Setting<number> => {
+  const { name, group, sentence, min, max, fallback, unit, zero } = about;
+  const range = `an integer from ${min} to ${max}`;
+  return {
+    name,
+    group,
+    sentence,
+    fallback,
+    shownDefault: unit === undefined ? String(fallback) : `${fallback} (${unit})`,
+    allowed: [
+      range,
+      ...(unit === undefined ? [] : [`in ${unit}`]),
+      ...(zero === undefined ? [] : [`0 = ${zero}`]),
+    ].join(', '),
+    secret: false,
+    parse: (text) => {
+      const value = Number(text);
+      return /^\d{1,15}$/.test(text) && value >= min && value <= max ? ok(value) : wrong();
+    },
+    show: String,
+  };
+};
+
+/** A number that has a default of its own for each kind of use. */
+export const optionalInteger = (
+  about: About & { readonly min: number; readonly max: number; readonly unit: string; readonly shownDefault: string },
+): Setting<number | null> => {
+  const inner = integer({ ...about, fallback: about.min });
+  return {
+    ...inner,
+    fallback: null,
+    shownDefault: about.shownDefault,
+    show: (value) => (value === null ? about.shownDefault : String(value)),
+  };
+};
+
+export const choice = <const T extends string>(
+  about: About & { readonly values: readonly T[]; readonly fallback: T },
+): Setting<T> => {
+  const { name, group, sentence, values, fallback } = about;
+  return {
+    name,
+    group,
+    sentence,
+    fallback,
+    shownDefault: fallback,
+    allowed: `one of ${values.join(', ')}`,
+    secret: false,
+    parse: (text) => {
+      const value = values.find((each) => each === text.toLowerCase());
+      return value === undefined ? wrong() : ok(value);
+    },
+    show: (value) => value,
+  };
+};
+
+export const flag = (about: About & { readonly fallback: boolean }): Setting<boolean> => {
+  const { name, group, sentence, fallback } = about;
+  return {
+    name,
+    group,
+    sentence,
+    fallback,
+    shownDefault: String(fallback),
+    allowed: 'true or false',
+    secret: false,
+    parse: (text) => {
+      if (/^(true|1|yes|on)$/i.test(text)) return ok(true);
+      return /^(false|0|no|off)$/i.test(text) ? ok(false) : wrong();
+    },
+    show: String,
+  };
+};
+
+export interface TextRules {
+  readonly allowed: string;
+  readonly shownDefault?: string;
+  readonly secret?: boolean;
+  /** Returns the value in its normal form, or undefined when it is not allowed. */
+  readonly accept?: (text: string) => string | undefined;
+}
+
+export const text = (about: About & TextRules & { readonly fallback: string }): Setting<string> => {
+  const { name, group, sentence, fallback, allowed, accept = (given) => given } = about;
+  return {
+    name,
+    group,
+    sentence,
+    fallback,
+    allowed,
+    shownDefault: about.shownDefault ?? fallback,
+    secret: about.secret ?? false,
+    parse: (given) => {
+      const value = accept(given);
+      return value === undefined ? wrong() : ok(value);
+    },
+    show: withoutPassword,
+  };
+};
+
+export const optionalText = (about: About & TextRules & { readonly shownDefault: string }): Setting<string | null> => ({
+  ...text({ ...about, fallback: '' }),
+  fallback: null,
+  show: (value) => (value === null ? about.shownDefault : withoutPassword(value)),
+});
+
+/** Comma-separated. `check` returns why an entry is wrong. */
+export const list = (
+  about: About & { readonly allowed: string; readonly check: (entry: string) => string | undefined },
+): Setting<readonly string[]> => {
+  const { name, group, sentence, allowed, check } = about;
+  return {
+    name,
+    group,
+    sentence,
+    allowed: `${allowed}, separated by commas`,
+    fallback: [],
+    shownDefault: 'none',
+    secret: false,
+    parse: (given) => {
+      const entries = given
+        .split(',')
+        .map((entry) => entry.trim())
+        .filter((entry) => entry !== '');
+      const reasons = entries.flatMap((entry) => check(entry) ?? []);
+      return reasons.length === 0 ? ok(entries) : wrong(reasons.join('; '));
+    },
+    show: (entries) => (entries.length === 0 ? 'none' : entries.join(',')),
+  };
+};
+
+/** The normal form of an http(s) URL without user, query and fragment; undefined when it is none. */
+export const httpUrl = (given: string): string | undefined => {
+  if (!URL.canParse(given)) return undefined;
+  const url = new URL(given);
+  if (!/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '' || url.hash !== '') return undefined;
+  return url.href.replace(/\/+$/, '');
+};
+
+const withoutPassword = (value: string): string =>
+  value.replace(/^([a-z][a-z0-9+.-]*:\/\/[^/@:]*):[^@/]*@/i, '$1:***@');
