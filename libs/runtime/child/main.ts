@@ -170,10 +170,21 @@ const nameTheUser = (): void => {
   })) as typeof os.userInfo;
 };
 
+/** Old components name the wrapper without importing it (decisions.md 2.14). */
+const offerWrappers = (): void => {
+  for (const name of ['defineComponent', 'defineSource', 'defineAction', 'defineApp'])
+    Object.defineProperty(globalThis, name, {
+      value: (definition: unknown) => definition,
+      writable: true,
+      configurable: true,
+    });
+};
+
 const start = (): void => {
   const child = new Child();
   captureConsole();
   nameTheUser();
+  offerWrappers();
   process.on('exit', (code) => {
     const owner = currentExecution.getStore();
     if (owner && !owner.over) uplink.send(['x', owner.n, code]);

@@ -1,0 +1,129 @@
+/** What `@pipedream/platform` resolves to: written from decisions.md 2.14 alone, for use inside the jail. */
+import { HttpError, request, type HttpResponse, type RequestConfig } from './http-client.js';
+
+export { getFileStream, getFileStreamAndMetadata } from './files.js';
+export { cloneSafe, jsonStringifySafe } from './safe-json.js';
+export { defineAction, defineApp, defineComponent, defineSource } from './types.js';
+
+export const DEFAULT_POLLING_SOURCE_TIMER_INTERVAL = 900;
+export const HTTP_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
+
+/** The user's configuration is at fault. */
+export class ConfigurationError extends Error {
+  constructor(
+    message: string,
+    readonly exposeStack = false,
+  ) {
+    super(message);
+    this.name = 'ConfigurationError';
+  }
+}
+
+interface Exporter {
+  export?: unknown;
+  $export?: unknown;
+}
+
+type ExportValue = (name: string, value: unknown) => void;
+
+/** `$`, a component or an app: where values are exported to, if it can. */
+const exporterOf = (context: unknown): ExportValue | undefined => {
+  if (typeof context !== 'object' || context === null) return undefined;
+  const { export: own, $export } = context as Exporter;
+  const found = typeof own === 'function' ? own : $export;
+  return typeof found === 'function' ? (found as ExportValue).bind(context) : undefined;
+};
+
+const withoutUndefined = (value: unknown): unknown => {
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined));
+};
+
+/** The query of the URL moves to `params`, where explicit ones win; keys that are undefined go. */
+const clean = (config: RequestConfig): RequestConfig => {
+  if (config.body !== undefined)
+    throw new Error('axios: unexpected field "body", use "data" for the content of a request');
+  const out: RequestConfig = { ...config };
+  for (const key of ['headers', 'params', 'data'] as const)
+    if (out[key] !== undefined) Object.assign(out, { [key]: withoutUndefined(out[key]) });
+  const at = out.url?.indexOf('?') ?? -1;
+  if (out.url !== undefined && at >= 0 && !(out.params instanceof URLSearchParams)) {
+    const params: Record<string, unknown> = {};
+    for (const [key, value] of new URLSearchParams(out.url.slice(at + 1).replace(/#.*$/, ''))) {
+      const name = key.replace(/\[\]$/, '');
+      const before = params[name];
+      params[name] = before === undefined ? value : [before, value].flat();
+    }
+    out.url = out.url.slice(0, at);
+    out.params = { ...params, ...out.params };
+  }
+  return out;
+};
+
+/** Whatever the caller may read of an answer: no request, no config. */
+const summaryOf = ({ status, statusText, headers, data }: HttpResponse): Record<string, unknown> => ({
+  status,
+  statusText,
+  headers,
+  data,
+});
+
+const explain = (error: unknown, exported: ExportValue | undefined): unknown => {
+  if (!(error instanceof HttpError) || !error.response) return error;
+  const summary = summaryOf(error.response);
+  exported?.('debug', summary);
+  try {
+    error.message = JSON.stringify(error.response.data) ?? error.message;
+  } catch {
+    // A stream or a cycle: the status text that is there has to do.
+    return error;
+  }
+  error.response = summary as object as HttpResponse;
+  return error;
+};
+
+export interface Axios {
+  (context: unknown, config: RequestConfig, signConfig?: unknown): Promise<unknown>;
+  create(defaults?: RequestConfig): Axios;
+}
+
+const make = (defaults: RequestConfig): Axios =>
+  Object.assign(
+    async (context: unknown, given: RequestConfig, signConfig?: unknown): Promise<unknown> => {
+      if (signConfig !== undefined && signConfig !== null)
+        throw new Error('axios: signing with OAuth 1 (third argument) is not supported');
+      const exported = exporterOf(context);
+      const config = clean({ ...defaults, ...given, headers: { ...defaults.headers, ...given.headers } });
+      if (config.debug) exported?.('debug_config', config);
+      try {
+        const response = await request(config);
+        if (config.debug) exported?.('debug_response', summaryOf(response));
+        return config.returnFullResponse ? response : response.data;
+      } catch (error) {
+        throw explain(error, exported);
+      }
+    },
+    { create: (more: RequestConfig = {}): Axios => make({ ...defaults, ...more }) },
+  );
+
+/** A request with the habits of axios: the body of the answer, an error for anything but 2xx. */
+export const axios = make({});
+
+export const transformConfigForOauth = (config: RequestConfig): { method: string; url: string; params: unknown } => {
+  const { method = 'get', url = '', params = {} } = clean(config);
+  return { method: method.toLowerCase(), url, params };
+};
+
+const unsupported = (name: string) => (): never => {
+  throw new Error(`${name} is not supported`);
+};
+
+export const sqlProp = { methods: { executeQuery: unsupported('sqlProp') } };
+export const sqlProxy = { methods: { proxyAdapter: unsupported('sqlProxy') } };
+
+/** Ends the code of a step early. */
+export const $end = (message = ''): never => {
+  throw Object.assign(new Error(message), { name: '$end' });
+};
+
+export default { axios, ConfigurationError, DEFAULT_POLLING_SOURCE_TIMER_INTERVAL, HTTP_METHODS };
