@@ -4,7 +4,8 @@ import { componentCode, CUSTOM_HTTP, relayCode } from '#test/harness/component-c
 import { jsonOf } from '#test/harness/http.js';
 import { useInstance } from '#test/harness/instance.js';
 
-const instance = useInstance();
+/** Short, so that the endless ones end soon; long enough for the greedy ones to meet their own limit first. */
+const instance = useInstance({ env: { SLUICE_RUN_TIMEOUT_S: '8' } });
 let neighbour: Source;
 let heard: string;
 let count = 0;
