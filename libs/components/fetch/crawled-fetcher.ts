@@ -6,7 +6,8 @@ import { relativeImports } from './relative-imports.js';
 /** The text at a URL. Rejects for any answer but a 2xx with text, with an Error whose `status` is the answer's. */
 export type FetchText = (url: string) => Promise<{ readonly finalUrl: string; readonly text: string }>;
 
-const EXTENSIONS = ['.js', '.mjs', '.cjs', '.ts', '.json', '/index.js', '/index.mjs', '/index.ts'];
+/** In the order in which the bundler looks for them (libs/runtime/bundler.ts). */
+const ENDINGS = ['', '.mjs', '.js', '.cjs', '.ts', '.json', '/index.mjs', '/index.js', '/index.ts'];
 const AT_ONCE = 6;
 
 /** Fetches a component and, from the same origin, all that it imports by a relative path (decisions.md 1.4). */
@@ -76,11 +77,8 @@ class Crawl {
   }
 
   private async read({ url, depth }: Wanted): Promise<Wanted[]> {
-    const hasExtension = /\.(?:[cm]?[jt]s|json)$/.test(url.pathname);
     let failure: unknown;
-    for (const extension of hasExtension ? [''] : ['', ...EXTENSIONS]) {
-      const candidate = new URL(url);
-      candidate.pathname += extension;
+    for (const candidate of candidatesOf(url)) {
       try {
         const { text } = await this.fetchText(candidate.href);
         return this.keep(candidate, text, depth);
@@ -105,6 +103,21 @@ class Crawl {
     return path.endsWith('.json') ? [] : this.wantedBy(text, url, depth + 1);
   }
 }
+
+const candidatesOf = (url: URL): readonly URL[] => {
+  const { pathname } = url;
+  // TypeScript names the file that a .ts file becomes.
+  const paths = /\.[cm]?js$/.test(pathname)
+    ? [pathname, pathname.replace(/js$/, 'ts')]
+    : /\.(?:[cm]?ts|json)$/.test(pathname)
+      ? [pathname]
+      : ENDINGS.map((ending) => pathname.replace(/\/+$/, '') + ending);
+  return paths.map((path) => {
+    const candidate = new URL(url);
+    candidate.pathname = path;
+    return candidate;
+  });
+};
 
 const pathOf = (url: URL): string => decodeURIComponent(url.pathname).replace(/^\/+/, '') || 'component.js';
 

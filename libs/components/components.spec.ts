@@ -1,0 +1,312 @@
+import { CqrsModule } from '@nestjs/cqrs';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import request from 'supertest';
+import { httpTestApp } from '#libs/http/testing/http-test-app.js';
+import { dataOf, errorOf } from '#libs/http/testing/replies.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { BLOBS } from '#libs/kernel/tokens.js';
+import { type CommandContext } from '#libs/kernel/handle-command.js';
+import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
+import { type Caller } from '#libs/tenancy/published.js';
+import {
+  CODE_LIMITS,
+  COMPONENT_FETCHER,
+  COMPONENT_INSPECTOR,
+  ComponentsModule,
+  componentsProjections,
+  type ComponentFetcher,
+} from './index.js';
+import { codeHashOf } from './domain/component-identity.js';
+import { COMPONENT_CATALOG, type ComponentCatalog } from './published.js';
+import { codeOf, FakeInspector, InMemoryBlobs } from './testing/fakes.js';
+
+const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
+  userId,
+  apiKeyId: `key_${userId}`,
+  workspaceIds,
+  isWorkspace: (id) => ['o_1', 'o_2'].includes(id),
+});
+
+const context = (workspaceId: string, commandId = 'cmd-spec'): CommandContext => ({
+  commandId,
+  correlationId: commandId,
+  causationId: commandId,
+  actor: { userId: 'u_1', apiKeyId: 'key_1' },
+  workspaceId,
+});
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+const world = async (fetcher?: ComponentFetcher) => {
+  const plane = await ControlPlane.start({ projections: componentsProjections });
+  const inspector = new FakeInspector();
+  const blobs = new InMemoryBlobs();
+  const noFetcher: ComponentFetcher = { fetch: (url) => Promise.reject(new Error(`nobody fetches ${url}`)) };
+  const app = await httpTestApp({
+    imports: [CqrsModule.forRoot(), ComponentsModule],
+    providers: [
+      ...plane.providers(),
+      { provide: BLOBS, useValue: blobs },
+      { provide: COMPONENT_INSPECTOR, useValue: inspector },
+      { provide: COMPONENT_FETCHER, useValue: fetcher ?? noFetcher },
+      { provide: CODE_LIMITS, useValue: { fileBytes: 1_000, files: 2, totalBytes: 2_000, depth: 3 } },
+    ],
+    callers: { one: caller('u_1', 'o_1'), both: caller('u_2', 'o_1', 'o_2'), other: caller('u_3', 'o_2') },
+  });
+  closing.push(
+    () => app.close(),
+    () => plane.stop(),
+  );
+  const call = (method: 'get' | 'post', path: string, key = 'one') =>
+    request(app.getHttpServer())[method](path).set('Authorization', `Bearer ${key}`);
+  const save = async (code: string, key = 'one') =>
+    dataOf(
+      await call('post', '/v1/components', key).send({ component_code: code, org_id: key === 'other' ? 'o_2' : 'o_1' }),
+    );
+  const catalog = app.get<ComponentCatalog>(COMPONENT_CATALOG);
+  return { plane, inspector, blobs, app, call, save, catalog };
+};
+
+describe('POST /v1/components', () => {
+  it('answers 200 with the component, absent values as null', async () => {
+    const { call } = await world();
+    const code = codeOf({ name: 'Ünïcode', configurableProps: [{ name: 'url', type: 'string', label: 'Address' }] });
+    const reply = await call('post', '/v1/components').send({ component_code: code });
+    expect(reply.status).toBe(200);
+    expect(reply.headers['x-sluice-position']).toMatch(/^\d{20}$/);
+    expect(reply.body).toEqual({
+      data: {
+        id: expect.stringMatching(/^sc_[0-9a-z]{18}$/),
+        code,
+        code_hash: codeHashOf(code),
+        name: 'Ünïcode',
+        version: '',
+        key: null,
+        type: 'source',
+        description: null,
+        annotations: null,
+        url: null,
+        configurable_props: [{ name: 'url', type: 'string', label: 'Address' }],
+        created_at: 1_700_000_000,
+        updated_at: 1_700_000_000,
+      },
+    });
+  });
+
+  it('takes the code from the query too, and the body wins', async () => {
+    const { call } = await world();
+    const fromQuery = await call('post', '/v1/components').query({ component_code: codeOf({ name: 'query' }) });
+    expect(dataOf(fromQuery)['name']).toBe('query');
+    const both = await call('post', '/v1/components')
+      .query({ component_code: codeOf({ name: 'query' }) })
+      .send({ component_code: codeOf({ name: 'body' }) });
+    expect(dataOf(both)['name']).toBe('body');
+  });
+
+  it('prefers the code, and keeps the URL as a note', async () => {
+    const { call, inspector } = await world();
+    const url = 'https://example.com/a/component.ts';
+    const reply = await call('post', '/v1/components').send({ component_code: codeOf(), component_url: url });
+    expect(dataOf(reply)['url']).toBe(url);
+    expect(inspector.inspected[0]?.fileName).toBe('component.ts');
+  });
+
+  it('gives the same component for the same code, with a fresh updated_at, and evaluates it once', async () => {
+    const { plane, save, inspector } = await world();
+    const first = await save(codeOf({ name: 'Same' }));
+    plane.clock.time += 5_000;
+    const second = await save(codeOf({ name: 'Same' }));
+    expect(second).toEqual({ ...first, updated_at: Number(first['updated_at']) + 5 });
+    expect(inspector.inspected).toHaveLength(1);
+  });
+
+  it('gives one component when the same code is posted 12 times at once', async () => {
+    const { plane, save } = await world();
+    const saved = await Promise.all(Array.from({ length: 12 }, () => save(codeOf({ name: 'Rush' }))));
+    expect(new Set(saved.map(({ id }) => id)).size).toBe(1);
+    const events = await plane.eventsOf(`component-${String(saved[0]?.['id'])}`);
+    expect(events.filter(({ type }) => type === 'ComponentSaved')).toHaveLength(1);
+  });
+
+  it('replaces {{ts}} in the version by the time of saving', async () => {
+    const { save } = await world();
+    expect((await save(codeOf({ version: '0.0.{{ts}}' })))['version']).toMatch(/^0\.0\.17\d{11}$/);
+  });
+
+  it('has code and bundle in the blob store before the event', async () => {
+    const { plane, blobs, save } = await world();
+    let blobsAtAppend = 0;
+    plane.events.onNextAppend(async () => {
+      blobsAtAppend = blobs.texts.size;
+    });
+    await save(codeOf());
+    expect(blobsAtAppend).toBe(2);
+  });
+
+  it('accepts further files, and they are part of what the component is', async () => {
+    const { call, inspector } = await world();
+    const send = async (text: string) =>
+      dataOf(await call('post', '/v1/components').send({ component_code: codeOf(), files: { 'lib/a.mjs': text } }))[
+        'id'
+      ];
+    expect(await send('one')).not.toBe(await send('two'));
+    expect(inspector.inspected[0]?.files).toEqual({ 'lib/a.mjs': 'one' });
+  });
+
+  it.each([
+    [{}, 400, 'component_reference_missing', 'component_code'],
+    [{ component_code: 5 }, 400, 'invalid_parameter', 'component_code'],
+    [{ component_code: 'throw new Error()' }, 400, 'invalid_component', undefined],
+    [{ component_code: codeOf(), files: { 'a.mjs': 1 } }, 400, 'invalid_parameter', 'files["a.mjs"]'],
+    [{ component_code: codeOf({ kind: 'app' }) }, 400, 'component_not_deployable', undefined],
+  ])('refuses %j with %i %s', async (body, status, code, field) => {
+    const { call } = await world();
+    const error = errorOf(await call('post', '/v1/components').send(body));
+    expect(error).toMatchObject({ status, code });
+    if (field !== undefined) expect(error.details['field']).toBe(field);
+  });
+
+  it.each([
+    ['code', { component_code: 'x'.repeat(1_001) }, 1_000, 1_001],
+    ['code in bytes of UTF-8', { component_code: 'é'.repeat(501) }, 1_000, 1_002],
+    ['a file', { component_code: codeOf(), files: { 'a.mjs': 'x'.repeat(1_200) } }, 1_000, 1_200],
+    ['files', { component_code: codeOf(), files: { a: '', b: '', c: '' } }, 2, 3],
+    [
+      'all together',
+      { component_code: 'x'.repeat(800), files: { a: 'x'.repeat(900), b: 'x'.repeat(900) } },
+      2_000,
+      2_600,
+    ],
+  ])('refuses %s above the limit with 413 that names limit and size', async (_, body, limit, actual) => {
+    const { call } = await world();
+    const error = errorOf(await call('post', '/v1/components').send(body));
+    expect(error).toMatchObject({ status: 413, code: 'component_too_large', details: { limit, actual } });
+    expect(error.error).toContain(String(actual));
+  });
+
+  it('fetches the code at component_url, with what it imports', async () => {
+    const { call, inspector } = await world({
+      fetch: async (url) => ({
+        code: codeOf({ name: url }),
+        fileName: 'a/main.mjs',
+        files: { 'a/lib.mjs': '' },
+        finalUrl: `${url}?raw`,
+      }),
+    });
+    const reply = await call('post', '/v1/components').send({ component_url: 'https://example.com/c.mjs' });
+    expect(dataOf(reply)).toMatchObject({ name: 'https://example.com/c.mjs', url: 'https://example.com/c.mjs' });
+    expect(inspector.inspected[0]).toMatchObject({ fileName: 'a/main.mjs', files: { 'a/lib.mjs': '' } });
+  });
+
+  it('answers 422 when the URL cannot be used, and names imports that were not there', async () => {
+    const refusing = await world({
+      fetch: (url) => Promise.reject(new DomainError('component.url_unusable', `${url} answered 404`, { status: 404 })),
+    });
+    expect(
+      errorOf(await refusing.call('post', '/v1/components').send({ component_url: 'https://e.com/x' })),
+    ).toMatchObject({ status: 422, code: 'component_url_unusable' });
+    const broken = await world({
+      fetch: async (url) => ({
+        code: 'no JSON',
+        fileName: 'a.mjs',
+        finalUrl: url,
+        missing: ['https://e.com/b answered 404'],
+      }),
+    });
+    const error = errorOf(await broken.call('post', '/v1/components').send({ component_url: 'https://e.com/x' }));
+    expect(error.error).toMatch(/Not found: https:\/\/e\.com\/b answered 404/);
+  });
+
+  it('needs a workspace from a user of several', async () => {
+    const { call } = await world();
+    const error = errorOf(await call('post', '/v1/components', 'both').send({ component_code: codeOf() }));
+    expect(error).toMatchObject({ status: 400, error: 'please specify a valid workspace' });
+  });
+});
+
+describe('GET /v1/components/{key or id}', () => {
+  it('finds by id and by key, also one with encoded characters, with the code', async () => {
+    const { call, save } = await world();
+    const saved = await save(codeOf({ key: 'a/b c&d' }));
+    expect(dataOf(await call('get', `/v1/components/${String(saved['id'])}`))).toEqual(saved);
+    expect(dataOf(await call('get', '/v1/components/a%2Fb%20c%26d'))).toEqual(saved);
+  });
+
+  it('gives the newest version of a key, by semantic versioning, whenever it was saved', async () => {
+    const { call, save } = await world();
+    await save(codeOf({ key: 'k', version: '0.10.0' }));
+    await save(codeOf({ key: 'k', version: '0.9.0' }));
+    expect(dataOf(await call('get', '/v1/components/k'))['version']).toBe('0.10.0');
+  });
+
+  it('gives the one saved last when versions do not tell', async () => {
+    const { call, save } = await world();
+    const first = await save(codeOf({ key: 'k', name: 'first' }));
+    await save(codeOf({ key: 'k', name: 'second' }));
+    expect(dataOf(await call('get', '/v1/components/k'))['name']).toBe('second');
+    await save(codeOf({ key: 'k', name: 'first' }));
+    expect(dataOf(await call('get', '/v1/components/k'))['id']).toBe(first['id']);
+  });
+
+  it('finds the newest among more than a page of them', async () => {
+    const { call, plane, save } = await world();
+    await save(codeOf({ key: 'k', version: '9.0.0' }));
+    for (let i = 0; i < 120; i++) await save(codeOf({ key: 'k', version: `1.0.${i}` }));
+    await plane.settled();
+    expect(dataOf(await call('get', '/v1/components/k'))['version']).toBe('9.0.0');
+  });
+
+  it('does not show a component of another workspace', async () => {
+    const { call, save } = await world();
+    const saved = await save(codeOf({ key: 'mine' }));
+    for (const path of [String(saved['id']), 'mine', 'unknown', 'sc_unknown']) {
+      expect(errorOf(await call('get', `/v1/components/${path}`, 'other'))).toMatchObject({
+        status: 404,
+        code: 'component_not_found',
+      });
+    }
+    expect((await call('get', '/v1/components/mine', 'both')).status).toBe(200);
+  });
+
+  it.each(['registry/some-key', 'registry', 'search?query=x'])('keeps %s for the registry', async (path) => {
+    const { call, save } = await world();
+    await save(codeOf({ key: 'registry' }));
+    expect(errorOf(await call('get', `/v1/components/${path}`))).toMatchObject({ status: 404 });
+  });
+});
+
+describe('ComponentCatalog', () => {
+  it('takes id before code before key, and saves the code that it is given', async () => {
+    const { catalog, save } = await world();
+    const saved = await save(codeOf({ key: 'k', hooks: ['activate'], dedupe: 'unique' }));
+    const id = String(saved['id']);
+    const byId = await catalog.resolve(
+      { componentId: id, componentCode: codeOf({ name: 'x' }), key: 'y' },
+      context('o_1'),
+    );
+    expect(byId).toMatchObject({ id, key: 'k', kind: 'source', hooks: ['activate'], dedupe: 'unique' });
+    const byCode = await catalog.resolve({ componentCode: codeOf({ name: 'x' }), key: 'k' }, context('o_1'));
+    expect(byCode.name).toBe('x');
+    expect((await catalog.resolve({ key: 'k' }, context('o_1'))).id).toBe(id);
+  });
+
+  it.each([
+    [{}, 'component.reference_missing'],
+    [{ componentId: 'sc_unknown' }, 'component.not_found'],
+    [{ key: 'unknown' }, 'component.not_found'],
+  ])('refuses %j with %s', async (reference, code) => {
+    const { catalog } = await world();
+    await expect(catalog.resolve(reference, context('o_1'))).rejects.toMatchObject({ code });
+  });
+
+  it('does not give a component of another workspace', async () => {
+    const { catalog, save } = await world();
+    const saved = await save(codeOf({ key: 'k' }));
+    for (const reference of [{ componentId: String(saved['id']) }, { key: 'k' }]) {
+      await expect(catalog.resolve(reference, context('o_2'))).rejects.toMatchObject({ code: 'component.not_found' });
+    }
+  });
+});

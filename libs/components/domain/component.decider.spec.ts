@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals';
+import { given } from '#libs/kernel/testing/decider-specification.js';
+import { type ComponentSaved } from '../published.js';
+import { componentDecider } from './component.js';
+import { codeHashOf, componentIdOf } from './component-identity.js';
+import { compareVersions } from './version-order.js';
+import { savedData } from '../testing/saved-data.js';
+
+const saved: ComponentSaved = { type: 'ComponentSaved', data: savedData({ savedAt: 1_000 }) };
+
+describe('component', () => {
+  it('is saved once', () => {
+    given(componentDecider).when({ type: 'SaveComponentCode', data: saved.data }).then(saved);
+  });
+
+  it('is only refreshed when the same code comes again', () => {
+    given(componentDecider, [saved])
+      .when({ type: 'SaveComponentCode', data: savedData({ savedAt: 2_000, url: 'https://example.com/a.mjs' }) })
+      .then({ type: 'ComponentSavedAgain', data: { url: 'https://example.com/a.mjs', savedAt: 2_000 } });
+  });
+
+  it('keeps what was saved, its creation time, and a URL that is not given again', () => {
+    given(componentDecider, [
+      { type: 'ComponentSaved', data: savedData({ savedAt: 1_000, url: 'https://a.example/x.js' }) },
+    ])
+      .when({ type: 'SaveComponentCode', data: savedData({ savedAt: 2_000, url: null }) })
+      .thenState((state) => {
+        expect(state).toMatchObject({
+          status: 'saved',
+          component: { createdAt: 1_000, updatedAt: 2_000, url: 'https://a.example/x.js', bundleHash: 'bundle-hash' },
+        });
+      });
+  });
+});
+
+describe('identity of a component', () => {
+  it('hashes the exact UTF-8 code', () => {
+    expect(codeHashOf('')).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
+    expect(codeHashOf('é')).toBe('4a99557e4033c3539de2eb65472017cad5f9557f7a0625a09f1c3f6e2ba69c4c');
+  });
+
+  it('is that of workspace, code and files, whatever the order of the files', () => {
+    const id = componentIdOf('o_1', 'code', { a: '1', b: '2' });
+    expect(id).toMatch(/^sc_[0-9a-z]{18}$/);
+    expect(componentIdOf('o_1', 'code', { b: '2', a: '1' })).toBe(id);
+    expect(componentIdOf('o_2', 'code', { a: '1', b: '2' })).not.toBe(id);
+    expect(componentIdOf('o_1', 'code', { a: '1', b: '3' })).not.toBe(id);
+    expect(componentIdOf('o_1', 'code')).not.toBe(id);
+    expect(componentIdOf('o_1', 'code', {})).toBe(componentIdOf('o_1', 'code'));
+  });
+});
+
+describe('order of versions', () => {
+  it.each([
+    ['0.10.0', '0.9.9'],
+    ['1.0.0', '1.0.0-rc.1'],
+    ['1.0.0-rc.10', '1.0.0-rc.9'],
+    ['1.0.0-rc.1', '1.0.0-1'],
+    ['1.0.0-rc.1', '1.0.0-rc'],
+    ['0.0.1', 'latest'],
+    ['v2.0.0', '1.9.9'],
+  ])('%s is newer than %s', (newer, older) => {
+    expect(compareVersions(newer, older)).toBeGreaterThan(0);
+    expect(compareVersions(older, newer)).toBeLessThan(0);
+  });
+
+  it.each([
+    ['1.0.0', '1.0.0'],
+    ['1.0.0+a', '1.0.0+b'],
+    ['spring', 'autumn'],
+    ['', 'x'],
+  ])('%p and %p are equal', (a, b) => {
+    expect(compareVersions(a, b)).toBe(0);
+  });
+});

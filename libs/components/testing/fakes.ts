@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { type BlobStore } from '#libs/kernel/blob-store.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type ComponentMetadata } from '#libs/runtime/component-metadata.js';
+import { type ComponentInspector, type InspectOptions } from '../ports.js';
+
+export class InMemoryBlobs implements BlobStore {
+  readonly texts = new Map<string, string>();
+
+  async put(text: string): Promise<string> {
+    const hash = createHash('sha256').update(text).digest('hex');
+    this.texts.set(hash, text);
+    return hash;
+  }
+  async get(hash: string): Promise<string | undefined> {
+    return this.texts.get(hash);
+  }
+  async fileOf(hash: string): Promise<string> {
+    throw new Error(`blob ${hash} is in memory only`);
+  }
+  async delete(hash: string): Promise<void> {
+    this.texts.delete(hash);
+  }
+}
+
+/** The code is the JSON of the metadata, so that a spec says in place what its component declares. */
+export const codeOf = (metadata: Partial<ComponentMetadata> & { readonly salt?: string | number } = {}): string =>
+  JSON.stringify(metadata);
+
+const DEFAULTS: ComponentMetadata = {
+  kind: 'source',
+  name: 'Hello World',
+  key: null,
+  version: '',
+  description: null,
+  annotations: null,
+  dedupe: null,
+  hooks: [],
+  hasRun: true,
+  hasAdditionalProps: false,
+  methods: [],
+  configurableProps: [],
+  warnings: [],
+};
+
+/** Reads code made by `codeOf`; refuses any other as a component that cannot be evaluated. */
+export class FakeInspector implements ComponentInspector {
+  readonly inspected: ({ readonly code: string } & InspectOptions)[] = [];
+
+  async inspect(code: string, options: InspectOptions): Promise<{ bundle: string; metadata: ComponentMetadata }> {
+    this.inspected.push({ code, ...options });
+    try {
+      const declared = JSON.parse(code) as Partial<ComponentMetadata>;
+      return { bundle: `bundle of ${code}`, metadata: { ...DEFAULTS, ...declared } };
+    } catch (error) {
+      throw new DomainError('component.invalid', `the component cannot be evaluated: ${String(error)}`, {
+        name: 'SyntaxError',
+      });
+    }
+  }
+}
