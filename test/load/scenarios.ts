@@ -39,6 +39,8 @@ export interface Results {
   readonly saturation: readonly Figures[];
   readonly overload: readonly Figures[];
   readonly memory?: MemoryFigures;
+  /** `/metrics` of Sluice after the loads. */
+  readonly metrics?: string;
   readonly sources?: ManySourcesFigures;
   /** Output of the micro-benchmarks of engine and routing. */
   readonly engine?: string;
@@ -82,7 +84,7 @@ const runLoads = async (
   plan: Plan,
   rig: Rig,
   say: Say,
-): Promise<Pick<Results, 'steady' | 'saturation' | 'overload' | 'memory'>> => {
+): Promise<Pick<Results, 'steady' | 'saturation' | 'overload' | 'memory' | 'metrics'>> => {
   const results = { steady: [] as Figures[], saturation: [] as Figures[], overload: [] as Figures[] };
   const running: Target[] = [];
   try {
@@ -94,7 +96,8 @@ const runLoads = async (
       for (const target of order) await measureRound(plan, rig, target, round, results, say);
     }
     const memory = sluice && plan.scenarios.includes('memory') ? await minutes(plan, rig, sluice, say) : undefined;
-    return { ...results, ...(memory ? { memory } : {}) };
+    const metrics = sluice ? (await sluice.api.call('GET', '/metrics')).text : undefined;
+    return { ...results, ...(memory ? { memory } : {}), ...(metrics === undefined ? {} : { metrics }) };
   } finally {
     for (const target of running.reverse()) await target.stop();
   }
