@@ -1,0 +1,84 @@
+import { Controller, Get, Inject, Param, Req } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import { type Request } from 'express';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { type ListReply, pageLimit } from '#libs/http/pages.js';
+import { describe, type Parameters, parameters } from '#libs/http/parameters.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type RecordedEvent } from '#libs/kernel/events.js';
+import { type Caller } from '#libs/tenancy/published.js';
+import { parseAt } from './at.js';
+import { GetResourceAt } from './get-resource-at.query.js';
+import { ListHistory } from './list-history.query.js';
+import { masked } from './masked.js';
+
+const DEFAULT_LIMIT = 100;
+
+interface ResourceReply {
+  readonly data: unknown;
+  readonly as_of: { readonly revision: number; readonly at: string };
+}
+
+/** Our extension: the full history of every resource, also of one that was deleted. */
+@Controller('v1/audit')
+export class GetAuditController {
+  constructor(@Inject(QueryBus) private readonly queries: QueryBus) {}
+
+  /** Oldest first, paged by revision; with `at`, the resource as it was then. */
+  @Get(':id')
+  async get(
+    @Param('id') id: string,
+    @Req() request: Request,
+    @CurrentCaller() caller: Caller,
+  ): Promise<ListReply<object> | ResourceReply> {
+    const params = parameters(request, 'query_wins');
+    if (params['at'] !== undefined) {
+      const at = parseAt(params['at']);
+      const { view, asOf } = await this.queries.execute(new GetResourceAt(id, caller.workspaceIds, at));
+      return { data: masked(view), as_of: { revision: Number(asOf.revision), at: isoOf(asOf) } };
+    }
+    const { events, total } = await this.queries.execute(new ListHistory(id, caller.workspaceIds, pageOf(params)));
+    return {
+      page_info: {
+        total_count: total,
+        count: events.length,
+        start_cursor: events[0]?.revision.toString() ?? null,
+        end_cursor: events.at(-1)?.revision.toString() ?? null,
+      },
+      data: events.map(entryOf),
+    };
+  }
+}
+
+const entryOf = (event: RecordedEvent): object => ({
+  revision: Number(event.revision),
+  type: event.type,
+  at: isoOf(event),
+  actor: { user_id: event.metadata.actor.userId, api_key_id: event.metadata.actor.apiKeyId },
+  data: masked(event.data),
+  position: event.position,
+  request_id: event.metadata.$correlationId,
+});
+
+const isoOf = (event: RecordedEvent): string => new Date(event.recordedAt).toISOString();
+
+const pageOf = (params: Parameters): { limit: number; after?: bigint; before?: bigint } => {
+  const after = revisionOf(params, 'after');
+  const before = revisionOf(params, 'before');
+  return {
+    limit: params['limit'] === undefined ? DEFAULT_LIMIT : pageLimit(params),
+    ...(after === undefined ? {} : { after }),
+    ...(before === undefined ? {} : { before }),
+  };
+};
+
+const revisionOf = (params: Parameters, field: 'after' | 'before'): bigint | undefined => {
+  const given = params[field];
+  if (given === undefined || given === '') return undefined;
+  if (typeof given === 'string' && /^\d{1,15}$/.test(given)) return BigInt(given);
+  throw new DomainError(
+    'request.invalid_cursor',
+    `parameter ${field} must be a revision, as in page_info; got ${describe(given)}`,
+    { field, actual: describe(given) },
+  );
+};

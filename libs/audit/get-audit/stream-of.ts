@@ -1,0 +1,27 @@
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type EventStore } from '#libs/kernel/event-store.js';
+import { streamName, type RecordedEvent } from '#libs/kernel/events.js';
+import { type AuditableResource } from '../ports.js';
+
+export interface AuditedStream {
+  readonly resource: AuditableResource;
+  readonly stream: string;
+  readonly newest: RecordedEvent;
+}
+
+/** The stream of a resource that the caller may see. Throws audit.not_found; another workspace's answers the same. */
+export const streamOf = async (
+  store: EventStore,
+  resources: readonly AuditableResource[],
+  id: string,
+  workspaceIds: readonly string[],
+): Promise<AuditedStream> => {
+  const resource = resources.find(({ prefix }) => id.startsWith(`${prefix}_`));
+  if (resource) {
+    const stream = streamName(resource.category, id);
+    for await (const newest of store.read(stream, { direction: 'backwards', limit: 1 })) {
+      if (workspaceIds.includes(newest.metadata.workspaceId)) return { resource, stream, newest };
+    }
+  }
+  throw new DomainError('audit.not_found', `there is no resource ${id.slice(0, 100)}`, { id: id.slice(0, 100) });
+};

@@ -1,0 +1,2 @@
+export { AuditModule } from './audit.module.js';
+export { auditable, AUDITABLE_RESOURCES, type AuditableResource } from './ports.js';
