@@ -34,7 +34,10 @@ export interface EmitHeaders extends Record<string, string> {
   emit: string;
   hops: string;
 }
-/** Optional headers of an emit: `dedupe` (the id given to $emit), `summary`, `ts`; of a delete: `start`, `end`. */
+/**
+ * Optional headers of an emit: `dedupe` (JSON of the id given to $emit), `summary`, `ts`; of a delete: `start`, `end`
+ * (event ids, inclusive), and `every` = '1' for all channels but the platform's own, whatever `channel` says.
+ */
 
 /** On `deliveries.*`; value = the exact body to send. */
 export interface DeliveryHeaders extends Record<string, string> {

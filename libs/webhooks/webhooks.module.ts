@@ -7,14 +7,21 @@ import { DeleteWebhookHandler } from './delete-webhook/delete-webhook.handler.js
 import { DisableWebhookHandler } from './disable-webhook/disable-webhook.handler.js';
 import { GetWebhookController } from './get-webhook/get-webhook.controller.js';
 import { GetWebhookHandler } from './get-webhook/get-webhook.query.js';
+import { ListDeliveriesController } from './list-deliveries/list-deliveries.controller.js';
+import { ListDeliveriesHandler } from './list-deliveries/list-deliveries.query.js';
 import { ListWebhooksController } from './list-webhooks/list-webhooks.controller.js';
 import { ListWebhooksHandler } from './list-webhooks/list-webhooks.query.js';
+import { RedeliverDeliveryController } from './redeliver-delivery/redeliver-delivery.controller.js';
+import { RedeliverDeliveryHandler } from './redeliver-delivery/redeliver-delivery.handler.js';
 import { RegenerateSigningKeyController } from './regenerate-signing-key/regenerate-signing-key.controller.js';
 import { RegenerateSigningKeyHandler } from './regenerate-signing-key/regenerate-signing-key.handler.js';
 import { UpdateWebhookController } from './update-webhook/update-webhook.controller.js';
 import { UpdateWebhookHandler } from './update-webhook/update-webhook.handler.js';
 
-/** Needs, from a global module: HANDLE_COMMAND, READ_MODELS, VAULT, CLOCK, WEBHOOK_TOPICS, and what HttpModule gives. */
+/**
+ * Needs, from a global module: HANDLE_COMMAND, READ_MODELS, VAULT, CLOCK, WEBHOOK_TOPICS, RETAINED_EVENTS, STREAM_LOG,
+ * TOPIC_POLICY, and what HttpModule gives.
+ */
 @Module({
   imports: [CqrsModule],
   controllers: [
@@ -24,6 +31,8 @@ import { UpdateWebhookHandler } from './update-webhook/update-webhook.handler.js
     UpdateWebhookController,
     DeleteWebhookController,
     RegenerateSigningKeyController,
+    ListDeliveriesController,
+    RedeliverDeliveryController,
   ],
   providers: [
     CreateWebhookHandler,
@@ -33,6 +42,8 @@ import { UpdateWebhookHandler } from './update-webhook/update-webhook.handler.js
     DeleteWebhookHandler,
     DisableWebhookHandler,
     RegenerateSigningKeyHandler,
+    ListDeliveriesHandler,
+    RedeliverDeliveryHandler,
   ],
 })
 export class WebhooksModule {}

@@ -9,9 +9,11 @@ export interface WebhookCleanUpDependencies {
   readonly events: EventStore;
   readonly topics: WebhookTopics;
   readonly vault: Vault;
+  /** The projector of the attempts. */
+  readonly attempts: { forget(key: string, topics: readonly string[]): Promise<void> };
 }
 
-/** What a webhook leaves behind goes: its topics and keys when it is deleted, keys that have run out when one is made. */
+/** What a webhook leaves behind goes: its topics, attempts and keys when it is deleted, keys that have run out when one is made. */
 export class WebhookCleanUp implements Reactor {
   readonly name = 'webhooks.clean-up.v1';
   readonly eventTypes: readonly WebhookEvent['type'][] = ['WebhookDeleted', 'WebhookSigningKeyRegenerated'];
@@ -19,10 +21,13 @@ export class WebhookCleanUp implements Reactor {
   constructor(private readonly deps: WebhookCleanUpDependencies) {}
 
   async handle(recorded: RecordedEvent): Promise<void> {
-    const { events, topics, vault } = this.deps;
+    const { events, topics, vault, attempts } = this.deps;
     const event = recorded as RecordedEvent & WebhookEvent;
     const gone = event.type === 'WebhookDeleted';
-    if (gone) await topics.remove(idOf(event.stream));
+    if (gone) {
+      await topics.remove(idOf(event.stream));
+      await attempts.forget(idOf(event.stream), []);
+    }
     for await (const past of events.read(event.stream)) {
       if (past.revision > event.revision) return;
       for (const ref of refsOf(past, gone ? Infinity : event.recordedAt)) await vault.delete(ref);

@@ -1,0 +1,23 @@
+import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
+import { type Reactor } from '#libs/kernel/reactor.js';
+import { type SourceEvent } from '#libs/sources/published.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
+
+/** Answered by the projector of the event summaries. */
+export interface ForgetsKeys {
+  forget(key: string, topics: readonly string[]): Promise<void>;
+}
+
+/** Events and logs of a deleted source go with it (decisions.md 1.5). */
+export class EventsOfDeletedSources implements Reactor {
+  readonly name = 'events.clean-up.v1';
+  readonly eventTypes: readonly SourceEvent['type'][] = ['SourceDeleted', 'SourceDeploymentFailed'];
+
+  constructor(private readonly deps: { readonly summaries: ForgetsKeys; readonly topics: TopicPolicy }) {}
+
+  async handle(event: RecordedEvent): Promise<void> {
+    const sourceId = idOf(event.stream);
+    const lanes = this.deps.topics.ownedBy(sourceId).map(({ topic }) => topic);
+    await this.deps.summaries.forget(sourceId, lanes);
+  }
+}

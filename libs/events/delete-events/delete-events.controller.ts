@@ -1,0 +1,51 @@
+import { Controller, Delete, HttpCode, Inject, Param, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { IsOptional, IsString } from 'class-validator';
+import { type Request } from 'express';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { parameters, validated } from '#libs/http/parameters.js';
+import { type Caller } from '#libs/tenancy/published.js';
+import { workspaceOfSource } from '../find-emitter.js';
+import { EMITTERS, type Emitters } from '../ports.js';
+import { DeleteEvents } from './delete-events.handler.js';
+
+class DeleteEventsDto {
+  @IsOptional()
+  @IsString()
+  start_id?: string | null;
+
+  @IsOptional()
+  @IsString()
+  end_id?: string | null;
+
+  @IsOptional()
+  @IsString()
+  event_name?: string | null;
+}
+
+@Controller('v1/sources/:id/events')
+export class DeleteEventsController {
+  constructor(
+    @Inject(CommandBus) private readonly commands: CommandBus,
+    @Inject(EMITTERS) private readonly emitters: Emitters,
+  ) {}
+
+  /** rest-api.md, "Events". 202 by contract; it shows in the next read all the same (decisions.md 1.8). */
+  @Delete()
+  @HttpCode(202)
+  async remove(
+    @Param('id') id: string,
+    @Req() request: Request,
+    @CurrentCaller() caller: Caller,
+  ): Promise<Record<string, never>> {
+    const workspaceId = workspaceOfSource(this.emitters, caller.workspaceIds, id);
+    const { start_id, end_id, event_name } = await validated(DeleteEventsDto, parameters(request, 'body_wins'));
+    const range = {
+      ...(typeof event_name === 'string' ? { channel: event_name } : {}),
+      ...(start_id ? { startId: start_id } : {}),
+      ...(end_id ? { endId: end_id } : {}),
+    };
+    await this.commands.execute(new DeleteEvents(id, workspaceId, range));
+    return {};
+  }
+}

@@ -1,0 +1,130 @@
+import { describe, expect, it } from '@jest/globals';
+import { truncateEvent } from './truncate-event.js';
+
+const MAX = 1024;
+const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+const kindOf = (value: unknown): string => (Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value);
+
+/** Small, seeded: a failure can be repeated. */
+const random = (seed: number) => (): number => {
+  seed = (seed * 1_664_525 + 1_013_904_223) >>> 0;
+  return seed / 2 ** 32;
+};
+
+const CHARS = ['a', 'Z', ' ', '"', '\\', '\n', '\u0000', 'é', '漢', '😀', '👩‍👩‍👧', '\u2028', '…', '\ud800', '\udc00'];
+
+const valueOf = (next: () => number, depth: number): unknown => {
+  const int = (below: number): number => Math.floor(next() * below);
+  const text = (max: number): string => Array.from({ length: int(max) }, () => CHARS[int(CHARS.length)]).join('');
+  switch (int(depth > 5 ? 5 : 8)) {
+    case 0:
+      return null;
+    case 1:
+      return next() < 0.5;
+    case 2:
+      return (next() - 0.5) * 10 ** int(30);
+    case 3:
+      return text(20);
+    case 4:
+      return text(3_000);
+    case 5:
+      return Array.from({ length: int(60) }, () => valueOf(next, depth + 1));
+    default: {
+      const keys = Array.from({ length: int(40) }, () => (next() < 0.05 ? '__proto__' : text(next() < 0.1 ? 600 : 12)));
+      const object: Record<string, unknown> = {};
+      for (const key of keys) {
+        const value = valueOf(next, depth + 1);
+        Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+      }
+      return object;
+    }
+  }
+};
+
+/** Every part of `cut` is in `whole`, at its place; texts may be shorter and then end with the mark. */
+const isPartOf = (cut: unknown, whole: unknown): boolean => {
+  if (typeof cut === 'string') {
+    return typeof whole === 'string' && (cut === whole || (cut.endsWith('…') && whole.startsWith(cut.slice(0, -1))));
+  }
+  if (typeof cut !== 'object' || cut === null) return Object.is(cut, whole);
+  if (kindOf(cut) !== kindOf(whole)) return false;
+  if (Array.isArray(cut)) return isSubsequence(cut, whole as unknown[]);
+  const parts = Object.getOwnPropertyDescriptors(whole as object);
+  return Object.entries(cut).every(([key, value]) => isPartOf(value, parts[key]?.value));
+};
+
+const isSubsequence = (cut: unknown[], whole: unknown[]): boolean => {
+  let at = 0;
+  return cut.every((value) => {
+    while (at < whole.length && !isPartOf(value, whole[at])) at++;
+    return at++ < whole.length;
+  });
+};
+
+describe('truncateEvent', () => {
+  it.each([[null], [0], [true], ['short'], [{}], [[]], [{ a: [1, 2, { b: 'c' }] }]])('leaves %j as it is', (value) => {
+    expect(truncateEvent(value, MAX)).toEqual({ value, truncated: false });
+    expect(truncateEvent(value, MAX).value).toBe(value);
+  });
+
+  it('leaves what has exactly the size as it is', () => {
+    expect(truncateEvent('x'.repeat(MAX - 2), MAX).truncated).toBe(false);
+    expect(truncateEvent('x'.repeat(MAX - 1), MAX).truncated).toBe(true);
+  });
+
+  it('holds for any value: valid JSON, at most 1,024 bytes, same type, parts of the original', () => {
+    for (let seed = 1; seed <= 600; seed++) {
+      // As it comes from the log: through JSON.
+      const whole: unknown = JSON.parse(JSON.stringify(valueOf(random(seed), 0)));
+      const { value, truncated } = truncateEvent(whole, MAX);
+      const label = `seed ${seed}`;
+      expect([label, truncated]).toEqual([label, sizeOf(whole) > MAX]);
+      expect([label, kindOf(value)]).toEqual([label, kindOf(whole)]);
+      expect([label, sizeOf(value) <= MAX]).toEqual([label, true]);
+      expect([label, isPartOf(value, whole)]).toEqual([label, true]);
+      expect(JSON.parse(JSON.stringify(value))).toEqual(value);
+    }
+  });
+
+  it.each([32, 33, 64, 200])('holds for other budgets: %i', (max) => {
+    for (let seed = 1; seed <= 200; seed++) {
+      const whole: unknown = JSON.parse(JSON.stringify(valueOf(random(seed), 0)));
+      const { value } = truncateEvent(whole, max);
+      expect([seed, sizeOf(value) <= max, kindOf(value)]).toEqual([seed, true, kindOf(whole)]);
+    }
+  });
+
+  it('cuts a text to the last byte, with the mark, never within a character', () => {
+    const plain = truncateEvent('a'.repeat(5_000), MAX).value;
+    expect(plain).toBe(`${'a'.repeat(MAX - 5)}…`);
+    const emoji = truncateEvent('😀'.repeat(2_000), MAX).value as string;
+    expect(emoji).toMatch(/^(?:😀)+…$/u);
+    expect(sizeOf(emoji)).toBeGreaterThan(MAX - 4);
+    const escaped = truncateEvent('\u0000'.repeat(2_000), MAX).value as string;
+    expect(sizeOf(escaped)).toBeGreaterThan(MAX - 6);
+  });
+
+  it('goes by breadth: what is at the top stays, what is deep goes first', () => {
+    const deep = { list: Array.from({ length: 500 }, (_, i) => ({ i, text: 'y'.repeat(50) })) };
+    const { value } = truncateEvent({ deep, id: 7, name: 'order', ok: true }, MAX);
+    expect(value).toMatchObject({ id: 7, name: 'order', ok: true, deep: { list: expect.any(Array) } });
+  });
+
+  it('cuts the long text and keeps its short neighbours', () => {
+    const event = { body: 'x'.repeat(10_000), method: 'POST', path: '/hook', headers: { host: 'example.com' } };
+    const { value } = truncateEvent(event, MAX);
+    expect(value).toMatchObject({ method: 'POST', path: '/hook', headers: { host: 'example.com' } });
+    expect((value as typeof event).body).toMatch(/^x{700,}…$/);
+  });
+
+  it('keeps a key named __proto__ a key', () => {
+    const event = JSON.parse(`{"__proto__":{"a":1},"long":"${'z'.repeat(3_000)}"}`) as object;
+    const { value } = truncateEvent(event, MAX);
+    expect(JSON.stringify(value)).toMatch(/^\{"__proto__":\{"a":1\},"long":"z+…"\}$/);
+  });
+
+  it('leaves out a key that is longer than the room', () => {
+    const { value } = truncateEvent({ ['k'.repeat(2_000)]: 1, short: 2 }, MAX);
+    expect(value).toEqual({ short: 2 });
+  });
+});

@@ -1,0 +1,13 @@
+export { EventsModule } from './events.module.js';
+export { EventsOfDeletedSources, type ForgetsKeys } from './clean-up/events-of-deleted-sources.js';
+export {
+  APPLIED_EVENTS,
+  type AppliedRecords,
+  DEFAULT_EVENT_SETTINGS,
+  EMITTERS,
+  type Emitters,
+  EVENT_SETTINGS,
+  type EventSettings,
+} from './ports.js';
+export { eventSummariesProjection } from './read-models/event-summaries.projection.js';
+export { storedEvents } from './stored-events.js';

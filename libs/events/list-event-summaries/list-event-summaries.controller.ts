@@ -1,0 +1,99 @@
+import { Controller, Get, Inject, Param, Req } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import { type Request } from 'express';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { type ListReply, pageLimit } from '#libs/http/pages.js';
+import { describe, parameters, type Parameters } from '#libs/http/parameters.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { ERRORS_CHANNEL, LOGS_CHANNEL } from '#libs/stream-log/envelopes.js';
+import { type Caller } from '#libs/tenancy/published.js';
+import { sortableEventId } from '../domain/event-id.js';
+import { eventSummary, type EventSummary } from '../event-summary.js';
+import { workspaceOfSource } from '../find-emitter.js';
+import { EMITTERS, type Emitters } from '../ports.js';
+import { ListEventSummaries } from './list-event-summaries.query.js';
+
+@Controller('v1/sources/:id')
+export class ListEventSummariesController {
+  constructor(
+    @Inject(QueryBus) private readonly queries: QueryBus,
+    @Inject(EMITTERS) private readonly emitters: Emitters,
+  ) {}
+
+  /** The default channel, or the one named by event_name (decisions.md 1.8). */
+  @Get('event_summaries')
+  events(@Param('id') id: string, @Req() request: Request, @CurrentCaller() caller: Caller) {
+    const params = parameters(request, 'body_wins');
+    return this.list(id, textOf(params, 'event_name') ?? '', params, caller);
+  }
+
+  @Get(`${ERRORS_CHANNEL}/event_summaries`)
+  errors(@Param('id') id: string, @Req() request: Request, @CurrentCaller() caller: Caller) {
+    return this.list(id, ERRORS_CHANNEL, parameters(request, 'body_wins'), caller);
+  }
+
+  @Get(`${LOGS_CHANNEL}/event_summaries`)
+  logs(@Param('id') id: string, @Req() request: Request, @CurrentCaller() caller: Caller) {
+    return this.list(id, LOGS_CHANNEL, parameters(request, 'body_wins'), caller);
+  }
+
+  /** Former address of the same list; its limit is called n. */
+  @Get('events')
+  legacy(@Param('id') id: string, @Req() request: Request, @CurrentCaller() caller: Caller) {
+    const params = parameters(request, 'body_wins');
+    return this.list(
+      id,
+      textOf(params, 'event_name') ?? '',
+      { ...params, limit: params['n'] ?? params['limit'] },
+      caller,
+    );
+  }
+
+  private async list(
+    id: string,
+    channel: string,
+    params: Parameters,
+    caller: Caller,
+  ): Promise<ListReply<EventSummary>> {
+    workspaceOfSource(this.emitters, caller.workspaceIds, id);
+    const after = cursorOf(params, 'after');
+    const before = cursorOf(params, 'before');
+    const page = {
+      limit: pageLimit(params),
+      ...(after === undefined ? {} : { after }),
+      ...(before === undefined ? {} : { before }),
+    };
+    const { docs, total } = await this.queries.execute(new ListEventSummaries(id, channel, page));
+    const expand = params['expand'] === 'event';
+    return {
+      page_info: {
+        total_count: total,
+        count: docs.length,
+        // Cursors of events are the ids themselves (decisions.md 1.3).
+        start_cursor: docs[0]?.eventId ?? null,
+        end_cursor: docs.at(-1)?.eventId ?? null,
+      },
+      data: docs.map((doc) => eventSummary(doc, expand)),
+    };
+  }
+}
+
+const textOf = (params: Parameters, field: string): string | undefined => {
+  const given = params[field];
+  if (given === undefined || given === null) return undefined;
+  if (typeof given === 'string') return given;
+  const actual = describe(given);
+  const message = `parameter ${field} must be one text; got ${String(actual)}`;
+  throw new DomainError('request.invalid_parameter', message, { field, actual });
+};
+
+const cursorOf = (params: Parameters, field: 'after' | 'before'): string | undefined => {
+  const given = textOf(params, field);
+  if (given === undefined || given === '') return undefined;
+  if (sortableEventId(given) !== undefined) return given;
+  throw new DomainError(
+    'request.invalid_cursor',
+    `parameter ${field} must be an event id such as 1700000000000-0; got ${String(describe(given))}`,
+    { field, actual: describe(given) },
+  );
+};

@@ -1,0 +1,84 @@
+import { type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
+import { type EmitHeaders, ERRORS_CHANNEL, LOGS_CHANNEL } from '#libs/stream-log/envelopes.js';
+import { type StreamProjection } from '#libs/stream-log/stream-projection.js';
+import { EMITS } from '#libs/stream-log/topics.js';
+import { type EventSettings } from '../ports.js';
+import { sortableEventId } from '../domain/event-id.js';
+
+export interface EventDoc extends Doc {
+  readonly emitterId: string;
+  readonly channel: string;
+  /** Emitter and channel: what one list shows. */
+  readonly list: string;
+  /** What goes together when a source's events are deleted: all channels but those of the platform. */
+  readonly family: string;
+  /** The event id in fixed width. */
+  readonly sort: string;
+  readonly eventId: string;
+  readonly emitId: string;
+  /** JSON text, as it was emitted. */
+  readonly payload: string;
+  /** JSON text of the id given to `$emit`. */
+  readonly dedupe?: string;
+  readonly summary?: string;
+  /** Epoch ms, in decimal. */
+  readonly ts?: string;
+}
+
+export const eventSummaries: CollectionSchema = {
+  name: 'events.summaries.v1',
+  indexed: ['list', 'family'],
+  sort: 'sort',
+};
+
+/** Written or kept back by the platform; the channel of delayed events is decisions.md 1.6. */
+const PLATFORM_CHANNELS: readonly string[] = [ERRORS_CHANNEL, LOGS_CHANNEL, '$in'];
+
+export const listOf = (emitterId: string, channel: string): string => `${emitterId}/${channel}`;
+export const familyOf = (emitterId: string, channel: string): string =>
+  `${emitterId}/${PLATFORM_CHANNELS.includes(channel) ? channel : ''}`;
+export const eventDocId = (emitterId: string, channel: string, eventId: string): string =>
+  `${emitterId}/${channel}/${eventId}`;
+
+/** The history of every emitter: the newest events of each channel, with their payloads as text. */
+export const eventSummariesProjection = (settings: EventSettings): StreamProjection<EventDoc> => ({
+  name: eventSummaries.name,
+  prefix: EMITS,
+  schema: eventSummaries,
+  keep: { by: 'list', newest: settings.retained },
+
+  interpret({ headers, value }) {
+    const { kind, id, emitter: emitterId, channel, emit: emitId } = headers as EmitHeaders;
+    if (kind === 'delete') {
+      const { start, end, every } = headers;
+      const from = start === undefined ? undefined : sortableEventId(start);
+      const to = end === undefined ? undefined : sortableEventId(end);
+      return {
+        kind: 'remove',
+        where: every === '1' ? { family: familyOf(emitterId, '') } : { list: listOf(emitterId, channel) },
+        ...(from === undefined ? {} : { from }),
+        ...(to === undefined ? {} : { to }),
+      };
+    }
+    const sort = sortableEventId(id);
+    if (sort === undefined) throw new Error(`${id} is not an event id`);
+    const { dedupe, summary, ts } = headers;
+    const doc: EventDoc = {
+      id: eventDocId(emitterId, channel, id),
+      emitterId,
+      channel,
+      list: listOf(emitterId, channel),
+      family: familyOf(emitterId, channel),
+      sort,
+      eventId: id,
+      emitId,
+      payload: value,
+      ...(dedupe === undefined ? {} : { dedupe }),
+      ...(summary === undefined ? {} : { summary }),
+      ...(ts === undefined ? {} : { ts }),
+    };
+    return { kind: 'put', doc };
+  },
+
+  ofKey: (emitterId) => ['', ...PLATFORM_CHANNELS].map((channel) => ({ family: familyOf(emitterId, channel) })),
+});

@@ -1,0 +1,135 @@
+import { type CollectionSchema, type Doc, type ReadModelWrite, type Where } from '#libs/kernel/read-model-store.js';
+import { type StoredRecord } from './stream-log.js';
+
+/** What a record does to the read model. Ids of documents are a function of the record: a repeat replaces. */
+export type StreamChange<D extends Doc> =
+  | { readonly kind: 'put'; readonly doc: D }
+  /** Every document that matches and whose sort field is within [from, to]; an absent end is open. */
+  | { readonly kind: 'remove'; readonly where: Where; readonly from?: string; readonly to?: string };
+
+/** A read model over the stream log, pure. `name` is `{context}.{name}.v{n}`; a new version is a new name. */
+export interface StreamProjection<D extends Doc = Doc> {
+  readonly name: string;
+  /** Topics that it reads. */
+  readonly prefix: string;
+  readonly schema: CollectionSchema;
+  /** Keeps the newest documents, by the schema's sort, of each value of one indexed field. */
+  readonly keep: { readonly by: string; readonly newest: number };
+  /** undefined: none of its business. */
+  interpret(record: StoredRecord): StreamChange<D> | undefined;
+  /** What selects the documents that come from records with this key; for a deleted source or webhook. */
+  ofKey(key: string): readonly Where[];
+}
+
+/** A record that the projection cannot take: it stops there, loudly. */
+export class PoisonRecord extends Error {
+  constructor(projection: string, { lane, offset }: StoredRecord, cause: unknown) {
+    super(`projection ${projection} cannot apply the record at offset ${offset} of ${lane}: ${String(cause)}`, {
+      cause,
+    });
+    this.name = 'PoisonRecord';
+  }
+}
+
+/** Trimming waits until a group may hold this many documents too many: it costs more than a put. */
+const SLACK = 25;
+const MAX_COUNTED = 50_000;
+
+/** An upper bound of how many documents each group holds, so that most batches need no trim. */
+export class GroupSizes {
+  private readonly atMost = new Map<string, number>();
+
+  constructor(private readonly newest: number) {}
+
+  /** True when the group is to be trimmed now. What is not known, after a start, is trimmed once. */
+  add(group: string, puts: number): boolean {
+    const known = this.atMost.get(group);
+    if (known !== undefined && known + puts <= this.newest + SLACK) {
+      this.atMost.set(group, known + puts);
+      return false;
+    }
+    if (this.atMost.size >= MAX_COUNTED) this.atMost.clear();
+    this.atMost.set(group, this.newest);
+    return true;
+  }
+}
+
+/**
+ * The writes that a run of records comes to: removals first (what they take of this run is taken here already), then
+ * the documents that are left, of each group the newest `keep`, then trims.
+ */
+export const foldRecords = <D extends Doc>(
+  projection: StreamProjection<D>,
+  records: Iterable<StoredRecord>,
+  sizes: GroupSizes,
+): ReadModelWrite[] => {
+  const writes: ReadModelWrite[] = [];
+  const groups = new Map<string, Map<string, D>>();
+  for (const record of records) {
+    const change = interpreted(projection, record);
+    if (!change) continue;
+    if (change.kind === 'put') {
+      const group = fieldOf(change.doc, projection.keep.by);
+      const docs = groups.get(group);
+      if (docs) docs.set(change.doc.id, change.doc);
+      else groups.set(group, new Map([[change.doc.id, change.doc]]));
+    } else {
+      removeFrom(groups, change, projection.schema.sort);
+      const { where, from, to } = change;
+      writes.push({
+        op: 'delete_range',
+        where,
+        ...(from === undefined ? {} : { from }),
+        ...(to === undefined ? {} : { to }),
+      });
+    }
+  }
+  const { by, newest } = projection.keep;
+  const trims: ReadModelWrite[] = [];
+  for (const [group, docs] of groups) {
+    if (docs.size === 0) continue;
+    const kept = newestOf([...docs.values()], projection.schema.sort, newest);
+    for (const doc of kept) writes.push({ op: 'put', doc });
+    if (sizes.add(group, kept.length)) trims.push({ op: 'trim', where: { [by]: group }, keep: newest });
+  }
+  return [...writes, ...trims];
+};
+
+const interpreted = <D extends Doc>(
+  projection: StreamProjection<D>,
+  record: StoredRecord,
+): StreamChange<D> | undefined => {
+  try {
+    return projection.interpret(record);
+  } catch (error) {
+    throw new PoisonRecord(projection.name, record, error);
+  }
+};
+
+const newestOf = <D extends Doc>(docs: D[], sort: string, count: number): D[] => {
+  if (docs.length <= count) return docs;
+  const key = (doc: D): string => fieldOf(doc, sort);
+  // Nearly always in order already, which costs the sort next to nothing.
+  return docs.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0)).slice(-count);
+};
+
+const removeFrom = <D extends Doc>(
+  groups: ReadonlyMap<string, Map<string, D>>,
+  { where, from, to }: { readonly where: Where; readonly from?: string; readonly to?: string },
+  sort: string,
+): void => {
+  for (const docs of groups.values()) {
+    for (const doc of docs.values()) {
+      const at = fieldOf(doc, sort);
+      const inRange = (from === undefined || at >= from) && (to === undefined || at <= to);
+      if (inRange && Object.entries(where).every(([field, value]) => fieldOf(doc, field) === value))
+        docs.delete(doc.id);
+    }
+  }
+};
+
+const fieldOf = (doc: Doc, field: string): string => {
+  const value = (doc as Doc & Readonly<Record<string, unknown>>)[field];
+  if (typeof value !== 'string') throw new Error(`field ${field} of document ${doc.id} is not text`);
+  return value;
+};

@@ -1,0 +1,292 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { type Doc } from '#libs/kernel/read-model-store.js';
+import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
+import { InMemoryStreamLog } from './testing/in-memory-stream-log.js';
+import { StreamProjector } from './stream-projector.js';
+import { foldRecords, GroupSizes, type StreamProjection } from './stream-projection.js';
+import { type LogRecord, type StoredRecord } from './stream-log.js';
+
+interface Line extends Doc {
+  readonly list: string;
+  readonly sort: string;
+  readonly text: string;
+}
+
+/** `put <sort> <text>`, `remove <from> <to>`, `poison`. */
+const lines: StreamProjection<Line> = {
+  name: 'specs.lines.v1',
+  prefix: 'lines.',
+  schema: { name: 'specs.lines.v1', indexed: ['list'], sort: 'sort' },
+  keep: { by: 'list', newest: 5 },
+  interpret({ key, value }) {
+    const [verb, first = '', second = ''] = value.split(' ');
+    if (verb === 'poison') throw new Error('cannot be read');
+    if (verb === 'put') return { kind: 'put', doc: { id: `${key}/${first}`, list: key, sort: first, text: second } };
+    if (verb === 'remove') return { kind: 'remove', where: { list: key }, from: first, to: second };
+    return undefined;
+  },
+  ofKey: (key) => [{ list: key }],
+};
+
+const record = (key: string, value: string): LogRecord => ({ topic: `lines.${key}`, key, headers: {}, value });
+const put = (key: string, ...sorts: string[]): LogRecord[] => sorts.map((sort) => record(key, `put ${sort} t${sort}`));
+
+const running: StreamProjector[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((projector) => projector.stop()));
+});
+
+const world = async (...topics: string[]) => {
+  const log = new InMemoryStreamLog();
+  const readModels = new InMemoryReadModels();
+  const failures: Error[] = [];
+  for (const topic of topics) await log.createTopic(`lines.${topic}`, {});
+  const make = (): StreamProjector =>
+    new StreamProjector({
+      ...{ projection: lines, log, readModels, gatherMs: 1 },
+      onFailure: (error) => void failures.push(error),
+    });
+  const start = async (): Promise<StreamProjector> => {
+    const projector = make();
+    running.push(projector);
+    await projector.start();
+    return projector;
+  };
+  const shown = async (list: string): Promise<string[]> => {
+    const { docs } = await readModels.page<Line>(lines.schema, { where: { list }, limit: 100 });
+    return docs.map(({ sort }) => sort);
+  };
+  return { log, readModels, failures, make, start, shown };
+};
+
+const applied = async (projector: StreamProjector): Promise<void> => {
+  while (projector.backlog() > 0) await new Promise<void>((resolve) => setImmediate(resolve));
+};
+
+describe('foldRecords', () => {
+  const stored = (values: readonly LogRecord[]): StoredRecord[] =>
+    values.map((value, offset) => ({ ...value, lane: value.topic, offset, timestamp: 0 }));
+
+  it('writes of a long run only what is kept', () => {
+    const run = stored(put('a', ...Array.from({ length: 500 }, (_, i) => String(i).padStart(3, '0'))));
+    const writes = foldRecords(lines, run, new GroupSizes(5));
+    expect(writes.map((write) => (write.op === 'put' ? write.doc.id : write.op))).toEqual([
+      'a/495',
+      'a/496',
+      'a/497',
+      'a/498',
+      'a/499',
+      'trim',
+    ]);
+  });
+
+  it('takes removals in order: what came before goes, what comes after stays', () => {
+    const run = stored([...put('a', '1', '2', '3'), record('a', 'remove 2 9'), ...put('a', '2', '4')]);
+    const writes = foldRecords(lines, run, new GroupSizes(5));
+    expect(writes.slice(0, -1)).toEqual([
+      { op: 'delete_range', where: { list: 'a' }, from: '2', to: '9' },
+      { op: 'put', doc: expect.objectContaining({ id: 'a/1' }) },
+      { op: 'put', doc: expect.objectContaining({ id: 'a/2' }) },
+      { op: 'put', doc: expect.objectContaining({ id: 'a/4' }) },
+    ]);
+  });
+
+  it('keeps the newest also when they come out of order', () => {
+    const run = stored(put('a', '9', '1', '8', '2', '7', '3', '6'));
+    const writes = foldRecords(lines, run, new GroupSizes(5));
+    expect(writes.flatMap((write) => (write.op === 'put' ? [write.doc.id] : []))).toEqual([
+      'a/3',
+      'a/6',
+      'a/7',
+      'a/8',
+      'a/9',
+    ]);
+  });
+
+  it('trims a group when it may have grown too large, not with each batch', () => {
+    const sizes = new GroupSizes(5);
+    const trims = Array.from({ length: 60 }, (_, i) =>
+      foldRecords(lines, stored(put('a', String(i))), sizes).some(({ op }) => op === 'trim'),
+    );
+    expect(trims.filter(Boolean).length).toBeLessThanOrEqual(3);
+    expect(trims[0]).toBe(true);
+  });
+});
+
+describe('StreamProjector', () => {
+  it('applies all lanes and says when a record is applied', async () => {
+    const { log, start, shown } = await world('a', 'b');
+    const projector = await start();
+    await log.publish([...put('a', '1', '2'), ...put('b', '1')]);
+    expect(await projector.waitApplied('lines.a', 1, 5_000)).toBe(true);
+    expect(await projector.waitApplied('lines.b', 0, 5_000)).toBe(true);
+    expect(await shown('a')).toEqual(['2', '1']);
+    expect(await shown('b')).toEqual(['1']);
+  });
+
+  it('says no when a record does not come in time', async () => {
+    const { start } = await world('a');
+    const projector = await start();
+    expect(await projector.waitApplied('lines.a', 0, 1)).toBe(false);
+  });
+
+  it('writes many lanes in one batch', async () => {
+    const names = Array.from({ length: 40 }, (_, i) => `l${i}`);
+    const { log, readModels, start } = await world(...names);
+    await log.publish(names.flatMap((name) => put(name, '1', '2')));
+    let batches = 0;
+    const apply = readModels.apply.bind(readModels);
+    readModels.apply = async (batch) => {
+      batches++;
+      await apply(batch);
+    };
+    await applied(await start());
+    expect(batches).toBeLessThan(5);
+  });
+
+  it('keeps the newest only, over many batches', async () => {
+    const { log, readModels, start } = await world('a');
+    const projector = await start();
+    for (let i = 100; i < 300; i++) await log.publish(put('a', String(i)));
+    await applied(projector);
+    const { total } = await readModels.page(lines.schema, { where: { list: 'a' }, limit: 1 });
+    expect(total).toBeGreaterThanOrEqual(5);
+    expect(total).toBeLessThanOrEqual(30);
+  });
+
+  it('crash between apply and ack: what comes again is known, and what was removed does not show again', async () => {
+    const { log, readModels, start, shown } = await world('a');
+    await log.publish([...put('a', '1', '2', '3'), record('a', 'remove 1 2'), ...put('a', '4')]);
+    const first = await start();
+    await applied(first);
+    await first.stop();
+    // The commits of the group are lost; a projector that takes one record at a time shows each step.
+    const states: string[][] = [];
+    const crashed = new InMemoryStreamLog();
+    await crashed.createTopic('lines.a', {});
+    const projector = new StreamProjector({
+      ...{ projection: lines, log: crashed, readModels, gatherMs: 1, maxBatch: 1 },
+      onFailure: (error) => void states.push([error.message]),
+    });
+    running.push(projector);
+    const apply = readModels.apply.bind(readModels);
+    readModels.apply = async (batch) => {
+      await apply(batch);
+      states.push(await shown('a'));
+    };
+    await projector.start();
+    await crashed.publish(
+      [...(await log.read('lines.a', -1, 100))].map(({ topic, key, headers, value }) => ({
+        topic,
+        key,
+        headers,
+        value,
+      })),
+    );
+    await crashed.publish(put('a', '5'));
+    await applied(projector);
+    expect(states).toEqual([['5', '4', '3']]);
+  });
+
+  it('crash before apply: nothing is acknowledged, all of it comes again', async () => {
+    const { log, readModels, failures, start, shown } = await world('a');
+    const apply = readModels.apply.bind(readModels);
+    let down = true;
+    readModels.apply = async (batch) => (down ? Promise.reject(new Error('disk full')) : apply(batch));
+    const projector = await start();
+    await log.publish(put('a', '1', '2'));
+    expect(await projector.waitApplied('lines.a', 1, 30)).toBe(false);
+    down = false;
+    expect(await projector.waitApplied('lines.a', 1, 5_000)).toBe(true);
+    expect(await shown('a')).toEqual(['2', '1']);
+    expect(failures).toEqual([]);
+  });
+
+  it('stops loudly at a record that it cannot take, with its place', async () => {
+    const { log, failures, start } = await world('a');
+    const projector = await start();
+    await log.publish([...put('a', '1'), record('a', 'poison')]);
+    expect(await projector.waitApplied('lines.a', 1, 30)).toBe(false);
+    expect(failures).toHaveLength(1);
+    expect(failures[0]?.message).toContain(
+      'specs.lines.v1 cannot apply the record at offset 1 of lines.a: Error: cannot be read',
+    );
+    expect(projector.status().failure).toBe(failures[0]?.message);
+  });
+
+  it('stops loudly when somebody else writes its read model', async () => {
+    const { log, readModels, failures, start } = await world('a');
+    const projector = await start();
+    await log.publish(put('a', '1'));
+    await projector.waitApplied('lines.a', 0, 5_000);
+    const { active, checkpoint } = await readModels.register(lines.schema);
+    await readModels.apply({ schema: lines.schema, generation: active, expected: checkpoint, next: 'x', writes: [] });
+    await log.publish(put('a', '2'));
+    await projector.waitApplied('lines.a', 1, 30);
+    expect(failures[0]?.name).toBe('CheckpointConflict');
+  });
+
+  it('goes on after a restart where it was', async () => {
+    const { log, start, shown } = await world('a');
+    const first = await start();
+    await log.publish(put('a', '1'));
+    await applied(first);
+    await first.stop();
+    await log.publish(put('a', '2'));
+    const second = await start();
+    expect(await second.waitApplied('lines.a', 0, 5_000)).toBe(true);
+    expect(await second.waitApplied('lines.a', 1, 5_000)).toBe(true);
+    expect(await shown('a')).toEqual(['2', '1']);
+  });
+
+  it('forgets a key, and takes nothing of it that was on its way', async () => {
+    const { log, start, shown } = await world('a', 'b');
+    const projector = await start();
+    await log.publish([...put('a', '1'), ...put('b', '1')]);
+    await applied(projector);
+    await projector.forget('a', ['lines.a']);
+    await projector.forget('a', ['lines.a']);
+    await log.publish([...put('a', '2'), ...put('b', '2')]);
+    await projector.waitApplied('lines.b', 1, 5_000);
+    expect(await shown('a')).toEqual([]);
+    expect(await shown('b')).toEqual(['2', '1']);
+  });
+
+  it('skips the records of a topic that is deleted', async () => {
+    const { log, start, shown } = await world('a');
+    await log.publish(put('a', '1'));
+    const projector = await start();
+    await log.deleteTopic('lines.a');
+    await applied(projector);
+    expect(await shown('a')).toEqual([]);
+  });
+
+  describe('rebuild', () => {
+    it('makes the same from zero without being started, in a generation of its own', async () => {
+      const { log, readModels, make, shown } = await world('a', 'b');
+      await log.publish([...put('a', '1', '2', '3'), record('a', 'remove 1 2'), ...put('b', '1')]);
+      const progress: number[] = [];
+      expect(await make().rebuild((records) => progress.push(records))).toBe(5);
+      expect(progress.at(-1)).toBe(5);
+      expect((await readModels.register(lines.schema)).active).toBe(2);
+      expect(await shown('a')).toEqual(['3']);
+      expect(await shown('b')).toEqual(['1']);
+    });
+
+    it('while it runs: loses and doubles nothing, and goes on in the new generation', async () => {
+      const { log, readModels, failures, start, shown } = await world('a', 'b');
+      const projector = await start();
+      await log.publish([...put('a', '1'), ...put('b', '1')]);
+      await applied(projector);
+      const rebuilding = projector.rebuild();
+      await log.publish([...put('a', '2'), record('b', 'remove 1 1')]);
+      await rebuilding;
+      await log.publish(put('a', '3'));
+      await applied(projector);
+      expect(await projector.waitApplied('lines.a', 2, 5_000)).toBe(true);
+      expect((await readModels.register(lines.schema)).active).toBe(2);
+      expect([await shown('a'), await shown('b')]).toEqual([['3', '2', '1'], []]);
+      expect(failures).toEqual([]);
+    });
+  });
+});

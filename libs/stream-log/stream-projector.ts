@@ -1,0 +1,220 @@
+import { type ProjectorStatus } from '#libs/kernel/projection.js';
+import { CheckpointConflict, type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { StreamFold } from './stream-fold.js';
+import { type Consumer, type LaneBatch, type StoredRecord, type StreamLog } from './stream-log.js';
+import { PoisonRecord, type StreamProjection } from './stream-projection.js';
+
+export interface StreamProjectorOptions {
+  readonly projection: StreamProjection;
+  readonly log: StreamLog;
+  readonly readModels: ReadModelStore;
+  /** Called once when it stops for good: a record that its projection cannot take, or a second owner. */
+  readonly onFailure: (error: Error) => void;
+  readonly maxBatch?: number;
+  readonly maxUnacked?: number;
+  /** How long records are gathered, over all lanes, before one write. */
+  readonly gatherMs?: number;
+}
+
+interface Pending {
+  readonly batch: LaneBatch;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+interface Waiter {
+  readonly lane: string;
+  readonly offset: number;
+  readonly resolve: (applied: boolean) => void;
+}
+
+const READ = 1_000;
+const MAX_FORGOTTEN = 10_000;
+
+/**
+ * Keeps one read model over the stream log: consumer group `projector.<name>`, the batches of all lanes that came
+ * meanwhile in one write. A record is acknowledged once it is applied. One owner per read model.
+ */
+export class StreamProjector {
+  private consumer: Consumer | undefined;
+  private fold: StreamFold | undefined;
+  private pending: Pending[] = [];
+  private gathering: NodeJS.Timeout | undefined;
+  /** Writes happen one after the other: flushes, forgetting, the end of a rebuild. */
+  private turn: Promise<void> = Promise.resolve();
+  private readonly waiters = new Set<Waiter>();
+  /** Keys of what is deleted, and not to come back through records that were on their way. */
+  private readonly forgotten = new Set<string>();
+  private failure: Error | undefined;
+
+  constructor(private readonly options: StreamProjectorOptions) {}
+
+  async start(): Promise<void> {
+    const { projection, log, maxBatch = 500, maxUnacked = 1_000 } = this.options;
+    await this.open();
+    this.consumer = await log.consume({
+      group: `projector.${projection.name}`,
+      topics: { prefix: projection.prefix },
+      maxBatch,
+      maxUnacked,
+      handler: (batch) => this.take(batch),
+    });
+  }
+
+  status(): ProjectorStatus {
+    const caughtUp = this.consumer !== undefined && this.consumer.backlog() === 0;
+    const base = { name: this.options.projection.name, caughtUp, checkpoint: null };
+    return this.failure ? { ...base, failure: this.failure.message } : base;
+  }
+
+  /** Records that are not yet applied. */
+  backlog(): number {
+    return this.consumer?.backlog() ?? 0;
+  }
+
+  /**
+   * True once the record, and all before it in its lane, are applied; false when that took longer than `timeoutMs`.
+   * The topic is its only lane (embedded engine).
+   */
+  async waitApplied(topic: string, offset: number, timeoutMs: number): Promise<boolean> {
+    const fold = await this.open();
+    if ((await fold.appliedTo(topic)) >= offset) return true;
+    return new Promise((resolve) => {
+      const done = (applied: boolean): void => {
+        clearTimeout(timer);
+        this.waiters.delete(waiter);
+        resolve(applied);
+      };
+      const waiter: Waiter = { lane: topic, offset, resolve: done };
+      const timer = setTimeout(() => done(false), timeoutMs);
+      this.waiters.add(waiter);
+      this.wakeWaiters(fold);
+      if (this.pending.length > 0) this.flushSoon(0);
+    });
+  }
+
+  /** Drops all that came from records with this key (a source, a webhook), whose topics are gone or about to go. Idempotent. */
+  async forget(key: string, topics: readonly string[]): Promise<void> {
+    this.remember(key);
+    await this.inTurn(async () => (await this.open()).forget(key, topics));
+  }
+
+  /**
+   * Reads the log from its oldest record into a new generation, then switches to it: what is older than the log's
+   * retention is gone. Resolves with the records read. Queries, and this projector if it runs, use the former
+   * generation until then.
+   */
+  async rebuild(onProgress: (records: number) => void = () => undefined): Promise<number> {
+    const { projection, readModels } = this.options;
+    await this.open();
+    const generation = await readModels.beginGeneration(projection.schema);
+    const next = new StreamFold(projection, readModels, generation, null);
+    const forgottenBefore = new Set(this.forgotten);
+    let count = 0;
+    const progress = (records: number): void => onProgress((count += records));
+    await this.catchUp(next, progress);
+    await this.inTurn(async () => {
+      await this.catchUp(next, progress);
+      for (const key of this.forgotten) if (!forgottenBefore.has(key)) await next.forget(key, []);
+      await readModels.activateGeneration(projection.schema, generation);
+      this.fold = next;
+    });
+    this.wakeWaiters(next);
+    return count;
+  }
+
+  /** What was taken and not yet applied comes again. */
+  async stop(): Promise<void> {
+    clearTimeout(this.gathering);
+    this.gathering = undefined;
+    const pending = this.pending.splice(0);
+    for (const { reject } of pending) reject(new Error(`projector ${this.options.projection.name} is stopping`));
+    await this.consumer?.close();
+    await this.turn;
+    for (const waiter of [...this.waiters]) waiter.resolve(false);
+  }
+
+  private async open(): Promise<StreamFold> {
+    if (this.fold) return this.fold;
+    const { projection, readModels } = this.options;
+    const { active, checkpoint } = await readModels.register(projection.schema);
+    return (this.fold ??= new StreamFold(projection, readModels, active, checkpoint));
+  }
+
+  private take(batch: LaneBatch): Promise<void> {
+    if (this.failure) return Promise.reject(this.failure);
+    return new Promise((resolve, reject) => {
+      this.pending.push({ batch, resolve, reject });
+      this.flushSoon(this.waiters.size > 0 ? 0 : (this.options.gatherMs ?? 10));
+    });
+  }
+
+  private flushSoon(ms: number): void {
+    if (this.gathering !== undefined && ms > 0) return;
+    clearTimeout(this.gathering);
+    this.gathering = setTimeout(() => {
+      this.gathering = undefined;
+      void this.inTurn(() => this.flush());
+    }, ms);
+  }
+
+  /** Never rejects: a failure goes to the batches that it concerns. */
+  private async flush(): Promise<void> {
+    const taken = this.pending.splice(0);
+    const live = taken.filter(({ batch }) => !batch.revoked());
+    try {
+      const fold = await this.open();
+      const records = live.flatMap(({ batch }) => batch.records.filter(({ key }) => !this.forgotten.has(key)));
+      await fold.apply(records);
+      for (const { batch } of live) for (const { offset } of batch.records) batch.ack(offset);
+      for (const { resolve } of taken) resolve();
+      this.wakeWaiters(fold);
+    } catch (error) {
+      const failure = error instanceof Error ? error : new Error(String(error));
+      if (failure instanceof CheckpointConflict || failure instanceof PoisonRecord) this.fail(failure);
+      for (const { reject } of taken) reject(failure);
+    }
+  }
+
+  private async catchUp(fold: StreamFold, onProgress: (records: number) => void): Promise<void> {
+    const { log, projection } = this.options;
+    for (const topic of await log.topics(projection.prefix)) {
+      let after = await fold.appliedTo(topic);
+      for (;;) {
+        const records: readonly StoredRecord[] = await log.read(topic, after, READ);
+        const last = records.at(-1);
+        if (!last) break;
+        await fold.apply(records);
+        after = last.offset;
+        onProgress(records.length);
+      }
+    }
+  }
+
+  private wakeWaiters(fold: StreamFold): void {
+    for (const waiter of [...this.waiters]) {
+      if ((fold.knownAppliedTo(waiter.lane) ?? -1) >= waiter.offset) waiter.resolve(true);
+    }
+  }
+
+  private remember(key: string): void {
+    this.forgotten.add(key);
+    const [oldest] = this.forgotten;
+    if (this.forgotten.size > MAX_FORGOTTEN && oldest !== undefined) this.forgotten.delete(oldest);
+  }
+
+  private fail(error: Error): void {
+    if (this.failure) return;
+    this.failure = error;
+    this.options.onFailure(error);
+  }
+
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.turn.then(work);
+    this.turn = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    return result;
+  }
+}

@@ -1,0 +1,42 @@
+import { Controller, Get, Inject, Param, Req } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import { type Request } from 'express';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { listReply, type ListReply, pageQuery } from '#libs/http/pages.js';
+import { parameters } from '#libs/http/parameters.js';
+import { type Caller } from '#libs/tenancy/published.js';
+import { type AttemptDoc } from '../read-models/attempts.projection.js';
+import { ListDeliveries } from './list-deliveries.query.js';
+
+/** `ts` and `next_attempt_at` in epoch milliseconds. */
+const attemptReply = (doc: AttemptDoc) => ({
+  id: doc.deliveryId,
+  ts: doc.ts,
+  attempt: doc.attempt,
+  outcome: doc.outcome,
+  status: doc.status,
+  ms: Math.round(doc.ms),
+  error: doc.error,
+  next_attempt_at: doc.nextAttemptAt,
+  response: doc.responseSnippet,
+  emit_id: doc.emitId,
+  event_id: doc.eventId,
+  emitter_id: doc.emitterId,
+  event_name: doc.channel,
+});
+
+@Controller('v1/webhooks/:id/deliveries')
+export class ListDeliveriesController {
+  constructor(@Inject(QueryBus) private readonly queries: QueryBus) {}
+
+  /** The last attempts (decisions.md 1.7), newest first; all that are kept when no limit is given. */
+  @Get()
+  async list(
+    @Param('id') id: string,
+    @Req() request: Request,
+    @CurrentCaller() caller: Caller,
+  ): Promise<ListReply<ReturnType<typeof attemptReply>>> {
+    const page = pageQuery({ limit: 100, ...parameters(request, 'query_wins') });
+    return listReply(await this.queries.execute(new ListDeliveries(id, caller.workspaceIds, page)), attemptReply);
+  }
+}

@@ -1,0 +1,77 @@
+import { type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
+import { type StreamProjection } from '#libs/stream-log/stream-projection.js';
+import { ATTEMPTS } from '#libs/stream-log/topics.js';
+
+/** One attempt at a delivery, as the delivery worker recorded it. */
+export interface AttemptDoc extends Doc {
+  readonly webhookId: string;
+  /** Time of the attempt in fixed width, then what tells attempts of one millisecond apart. */
+  readonly sort: string;
+  readonly deliveryId: string;
+  readonly workspaceId: string;
+  readonly emitterId: string;
+  readonly channel: string;
+  readonly emitId: string;
+  readonly eventId: string;
+  readonly attempt: number;
+  /** `success`, `retry` (another attempt follows) or `final` (failed, none follows). */
+  readonly outcome: string;
+  /** Epoch ms of its start. */
+  readonly ts: number;
+  readonly ms: number;
+  readonly status: number | null;
+  readonly error: string | null;
+  /** Epoch ms. */
+  readonly nextAttemptAt: number | null;
+  readonly responseSnippet: string;
+}
+
+export const deliveryAttempts: CollectionSchema = {
+  name: 'webhooks.attempts.v1',
+  indexed: ['webhookId', 'deliveryId'],
+  sort: 'sort',
+};
+
+interface AttemptValue {
+  readonly ts: number;
+  readonly ms: number;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly nextAttemptAt: number | null;
+  readonly responseSnippet: string;
+}
+
+/** Attempts kept readable, by webhook (decisions.md 1.7). */
+export const RETAINED_ATTEMPTS = 100;
+
+/** The newest attempts of every webhook A redelivery's attempts are told from the first ones by time. */
+export const attemptsProjection: StreamProjection<AttemptDoc> = {
+  name: deliveryAttempts.name,
+  prefix: ATTEMPTS,
+  schema: deliveryAttempts,
+  keep: { by: 'webhookId', newest: RETAINED_ATTEMPTS },
+
+  interpret({ headers, value }) {
+    const { id, delivery, webhook, workspace, emitter, channel, emit, event, attempt, outcome } = headers;
+    if (!id || !delivery || !webhook) return undefined;
+    const { ts, ms, status, error, nextAttemptAt, responseSnippet } = JSON.parse(value) as AttemptValue;
+    const time = String(Math.floor(ts)).padStart(15, '0');
+    const doc: AttemptDoc = {
+      id: `${id.replaceAll('/', '.')}.${ts}`,
+      webhookId: webhook,
+      sort: `${time}-${id}`,
+      deliveryId: delivery,
+      workspaceId: workspace ?? '',
+      emitterId: emitter ?? '',
+      channel: channel ?? '',
+      emitId: emit ?? '',
+      eventId: event ?? '',
+      attempt: Number(attempt),
+      outcome: outcome ?? '',
+      ...{ ts, ms, status, error, nextAttemptAt, responseSnippet },
+    };
+    return { kind: 'put', doc };
+  },
+
+  ofKey: (webhookId) => [{ webhookId }],
+};

@@ -1,0 +1,22 @@
+import { Controller, HttpCode, Inject, Param, Post } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { type Caller } from '#libs/tenancy/published.js';
+import { RedeliverDelivery } from './redeliver-delivery.handler.js';
+
+@Controller('v1/webhooks/:id/deliveries')
+export class RedeliverDeliveryController {
+  constructor(@Inject(CommandBus) private readonly commands: CommandBus) {}
+
+  /** Answers once it is queued; the outcome shows among the deliveries. */
+  @Post(':deliveryId/redeliver')
+  @HttpCode(200)
+  async redeliver(
+    @Param('id') id: string,
+    @Param('deliveryId') deliveryId: string,
+    @CurrentCaller() caller: Caller,
+  ): Promise<{ data: { id: string; queued: true } }> {
+    await this.commands.execute(new RedeliverDelivery(id, deliveryId, caller.workspaceIds));
+    return { data: { id: deliveryId, queued: true } };
+  }
+}

@@ -1,0 +1,69 @@
+import { Inject } from '@nestjs/common';
+import { Command, CommandHandler, ICommandHandler } from '@nestjs/cqrs';
+import { type Clock } from '#libs/kernel/clock.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { CLOCK, READ_MODELS } from '#libs/kernel/tokens.js';
+import { type DeliveryHeaders } from '#libs/stream-log/envelopes.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { STREAM_LOG, TOPIC_POLICY } from '#libs/stream-log/tokens.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
+import { findWebhook } from '../find-webhook.js';
+import { RETAINED_EVENTS, type RetainedEvents } from '../ports.js';
+import { type AttemptDoc, deliveryAttempts } from '../read-models/attempts.projection.js';
+
+export class RedeliverDelivery extends Command<{ readonly deliveryId: string }> {
+  constructor(
+    readonly webhookId: string,
+    readonly deliveryId: string,
+    readonly workspaceIds: readonly string[],
+  ) {
+    super();
+  }
+}
+
+/**
+ * Puts a delivery on its topic again, from its first attempt on, with the ids that it had: a receiver that got it knows
+ * it by `webhook-id`. Resolves when that is durable. Throws webhook.not_found, delivery.not_found.
+ */
+@CommandHandler(RedeliverDelivery)
+export class RedeliverDeliveryHandler implements ICommandHandler<RedeliverDelivery> {
+  constructor(
+    @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
+    @Inject(RETAINED_EVENTS) private readonly events: RetainedEvents,
+    @Inject(STREAM_LOG) private readonly log: StreamLog,
+    @Inject(TOPIC_POLICY) private readonly topics: TopicPolicy,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ webhookId, deliveryId, workspaceIds }: RedeliverDelivery): Promise<{ readonly deliveryId: string }> {
+    const { workspaceId } = await findWebhook(this.readModels, workspaceIds, webhookId);
+    const where = { deliveryId, webhookId };
+    const [attempt] = (await this.readModels.page<AttemptDoc>(deliveryAttempts, { where, limit: 1 })).docs;
+    if (!attempt)
+      throw notFound(deliveryId, `webhook ${webhookId} has no delivery ${deliveryId} among its last attempts`);
+    const { emitterId, channel, emitId, eventId } = attempt;
+    const body = await this.events.payloadOf(emitterId, channel, eventId);
+    if (body === undefined) {
+      throw notFound(
+        deliveryId,
+        `delivery ${deliveryId} cannot be sent again: event ${eventId} of ${emitterId} is no longer kept`,
+      );
+    }
+    const headers: DeliveryHeaders = {
+      id: deliveryId,
+      webhook: webhookId,
+      workspace: workspaceId,
+      emitter: emitterId,
+      channel,
+      emit: emitId,
+      event: eventId,
+      attempt: '1',
+      at: String(this.clock.now()),
+    };
+    await this.log.publish([{ topic: this.topics.deliveries(webhookId), key: webhookId, headers, value: body }]);
+    return { deliveryId };
+  }
+}
+
+const notFound = (id: string, message: string): DomainError => new DomainError('delivery.not_found', message, { id });
