@@ -11,6 +11,9 @@ const DELAY_MS = 50;
 export class CommitWriter {
   private readonly dirty = new Map<Group, Set<Topic>>();
   private timer: NodeJS.Timeout | undefined;
+  private stopped = false;
+  /** Why the last write did not go through; it is tried again with the next one. */
+  private failure: Error | undefined;
 
   /** `droppable`: offset up to which no group needs the topic any more. */
   constructor(
@@ -19,13 +22,11 @@ export class CommitWriter {
   ) {}
 
   add(group: Group, topic: Topic): void {
+    if (this.stopped) return;
     let topics = this.dirty.get(group);
     if (!topics) this.dirty.set(group, (topics = new Set()));
     topics.add(topic);
-    this.timer ??= setTimeout(() => {
-      // Rejected: kept as dirty, tried again with the next commit.
-      this.flush().catch(() => undefined);
-    }, DELAY_MS);
+    this.timer ??= setTimeout(() => void this.write(), DELAY_MS);
   }
 
   forget(topic: Topic): void {
@@ -34,31 +35,44 @@ export class CommitWriter {
 
   /** Resolves when all that was committed before the call is durable. */
   async flush(): Promise<void> {
+    await this.write();
+    if (this.failure) throw this.failure;
+  }
+
+  /** Writes what is left, then nothing more. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    await this.flush();
+  }
+
+  private async write(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
     const taken = [...this.dirty];
     this.dirty.clear();
-    const topics = new Set<Topic>();
-    const groups = taken.map(([group, changed]) => {
+    const consumed = new Set<Topic>();
+    const groups: { group: string; rows: number[] }[] = [];
+    for (const [group, changed] of taken) {
       const rows: number[] = [];
       for (const topic of changed) {
         rows.push(topic.id, group.committedOf(topic));
-        if (topic.retention.dropConsumed) topics.add(topic);
+        if (topic.retention.dropConsumed) consumed.add(topic);
       }
-      return { group: group.name, rows };
-    });
-    const written = groups.some(({ rows }) => rows.length > 0);
-    const drops: number[] = [];
-    for (const topic of topics) {
-      const upTo = this.droppable(topic);
-      if (upTo >= 0) drops.push(topic.id, upTo);
+      if (rows.length > 0) groups.push({ group: group.name, rows });
     }
-    const commit = written ? this.writer.submit('commit', groups) : Promise.resolve(null);
-    const drop = drops.length > 0 ? this.writer.submit('drop', drops) : Promise.resolve(null);
-    const outcomes = await Promise.allSettled([commit, drop]);
-    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
-    if (!failed) return;
-    for (const [group, changed] of taken) for (const topic of changed) this.add(group, topic);
-    throw failed.reason;
+    if (groups.length === 0) return;
+    const ranges = [...consumed].flatMap((topic) => {
+      const upTo = this.droppable(topic);
+      return upTo < 0 ? [] : [topic.id, upTo];
+    });
+    try {
+      const commit = this.writer.submit('commit', groups);
+      const drop = ranges.length > 0 ? this.writer.submit('drop', ranges) : undefined;
+      await Promise.all([commit, drop]);
+      this.failure = undefined;
+    } catch (error) {
+      this.failure = error instanceof Error ? error : new Error(String(error));
+      for (const [group, changed] of taken) for (const topic of changed) this.add(group, topic);
+    }
   }
 }

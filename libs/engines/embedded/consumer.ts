@@ -6,6 +6,8 @@ import { type Lane } from './lane.js';
 export class EmbeddedConsumer implements Consumer {
   /** By topic name. */
   readonly lanes = new Map<string, Lane>();
+  /** Handlers that still run in lanes taken away from this consumer. */
+  private readonly leftovers = new Set<Promise<void>>();
   private failed = 0;
   private closed: Promise<void> | undefined;
 
@@ -32,6 +34,14 @@ export class EmbeddedConsumer implements Consumer {
     return this.failed;
   }
 
+  retire(lane: Lane): void {
+    if (this.lanes.get(lane.topic.name) === lane) this.lanes.delete(lane.topic.name);
+    const { running } = lane;
+    if (!running) return;
+    this.leftovers.add(running);
+    void running.then(() => this.leftovers.delete(running));
+  }
+
   countFailure(): void {
     this.failed++;
   }
@@ -39,7 +49,8 @@ export class EmbeddedConsumer implements Consumer {
   private async end(): Promise<void> {
     this.group.members.delete(this);
     for (const lane of this.lanes.values()) lane.revoke();
-    for (const lane of this.lanes.values()) await lane.running;
+    for (const lane of [...this.lanes.values()]) await lane.running;
+    await Promise.all(this.leftovers);
     await this.leave(this);
   }
 }

@@ -35,6 +35,8 @@ export interface EmbeddedStats extends WriterStats {
   readonly opsPerCommit: number;
   /** Bytes of newest records held in memory for consumers. */
   readonly tailBytes: number;
+  /** Why the last retention pass did not come to its end; null when it did. */
+  readonly retentionFailure: string | null;
   /** Bytes of each file's write-ahead log. */
   readonly walBytes: Readonly<Record<FileName, number>>;
 }
@@ -108,8 +110,7 @@ const assemble = (
     try {
       await log.close();
     } finally {
-      await writer.close();
-      for (const db of Object.values(readers)) db.close();
+      await writer.close(() => Object.values(readers).forEach((db) => db.close()));
       release();
     }
   };
@@ -128,7 +129,7 @@ const assemble = (
       return {
         ...stats,
         opsPerCommit: stats.commits === 0 ? 0 : stats.committedOps / stats.commits,
-        tailBytes: log.tailBytes(),
+        ...log.health(),
         walBytes: {
           events: walBytes(dataDir, 'events'),
           data: walBytes(dataDir, 'data'),

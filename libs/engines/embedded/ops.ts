@@ -67,6 +67,8 @@ export interface Ops {
   };
   begin: { args: CollectionSchema; result: number };
   activate: { args: { schema: CollectionSchema; generation: number }; result: null };
+  /** Drops every generation but the active one. */
+  prune: { args: CollectionSchema; result: null };
 }
 
 export type ReadWrite =
@@ -101,6 +103,7 @@ export const FILE_OF: Readonly<Record<OpKind, FileName>> = {
   apply: 'read',
   begin: 'read',
   activate: 'read',
+  prune: 'read',
 };
 
 export interface Op<K extends OpKind = OpKind> {

@@ -26,10 +26,16 @@ export const readModelOperations = (db: Database): FileOperations => {
     db.sql('INSERT INTO checkpoints VALUES (?, ?, NULL)').run(schema.name, generation);
   };
 
-  const dropGeneration = (schema: CollectionSchema, generation: number): void => {
-    db.forget(tableOf(schema, generation));
-    db.exec(dropTable(schema, generation));
-    db.sql('DELETE FROM checkpoints WHERE collection = ? AND generation = ?').run(schema.name, generation);
+  const prune = (schema: CollectionSchema): null => {
+    const gone = db
+      .sql('SELECT generation FROM checkpoints WHERE collection = ? AND generation <> ?')
+      .all<{ generation: number }>(schema.name, existing(schema).active);
+    for (const { generation } of gone) {
+      db.forget(tableOf(schema, generation));
+      db.exec(dropTable(schema, generation));
+      db.sql('DELETE FROM checkpoints WHERE collection = ? AND generation = ?').run(schema.name, generation);
+    }
+    return null;
   };
 
   const register = (schema: CollectionSchema): number => {
@@ -47,8 +53,8 @@ export const readModelOperations = (db: Database): FileOperations => {
   };
 
   const begin = (schema: CollectionSchema): number => {
-    const { active, last_generation: last } = existing(schema);
-    if (last !== active) dropGeneration(schema, last);
+    const { last_generation: last } = existing(schema);
+    prune(schema);
     addGeneration(schema, last + 1);
     db.sql('UPDATE collections SET last_generation = ? WHERE name = ?').run(last + 1, schema.name);
     return last + 1;
@@ -58,12 +64,12 @@ export const readModelOperations = (db: Database): FileOperations => {
     const { active, last_generation: last } = existing(schema);
     if (generation === active) return null;
     if (generation !== last) throw new Error(`collection ${schema.name} has no generation ${generation} to activate`);
+    // The former one stays until the readers have turned to this one (prune).
     db.sql('UPDATE collections SET active = ? WHERE name = ?').run(generation, schema.name);
-    dropGeneration(schema, active);
     return null;
   };
 
-  return { handlers: { register, begin, activate, apply: (batch) => apply(db, batch) }, reset: () => undefined };
+  return { handlers: { register, begin, activate, prune, apply: (batch) => apply(db, batch) }, reset: () => undefined };
 };
 
 const apply = (db: Database, batch: Ops['apply']['args']): null => {

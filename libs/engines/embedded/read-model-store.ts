@@ -109,7 +109,10 @@ export class EmbeddedReadModelStore implements ReadModelStore {
     await this.writer.submit('activate', { schema, generation });
     const former = this.active.get(schema.name);
     this.active.set(schema.name, generation);
-    if (former !== undefined && former !== generation) this.reader.forget(tableOf(schema, former));
+    if (former === undefined || former === generation) return;
+    // No query reads the former one from here on: they run to their end on this thread, in one go.
+    this.reader.forget(tableOf(schema, former));
+    await this.writer.submit('prune', schema);
   }
 
   private table(schema: CollectionSchema, generation?: number): string {

@@ -40,16 +40,14 @@ export const recordOperations = (db: Database): FileOperations & RecordAppender 
         offsets.push(null);
         continue;
       }
-      const [key, headers, value] = [rows[i + 1] as string, rows[i + 2] as string, rows[i + 3] as string];
+      const [key, headers, value] = rows.slice(i + 1, i + 4) as [string, string, string];
       insert.run(++lastId, topic, sizeOf(key, headers, value), at, key, headers, value);
       offsets.push(lastId);
     }
     return dropped ? offsets : first;
   };
 
-  const keepLastId = (): void => {
-    db.sql('UPDATE last_record SET id = ?').run(lastId);
-  };
+  const keepLastId = (): unknown => db.sql('UPDATE last_record SET id = ?').run(lastId);
 
   const topics = topicOperations(db, {
     created: (id) => live.add(id),
@@ -65,9 +63,7 @@ export const recordOperations = (db: Database): FileOperations & RecordAppender 
       commit: (groups) => commit(db, live, groups),
       drop: (ranges) => {
         keepLastId();
-        const remove = db.sql('DELETE FROM records WHERE topic = ? AND id <= ?');
-        for (let i = 0; i < ranges.length; i += 2) remove.run(ranges[i] ?? -1, ranges[i + 1] ?? -1);
-        return null;
+        return drop(db, ranges);
       },
     },
     beforeGroup,
@@ -90,6 +86,12 @@ const commit = (db: Database, live: ReadonlySet<number>, groups: Ops['commit']['
   return null;
 };
 
+const drop = (db: Database, ranges: readonly number[]): null => {
+  const remove = db.sql('DELETE FROM records WHERE topic = ? AND id <= ?');
+  for (let i = 0; i < ranges.length; i += 2) remove.run(ranges[i] ?? -1, ranges[i + 1] ?? -1);
+  return null;
+};
+
 /** Characters, the index's estimate of bytes. */
 export const sizeOf = (key: string, headers: string, value: string): number =>
   key.length + headers.length + value.length;
@@ -97,7 +99,7 @@ export const sizeOf = (key: string, headers: string, value: string): number =>
 interface TopicChanges {
   created(id: number): void;
   deleted(id: number): void;
-  keepLastId(): void;
+  keepLastId(): unknown;
 }
 
 const topicOperations = (db: Database, changes: TopicChanges): FileOperations['handlers'] => ({

@@ -26,7 +26,9 @@ export class RetentionSweeper {
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> = Promise.resolve();
   private stopped = false;
-  private seenAt = 0;
+  private seenAt: number;
+  /** Why the last pass did not come to its end. */
+  failure: unknown;
 
   constructor(private readonly host: RetentionHost) {
     this.seenAt = host.clock.now();
@@ -51,8 +53,15 @@ export class RetentionSweeper {
   }
 
   private enqueue(work: () => Promise<void>): Promise<void> {
-    // A pass that could not write is made up for by the next one; the writer has reported what is wrong with the file.
-    this.running = this.running.then(work).catch(() => undefined);
+    this.running = this.running.then(async () => {
+      try {
+        await work();
+        this.failure = undefined;
+      } catch (error) {
+        // Nothing is lost: the next pass does what this one could not.
+        this.failure = error;
+      }
+    });
     return this.running;
   }
 

@@ -139,10 +139,10 @@ export class EmbeddedStreamLog implements StreamLog {
     const names = 'prefix' in options.topics ? [options.topics.prefix] : [...options.topics.names];
     for (const name of names) group.add(name, prefix);
     group.seenAt = now;
-    const consumer = new EmbeddedConsumer(options, group, (member) => this.leave(group, member));
-    group.members.add(consumer);
     // Durable before anything is handed over: retention must know who still has to read.
     await this.writer.submit('group', { name: group.name, topics: names, prefix, at: now });
+    const consumer = new EmbeddedConsumer(options, group, (member) => this.leave(group, member));
+    group.members.add(consumer);
     await this.spread(group, [...this.byName.values()]);
     return consumer;
   }
@@ -215,8 +215,13 @@ export class EmbeddedStreamLog implements StreamLog {
     return this.sweeper.sweep();
   }
 
-  tailBytes(): number {
-    return this.tails.bytes;
+  /** Bytes held for consumers, and why the last background pass failed, if it did. */
+  health(): { tailBytes: number; retentionFailure: string | null } {
+    const { failure } = this.sweeper;
+    return {
+      tailBytes: this.tails.bytes,
+      retentionFailure: failure === undefined ? null : failure instanceof Error ? failure.message : 'unknown',
+    };
   }
 
   /** Hands over nothing more, waits for handlers that run, writes the last commits. */
@@ -225,7 +230,7 @@ export class EmbeddedStreamLog implements StreamLog {
     await Promise.all(members.map((member) => member.close()));
     this.fetcher.stop();
     await this.sweeper.stop();
-    await this.commits.flush();
+    await this.commits.stop();
   }
 
   private groupOf(lane: Lane): Group {
@@ -310,7 +315,7 @@ export class EmbeddedStreamLog implements StreamLog {
     group.backlog -= lane.backlog;
     group.lanes.delete(lane.topic.id);
     for (const member of group.members) {
-      if (member.lanes.get(lane.topic.name) === lane) member.lanes.delete(lane.topic.name);
+      if (member.lanes.get(lane.topic.name) === lane) member.retire(lane);
     }
     lane.topic.lanes.delete(lane);
     this.tails.trim(lane.topic);

@@ -19,6 +19,8 @@ export const MAX_GROUP_BYTES = 1 << 20;
 /** Requests of a file under way: one being committed, one waiting, so that the writer never idles for the main loop. */
 const MAX_IN_FLIGHT = 2;
 
+const CLOSED = 'the data directory is closed';
+
 /** Called once, in the order of the writes: with the reason when nothing was written. */
 export type Settle<K extends OpKind> = (error: Error | undefined, result: Ops[K]['result'] | undefined) => void;
 
@@ -36,6 +38,8 @@ interface Queue {
 export interface WriterStats {
   readonly queuedOps: number;
   readonly queuedBytes: number;
+  /** Of `queuedBytes`, those handed to the writer thread. */
+  readonly postedBytes: number;
   readonly commits: number;
   readonly committedOps: number;
 }
@@ -50,6 +54,7 @@ export class Writer {
   private scheduled = false;
   private queuedOps = 0;
   private queuedBytes = 0;
+  private postedBytes = 0;
   private commits = 0;
   private committedOps = 0;
   private dead: Error | undefined;
@@ -86,7 +91,7 @@ export class Writer {
   send<K extends OpKind>(kind: K, args: Ops[K]['args'], bytes: number, settle: Settle<K>): void {
     const queue = this.queues.get(FILE_OF[kind]);
     if (this.dead || this.closing || !queue) {
-      settle(this.dead ?? new Error('the data directory is closed'), undefined);
+      settle(this.dead ?? new Error(CLOSED), undefined);
       return;
     }
     queue.pending.push({
@@ -115,15 +120,20 @@ export class Writer {
   }
 
   stats(): WriterStats {
-    const { queuedOps, queuedBytes, commits, committedOps } = this;
-    return { queuedOps, queuedBytes, commits, committedOps };
+    const { queuedOps, queuedBytes, postedBytes, commits, committedOps } = this;
+    return { queuedOps, queuedBytes, postedBytes, commits, committedOps };
   }
 
-  /** Takes nothing more, writes what waits, checkpoints and closes the files. */
-  async close(): Promise<void> {
-    if (this.dead || this.closing) return;
+  /**
+   * Takes nothing more, writes what waits, then calls `drained` (to close the readers: the last connection to close
+   * checkpoints and removes the write-ahead log, and only a writing one can), and closes the files.
+   */
+  async close(drained: () => void = () => undefined): Promise<void> {
+    const first = !this.closing;
     this.closing = true;
-    if (this.queuedOps > 0) await new Promise<void>((resolve) => (this.idle = resolve));
+    if (!this.dead && this.queuedOps > 0) await new Promise<void>((resolve) => (this.idle = resolve));
+    if (!first) return;
+    drained();
     if (this.dead) return;
     const exited = once(this.worker, 'exit');
     this.worker.postMessage({ type: 'close' } satisfies ToWriter);
@@ -141,6 +151,7 @@ export class Writer {
       }
       const group = queue.pending.splice(0, count);
       queue.inFlight.push(group);
+      this.postedBytes += bytes;
       this.worker.postMessage({ type: 'write', file, ops: group.map(({ op }) => op) } satisfies ToWriter);
     }
   }
@@ -153,6 +164,7 @@ export class Writer {
     const queue = this.queues.get(file);
     const group = queue?.inFlight.shift();
     if (!queue || !group) throw new Error(`the writer answered for ${file}.db, which asked nothing`);
+    for (const { bytes } of group) this.postedBytes -= bytes;
     this.post(file, queue);
     this.commits++;
     this.committedOps += group.length;
@@ -170,7 +182,7 @@ export class Writer {
 
   private die(error: Error): void {
     if (this.dead) return;
-    this.dead = error;
+    this.dead = this.closing ? new Error(CLOSED) : error;
     for (const queue of this.queues.values()) {
       const lost = [...queue.inFlight.flat(), ...queue.pending];
       queue.inFlight = [];

@@ -1,0 +1,270 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { RevisionConflict } from '#libs/kernel/event-store.js';
+import { type NewEvent } from '#libs/kernel/events.js';
+import { StateConflict } from '#libs/runtime/run-journal.js';
+import { readRecords } from './fetcher.js';
+import { GroupCommit } from './group-commit.js';
+import { openEmbedded, type EmbeddedEngines } from './index.js';
+import { migrate } from './schema.js';
+import { Database } from './sqlite-driver.js';
+import { MAX_GROUP_BYTES, Writer } from './writer.js';
+
+let dataDir: string;
+const open: EmbeddedEngines[] = [];
+
+const engines = async (secretKey = Buffer.alloc(32, 1)): Promise<EmbeddedEngines> => {
+  const opened = await openEmbedded({
+    dataDir,
+    secretKey,
+    clock: { now: () => Date.now() },
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+  open.push(opened);
+  return opened;
+};
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'sluice-embedded-'));
+});
+afterEach(async () => {
+  for (const each of open.splice(0)) await each.close();
+  rmSync(dataDir, { recursive: true });
+});
+
+const event = (id: string): NewEvent => ({
+  id,
+  type: 'Counted',
+  data: {},
+  metadata: {
+    $correlationId: 'c',
+    $causationId: 'c',
+    commandId: id,
+    actor: { userId: 'u_1', apiKeyId: null },
+    workspaceId: 'o_1',
+    schemaVersion: 1,
+  },
+});
+
+describe('the data directory', () => {
+  it('has one owner: another is refused by name and pid, and the first is not disturbed', async () => {
+    const first = await engines();
+    await expect(engines()).rejects.toThrow(
+      `data directory ${dataDir} is in use by the process with pid ${process.pid}`,
+    );
+    await first.log.createTopic('t', {});
+    await first.close();
+    expect(await (await engines()).log.topics('')).toEqual(['t']);
+  });
+
+  it('is refused to a second process', async () => {
+    await engines();
+    const script = fileURLToPath(
+      new URL('../../../dist/libs/engines/embedded/testing/acknowledged-writer.js', import.meta.url),
+    );
+    const second = spawn(process.execPath, [script, dataDir], { stdio: ['ignore', 'ignore', 'pipe'] });
+    let said = '';
+    second.stderr.on('data', (text: Buffer) => (said += text.toString()));
+    expect(await once(second, 'close')).toEqual([1, null]);
+    expect(said).toContain(`in use by the process with pid ${process.pid}`);
+  });
+
+  it('of a newer version is refused, and left free', async () => {
+    await (await engines()).close();
+    const db = new Database(join(dataDir, 'data.db'));
+    db.exec('PRAGMA user_version = 99');
+    db.close();
+    await expect(engines()).rejects.toThrow(/data\.db has schema 99, this version of Sluice knows up to 1/);
+    const again = new Database(join(dataDir, 'data.db'));
+    again.exec('PRAGMA user_version = 1');
+    again.close();
+    await engines();
+  });
+
+  it('takes no write after close, and closes twice alike', async () => {
+    const closed = await engines();
+    const late = closed.log.createTopic('t', {});
+    await Promise.all([closed.close(), closed.close()]);
+    await late;
+    await expect(closed.log.createTopic('u', {})).rejects.toThrow('closed');
+    // A clean end leaves no write-ahead log behind.
+    expect(existsSync(join(dataDir, 'data.db-wal'))).toBe(false);
+  });
+
+  it('opened with another key does not give its secrets', async () => {
+    const first = await engines();
+    await first.vault.put('sec_1', 'o_1', 'secret');
+    await first.close();
+    const second = await engines(Buffer.alloc(32, 2));
+    await expect(second.vault.get('sec_1', 'o_1')).rejects.toThrow('secret sec_1 cannot be decrypted');
+    await second.close();
+    await expect(engines(Buffer.alloc(16))).rejects.toThrow('the secret key must be 32 bytes, it has 16');
+    await engines();
+  });
+
+  it('keeps no secret in plain text', async () => {
+    const { vault, close } = await engines();
+    await vault.put('sec_1', 'o_1', 'plainly visible');
+    await close();
+    const db = new Database(join(dataDir, 'data.db'), { readOnly: true });
+    const row = db.sql('SELECT sealed FROM secrets').get<{ sealed: Uint8Array }>();
+    db.close();
+    expect(Buffer.from(row?.sealed ?? []).toString('latin1')).not.toContain('plainly');
+  });
+});
+
+describe('migrations', () => {
+  it('run once each, and a step that fails leaves the file as it was', () => {
+    const db = new Database(join(dataDir, 'm.db'));
+    const steps = ['CREATE TABLE a(x)', 'CREATE TABLE b(x)'];
+    migrate('data', db, steps.slice(0, 1));
+    migrate('data', db, steps);
+    migrate('data', db, steps);
+    expect(() => migrate('data', db, [...steps, 'CREATE TABLE c(x); CREATE TABLE a(x)'])).toThrow('already exists');
+    expect(db.sql(`SELECT name FROM sqlite_schema ORDER BY name`).all()).toEqual([{ name: 'a' }, { name: 'b' }]);
+    expect(db.sql('PRAGMA user_version').get()).toEqual({ user_version: 2 });
+    db.close();
+  });
+});
+
+describe('group commit', () => {
+  it('isolates operations that their own rule refuses', async () => {
+    const { events, journal, stats } = await engines();
+    const commit = (sourceId: string, expectedVersion: number): Promise<void> =>
+      journal.commit({
+        sourceId,
+        expectedVersion,
+        progress: { through: 0, above: [] },
+        dedupe: {},
+        dbChanges: {},
+        lastEventId: '',
+        inbox: [],
+        records: [],
+      });
+    const before = stats().commits;
+    const results = await Promise.allSettled([
+      events.append('count-1', [event('a')], 'no_stream'),
+      events.append('count-1', [event('b')], 4n),
+      events.append('count-2', [event('c')], 'no_stream'),
+      commit('dc_1', 0),
+      commit('dc_2', 5),
+      commit('dc_3', 0),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+    const reasons = results.map((result) => (result.status === 'rejected' ? (result.reason as unknown) : undefined));
+    expect(reasons[1]).toBeInstanceOf(RevisionConflict);
+    expect(reasons[4]).toBeInstanceOf(StateConflict);
+    expect(stats().commits - before).toBe(2);
+  });
+
+  it('isolates an operation that fails for another reason, and keeps the order of the rest', async () => {
+    const { readModels } = await engines();
+    const schema = { name: 'a.v1', indexed: [], sort: 'at' };
+    const changed = { name: 'a.v1', indexed: ['x'], sort: 'at' };
+    const put = (id: string): { op: 'put'; doc: { id: string; at: string } } => ({ op: 'put', doc: { id, at: id } });
+    const results = await Promise.allSettled([
+      readModels.register(schema),
+      readModels.apply({ schema, generation: 1, expected: null, next: '1', writes: [put('a')] }),
+      readModels.register(changed),
+      readModels.apply({ schema, generation: 1, expected: '1', next: '2', writes: [put('b')] }),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+    expect((await readModels.page(schema, { where: {}, limit: 10 })).docs.map(({ id }) => id)).toEqual(['b', 'a']);
+  });
+
+  it('rejects all of a group whose commit fails, and forgets what it had not written', () => {
+    const db = new Database(join(dataDir, 'g.db'), { synchronous: 'FULL' });
+    db.exec('CREATE TABLE t(x)');
+    let full = true;
+    let resets = 0;
+    const group = new GroupCommit('data', db, {
+      handlers: {
+        drop_source: (source) => {
+          db.sql('INSERT INTO t VALUES (?)').run(source);
+          return null;
+        },
+      },
+      beforeCommit: () => {
+        if (full) throw new Error('SQLITE_FULL: database or disk is full');
+      },
+      reset: () => resets++,
+    });
+    const ops = ['a', 'b', 'c'].map((args) => ({ kind: 'drop_source' as const, args }));
+    expect(group.apply(ops).failures.map(([index]) => index)).toEqual([0, 1, 2]);
+    expect(resets).toBe(1);
+    full = false;
+    expect(group.apply(ops).failures).toEqual([]);
+    expect(db.sql('SELECT count(*) AS n FROM t').get()).toEqual({ n: 3 });
+    db.close();
+  });
+
+  it('bounds what is on its way to the writer, whatever waits', async () => {
+    const fatal: Error[] = [];
+    const writer = await Writer.start(dataDir, ['data'], (error) => fatal.push(error));
+    const size = 100_000;
+    const sealed = new Uint8Array(size);
+    let most = 0;
+    const done = Array.from({ length: 100 }, async (_, n) => {
+      await writer.submit('put_secret', { ref: `sec_${n}`, workspace: 'o_1', sealed }, size);
+      most = Math.max(most, writer.stats().postedBytes);
+    });
+    expect(writer.stats()).toMatchObject({ queuedOps: 100, queuedBytes: 100 * size });
+    await Promise.all(done);
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(2 * MAX_GROUP_BYTES);
+    expect(writer.stats()).toMatchObject({ queuedOps: 0, queuedBytes: 0, postedBytes: 0 });
+    await writer.close();
+    expect(fatal).toEqual([]);
+  });
+});
+
+describe('reading', () => {
+  it('cut short by size leaves no snapshot open that would hold back the write-ahead log', async () => {
+    const { log } = await engines();
+    await log.createTopic('t', {});
+    const value = JSON.stringify('x'.repeat(1 << 20));
+    for (let n = 0; n < 8; n++) await log.publish([{ topic: 't', key: 'k', headers: {}, value }]);
+    const reader = new Database(join(dataDir, 'data.db'), { readOnly: true });
+    const { records, complete } = readRecords(reader, { id: 1, name: 't' }, { after: -1, upTo: 100, limit: 100 });
+    expect([records.length, complete]).toEqual([4, false]);
+    await log.publish([{ topic: 't', key: 'k', headers: {}, value }]);
+    const other = new Database(join(dataDir, 'data.db'));
+    expect(other.sql('PRAGMA wal_checkpoint(RESTART)').get()).toMatchObject({ busy: 0 });
+    other.close();
+    reader.close();
+    expect(await log.read('t', -1, 100)).toHaveLength(9);
+  });
+
+  it('goes on while a generation is switched', async () => {
+    const { readModels } = await engines();
+    const schema = { name: 'a.v1', indexed: [], sort: 'at' };
+    await readModels.register(schema);
+    for (let turn = 0; turn < 5; turn++) {
+      const generation = await readModels.beginGeneration(schema);
+      const doc = { id: 'one', at: '1' };
+      await readModels.apply({ schema, generation, expected: null, next: '1', writes: [{ op: 'put', doc }] });
+      let switched = false;
+      const switching = readModels.activateGeneration(schema, generation).then(() => (switched = true));
+      while (!switched) {
+        const { docs } = await readModels.page(schema, { where: {}, limit: 1 });
+        expect(docs.length).toBe(turn === 0 ? docs.length : 1);
+        await new Promise(setImmediate);
+      }
+      await switching;
+    }
+  });
+});

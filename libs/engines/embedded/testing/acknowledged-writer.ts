@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { openEmbedded } from '../index.js';
+
+/**
+ * A process that writes without end and prints a line for each write once it is acknowledged: `append <stream> <n>`,
+ * `publish <n>`, `commit <source> <version>`. The kill -9 test runs it and compares the lines with what is stored.
+ */
+const [dataDir = ''] = process.argv.slice(2);
+
+const engines = await openEmbedded({
+  dataDir,
+  secretKey: Buffer.alloc(32, 1),
+  clock: { now: () => Date.now() },
+  onFatal: (error) => {
+    throw error;
+  },
+});
+const said = (line: string): boolean => process.stdout.write(`${line}\n`);
+
+await engines.log.createTopic('published', {});
+const run = randomUUID();
+
+const append = async (stream: string): Promise<void> => {
+  for (let n = 0; ; n++) {
+    const event = {
+      id: randomUUID(),
+      type: 'Counted',
+      data: { n },
+      metadata: {
+        $correlationId: run,
+        $causationId: run,
+        commandId: run,
+        actor: { userId: 'u_1', apiKeyId: null },
+        workspaceId: 'o_1',
+        schemaVersion: 1,
+      },
+    };
+    await engines.events.append(stream, [event], n === 0 ? 'no_stream' : BigInt(n - 1));
+    said(`append ${stream} ${n}`);
+  }
+};
+
+let published = 0;
+const publish = async (): Promise<void> => {
+  for (;;) {
+    const id = `${run}/${published++}`;
+    await engines.log.publish([{ topic: 'published', key: 'k', headers: { id }, value: 'x'.repeat(500) }]);
+    said(`publish ${id}`);
+  }
+};
+
+/** Sends commits three deep, each with one emit and the number of emits so far as a db key. */
+const commit = async (sourceId: string): Promise<void> => {
+  const topic = `emits.${sourceId}`;
+  await engines.log.createTopic(topic, {});
+  const { version: first } = await engines.journal.load(sourceId);
+  const pending: Promise<unknown>[] = [];
+  for (let version = first; ; version++) {
+    const done = engines.journal.commit({
+      sourceId,
+      expectedVersion: version,
+      progress: { through: version, above: [] },
+      dedupe: {},
+      dbChanges: { emitted: String(version + 1) },
+      lastEventId: String(version),
+      inbox: [`inv_${version}`],
+      records: [{ topic, key: sourceId, headers: { id: String(version) }, value: '{}' }],
+    });
+    pending.push(done.then(() => said(`commit ${sourceId} ${version + 1}`)));
+    if (pending.length >= 3) await pending.shift();
+  }
+};
+
+await Promise.all([
+  ...Array.from({ length: 4 }, (_, i) => append(`count-${run}-${i}`)),
+  ...Array.from({ length: 4 }, publish),
+  ...Array.from({ length: 4 }, (_, i) => commit(`dc_${i}`)),
+]);
