@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -94,8 +94,8 @@ describe('the data directory', () => {
     await Promise.all([closed.close(), closed.close()]);
     await late;
     await expect(closed.log.createTopic('u', {})).rejects.toThrow('closed');
-    // A clean end leaves no write-ahead log behind.
-    expect(existsSync(join(dataDir, 'data.db-wal'))).toBe(false);
+    // A clean end leaves nothing in the write-ahead log.
+    expect(statSync(join(dataDir, 'data.db-wal'), { throwIfNoEntry: false })?.size ?? 0).toBe(0);
   });
 
   it('opened with another key does not give its secrets', async () => {

@@ -53,7 +53,11 @@ const serve = (port: MessagePort, { dataDir, files }: WriterThreadData): void =>
   }
   port.on('message', (message: ToWriter) => {
     if (message.type === 'close') {
-      for (const { db } of open.values()) db.close();
+      for (const { db } of open.values()) {
+        // Explicitly: a connection whose statements are not yet collected does not count as closed.
+        db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+        db.close();
+      }
       answer({ type: 'closed' });
       port.close();
       return;

@@ -125,8 +125,8 @@ export class Writer {
   }
 
   /**
-   * Takes nothing more, writes what waits, then calls `drained` (to close the readers: the last connection to close
-   * checkpoints and removes the write-ahead log, and only a writing one can), and closes the files.
+   * Takes nothing more, writes what waits, then calls `drained` (to close the readers, which would hold back the
+   * checkpoint), empties the write-ahead logs and closes the files.
    */
   async close(drained: () => void = () => undefined): Promise<void> {
     const first = !this.closing;
