@@ -2,7 +2,7 @@ import { CqrsModule } from '@nestjs/cqrs';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { httpTestApp } from '#libs/http/testing/http-test-app.js';
-import { dataOf, errorOf } from '#libs/http/testing/replies.js';
+import { dataOf, errorOf, type Json } from '#libs/http/testing/replies.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { BLOBS } from '#libs/kernel/tokens.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
@@ -34,6 +34,11 @@ const context = (workspaceId: string, commandId = 'cmd-spec'): CommandContext =>
   actor: { userId: 'u_1', apiKeyId: 'key_1' },
   workspaceId,
 });
+
+const idOf = (id: Json | undefined): string => {
+  if (typeof id !== 'string') throw new Error(`no id but ${JSON.stringify(id)}`);
+  return id;
+};
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -127,7 +132,7 @@ describe('POST /v1/components', () => {
     const { plane, save } = await world();
     const saved = await Promise.all(Array.from({ length: 12 }, () => save(codeOf({ name: 'Rush' }))));
     expect(new Set(saved.map(({ id }) => id)).size).toBe(1);
-    const events = await plane.eventsOf(`component-${String(saved[0]?.['id'])}`);
+    const events = await plane.eventsOf(`component-${idOf(saved[0]?.['id'])}`);
     expect(events.filter(({ type }) => type === 'ComponentSaved')).toHaveLength(1);
   });
 
@@ -231,7 +236,7 @@ describe('GET /v1/components/{key or id}', () => {
   it('finds by id and by key, also one with encoded characters, with the code', async () => {
     const { call, save } = await world();
     const saved = await save(codeOf({ key: 'a/b c&d' }));
-    expect(dataOf(await call('get', `/v1/components/${String(saved['id'])}`))).toEqual(saved);
+    expect(dataOf(await call('get', `/v1/components/${idOf(saved['id'])}`))).toEqual(saved);
     expect(dataOf(await call('get', '/v1/components/a%2Fb%20c%26d'))).toEqual(saved);
   });
 
@@ -262,7 +267,7 @@ describe('GET /v1/components/{key or id}', () => {
   it('does not show a component of another workspace', async () => {
     const { call, save } = await world();
     const saved = await save(codeOf({ key: 'mine' }));
-    for (const path of [String(saved['id']), 'mine', 'unknown', 'sc_unknown']) {
+    for (const path of [idOf(saved['id']), 'mine', 'unknown', 'sc_unknown']) {
       expect(errorOf(await call('get', `/v1/components/${path}`, 'other'))).toMatchObject({
         status: 404,
         code: 'component_not_found',
@@ -282,7 +287,7 @@ describe('ComponentCatalog', () => {
   it('takes id before code before key, and saves the code that it is given', async () => {
     const { catalog, save } = await world();
     const saved = await save(codeOf({ key: 'k', hooks: ['activate'], dedupe: 'unique' }));
-    const id = String(saved['id']);
+    const id = idOf(saved['id']);
     const byId = await catalog.resolve(
       { componentId: id, componentCode: codeOf({ name: 'x' }), key: 'y' },
       context('o_1'),
@@ -305,7 +310,7 @@ describe('ComponentCatalog', () => {
   it('does not give a component of another workspace', async () => {
     const { catalog, save } = await world();
     const saved = await save(codeOf({ key: 'k' }));
-    for (const reference of [{ componentId: String(saved['id']) }, { key: 'k' }]) {
+    for (const reference of [{ componentId: idOf(saved['id']) }, { key: 'k' }]) {
       await expect(catalog.resolve(reference, context('o_2'))).rejects.toMatchObject({ code: 'component.not_found' });
     }
   });

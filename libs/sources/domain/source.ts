@@ -1,8 +1,8 @@
-import { isDeepStrictEqual } from 'node:util';
 import { epochSeconds } from '#libs/kernel/clock.js';
 import { type Decider } from '#libs/kernel/decider.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Observation, type SourceDefinition, type SourceEvent } from '../published.js';
+import { sameJson } from './same-json.js';
 
 /** What can be changed of a source. */
 export interface SourceFace {
@@ -158,7 +158,7 @@ const startUpdate = (
       },
     );
   }
-  if (isDeepStrictEqual(next, faceOf(source))) return [];
+  if (sameJson(next, faceOf(source))) return [];
   return [{ type: 'SourceUpdateStarted', data: { ...next, startedAt: now } }];
 };
 

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { COMPONENT_CATALOG, type ComponentCatalog, type ComponentReference } from '#libs/components/published.js';
@@ -16,6 +15,7 @@ import {
   type SourceRecord,
   type SourceState,
 } from '../domain/source.js';
+import { sameJson } from '../domain/same-json.js';
 import { failureOf } from '../failure-of.js';
 import { type HookLog } from '../hook-log.js';
 import { SourceOperations } from '../source-operations.js';
@@ -173,7 +173,7 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
 
   private async runHooks({ source, next, ignoreHookErrors }: Update, hooks: HookLog): Promise<void> {
     // A new name alone is nothing to a component.
-    if (source.active === next.active && isDeepStrictEqual(source.definition, next.definition)) return;
+    if (source.active === next.active && sameJson(source.definition, next.definition)) return;
     if (source.active) {
       const failure = await hooks.attempt(source.definition, 'deactivate');
       if (failure && !ignoreHookErrors) throw failure;

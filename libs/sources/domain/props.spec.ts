@@ -1,0 +1,350 @@
+import { describe, expect, it } from '@jest/globals';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type ConfigurableProp } from '#libs/components/published.js';
+import { boundValue } from './bound-value.js';
+import { planProps, SECRET_MASK, type PropPlan, type PropRequest } from './props.js';
+
+const plan = (
+  props: readonly ConfigurableProp[],
+  given: Readonly<Record<string, unknown>> = {},
+  stored?: PropRequest['stored'],
+): PropPlan => {
+  let n = 0;
+  return planProps({
+    props,
+    given,
+    ...(stored ? { stored } : {}),
+    now: Date.UTC(2026, 0, 1),
+    newEndpointKey: () => `ekey${++n}`,
+    newSecretRef: () => `sec_${++n}`,
+  });
+};
+const prop = (type: string, over: Partial<ConfigurableProp> = {}): ConfigurableProp => ({ name: 'p', type, ...over });
+const stored = (over: Partial<NonNullable<PropRequest['stored']>>): PropRequest['stored'] => ({
+  values: {},
+  endpoints: [],
+  timers: [],
+  ...over,
+});
+const refusal = (act: () => unknown): DomainError => {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof DomainError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+};
+
+describe('values', () => {
+  it.each<[string, unknown, unknown]>([
+    ['string', 'a', 'a'],
+    ['string', '', ''],
+    ['string', 5, '5'],
+    ['string', true, 'true'],
+    ['integer', 5, 5],
+    ['integer', ' -7 ', -7],
+    ['boolean', false, false],
+    ['boolean', 'true', true],
+    ['object', { a: { b: 1 } }, { a: { b: 1 } }],
+    ['object', '{"a":1}', { a: 1 }],
+    ['any', [1, { a: 2 }], [1, { a: 2 }]],
+    ['some_word', 5, 5],
+    ['string[]', ['a', 1], ['a', '1']],
+    ['string[]', '["a"]', ['a']],
+    ['string[]', [], []],
+    ['integer[]', ['1', 2], [1, 2]],
+    ['boolean[]', ['false', true], [false, true]],
+    ['app', { authProvisionId: 'apn_1', extra: 1 }, { authProvisionId: 'apn_1' }],
+    ['data_store', 'ds_1', 'ds_1'],
+    ['http_request', { method: 'GET', url: 'https://a.example' }, { method: 'GET', url: 'https://a.example' }],
+    ['$.discord.channel', '42', '42'],
+    ['$.discord.channel[]', ['42'], ['42']],
+  ])('%s takes %j as %j', (type, given, value) => {
+    expect(plan([prop(type)], { p: given }).values).toEqual({ p: { value } });
+  });
+
+  it.each<[string, unknown, RegExp]>([
+    ['string', { a: 1 }, /prop p must be a string; got \{"a":1\}/],
+    ['string', ['a'], /must be a string/],
+    ['integer', 1.5, /must be an integer; got 1.5/],
+    ['integer', 'five', /must be an integer; got "five"/],
+    ['integer', '', /must be an integer/],
+    ['integer', 2 ** 60, /must be an integer/],
+    ['integer', true, /must be an integer/],
+    ['boolean', 'yes', /must be a boolean; got "yes"/],
+    ['boolean', 1, /must be a boolean/],
+    ['object', [1], /must be an object/],
+    ['object', 'text', /must be an object/],
+    ['string[]', 'a', /must be an array of string; got "a"/],
+    ['integer[]', [1, 'x'], /prop p\[1\] must be an integer; got "x"/],
+    ['app', 'apn_1', /must be \{authProvisionId/],
+    ['app', { authProvisionId: '' }, /must be \{authProvisionId/],
+    ['string', { __lv: { label: 'A' } }, /must be \{__lv: \{label, value\}\}/],
+    ['integer', { __lv: { label: 'A', value: 'x' } }, /must be an integer/],
+  ])('%s refuses %j', (type, given, message) => {
+    const error = refusal(() => plan([prop(type)], { p: given }));
+    expect(error.code).toBe('source.invalid_prop');
+    expect(error.message).toMatch(message);
+    expect(error.details).toMatchObject({ expected: expect.any(String), actual: expect.anything() });
+  });
+
+  it.each([
+    [{ min: 3 }, 2, 3, /at least 3; got 2/],
+    [{ max: 3 }, 4, 3, /at most 3; got 4/],
+  ])('integer with %j refuses %i, naming the limit', (over, given, limit, message) => {
+    const error = refusal(() => plan([prop('integer', over)], { p: given }));
+    expect(error.message).toMatch(message);
+    expect(error.details).toMatchObject({ prop: 'p', limit, actual: given });
+    expect(() => plan([prop('integer[]', over)], { p: [given] })).toThrow(message);
+    expect(plan([prop('integer', over)], { p: limit }).values).toEqual({ p: { value: limit } });
+  });
+
+  it('are at most 64 KB', () => {
+    expect(() => plan([prop('string')], { p: 'é'.repeat(32_768) })).not.toThrow();
+    const error = refusal(() => plan([prop('string')], { p: 'é'.repeat(32_769) }));
+    expect(error.details).toMatchObject({ prop: 'p', limit: 65_536, actual: '65538 bytes' });
+    expect(() => plan([prop('any')], { p: Array.from({ length: 40_000 }, () => 1) })).toThrow(/65536 bytes/);
+  });
+
+  it('outside of the options are accepted', () => {
+    expect(plan([prop('string', { options: ['a', 'b'] })], { p: 'c' }).values).toEqual({ p: { value: 'c' } });
+  });
+
+  it('of unknown props are dropped, also of names that mean something to JavaScript', () => {
+    const given = JSON.parse('{"p":"a","other":1,"__proto__":{"x":1},"constructor":2}') as Record<string, unknown>;
+    expect(plan([prop('string')], given).values).toEqual({ p: { value: 'a' } });
+    expect(() => plan([{ name: 'constructor', type: 'string' }])).toThrow(/required/);
+  });
+});
+
+describe('required and default', () => {
+  it.each([
+    ['string', {}],
+    ['integer[]', {}],
+    ['object', {}],
+    ['http_request', {}],
+    ['$.interface.timer', {}],
+    ['string', { secret: true }],
+  ])('%s %j is required', (type, over) => {
+    for (const given of [{}, { p: null }, { p: undefined }]) {
+      const error = refusal(() => plan([prop(type, over)], given));
+      expect(error).toMatchObject({ code: 'source.missing_prop', details: { prop: 'p', expected: type } });
+    }
+  });
+
+  it.each([
+    ['string', { optional: true }],
+    ['string', { hidden: true }],
+    ['string', { disabled: true }],
+    ['app', {}],
+    ['alert', {}],
+    ['dir', {}],
+    ['$.interface.apphook', {}],
+    ['$.interface.timer', { optional: true }],
+  ])('%s %j may be without a value', (type, over) => {
+    expect(plan([prop(type, over)])).toMatchObject({ values: {}, timers: [], secrets: [] });
+  });
+
+  it.each([
+    ['string', 'x', 'x'],
+    ['integer', 200, 200],
+    ['boolean', false, false],
+    ['object', { a: 1 }, { a: 1 }],
+    ['string[]', ['a'], ['a']],
+  ])('a default of any type stands in for a missing %s', (type, def, value) => {
+    expect(plan([prop(type, { default: def })]).values).toEqual({ p: { value } });
+    expect(plan([prop(type, { default: def, optional: true })], { p: null }).values).toEqual({ p: { value } });
+  });
+
+  it('never gives a value to an alert or a db', () => {
+    const given = { a: 'text', d: { x: 1 } };
+    const planned = plan(
+      [
+        { name: 'a', type: 'alert' },
+        { name: 'd', type: '$.service.db' },
+      ],
+      given,
+    );
+    expect(planned).toMatchObject({ values: {}, dbProps: ['d'] });
+  });
+
+  it('names the first wrong prop in declaration order', () => {
+    const props = [prop('string', { name: 'a' }), prop('string', { name: 'b' })];
+    expect(refusal(() => plan(props)).details).toMatchObject({ prop: 'a' });
+  });
+});
+
+describe('a value chosen with its label', () => {
+  const labelled = { __lv: { label: 'One', value: '1' } };
+  it('is stored as given and bound as its value', () => {
+    const planned = plan([prop('integer')], { p: labelled }).values['p'];
+    expect(planned).toEqual({ value: labelled });
+    expect(boundValue({ value: labelled })).toBe('1');
+  });
+
+  it('is bound with its label when the prop asks for that', () => {
+    expect(plan([prop('string', { withLabel: true })], { p: labelled }).values).toEqual({
+      p: { value: labelled, withLabel: true },
+    });
+    expect(boundValue({ value: labelled, withLabel: true })).toEqual({ label: 'One', value: '1' });
+    expect(boundValue({ value: 'bare', withLabel: true })).toBe('bare');
+  });
+
+  it('may be a list', () => {
+    const list = {
+      __lv: [
+        { label: 'A', value: 'a' },
+        { label: 'B', value: 'b' },
+      ],
+    };
+    expect(plan([prop('string[]')], { p: list }).values).toEqual({ p: { value: list } });
+    expect(boundValue({ value: list })).toEqual(['a', 'b']);
+  });
+});
+
+describe('secrets', () => {
+  const secret = prop('string', { secret: true });
+
+  it('go to the vault, and only a reference into the definition', () => {
+    const planned = plan([secret], { p: 'hush' });
+    expect(planned.values).toEqual({ p: { secretRef: 'sec_1' } });
+    expect(planned.secrets).toEqual([{ ref: 'sec_1', text: 'hush' }]);
+  });
+
+  it('are kept when left out, or when the mask comes back', () => {
+    const before = stored({ values: { p: { secretRef: 'sec_old' } } });
+    for (const given of [{}, { p: SECRET_MASK }]) {
+      expect(plan([secret], given, before)).toMatchObject({ values: { p: { secretRef: 'sec_old' } }, secrets: [] });
+    }
+  });
+
+  it('are replaced by another text, removed by null', () => {
+    const before = stored({ values: { p: { secretRef: 'sec_old' } } });
+    expect(plan([secret], { p: 'new' }, before).values).toEqual({ p: { secretRef: 'sec_1' } });
+    expect(plan([prop('string', { secret: true, optional: true })], { p: null }, before).values).toEqual({});
+  });
+
+  it('cannot be the mask when none is stored', () => {
+    expect(() => plan([secret], { p: SECRET_MASK })).toThrow(/the mask \*{8}, and none is stored/);
+    expect(plan([prop('string')], { p: SECRET_MASK }).values).toEqual({ p: { value: SECRET_MASK } });
+  });
+
+  it('stay secrets when the new code does not call them so, and become some when it does', () => {
+    const before = stored({ values: { p: { secretRef: 'sec_old' } } });
+    expect(plan([prop('string')], {}, before).values).toEqual({ p: { secretRef: 'sec_old' } });
+    const plain = stored({ values: { p: { value: 'was plain' } } });
+    expect(plan([secret], {}, plain).secrets).toEqual([{ ref: 'sec_1', text: 'was plain' }]);
+  });
+
+  it('must be of type string', () => {
+    expect(() => plan([prop('string[]', { secret: true })], { p: ['a'] })).toThrow(/of type string/);
+  });
+});
+
+describe('endpoints', () => {
+  it('are allocated, whatever was given, with the custom response of the code', () => {
+    const props = [prop('$.interface.http', { customResponse: true }), prop('$.interface.http', { name: 'q' })];
+    expect(plan(props, { p: { endpoint_url: 'https://evil.example' } })).toMatchObject({
+      values: {},
+      endpoints: [
+        { prop: 'p', key: 'ekey1', customResponse: true },
+        { prop: 'q', key: 'ekey2', customResponse: false },
+      ],
+    });
+  });
+
+  it('keep their key over updates, by prop name', () => {
+    const before = stored({ endpoints: [{ prop: 'p', key: 'eold', customResponse: false }] });
+    const props = [prop('$.interface.http', { customResponse: true }), prop('$.interface.http', { name: 'q' })];
+    expect(plan(props, { p: null }, before).endpoints).toEqual([
+      { prop: 'p', key: 'eold', customResponse: true },
+      { prop: 'q', key: 'ekey1', customResponse: false },
+    ]);
+  });
+});
+
+describe('timers', () => {
+  const timer = (over: Partial<ConfigurableProp> = {}): ConfigurableProp => prop('$.interface.timer', over);
+  const every = (intervalSeconds: number) => ({ prop: 'p', cron: null, intervalSeconds, timezone: null });
+  const cron = (text: string, timezone: string | null = null) => ({
+    prop: 'p',
+    cron: text,
+    intervalSeconds: null,
+    timezone,
+  });
+
+  it.each<[unknown, unknown]>([
+    [{ intervalSeconds: 15 }, every(15)],
+    [{ interval_seconds: '900' }, every(900)],
+    [{ cron: null, interval_seconds: 60 }, every(60)],
+    [{ intervalSeconds: 60, timezone: 'Europe/Berlin' }, every(60)],
+    [{ cron: '*/5 * * * *' }, cron('*/5 * * * *')],
+    [{ cron: ' 0  9 * * MON-FRI ', timezone: 'Europe/Berlin' }, cron('0 9 * * MON-FRI', 'Europe/Berlin')],
+    [{ cron: '0 0 29 2 *', interval_seconds: null }, cron('0 0 29 2 *')],
+    [{ cron: '*/15 * * * * *' }, cron('*/15 * * * * *')],
+    [{ cron: '30 0 9 * * *' }, cron('30 0 9 * * *')],
+  ])('take %j', (given, expected) => {
+    expect(plan([timer()], { p: given }).timers).toEqual([expected]);
+  });
+
+  it.each<[unknown, RegExp]>([
+    [{ intervalSeconds: 14 }, /at least 15 seconds; got 14/],
+    [{ intervalSeconds: 0 }, /at least 15 seconds/],
+    [{ intervalSeconds: 1e12 }, /at most 31622400 seconds/],
+    [{ intervalSeconds: 20.5 }, /is an integer; got 20.5/],
+    [{ intervalSeconds: '15s' }, /is an integer/],
+    [{}, /one of \{intervalSeconds\} or \{cron, timezone\?\}/],
+    [{ intervalSeconds: 60, cron: '* * * * *' }, /got both/],
+    [60, /must be \{intervalSeconds\} or/],
+    [[60], /must be \{intervalSeconds\} or/],
+    [{ cron: 'every day' }, /5 fields/],
+    [{ cron: '61 * * * *' }, /5 fields.*got "61 \* \* \* \*"/],
+    [{ cron: '@daily' }, /5 fields/],
+    [{ cron: '0 0 30 2 *' }, /comes round at all/],
+    [{ cron: '* * * * * *' }, /at least 15 seconds between two ticks/],
+    [{ cron: '0,50 * * * * *' }, /which leaves 10/],
+    [{ cron: '0 9 * * *', timezone: 'Mars/Olympus' }, /IANA name.*got "Mars\/Olympus"/],
+    [{ cron: '0 9 * * *', timezone: 5 }, /IANA name/],
+    [{ cron: 5 }, /5 fields/],
+  ])('refuse %j', (given, message) => {
+    const error = refusal(() => plan([timer()], { p: given }));
+    expect(error).toMatchObject({ code: 'source.invalid_prop', details: { prop: 'p' } });
+    expect(error.message).toMatch(message);
+  });
+
+  it('prefer static, then given, then stored, then default', () => {
+    const withDefault = timer({ default: { intervalSeconds: 900 } });
+    const before = stored({ timers: [every(120)] });
+    expect(plan([withDefault]).timers).toEqual([every(900)]);
+    expect(plan([withDefault], {}, before).timers).toEqual([every(120)]);
+    expect(plan([withDefault], { p: { intervalSeconds: 60 } }, before).timers).toEqual([every(60)]);
+    expect(plan([withDefault], { p: null }, before).timers).toEqual([every(900)]);
+    const fixed = timer({ static: { intervalSeconds: 30 }, default: { intervalSeconds: 900 } });
+    expect(plan([fixed], { p: { intervalSeconds: 60 } }, before).timers).toEqual([every(30)]);
+  });
+
+  it('check what the code says too', () => {
+    expect(() => plan([timer({ static: { intervalSeconds: 1 } })])).toThrow(/at least 15/);
+    expect(() => plan([timer({ default: { intervalSeconds: 1 } })])).toThrow(/at least 15/);
+  });
+});
+
+describe('an update', () => {
+  const before = stored({ values: { a: { value: 'kept' }, gone: { value: 1 }, b: { value: 'old' } } });
+  const props = [prop('string', { name: 'a' }), prop('string', { name: 'b', optional: true })];
+
+  it('merges per key: omitted keeps, null removes, props that the code has no more are dropped', () => {
+    expect(plan(props, {}, before).values).toEqual({ a: { value: 'kept' }, b: { value: 'old' } });
+    expect(plan(props, { b: null }, before).values).toEqual({ a: { value: 'kept' } });
+    expect(plan(props, { b: 'new' }, before).values).toEqual({ a: { value: 'kept' }, b: { value: 'new' } });
+  });
+
+  it('does not remove what is required', () => {
+    expect(refusal(() => plan(props, { a: null }, before)).code).toBe('source.missing_prop');
+  });
+
+  it('checks kept values against the new code', () => {
+    expect(() => plan([prop('integer', { name: 'a' })], {}, before)).toThrow(/prop a must be an integer; got "kept"/);
+  });
+});

@@ -1,0 +1,141 @@
+import { type EventStore } from '#libs/kernel/event-store.js';
+import { START, streamName, type RecordedEvent } from '#libs/kernel/events.js';
+import { commandHandler, load, type CommandContext } from '#libs/kernel/handle-command.js';
+import { newCommandId } from '#libs/kernel/ids.js';
+import { InMemoryVault, SteppingClock } from '#libs/kernel/testing/control-plane.js';
+import { InMemoryEventStore } from '#libs/kernel/testing/in-memory-event-store.js';
+import { Upcasters } from '#libs/kernel/upcasting.js';
+import { DeleteSource, DeleteSourceHandler } from '../delete-source/delete-source.handler.js';
+import {
+  DeploySource,
+  DeploySourceHandler,
+  type DeploySourceRequest,
+  type SourceResult,
+} from '../deploy-source/deploy-source.handler.js';
+import { sourceDecider, type SourceState } from '../domain/source.js';
+import { NameSlugs } from '../name-slugs.js';
+import { reconcileSources, type Reconciled } from '../reconcile-sources.js';
+import { SourceOperations } from '../source-operations.js';
+import { SourcesView } from '../sources-view.js';
+import { UpdateSource, UpdateSourceHandler, type UpdateSourceRequest } from '../update-source/update-source.handler.js';
+import { FakeCatalog, FakeHooks, FakeTopics } from './fakes.js';
+
+/** What outlives a process. */
+export class Disk {
+  readonly clock = new SteppingClock();
+  readonly store = new InMemoryEventStore(this.clock);
+  readonly vault = new InMemoryVault();
+  readonly topics = new FakeTopics();
+
+  async events(): Promise<readonly RecordedEvent[]> {
+    return this.store.readAll(START, 100_000);
+  }
+}
+
+export class PowerFailure extends Error {}
+
+/** Lets `left` effects through and fails all after; with `answerLost` the last one still happens, unheard. */
+export class PowerSwitch {
+  used = 0;
+  constructor(
+    private left = Infinity,
+    private readonly answerLost = false,
+  ) {}
+
+  async pass<T>(effect: () => Promise<T>): Promise<T> {
+    if (this.left <= 0) throw new PowerFailure('the power is off');
+    this.left--;
+    this.used++;
+    const result = await effect();
+    if (this.left <= 0 && this.answerLost) throw new PowerFailure('the power went off');
+    return result;
+  }
+}
+
+/** Calls to these methods are effects of the process, and cost power. */
+const powered = <T extends object>(target: T, methods: readonly (keyof T)[], power: PowerSwitch): T =>
+  new Proxy(target, {
+    get: (object, name) => {
+      const value: unknown = Reflect.get(object, name, object);
+      if (typeof value !== 'function') return value;
+      const call = value.bind(object) as (...args: unknown[]) => Promise<unknown>;
+      return methods.includes(name as keyof T) ? (...args: unknown[]) => power.pass(() => call(...args)) : call;
+    },
+  });
+
+export const contextFor = (workspaceId = 'o_1', userId = 'u_1'): CommandContext => {
+  const commandId = newCommandId();
+  return {
+    commandId,
+    correlationId: commandId,
+    causationId: commandId,
+    actor: { userId, apiKeyId: 'key_1' },
+    workspaceId,
+  };
+};
+
+/** One process with this context, over a disk: no HTTP, no read models. A second one over the same disk is a restart. */
+export class Machine {
+  readonly hooks = new FakeHooks();
+  readonly catalog = new FakeCatalog();
+  private readonly upcasters = new Upcasters();
+  private readonly store: EventStore;
+  private readonly operations: SourceOperations;
+
+  constructor(
+    readonly disk = new Disk(),
+    readonly power = new PowerSwitch(),
+  ) {
+    this.store = powered<EventStore>(disk.store, ['append'], power);
+    const handle = commandHandler({ store: this.store, upcasters: this.upcasters });
+    this.operations = new SourceOperations(
+      handle,
+      this.store,
+      this.upcasters,
+      { waitFor: async () => true },
+      powered(disk.vault, ['put', 'delete'], power),
+      disk.clock,
+      powered(this.hooks, ['runHook', 'settled'], power),
+      powered(disk.topics, ['create', 'remove'], power),
+      new NameSlugs(handle, disk.clock),
+    );
+  }
+
+  deploy(request: Partial<DeploySourceRequest> = {}, context = contextFor()): Promise<SourceResult> {
+    const full = { reference: { componentId: 'one' }, configuredProps: {}, emitOnDeploy: true, ...request };
+    return new DeploySourceHandler(this.operations, this.catalog).execute(new DeploySource(full, context));
+  }
+
+  update(id: string, request: Partial<UpdateSourceRequest>, context = contextFor()): Promise<SourceResult> {
+    const full = { active: true, ignoreHookErrors: false, ...request };
+    return new UpdateSourceHandler(this.operations, this.catalog).execute(new UpdateSource(id, full, context));
+  }
+
+  delete(id: string, ignoreHookErrors = false, context = contextFor()): Promise<unknown> {
+    return new DeleteSourceHandler(this.operations).execute(new DeleteSource(id, ignoreHookErrors, context));
+  }
+
+  async stateOf(id: string): Promise<SourceState> {
+    const stream = streamName(sourceDecider.category, id);
+    return (await load(this.disk.store, this.upcasters, sourceDecider, stream)).state;
+  }
+
+  async view(): Promise<SourcesView> {
+    const view = new SourcesView();
+    for (const event of await this.disk.events()) view.apply(event);
+    return view;
+  }
+
+  /** What a start does. */
+  async reconcile(startedBefore?: number): Promise<Reconciled> {
+    const { topics, vault, clock } = this.disk;
+    return reconcileSources({
+      view: await this.view(),
+      handle: commandHandler({ store: this.store, upcasters: this.upcasters }),
+      topics: powered(topics, ['create', 'remove'], this.power),
+      vault: powered(vault, ['put', 'delete'], this.power),
+      clock,
+      ...(startedBefore === undefined ? {} : { startedBefore }),
+    });
+  }
+}
