@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createHmac } from 'node:crypto';
 import { createEgress } from '#libs/egress/guarded-dispatcher.js';
+import { startSink } from './testing/http-sink.js';
 import {
   answerOk,
   answerWith,
@@ -186,6 +187,24 @@ describe('startWebhookWorker: outcomes', () => {
     await h.settled(1);
     expect(h.attempts()[0]).toMatchObject({ status: 200, responseSnippet: 'x'.repeat(2048) });
     expect(sent).toBeLessThan(32 * 1024 * 1024);
+  });
+
+  it('retries a refused connection and failed TLS', async () => {
+    const h = harness();
+    const gone = await startSink(answerOk);
+    await gone.close();
+    await h.webhook('wh_gone', gone.url);
+    const tls = await h.sink(answerOk);
+    await h.webhook('wh_tls', tls.url.replace('http:', 'https:'));
+    await h.start({ retries: { ...FAST_RETRIES, delaysMs: [60_000] } });
+    await h.deliver('wh_gone', 1);
+    await h.deliver('wh_tls', 1);
+    await h.settled(2);
+    const errorOf = (id: string): string => h.attempts().find(({ headers }) => headers.webhook === id)!.error!;
+    expect(errorOf('wh_gone')).toContain('ECONNREFUSED');
+    expect(errorOf('wh_tls')).toMatch(/SSL|TLS|EPROTO/);
+    expect(h.attempts().map(({ headers }) => headers.outcome)).toEqual(['retry', 'retry']);
+    expect(tls.received).toEqual([]);
   });
 
   it('through the egress guard: a private address is final, a name that does not resolve is retried', async () => {

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { isNativeError } from 'node:util/types';
 import { EgressRefused } from './address-policy.js';
 import { type GuardedLookup } from './guarded-lookup.js';
 
@@ -122,7 +123,7 @@ export class EgressTunnel {
       this.client.pause();
       this.client.removeListener('data', this.onHead);
       this.client.removeListener('end', this.onEarlyEnd);
-      this.open(line).catch((error: unknown) => this.fail(error instanceof Error ? error : new Error(String(error))));
+      this.open(line).catch((error: unknown) => this.fail(isNativeError(error) ? error : new Error(String(error))));
     }
   };
 
@@ -190,8 +191,9 @@ export class EgressTunnel {
       else if (!to.write(chunk)) from.pause();
     });
     to.on('drain', () => from.resume());
-    // Half-close: the other direction goes on.
-    from.on('end', () => to.end());
+    // Half-close: the other direction goes on. A paused socket may have ended before this.
+    if (from.readableEnded) to.end();
+    else from.on('end', () => to.end());
     from.resume();
   }
 }

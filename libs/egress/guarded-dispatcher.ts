@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { isNativeError } from 'node:util/types';
 import { rootCertificates } from 'node:tls';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { AddressPolicy } from './address-policy.js';
@@ -65,7 +66,7 @@ const guardedConnector = (
       const host = normalizeHost(target.hostname);
       if (isIP(host) !== 0) policy.check(target.hostname, host);
     } catch (error) {
-      const refused = error instanceof Error ? error : new Error(String(error));
+      const refused = isNativeError(error) ? error : new Error(String(error));
       queueMicrotask(() => callback(refused, null));
       return;
     }

@@ -1,5 +1,6 @@
 import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
+import { isNativeError } from 'node:util/types';
 import { EgressRefused, type AddressPolicy } from './address-policy.js';
 
 /** Asks the resolver for all addresses of a name. Rejects with the system's error (`ENOTFOUND`, `EAI_AGAIN`, …). */
@@ -78,7 +79,7 @@ export const asLookupFunction = (lookup: GuardedLookup): LookupFunction => {
         } else if (options.all === true) callback(null, [...usable]);
         else callback(null, first.address, first.family);
       },
-      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), []),
+      (error: unknown) => callback(isNativeError(error) ? error : new Error(String(error)), []),
     );
   };
 };

@@ -1,0 +1,51 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { chmodSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type AddressPolicy } from './address-policy.js';
+import { type GuardedLookup } from './guarded-lookup.js';
+import { type EgressSocket, type EgressSocketLimits, openEgressSocket } from './egress-socket.js';
+
+/** One egress socket per sandboxed source, opened on first use: limits are per source, and none can starve another. */
+export class EgressSockets {
+  private readonly open = new Map<string, Promise<EgressSocket>>();
+
+  private constructor(
+    private readonly folder: string,
+    private readonly options: {
+      readonly policy: AddressPolicy;
+      readonly lookup: GuardedLookup;
+      readonly limits?: Partial<EgressSocketLimits>;
+    },
+  ) {}
+
+  static async create(options: EgressSockets['options']): Promise<EgressSockets> {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-egress-'));
+    // Jailed processes run as other users: they may pass through, not list.
+    chmodSync(folder, 0o711);
+    return new EgressSockets(folder, options);
+  }
+
+  /** Path of the source's socket. */
+  async pathFor(sourceId: string): Promise<string> {
+    let socket = this.open.get(sourceId);
+    if (!socket) {
+      socket = openEgressSocket({ ...this.options, path: join(this.folder, sourceId) });
+      this.open.set(sourceId, socket);
+      socket.catch(() => this.open.delete(sourceId));
+    }
+    return (await socket).path;
+  }
+
+  /** Ends the source's connections. Idempotent. */
+  async drop(sourceId: string): Promise<void> {
+    const socket = this.open.get(sourceId);
+    this.open.delete(sourceId);
+    await (await socket)?.close();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.open.keys()].map((sourceId) => this.drop(sourceId)));
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
