@@ -4,7 +4,7 @@ import { v7 as uuidV7 } from 'uuid';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { bodyReader } from './body.js';
 import { normaliseUrl } from './normalise-url.js';
-import { beginRequest } from './request-state.js';
+import { beginRequest, callerIfAny, requestIdOf } from './request-state.js';
 
 export interface ConfigureHttpOptions {
   /** Largest request body, bytes. */
@@ -13,6 +13,20 @@ export interface ConfigureHttpOptions {
   readonly corsOrigins?: readonly string[];
   /** True from the moment that the process was told to stop: requests are answered 503. */
   readonly shuttingDown?: () => boolean;
+  /** Called once for each request, when its answer is sent or the client is gone. */
+  readonly onFinished?: (request: FinishedRequest) => void;
+}
+
+export interface FinishedRequest {
+  readonly requestId: string;
+  readonly method: string;
+  /** Without the query, which may hold an access token. */
+  readonly path: string;
+  /** 499 when the client left before the answer. */
+  readonly status: number;
+  readonly ms: number;
+  readonly userId?: string;
+  readonly apiKeyId?: string;
 }
 
 export const REQUEST_ID_HEADER = 'X-Request-Id';
@@ -34,6 +48,7 @@ export const configureHttp = (app: NestExpressApplication, options: ConfigureHtt
   app.disable('x-powered-by');
   app.disable('etag');
   app.use(identified);
+  if (options.onFinished) app.use(observed(options.onFinished));
   const origins = options.corsOrigins ?? [];
   if (origins.length > 0) {
     app.enableCors({ origin: origins.includes('*') ? '*' : [...origins], exposedHeaders: EXPOSED, maxAge: 600 });
@@ -53,6 +68,25 @@ const identified: RequestHandler = (request, response, next) => {
   next();
 };
 
+const observed =
+  (onFinished: (request: FinishedRequest) => void): RequestHandler =>
+  (request, response, next) => {
+    const startedAt = performance.now();
+    const path = request.originalUrl.split('?', 1)[0] ?? '';
+    response.once('close', () => {
+      const caller = callerIfAny(request);
+      onFinished({
+        requestId: requestIdOf(request),
+        method: request.method,
+        path,
+        status: response.writableFinished ? response.statusCode : 499,
+        ms: Math.round((performance.now() - startedAt) * 10) / 10,
+        ...(caller ? { userId: caller.userId, apiKeyId: caller.apiKeyId } : {}),
+      });
+    });
+    next();
+  };
+
 const normalised: RequestHandler = (request, _response, next) => {
   request.url = normaliseUrl(request.url);
   next();
@@ -60,8 +94,9 @@ const normalised: RequestHandler = (request, _response, next) => {
 
 const refuseWhen =
   (shuttingDown: () => boolean): RequestHandler =>
-  (_request, response, next) => {
-    if (!shuttingDown()) {
+  (request, response, next) => {
+    // A process that shuts down is alive, and says so.
+    if (!shuttingDown() || request.path === '/healthz' || request.path === '/readyz' || request.path === '/metrics') {
       next();
       return;
     }

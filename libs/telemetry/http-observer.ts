@@ -1,0 +1,13 @@
+import { type FinishedRequest } from '#libs/http/configure-http.js';
+import { type Logger } from './logger.js';
+import { type Metrics } from './metrics.js';
+
+/** One line and one sample for each API request; what machines ask every few seconds is debug. */
+export const httpObserver =
+  (logger: Logger, metrics: Metrics): ((request: FinishedRequest) => void) =>
+  (request) => {
+    metrics.httpRequest(request.method, request.status, request.ms);
+    const routine = /^\/(healthz|readyz|metrics)$/.test(request.path);
+    const level = request.status >= 500 ? 'error' : routine ? 'debug' : 'info';
+    logger[level](request, 'http.request');
+  };

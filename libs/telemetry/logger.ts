@@ -1,0 +1,68 @@
+import { type LoggerService } from '@nestjs/common';
+import { pino, type DestinationStream, type Logger } from 'pino';
+
+export type { Logger };
+export const LOGGER = Symbol('Logger');
+
+export interface LoggerOptions {
+  /** SLUICE_LOG_LEVEL */
+  readonly level: string;
+  /** Which process wrote the line: `standalone`, `router`, … */
+  readonly role: string;
+  /** Default: standard output. */
+  readonly destination?: DestinationStream;
+}
+
+/** JSON lines. What could hold a credential is cut out wherever somebody logs a request or a config by mistake. */
+export const createLogger = ({ level, role, destination }: LoggerOptions): Logger => {
+  const secrets = ['authorization', 'apiKey', 'secretKey', 'access_token', 'signingKey', 'password'];
+  const options = {
+    level,
+    base: { role },
+    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    formatters: { level: (label: string) => ({ level: label }) },
+    redact: { paths: secrets.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '********' },
+  };
+  return destination ? pino(options, destination) : pino(options);
+};
+
+/** Nest's log lines through ours. Its start-up chatter is debug here: the start has a summary of its own. */
+export class NestLogger implements LoggerService {
+  constructor(private readonly logger: Logger) {}
+
+  log(message: unknown, ...rest: unknown[]): void {
+    this.write('debug', message, rest);
+  }
+  error(message: unknown, ...rest: unknown[]): void {
+    this.write('error', message, rest);
+  }
+  warn(message: unknown, ...rest: unknown[]): void {
+    this.write('warn', message, rest);
+  }
+  debug(message: unknown, ...rest: unknown[]): void {
+    this.write('debug', message, rest);
+  }
+  verbose(message: unknown, ...rest: unknown[]): void {
+    this.write('trace', message, rest);
+  }
+  fatal(message: unknown, ...rest: unknown[]): void {
+    this.write('fatal', message, rest);
+  }
+
+  /** Nest gives the context last, and before it the stack of an error. */
+  private write(
+    level: 'fatal' | 'error' | 'warn' | 'debug' | 'trace',
+    message: unknown,
+    rest: readonly unknown[],
+  ): void {
+    const context = rest.at(-1);
+    const stack = rest.length > 1 ? rest[0] : undefined;
+    const fields = {
+      ...(typeof context === 'string' ? { context } : {}),
+      ...(typeof stack === 'string' ? { stack } : {}),
+    };
+    if (message instanceof Error) this.logger[level]({ ...fields, err: message }, message.message);
+    else if (typeof message === 'object' && message !== null) this.logger[level]({ ...fields, ...message });
+    else this.logger[level](fields, String(message));
+  }
+}

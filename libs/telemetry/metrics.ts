@@ -1,0 +1,109 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+export const METRICS = Symbol('Metrics');
+
+/** A value, or one for each value of the label. */
+export type Sample = number | Readonly<Record<string, number>>;
+
+/** What this process counts, in Prometheus' terms. Names begin with `sluice_`, durations are in seconds. */
+export class Metrics {
+  readonly registry = new Registry();
+
+  private readonly httpSeconds = this.histogram('sluice_http_request_seconds', 'Time to answer an API request', [
+    'method',
+    'status',
+  ]);
+  private readonly ingressTotal = this.counter('sluice_ingress_requests_total', 'Requests to endpoints by answer', [
+    'answer',
+  ]);
+  private readonly runsTotal = this.counter('sluice_runs_total', 'Finished runs by status', ['status']);
+  private readonly emitsTotal = this.counter('sluice_emits_total', 'Events emitted, after dedupe', []);
+  private readonly duplicatesTotal = this.counter('sluice_emits_deduped_total', 'Emits that dedupe held back', []);
+  private readonly failuresTotal = this.counter(
+    'sluice_runner_platform_failures_total',
+    'Runs that failed by our fault',
+    [],
+  );
+  private readonly attemptsTotal = this.counter('sluice_webhook_attempts_total', 'Webhook attempts by outcome', [
+    'outcome',
+  ]);
+  private readonly attemptSeconds = this.histogram('sluice_webhook_attempt_seconds', 'Duration of webhook attempts', [
+    'outcome',
+  ]);
+  private readonly deferredTotal = this.counter('sluice_webhook_deferred_total', 'Deliveries put off', []);
+  private readonly writeFailuresTotal = this.counter(
+    'sluice_webhook_write_failures_total',
+    'Failed writes, tried again',
+    [],
+  );
+
+  /** RunnerMetrics of libs/runtime. */
+  readonly runner = {
+    runs: (status: 'ok' | 'threw' | 'killed', count: number): void => this.runsTotal.inc({ status }, count),
+    emits: (count: number): void => this.emitsTotal.inc(count),
+    duplicates: (count: number): void => this.duplicatesTotal.inc(count),
+    platformFailure: (): void => this.failuresTotal.inc(),
+  };
+
+  /** The metrics of libs/ingress. */
+  readonly ingress = {
+    accepted: (): void => this.ingressTotal.inc({ answer: 'accepted' }),
+    refused: (status: number): void => this.ingressTotal.inc({ answer: String(status) }),
+  };
+
+  /** WebhookMetrics of libs/delivery. */
+  readonly webhooks = {
+    onAttempt: (outcome: 'success' | 'retry' | 'final', _status: number | null, ms: number): void => {
+      this.attemptsTotal.inc({ outcome });
+      this.attemptSeconds.observe({ outcome }, ms / 1000);
+    },
+    onDeferred: (count: number): void => this.deferredTotal.inc(count),
+    onWriteFailure: (): void => this.writeFailuresTotal.inc(),
+  };
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  httpRequest(method: string, status: number, ms: number): void {
+    this.httpSeconds.observe({ method, status: String(status) }, ms / 1000);
+  }
+
+  counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
+    return new Counter({ name, help, labelNames: [...labelNames], registers: [this.registry] });
+  }
+
+  gauge<L extends string>(name: string, help: string, labelNames: readonly L[]): Gauge<L> {
+    return new Gauge({ name, help, labelNames: [...labelNames], registers: [this.registry] });
+  }
+
+  histogram<L extends string>(name: string, help: string, labelNames: readonly L[]): Histogram<L> {
+    const buckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+    return new Histogram({ name, help, labelNames: [...labelNames], buckets, registers: [this.registry] });
+  }
+
+  /** A number that somebody else keeps, read whenever the metrics are asked for: backlog, lag, sandboxes, counts. */
+  sampled(name: string, help: string, read: () => Sample | Promise<Sample>, label = 'name'): void {
+    new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers: [this.registry],
+      async collect() {
+        const sample = await read();
+        this.reset();
+        if (typeof sample === 'number') this.set(sample);
+        else for (const [value, number] of Object.entries(sample)) this.set({ [label]: value }, number);
+      },
+    });
+  }
+
+  /** Prometheus text format. */
+  text(): Promise<string> {
+    return this.registry.metrics();
+  }
+
+  get contentType(): string {
+    return this.registry.contentType;
+  }
+}

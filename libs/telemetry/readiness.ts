@@ -1,0 +1,46 @@
+export const READINESS = Symbol('Readiness');
+
+/** undefined: fine. Text: what is wrong, in one sentence. A rejection is a failure too. */
+export type Check = () => string | undefined | Promise<string | undefined>;
+
+export interface ReadinessReport {
+  readonly status: 'ready' | 'not_ready';
+  /** `ok`, or what is wrong, by name of the check. */
+  readonly checks: Readonly<Record<string, string>>;
+}
+
+const TIMEOUT_MS = 2000;
+
+/** Whether this process can do its work: engines reachable, projections caught up, not shutting down. */
+export class Readiness {
+  private readonly checks = new Map<string, Check>();
+
+  constructor(private readonly timeoutMs = TIMEOUT_MS) {}
+
+  register(name: string, check: Check): void {
+    if (this.checks.has(name)) throw new Error(`readiness check ${name} is already registered`);
+    this.checks.set(name, check);
+  }
+
+  async report(): Promise<ReadinessReport> {
+    const results = await Promise.all(
+      [...this.checks].map(async ([name, check]) => [name, (await this.run(check)) ?? 'ok'] as const),
+    );
+    const ready = results.every(([, result]) => result === 'ok');
+    return { status: ready ? 'ready' : 'not_ready', checks: Object.fromEntries(results) };
+  }
+
+  private async run(check: Check): Promise<string | undefined> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<string>((resolve) => {
+      timer = setTimeout(() => resolve(`no answer after ${this.timeoutMs} ms`), this.timeoutMs);
+    });
+    try {
+      return await Promise.race([check(), late]);
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
