@@ -2,6 +2,13 @@ import { type LoggerService } from '@nestjs/common';
 import { pino, type DestinationStream, type Logger } from 'pino';
 
 export type { Logger };
+/** What the parts of the data plane ask for; a Logger is one. */
+export interface Log {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
 export const LOGGER = Symbol('Logger');
 
 export interface LoggerOptions {
