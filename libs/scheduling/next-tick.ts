@@ -1,0 +1,49 @@
+import { Cron } from 'croner';
+import { type Timer } from '#libs/sources/published.js';
+
+const MAX_PARSED = 2_000;
+const parsed = new Map<string, Cron>();
+
+/** Parsing costs more than asking; a pattern without a function schedules nothing. */
+const cronOf = (pattern: string, timezone: string): Cron => {
+  const key = `${timezone}\n${pattern}`;
+  let cron = parsed.get(key);
+  if (!cron) {
+    if (parsed.size >= MAX_PARSED) parsed.clear();
+    parsed.set(key, (cron = new Cron(pattern, { timezone })));
+  }
+  return cron;
+};
+
+/**
+ * The first tick after `after` (exclusive); all epoch milliseconds. Intervals count from `since`, the time at which the
+ * timer was armed, so they do not drift (decisions.md 2.6). Cron follows the clock of its time zone: a time that the
+ * clocks skip ticks when they have moved on, one that they repeat ticks once. undefined: never again.
+ */
+export const nextTick = (timer: Timer, since: number, after: number): number | undefined => {
+  if (timer.intervalSeconds !== null) {
+    const interval = timer.intervalSeconds * 1000;
+    if (!(interval > 0)) return undefined;
+    return since + Math.max(1, Math.floor((after - since) / interval) + 1) * interval;
+  }
+  if (timer.cron === null) return undefined;
+  return cronOf(timer.cron, timer.timezone ?? 'UTC')
+    .nextRun(new Date(Math.max(after, since)))
+    ?.getTime();
+};
+
+/**
+ * When a timer is due first, given the last tick that was given out (before a restart), if any. It may lie in the past:
+ * then one tick is owed, for that time, however many were missed. With `atOnce` an interval timer that never ticked is
+ * due when it was armed; cron waits.
+ */
+export const firstDue = (
+  timer: Timer,
+  since: number,
+  lastTick: number | undefined,
+  atOnce: boolean,
+): number | undefined => {
+  if (lastTick !== undefined && lastTick >= since) return nextTick(timer, since, lastTick);
+  if (atOnce && timer.intervalSeconds !== null) return since;
+  return nextTick(timer, since, since);
+};

@@ -1,0 +1,250 @@
+import { type Clock } from '#libs/kernel/clock.js';
+import { derivedId } from '#libs/kernel/ids.js';
+import { type Timer } from '#libs/sources/published.js';
+import { type InvocationHeaders } from '#libs/stream-log/envelopes.js';
+import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
+import { DueHeap } from './due-heap.js';
+import { firstDue, nextTick } from './next-tick.js';
+import { tickEventOf } from './tick-event.js';
+import { type TickStore } from './tick-store.js';
+
+/** The timers of a source that are to tick now; none: it is inactive, being changed, or gone. */
+export interface ArmedTimers {
+  readonly sourceId: string;
+  readonly workspaceId: string;
+  readonly timers: readonly Timer[];
+  /** When they were armed, epoch milliseconds; the same after a restart. */
+  readonly since: number;
+  /** Armed by the deployment of the source: interval timers tick at once (decisions.md 2.6). */
+  readonly first: boolean;
+}
+
+/** Sources as the event log has them, in memory. It must have applied the log before the scheduler starts. */
+export interface TimerSources {
+  all(): ReadonlyMap<string, unknown>;
+  armed(sourceId: string): ArmedTimers | undefined;
+  /** Returns how to stop that. */
+  onTimersChanged(listener: (armed: ArmedTimers) => void): () => void;
+}
+
+/** Calls back once; returns how to call that off. */
+export type Alarm = (ms: number, ring: () => void) => () => void;
+
+export const systemAlarm: Alarm = (ms, ring) => {
+  const timer = setTimeout(ring, ms);
+  return () => clearTimeout(timer);
+};
+
+export interface SchedulerOptions {
+  readonly sources: TimerSources;
+  readonly ticks: TickStore;
+  readonly log: StreamLog;
+  readonly topics: TopicPolicy;
+  readonly clock: Clock;
+  readonly alarm?: Alarm;
+  /** Whether interval timers tick once right after the deployment. Default: true. */
+  readonly firstTick?: boolean;
+  /** Ticks could not be written; they are tried again. */
+  readonly onFailure?: (error: Error) => void;
+}
+
+export interface SchedulerMetrics {
+  /** Ticks given out. */
+  ticks: number;
+  /** Ticks of a source whose topic was gone. */
+  dropped: number;
+  failures: number;
+}
+
+export interface Scheduler {
+  readonly metrics: Readonly<SchedulerMetrics>;
+  /** Timers that are armed. */
+  size(): number;
+  /** Gives out nothing more; waits for what is being written. */
+  close(): Promise<void>;
+}
+
+/** Role `scheduler`: turns the timers of sources into invocations. */
+export const startScheduler = async (options: SchedulerOptions): Promise<Scheduler> => {
+  const scheduler = new TimerScheduler(options, new Map(await options.ticks.load()));
+  scheduler.start();
+  return scheduler;
+};
+
+interface Entry {
+  readonly key: string;
+  readonly armed: ArmedTimers;
+  readonly timer: Timer;
+  /** The scheduled time, also when it has passed. */
+  readonly dueAt: number;
+}
+
+/**
+ * The clock may be set, or the machine may sleep: it is looked at this often at least. (Node's timers cannot wait
+ * longer than 2^31 ms in any case.)
+ */
+const MAX_WAIT_MS = 60_000;
+const BATCH = 500;
+const RETRY_MS = [100, 500, 1_000, 5_000, 10_000];
+const SLACK = 1_000;
+
+class TimerScheduler implements Scheduler {
+  readonly metrics: SchedulerMetrics = { ticks: 0, dropped: 0, failures: 0 };
+  /** One alarm, for the earliest. Entries that were disarmed stay until they are due, or too many. */
+  private readonly heap = new DueHeap<Entry>();
+  private readonly live = new Map<string, Entry>();
+  private readonly keysOf = new Map<string, readonly string[]>();
+  private callOff: (() => void) | undefined;
+  private stopListening: (() => void) | undefined;
+  private ringing: Promise<void> = Promise.resolve();
+  private busy = false;
+  private closed = false;
+  private failedInARow = 0;
+
+  constructor(
+    private readonly options: SchedulerOptions,
+    private readonly lastTicks: Map<string, number>,
+  ) {}
+
+  start(): void {
+    const { sources } = this.options;
+    this.stopListening = sources.onTimersChanged((armed) => {
+      this.arm(armed);
+      this.setAlarm();
+    });
+    for (const sourceId of sources.all().keys()) {
+      const armed = sources.armed(sourceId);
+      if (armed) this.arm(armed);
+    }
+    this.setAlarm();
+  }
+
+  size(): number {
+    return this.live.size;
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    this.stopListening?.();
+    this.callOff?.();
+    await this.ringing;
+  }
+
+  private arm(armed: ArmedTimers): void {
+    const { sourceId, timers, since, first } = armed;
+    for (const key of this.keysOf.get(sourceId) ?? []) {
+      this.live.delete(key);
+      // Gone for good: its ticks go with its topics.
+      if (this.options.sources.armed(sourceId) === undefined) this.lastTicks.delete(key);
+    }
+    this.keysOf.delete(sourceId);
+    if (timers.length > 0)
+      this.keysOf.set(
+        sourceId,
+        timers.map(({ prop }) => `${sourceId}/${prop}`),
+      );
+    for (const timer of timers) {
+      const key = `${sourceId}/${timer.prop}`;
+      const atOnce = first && this.options.firstTick !== false;
+      this.schedule(key, armed, timer, firstDue(timer, since, this.lastTicks.get(key), atOnce));
+    }
+  }
+
+  private schedule(key: string, armed: ArmedTimers, timer: Timer, dueAt: number | undefined): void {
+    if (dueAt === undefined) {
+      this.live.delete(key);
+      return;
+    }
+    const entry = { key, armed, timer, dueAt };
+    this.live.set(key, entry);
+    this.heap.push(entry);
+    if (this.heap.size > 2 * this.live.size + SLACK) this.heap.filter((other) => this.live.get(other.key) === other);
+  }
+
+  private setAlarm(): void {
+    // While ticks are written nothing is set: the alarm is set when they are.
+    if (this.busy || this.closed) return;
+    this.callOff?.();
+    this.callOff = undefined;
+    const earliest = this.earliest();
+    if (!earliest) return;
+    const pause = this.failedInARow === 0 ? 0 : (RETRY_MS[Math.min(this.failedInARow, RETRY_MS.length) - 1] ?? 0);
+    const wait = Math.max(pause, earliest.dueAt - this.options.clock.now(), 0);
+    const { alarm = systemAlarm } = this.options;
+    this.callOff = alarm(Math.min(wait, MAX_WAIT_MS), () => {
+      this.ringing = this.ring();
+    });
+  }
+
+  private earliest(): Entry | undefined {
+    for (;;) {
+      const entry = this.heap.peek();
+      if (!entry || this.live.get(entry.key) === entry) return entry;
+      this.heap.pop();
+    }
+  }
+
+  /** Never rejects. */
+  private async ring(): Promise<void> {
+    this.callOff = undefined;
+    this.busy = true;
+    const now = this.options.clock.now();
+    const due: Entry[] = [];
+    for (let next = this.earliest(); next && next.dueAt <= now && due.length < BATCH; next = this.earliest()) {
+      due.push(next);
+      this.heap.pop();
+    }
+    try {
+      if (due.length > 0) await this.give(due, now);
+      this.failedInARow = 0;
+    } catch (error) {
+      this.metrics.failures++;
+      this.failedInARow++;
+      this.options.onFailure?.(error instanceof Error ? error : new Error(String(error)));
+      for (const entry of due) if (this.live.get(entry.key) === entry) this.heap.push(entry);
+    } finally {
+      this.busy = false;
+      this.setAlarm();
+    }
+  }
+
+  /**
+   * 1. The invocations become durable, with ids made of source, prop and scheduled time. 2. The ticks are stored as given
+   * out. A crash between leads to the same invocation again, which the runner knows by its id. 3. The next ones are
+   * counted from now: what was missed meanwhile is not made up for.
+   */
+  private async give(due: readonly Entry[], now: number): Promise<void> {
+    const { log, ticks, topics } = this.options;
+    const offsets = await log.publish(due.map((entry) => invocationOf(entry, topics, now)));
+    await ticks.save(new Map(due.filter((_, i) => offsets[i] !== null).map(({ key }) => [key, now])));
+    due.forEach((entry, i) => {
+      const { key, armed, timer } = entry;
+      if (offsets[i] === null) this.metrics.dropped++;
+      else this.metrics.ticks++;
+      this.lastTicks.set(key, now);
+      // Armed anew, or disarmed, while this was written: what holds now was scheduled then.
+      if (this.live.get(key) === entry) this.schedule(key, armed, timer, nextTick(timer, armed.since, now));
+    });
+  }
+}
+
+const invocationOf = ({ armed, timer, dueAt }: Entry, topics: TopicPolicy, now: number): LogRecord => {
+  const { sourceId, workspaceId } = armed;
+  const headers: InvocationHeaders = {
+    id: derivedId('inv', sourceId, timer.prop, String(dueAt)),
+    kind: 'timer',
+    source: sourceId,
+    workspace: workspaceId,
+    at: String(now),
+    hops: '0',
+    prop: timer.prop,
+    respond: '',
+  };
+  return {
+    topic: topics.invocations(sourceId),
+    key: sourceId,
+    headers,
+    value: JSON.stringify(tickEventOf(timer, dueAt)),
+  };
+};

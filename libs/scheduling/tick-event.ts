@@ -1,0 +1,72 @@
+import { type Timer } from '#libs/sources/published.js';
+
+interface LocalTime {
+  readonly iso8601: {
+    /** With the offset of the zone at that time. */
+    readonly timestamp: string;
+    readonly date: string;
+    readonly time: string;
+    /** IANA name. */
+    readonly timezone: string;
+  };
+  /** Seconds. */
+  readonly epoch: number;
+}
+
+/** What a tick gives to `run` (decisions.md 2.6). */
+export interface TickEvent {
+  /** The scheduled time, seconds. */
+  readonly timestamp: number;
+  readonly interval_seconds?: number;
+  readonly cron?: string;
+  readonly timezone_configured: LocalTime;
+  readonly timezone_utc: LocalTime;
+}
+
+/** `at`: the scheduled time, epoch ms. */
+export const tickEventOf = (timer: Timer, at: number): TickEvent => ({
+  timestamp: Math.floor(at / 1000),
+  ...(timer.cron === null ? { interval_seconds: timer.intervalSeconds ?? 0 } : { cron: timer.cron }),
+  timezone_configured: localTime(at, timer.timezone ?? 'UTC'),
+  timezone_utc: localTime(at, 'UTC'),
+});
+
+const localTime = (at: number, timezone: string): LocalTime => {
+  const { date, clock, offset } = partsOf(at, timezone);
+  const time = `${clock}${offset}`;
+  return { iso8601: { timestamp: `${date}T${time}`, date, time, timezone }, epoch: Math.floor(at / 1000) };
+};
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** There are some 600 zones: the map is bounded by that. */
+const formatOf = (timeZone: string): Intl.DateTimeFormat => {
+  let format = formats.get(timeZone);
+  if (!format) {
+    const two = '2-digit';
+    const fields = { year: 'numeric', month: two, day: two, hour: two, minute: two, second: two } as const;
+    format = new Intl.DateTimeFormat('en-US', { timeZone, hourCycle: 'h23', timeZoneName: 'longOffset', ...fields });
+    formats.set(timeZone, format);
+  }
+  return format;
+};
+
+const partsOf = (at: number, timezone: string): { date: string; clock: string; offset: string } => {
+  if (timezone === 'UTC') {
+    const iso = new Date(at).toISOString();
+    return { date: iso.slice(0, 10), clock: iso.slice(11, 19), offset: 'Z' };
+  }
+  const parts = new Map(
+    formatOf(timezone)
+      .formatToParts(at)
+      .map(({ type, value }) => [type, value]),
+  );
+  const part = (type: Intl.DateTimeFormatPartTypes): string => parts.get(type) ?? '';
+  // `GMT-05:00`, and `GMT` alone for no offset.
+  const offset = part('timeZoneName').slice('GMT'.length) || '+00:00';
+  return {
+    date: `${part('year').padStart(4, '0')}-${part('month')}-${part('day')}`,
+    clock: `${part('hour')}:${part('minute')}:${part('second')}`,
+    offset,
+  };
+};
