@@ -34,21 +34,26 @@ export class Disk {
 
 export class PowerFailure extends Error {}
 
-/** Lets `left` effects through and fails all after; with `answerLost` the last one still happens, unheard. */
+/**
+ * Lets `left` effects through and fails all after; with `blip` only the next one, as a passing fault would. With
+ * `answerLost` the effect at the edge still happens, unheard.
+ */
 export class PowerSwitch {
   used = 0;
   constructor(
     private left = Infinity,
-    private readonly answerLost = false,
+    private readonly fault: { readonly answerLost?: boolean; readonly blip?: boolean } = {},
   ) {}
 
   async pass<T>(effect: () => Promise<T>): Promise<T> {
-    if (this.left <= 0) throw new PowerFailure('the power is off');
-    this.left--;
-    this.used++;
-    const result = await effect();
-    if (this.left <= 0 && this.answerLost) throw new PowerFailure('the power went off');
-    return result;
+    const { answerLost = false, blip = false } = this.fault;
+    const place = this.left--;
+    if (place > 0 || (blip && place < 0)) {
+      this.used++;
+      return effect();
+    }
+    if (place === 0 && answerLost) await effect();
+    throw new PowerFailure('the power is off');
   }
 }
 
