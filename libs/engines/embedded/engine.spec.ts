@@ -11,6 +11,7 @@ import { StateConflict } from '#libs/runtime/run-journal.js';
 import { readRecords } from './fetcher.js';
 import { GroupCommit } from './group-commit.js';
 import { openEmbedded, type EmbeddedEngines } from './index.js';
+import { tableOf, whereClause } from './read-model-tables.js';
 import { migrate } from './schema.js';
 import { Database } from './sqlite-driver.js';
 import { MAX_GROUP_BYTES, Writer } from './writer.js';
@@ -186,10 +187,9 @@ describe('group commit', () => {
     expect((await readModels.page(schema, { where: {}, limit: 10 })).docs.map(({ id }) => id)).toEqual(['b', 'a']);
   });
 
-  it('rejects all of a group whose commit fails, and forgets what it had not written', () => {
+  it('rejects all of a group for which there is no space, and goes on when there is', () => {
     const db = new Database(join(dataDir, 'g.db'), { synchronous: 'FULL' });
-    db.exec('CREATE TABLE t(x)');
-    let full = true;
+    db.exec('CREATE TABLE t(x); PRAGMA max_page_count = 20');
     let resets = 0;
     const group = new GroupCommit('data', db, {
       handlers: {
@@ -198,18 +198,31 @@ describe('group commit', () => {
           return null;
         },
       },
-      beforeCommit: () => {
-        if (full) throw new Error('SQLITE_FULL: database or disk is full');
-      },
       reset: () => resets++,
     });
-    const ops = ['a', 'b', 'c'].map((args) => ({ kind: 'drop_source' as const, args }));
-    expect(group.apply(ops).failures.map(([index]) => index)).toEqual([0, 1, 2]);
+    const ops = ['small', 'x'.repeat(200_000), 'small'].map((args) => ({ kind: 'drop_source' as const, args }));
+    const { failures } = group.apply(ops);
+    expect(failures.map(([index]) => index)).toEqual([0, 1, 2]);
+    expect(failures[0]?.[1]).toMatchObject({ rule: 'failed', message: expect.stringContaining('full'), fatal: false });
     expect(resets).toBe(1);
-    full = false;
+    db.exec('PRAGMA max_page_count = 1000');
     expect(group.apply(ops).failures).toEqual([]);
     expect(db.sql('SELECT count(*) AS n FROM t').get()).toEqual({ n: 3 });
     db.close();
+  });
+
+  it('that nobody carries out any more rejects, now and later, and is fatal', async () => {
+    const fatal: Error[] = [];
+    const script = `import { parentPort } from 'node:worker_threads';
+      parentPort.on('message', () => process.exit(3));
+      parentPort.postMessage({ type: 'ready' });`;
+    const entry = new URL(`data:text/javascript,${encodeURIComponent(script)}`);
+    const writer = await Writer.start(dataDir, ['data'], (error) => fatal.push(error), entry);
+    const both = await Promise.allSettled([writer.submit('drop_source', 'a'), writer.submit('drop_source', 'b')]);
+    expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await expect(writer.submit('drop_source', 'c')).rejects.toThrow('the writer thread ended with code 3');
+    expect(fatal.map(({ message }) => message)).toEqual(['the writer thread ended with code 3']);
+    await writer.close();
   });
 
   it('bounds what is on its way to the writer, whatever waits', async () => {
@@ -247,6 +260,25 @@ describe('reading', () => {
     other.close();
     reader.close();
     expect(await log.read('t', -1, 100)).toHaveLength(9);
+  });
+
+  it('looks a list up by the field that narrows it down most', async () => {
+    const { readModels } = await engines();
+    const schema = { name: 'a.v1', indexed: ['workspace', 'slug', 'listed'], sort: 'at' };
+    await readModels.register(schema);
+    const writes = Array.from({ length: 600 }, (_, i) => ({
+      op: 'put' as const,
+      doc: { id: `d${i}`, at: String(i), workspace: 'o_1', slug: `s${i}`, listed: 'yes' },
+    }));
+    await readModels.apply({ schema, generation: 1, expected: null, next: '1', writes });
+    const reader = new Database(join(dataDir, 'read.db'), { readOnly: true });
+    const clause = (where: Record<string, string>): string => whereClause(reader, schema, tableOf(schema, 1), where);
+    expect(clause({ workspace: 'o_1', slug: 's7', listed: 'yes' })).toBe(
+      '+"f_workspace" = ? AND "f_slug" = ? AND +"f_listed" = ?',
+    );
+    expect(clause({ workspace: 'o_2', listed: 'yes' })).toBe('"f_workspace" = ? AND +"f_listed" = ?');
+    expect(() => clause({ other: 'x' })).toThrow('collection a.v1 is not indexed by other');
+    reader.close();
   });
 
   it('goes on while a generation is switched', async () => {

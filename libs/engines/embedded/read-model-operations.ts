@@ -100,13 +100,13 @@ const writeOne = (db: Database, schema: CollectionSchema, table: string, write: 
       return;
     case 'delete_range': {
       const bounds = [write.from, write.to].filter((bound) => bound !== null);
-      const sql = `DELETE FROM ${table} WHERE ${whereClause(schema, write.where)}
+      const sql = `DELETE FROM ${table} WHERE ${whereClause(db, schema, table, write.where)}
         ${write.from === null ? '' : 'AND sort >= ?'} ${write.to === null ? '' : 'AND sort <= ?'}`;
       db.sql(sql).run(...Object.values(write.where), ...bounds);
       return;
     }
     case 'trim': {
-      const where = whereClause(schema, write.where);
+      const where = whereClause(db, schema, table, write.where);
       const values = Object.values(write.where);
       const lowest = db
         .sql(`SELECT sort, id FROM ${table} WHERE ${where} ORDER BY sort DESC, id DESC LIMIT 1 OFFSET ?`)

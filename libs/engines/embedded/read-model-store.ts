@@ -74,7 +74,7 @@ export class EmbeddedReadModelStore implements ReadModelStore {
 
   async page<D extends Doc>(schema: CollectionSchema, query: PageQuery): Promise<Page<D>> {
     const table = this.table(schema);
-    const where = whereClause(schema, query.where);
+    const where = whereClause(this.reader, schema, table, query.where);
     const values = Object.values(query.where);
     const total = this.reader.sql(`SELECT count(*) AS n FROM ${table} WHERE ${where}`).get<{ n: number }>(...values)?.n;
 

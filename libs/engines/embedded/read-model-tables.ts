@@ -1,4 +1,5 @@
 import { type CollectionSchema } from '#libs/kernel/read-model-store.js';
+import { type Database } from './sqlite-driver.js';
 
 /** How a collection lies in read.db: one table per generation, documents as JSON, a column per field looked up by. */
 
@@ -24,17 +25,36 @@ export const createTable = (schema: CollectionSchema, generation: number): strin
 export const dropTable = (schema: CollectionSchema, generation: number): string =>
   `DROP TABLE IF EXISTS ${tableOf(schema, generation)}`;
 
-/** `f_a = ? AND f_b = ?`, in the order of the keys; `1` for none. Throws for a field that the schema does not index. */
-export const whereClause = (schema: CollectionSchema, where: Readonly<Record<string, string>>): string => {
+/** Enough rows to tell a field that narrows a list down from one that does not. */
+const PROBE = 500;
+
+/**
+ * `f_a = ? AND +f_b = ?`, in the order of the keys; `1` for none. Throws for a field that the schema does not index.
+ * Of several fields the one with fewest rows is looked up by index, the others (`+`) are compared: SQLite alone would
+ * take the index made last, however many rows share the value.
+ */
+export const whereClause = (
+  db: Database,
+  schema: CollectionSchema,
+  table: string,
+  where: Readonly<Record<string, string>>,
+): string => {
   const fields = Object.keys(where);
   for (const field of fields) {
     if (!schema.indexed.includes(field)) {
-      throw new Error(
-        `collection ${schema.name} is not indexed by ${field}: only by ${schema.indexed.join(', ') || 'nothing'}`,
-      );
+      const known = schema.indexed.join(', ') || 'nothing';
+      throw new Error(`collection ${schema.name} is not indexed by ${field}: only by ${known}`);
     }
   }
-  return fields.length === 0 ? '1' : fields.map((field) => `${columnOf(field)} = ?`).join(' AND ');
+  if (fields.length === 0) return '1';
+  let [best, fewest] = [fields[0], Number.POSITIVE_INFINITY];
+  for (const field of fields.length > 1 ? fields : []) {
+    const row = db
+      .sql(`SELECT count(*) AS n FROM (SELECT 1 FROM ${table} WHERE ${columnOf(field)} = ? LIMIT ${PROBE})`)
+      .get<{ n: number }>(where[field] ?? '');
+    if (row && row.n < fewest) [best, fewest] = [field, row.n];
+  }
+  return fields.map((field) => `${field === best ? '' : '+'}${columnOf(field)} = ?`).join(' AND ');
 };
 
 /** What tells two schemas of one name apart. */

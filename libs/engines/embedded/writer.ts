@@ -70,8 +70,13 @@ export class Writer {
   }
 
   /** Rejects when a file cannot be opened, or is of a newer schema. */
-  static async start(dataDir: string, files: readonly FileName[], onFatal: (error: Error) => void): Promise<Writer> {
-    const worker = new Worker(compiled('writer-thread.js'), {
+  static async start(
+    dataDir: string,
+    files: readonly FileName[],
+    onFatal: (error: Error) => void,
+    entry = compiled('writer-thread.js'),
+  ): Promise<Writer> {
+    const worker = new Worker(entry, {
       workerData: { dataDir, files },
       resourceLimits: { maxYoungGenerationSizeMb: 8 },
     });
