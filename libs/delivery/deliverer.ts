@@ -35,6 +35,8 @@ type Wait = Promise<'done' | 'again' | void>;
 
 const MAX_ERROR = 500;
 const KEYS_PAUSE_MS = 30_000;
+/** While a probe is out, what is due waits for its result. */
+const PROBE_PAUSE_MS = 1000;
 /** Endpoints remembered before those without work are forgotten. */
 const MAX_ENDPOINTS = 10_000;
 
@@ -260,9 +262,10 @@ export class Deliverer {
     const { clock, settings, random } = this.options;
     const endpoint = this.endpoints.get(entry.owner);
     const now = clock.now();
-    if (endpoint?.gate(now) !== 'hold' || now - Number(entry.record.headers.at ?? '0') > settings.maxAgeMs)
-      return undefined;
-    return endpoint.heldUntil(now, random());
+    const gate = endpoint?.gate(now);
+    if (endpoint === undefined || gate === 'pass' || gate === 'probe') return undefined;
+    if (now - Number(entry.record.headers.at ?? '0') > settings.maxAgeMs) return undefined;
+    return gate === 'wait' ? now + PROBE_PAUSE_MS : endpoint.heldUntil(now, random());
   }
 
   /** Starts nothing more; resolves when nothing is in flight, at the latest after `ms`, when the rest is ended. */

@@ -88,6 +88,7 @@ export class Endpoint {
     random: number;
     holdMs: number;
   }): void {
+    const before = this.breaker.phase;
     this.inFlight--;
     const { well, probe, ms, now, random, holdMs } = result;
     this.averageMs = this.averageMs === undefined ? ms : this.averageMs * (1 - WEIGHT) + ms * WEIGHT;
@@ -95,7 +96,8 @@ export class Endpoint {
     if (well !== undefined || probe) {
       this.breaker = afterResult(this.breaker, well ?? true, probe, now, random, this.settings.breaker, holdMs);
     }
-    if (this.breaker.phase === 'closed') this.held = 0;
+    // Each pause starts to space them out anew.
+    if (this.breaker.phase !== before) this.held = 0;
     this.wakeAll();
   }
 

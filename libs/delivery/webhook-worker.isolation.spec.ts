@@ -110,4 +110,31 @@ describe('startWebhookWorker: order, limits and isolation', () => {
     await receiver.got(2);
     expect(worker.pressure()).toBe(50);
   });
+
+  it('puts a due delivery off in the schedule while the breaker is open, without its lane', async () => {
+    const h = harness();
+    const receiver = await h.sink(answerWith(503));
+    await h.webhook('wh_a', receiver.url);
+    const breaker = { failuresInRow: 1, failureRate: 1, minSamples: 100, openMs: 60_000, maxOpenMs: 60_000, jitter: 0 };
+    await h.start({ breaker });
+    await h.deliver('wh_a', 1);
+    await h.settled(1);
+    await until(() => ([...h.schedule.entries.values()][0]?.dueAt ?? 0) > Date.now() + 30_000);
+    expect(receiver.received).toHaveLength(1);
+    expect(h.log.records.get('deliveries.wh_a')).toHaveLength(1);
+    expect([...h.schedule.entries.keys()]).toEqual(['dlv_wh_a_1/2.0']);
+  });
+
+  it('serves a lane of many webhooks, a hanging one among them', async () => {
+    const h = harness();
+    const hanging = await h.sink(() => undefined);
+    const well = await h.sink(answerOk);
+    await h.webhook('wh_well', well.url);
+    await h.webhook('wh_slow', hanging.url, { timeoutMs: 30_000 });
+    await h.start();
+    const mixed = [1, 2, 3, 4, 5].flatMap((n) => [h.delivery('wh_slow', n), h.delivery('wh_well', n)]);
+    await h.log.publish(mixed.map((record) => ({ ...record, topic: 'deliveries.wh_well' })));
+    await h.settled(5);
+    expect(idsAt(well)).toHaveLength(5);
+  });
 });

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo } from 'node:net';
+import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { type LookupAddress } from 'node:dns';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { request } from 'undici';
@@ -128,5 +128,22 @@ describe('createEgress', () => {
   it('rejects with the error of the resolver', async () => {
     const resolver = (): Promise<never> => Promise.reject(Object.assign(new Error('gone'), { code: 'ENOTFOUND' }));
     await expect(get('gone.example', make({ resolver }))).rejects.toMatchObject({ code: 'ENOTFOUND' });
+  });
+
+  it('asks for the name in TLS, at the checked address', async () => {
+    let hello = '';
+    const tls = createTcpServer((socket) => {
+      socket.on('error', () => socket.destroy());
+      socket.once('data', (chunk) => {
+        hello = chunk.toString('latin1');
+        socket.destroy();
+      });
+    });
+    await new Promise<void>((resolve) => tls.listen(0, '127.0.0.1', resolve));
+    const { dispatcher } = make({ allow: ['127.0.0.1'], resolver: async () => [loopback] });
+    const url = `https://named.example:${(tls.address() as AddressInfo).port}/`;
+    await expect(request(url, { dispatcher })).rejects.toThrow();
+    await new Promise((resolve) => tls.close(resolve));
+    expect(hello).toContain('named.example');
   });
 });
