@@ -6,7 +6,7 @@ import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { DueHeap } from './due-heap.js';
 import { firstDue, nextTick } from './next-tick.js';
-import { tickEventOf } from './tick-event.js';
+import { tickEvent } from './tick-event.js';
 import { type TickStore } from './tick-store.js';
 
 /** The timers of a source that are to tick now; none: it is inactive, being changed, or gone. */
@@ -245,6 +245,6 @@ const invocationOf = ({ armed, timer, dueAt }: Entry, topics: TopicPolicy, now: 
     topic: topics.invocations(sourceId),
     key: sourceId,
     headers,
-    value: JSON.stringify(tickEventOf(timer, dueAt)),
+    value: tickEvent(timer, dueAt),
   };
 };

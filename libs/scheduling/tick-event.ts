@@ -13,23 +13,14 @@ interface LocalTime {
   readonly epoch: number;
 }
 
-/** What a tick gives to `run` (decisions.md 2.6). */
-export interface TickEvent {
-  /** The scheduled time, seconds. */
-  readonly timestamp: number;
-  readonly interval_seconds?: number;
-  readonly cron?: string;
-  readonly timezone_configured: LocalTime;
-  readonly timezone_utc: LocalTime;
-}
-
-/** `at`: the scheduled time, epoch ms. */
-export const tickEventOf = (timer: Timer, at: number): TickEvent => ({
-  timestamp: Math.floor(at / 1000),
-  ...(timer.cron === null ? { interval_seconds: timer.intervalSeconds ?? 0 } : { cron: timer.cron }),
-  timezone_configured: localTime(at, timer.timezone ?? 'UTC'),
-  timezone_utc: localTime(at, 'UTC'),
-});
+/** JSON text of the event that a tick gives to `run` (decisions.md 2.6). `at`: the scheduled time, epoch ms. */
+export const tickEvent = (timer: Timer, at: number): string =>
+  JSON.stringify({
+    timestamp: Math.floor(at / 1000),
+    ...(timer.cron === null ? { interval_seconds: timer.intervalSeconds } : { cron: timer.cron }),
+    timezone_configured: localTime(at, timer.timezone ?? 'UTC'),
+    timezone_utc: localTime(at, 'UTC'),
+  });
 
 const localTime = (at: number, timezone: string): LocalTime => {
   const { date, clock, offset } = partsOf(at, timezone);
