@@ -28,7 +28,14 @@ export interface Inspector {
   close(): Promise<void>;
 }
 
-const SETTINGS: ChildSettings = { sourceId: '', props: {}, db: {}, concurrency: 1, egress: null, inspect: true };
+const SETTINGS: Omit<ChildSettings, 'tmp'> = {
+  sourceId: '',
+  props: {},
+  db: {},
+  concurrency: 1,
+  egress: null,
+  inspect: true,
+};
 
 export const createInspector = (options: InspectorOptions): Inspector => {
   const timeoutMs = options.timeoutMs ?? 10_000;
@@ -66,7 +73,7 @@ const inspect = async (house: JailHouse, bundle: string, timeoutMs: number): Pro
     );
     child.kill();
   }, timeoutMs);
-  child.send(encodeRecord(0, { t: 'init', settings: SETTINGS }, [bundle]));
+  child.send(encodeRecord(0, { t: 'init', settings: { ...SETTINGS, tmp: child.plan.tmp } }, [bundle]));
   const end = await child.ended;
   clearTimeout(timer);
   if (answer instanceof DomainError) throw answer;

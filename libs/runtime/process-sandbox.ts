@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { type Clock, systemClock } from '../kernel/clock.js';
 import { parseChildMessage } from './child-message.js';
 import { DEFAULT_JAIL_LIMITS, JailHouse, type JailLimits } from './jail-house.js';
-import { type JailLevel } from './jail/jail-level.js';
+import { type JailLevel, type SpawnPlan } from './jail/jail-level.js';
 import { type JailedProcess, type JailedProcessHandlers } from './jail/jailed-process.js';
 import { causeOf, userError } from './process-end.js';
 import { ProcessSandbox } from './warm-process.js';
@@ -90,7 +90,7 @@ const startSandbox = async (
     const { code, text } = causeOf(end, memoryMb);
     failed?.(userError(code, `${text}${end.stderr === '' ? '' : `: ${end.stderr.slice(0, 500)}`}`));
   });
-  child.send(encodeRecord(0, { t: 'init', settings: settingsOf(spec, child.egress) }, [bundle]));
+  child.send(encodeRecord(0, { t: 'init', settings: settingsOf(spec, child.plan) }, [bundle]));
   try {
     await loading;
   } catch (error) {
@@ -104,11 +104,12 @@ const startSandbox = async (
   return sandbox;
 };
 
-const settingsOf = (spec: SandboxSpec, egress: string | null): ChildSettings => ({
+const settingsOf = (spec: SandboxSpec, { egress, tmp }: SpawnPlan): ChildSettings => ({
   sourceId: spec.sourceId,
   props: spec.props,
   db: spec.db,
   concurrency: spec.concurrency,
   egress,
+  tmp,
   inspect: false,
 });

@@ -70,6 +70,8 @@ export interface ChildSettings {
   readonly concurrency: number;
   /** Unix socket of the egress guard, as the child sees it; null for no network. */
   readonly egress: string | null;
+  /** The folder that it may write to. */
+  readonly tmp: string;
   /** Only describe what the bundle exports (`meta`), do not bind it. */
   readonly inspect: boolean;
 }

@@ -26,6 +26,8 @@ const STOP_GRACE_MS = 500;
 /** Invocations that the child holds: two frames, so that it never waits for the host. */
 const WINDOW = 2 * MAX_BATCH;
 const MAX_FRAME_BYTES = MB;
+/** `ready`. */
+const HEARD_AT_START = 1;
 
 interface Queued {
   readonly request: RunRequest;
@@ -42,13 +44,15 @@ export class ProcessSandbox implements Sandbox {
   private nextRun = 1;
   /** After `init` down, and `ready` up. */
   private nextRecord = 1;
-  private heard = 1;
+  private heard = HEARD_AT_START;
   private startOrder = 0;
   private lastHeardAt = 0;
   private dispatchPlanned = false;
   private watchdog: NodeJS.Timeout | undefined;
   private cause: Cause | undefined;
   private culprit: RunCollector | undefined;
+  private breached = false;
+  private stopped = false;
   private isAlive = true;
   private readonly finished: Promise<void>;
 
@@ -84,6 +88,7 @@ export class ProcessSandbox implements Sandbox {
 
   async stop(): Promise<void> {
     this.cause ??= { code: 'ProcessExited', text: 'the sandbox was stopped' };
+    this.stopped = true;
     this.isAlive = false;
     if (this.sent.size === 0) this.child.kill();
     else this.child.hangUp();
@@ -106,6 +111,7 @@ export class ProcessSandbox implements Sandbox {
 
   onBreach(breach: ProtocolBreach): void {
     this.cause ??= { code: 'ProcessExited', text: `the process was ended because of ${breach.message}` };
+    this.breached = true;
     this.isAlive = false;
   }
 
@@ -227,19 +233,21 @@ export class ProcessSandbox implements Sandbox {
     );
   }
 
-  /** Kills the process when a run overstays, or when the next one to start is not even heard of (see Uplink.spill). */
+  /**
+   * Kills the process when a run overstays, or when one that could start is not even heard to have started: then
+   * something blocks the whole process since the last word from it (Uplink.spill).
+   */
   private endOverdue(): void {
     const now = this.clock.now();
-    let going = 0;
-    let next: RunCollector | undefined;
+    let free = this.spec.concurrency;
+    const next: RunCollector[] = [];
     for (const run of this.sent.values()) {
-      if (run.started) {
-        if (!run.beside) going++;
-        if (now - run.startedAt >= run.timeoutMs) return this.killFor(run);
-      } else next ??= run;
+      if (!run.started) next.push(run);
+      else if (now - run.startedAt >= run.timeoutMs) return this.killFor(run);
+      else if (!run.beside) free--;
     }
-    if (next && going < this.spec.concurrency && now - Math.max(next.sentAt, this.lastHeardAt) >= next.timeoutMs)
-      this.killFor(undefined);
+    const isStuck = (run: RunCollector): boolean => now - Math.max(run.sentAt, this.lastHeardAt) >= run.timeoutMs;
+    if (next.slice(0, Math.max(free, 0)).some(isStuck)) this.killFor(undefined);
   }
 
   private killFor(run: RunCollector | undefined): void {
@@ -262,6 +270,7 @@ export class ProcessSandbox implements Sandbox {
     this.readSpilled(end.spilled);
     const cause = this.cause ?? causeOf(end, this.memoryMb);
     this.cause = cause;
+    this.blameFirst(cause);
     const culprit = this.culprit ?? (cause.code === 'Timeout' ? this.lastStarted() : undefined);
     const now = this.clock.now();
     for (const run of this.sent.values()) {
@@ -271,6 +280,19 @@ export class ProcessSandbox implements Sandbox {
     for (const { reject } of this.queue.slice(this.queueHead)) reject(this.gone());
     this.sent.clear();
     this.queue = [];
+  }
+
+  /**
+   * A process that hangs, breaks the protocol, or ends before it said anything at all cannot have it count as never
+   * started: whoever sends it again would do so for ever.
+   */
+  private blameFirst({ code }: Cause): void {
+    const all = [...this.sent.values()];
+    const first = all[0];
+    const endedAtOnce = this.heard === HEARD_AT_START && !this.stopped;
+    if (!first || all.some((run) => run.started) || !(code === 'Timeout' || this.breached || endedAtOnce)) return;
+    first.startedAt = first.sentAt;
+    first.startOrder = ++this.startOrder;
   }
 
   private errorOf(

@@ -31,13 +31,16 @@ export const loadBundle = (code: string): unknown => {
 /** The one object that a module exports: ESM default, `exports.default`, or `module.exports`. */
 export const componentOf = (exported: unknown): ComponentObject => {
   let value = exported;
-  // `export default` of a CommonJS file that was itself transpiled gives two layers.
-  for (let depth = 0; depth < 2 && isObject(value) && isObject(value.default); depth++) value = value.default;
+  // The default export of a CommonJS file that was itself transpiled comes in two layers.
+  for (let depth = 0; depth < 2 && isObject(value); depth++) {
+    if ('default' in value && (value.__esModule === true || isObject(value.default))) value = value.default;
+    else if (value.__esModule === true) throw new TypeError('the module has no default export: that is the component');
+  }
   if (typeof value === 'function') throw new TypeError('the component must export an object, not a function');
   if (!isObject(value) || Array.isArray(value))
     throw new TypeError(`the component must export an object, not ${Array.isArray(value) ? 'an array' : typeof value}`);
   if (Object.keys(value).length === 0)
-    throw new TypeError('the module exports nothing: a component is its default export');
+    throw new TypeError('the module exports nothing: the component is its default export, or module.exports');
   return value;
 };
 

@@ -57,6 +57,7 @@ class Child {
     for (const name of Object.keys(process.env)) Reflect.deleteProperty(process.env, name);
     process.env.PD_COMPONENT = settings.sourceId;
     tunnelSockets(settings.egress);
+    liveIn(settings.tmp);
     this.concurrency = settings.concurrency;
     this.db = new SourceDb(settings.db);
     const bundle = raw.toString('utf8');
@@ -159,13 +160,15 @@ const invoke = async (
 };
 
 /** No account, no home directory: packages that ask for one while loading get a plain answer. */
-const nameTheUser = (): void => {
-  os.homedir = () => '/tmp';
+const liveIn = (tmp: string): void => {
+  process.chdir(tmp);
+  os.tmpdir = () => tmp;
+  os.homedir = () => tmp;
   os.userInfo = (() => ({
     uid: -1,
     gid: -1,
     username: 'component',
-    homedir: '/tmp',
+    homedir: tmp,
     shell: null,
   })) as typeof os.userInfo;
 };
@@ -183,7 +186,6 @@ const offerWrappers = (): void => {
 const start = (): void => {
   const child = new Child();
   captureConsole();
-  nameTheUser();
   offerWrappers();
   process.on('exit', (code) => {
     const owner = currentExecution.getStore();

@@ -67,5 +67,6 @@ const plan = ({ bwrap, prlimit, node }: Programs, shape: Shape, spec: JailSpec):
     cwd: '/',
     uid: shape.ownUser ? spec.uid : null,
     egress: spec.egressSocket === undefined ? null : EGRESS,
+    tmp: '/tmp',
   };
 };

@@ -20,6 +20,8 @@ export interface SpawnPlan {
   readonly uid: number | null;
   /** The egress socket as the child sees it. */
   readonly egress: string | null;
+  /** The folder that the child may write to, as it sees it. */
+  readonly tmp: string;
 }
 
 export type JailName = 'jail (bwrap)' | 'jail (unshare)' | 'process';

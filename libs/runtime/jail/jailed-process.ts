@@ -11,7 +11,7 @@ import {
   UP_FD,
   type RawRecord,
 } from '../protocol.js';
-import { type JailLevel, type JailSpec } from './jail-level.js';
+import { type JailLevel, type JailSpec, type SpawnPlan } from './jail-level.js';
 
 const STDERR_KEPT = 16 * 1024;
 const MAX_SPILL = 16 * MB;
@@ -37,8 +37,7 @@ export interface JailedProcessHandlers {
 export class JailedProcess {
   /** Settles once the process ended and all that it had said was read. */
   readonly ended: Promise<ProcessEnd>;
-  /** The egress socket as the child sees it. */
-  readonly egress: string | null;
+  readonly plan: SpawnPlan;
   private readonly child: ChildProcess;
   private readonly down: Socket;
   private stderr = '';
@@ -53,7 +52,7 @@ export class JailedProcess {
     free: () => Promise<void> = () => Promise.resolve(),
   ) {
     const plan = level.plan(spec);
-    this.egress = plan.egress;
+    this.plan = plan;
     const spill = openSpill(spec.privateDir);
     try {
       this.child = spawn(plan.file, plan.args, {
@@ -122,7 +121,7 @@ export class JailedProcess {
       const settle = (exitCode: number | null, signal: NodeJS.Signals | null): void => {
         if (settled) return;
         settled = true;
-        const spilled = this.deaf ? Buffer.alloc(0) : readSpill(spill);
+        const spilled = readSpill(spill);
         closeSync(spill);
         resolve({ exitCode, signal, stderr: this.stderr, spilled });
       };

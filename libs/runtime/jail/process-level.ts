@@ -46,5 +46,5 @@ const plan = (spec: JailSpec, ownUser: boolean, prlimit: string | null, setpriv:
     spec.childFile,
   ];
   const [file, ...args] = command as [string, ...string[]];
-  return { file, args, cwd: dir, uid: ownUser ? spec.uid : null, egress: spec.egressSocket ?? null };
+  return { file, args, cwd: dir, uid: ownUser ? spec.uid : null, egress: spec.egressSocket ?? null, tmp: dir };
 };

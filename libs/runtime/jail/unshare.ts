@@ -76,5 +76,6 @@ const plan = (programs: Programs, isRoot: boolean, spec: JailSpec): SpawnPlan =>
     // Mounting needs the server's rights; setpriv gives them up.
     uid: null,
     egress: spec.egressSocket === undefined ? null : EGRESS,
+    tmp: '/tmp',
   };
 };

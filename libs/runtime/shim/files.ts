@@ -2,7 +2,6 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
-import { type ReadableStream } from 'node:stream/web';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.csv': 'text/csv',

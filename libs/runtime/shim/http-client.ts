@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { type ReadableStream } from 'node:stream/web';
 
 /** Requests as components write them for axios, over Node's own fetch (decisions.md 2.14). Runs inside the jail. */
 export interface RequestConfig {

@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, readFileSync } from 'node:fs';
+import http from 'node:http';
+import https from 'node:https';
+import net, { type AddressInfo, type Socket } from 'node:net';
+import path from 'node:path';
+import { detectIsolation } from '../jail/detect.js';
+import { type Sandbox } from '../sandbox.js';
+import { ComponentSandboxes } from '../testing/component-sandboxes.js';
+
+/** Speaks the guard's line protocol; sends each name to a local server. */
+const guard = (ports: () => Record<string, number>, asked: string[]): net.Server =>
+  net.createServer((client) => {
+    let head = '';
+    const read = (chunk: Buffer): void => {
+      head += chunk.toString('latin1');
+      const end = head.indexOf('\n');
+      if (end < 0) return;
+      client.off('data', read);
+      asked.push(head.slice(0, end));
+      const port = ports()[head.slice(0, end).split(' ')[1] ?? ''];
+      if (port === undefined) return void client.end('ERR EHOSTUNREACH the address is not allowed\n');
+      const server = net.connect(port, '127.0.0.1', () => {
+        client.write('OK\n');
+        server.write(Buffer.from(head.slice(end + 1), 'latin1'));
+        client.pipe(server).pipe(client);
+      });
+      server.on('error', () => client.destroy());
+      client.on('error', () => server.destroy());
+    };
+    client.on('data', read);
+  });
+
+const listen = (server: net.Server, at: number | string): Promise<void> =>
+  new Promise((resolve) =>
+    typeof at === 'string' ? server.listen(at, resolve) : server.listen(at, '127.0.0.1', resolve),
+  );
+
+describe('network of a jailed component', () => {
+  let sandboxes: ComponentSandboxes;
+  let sandbox: Sandbox;
+  let certificate: string;
+  const asked: string[] = [];
+  const servers: net.Server[] = [];
+  const open = new Set<Socket>();
+
+  beforeAll(async () => {
+    const level = await detectIsolation('auto');
+    const socketOf = (): string => path.join(sandboxes.dir, 'egress.sock');
+    sandboxes = await ComponentSandboxes.open(level, { egressSocket: () => Promise.resolve(socketOf()) });
+    chmodSync(sandboxes.dir, 0o711);
+    const [key, cert] = ['key.pem', 'cert.pem'].map((name) => path.join(sandboxes.dir, name)) as [string, string];
+    execFileSync(
+      'openssl',
+      [
+        'req',
+        '-x509',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:prime256v1',
+        '-nodes',
+        '-days',
+        '2',
+        '-subj',
+        '/CN=secure.test',
+        '-addext',
+        'subjectAltName=DNS:secure.test',
+        '-keyout',
+        key,
+        '-out',
+        cert,
+      ],
+      { stdio: 'ignore' },
+    );
+    certificate = readFileSync(cert, 'utf8');
+    const answer = (request: http.IncomingMessage, response: http.ServerResponse): void => {
+      let body = '';
+      request.on('data', (chunk) => (body += String(chunk)));
+      request.on('end', () =>
+        response.end(JSON.stringify({ host: request.headers.host, method: request.method, url: request.url, body })),
+      );
+    };
+    const plain = http.createServer(answer);
+    const secure = https.createServer({ key: readFileSync(key), cert: certificate }, answer);
+    const greeting = net.createServer((socket) => {
+      socket.write('220 hello\r\n');
+      socket.on('data', (data) => socket.write(data));
+      socket.on('error', () => socket.destroy());
+    });
+    for (const server of [plain, secure, greeting]) await listen(server, 0);
+    const port = (server: net.Server): number => (server.address() as AddressInfo).port;
+    const proxy = guard(
+      () => ({ 'plain.test': port(plain), 'secure.test': port(secure), 'raw.test': port(greeting) }),
+      asked,
+    );
+    await listen(proxy, socketOf());
+    chmodSync(socketOf(), 0o666);
+    servers.push(plain, secure, greeting, proxy);
+    for (const server of servers) server.on('connection', (socket) => open.add(socket));
+    sandbox = await sandboxes.start(
+      `import net from 'node:net'; import http from 'node:http'; import https from 'node:https'; import tls from 'node:tls';
+       const AsyncFunction = (async () => {}).constructor;
+       const read = (req) => new Promise((resolve, reject) => req.on('error', reject).on('response', (res) => { let text = ''; res.on('data', (d) => text += d).on('end', () => resolve(JSON.parse(text))) }));
+       export default { name: 't', version: '1', async run({ code, ca }) {
+         this.$emit(await new AsyncFunction('net', 'http', 'https', 'tls', 'read', 'ca', code)(net, http, https, tls, read, ca));
+       } }`,
+    );
+  });
+
+  afterAll(async () => {
+    await sandboxes.close();
+    for (const socket of open) socket.destroy();
+    await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  });
+
+  const result = async (code: string): Promise<unknown> => {
+    const event = JSON.stringify({ code, ca: certificate });
+    const outcome = await sandbox.run({ invocationId: 'inv_1', event, timeoutMs: 10_000 });
+    if (outcome.error) throw new Error(outcome.error.stack);
+    return JSON.parse(outcome.emits[0]?.payload ?? 'null') as unknown;
+  };
+
+  it('carries http, with the name unresolved', async () => {
+    expect(
+      await result(
+        `const r = http.request('http://plain.test/a?b=1', { method: 'POST' }); r.end('body'); return read(r)`,
+      ),
+    ).toEqual({
+      host: 'plain.test',
+      method: 'POST',
+      url: '/a?b=1',
+      body: 'body',
+    });
+    expect(asked.at(-1)).toBe('CONNECT plain.test 80');
+  });
+
+  it('carries fetch, many at once', async () => {
+    expect(
+      await result(
+        `const all = await Promise.all([1, 2, 3, 4, 5].map((n) => fetch('http://plain.test:8080/' + n).then((r) => r.json()))); return all.map((r) => r.url)`,
+      ),
+    ).toEqual(['/1', '/2', '/3', '/4', '/5']);
+    expect(asked.at(-1)).toBe('CONNECT plain.test 8080');
+  });
+
+  it('carries https, and checks the certificate', async () => {
+    expect(await result(`return read(https.get({ host: 'secure.test', path: '/s', ca }))`)).toMatchObject({
+      host: 'secure.test',
+      url: '/s',
+    });
+    expect(
+      await result(
+        `const agent = new https.Agent({ keepAlive: true, ca }); const one = await read(https.get('https://secure.test/1', { agent })); const two = await read(https.get('https://secure.test/2', { agent })); agent.destroy(); return [one.url, two.url]`,
+      ),
+    ).toEqual(['/1', '/2']);
+    expect(await result(`return read(https.get('https://secure.test/')).catch((e) => e.code)`)).toBe(
+      'DEPTH_ZERO_SELF_SIGNED_CERT',
+    );
+    expect(await result(`return fetch('https://secure.test/').catch((e) => e.cause.code)`)).toBe(
+      'DEPTH_ZERO_SELF_SIGNED_CERT',
+    );
+  });
+
+  it('carries raw TCP whose server speaks first, and TLS', async () => {
+    expect(
+      await result(
+        `return new Promise((resolve, reject) => { let text = ''; const s = net.connect(25, 'raw.test', () => s.write('ping')); s.on('error', reject).on('data', (d) => { text += d; if (text.endsWith('ping')) { s.end(); resolve(text) } }) })`,
+      ),
+    ).toBe('220 hello\r\nping');
+    expect(
+      await result(
+        `return new Promise((resolve, reject) => { const s = tls.connect(443, 'secure.test', { ca }, () => { resolve([s.authorized, s.getPeerCertificate().subject.CN]); s.end() }); s.on('error', reject) })`,
+      ),
+    ).toEqual([true, 'secure.test']);
+  });
+
+  it('makes a refusal of the guard an error of the socket, with code and host', async () => {
+    for (const call of [
+      `new Promise((resolve) => net.connect(80, '10.0.0.1').on('error', resolve))`,
+      `read(http.get('http://10.0.0.1/')).catch((e) => e)`,
+      `read(https.get('https://10.0.0.1:80/')).catch((e) => e)`,
+      `fetch('http://10.0.0.1/').catch((e) => e.cause)`,
+    ])
+      expect(await result(`const e = await ${call}; return [e.code, e.message]`)).toEqual([
+        'EHOSTUNREACH',
+        'connect EHOSTUNREACH 10.0.0.1:80: the address is not allowed',
+      ]);
+  });
+
+  it('cannot reach a unix socket, nor smuggle a second line to the guard', async () => {
+    expect(
+      await result(`return new Promise((resolve) => net.connect('/egress.sock').on('error', (e) => resolve(e.code)))`),
+    ).toBe('EACCES');
+    expect(
+      await result(
+        `return new Promise((resolve) => net.connect(80, 'a\\nCONNECT b').on('error', (e) => resolve(e.code)))`,
+      ),
+    ).toBe('EACCES');
+  });
+});

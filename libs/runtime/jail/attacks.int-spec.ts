@@ -1,0 +1,259 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type RunOutcome, type Sandbox } from '../sandbox.js';
+import { ComponentSandboxes } from '../testing/component-sandboxes.js';
+import { tryLevel } from './detect.js';
+import { type JailLevel, type JailName } from './jail-level.js';
+
+/** Runs one piece of raw Node code; what it returns is emitted. */
+const attacker = `
+  export default {
+    name: 'attacker', version: '1',
+    async run({ code, args }) {
+      const AsyncFunction = (async () => {}).constructor;
+      this.$emit(await new AsyncFunction('require', 'process', 'emit', 'args', code)(require, process, this.$emit, args));
+    },
+  };`;
+const honest = `export default { name: 'honest', version: '1', run(event) { this.$emit(event); } };`;
+
+const NAMES: readonly JailName[] = ['jail (bwrap)', 'jail (unshare)', 'process'];
+const available = new Map<JailName, JailLevel>();
+for (const name of NAMES) {
+  const level = await tryLevel(name);
+  if (typeof level === 'string') process.stderr.write(`skipped: ${name} cannot run here: ${level}\n`);
+  else available.set(name, level);
+}
+
+describe.each([...available.values()])('attacks in $name', (level) => {
+  const isJail = level.name !== 'process';
+  let sandboxes: ComponentSandboxes;
+  let secretDir: string;
+  let server: Server;
+  let connections = 0;
+  let bystander: Sandbox;
+
+  beforeAll(async () => {
+    sandboxes = await ComponentSandboxes.open(level, { limits: { memoryMb: 128, tmpMb: 16 } });
+    secretDir = await mkdtemp(path.join(tmpdir(), 'sluice-secret-'));
+    await writeFile(path.join(secretDir, 'key'), 'the host secret');
+    server = createServer((socket) => {
+      connections++;
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    bystander = await sandboxes.start(honest);
+  });
+
+  afterAll(async () => {
+    await sandboxes.close();
+    await new Promise((resolve) => server.close(resolve));
+    await rm(secretDir, { recursive: true, force: true });
+  });
+
+  const attack = async (code: string, args: unknown = {}, timeoutMs = 5_000): Promise<RunOutcome> => {
+    const sandbox = await sandboxes.start(attacker);
+    const event = JSON.stringify({ code, args });
+    const outcome = await sandbox.run({ invocationId: 'inv_attack', event, timeoutMs });
+    await sandbox.stop();
+    return outcome;
+  };
+  const emitted = (outcome: RunOutcome): unknown => JSON.parse(outcome.emits.at(-1)?.payload ?? 'null');
+  const expectOthersUnharmed = async (): Promise<void> => {
+    const outcome = await bystander.run({ invocationId: 'inv_honest', event: '{"fine":true}', timeoutMs: 5_000 });
+    expect(outcome).toMatchObject({ status: 'ok', emits: [{ payload: '{"fine":true}' }] });
+  };
+
+  it.each(['/etc/passwd', '/etc/shadow', '/proc/1/environ', '/proc/self/mountinfo', process.execPath])(
+    'cannot read %s',
+    async (file) => {
+      const outcome = await attack(`return require('fs').readFileSync(args, 'latin1').length`, file);
+      expect(outcome.status).toBe('threw');
+      expect(outcome.emits).toEqual([]);
+    },
+  );
+
+  it('cannot read a file of the host, nor list its folders', async () => {
+    expect((await attack(`return require('fs').readFileSync(args, 'utf8')`, `${secretDir}/key`)).status).toBe('threw');
+    const list = await attack(
+      `return ['/', '/home', '/root', '/tmp', args].flatMap((d) => { try { return require('fs').readdirSync(d) } catch { return [] } })`,
+      secretDir,
+    );
+    const seen = emitted(list) as string[];
+    expect(seen).not.toContain('key');
+    expect(seen).not.toContain('home');
+  });
+
+  it('sees nothing of the environment of the server', async () => {
+    process.env.SLUICE_TEST_SECRET = 'from the parent';
+    const outcome = await attack(`return process.env`);
+    delete process.env.SLUICE_TEST_SECRET;
+    expect(Object.keys(emitted(outcome) as object)).toEqual(['PD_COMPONENT']);
+  });
+
+  it('cannot connect to an internal server, not even below what was patched', async () => {
+    const { port } = server.address() as AddressInfo;
+    const outcome = await attack(
+      `return new Promise((resolve) => require('net').connect(args, '127.0.0.1').on('error', (e) => resolve(e.code)).on('connect', () => resolve('connected')))`,
+      port,
+    );
+    expect(emitted(outcome)).toBe('EACCES');
+    if (isJail) {
+      const raw = await attack(
+        `const { TCP, TCPConnectWrap, constants } = process.binding('tcp_wrap');
+         const handle = new TCP(constants.SOCKET);
+         return new Promise((resolve) => {
+           const req = new TCPConnectWrap();
+           req.oncomplete = (status) => resolve(status === 0 ? 'connected' : 'failed');
+           const code = handle.connect(req, '127.0.0.1', args);
+           if (code) resolve('failed');
+         })`,
+        port,
+      );
+      expect(emitted(raw)).not.toBe('connected');
+      const udp = await attack(
+        `return new Promise((resolve) => { const s = require('dgram').createSocket('udp4'); s.on('error', (e) => resolve(e.code)); s.send('x', 53, '8.8.8.8', (e) => resolve(e ? e.code : 'sent')) })`,
+      );
+      expect(emitted(udp)).not.toBe('sent');
+    }
+    expect(connections).toBe(0);
+  });
+
+  it.each([
+    `require('child_process').execSync('id')`,
+    `require('child_process').spawnSync(process.execPath, ['-e', '1']).error ?? (() => { throw new Error('spawned') })()`,
+    `new (require('worker_threads').Worker)('process.kill(1)', { eval: true })`,
+    `process.dlopen({ exports: {} }, '/tmp/x.node')`,
+  ])('cannot start another program: %s', async (code) => {
+    const outcome = await attack(`const r = ${code}; if (r instanceof Error) throw r; return 'started'`);
+    expect(outcome.status).not.toBe('ok');
+    await expectOthersUnharmed();
+  });
+
+  it('survives a fork bomb', async () => {
+    const outcome = await attack(
+      `let n = 0; for (let i = 0; i < 1000; i++) { try { require('child_process').spawn(process.execPath, ['-e', 'for(;;);']); n++ } catch {} } return n`,
+    );
+    expect([null, 0]).toContain(emitted(outcome));
+    await expectOthersUnharmed();
+  });
+
+  it('stops 2 GB of Buffers', async () => {
+    const outcome = await attack(
+      `const kept = []; for (let i = 0; i < 2048; i++) kept.push(Buffer.alloc(1024 * 1024, 1)); return kept.length`,
+      {},
+      20_000,
+    );
+    expect(outcome.status).not.toBe('ok');
+    await expectOthersUnharmed();
+  });
+
+  it('stops a heap without end as OutOfMemory', async () => {
+    const outcome = await attack(`const kept = []; for (;;) kept.push(new Array(1e5).fill(Math.random()))`, {}, 20_000);
+    expect(outcome).toMatchObject({ status: 'killed', error: { code: 'OutOfMemory' } });
+    await expectOthersUnharmed();
+  });
+
+  it('ends a loop without end as Timeout, naming the limit, and keeps what was said before', async () => {
+    const outcome = await attack(`emit('before'); console.log('said'); for (;;);`, {}, 300);
+    expect(outcome).toMatchObject({
+      status: 'killed',
+      error: { code: 'Timeout', message: expect.stringContaining('300 ms') },
+      emits: [{ payload: '"before"' }],
+      logs: [{ k: 'console.log', msg: 'said' }],
+    });
+    await expectOthersUnharmed();
+  });
+
+  it('bounds a flood of emits and of their size', async () => {
+    const many = await attack(`for (let i = 0; ; i++) emit(i)`);
+    expect(many).toMatchObject({ status: 'threw', error: { code: 'FunctionPayloadLimitExceeded' } });
+    expect(many.emits).toHaveLength(10_000);
+    const large = await attack(`for (;;) emit('x'.repeat(1024 * 1024))`);
+    expect(large).toMatchObject({ status: 'threw', error: { code: 'FunctionPayloadLimitExceeded' } });
+    expect(large.emits).toHaveLength(5);
+    await expectOthersUnharmed();
+  });
+
+  it('bounds a flood of logs, with a line that says so', async () => {
+    const lines = await attack(`for (let i = 0; i < 1e5; i++) console.log(i); return 'done'`);
+    expect(emitted(lines)).toBe('done');
+    expect(lines.logs).toHaveLength(1_000);
+    expect(lines.logs.at(-1)?.msg).toContain('dropped');
+    const long = await attack(`console.log('x'.repeat(1e6)); process.stderr.write('y'.repeat(1e6)); return 'done'`);
+    expect(long.logs.map(({ msg }) => msg).join('').length).toBeLessThan(300 * 1024);
+  });
+
+  it('ends a process that writes garbage, or a giant frame, to the protocol', async () => {
+    const garbage = await attack(
+      `require('fs').writeSync(4, require('crypto').randomBytes(4096)); await new Promise(() => {})`,
+    );
+    expect(garbage).toMatchObject({ status: 'killed', error: { code: 'ProcessExited' } });
+    const giant = await attack(
+      `const head = Buffer.alloc(12); head.writeUInt32LE(0xfffffff0, 8); require('fs').writeSync(4, head); await new Promise(() => {})`,
+    );
+    expect(giant.error?.message).toContain('exceeds the limit');
+    const forged = await attack(
+      `const json = JSON.stringify(['e', 999, '', null, null, null]); const head = Buffer.alloc(12);
+       head.writeUInt32LE(args, 0); head.writeUInt32LE(json.length, 4); await new Promise(setImmediate);
+       require('fs').writeSync(4, Buffer.concat([head, Buffer.from(json)])); await new Promise(() => {})`,
+      2,
+    );
+    expect(forged.error?.message).toContain('run 999');
+    await expectOthersUnharmed();
+  });
+
+  it('survives the protocol sockets being closed', async () => {
+    const outcome = await attack(`require('fs').closeSync(4); require('fs').closeSync(3); return 1`);
+    expect(outcome.status).toBe('killed');
+    await expectOthersUnharmed();
+  });
+
+  it('reports process.exit and a crash as ProcessExited', async () => {
+    expect(await attack(`emit(1); process.exit(7)`)).toMatchObject({
+      status: 'killed',
+      error: { code: 'ProcessExited', message: expect.stringContaining('exit code 7') },
+      emits: [{ payload: '1' }],
+    });
+    expect(await attack(`process.abort()`)).toMatchObject({ status: 'killed', error: { code: 'ProcessExited' } });
+  });
+
+  it('can write to its /tmp only, and not without bound', async () => {
+    const tmp = `require('os').tmpdir()`;
+    for (const file of ['/x', '/child.cjs', '/etc/x', '/dev/x', '/usr/x', `${secretDir}/x`])
+      expect((await attack(`require('fs').writeFileSync(args, 'x')`, file)).status).toBe('threw');
+    expect(await readdir(secretDir)).toEqual(['key']);
+    if (isJail) {
+      const own = await attack(
+        `const f = ${tmp} + '/x'; require('fs').writeFileSync(f, 'mine'); return require('fs').readFileSync(f, 'utf8')`,
+      );
+      expect(emitted(own)).toBe('mine');
+      const full = await attack(
+        `const fs = require('fs'); for (let i = 0; i < 64; i++) fs.writeFileSync(${tmp} + '/' + i, Buffer.alloc(1024 * 1024))`,
+      );
+      expect(full).toMatchObject({ status: 'threw', error: { code: 'ENOSPC' } });
+    }
+    const large = await attack(
+      `const fs = require('fs'); const f = process.cwd() + '/large'; for (let i = 0; i < 64; i++) fs.appendFileSync(f, Buffer.alloc(1024 * 1024))`,
+    );
+    expect(large.status).not.toBe('ok');
+    await expectOthersUnharmed();
+  });
+
+  it('reaches no process of the host with kill', async () => {
+    await attack(
+      `try { process.kill(args, 'SIGKILL') } catch {} process.kill(-1, 'SIGKILL'); return 'alive'`,
+      process.pid,
+    );
+    await expectOthersUnharmed();
+  });
+
+  it('does not let one source see what another left in /tmp', async () => {
+    await attack(`require('fs').writeFileSync(process.cwd() + '/left', 'secret')`);
+    const outcome = await attack(`return require('fs').readdirSync(process.cwd())`);
+    expect(emitted(outcome)).toEqual([]);
+  });
+});
