@@ -1,0 +1,137 @@
+import { describe, expect, it } from '@jest/globals';
+import { createRequire } from 'node:module';
+import { DomainError } from '../kernel/domain-error.js';
+import { bundleComponent, type BundleInput } from './bundler.js';
+import { componentOf, loadBundle } from './child/component.js';
+
+const load = async (input: BundleInput) => componentOf(loadBundle((await bundleComponent(input)).bundle));
+const failing = async (input: BundleInput): Promise<DomainError> => {
+  const error: unknown = await bundleComponent(input).catch((reason: unknown) => reason);
+  if (error instanceof DomainError) return error;
+  throw new Error(`no DomainError: ${String(error)}`);
+};
+
+describe('bundling a component', () => {
+  it.each([
+    ['an ESM default export', 'export default { name: "n" }'],
+    ['module.exports', 'module.exports = { name: "n" }'],
+    ['exports.default', 'exports.default = { name: "n" }'],
+    [
+      'a transpiled module',
+      'Object.defineProperty(exports, "__esModule", { value: true }); exports.default = { name: "n" }',
+    ],
+    ['defineSource', 'import { defineSource } from "@pipedream/types"; export default defineSource({ name: "n" })'],
+    [
+      'defineComponent',
+      'import { defineComponent } from "@pipedream/types@0.3"; export default defineComponent({ name: "n" })',
+    ],
+  ])('accepts %s', async (_what, code) => {
+    expect(await load({ code })).toMatchObject({ name: 'n' });
+  });
+
+  it('strips the types of TypeScript', async () => {
+    const code =
+      'enum E { A = 4 } type T = { x: number }; export default { name: "n", e: E.A as number, t: ({ x: 1 } satisfies T) }';
+    expect(await load({ code, fileName: 'source.ts' })).toMatchObject({ e: 4 });
+  });
+
+  it('takes the other files of the component, in every notation', async () => {
+    const component = await load({
+      fileName: 'sources/new/new.mjs',
+      code: `import app from '../../app.app.mjs'; import { b } from '../common'; import data from './data.json'; import ts from './typed.js'; const c = require('./c.cjs');
+        export default { name: 'n', values: [app.app, b, data.d, ts, c.c] }`,
+      files: {
+        'app.app.mjs': 'export default { app: "a" }',
+        'sources/common/index.js': 'export const b = "b"',
+        './sources/new/data.json': '{"d":"d"}',
+        'sources/new/typed.ts': 'const x: string = "ts"; export default x',
+        'sources/new/c.cjs': 'exports.c = "c"',
+      },
+    });
+    expect(component.values).toEqual(['a', 'b', 'd', 'ts', 'c']);
+  });
+
+  it('leaves modules of Node to Node, with and without prefix', async () => {
+    const code = `import path from 'path'; import { EOL } from 'node:os'; const fs = require('fs/promises'); export default { name: 'n', ok: [path.join('a', 'b'), EOL, typeof fs.readFile] }`;
+    expect((await load({ code })).ok).toEqual(['a/b', '\n', 'function']);
+  });
+
+  it('gives import.meta.url and createRequire something to work with', async () => {
+    const code = `import { createRequire } from 'node:module'; const r = createRequire(import.meta.url); export default { name: 'n', sep: r('path').sep }`;
+    expect((await load({ code })).sep).toBe('/');
+  });
+
+  it('resolves the platform module to our own', async () => {
+    const code = `import { axios, ConfigurationError, DEFAULT_POLLING_SOURCE_TIMER_INTERVAL as i } from '@pipedream/platform'; export default { name: 'n', i, axios, e: new ConfigurationError('m').name }`;
+    const component = await load({ code });
+    expect(component).toMatchObject({ i: 900, e: 'ConfigurationError' });
+    expect(typeof component.axios).toBe('function');
+  });
+
+  it('keeps names, for stack traces that can be read', async () => {
+    const component = await load({
+      code: 'function name() {}; { let name2 = 1; } export default { name: "n", f: name.name, a: (() => { const inner = () => 1; return inner.name })() }',
+    });
+    expect(component).toMatchObject({ f: 'name', a: 'inner' });
+  });
+
+  it('names every npm package that is missing', async () => {
+    const error = await failing({
+      code: `import a from 'rss-parser@^3.0.0'; import b from '@scope/pkg/sub'; export default {}`,
+    });
+    expect(error.code).toBe('component.package_unavailable');
+    expect(error.message).toContain('"rss-parser@^3.0.0"');
+    expect(error.details).toEqual({ packages: ['@scope/pkg/sub', 'rss-parser@^3.0.0'] });
+  });
+
+  it('takes packages from where the resolver has put them', async () => {
+    const folder = createRequire(import.meta.url)
+      .resolve('uuid')
+      .replace(/node_modules.*$/, '');
+    const asked: unknown[] = [];
+    const { bundle } = await bundleComponent(
+      { code: `import { NIL } from 'uuid@14.0.3'; export default { name: NIL }` },
+      {
+        resolve: (specifiers) => {
+          asked.push(specifiers);
+          return Promise.resolve(folder);
+        },
+      },
+    );
+    expect(asked).toEqual([['uuid@14.0.3']]);
+    expect(componentOf(loadBundle(bundle)).name).toBe('00000000-0000-0000-0000-000000000000');
+  });
+
+  it('names file, line and column of a syntax error', async () => {
+    const error = await failing({
+      code: 'export default {\n  name: "n",\n  run() { let 1 }\n}',
+      fileName: 'my/source.mjs',
+    });
+    expect(error.code).toBe('component.invalid');
+    expect(error.message).toMatch(/^the code cannot be compiled: my\/source\.mjs:3:15: /);
+    expect(error.details).toMatchObject({ file: 'my/source.mjs', line: 3 });
+  });
+
+  it.each([
+    ['import x from "../outside.mjs"', 'lies outside'],
+    ['import x from "./a/../../outside.mjs"', 'lies outside'],
+    ['import x from "/etc/passwd"', 'cannot be imported'],
+    ['import x from "file:///etc/passwd"', 'cannot be imported'],
+    ['import x from "https://example.com/x.js"', 'cannot be imported'],
+    ['import x from "data:text/javascript,1"', 'cannot be imported'],
+    ['import x from "./missing.mjs"', "is not among the component's files"],
+    ['require("./missing.mjs")', "is not among the component's files"],
+    ['await import("../up.mjs")', 'lies outside'],
+  ])('refuses %s', async (code, text) => {
+    const error = await failing({ code: `${code}; export default {}` });
+    expect(error).toMatchObject({ code: 'component.invalid', message: expect.stringContaining(text) });
+  });
+
+  it.each(['../x.mjs', '/etc/x', 'a/../../x', 'a\\..\\x', 'a\0b', '.', '..'])(
+    'refuses the file name %j',
+    async (name) => {
+      expect(await failing({ code: '', files: { [name]: '' } })).toMatchObject({ code: 'component.invalid' });
+      expect(await failing({ code: '', fileName: name })).toMatchObject({ code: 'component.invalid' });
+    },
+  );
+});

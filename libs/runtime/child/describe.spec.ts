@@ -1,0 +1,182 @@
+import { describe, expect, it } from '@jest/globals';
+import { type ComponentObject } from './component.js';
+import { describeComponent } from './describe.js';
+import { InvalidComponent } from './invalid-component.js';
+
+const base: ComponentObject = { name: 'n', version: '1', run: () => undefined };
+const props = (given: Record<string, unknown>, more: Partial<ComponentObject> = {}) =>
+  describeComponent({ ...base, ...more, props: given }).configurableProps;
+
+const failing = (component: unknown): InvalidComponent => {
+  try {
+    describeComponent(component as ComponentObject);
+  } catch (error) {
+    if (error instanceof InvalidComponent) return error;
+    throw error;
+  }
+  throw new Error('it was accepted');
+};
+
+describe('metadata of a component', () => {
+  it('keeps declaration order and expands shorthand', () => {
+    expect(props({ z: '$.service.db', http: '$.interface.http', a: { type: 'string' } })).toEqual([
+      { name: 'z', type: '$.service.db' },
+      { name: 'http', type: '$.interface.http' },
+      { name: 'a', type: 'string' },
+    ]);
+  });
+
+  it('emits the keys that were set, and only those', () => {
+    const set = {
+      type: 'string[]',
+      label: 'L',
+      description: 'D',
+      optional: true,
+      default: ['x'],
+      options: ['x', 5, { label: 'Y', value: { deep: 1 } }, { value: 7 }],
+      secret: false,
+      disabled: true,
+      hidden: true,
+      readOnly: true,
+      useQuery: true,
+      reloadProps: true,
+      withLabel: true,
+    };
+    expect(props({ p: { ...set, unknown: 1, format: () => 1 } })).toEqual([
+      { name: 'p', ...set, options: ['x', 5, { label: 'Y', value: { deep: 1 } }, { label: '7', value: 7 }] },
+    ]);
+  });
+
+  it('leaves functions out, and says that options are asked for', () => {
+    expect(props({ p: { type: 'string', options: () => [], default: () => 1 } })).toEqual([
+      { name: 'p', type: 'string', remoteOptions: true },
+    ]);
+  });
+
+  it('describes timers, apps, alerts and integers', () => {
+    const app = { type: 'app', app: 'github', methods: { f: () => 1 }, propDefinitions: {} };
+    expect(
+      props({
+        t: { type: '$.interface.timer', default: { intervalSeconds: 60 }, static: { cron: '0 * * * *' } },
+        h: { type: '$.interface.http', customResponse: true },
+        app,
+        namespace: { default: app },
+        note: { type: 'alert', content: 'C' },
+        n: { type: 'integer', min: 1, max: 5, default: 0 },
+      }),
+    ).toEqual([
+      { name: 't', type: '$.interface.timer', default: { intervalSeconds: 60 }, static: { cron: '0 * * * *' } },
+      { name: 'h', type: '$.interface.http', customResponse: true },
+      { name: 'app', type: 'app', app: 'github' },
+      { name: 'namespace', type: 'app', app: 'github' },
+      { name: 'note', type: 'alert', content: 'C', alertType: 'info' },
+      { name: 'n', type: 'integer', min: 1, max: 5, default: 0 },
+    ]);
+  });
+
+  it('resolves propDefinition, with local keys on top', () => {
+    const app: Record<string, unknown> = { type: 'app', app: 'a' };
+    app.propDefinitions = {
+      repo: { type: 'string', label: 'Repo', description: 'old', options: () => [] },
+      again: { propDefinition: [app, 'repo'], label: 'Again' },
+      short: 'boolean',
+    };
+    expect(
+      props({
+        one: { propDefinition: [app, 'repo', () => ({})], description: 'new', optional: true },
+        two: { propDefinition: [app, 'again'] },
+        three: { propDefinition: [app, 'short'] },
+      }),
+    ).toEqual([
+      { name: 'one', type: 'string', label: 'Repo', description: 'new', optional: true, remoteOptions: true },
+      { name: 'two', type: 'string', label: 'Again', description: 'old', remoteOptions: true },
+      { name: 'three', type: 'boolean' },
+    ]);
+  });
+
+  it('stops at a propDefinition that refers on for ever', () => {
+    const app: Record<string, unknown> = { type: 'app', app: 'a' };
+    app.propDefinitions = { loop: { propDefinition: [app, 'loop'] } };
+    expect(failing({ ...base, props: { p: { propDefinition: [app, 'loop'] } } })).toMatchObject({
+      prop: 'p',
+      message: expect.stringContaining('more than 10'),
+    });
+  });
+
+  it.each([
+    [
+      { p: { propDefinition: [{ app: 'a', propDefinitions: { x: {} } }, 'y'] } },
+      /app "a" has no propDefinition "y"; it has x/,
+    ],
+    [{ p: { propDefinition: [{}, 'y'] } }, /must be an app with propDefinitions/],
+    [{ p: { propDefinition: 'y' } }, /must be an array/],
+    [{ p: { type: '$.nothing' } }, /^\$\.nothing not supported for prop p$/],
+    [{ p: { type: 'object[]' } }, /^object\[\] not supported for prop p$/],
+    [{ p: { type: '$.interface.http[]' } }, /not supported for prop p/],
+    [{ p: {} }, /type is missing/],
+    [{ p: 5 }, /must be an object or the name of a type, not number/],
+    [{ p: null }, /not null/],
+    [{ p: { type: 'string', options: { a: 1 } } }, /options of type object not supported for prop p/],
+    [{ p: { type: 'string', options: [{}] } }, /an option must be/],
+    [{ p: { type: 'app' } }, /app is missing/],
+    [{ p: { type: 'integer', default: 1n } }, /default cannot be written as JSON/],
+  ])('refuses props %#, naming the prop', (given, message) => {
+    const error = failing({ ...base, props: given });
+    expect(error.message).toMatch(message);
+    expect(error.prop).toBe('p');
+  });
+
+  it('refuses interfaces and db in an action, which a source may have', () => {
+    for (const type of ['$.interface.http', '$.interface.timer', '$.service.db']) {
+      expect(failing({ ...base, type: 'action', props: { p: type } }).prop).toBe('p');
+      expect(props({ p: type })).toHaveLength(1);
+    }
+    expect(
+      props({ a: 'any', d: 'data_store', h: 'http_request', c: '$.discord.channel[]', x: '$.airtable.baseId' }),
+    ).toHaveLength(5);
+  });
+
+  it('needs a name, and run or an interface whose events pass through', () => {
+    expect(failing({ run: () => 1 }).message).toMatch(/name is missing/);
+    expect(failing({ name: 'n' }).message).toMatch(/run is missing, and there is no interface/);
+    expect(failing({ name: 'n', type: 'action' }).message).toMatch(/an action needs the method run/);
+    expect(describeComponent({ name: 'n', props: { t: '$.interface.timer' } })).toMatchObject({ hasRun: false });
+    expect(describeComponent({ name: 'n', additionalProps: () => ({}) })).toMatchObject({ hasAdditionalProps: true });
+  });
+
+  it('is lenient about version, key and what it does not know', () => {
+    expect(
+      describeComponent({ ...base, version: undefined, extra: 1, annotations: { readOnlyHint: true } }),
+    ).toMatchObject({
+      kind: 'source',
+      version: '',
+      key: null,
+      description: null,
+      annotations: { readOnlyHint: true },
+    });
+    expect(describeComponent({ type: 'app', app: 'slack', methods: {} })).toMatchObject({ kind: 'app', name: 'slack' });
+    expect(failing({ ...base, type: 'thing' }).message).toMatch(/type must be/);
+  });
+
+  it('lists hooks in the order in which they run, and refuses an unknown dedupe', () => {
+    const hooks = { deactivate: () => 1, other: () => 1, deploy: () => 1, activate: 5 };
+    const metadata = describeComponent({ ...base, hooks, dedupe: 'greatest', methods: { a: () => 1, b: 2 } });
+    expect(metadata).toMatchObject({ hooks: ['deploy', 'deactivate'], dedupe: 'greatest', methods: ['a'] });
+    expect(metadata.warnings.join()).toContain('"other" is never called');
+    expect(failing({ ...base, dedupe: 'some' }).message).toMatch(/"unique", "greatest" or "last", not "some"/);
+  });
+
+  it('warns of what is accepted but hardly meant', () => {
+    const metadata = describeComponent({
+      ...base,
+      props: { both: 'string', odd: 'rainbow', s: { type: 'integer', secret: true } },
+      methods: { both: () => 1 },
+    });
+    expect(metadata.configurableProps[1]).toEqual({ name: 'odd', type: 'any' });
+    expect(metadata.warnings).toEqual([
+      expect.stringContaining('"rainbow" is unknown'),
+      expect.stringContaining('secret is for type string'),
+      expect.stringContaining('a prop and a method'),
+    ]);
+  });
+});

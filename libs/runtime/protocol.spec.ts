@@ -1,0 +1,141 @@
+import { describe, expect, it } from '@jest/globals';
+import { depthOf, isPlainJson, parseChildMessage } from './child-message.js';
+import { encodeRecord, HEADER_BYTES, ProtocolBreach, RecordParser, type RawRecord } from './protocol.js';
+
+const copy = ({ index, json, raw }: RawRecord) => ({ index, json: json.toString(), raw: raw.toString() });
+
+describe('records', () => {
+  const records = [
+    encodeRecord(0, { t: 'run' }, ['eins', 'zwei ü', Buffer.from('drei')]),
+    encodeRecord(1, []),
+    encodeRecord(2, ['x'], ['y'.repeat(5_000)]),
+  ];
+  const expected = [
+    { index: 0, json: '{"t":"run"}', raw: 'einszwei üdrei' },
+    { index: 1, json: '[]', raw: '' },
+    { index: 2, json: '["x"]', raw: 'y'.repeat(5_000) },
+  ];
+
+  it.each([1, 2, 3, 7, 11, 12, 13, 64, 4_096, 1_000_000])('are found again in pieces of %i bytes', (size) => {
+    const all = Buffer.concat(records);
+    const seen: unknown[] = [];
+    const parser = new RecordParser(10_000, (record) => seen.push(copy(record)));
+    for (let at = 0; at < all.length; at += size) parser.push(all.subarray(at, at + size));
+    expect(seen).toEqual(expected);
+    expect(parser.pending()).toBe(0);
+  });
+
+  it('are refused above the size limit before their content has come', () => {
+    const parser = new RecordParser(1_000, () => undefined);
+    const head = Buffer.alloc(HEADER_BYTES);
+    head.writeUInt32LE(0xffffffff, 4);
+    head.writeUInt32LE(0xffffffff, 8);
+    expect(() => parser.push(head)).toThrow(ProtocolBreach);
+  });
+
+  it('copy the bytes of a large one a bounded number of times', () => {
+    const large = encodeRecord(0, [], [Buffer.alloc(6 * 1024 * 1024)]);
+    let copied = 0;
+    const concat = Buffer.concat;
+    Buffer.concat = (list, length) => {
+      copied += length ?? 0;
+      return concat(list, length);
+    };
+    try {
+      let seen = 0;
+      const parser = new RecordParser(7 * 1024 * 1024, () => seen++);
+      for (let at = 0; at < large.length; at += 1_024) parser.push(large.subarray(at, at + 1_024));
+      expect(seen).toBe(1);
+    } finally {
+      Buffer.concat = concat;
+    }
+    expect(copied).toBeLessThanOrEqual(2 * large.length);
+  });
+});
+
+describe('messages of a child', () => {
+  const parse = (json: string, raw = '') =>
+    parseChildMessage({ index: 0, json: Buffer.from(json), raw: Buffer.from(raw) });
+  const error = { name: 'E', message: 'm', stack: '', code: 'E' };
+
+  it.each([
+    [['ready'], ''],
+    [['s', 1, 5], ''],
+    [['e', 1, '', null, null, null], '{}'],
+    [['e', 1, 'c', 'id', 'sum', 5], '{}'],
+    [['e', 1, 'c', 1.5, null, null], '{}'],
+    [['l', 1, 'console.log', 5], 'text'],
+    [['b', 1, 'key', 0], '1'],
+    [['b', 1, 'key', 1], ''],
+    [['r', 1, 200, { a: 'b', c: ['d'] }, 0, 1], 'body'],
+    [['d', 1, 5, null], ''],
+    [['d', 1, 5, error], ''],
+    [['x', 1, 0], ''],
+    [['loadfail', error], ''],
+    [['invalid', 'text', null], ''],
+  ])('accept %j', (message, raw) => {
+    expect(parse(JSON.stringify(message), raw)).toEqual(message);
+  });
+
+  it.each([
+    '',
+    '{',
+    'null',
+    '5',
+    '{}',
+    '[]',
+    '["nothing"]',
+    '["constructor", 1]',
+    '["__proto__"]',
+    '["ready", 1]',
+    '["s"]',
+    '["s", -1, 5]',
+    '["s", 1.5, 5]',
+    '["s", "1", 5]',
+    '["s", 1, null]',
+    '["e", 1, "", null, null]',
+    '["e", 1, null, null, null, null]',
+    '["e", 1, "", {}, null, null]',
+    '["e", 1, "", true, null, null]',
+    '["e", 1, "", null, 5, null]',
+    '["e", 1, "", null, null, "5"]',
+    `["e", 1, "${'c'.repeat(1_025)}", null, null, null]`,
+    '["l", 1, "other", 5]',
+    '["l", 1, "console.log\\n", 5]',
+    '["b", 1, "key", 2]',
+    '["r", 1, 99, {}, 0, 0]',
+    '["r", 1, 600, {}, 0, 0]',
+    '["r", 1, "200", {}, 0, 0]',
+    '["r", 1, 200, [], 0, 0]',
+    '["r", 1, 200, {"a b": "c"}, 0, 0]',
+    '["r", 1, 200, {"a": "c\\r\\nd: e"}, 0, 0]',
+    '["r", 1, 200, {"a": 5}, 0, 0]',
+    '["r", 1, 200, {}, true, 0]',
+    '["d", 1, 5, {}]',
+    '["d", 1, 5, {"name":"E","message":5,"stack":"","code":"E"}]',
+    '["d", 1, 5]',
+  ])('refuse %s', (json) => {
+    expect(() => parse(json)).toThrow(ProtocolBreach);
+  });
+
+  it('refuse a raw part where none belongs, and a head that is too long', () => {
+    expect(() => parse('["d", 1, 5, null]', 'x')).toThrow(ProtocolBreach);
+    expect(() => parse('["b", 1, "k", 1]', 'x')).toThrow(ProtocolBreach);
+    expect(() => parse(`["ready"${' '.repeat(600_000)}]`)).toThrow('message head of');
+  });
+});
+
+describe('JSON of a child', () => {
+  it('may nest 256 deep, brackets within strings not counted', () => {
+    expect(isPlainJson('['.repeat(256) + ']'.repeat(256))).toBe(true);
+    expect(isPlainJson('['.repeat(257) + ']'.repeat(257))).toBe(false);
+    expect(isPlainJson('{"a":'.repeat(257) + '1' + '}'.repeat(257))).toBe(false);
+    expect(isPlainJson(JSON.stringify({ text: '[{"\\'.repeat(500) }))).toBe(true);
+    expect(isPlainJson(JSON.stringify(Array.from({ length: 1_000 }, () => [{}])))).toBe(true);
+    expect(depthOf('{"a":[1,{"b":"[[["}]}')).toBe(3);
+  });
+
+  it.each(['', '{', 'undefined', '1 2', "{'a':1}", 'NaN'])('is checked: %s', (text) => {
+    expect(isPlainJson(text)).toBe(false);
+  });
+});

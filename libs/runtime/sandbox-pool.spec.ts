@@ -1,0 +1,142 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { SandboxPool } from './sandbox-pool.js';
+import { type RunOutcome, type Sandbox, type SandboxFactory, SandboxGone, type SandboxSpec } from './sandbox.js';
+
+const OUTCOME: RunOutcome = { status: 'ok', emits: [], logs: [], dbChanges: {}, startedAt: 0, endedAt: 0 };
+
+class FakeSandbox implements Sandbox {
+  living = true;
+  finish: (() => void)[] = [];
+  run = (): Promise<RunOutcome> => new Promise((resolve) => this.finish.push(() => resolve(OUTCOME)));
+  hook = (): Promise<RunOutcome> => Promise.resolve(OUTCOME);
+  alive = (): boolean => this.living;
+  stop = (): Promise<void> => {
+    this.living = false;
+    return Promise.resolve();
+  };
+}
+
+describe('the pool of warm processes', () => {
+  let now: number;
+  let made: FakeSandbox[];
+  let fail: Error | undefined;
+  const clock = { now: () => now };
+  const factory: SandboxFactory = {
+    level: 'process',
+    start: () => {
+      if (fail) return Promise.reject(fail);
+      const sandbox = new FakeSandbox();
+      made.push(sandbox);
+      return Promise.resolve(sandbox);
+    },
+  };
+  const spec = (sourceId: string) => () =>
+    Promise.resolve({ sourceId, workspaceId: 'o', bundleFile: '', props: {}, db: {}, concurrency: 1 } as SandboxSpec);
+  const request = { invocationId: 'i', event: '{}', timeoutMs: 1 };
+
+  beforeEach(() => {
+    now = 1_000;
+    made = [];
+    fail = undefined;
+  });
+
+  it('starts a process once for all who ask at the same time, and keeps it', async () => {
+    const pool = new SandboxPool(factory, { clock });
+    let asked = 0;
+    const counted = () => {
+      asked++;
+      return spec('a')();
+    };
+    const [one, two] = await Promise.all([pool.acquire('a', counted), pool.acquire('a', counted)]);
+    expect(one).toBe(two);
+    expect(await pool.acquire('a', counted)).toBe(one);
+    expect(asked).toBe(1);
+    expect(pool.stats()).toEqual({ warm: 1, busy: 0, starting: 0, started: 1, evicted: 0 });
+    await pool.close();
+  });
+
+  it('starts another when the process has ended', async () => {
+    const pool = new SandboxPool(factory, { clock });
+    await pool.acquire('a', spec('a'));
+    (made[0] as FakeSandbox).living = false;
+    await pool.acquire('a', spec('a'));
+    expect(made).toHaveLength(2);
+    await pool.close();
+  });
+
+  it('ends the one unused for longest when there are too many, but never a busy one', async () => {
+    const pool = new SandboxPool(factory, { clock, maxWarm: 2 });
+    const a = await pool.acquire('a', spec('a'));
+    now++;
+    await pool.acquire('b', spec('b'));
+    now++;
+    const running = a.run(request);
+    await pool.acquire('c', spec('c'));
+    expect(made.map(({ living }) => living)).toEqual([true, false, true]);
+    now++;
+    const c = await pool.acquire('c', spec('c'));
+    const other = c.run(request);
+    await pool.acquire('d', spec('d'));
+    expect(made.map(({ living }) => living)).toEqual([true, false, true, true]);
+    expect(pool.stats()).toMatchObject({ warm: 3, busy: 2, evicted: 1 });
+    made[0]?.finish.forEach((end) => end());
+    await running;
+    await Promise.resolve();
+    expect(pool.stats().warm).toBe(2);
+    made[2]?.finish.forEach((end) => end());
+    await other;
+    await pool.close();
+    expect(made.some(({ living }) => living)).toBe(false);
+  });
+
+  it('ends a process that is idle for long enough', async () => {
+    const pool = new SandboxPool(factory, { clock: { now: () => Date.now() }, idleMs: 5 });
+    await pool.acquire('a', spec('a'));
+    while (made[0]?.living) await new Promise((resolve) => setTimeout(resolve, 1));
+    expect(pool.stats()).toMatchObject({ warm: 0, evicted: 1 });
+    await pool.close();
+  });
+
+  it('pauses longer and longer after a bundle that did not load, until the source is dropped', async () => {
+    const pool = new SandboxPool(factory, { clock, backoffMs: 100 });
+    fail = new Error('no', { cause: { code: 'TypeError' } });
+    const attempt = () => pool.acquire('a', spec('a')).catch((error: unknown) => error);
+    expect(await attempt()).toBe(fail);
+    const first = fail;
+    fail = new Error('again', { cause: { code: 'TypeError' } });
+    now += 99;
+    expect(await attempt()).toBe(first);
+    now += 1;
+    expect(await attempt()).toBe(fail);
+    now += 199;
+    const second = fail;
+    fail = undefined;
+    expect(await attempt()).toBe(second);
+    await pool.drop('a');
+    expect(await attempt()).not.toBeInstanceOf(Error);
+    await pool.close();
+  });
+
+  it('does not pause after a failure of the platform', async () => {
+    const pool = new SandboxPool(factory, { clock });
+    fail = new Error('spawn EAGAIN');
+    await expect(pool.acquire('a', spec('a'))).rejects.toBe(fail);
+    fail = undefined;
+    await pool.acquire('a', spec('a'));
+    await pool.close();
+  });
+
+  it('ends a process that was starting when it was dropped or the pool closed', async () => {
+    const pool = new SandboxPool(factory, { clock });
+    const starting = pool.acquire('a', spec('a'));
+    await pool.drop('a');
+    await starting;
+    expect(made[0]?.living).toBe(false);
+    const other = pool.acquire('b', spec('b'));
+    await pool.close();
+    await other;
+    expect(made[1]?.living).toBe(false);
+    await expect(pool.acquire('c', spec('c'))).rejects.toBeInstanceOf(SandboxGone);
+    await pool.close();
+  });
+});
