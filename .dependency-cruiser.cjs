@@ -68,6 +68,18 @@ module.exports = {
       to: { path: anyContext, pathNot: '^(dist/)?libs/[^/]+/published\\.(ts|js)$' },
     },
     {
+      name: 'only-apps-assemble',
+      severity: 'error',
+      from: { path: '^libs/', pathNot: '^libs/assembly/' },
+      to: { path: '^(dist/)?libs/assembly/' },
+    },
+    {
+      name: 'assembly-chooses-no-engine',
+      severity: 'error',
+      from: { path: '^libs/assembly/', pathNot: tests },
+      to: { path: '^(dist/)?libs/engines/' },
+    },
+    {
       name: 'no-nest-in-the-core',
       severity: 'error',
       from: {

@@ -10,6 +10,7 @@ export {
   type ComponentFetcher,
   type ComponentInspector,
 } from './ports.js';
+export { componentDecider } from './domain/component.js';
 
 import { type Projection } from '#libs/kernel/projection.js';
 import { componentsProjection } from './read-models/components.projection.js';

@@ -42,7 +42,8 @@ export interface Replies {
 }
 
 export interface RunnerMetrics {
-  runs(status: 'ok' | 'threw' | 'killed', count: number): void;
+  /** A run ended; `ms` is how long it took. */
+  run(status: 'ok' | 'threw' | 'killed', workspaceId: string, ms: number): void;
   emits(count: number): void;
   duplicates(count: number): void;
   platformFailure(): void;

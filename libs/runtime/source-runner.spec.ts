@@ -112,7 +112,7 @@ const setUp = (
     settings: { concurrency: 10, httpTimeoutMs: 1, timerTimeoutMs: 2, hookTimeoutMs: 3, window: 64 },
     clock: { now: () => 1_000 },
     metrics: {
-      runs: () => undefined,
+      run: () => undefined,
       emits: () => undefined,
       duplicates: () => undefined,
       platformFailure: () => undefined,

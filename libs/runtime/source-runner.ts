@@ -213,7 +213,7 @@ export class SourceRunner {
       event: record.value,
       hops: Number(headers.hops),
     };
-    this.deps.metrics.runs(outcome.status, 1);
+    this.deps.metrics.run(outcome.status, workspaceId, outcome.endedAt - outcome.startedAt);
     if (headers.kind === 'timer') this.tickEnded(headers.prop);
     const committed = (): void => {
       if (headers.respond === '1') this.deps.replies.ended(headers.id, outcome);

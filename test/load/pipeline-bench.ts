@@ -98,7 +98,7 @@ const main = async (): Promise<void> => {
     settings: { concurrency: 10, httpTimeoutMs: 30_000, timerTimeoutMs: 60_000, hookTimeoutMs: 60_000, window: 64 },
     clock: systemClock,
     metrics: {
-      runs: () => undefined,
+      run: () => undefined,
       emits: () => undefined,
       duplicates: () => undefined,
       platformFailure: () => undefined,

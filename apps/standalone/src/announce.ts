@@ -1,0 +1,60 @@
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type Config } from '#libs/config/index.js';
+import { type JailLevel } from '#libs/runtime/jail/jail-level.js';
+import { type Reconciled } from '#libs/sources/index.js';
+import { type Logger } from '#libs/telemetry/index.js';
+import { type SetUpResult } from '#libs/tenancy/index.js';
+
+/** For whoever started the process and wants to find it: port, pid, URL. */
+export const writeServerFile = (dataDir: string, facts: { port: number; pid: number; url: string }): void =>
+  writeFileSync(join(dataDir, 'server.json'), `${JSON.stringify(facts)}\n`);
+
+export interface Announcement {
+  readonly config: Config;
+  readonly publicUrl: string;
+  readonly owner: SetUpResult;
+  readonly level: JailLevel;
+  readonly reconciled: Reconciled;
+  readonly logger: Logger;
+  readonly startedAt: number;
+}
+
+/** What a person wants to read after the start; logs are lines of JSON beside it. */
+export const announce = async (facts: Announcement): Promise<void> => {
+  const { config, publicUrl, owner, level, reconciled, logger, startedAt } = facts;
+  const ms = Math.round(performance.now() - startedAt);
+  const { rolledBack, deleted, released } = reconciled;
+  const repaired = { rolledBack: rolledBack.length, deleted: deleted.length, released: released.length };
+  logger.info(
+    { url: publicUrl, dataDir: resolve(config.dataDir), isolation: level.name, ms, ...repaired },
+    'server.started',
+  );
+  if (level.warning !== null) logger.warn({ isolation: level.name, unavailable: level.unavailable }, level.warning);
+
+  const lines = [
+    '',
+    `Sluice is ready on ${publicUrl}  (API ${publicUrl}/v1, data in ${resolve(config.dataDir)}, isolation: ${level.name})`,
+  ];
+  const { key } = owner;
+  switch (key.status) {
+    case 'made':
+      lines.push(
+        `Your API key, shown this once: ${key.secret}`,
+        `Try it: curl -H "Authorization: Bearer ${key.secret}" ${publicUrl}/v1/users/me`,
+      );
+      break;
+    case 'given':
+      lines.push(
+        `Your API key is the one in SLUICE_API_KEY. Try it: curl -H "Authorization: Bearer $SLUICE_API_KEY" ${publicUrl}/v1/users/me`,
+      );
+      break;
+    case 'given_but_revoked':
+      lines.push('The key in SLUICE_API_KEY was revoked and stays so: give another one.');
+      break;
+    case 'existing':
+      break;
+  }
+  process.stdout.write(`${lines.join('\n')}\n\n`);
+  if (key.status === 'made') await key.handedOver();
+};

@@ -1,0 +1,107 @@
+import { createApi } from '#libs/assembly/api.js';
+import { startControlPlane, startReactors } from '#libs/assembly/control-plane.js';
+import { startDataPlane } from '#libs/assembly/data-plane.js';
+import { Front } from '#libs/assembly/front.js';
+import { makeIngress } from '#libs/assembly/make-ingress.js';
+import { observe } from '#libs/assembly/observe.js';
+import { cleanUpReactors } from '#libs/assembly/reactors.js';
+import { startSandboxing } from '#libs/assembly/sandboxing.js';
+import { Shutdown } from '#libs/assembly/shutdown.js';
+import { loadConfig, publicUrlOf, secretKeyOf, WrongSettings } from '#libs/config/index.js';
+import { openEmbedded } from '#libs/engines/embedded/index.js';
+import { systemClock } from '#libs/kernel/clock.js';
+import { hostEndpointUrls, pathEndpointUrls, reconcileSources } from '#libs/sources/index.js';
+import { createLogger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
+import { bootstrap } from '#libs/tenancy/index.js';
+import { announce, writeServerFile } from './announce.js';
+
+/** Every role in one process on the embedded engines. Steps in order; what they open is closed in reverse. */
+const start = async (): Promise<void> => {
+  const startedAt = performance.now();
+
+  // 1. Settings, logger.
+  const warnings: string[] = [];
+  const config = loadConfig(process.env, (text) => warnings.push(text));
+  if (config.engine !== 'embedded') {
+    throw new Error('SLUICE_ENGINE is "distributed": this process has every role on the embedded engine; unset it');
+  }
+  const logger = createLogger({ level: config.logLevel, role: 'standalone' });
+  for (const text of warnings) logger.warn({}, text);
+  const shutdown = new Shutdown(logger);
+  const clock = systemClock;
+
+  // 2. The port: in use or not is known before anything else starts.
+  const front = await Front.listen(config.host, config.port);
+  shutdown.add('port', () => front.close(5_000));
+  const publicUrl = publicUrlOf(config, front.port);
+  const { endpointDomain } = config;
+  const urls = endpointDomain === null ? pathEndpointUrls(() => publicUrl) : hostEndpointUrls(endpointDomain);
+
+  // 3. Engines on the data directory, which is this process's alone from here on.
+  const fail = (error: Error): void => shutdown.fail(error);
+  const secretKey = secretKeyOf(config.dataDir, config.secretKey);
+  const engines = await openEmbedded({ dataDir: config.dataDir, secretKey, clock, onFatal: fail });
+  shutdown.add('engines', () => engines.close());
+
+  // 4. Read models and tables in memory, caught up with the log; user code's jail, tried meanwhile.
+  const readiness = new Readiness();
+  const onFailure = (error: Error): void => logger.fatal({ err: error }, 'projection.stopped');
+  const [plane, sandboxing] = await Promise.all([
+    startControlPlane(engines, clock, onFailure),
+    startSandboxing(config),
+  ]);
+  shutdown.add('projections', () => plane.projectors.stop());
+  shutdown.add('sandboxes', () => sandboxing.close());
+
+  // 5. The roles that move events.
+  const metrics = new Metrics();
+  const dataPlane = await startDataPlane({ config, plane, sandboxing, urls, metrics, logger, onFailure: fail });
+  shutdown.add('data plane', () => dataPlane.close());
+
+  // 6. What a crash left half done, what the first start makes, and what follows from events.
+  const { handleCommand, views } = plane;
+  const reconciled = await reconcileSources({
+    ...{ view: views.sources, handle: handleCommand, topics: dataPlane.sourceTopics, vault: engines.vault, clock },
+  });
+  const keysInHand = (userId: string): number => views.callers.keysInHand(userId);
+  const owner = await bootstrap({ handleCommand, clock, keysInHand }, config.apiKey ?? undefined);
+  if (owner.position !== undefined) await plane.projectors.waitFor(owner.position, 10_000);
+  const reactors = await startReactors(plane, cleanUpReactors(plane, dataPlane), onFailure);
+  shutdown.add('reactors', async () => {
+    await Promise.all(reactors.map((reactor) => reactor.stop()));
+  });
+
+  // 7. The API and, ahead of it, the endpoints.
+  const shuttingDown = (): boolean => shutdown.begun;
+  const nestLogger = new NestLogger(logger);
+  const api = await createApi({
+    ...{
+      config,
+      plane,
+      dataPlane,
+      sandboxing,
+      urls,
+      metrics,
+      readiness,
+      logger: nestLogger,
+      shuttingDown,
+      log: logger,
+    },
+  });
+  shutdown.add('api', () => api.close());
+  const ingress = makeIngress({ config, plane, dataPlane, metrics, logger });
+  const serveApi = api.getHttpAdapter().getInstance() as import('#libs/assembly/front.js').Handler;
+  observe({ plane, dataPlane, sandboxing, engines, reactors, metrics, readiness, shuttingDown });
+  front.serve((req, res) => void (ingress.handle(req, res) || serveApi(req, res)));
+
+  // 8. Say so.
+  writeServerFile(config.dataDir, { port: front.port, pid: process.pid, url: publicUrl });
+  await announce({ config, publicUrl, owner, level: sandboxing.level, reconciled, logger, startedAt });
+};
+
+start().catch((error: unknown) => {
+  const text =
+    error instanceof WrongSettings || !(error instanceof Error) ? String(error) : (error.stack ?? error.message);
+  process.stderr.write(`sluice cannot start: ${text.replace(/^Error: /, '')}\n`);
+  process.exit(1);
+});

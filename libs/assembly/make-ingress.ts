@@ -1,0 +1,26 @@
+import { type Config } from '#libs/config/index.js';
+import { Ingress } from '#libs/ingress/ingress.js';
+import { RateLimit } from '#libs/ingress/rate-limit.js';
+import { type Logger, type Metrics } from '#libs/telemetry/index.js';
+import { type ControlPlane } from './control-plane.js';
+import { type DataPlane } from './data-plane.js';
+
+export interface IngressOptions {
+  readonly config: Config;
+  readonly plane: ControlPlane;
+  readonly dataPlane: DataPlane;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+}
+
+export const makeIngress = ({ config, plane, dataPlane, metrics, logger }: IngressOptions): Ingress =>
+  new Ingress({
+    endpoint: (key) => plane.views.sources.endpoint(key),
+    ...{ log: plane.engines.log, topics: dataPlane.topics, relay: dataPlane.relay, gate: dataPlane.gate },
+    rate: new RateLimit(config.endpointRate, config.endpointBurst),
+    domain: config.endpointDomain,
+    maxBodyBytes: config.maxBodyKb * 1024,
+    // A run may wait for its turn before it takes its whole time.
+    replyTimeoutMs: (config.runTimeoutS ?? 30) * 1_000 + 5_000,
+    ...{ clock: plane.clock, metrics: metrics.ingress, logger },
+  });

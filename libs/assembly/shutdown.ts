@@ -1,0 +1,44 @@
+import { type Logger } from '#libs/telemetry/index.js';
+
+const GRACE_MS = 20_000;
+
+/** Closes what the start opened, in reverse, once: on SIGTERM, SIGINT, or when the process cannot go on. */
+export class Shutdown {
+  private readonly steps: { readonly name: string; readonly close: () => Promise<void> }[] = [];
+  begun = false;
+
+  constructor(private readonly logger: Logger) {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      // A second signal does not wait.
+      process.on(signal, () => (this.begun ? process.exit(1) : void this.run(0)));
+    }
+  }
+
+  add(name: string, close: () => Promise<void>): void {
+    this.steps.push({ name, close });
+  }
+
+  /** Something that every write depends on is gone, or is not ours: a restart by the supervisor is the way out. */
+  fail(error: Error): void {
+    this.logger.fatal({ err: error }, 'process.failed');
+    void this.run(1);
+  }
+
+  private async run(exitCode: number): Promise<void> {
+    if (this.begun) return;
+    this.begun = true;
+    setTimeout(() => {
+      this.logger.error({ graceMs: GRACE_MS }, 'shutdown.timed_out');
+      process.exit(1);
+    }, GRACE_MS).unref();
+    for (const { name, close } of this.steps.reverse()) {
+      try {
+        await close();
+      } catch (error) {
+        this.logger.error({ err: error, step: name }, 'shutdown.step_failed');
+        exitCode = 1;
+      }
+    }
+    process.exit(exitCode);
+  }
+}
