@@ -4,6 +4,7 @@ import { v7 as uuidV7 } from 'uuid';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { bodyReader } from './body.js';
 import { normaliseUrl } from './normalise-url.js';
+import { openApiRoute } from './openapi-route.js';
 import { beginRequest, callerIfAny, requestIdOf } from './request-state.js';
 
 export interface ConfigureHttpOptions {
@@ -55,6 +56,7 @@ export const configureHttp = (app: NestExpressApplication, options: ConfigureHtt
   }
   if (options.shuttingDown) app.use(refuseWhen(options.shuttingDown));
   app.use(normalised);
+  app.use(openApiRoute(app));
   for (const step of bodyReader(options.maxBodyBytes)) app.use(step);
 };
 

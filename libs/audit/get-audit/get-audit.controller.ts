@@ -2,6 +2,7 @@ import { Controller, Get, Inject, Param, Req } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { type Request } from 'express';
 import { CurrentCaller } from '#libs/http/caller.js';
+import { Operation } from '#libs/http/operation.js';
 import { type ListReply, pageLimit } from '#libs/http/pages.js';
 import { describe, type Parameters, parameters } from '#libs/http/parameters.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
@@ -26,6 +27,11 @@ export class GetAuditController {
 
   /** Oldest first, paged by revision; with `at`, the resource as it was then. */
   @Get(':id')
+  @Operation({
+    summary: 'The events of a resource, oldest first; with `at`, the resource as it was then',
+    paged: true,
+    also: { at: 'A revision, a time in epoch seconds or milliseconds, or an ISO 8601 time' },
+  })
   async get(
     @Param('id') id: string,
     @Req() request: Request,

@@ -1,6 +1,7 @@
 import { Controller, Get, Inject } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
+import { Operation } from '#libs/http/operation.js';
 import { GetWorkspaces } from '../get-workspace/get-workspaces.query.js';
 import { quotaReply, workspaceReply } from '../get-workspace/workspace-reply.js';
 import { USAGE, type Caller, type Usage } from '../published.js';
@@ -15,6 +16,7 @@ export class GetMeController {
 
   /** The free-plan shape of rest-api.md: clients find the id of their workspace in `orgs`. */
   @Get()
+  @Operation({ summary: 'The user of this API key, with usage and workspaces' })
   async me(@CurrentCaller() caller: Caller): Promise<{ data: object }> {
     const { id, username, email } = await this.queries.execute(new GetUser(caller.userId));
     const workspaces = await this.queries.execute(new GetWorkspaces(caller.workspaceIds));

@@ -1,6 +1,7 @@
 import { Controller, Get, Inject, Param } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
+import { Operation } from '#libs/http/operation.js';
 import { memberOf } from '#libs/http/workspace.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { USAGE, type Caller, type Usage } from '../published.js';
@@ -18,6 +19,7 @@ export class GetWorkspaceController {
 
   /** Both paths answer alike (decisions.md 1.10). */
   @Get(['workspaces/:id', 'orgs/:id'])
+  @Operation({ summary: 'One workspace, with usage' })
   async one(@Param('id') id: string, @CurrentCaller() caller: Caller): Promise<{ data: WorkspaceReply }> {
     const [workspace] = await this.queries.execute(new GetWorkspaces([memberOf(caller, id)]));
     if (!workspace) throw new DomainError('workspace.not_found', `there is no workspace ${id}`, { id });
@@ -25,6 +27,7 @@ export class GetWorkspaceController {
   }
 
   @Get('users/me/workspaces')
+  @Operation({ summary: 'The workspaces of the user' })
   async mine(@CurrentCaller() caller: Caller): Promise<{ data: WorkspaceReply[] }> {
     const workspaces = await this.queries.execute(new GetWorkspaces(caller.workspaceIds));
     return { data: workspaces.map((workspace) => workspaceReply(workspace, this.usage.ofToday(workspace.id))) };

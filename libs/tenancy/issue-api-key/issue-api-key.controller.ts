@@ -5,6 +5,7 @@ import { type Request, type Response } from 'express';
 import { Applied } from '#libs/http/applied.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
+import { Operation } from '#libs/http/operation.js';
 import { parameters, validated } from '#libs/http/parameters.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
 import { type Caller } from '../published.js';
@@ -27,6 +28,7 @@ export class IssueApiKeyController {
 
   /** Our extension: a further key of the caller. The reply is the only place that shows it. */
   @Post()
+  @Operation({ summary: 'Issue a further API key; the reply alone shows it', body: IssueApiKeyDto })
   @HttpCode(200)
   async issue(
     @Req() request: Request,

@@ -2,6 +2,7 @@ import { Controller, Get, Inject, Req } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { type Request } from 'express';
 import { CurrentCaller } from '#libs/http/caller.js';
+import { Operation } from '#libs/http/operation.js';
 import { listReply, pageQuery, type ListReply } from '#libs/http/pages.js';
 import { parameters } from '#libs/http/parameters.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
@@ -14,6 +15,7 @@ export class ListApiKeysController {
 
   /** Our extension: the caller's keys that are in force, never the keys themselves. */
   @Get()
+  @Operation({ summary: 'API keys of the user that are in force', paged: true })
   async list(@Req() request: Request, @CurrentCaller() caller: Caller): Promise<ListReply<object>> {
     const page = pageQuery(parameters(request, 'query_wins'));
     const keys = await this.queries.execute(new ListApiKeys(caller.userId, page));

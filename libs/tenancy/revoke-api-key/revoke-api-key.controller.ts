@@ -4,6 +4,7 @@ import { type Request, type Response } from 'express';
 import { Applied } from '#libs/http/applied.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
+import { Operation } from '#libs/http/operation.js';
 import { type Caller } from '../published.js';
 import { RevokeApiKey } from './revoke-api-key.handler.js';
 
@@ -16,6 +17,7 @@ export class RevokeApiKeyController {
 
   /** Our extension. The key is refused from the next request on; also the one that this request came with. */
   @Delete(':id')
+  @Operation({ summary: 'Revoke an API key' })
   @HttpCode(204)
   async revoke(
     @Param('id') id: string,

@@ -1,0 +1,76 @@
+import { getMetadataStorage } from 'class-validator';
+
+export interface JsonSchema {
+  type?: string;
+  description?: string;
+  enum?: unknown[];
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  format?: string;
+  items?: JsonSchema;
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  additionalProperties?: boolean;
+}
+
+/** JSON Schema of a class from its class-validator decorators, as far as those speak of JSON. */
+export const schemaOf = (dto: abstract new (...args: never[]) => object): JsonSchema => {
+  const properties: Record<string, JsonSchema> = {};
+  const optional = new Set<string>();
+  for (const rule of getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false)) {
+    const property = (properties[rule.propertyName] ??= {});
+    if (rule.type === 'conditionalValidation') optional.add(rule.propertyName);
+    const [first] = (rule.constraints ?? []) as unknown[];
+    apply(rule.each ? (property.items ??= {}) : property, rule.name ?? rule.type, first);
+    if (rule.each) property.type = 'array';
+  }
+  const required = Object.keys(properties).filter((name) => !optional.has(name));
+  return { type: 'object', properties, ...(required.length === 0 ? {} : { required }) };
+};
+
+const apply = (schema: JsonSchema, rule: string, constraint: unknown): void => {
+  const number = typeof constraint === 'number' ? constraint : undefined;
+  switch (rule) {
+    case 'isString':
+      schema.type = 'string';
+      return;
+    case 'isInt':
+      schema.type = 'integer';
+      return;
+    case 'isNumber':
+      schema.type = 'number';
+      return;
+    case 'isBoolean':
+      schema.type = 'boolean';
+      return;
+    case 'isObject':
+      schema.type = 'object';
+      schema.additionalProperties = true;
+      return;
+    case 'isArray':
+      schema.type = 'array';
+      schema.items ??= {};
+      return;
+    case 'isIn':
+      if (Array.isArray(constraint)) schema.enum = constraint as unknown[];
+      return;
+    case 'isUrl':
+      schema.format = 'uri';
+      return;
+    case 'min':
+      if (number !== undefined) schema.minimum = number;
+      return;
+    case 'max':
+      if (number !== undefined) schema.maximum = number;
+      return;
+    case 'minLength':
+      if (number !== undefined) schema.minLength = number;
+      return;
+    case 'maxLength':
+      if (number !== undefined) schema.maxLength = number;
+      return;
+    default: // Says nothing that JSON Schema has a word for.
+  }
+};

@@ -1,0 +1,137 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
+import { type NestExpressApplication } from '@nestjs/platform-express';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { IsBoolean, IsIn, IsInt, IsObject, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import request from 'supertest';
+import { OpenToAll } from './access.js';
+import { buildOpenApi, openApiText } from './openapi.js';
+import { Operation } from './operation.js';
+import { httpTestApp } from './testing/http-test-app.js';
+
+class ThingDto {
+  @IsString()
+  @MaxLength(40)
+  name!: string;
+
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(30)
+  seconds?: number;
+
+  @IsOptional()
+  @IsBoolean()
+  active?: boolean;
+
+  @IsOptional()
+  @IsObject()
+  props?: object;
+
+  @IsOptional()
+  @IsString({ each: true })
+  tags?: string[];
+
+  @IsOptional()
+  @IsIn(['a', 'b'])
+  kind?: string;
+}
+
+@Controller('v1')
+class ThingsController {
+  @Get(['things/:thing_id/$errors', 'alias/:thing_id'])
+  @Operation({ summary: 'Errors of a thing', paged: true, also: { at: 'When' } })
+  list(@Param('thing_id') id: string): string {
+    return id;
+  }
+
+  @Post('things')
+  @HttpCode(200)
+  @Operation({ summary: 'Make a thing', body: ThingDto })
+  make(@Body() body: object): object {
+    return body;
+  }
+
+  @Delete('things')
+  @HttpCode(204)
+  @Operation({ summary: 'Remove things', query: ThingDto })
+  remove(): void {}
+
+  @Get('open')
+  @OpenToAll()
+  open(): string {
+    return 'open';
+  }
+}
+
+describe('the description of the API', () => {
+  let app: NestExpressApplication;
+  beforeAll(async () => {
+    app = await httpTestApp({ controllers: [ThingsController] });
+  });
+  afterAll(() => app.close());
+
+  it('is served to all, the same each time', async () => {
+    const http = request(app.getHttpServer());
+    const first = await http.get('/v1/openapi.json');
+    expect([first.status, first.type]).toEqual([200, 'application/json']);
+    expect(first.text).toBe(await openApiText(app));
+    expect((await http.get('/v1/openapi.json/')).text).toBe(first.text);
+    expect((await http.post('/v1/openapi.json')).status).toBe(404);
+  });
+
+  it('names every route, its parameters, its body, its key and its error', async () => {
+    const document = await buildOpenApi(app);
+    expect(Object.keys(document.paths)).toEqual([
+      '/v1/alias/{thing_id}',
+      '/v1/open',
+      '/v1/things',
+      '/v1/things/{thing_id}/$errors',
+    ]);
+    const errors = document.paths['/v1/things/{thing_id}/$errors']?.get;
+    expect(errors).toMatchObject({
+      operationId: 'getThingsByThingIdErrors',
+      summary: 'Errors of a thing',
+      tags: ['things'],
+    });
+    expect(errors?.parameters?.map((each) => ('name' in each ? `${each.in} ${each.name}` : ''))).toEqual([
+      'path thing_id',
+      'query at',
+      'query limit',
+      'query after',
+      'query before',
+      'query include',
+      'query exclude',
+    ]);
+    expect(errors?.responses).toMatchObject({
+      200: { content: { 'application/json': { schema: { properties: { page_info: {}, data: { type: 'array' } } } } } },
+      default: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
+    });
+    expect(document.paths['/v1/things']?.post?.requestBody).toEqual({
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            required: ['name'],
+            properties: {
+              name: { type: 'string', maxLength: 40 },
+              seconds: { type: 'integer', minimum: 1, maximum: 30 },
+              active: { type: 'boolean' },
+              props: { type: 'object', additionalProperties: true },
+              tags: { type: 'array', items: { type: 'string' } },
+              kind: { enum: ['a', 'b'] },
+            },
+          },
+        },
+      },
+    });
+    const remove = document.paths['/v1/things']?.delete;
+    expect(remove?.parameters?.slice(0, 2)).toEqual([
+      { name: 'name', in: 'query', required: true, schema: { type: 'string', maxLength: 40 } },
+      { name: 'seconds', in: 'query', required: false, schema: { type: 'integer', minimum: 1, maximum: 30 } },
+    ]);
+    expect(remove?.responses).toMatchObject({ 204: { description: 'Done; no body' } });
+    expect(document.paths['/v1/open']?.get?.security).toEqual([]);
+    expect(document.security).toEqual([{ apiKey: [] }]);
+    expect(document.components?.schemas).toHaveProperty('Error');
+  });
+});

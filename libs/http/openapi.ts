@@ -1,0 +1,174 @@
+import { type INestApplication } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
+import { type OpenAPIObject } from '@nestjs/swagger';
+import { OPEN_TO_ALL } from './access.js';
+import { schemaOf, type JsonSchema } from './json-schema.js';
+import { OPERATION, type OperationInfo } from './operation.js';
+
+type PathItem = OpenAPIObject['paths'][string];
+type OperationObject = NonNullable<PathItem['get']>;
+type Parameter = NonNullable<OperationObject['parameters']>[number];
+
+const METHODS = ['get', 'put', 'post', 'delete'] as const;
+const LISTED: Readonly<Record<string, string>> = {
+  limit: 'Page size, 1 to 100',
+  after: 'Cursor: what follows this item',
+  before: 'Cursor: what precedes this item',
+};
+const FIELDS: Readonly<Record<string, string>> = {
+  include: 'Comma-separated fields of `data` to answer with; default all',
+  exclude: 'Comma-separated fields of `data` to leave out',
+};
+
+/** The description of the API, from its routes. Loads the library that reads them only now: a start does without. */
+export const buildOpenApi = async (app: INestApplication): Promise<OpenAPIObject> => {
+  const { DocumentBuilder, SwaggerModule } = await import('@nestjs/swagger');
+  const config = new DocumentBuilder()
+    .setTitle('Sluice')
+    .setDescription(
+      'Event sources, subscriptions, webhooks and their events. Times are epoch seconds unless named `_ms`.',
+    )
+    .setVersion('v1')
+    .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'An API key' }, 'apiKey')
+    .addSecurityRequirements('apiKey')
+    .build();
+  const document = SwaggerModule.createDocument(app, config, {
+    operationIdFactory: (controller, method) => `${controller}.${method}`,
+    autoTagControllers: false,
+  });
+  const handlers = handlersOf(app);
+  const paths = Object.entries(document.paths)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([path, item]) => [path, describedItem(path, item, handlers)] as const);
+  return {
+    ...document,
+    paths: Object.fromEntries(paths),
+    components: { ...document.components, schemas: { Error: ERROR_SCHEMA } },
+  };
+};
+
+/** As it stands in docs/reference/openapi.json. */
+export const openApiText = async (app: INestApplication): Promise<string> =>
+  `${JSON.stringify(await buildOpenApi(app), null, 2)}\n`;
+
+interface Handler {
+  readonly info: OperationInfo | undefined;
+  readonly open: boolean;
+}
+
+/** By `{controller}.{method}`. */
+const handlersOf = (app: INestApplication): ReadonlyMap<string, Handler> => {
+  const handlers = new Map<string, Handler>();
+  for (const module of app.get(ModulesContainer).values()) {
+    for (const { metatype } of module.controllers.values()) {
+      if (typeof metatype !== 'function') continue;
+      const prototype: unknown = metatype.prototype;
+      if (typeof prototype !== 'object' || prototype === null) continue;
+      for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+        if (!isFunction(value) || name === 'constructor') continue;
+        const told = (key: string): unknown => Reflect.getMetadata(key, value) ?? Reflect.getMetadata(key, metatype);
+        const info = Reflect.getMetadata(OPERATION, value) as OperationInfo | undefined;
+        handlers.set(`${metatype.name}.${name}`, { info, open: told(OPEN_TO_ALL) === true });
+      }
+    }
+  }
+  return handlers;
+};
+
+const isFunction = (value: unknown): value is () => unknown => typeof value === 'function';
+
+const describedItem = (path: string, item: PathItem, handlers: ReadonlyMap<string, Handler>): PathItem => {
+  const described: PathItem = {};
+  for (const method of METHODS) {
+    const operation = item[method];
+    // A route with several paths is numbered: `Controller.method[0]`.
+    const handler = handlers.get(operation?.operationId?.replace(/\[\d+\]$/, '') ?? '');
+    if (operation && handler) described[method] = describedOperation(path, method, operation, handler);
+  }
+  return described;
+};
+
+const describedOperation = (
+  path: string,
+  method: (typeof METHODS)[number],
+  operation: OperationObject,
+  { info, open }: Handler,
+): OperationObject => {
+  const status = Object.keys(operation.responses).find((code) => code.startsWith('2')) ?? '200';
+  const hasBody = status !== '204' && !open;
+  const texts = { ...info?.also, ...(info?.paged ? LISTED : {}), ...(hasBody ? FIELDS : {}) };
+  const query = info?.query ? schemaOf(info.query) : undefined;
+  return {
+    operationId: operationIdOf(method, path),
+    tags: [/^\/v1\/(\w+)/.exec(path)?.[1] ?? 'operator'],
+    ...(info ? { summary: info.summary } : {}),
+    ...(open ? { security: [] } : {}),
+    parameters: [
+      ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => parameter('path', name, { type: 'string' }, true)),
+      ...Object.entries(query?.properties ?? {}).map(([name, schema]) =>
+        parameter('query', name, schema, query?.required?.includes(name) ?? false),
+      ),
+      ...Object.entries(texts).map(([name, description]) =>
+        parameter('query', name, { type: name === 'limit' ? 'integer' : 'string' }, false, description),
+      ),
+    ],
+    ...(info?.body ? { requestBody: { content: { 'application/json': { schema: schemaOf(info.body) } } } } : {}),
+    responses: {
+      [status]: hasBody
+        ? { description: 'Done', content: { 'application/json': { schema: successSchema(info?.paged === true) } } }
+        : { description: status === '204' ? 'Done; no body' : 'Done' },
+      ...(open
+        ? {}
+        : { default: { description: 'Refused or failed', content: { 'application/json': { schema: ERROR_REF } } } }),
+    },
+  };
+};
+
+const parameter = (
+  place: 'path' | 'query',
+  name: string,
+  schema: JsonSchema,
+  required: boolean,
+  description?: string,
+): Parameter => ({ name, in: place, required, schema, ...(description === undefined ? {} : { description }) });
+
+/** `GET /v1/sources/{id}/$errors/event_summaries` gives `getSourcesByIdErrorsEventSummaries`. */
+const operationIdOf = (method: string, path: string): string =>
+  method +
+  path
+    .replace(/^\/v1\//, '/')
+    .split('/')
+    .flatMap((segment) => (segment.startsWith('{') ? ['by', ...segment.split('_')] : segment.split('_')))
+    .map((word) => word.replace(/\W/g, ''))
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
+
+const ERROR_REF = { $ref: '#/components/schemas/Error' };
+
+const ERROR_SCHEMA = {
+  type: 'object',
+  required: ['error', 'code'],
+  properties: {
+    error: { type: 'string', description: 'For people' },
+    code: { type: 'string', description: 'A stable word for programs' },
+    details: { type: 'object', additionalProperties: true },
+    observations: {
+      type: 'array',
+      items: { type: 'object', additionalProperties: true },
+      description: 'Of a hook that failed (422)',
+    },
+  },
+};
+
+const successSchema = (paged: boolean) => {
+  const object = { type: 'object', additionalProperties: true };
+  const count = { type: 'integer' };
+  const cursor = { type: 'string', nullable: true };
+  const pageInfo = {
+    type: 'object',
+    properties: { total_count: count, count, start_cursor: cursor, end_cursor: cursor },
+  };
+  return paged
+    ? { type: 'object', properties: { page_info: pageInfo, data: { type: 'array', items: object } } }
+    : { type: 'object', properties: { data: {} } };
+};
