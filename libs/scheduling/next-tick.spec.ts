@@ -1,0 +1,128 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Timer } from '#libs/sources/published.js';
+import { firstDue, nextTick } from './next-tick.js';
+
+const at = (iso: string): number => Date.parse(iso);
+const every = (seconds: number): Timer => ({ prop: 'timer', cron: null, intervalSeconds: seconds, timezone: null });
+const cron = (pattern: string, timezone: string | null = null): Timer => ({
+  prop: 'timer',
+  cron: pattern,
+  intervalSeconds: null,
+  timezone,
+});
+
+describe('nextTick of an interval', () => {
+  const since = 1_700_000_000_123;
+  it.each([
+    ['right after it was armed', 0, 60_000],
+    ['before it was armed', -5_000, 60_000],
+    ['just before a tick', 59_999, 60_000],
+    ['at a tick', 60_000, 120_000],
+    ['a little late', 60_007, 120_000],
+    ['after many were missed', 3_600_001, 3_660_000],
+  ])('%s', (_, after, expected) => {
+    expect(nextTick(every(60), since, since + after)).toBe(since + expected);
+  });
+
+  it('does not drift: each tick is late, the schedule is not', () => {
+    let now = since;
+    for (let i = 1; i <= 1_000; i++) {
+      const next = nextTick(every(15), since, now) ?? 0;
+      expect(next).toBe(since + i * 15_000);
+      now = next + 13;
+    }
+  });
+
+  it('never ticks with an interval that is none', () => {
+    expect(nextTick(every(0), since, since)).toBeUndefined();
+    expect(nextTick({ ...every(15), intervalSeconds: null }, since, since)).toBeUndefined();
+  });
+});
+
+describe('nextTick of a cron', () => {
+  const ticks = (timer: Timer, from: string, count: number): string[] => {
+    const out: string[] = [];
+    let now = at(from);
+    while (out.length < count) {
+      now = nextTick(timer, 0, now) ?? 0;
+      out.push(new Date(now).toISOString().slice(0, 16));
+    }
+    return out;
+  };
+
+  it.each<[name: string, timer: Timer, from: string, expected: string[]]>([
+    [
+      'UTC when there is no time zone',
+      cron('0 9 * * *'),
+      '2024-03-09T12:00:00Z',
+      ['2024-03-10T09:00', '2024-03-11T09:00'],
+    ],
+    ['weekdays by name', cron('30 8 * * MON-FRI'), '2024-03-08T12:00:00Z', ['2024-03-11T08:30', '2024-03-12T08:30']],
+    ['six fields: with seconds', cron('30 0 9 * * *'), '2024-03-09T12:00:00Z', ['2024-03-10T09:00']],
+    [
+      'a daily time over the start of summer time: the wall clock counts',
+      cron('0 9 * * *', 'Europe/Berlin'),
+      '2024-03-30T09:00:00Z',
+      ['2024-03-31T07:00', '2024-04-01T07:00'],
+    ],
+    [
+      'a time that the clocks skip: when they have moved on, and on that day too',
+      cron('30 2 * * *', 'America/New_York'),
+      '2024-03-09T12:00:00Z',
+      ['2024-03-10T07:00', '2024-03-11T06:30'],
+    ],
+    [
+      'a time that the clocks repeat: once',
+      cron('30 1 * * *', 'America/New_York'),
+      '2024-11-02T12:00:00Z',
+      ['2024-11-03T05:30', '2024-11-04T06:30'],
+    ],
+    [
+      'every hour goes on through the repeated hour',
+      cron('0 * * * *', 'America/New_York'),
+      '2024-11-03T04:30:00Z',
+      ['2024-11-03T05:00', '2024-11-03T06:00', '2024-11-03T07:00'],
+    ],
+    [
+      'every half hour leaves nothing out over the skipped hour',
+      cron('*/30 * * * *', 'America/New_York'),
+      '2024-03-10T06:10:00Z',
+      ['2024-03-10T06:30', '2024-03-10T07:00', '2024-03-10T07:30'],
+    ],
+    ['a leap day', cron('0 0 29 2 *'), '2024-03-01T00:00:00Z', ['2028-02-29T00:00']],
+  ])('%s', (_, timer, from, expected) => {
+    expect(ticks(timer, from, expected.length)).toEqual(expected);
+  });
+
+  it('is strictly after: late by milliseconds is not the same tick again', () => {
+    const daily = cron('0 9 * * *');
+    expect(nextTick(daily, 0, at('2024-03-10T09:00:00.000Z'))).toBe(at('2024-03-11T09:00:00Z'));
+    expect(nextTick(daily, 0, at('2024-03-10T09:00:00.004Z'))).toBe(at('2024-03-11T09:00:00Z'));
+    expect(nextTick(daily, 0, at('2024-03-10T08:59:59.999Z'))).toBe(at('2024-03-10T09:00:00Z'));
+  });
+
+  it('ends when there is no such day', () => {
+    expect(nextTick(cron('0 0 30 2 *'), 0, at('2024-03-01T00:00:00Z'))).toBeUndefined();
+  });
+});
+
+describe('firstDue', () => {
+  const since = at('2024-03-10T10:00:00Z');
+  it.each<[name: string, timer: Timer, last: number | undefined, atOnce: boolean, expected: number]>([
+    ['an interval ticks at once on the deployment', every(60), undefined, true, since],
+    ['an interval waits otherwise', every(60), undefined, false, since + 60_000],
+    ['a cron waits, always', cron('0 * * * *'), undefined, true, at('2024-03-10T11:00:00Z')],
+    ['a tick from before it was armed is no tick of it', every(60), since - 1, true, since],
+    ['after a restart it goes on from the last tick', every(60), since + 60_004, true, since + 120_000],
+    ['a tick that was given out at once is not given out again', every(60), since, true, since + 60_000],
+    [
+      'what was missed is owed once: the earliest',
+      cron('0 * * * *'),
+      at('2024-03-10T11:00:01Z'),
+      false,
+      at('2024-03-10T12:00:00Z'),
+    ],
+  ])('%s', (_, timer, last, atOnce, expected) => {
+    expect(firstDue(timer, since, last, atOnce)).toBe(expected);
+  });
+});

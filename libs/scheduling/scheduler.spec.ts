@@ -1,0 +1,336 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { type Timer } from '#libs/sources/published.js';
+import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
+import { perEmitterTopics } from '#libs/stream-log/topics.js';
+import { type Alarm, type ArmedTimers, type Scheduler, startScheduler, type TimerSources } from './scheduler.js';
+import { type TickStore } from './tick-store.js';
+
+const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
+const START = Date.parse('2024-03-10T10:00:00Z');
+const every = (seconds: number, prop = 'timer'): Timer => ({
+  prop,
+  cron: null,
+  intervalSeconds: seconds,
+  timezone: null,
+});
+const cron = (pattern: string, prop = 'timer'): Timer => ({
+  prop,
+  cron: pattern,
+  intervalSeconds: null,
+  timezone: null,
+});
+
+/** Time that moves when told, ringing what is due on the way. */
+class FakeTime {
+  now = START;
+  readonly waits: number[] = [];
+  private alarms: { readonly at: number; readonly ring: () => void }[] = [];
+
+  readonly clock = { now: () => this.now };
+  readonly alarm: Alarm = (ms, ring) => {
+    this.waits.push(ms);
+    const entry = { at: this.now + ms, ring };
+    this.alarms.push(entry);
+    return () => (this.alarms = this.alarms.filter((other) => other !== entry));
+  };
+
+  get pending(): number {
+    return this.alarms.length;
+  }
+
+  async advance(ms: number): Promise<void> {
+    const until = this.now + ms;
+    for (;;) {
+      await settled();
+      const [next] = this.alarms.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at);
+      if (!next) break;
+      this.alarms = this.alarms.filter((other) => other !== next);
+      this.now = Math.max(this.now, next.at);
+      next.ring();
+    }
+    this.now = until;
+  }
+}
+
+const settled = async (): Promise<void> => {
+  for (let i = 0; i < 10; i++) await new Promise<void>((resolve) => setImmediate(resolve));
+};
+
+class Sources implements TimerSources {
+  private readonly rows = new Map<string, ArmedTimers>();
+  private readonly listeners = new Set<(armed: ArmedTimers) => void>();
+
+  all(): ReadonlyMap<string, unknown> {
+    return this.rows;
+  }
+  armed(sourceId: string): ArmedTimers | undefined {
+    return this.rows.get(sourceId);
+  }
+  onTimersChanged(listener: (armed: ArmedTimers) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+  set(sourceId: string, timers: readonly Timer[], since: number, first = false): void {
+    const armed = { sourceId, workspaceId: 'o_1', timers, since, first };
+    this.rows.set(sourceId, armed);
+    for (const listener of this.listeners) listener(armed);
+  }
+  remove(sourceId: string): void {
+    this.rows.delete(sourceId);
+    for (const listener of this.listeners)
+      listener({ sourceId, workspaceId: 'o_1', timers: [], since: 0, first: false });
+  }
+}
+
+class Ticks implements TickStore {
+  readonly saved = new Map<string, number>();
+  failing = false;
+  async load(): Promise<ReadonlyMap<string, number>> {
+    return new Map(this.saved);
+  }
+  async save(ticks: ReadonlyMap<string, number>): Promise<void> {
+    if (this.failing) throw new Error('disk full');
+    for (const [key, at] of ticks) this.saved.set(key, Math.max(at, this.saved.get(key) ?? 0));
+  }
+  async drop(sourceId: string): Promise<void> {
+    for (const key of this.saved.keys()) if (key.startsWith(`${sourceId}/`)) this.saved.delete(key);
+  }
+}
+
+const running: Scheduler[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((scheduler) => scheduler.close()));
+});
+
+const world = async () => {
+  const log = new InMemoryStreamLog();
+  for (const id of ['dc_a', 'dc_b']) await log.createTopic(topics.invocations(id), {});
+  const time = new FakeTime();
+  const sources = new Sources();
+  const ticks = new Ticks();
+  const failures: string[] = [];
+  const start = async (over: { firstTick?: boolean } = {}): Promise<Scheduler> => {
+    const { clock, alarm } = time;
+    const onFailure = (error: Error): void => void failures.push(error.message);
+    const scheduler = await startScheduler({ sources, ticks, log, topics, clock, alarm, onFailure, ...over });
+    running.push(scheduler);
+    return scheduler;
+  };
+  const given = async (sourceId = 'dc_a') => {
+    const records = await log.read(topics.invocations(sourceId), -1, 100_000);
+    return records.map(({ headers, value }) => ({
+      id: headers['id'],
+      prop: headers['prop'],
+      /** Scheduled, seconds after the start. */
+      at: (JSON.parse(value) as { timestamp: number }).timestamp - START / 1000,
+    }));
+  };
+  const timesOf = async (sourceId = 'dc_a'): Promise<number[]> => (await given(sourceId)).map(({ at }) => at);
+  return { log, time, sources, ticks, failures, start, given, timesOf };
+};
+
+describe('the scheduler', () => {
+  it('ticks an interval at once after the deployment, then without drift', async () => {
+    const { log, time, sources, start, timesOf } = await world();
+    await start();
+    sources.set('dc_a', [every(60)], START, true);
+    await time.advance(0);
+    expect(await timesOf()).toEqual([0]);
+    await time.advance(180_000);
+    expect(await timesOf()).toEqual([0, 60, 120, 180]);
+    const [record] = await log.read(topics.invocations('dc_a'), -1, 1);
+    expect(record?.key).toBe('dc_a');
+    expect(record?.headers).toEqual({
+      id: expect.stringMatching(/^inv_[0-9a-z]{18}$/),
+      kind: 'timer',
+      source: 'dc_a',
+      workspace: 'o_1',
+      at: String(START),
+      hops: '0',
+      prop: 'timer',
+      respond: '',
+    });
+  });
+
+  it('does not when the setting says so, nor after a mere update', async () => {
+    const { time, sources, start, timesOf } = await world();
+    await start({ firstTick: false });
+    sources.set('dc_a', [every(60)], START, true);
+    sources.set('dc_b', [every(60)], START, false);
+    await time.advance(59_000);
+    expect([await timesOf(), await timesOf('dc_b')]).toEqual([[], []]);
+    await time.advance(1_000);
+    expect([await timesOf(), await timesOf('dc_b')]).toEqual([[60], [60]]);
+  });
+
+  it('ticks a cron at its times, never at once', async () => {
+    const { time, sources, start, timesOf } = await world();
+    await start();
+    sources.set('dc_a', [cron('*/15 * * * *')], START + 60_000, true);
+    await time.advance(3_600_000);
+    expect(await timesOf()).toEqual([900, 1_800, 2_700, 3_600]);
+  });
+
+  it('ticks each timer of a source by its prop', async () => {
+    const { time, sources, start, given } = await world();
+    await start();
+    sources.set('dc_a', [every(60, 'fast'), every(120, 'slow')], START);
+    await time.advance(120_000);
+    expect((await given()).map(({ prop, at }) => `${prop} ${at}`).sort()).toEqual(['fast 120', 'fast 60', 'slow 120']);
+    expect(new Set((await given()).map(({ id }) => id)).size).toBe(3);
+  });
+
+  it('stops with the source, and starts anew with it', async () => {
+    const { time, sources, start, timesOf } = await world();
+    const scheduler = await start();
+    sources.set('dc_a', [every(60)], START);
+    await time.advance(60_000);
+    sources.set('dc_a', [], 0);
+    expect(scheduler.size()).toBe(0);
+    await time.advance(600_000);
+    expect(await timesOf()).toEqual([60]);
+    sources.set('dc_a', [every(60)], time.now);
+    await time.advance(60_000);
+    expect(await timesOf()).toEqual([60, 720]);
+    sources.remove('dc_a');
+    await time.advance(600_000);
+    expect(await timesOf()).toEqual([60, 720]);
+    expect(time.pending).toBe(0);
+  });
+
+  it('takes a changed timer from the change on', async () => {
+    const { time, sources, start, timesOf } = await world();
+    await start();
+    sources.set('dc_a', [every(60)], START);
+    await time.advance(90_000);
+    sources.set('dc_a', [every(20)], time.now);
+    await time.advance(40_000);
+    expect(await timesOf()).toEqual([60, 110, 130]);
+  });
+
+  describe('restart', () => {
+    it('goes on from the last tick, without one more', async () => {
+      const { time, sources, start, timesOf } = await world();
+      sources.set('dc_a', [every(60)], START, true);
+      const first = await start();
+      await time.advance(70_000);
+      await first.close();
+      await start();
+      await time.advance(60_000);
+      expect(await timesOf()).toEqual([0, 60, 120]);
+    });
+
+    it.each([
+      ['interval', every(60), [60, 120, 3_660]],
+      ['cron', cron('* * * * *'), [60, 120, 3_660]],
+    ])('after downtime one tick is owed, not one for each that was missed: %s', async (_, timer, expected) => {
+      const { time, sources, start, timesOf } = await world();
+      sources.set('dc_a', [timer], START);
+      const first = await start();
+      await time.advance(60_000);
+      await first.close();
+      await time.advance(3_550_000);
+      const second = await start();
+      await time.advance(5_000);
+      await second.close();
+      // A second restart owes nothing for the same downtime.
+      await start();
+      await time.advance(60_000);
+      expect(await timesOf()).toEqual(expected);
+    });
+
+    it('crash after the tick is in the log, before it is stored: the same id comes again', async () => {
+      const { time, sources, ticks, failures, start, given } = await world();
+      sources.set('dc_a', [every(60)], START);
+      const first = await start();
+      ticks.failing = true;
+      await time.advance(60_000);
+      await first.close();
+      ticks.failing = false;
+      await start();
+      await time.advance(0);
+      const ids = (await given()).map(({ id }) => id);
+      expect(ids.length).toBeGreaterThanOrEqual(2);
+      expect(new Set(ids).size).toBe(1);
+      expect(failures).toContain('disk full');
+    });
+  });
+
+  it('tries again when the log cannot write: nothing is lost, the scheduled time stays', async () => {
+    const { log, time, sources, failures, start, timesOf } = await world();
+    const scheduler = await start();
+    sources.set('dc_a', [every(60)], START);
+    log.onNextPublish(() => {
+      throw new Error('log is down');
+    });
+    await time.advance(61_000);
+    expect(await timesOf()).toEqual([60]);
+    expect([failures, scheduler.metrics.failures]).toEqual([['log is down'], 1]);
+    await time.advance(59_000);
+    expect(await timesOf()).toEqual([60, 120]);
+  });
+
+  it('never gives out one scheduled time twice, whatever happens to the source meanwhile', async () => {
+    const { time, sources, start, given } = await world();
+    let scheduler = await start();
+    sources.set('dc_a', [every(15)], START, true);
+    for (let i = 0; i < 50; i++) {
+      await time.advance(7_000);
+      const armed = sources.armed('dc_a');
+      // The same timers again, as after a restart of the view.
+      if (i % 3 === 0 && armed) sources.set('dc_a', armed.timers, armed.since, armed.first);
+      if (i % 7 === 0) {
+        await scheduler.close();
+        scheduler = await start();
+      }
+    }
+    const all = await given();
+    expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
+    expect(all.map(({ at }) => at)).toEqual(Array.from({ length: all.length }, (_, i) => i * 15));
+    expect(all.length).toBe(24);
+  });
+
+  it('drops the tick of a source whose topic is gone', async () => {
+    const { time, sources, start } = await world();
+    const scheduler = await start();
+    sources.set('dc_gone', [every(60)], START);
+    await time.advance(60_000);
+    expect(scheduler.metrics).toMatchObject({ ticks: 0, dropped: 1 });
+  });
+
+  it('holds one alarm for 10,000 timers, looks at the clock every minute, and writes ticks in batches', async () => {
+    const { log, time, sources, start } = await world();
+    for (let i = 0; i < 10_000; i++) sources.set(`dc_${i}`, [every(3_600 + (i % 100))], START);
+    const scheduler = await start();
+    expect([scheduler.size(), time.pending]).toEqual([10_000, 1]);
+    expect(time.waits).toEqual([60_000]);
+    await time.advance(3_600_000);
+    expect(time.pending).toBe(1);
+    expect(log.published.map((records) => records.length)).toEqual([100]);
+    await time.advance(100_000);
+    expect(scheduler.metrics.dropped).toBe(10_000);
+  });
+
+  it('forgets timers that were disarmed, also when they are far off', async () => {
+    const { time, sources, start } = await world();
+    const scheduler = await start();
+    for (let i = 0; i < 20_000; i++) sources.set('dc_a', [every(86_400)], START + i);
+    expect([scheduler.size(), time.pending]).toEqual([1, 1]);
+  });
+
+  it('copes with a clock that is set back or forward', async () => {
+    const { time, sources, start, timesOf } = await world();
+    await start();
+    sources.set('dc_a', [every(60)], START);
+    await time.advance(60_000);
+    time.now -= 50_000;
+    await time.advance(60_000);
+    expect(await timesOf()).toEqual([60]);
+    await time.advance(50_000);
+    expect(await timesOf()).toEqual([60, 120]);
+    time.now += 3_600_000;
+    await time.advance(60_000);
+    expect((await timesOf()).slice(0, 3)).toEqual([60, 120, 180]);
+    expect(await timesOf()).toHaveLength(4);
+  });
+});
