@@ -1,0 +1,38 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from '@jest/globals';
+import { recorded } from '#libs/kernel/testing/recorded.js';
+import { Upcasters } from '#libs/kernel/upcasting.js';
+import { componentDecider, type ComponentState } from './domain/component.js';
+import { type ComponentEvent } from './published.js';
+
+const upcasters = new Upcasters();
+
+/** An event as a version ever shipped wrote it (test/fixtures/events), lifted to today's. */
+const golden = async (type: ComponentEvent['type'], version: number): Promise<ComponentEvent> => {
+  const file = new URL(`../../test/fixtures/events/${type}.v${version}.json`, import.meta.url);
+  const { data, schemaVersion } = JSON.parse(await readFile(file, 'utf8')) as { data: object; schemaVersion: number };
+  expect(schemaVersion).toBe(version);
+  const lifted = upcasters.upcast(recorded('component-sc_1', { type, data }, { metadata: { schemaVersion } }));
+  return { type: lifted.type, data: lifted.data } as ComponentEvent;
+};
+
+/** What each must be folded upon; complete by type. */
+const BEFORE: Record<ComponentEvent['type'], readonly ComponentEvent['type'][]> = {
+  ComponentSaved: [],
+  ComponentSavedAgain: ['ComponentSaved'],
+};
+
+describe('every version of an event of components', () => {
+  it.each(Object.keys(BEFORE) as ComponentEvent['type'][])('%s still folds', async (type) => {
+    for (let version = 1; version <= upcasters.currentVersion(type); version++) {
+      let state: ComponentState = componentDecider.initialState();
+      for (const earlier of BEFORE[type]) state = componentDecider.evolve(state, await golden(earlier, 1));
+      const after = componentDecider.evolve(state, await golden(type, version));
+      expect(after).not.toEqual(state);
+      expect(after).toMatchObject({
+        status: 'saved',
+        component: { key: 'github-webhook', hooks: ['deploy', 'activate', 'deactivate'] },
+      });
+    }
+  });
+});

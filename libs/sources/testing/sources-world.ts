@@ -1,0 +1,95 @@
+import { CqrsModule } from '@nestjs/cqrs';
+import request from 'supertest';
+import {
+  COMPONENT_FETCHER,
+  COMPONENT_INSPECTOR,
+  ComponentsModule,
+  componentsProjections,
+} from '#libs/components/index.js';
+import { codeOf, FakeInspector, InMemoryBlobs } from '#libs/components/testing/fakes.js';
+import { httpTestApp } from '#libs/http/testing/http-test-app.js';
+import { dataOf, type Json, type JsonObject } from '#libs/http/testing/replies.js';
+import { BLOBS } from '#libs/kernel/tokens.js';
+import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
+import { type Caller } from '#libs/tenancy/published.js';
+import {
+  ENDPOINT_URLS,
+  HOOK_RUNNER,
+  MANUAL_RUNS,
+  pathEndpointUrls,
+  SOURCE_TOPICS,
+  SourcesModule,
+  sourcesProjections,
+  SourcesView,
+  type ManualRuns,
+} from '../index.js';
+import { FakeHooks, FakeTopics } from './fakes.js';
+
+const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
+  userId,
+  apiKeyId: `key_${userId}`,
+  workspaceIds,
+  isWorkspace: (id) => ['o_1', 'o_2'].includes(id),
+});
+
+/** This context and components over HTTP, in memory. `close` it after the test. */
+export const sourcesWorld = async () => {
+  const view = new SourcesView();
+  const plane = await ControlPlane.start({
+    projections: [...sourcesProjections, ...componentsProjections],
+    views: [view],
+  });
+  const hooks = new FakeHooks();
+  const topics = new FakeTopics();
+  const runs: Parameters<ManualRuns['run']>[] = [];
+  const manualRuns: ManualRuns = {
+    run: async (...given) => {
+      runs.push(given);
+      const observations = [{ k: 'console.log', ts: 1, msg: 'ran' }];
+      return { invocationId: 'inv_1', ...(given[3] ? { observations } : {}) };
+    },
+  };
+  const app = await httpTestApp({
+    imports: [CqrsModule.forRoot(), ComponentsModule, SourcesModule],
+    providers: [
+      ...plane.providers(),
+      { provide: BLOBS, useValue: new InMemoryBlobs() },
+      { provide: COMPONENT_INSPECTOR, useValue: new FakeInspector() },
+      { provide: COMPONENT_FETCHER, useValue: { fetch: () => Promise.reject(new Error('nothing is fetched')) } },
+      { provide: HOOK_RUNNER, useValue: hooks },
+      { provide: SOURCE_TOPICS, useValue: topics },
+      { provide: MANUAL_RUNS, useValue: manualRuns },
+      { provide: ENDPOINT_URLS, useValue: pathEndpointUrls(() => 'http://127.0.0.1:3000/') },
+    ],
+    callers: { one: caller('u_1', 'o_1'), both: caller('u_2', 'o_1', 'o_2'), other: caller('u_3', 'o_2') },
+  });
+  const close = async (): Promise<void> => {
+    await app.close();
+    await plane.stop();
+  };
+  const call = (method: 'get' | 'post' | 'put' | 'delete', path: string, key = 'one') =>
+    request(app.getHttpServer())[method](path).set('Authorization', `Bearer ${key}`);
+  const create = async (body: object, key = 'one'): Promise<JsonObject> =>
+    dataOf(await call('post', '/v1/sources', key).send(body));
+  return { plane, view, hooks, topics, runs, call, create, close };
+};
+
+export const textOf = (value: Json | undefined): string => {
+  if (typeof value !== 'string') throw new Error(`no text but ${JSON.stringify(value)}`);
+  return value;
+};
+
+/** Code with every hook and most kinds of props; `repo` is required. */
+export const HOOKED = codeOf({
+  name: 'Git Hub!',
+  key: 'git-hub',
+  hooks: ['deploy', 'activate', 'deactivate'],
+  configurableProps: [
+    { name: 'http', type: '$.interface.http', customResponse: true },
+    { name: 'timer', type: '$.interface.timer', default: { intervalSeconds: 900 } },
+    { name: 'db', type: '$.service.db' },
+    { name: 'repo', type: 'string' },
+    { name: 'token', type: 'string', secret: true, optional: true },
+    { name: 'limit', type: 'integer', default: 30, max: 100 },
+  ],
+});
