@@ -57,6 +57,12 @@ export const topicPolicy = (config: Config): TopicPolicy =>
     emitsBytes: config.emitsRetentionMb * 1024 * 1024,
   });
 
+/** Every read model over the stream log. */
+export const streamProjections = (config: Config): readonly [StreamProjection, StreamProjection] => [
+  eventSummariesProjection({ retained: config.eventsKept }),
+  attemptsProjection,
+];
+
 /** Every role that moves events. What takes work is started last, so that nothing waits for what is not there yet. */
 export const startDataPlane = async (options: DataPlaneOptions): Promise<DataPlane> => {
   const { config, plane } = options;
@@ -68,8 +74,7 @@ export const startDataPlane = async (options: DataPlaneOptions): Promise<DataPla
   const { log, readModels } = engines;
   const projector = (projection: StreamProjection): StreamProjector =>
     new StreamProjector({ projection, log, readModels, onFailure: options.onFailure });
-  const summaries = projector(eventSummariesProjection({ retained: config.eventsKept }));
-  const attempts = projector(attemptsProjection);
+  const [summaries, attempts] = streamProjections(config).map(projector) as [StreamProjector, StreamProjector];
   await Promise.all([summaries.start(), attempts.start()]);
 
   // The way of an event, from its end to its start.

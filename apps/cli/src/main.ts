@@ -1,0 +1,13 @@
+import { Command } from 'commander';
+import { registerConfig } from './config.js';
+import { registerRebuild } from './rebuild.js';
+import { registerUser } from './user.js';
+
+const program = new Command('sluice')
+  .description('Looks after an installation of Sluice. Settings are environment variables: see `sluice config`.')
+  .showHelpAfterError();
+
+program.parseAsync().catch((error: unknown) => {
+  process.stderr.write(`sluice: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});
