@@ -22,15 +22,15 @@ export const schemaOf = (dto: abstract new (...args: never[]) => object): JsonSc
   for (const rule of getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false)) {
     const property = (properties[rule.propertyName] ??= {});
     if (rule.type === 'conditionalValidation') optional.add(rule.propertyName);
-    const [first] = (rule.constraints ?? []) as unknown[];
-    apply(rule.each ? (property.items ??= {}) : property, rule.name ?? rule.type, first);
+    const constraints = (rule.constraints ?? []) as unknown[];
+    apply(rule.each ? (property.items ??= {}) : property, rule.name ?? rule.type, constraints);
     if (rule.each) property.type = 'array';
   }
   const required = Object.keys(properties).filter((name) => !optional.has(name));
   return { type: 'object', properties, ...(required.length === 0 ? {} : { required }) };
 };
 
-const apply = (schema: JsonSchema, rule: string, constraint: unknown): void => {
+const apply = (schema: JsonSchema, rule: string, [constraint, second]: readonly unknown[]): void => {
   const number = typeof constraint === 'number' ? constraint : undefined;
   switch (rule) {
     case 'isString':
@@ -70,6 +70,10 @@ const apply = (schema: JsonSchema, rule: string, constraint: unknown): void => {
       return;
     case 'maxLength':
       if (number !== undefined) schema.maxLength = number;
+      return;
+    case 'isLength':
+      if (number !== undefined) schema.minLength = number;
+      if (typeof second === 'number') schema.maxLength = second;
       return;
     default: // Says nothing that JSON Schema has a word for.
   }

@@ -112,7 +112,9 @@ const describedOperation = (
         parameter('query', name, { type: name === 'limit' ? 'integer' : 'string' }, false, description),
       ),
     ],
-    ...(info?.body ? { requestBody: { content: { 'application/json': { schema: schemaOf(info.body) } } } } : {}),
+    ...(info?.body
+      ? { requestBody: { content: { 'application/json': { schema: bodySchema(info.body, info.objects) } } } }
+      : {}),
     responses: {
       [status]: hasBody
         ? { description: 'Done', content: { 'application/json': { schema: successSchema(info?.paged === true) } } }
@@ -122,6 +124,12 @@ const describedOperation = (
         : { default: { description: 'Refused or failed', content: { 'application/json': { schema: ERROR_REF } } } }),
     },
   };
+};
+
+const bodySchema = (dto: NonNullable<OperationInfo['body']>, objects: OperationInfo['objects'] = {}): JsonSchema => {
+  const schema = schemaOf(dto);
+  const more = Object.entries(objects).map(([name, description]) => [name, { type: 'object', description }] as const);
+  return { ...schema, properties: { ...schema.properties, ...Object.fromEntries(more) } };
 };
 
 const parameter = (

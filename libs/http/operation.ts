@@ -10,6 +10,8 @@ export interface OperationInfo {
   readonly query?: Type;
   /** The same, read from the body (the query is taken too). */
   readonly body?: Type;
+  /** Fields of the body that no class describes, objects all: name to description. */
+  readonly objects?: Readonly<Record<string, string>>;
   /** Takes `limit`, `after`, `before` and answers `page_info`. */
   readonly paged?: boolean;
   /** Parameters of the query that no class describes: name to description. */

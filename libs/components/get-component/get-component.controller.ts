@@ -1,6 +1,7 @@
 import { Controller, Get, Inject, Param } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
+import { Operation } from '#libs/http/operation.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Caller } from '#libs/tenancy/published.js';
 import { type ComponentReply } from '../domain/component-view.js';
@@ -12,6 +13,7 @@ export class GetComponentController {
   constructor(@Inject(QueryBus) private readonly queries: QueryBus) {}
 
   @Get('registry/:key')
+  @Operation({ summary: 'A component of the registry; this server has none' })
   registry(@Param('key') key: string): never {
     throw new DomainError(
       'component.not_found',
@@ -26,11 +28,13 @@ export class GetComponentController {
   }
 
   @Get('search')
+  @Operation({ summary: 'Search the registry; this server has none' })
   search(): never {
     throw new DomainError('component.not_found', 'this server has no registry to search in');
   }
 
   @Get(':keyOrId')
+  @Operation({ summary: 'A component, by id or by key' })
   async get(@Param('keyOrId') keyOrId: string, @CurrentCaller() caller: Caller): Promise<{ data: ComponentReply }> {
     return { data: await this.queries.execute(new GetComponent(keyOrId, caller.workspaceIds)) };
   }

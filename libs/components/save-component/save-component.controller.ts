@@ -4,6 +4,7 @@ import { type Request, type Response } from 'express';
 import { Applied } from '#libs/http/applied.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
+import { Operation } from '#libs/http/operation.js';
 import { parameters, validated } from '#libs/http/parameters.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/tenancy/published.js';
@@ -19,6 +20,11 @@ export class SaveComponentController {
   ) {}
 
   @Post()
+  @Operation({
+    summary: 'Save component code, given or at a URL',
+    body: ComponentCodeDto,
+    objects: { files: 'Further files: path to text' },
+  })
   @HttpCode(200)
   async save(
     @Req() request: Request,

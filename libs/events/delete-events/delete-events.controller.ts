@@ -3,6 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { IsOptional, IsString } from 'class-validator';
 import { type Request } from 'express';
 import { CurrentCaller } from '#libs/http/caller.js';
+import { Operation } from '#libs/http/operation.js';
 import { parameters, validated } from '#libs/http/parameters.js';
 import { type Caller } from '#libs/tenancy/published.js';
 import { workspaceOfSource } from '../find-emitter.js';
@@ -32,6 +33,7 @@ export class DeleteEventsController {
 
   /** rest-api.md, "Events". 202 by contract; it shows in the next read all the same (decisions.md 1.8). */
   @Delete()
+  @Operation({ summary: 'Delete events of a source: all, or a range of ids', query: DeleteEventsDto })
   @HttpCode(202)
   async remove(
     @Param('id') id: string,

@@ -2,6 +2,7 @@ import { Controller, Get, Inject, Param, Req } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { type Request } from 'express';
 import { CurrentCaller } from '#libs/http/caller.js';
+import { Operation } from '#libs/http/operation.js';
 import { type ListReply, pageLimit } from '#libs/http/pages.js';
 import { describe, parameters, type Parameters } from '#libs/http/parameters.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
@@ -22,23 +23,43 @@ export class ListEventSummariesController {
 
   /** The default channel, or the one named by event_name (decisions.md 1.8). */
   @Get('event_summaries')
+  @Operation({
+    summary: 'Events of a source, newest first',
+    paged: true,
+    also: { event_name: 'Channel', expand: 'event: without truncation' },
+  })
   events(@Param('id') id: string, @Req() request: Request, @CurrentCaller() caller: Caller) {
     const params = parameters(request, 'body_wins');
     return this.list(id, textOf(params, 'event_name') ?? '', params, caller);
   }
 
   @Get(`${ERRORS_CHANNEL}/event_summaries`)
+  @Operation({
+    summary: 'Errors of a source, newest first',
+    paged: true,
+    also: { expand: 'event: without truncation' },
+  })
   errors(@Param('id') id: string, @Req() request: Request, @CurrentCaller() caller: Caller) {
     return this.list(id, ERRORS_CHANNEL, parameters(request, 'body_wins'), caller);
   }
 
   @Get(`${LOGS_CHANNEL}/event_summaries`)
+  @Operation({
+    summary: 'Log lines of a source, newest first',
+    paged: true,
+    also: { expand: 'event: without truncation' },
+  })
   logs(@Param('id') id: string, @Req() request: Request, @CurrentCaller() caller: Caller) {
     return this.list(id, LOGS_CHANNEL, parameters(request, 'body_wins'), caller);
   }
 
   /** Former address of the same list; its limit is called n. */
   @Get('events')
+  @Operation({
+    summary: 'Former address of event_summaries',
+    paged: true,
+    also: { n: 'Page size', expand: 'event: without truncation' },
+  })
   legacy(@Param('id') id: string, @Req() request: Request, @CurrentCaller() caller: Caller) {
     const params = parameters(request, 'body_wins');
     return this.list(

@@ -4,6 +4,7 @@ import { type Request, type Response } from 'express';
 import { Applied } from '#libs/http/applied.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
+import { Operation } from '#libs/http/operation.js';
 import { parameters, validated } from '#libs/http/parameters.js';
 import { type Caller } from '#libs/tenancy/published.js';
 import { LocateSource } from '../locate-source.js';
@@ -19,6 +20,10 @@ export class DeleteSourceController {
   ) {}
 
   @Delete(':idOrSlug')
+  @Operation({
+    summary: 'Delete a source with its events',
+    also: { ignore_hook_errors: 'true: delete it also when its deactivate hook fails' },
+  })
   @HttpCode(204)
   async delete(
     @Param('idOrSlug') idOrSlug: string,

@@ -4,6 +4,7 @@ import { type Request, type Response } from 'express';
 import { Applied } from '#libs/http/applied.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
+import { Operation } from '#libs/http/operation.js';
 import { parameters, validated } from '#libs/http/parameters.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/tenancy/published.js';
@@ -21,6 +22,14 @@ export class DeploySourceController {
   ) {}
 
   @Post()
+  @Operation({
+    summary: 'Deploy a source',
+    body: SourceBodyDto,
+    objects: {
+      configured_props: 'Values for the props of the component',
+      files: 'Further files of the component: path to text',
+    },
+  })
   @HttpCode(200)
   async deploy(
     @Req() request: Request,

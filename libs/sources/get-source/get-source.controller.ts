@@ -1,6 +1,7 @@
 import { Controller, Get, Inject, Param } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
+import { Operation } from '#libs/http/operation.js';
 import { type Caller } from '#libs/tenancy/published.js';
 import { sourceReply, type EndpointUrls, type SourceReply } from '../domain/source-view.js';
 import { ENDPOINT_URLS } from '../ports.js';
@@ -14,6 +15,7 @@ export class GetSourceController {
   ) {}
 
   @Get(':idOrSlug')
+  @Operation({ summary: 'A source, by id or by name slug' })
   async get(@Param('idOrSlug') idOrSlug: string, @CurrentCaller() caller: Caller): Promise<{ data: SourceReply }> {
     const doc = await this.queries.execute(new GetSource(idOrSlug, caller.workspaceIds));
     return { data: sourceReply(doc.state.source, doc.workspaceId, this.urls) };

@@ -2,6 +2,7 @@ import { Controller, Get, Inject, Param, Req } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { type Request } from 'express';
 import { CurrentCaller } from '#libs/http/caller.js';
+import { Operation } from '#libs/http/operation.js';
 import { listReply, pageQuery, type ListReply } from '#libs/http/pages.js';
 import { parameters } from '#libs/http/parameters.js';
 import { memberOf } from '#libs/http/workspace.js';
@@ -18,11 +19,13 @@ export class ListSourcesController {
   ) {}
 
   @Get('users/me/sources')
+  @Operation({ summary: 'Sources of the user, newest first', paged: true })
   mine(@Req() request: Request, @CurrentCaller() caller: Caller): Promise<ListReply<SourceReply>> {
     return this.list({ userId: caller.userId }, request);
   }
 
   @Get(['orgs/:id/sources', 'workspaces/:id/sources'])
+  @Operation({ summary: 'Sources of a workspace, newest first', paged: true })
   ofWorkspace(
     @Param('id') id: string,
     @Req() request: Request,

@@ -2,6 +2,7 @@ import { Controller, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/com
 import { CommandBus } from '@nestjs/cqrs';
 import { type Request, type Response } from 'express';
 import { CurrentCaller } from '#libs/http/caller.js';
+import { Operation } from '#libs/http/operation.js';
 import { parameters, validated } from '#libs/http/parameters.js';
 import { type Caller } from '#libs/tenancy/published.js';
 import { LocateSource } from '../locate-source.js';
@@ -25,6 +26,7 @@ export class RunSourceController {
   ) {}
 
   @Post(':idOrSlug/run')
+  @Operation({ summary: 'Run a source by hand', body: RunSourceDto, objects: { event: 'What run receives' } })
   @HttpCode(202)
   async run(
     @Param('idOrSlug') idOrSlug: string,

@@ -4,6 +4,7 @@ import { type Request, type Response } from 'express';
 import { Applied } from '#libs/http/applied.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
+import { Operation } from '#libs/http/operation.js';
 import { parameters, validated, type Parameters } from '#libs/http/parameters.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Caller } from '#libs/tenancy/published.js';
@@ -23,6 +24,14 @@ export class UpdateSourceController {
   ) {}
 
   @Put(':idOrSlug')
+  @Operation({
+    summary: 'Change a source: code, props, name, or active',
+    body: SourceBodyDto,
+    objects: {
+      configured_props: 'Values for the props of the component',
+      files: 'Further files of the component: path to text',
+    },
+  })
   @HttpCode(200)
   async update(
     @Param('idOrSlug') idOrSlug: string,

@@ -4,6 +4,7 @@ import { type Request, type Response } from 'express';
 import { Applied } from '#libs/http/applied.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
+import { Operation } from '#libs/http/operation.js';
 import { parameters, validated } from '#libs/http/parameters.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/tenancy/published.js';
@@ -20,6 +21,7 @@ export class CreateSubscriptionController {
 
   /** Idempotent: the same triple gives the record that is there. */
   @Post()
+  @Operation({ summary: 'Subscribe a listener to an emitter', query: TripleDto })
   @HttpCode(200)
   async create(
     @Req() request: Request,

@@ -4,6 +4,7 @@ import { type Request, type Response } from 'express';
 import { Applied } from '#libs/http/applied.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
+import { Operation } from '#libs/http/operation.js';
 import { parameters, validated } from '#libs/http/parameters.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/tenancy/published.js';
@@ -18,6 +19,7 @@ export class DeleteSubscriptionController {
   ) {}
 
   @Delete()
+  @Operation({ summary: 'Delete a subscription', query: TripleDto })
   @HttpCode(204)
   async remove(
     @Req() request: Request,

@@ -1,6 +1,7 @@
 import { Controller, Get, Inject, Param } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
+import { Operation } from '#libs/http/operation.js';
 import { memberOf } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/tenancy/published.js';
 import { subscriptionReply } from '../subscription-reply.js';
@@ -14,12 +15,14 @@ export class ListSubscriptionsController {
   constructor(@Inject(QueryBus) private readonly queries: QueryBus) {}
 
   @Get('users/me/subscriptions')
+  @Operation({ summary: 'Subscriptions of the user' })
   async ofUser(@CurrentCaller() caller: Caller): Promise<SubscriptionsReply> {
     const docs = await this.queries.execute(new ListSubscriptions({ userId: caller.userId }));
     return { data: docs.map(subscriptionReply) };
   }
 
   @Get('workspaces/:workspaceId/subscriptions')
+  @Operation({ summary: 'Subscriptions of a workspace' })
   async ofWorkspace(
     @Param('workspaceId') workspaceId: string,
     @CurrentCaller() caller: Caller,

@@ -5,6 +5,7 @@ import { type Request, type Response } from 'express';
 import { Applied } from '#libs/http/applied.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
+import { Operation } from '#libs/http/operation.js';
 import { parameters, validated } from '#libs/http/parameters.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/tenancy/published.js';
@@ -34,6 +35,7 @@ export class CreateWebhookController {
   ) {}
 
   @Post()
+  @Operation({ summary: 'Create a webhook; the reply alone shows its signing key', query: CreateWebhookDto })
   @HttpCode(200)
   async create(
     @Req() request: Request,

@@ -4,6 +4,7 @@ import { type Request, type Response } from 'express';
 import { Applied } from '#libs/http/applied.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
+import { Operation } from '#libs/http/operation.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
 import { type Caller } from '#libs/tenancy/published.js';
@@ -19,6 +20,7 @@ export class DeleteWebhookController {
   ) {}
 
   @Delete(':id')
+  @Operation({ summary: 'Delete a webhook with its subscriptions' })
   @HttpCode(204)
   async remove(
     @Param('id') id: string,

@@ -1,6 +1,7 @@
 import { Controller, Get, Inject, Param } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
+import { Operation } from '#libs/http/operation.js';
 import { type Caller } from '#libs/tenancy/published.js';
 import { webhookReply, type WebhookReply } from '../webhook-reply.js';
 import { GetWebhook } from './get-webhook.query.js';
@@ -10,6 +11,7 @@ export class GetWebhookController {
   constructor(@Inject(QueryBus) private readonly queries: QueryBus) {}
 
   @Get(':id')
+  @Operation({ summary: 'A webhook' })
   async get(@Param('id') id: string, @CurrentCaller() caller: Caller): Promise<{ data: WebhookReply }> {
     return { data: webhookReply(await this.queries.execute(new GetWebhook(id, caller.workspaceIds))) };
   }

@@ -2,6 +2,7 @@ import { Controller, Get, Inject, Param, Req } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { type Request } from 'express';
 import { CurrentCaller } from '#libs/http/caller.js';
+import { Operation } from '#libs/http/operation.js';
 import { listReply, type ListReply, pageQuery } from '#libs/http/pages.js';
 import { parameters } from '#libs/http/parameters.js';
 import { type Caller } from '#libs/tenancy/published.js';
@@ -31,6 +32,7 @@ export class ListDeliveriesController {
 
   /** The last attempts (decisions.md 1.7), newest first; all that are kept when no limit is given. */
   @Get()
+  @Operation({ summary: 'The last attempts of a webhook, newest first', paged: true })
   async list(
     @Param('id') id: string,
     @Req() request: Request,

@@ -2,6 +2,7 @@ import { Controller, Get, Inject, Req } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { type Request } from 'express';
 import { CurrentCaller } from '#libs/http/caller.js';
+import { Operation } from '#libs/http/operation.js';
 import { listReply, type ListReply, pageQuery } from '#libs/http/pages.js';
 import { parameters } from '#libs/http/parameters.js';
 import { type Caller } from '#libs/tenancy/published.js';
@@ -13,6 +14,7 @@ export class ListWebhooksController {
   constructor(@Inject(QueryBus) private readonly queries: QueryBus) {}
 
   @Get()
+  @Operation({ summary: 'Webhooks of the user, newest first', paged: true })
   async list(@Req() request: Request, @CurrentCaller() caller: Caller): Promise<ListReply<WebhookReply>> {
     const page = { where: { userId: caller.userId }, ...pageQuery(parameters(request, 'query_wins')) };
     return listReply(await this.queries.execute(new ListWebhooks(page)), webhookReply);

@@ -1,6 +1,7 @@
 import { Controller, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
+import { Operation } from '#libs/http/operation.js';
 import { type Caller } from '#libs/tenancy/published.js';
 import { RedeliverDelivery } from './redeliver-delivery.handler.js';
 
@@ -10,6 +11,7 @@ export class RedeliverDeliveryController {
 
   /** Answers once it is queued; the outcome shows among the deliveries. */
   @Post(':deliveryId/redeliver')
+  @Operation({ summary: 'Send a delivery again' })
   @HttpCode(200)
   async redeliver(
     @Param('id') id: string,

@@ -4,6 +4,7 @@ import { type Request, type Response } from 'express';
 import { Applied } from '#libs/http/applied.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
+import { Operation } from '#libs/http/operation.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
@@ -24,6 +25,7 @@ export class RegenerateSigningKeyController {
 
   /** The new key is shown here only; deliveries carry signatures of both until the former one runs out. */
   @Post(':id/regenerate_signing_key')
+  @Operation({ summary: 'Make a new signing key; the former stays valid for a while' })
   @HttpCode(200)
   async regenerate(
     @Param('id') id: string,

@@ -6,6 +6,7 @@ import { type Request, type Response } from 'express';
 import { Applied } from '#libs/http/applied.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
+import { Operation } from '#libs/http/operation.js';
 import { parameters, validated } from '#libs/http/parameters.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
@@ -48,6 +49,7 @@ export class UpdateWebhookController {
 
   /** What is absent stays; null clears name and description. `active: true` also ends a disablement by the platform. */
   @Put(':id')
+  @Operation({ summary: 'Change a webhook', body: UpdateWebhookDto })
   @HttpCode(200)
   async update(
     @Param('id') id: string,
