@@ -7,6 +7,7 @@ const program = new Command('sluice')
   .description('Looks after an installation of Sluice. Settings are environment variables: see `sluice config`.')
   .showHelpAfterError();
 
+for (const register of [registerConfig, registerRebuild, registerUser]) register(program);
 program.parseAsync().catch((error: unknown) => {
   process.stderr.write(`sluice: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;

@@ -1,25 +1,21 @@
 import { createApi } from '#libs/assembly/api.js';
 import { startControlPlane, startReactors } from '#libs/assembly/control-plane.js';
 import { startDataPlane } from '#libs/assembly/data-plane.js';
-import { Front } from '#libs/assembly/front.js';
+import { Front, type Handler } from '#libs/assembly/front.js';
 import { makeIngress } from '#libs/assembly/make-ingress.js';
 import { observe } from '#libs/assembly/observe.js';
 import { cleanUpReactors } from '#libs/assembly/reactors.js';
 import { startSandboxing } from '#libs/assembly/sandboxing.js';
 import { Shutdown } from '#libs/assembly/shutdown.js';
-import { loadConfig, publicUrlOf, secretKeyOf, WrongSettings } from '#libs/config/index.js';
+import { type Config, loadConfig, publicUrlOf, secretKeyOf, WrongSettings } from '#libs/config/index.js';
 import { openEmbedded } from '#libs/engines/embedded/index.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { hostEndpointUrls, pathEndpointUrls, reconcileSources } from '#libs/sources/index.js';
-import { createLogger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
+import { createLogger, type Logger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
 import { bootstrap } from '#libs/tenancy/index.js';
 import { announce, writeServerFile } from './announce.js';
 
-/** Every role in one process on the embedded engines. Steps in order; what they open is closed in reverse. */
-const start = async (): Promise<void> => {
-  const startedAt = performance.now();
-
-  // 1. Settings, logger.
+const readSettings = (): { config: Config; logger: Logger } => {
   const warnings: string[] = [];
   const config = loadConfig(process.env, (text) => warnings.push(text));
   if (config.engine !== 'embedded') {
@@ -27,6 +23,15 @@ const start = async (): Promise<void> => {
   }
   const logger = createLogger({ level: config.logLevel, role: 'standalone' });
   for (const text of warnings) logger.warn({}, text);
+  return { config, logger };
+};
+
+/** Every role in one process on the embedded engines. Steps in order; what they open is closed in reverse. */
+const start = async (): Promise<void> => {
+  const startedAt = performance.now();
+
+  // 1. Settings, logger.
+  const { config, logger } = readSettings();
   const shutdown = new Shutdown(logger);
   const clock = systemClock;
 
@@ -60,8 +65,13 @@ const start = async (): Promise<void> => {
 
   // 6. What a crash left half done, what the first start makes, and what follows from events.
   const { handleCommand, views } = plane;
+  const { sourceTopics: topics } = dataPlane;
   const reconciled = await reconcileSources({
-    ...{ view: views.sources, handle: handleCommand, topics: dataPlane.sourceTopics, vault: engines.vault, clock },
+    view: views.sources,
+    handle: handleCommand,
+    topics,
+    vault: engines.vault,
+    clock,
   });
   const keysInHand = (userId: string): number => views.callers.keysInHand(userId);
   const owner = await bootstrap({ handleCommand, clock, keysInHand }, config.apiKey ?? undefined);
@@ -90,7 +100,7 @@ const start = async (): Promise<void> => {
   });
   shutdown.add('api', () => api.close());
   const ingress = makeIngress({ config, plane, dataPlane, metrics, logger });
-  const serveApi = api.getHttpAdapter().getInstance() as import('#libs/assembly/front.js').Handler;
+  const serveApi = api.getHttpAdapter().getInstance() as Handler;
   observe({ plane, dataPlane, sandboxing, engines, reactors, metrics, readiness, shuttingDown });
   front.serve((req, res) => void (ingress.handle(req, res) || serveApi(req, res)));
 
