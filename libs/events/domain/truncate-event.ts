@@ -66,8 +66,8 @@ class Shortening {
     const comma = isEmpty(to) ? 0 : 1;
     const overhead = comma + (key === undefined ? 0 : bytesOf(key) + 1);
     const room = this.left - overhead;
-    if (room < 2) return;
     if (typeof value === 'object' && value !== null) {
+      if (room < 2) return;
       this.left -= overhead;
       put(to, key, this.emptyLike(value));
       return;
