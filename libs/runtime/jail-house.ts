@@ -4,6 +4,7 @@ import path from 'node:path';
 import { childCode } from './child-file.js';
 import { type JailLevel, type JailSpec } from './jail/jail-level.js';
 import { JailedProcess, type JailedProcessHandlers } from './jail/jailed-process.js';
+import { folderPrefix, removeStaleFolders } from './jail/stale-folders.js';
 import { uids } from './jail/uids.js';
 
 export interface JailLimits {
@@ -66,7 +67,8 @@ export class JailHouse {
 
   private async open(): Promise<{ dir: string; childFile: string }> {
     const code = await childCode();
-    const dir = await mkdtemp(path.join(tmpdir(), 'sluice-jail-'));
+    await removeStaleFolders(tmpdir());
+    const dir = await mkdtemp(path.join(tmpdir(), folderPrefix()));
     // Passed through by the users of the processes, listed by none.
     await chmod(dir, 0o711);
     const childFile = path.join(dir, 'child.cjs');

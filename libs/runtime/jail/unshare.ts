@@ -22,7 +22,7 @@ done
 shift
 mkdir "$root/tmp"
 mount -t tmpfs -o "size=$size,mode=1777,nosuid,nodev,noexec" tmpfs "$root/tmp"
-mount -o remount,ro,nosuid,nodev "$root"
+mount -o remount,bind,ro,nosuid,nodev "$root"
 cd "$root"
 exec chroot . "$@"
 `;

@@ -193,12 +193,16 @@ export const request = async (config: RequestConfig): Promise<HttpResponse> => {
 };
 
 const noAnswer = (error: unknown, config: RequestConfig): HttpError => {
-  const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  if (error instanceof Error && error.name === 'TimeoutError')
+  const { name, cause } = error as { name?: unknown; cause?: unknown };
+  if (name === 'TimeoutError')
     return new HttpError(`timeout of ${config.timeout ?? 0}ms exceeded`, 'ECONNABORTED', undefined, error);
-  if (error instanceof Error && error.name === 'AbortError')
-    return new HttpError('canceled', 'ERR_CANCELED', undefined, error);
-  const code = (reason as { code?: unknown } | null)?.code;
-  const message = reason instanceof Error ? reason.message : String(reason);
-  return new HttpError(message, typeof code === 'string' ? code : 'ERR_NETWORK', undefined, error);
+  if (name === 'AbortError') return new HttpError('canceled', 'ERR_CANCELED', undefined, error);
+  // fetch hides what failed behind "fetch failed".
+  const { code, message } = (cause ?? error) as { code?: unknown; message?: unknown };
+  return new HttpError(
+    typeof message === 'string' ? message : String(error),
+    typeof code === 'string' ? code : 'ERR_NETWORK',
+    undefined,
+    error,
+  );
 };

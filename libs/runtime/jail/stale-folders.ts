@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+
+const PREFIX = 'sluice-jail-';
+
+/** Names the process that owns a folder so that no other can be mistaken for it: pid namespace, pid, time of its start. */
+const ownerOf = (pid: number | string): string | null => {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The name of the program, in parentheses, may hold anything.
+    const startedAt = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+    const namespace = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '';
+    return `${namespace}-${pid}-${startedAt}`;
+  } catch {
+    // No such process, or no Linux.
+    return null;
+  }
+};
+
+/** For mkdtemp. */
+export const folderPrefix = (): string => `${PREFIX}${ownerOf(process.pid) ?? `x-${process.pid}-x`}-`;
+
+/** Removes what servers left behind that were killed. Folders of other pid namespaces are not judged. */
+export const removeStaleFolders = async (parent: string): Promise<void> => {
+  const self = ownerOf(process.pid);
+  if (self === null) return;
+  const [namespace] = self.split('-');
+  for (const name of readdirSync(parent)) {
+    const [, theirs, pid, startedAt] = /^sluice-jail-(\d+)-(\d+)-(\d+)-/.exec(name) ?? [];
+    if (theirs !== namespace || pid === undefined || ownerOf(pid) === `${theirs}-${pid}-${startedAt}`) continue;
+    // Another user's: not ours to remove.
+    await rm(path.join(parent, name), { recursive: true, force: true }).catch(() => undefined);
+  }
+};
