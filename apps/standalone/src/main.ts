@@ -1,6 +1,6 @@
 import { createApi } from '#libs/assembly/api.js';
-import { startControlPlane, startReactors } from '#libs/assembly/control-plane.js';
-import { startDataPlane } from '#libs/assembly/data-plane.js';
+import { type ControlPlane, startControlPlane, startReactors } from '#libs/assembly/control-plane.js';
+import { type DataPlane, startDataPlane } from '#libs/assembly/data-plane.js';
 import { Front, type Handler } from '#libs/assembly/front.js';
 import { makeIngress } from '#libs/assembly/make-ingress.js';
 import { observe } from '#libs/assembly/observe.js';
@@ -10,7 +10,7 @@ import { Shutdown } from '#libs/assembly/shutdown.js';
 import { type Config, loadConfig, publicUrlOf, secretKeyOf, WrongSettings } from '#libs/config/index.js';
 import { openEmbedded } from '#libs/engines/embedded/index.js';
 import { systemClock } from '#libs/kernel/clock.js';
-import { hostEndpointUrls, pathEndpointUrls, reconcileSources } from '#libs/sources/index.js';
+import { hostEndpointUrls, pathEndpointUrls, type Reconciled, reconcileSources } from '#libs/sources/index.js';
 import { createLogger, type Logger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
 import { bootstrap } from '#libs/tenancy/index.js';
 import { announce, writeServerFile } from './announce.js';
@@ -26,6 +26,18 @@ const readSettings = (): { config: Config; logger: Logger } => {
   return { config, logger };
 };
 
+const reconcile = (plane: ControlPlane, { sourceTopics: topics }: DataPlane): Promise<Reconciled> => {
+  const { engines, views, handleCommand: handle, clock } = plane;
+  return reconcileSources({ view: views.sources, handle, topics, vault: engines.vault, clock });
+};
+
+const setUpOwner = async ({ handleCommand, clock, views, projectors }: ControlPlane, config: Config) => {
+  const keysInHand = (userId: string): number => views.callers.keysInHand(userId);
+  const owner = await bootstrap({ handleCommand, clock, keysInHand }, config.apiKey ?? undefined);
+  if (owner.position !== undefined) await projectors.waitFor(owner.position, 10_000);
+  return owner;
+};
+
 /** Every role in one process on the embedded engines. Steps in order; what they open is closed in reverse. */
 const start = async (): Promise<void> => {
   const startedAt = performance.now();
@@ -37,7 +49,6 @@ const start = async (): Promise<void> => {
 
   // 2. The port: in use or not is known before anything else starts.
   const front = await Front.listen(config.host, config.port);
-  shutdown.add('port', () => front.close(5_000));
   const publicUrl = publicUrlOf(config, front.port);
   const { endpointDomain } = config;
   const urls = endpointDomain === null ? pathEndpointUrls(() => publicUrl) : hostEndpointUrls(endpointDomain);
@@ -64,18 +75,8 @@ const start = async (): Promise<void> => {
   shutdown.add('data plane', () => dataPlane.close());
 
   // 6. What a crash left half done, what the first start makes, and what follows from events.
-  const { handleCommand, views } = plane;
-  const { sourceTopics: topics } = dataPlane;
-  const reconciled = await reconcileSources({
-    view: views.sources,
-    handle: handleCommand,
-    topics,
-    vault: engines.vault,
-    clock,
-  });
-  const keysInHand = (userId: string): number => views.callers.keysInHand(userId);
-  const owner = await bootstrap({ handleCommand, clock, keysInHand }, config.apiKey ?? undefined);
-  if (owner.position !== undefined) await plane.projectors.waitFor(owner.position, 10_000);
+  const reconciled = await reconcile(plane, dataPlane);
+  const owner = await setUpOwner(plane, config);
   const reactors = await startReactors(plane, cleanUpReactors(plane, dataPlane), onFailure);
   shutdown.add('reactors', async () => {
     await Promise.all(reactors.map((reactor) => reactor.stop()));
@@ -84,25 +85,15 @@ const start = async (): Promise<void> => {
   // 7. The API and, ahead of it, the endpoints.
   const shuttingDown = (): boolean => shutdown.begun;
   const nestLogger = new NestLogger(logger);
-  const api = await createApi({
-    ...{
-      config,
-      plane,
-      dataPlane,
-      sandboxing,
-      urls,
-      metrics,
-      readiness,
-      logger: nestLogger,
-      shuttingDown,
-      log: logger,
-    },
-  });
+  const edge = { metrics, readiness, logger: nestLogger, log: logger, shuttingDown };
+  const api = await createApi({ config, plane, dataPlane, sandboxing, urls, ...edge });
   shutdown.add('api', () => api.close());
   const ingress = makeIngress({ config, plane, dataPlane, metrics, logger });
   const serveApi = api.getHttpAdapter().getInstance() as Handler;
   observe({ plane, dataPlane, sandboxing, engines, reactors, metrics, readiness, shuttingDown });
   front.serve((req, res) => void (ingress.handle(req, res) || serveApi(req, res)));
+  // Closed first: nothing new comes in while the rest ends.
+  shutdown.add('port', () => front.close(5_000));
 
   // 8. Say so.
   writeServerFile(config.dataDir, { port: front.port, pid: process.pid, url: publicUrl });
