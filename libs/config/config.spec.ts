@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { configReference, describeConfig, loadConfig, maxApiBodyBytes, publicUrlOf, WrongSettings } from './config.js';
 import { SETTINGS } from './settings.js';
@@ -154,6 +155,8 @@ describe('settings', () => {
       expect(sentence).toMatch(/\.$/);
     }
     expect(page.endsWith('|\n')).toBe(true);
+    // Out of date? npm run sluice -- config --reference > docs/reference/config.md
+    expect(readFileSync(new URL('../../docs/reference/config.md', import.meta.url), 'utf8')).toBe(page);
   });
 
   it.each([

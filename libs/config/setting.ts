@@ -43,7 +43,7 @@ export const integer = (
     group,
     sentence,
     fallback,
-    shownDefault: unit === undefined ? String(fallback) : `${fallback} (${unit})`,
+    shownDefault: String(fallback),
     allowed: [
       range,
       ...(unit === undefined ? [] : [`in ${unit}`]),
