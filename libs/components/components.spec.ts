@@ -129,11 +129,12 @@ describe('POST /v1/components', () => {
   });
 
   it('gives one component when the same code is posted 12 times at once', async () => {
-    const { plane, save } = await world();
+    const { plane, save, inspector } = await world();
     const saved = await Promise.all(Array.from({ length: 12 }, () => save(codeOf({ name: 'Rush' }))));
     expect(new Set(saved.map(({ id }) => id)).size).toBe(1);
     const events = await plane.eventsOf(`component-${idOf(saved[0]?.['id'])}`);
     expect(events.filter(({ type }) => type === 'ComponentSaved')).toHaveLength(1);
+    expect(inspector.inspected).toHaveLength(1);
   });
 
   it('replaces {{ts}} in the version by the time of saving', async () => {
@@ -248,10 +249,12 @@ describe('GET /v1/components/{key or id}', () => {
   });
 
   it('gives the one saved last when versions do not tell', async () => {
-    const { call, save } = await world();
+    const { call, plane, save } = await world();
     const first = await save(codeOf({ key: 'k', name: 'first' }));
+    plane.clock.time += 1_000;
     await save(codeOf({ key: 'k', name: 'second' }));
     expect(dataOf(await call('get', '/v1/components/k'))['name']).toBe('second');
+    plane.clock.time += 1_000;
     await save(codeOf({ key: 'k', name: 'first' }));
     expect(dataOf(await call('get', '/v1/components/k'))['id']).toBe(first['id']);
   });

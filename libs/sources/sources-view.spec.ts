@@ -125,6 +125,7 @@ describe('SourcesView', () => {
     happened({ type: 'SourceDeletionStarted', data: { startedAt: 3_000 } });
     happened({ type: 'SourceDeleted', data: { deletedAt: 4_000 } });
     expect(view.states().get('dc_1')?.state.status).toBe('gone');
+    expect([view.find('dc_1'), view.armed('dc_1'), view.all().size]).toEqual([undefined, undefined, 0]);
     happened({ type: 'NameSlugReleased', data: { ...held, releasedAt: 5 } }, slug);
     expect(view.states().size).toBe(0);
   });

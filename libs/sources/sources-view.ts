@@ -74,9 +74,11 @@ export class SourcesView implements LiveView {
     return this.endpoints.get(key);
   }
 
+  /** Undefined for a source that is unknown or gone. */
   armed(sourceId: string): ArmedTimers | undefined {
     const row = this.rows.get(sourceId);
-    return row && { sourceId, workspaceId: row.workspaceId, ...row.armed };
+    if (!row || row.state.status === 'gone') return undefined;
+    return { sourceId, workspaceId: row.workspaceId, ...row.armed };
   }
 
   all(): ReadonlyMap<string, SourceEntry> {

@@ -19,6 +19,12 @@ describe('component', () => {
       .then({ type: 'ComponentSavedAgain', data: { url: 'https://example.com/a.mjs', savedAt: 2_000 } });
   });
 
+  it('is refreshed once a second at most', () => {
+    given(componentDecider, [saved])
+      .when({ type: 'SaveComponentCode', data: savedData({ savedAt: 1_999 }) })
+      .thenNothingHappened();
+  });
+
   it('keeps what was saved, its creation time, and a URL that is not given again', () => {
     given(componentDecider, [
       { type: 'ComponentSaved', data: savedData({ savedAt: 1_000, url: 'https://a.example/x.js' }) },

@@ -1,3 +1,4 @@
+import { epochSeconds } from '#libs/kernel/clock.js';
 import { type Decider } from '#libs/kernel/decider.js';
 import { type ComponentEvent, type ComponentSaved } from '../published.js';
 
@@ -22,10 +23,15 @@ export const componentDecider: Decider<SaveComponentCode, ComponentEvent, Compon
   category: 'component',
   initialState: () => ({ status: 'none' }),
 
-  decide: ({ data }, state) =>
-    state.status === 'none'
-      ? [{ type: 'ComponentSaved', data }]
-      : [{ type: 'ComponentSavedAgain', data: { url: data.url, savedAt: data.savedAt } }],
+  decide: ({ data }, state) => {
+    if (state.status === 'none') return [{ type: 'ComponentSaved', data }];
+    const { url, savedAt } = data;
+    const { component } = state;
+    const sameUrl = url === null || url === component.url;
+    // Nobody could tell the difference: `updated_at` is in whole seconds.
+    if (sameUrl && epochSeconds(savedAt) <= epochSeconds(component.updatedAt)) return [];
+    return [{ type: 'ComponentSavedAgain', data: { url, savedAt } }];
+  },
 
   evolve: (state, event) => {
     switch (event.type) {

@@ -22,6 +22,9 @@ import {
   type FetchedComponent,
 } from '../ports.js';
 import { type ComponentSaved } from '../published.js';
+import { Inspections } from './inspections.js';
+
+const INSPECTIONS_AT_ONCE = 4;
 
 /** Code wins over the URL, which is then only kept as a note of where the code lives (rest-api.md, "Components"). */
 export interface ComponentCode {
@@ -48,6 +51,8 @@ export class SaveComponent extends Command<SaveComponentResult> {
 @Injectable()
 @CommandHandler(SaveComponent)
 export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
+  private readonly inspections = new Inspections(INSPECTIONS_AT_ONCE);
+
   constructor(
     @Inject(HANDLE_COMMAND) private readonly handle: HandleCommand,
     @Inject(EVENT_STORE) private readonly store: EventStore,
@@ -71,7 +76,7 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     if (known) return this.append({ ...savedDataOf(known), url: given.url ?? null, savedAt }, source.code, context);
 
     // 3. Bundle and evaluate.
-    const { bundle, metadata } = await this.inspect(source);
+    const { bundle, metadata } = await this.inspections.of(id, () => this.inspect(source));
     if (metadata.kind === 'app') {
       const text = `an app is not deployable: ${metadata.name} exports an app; save a component that uses it instead`;
       throw new DomainError('component.not_deployable', text, { name: metadata.name });
@@ -130,7 +135,8 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
       const command = { type: 'SaveComponentCode', data } as const;
       const { state, position } = await this.handle(componentDecider, data.componentId, command, context);
       if (state.status === 'none') throw new Error(`component ${data.componentId} was not saved`);
-      return { component: state.component, code, position };
+      // Nothing new to say: somebody else said it a moment ago, and the caller is to see that.
+      return { component: state.component, code, position: position ?? (await this.store.lastPosition()) };
     } catch (error) {
       // Others refreshed the same component just now, again and again: it is saved all the same.
       const known = error instanceof RevisionConflict ? await this.find(data.componentId) : undefined;
