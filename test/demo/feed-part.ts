@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { type Source } from '#test/harness/api-client.js';
 import { FeedServer } from '#test/harness/feed-server.js';
 import { example } from '#test/harness/paths.js';
+import { eventually } from '#test/harness/wait.js';
 import { type Stage } from './github-part.js';
 
 export interface FeedFigures {
@@ -73,7 +74,7 @@ const pollGrowingFeed = async (
   else await poll(feed.total);
 
   // 3. Delete it first, so that no later tick changes the counts.
-  const emitted = await historySize(api, source);
+  const emitted = await historySize(api, source, new Set(arrived()).size);
   await api.deleteSource(source.id);
   const delivered = new Set(arrived()).size;
   return {
@@ -90,9 +91,15 @@ const pollGrowingFeed = async (
   };
 };
 
-const historySize = async (api: Stage['api'], source: Source): Promise<number> => {
-  const { data } = await api.summaries(source.id);
-  return new Set(data.map(({ metadata }) => metadata.id)).size;
+/** The history is written beside the deliveries: it may be a moment behind them. */
+const historySize = async (api: Stage['api'], source: Source, expected: number): Promise<number> => {
+  let size = 0;
+  await eventually(`${expected} items in the history`, async () => {
+    const { data } = await api.summaries(source.id);
+    size = new Set(data.map(({ metadata }) => metadata.id)).size;
+    return size >= expected ? size : undefined;
+  });
+  return size;
 };
 
 /** The feed only grows by newer items, so the deliveries of all polls together are oldest first. */

@@ -57,12 +57,12 @@ describe('GET /v1/audit/{id}', () => {
     const deployed = events.find(({ type }) => type === 'SourceDeployed');
     for (const at of [String(deployed?.revision), deployed?.at ?? '']) {
       const reply = await api.expect<Data<{ name: string }>>(200, 'GET', `/v1/audit/${source.id}`, { query: { at } });
-      expect(JSON.stringify(reply.data)).toContain('Then');
-      expect(JSON.stringify(reply.data)).not.toContain('Now');
+      expect(JSON.stringify(reply.data)).toContain('"name":"then"');
+      expect(JSON.stringify(reply.data)).not.toContain('"name":"Now"');
     }
     const last = String(events.at(-1)?.revision);
     const reply = await api.expect<Data<unknown>>(200, 'GET', `/v1/audit/${source.id}`, { query: { at: last } });
-    expect(JSON.stringify(reply.data)).toContain('Now');
+    expect(JSON.stringify(reply.data)).toContain('"name":"Now"');
   });
 
   it('answers 404 on an unknown id, and 400 on an at that is neither', async () => {

@@ -153,14 +153,20 @@ describe('deleting events', () => {
     expect((reply.body as ErrorBody).error).toContain('nonsense');
   });
 
-  it('spares other channels, deletes all without a range, and what comes later is kept', async () => {
-    await instance.post(source, [['named', { name: 'named' }]]);
-    await instance.history(source, 1, 'named');
-    expect((await remove()).status).toBe(202);
-    expect(await left()).toEqual([]);
-    expect((await read(source, { event_name: 'named' })).data).toHaveLength(1);
+  it('deletes one channel when it is named, all of them when none is, and keeps what comes later', async () => {
+    const before = await left();
+    await instance.post(source, [
+      ['named', { name: 'named' }],
+      ['other', { name: 'other' }],
+    ]);
+    await instance.history(source, 1, 'other');
     expect((await remove({ event_name: 'named' })).status).toBe(202);
     expect((await read(source, { event_name: 'named' })).data).toEqual([]);
+    expect((await read(source, { event_name: 'other' })).data).toHaveLength(1);
+    expect(await left()).toEqual(before);
+    expect((await remove()).status).toBe(202);
+    expect(await left()).toEqual([]);
+    expect((await read(source, { event_name: 'other' })).data).toEqual([]);
     await instance.post(source, [['fresh']]);
     expect(await instance.payloads(source, 1)).toEqual(['fresh']);
   });

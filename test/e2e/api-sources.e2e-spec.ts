@@ -3,6 +3,7 @@ import { type Data, type ErrorBody, type Paged, type Source } from '#test/harnes
 import { componentCode, CUSTOM_HTTP, relayCode } from '#test/harness/component-code.js';
 import { send } from '#test/harness/http.js';
 import { useInstance } from '#test/harness/instance.js';
+import { eventually } from '#test/harness/wait.js';
 
 const instance = useInstance();
 const { api } = instance;
@@ -236,7 +237,9 @@ describe('reading and deleting a source', () => {
     ] as const) {
       expect(await api.call(method, path)).toMatchObject({ status: 404, body: { code: 'source_not_found' } });
     }
-    const { data } = await api.expect<Data<{ emitter_id: string }[]>>(200, 'GET', '/v1/users/me/subscriptions');
-    expect(data.filter(({ emitter_id }) => emitter_id === source.id)).toEqual([]);
+    await eventually('its subscription is gone', async () => {
+      const { data } = await api.expect<Data<{ emitter_id: string }[]>>(200, 'GET', '/v1/users/me/subscriptions');
+      return data.some(({ emitter_id }) => emitter_id === source.id) ? undefined : true;
+    });
   });
 });

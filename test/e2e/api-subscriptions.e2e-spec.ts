@@ -93,7 +93,7 @@ describe('routing', () => {
     const onErrors = await instance.listen(source.id, '$errors');
     const onLogs = await instance.listen(source.id, '$logs');
     await instance.post(source, [['d'], ['n', { name: 'named' }], ['o', { name: 'other' }]]);
-    await instance.post(source, 'not a list of pairs');
+    await instance.post(source, [7]);
     await instance.receiver.until('one event for each listener', () =>
       [onDefault, onNamed, onErrors].every((id) => instance.arrived(id).length >= 1),
     );
@@ -122,11 +122,12 @@ describe('routing', () => {
     );
     await api.subscribe(source.id, source.id);
     await instance.post(source, { n: 0 });
-    const events = await instance.payloads(source, 32);
+    // Written after all that the loop emitted.
     const [error] = await instance.history(source, 1, '$errors');
     expect(JSON.stringify(error?.event)).toMatch(/32|hop/);
-    expect(events.length).toBeLessThanOrEqual(34);
-    expect((await instance.payloads(source, 32)).length).toBe(events.length);
+    const { data } = await api.summaries(source.id);
+    expect(data.length).toBeGreaterThanOrEqual(32);
+    expect(data.length).toBeLessThanOrEqual(33);
   });
 
   it('covers sources deployed later by dc_*', async () => {

@@ -160,7 +160,10 @@ describe('a hook that throws', () => {
 
   it('in deactivate: an update changes nothing, a delete keeps the source, unless hook errors are ignored', async () => {
     const source = await instance.deploy(diarist('v1', `deactivate() { throw new Error('stay'); },`));
-    expect(await put(source, { name: 'Moved' })).toMatchObject({ status: 422, body: { code: 'hook_failed' } });
+    expect(await put(source, { configured_props: { who: 'eve' }, name: 'Moved' })).toMatchObject({
+      status: 422,
+      body: { code: 'hook_failed' },
+    });
     expect((await api.getSource(source.id)).name).toBe(source.name);
     expect((await api.call('DELETE', `/v1/sources/${source.id}`)).status).toBe(422);
     expect(await diary(source)).toEqual(['v1 deploy nobody', 'v1 activate nobody']);

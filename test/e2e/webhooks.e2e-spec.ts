@@ -60,8 +60,10 @@ describe('the webhook resource', () => {
       status: 404,
       body: { code: 'webhook_not_found' },
     });
-    const { data } = await api.expect<Data<{ listener_id: string }[]>>(200, 'GET', '/v1/users/me/subscriptions');
-    expect(data.filter(({ listener_id }) => listener_id === id)).toEqual([]);
+    await eventually('its subscription is gone', async () => {
+      const reply = await api.expect<Data<{ listener_id: string }[]>>(200, 'GET', '/v1/users/me/subscriptions');
+      return reply.data.some(({ listener_id }) => listener_id === id) ? undefined : true;
+    });
   });
 });
 
