@@ -70,6 +70,19 @@ describe('the component inspector', () => {
     });
   });
 
+  it('bundles code first, when it is given as text', async () => {
+    const code = `import { n } from './n.js'; export default { name: n, run() {} }`;
+    const { bundle, metadata } = await inspector.inspect(code, {
+      fileName: 'a/b.mjs',
+      files: { 'a/n.js': 'export const n = "two files"' },
+    });
+    expect(metadata.name).toBe('two files');
+    expect(bundle).toContain('two files');
+    await expect(inspector.inspect(`import 'lodash'; export default {}`)).rejects.toMatchObject({
+      code: 'component.package_unavailable',
+    });
+  });
+
   it('gives the module no network', async () => {
     await expect(
       inspect(

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { type Clock, systemClock } from '../kernel/clock.js';
 import { DomainError } from '../kernel/domain-error.js';
+import { bundleComponent, type BundleInput, type PackageResolver } from './bundler.js';
 import { parseChildMessage } from './child-message.js';
 import { type ComponentMetadata } from './component-metadata.js';
 import { DEFAULT_JAIL_LIMITS, JailHouse } from './jail-house.js';
@@ -16,6 +17,8 @@ export interface InspectorOptions {
   /** Evaluating the module, decisions.md 2.1. */
   readonly timeoutMs?: number;
   readonly clock?: Clock;
+  /** Where npm packages come from; default: nowhere. */
+  readonly packages?: PackageResolver;
 }
 
 export interface Inspector {
@@ -24,6 +27,11 @@ export interface Inspector {
    * component.invalid, details `{name, prop?}`: it throws, hangs, exits, exports no component, or breaks a rule.
    */
   inspectComponent(bundleFile: string): Promise<ComponentMetadata>;
+  /** Bundles code, then does the same. Rejects also with DomainError component.package_unavailable. */
+  inspect(
+    code: string,
+    options?: Omit<BundleInput, 'code'>,
+  ): Promise<{ readonly bundle: string; readonly metadata: ComponentMetadata }>;
   /** Removes temporary files. Idempotent. */
   close(): Promise<void>;
 }
@@ -42,10 +50,15 @@ export const createInspector = (options: InspectorOptions): Inspector => {
   const memoryMb = options.memoryMb ?? DEFAULT_JAIL_LIMITS.memoryMb;
   const clock = options.clock ?? systemClock;
   const house = new JailHouse(options.level, { ...DEFAULT_JAIL_LIMITS, memoryMb });
+  const describe = async (bundle: string): Promise<ComponentMetadata> => {
+    const metadata = await evaluate(house, bundle, timeoutMs);
+    return { ...metadata, version: metadata.version.replaceAll('{{ts}}', String(clock.now())) };
+  };
   return {
-    inspectComponent: async (bundleFile) => {
-      const metadata = await inspect(house, await readFile(bundleFile, 'utf8'), timeoutMs);
-      return { ...metadata, version: metadata.version.replaceAll('{{ts}}', String(clock.now())) };
+    inspectComponent: async (bundleFile) => describe(await readFile(bundleFile, 'utf8')),
+    inspect: async (code, input = {}) => {
+      const { bundle } = await bundleComponent({ ...input, code }, options.packages);
+      return { bundle, metadata: await describe(bundle) };
     },
     close: () => house.close(),
   };
@@ -54,7 +67,7 @@ export const createInspector = (options: InspectorOptions): Inspector => {
 const invalid = (message: string, details: Readonly<Record<string, unknown>> = { name: 'UserError' }): DomainError =>
   new DomainError('component.invalid', message, details);
 
-const inspect = async (house: JailHouse, bundle: string, timeoutMs: number): Promise<ComponentMetadata> => {
+const evaluate = async (house: JailHouse, bundle: string, timeoutMs: number): Promise<ComponentMetadata> => {
   let answer: ComponentMetadata | DomainError | undefined;
   const child: JailedProcess = await house.start(undefined, {
     onRecord: (record) => {

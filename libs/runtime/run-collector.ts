@@ -17,6 +17,8 @@ export interface CollectedRun {
   /** Epoch milliseconds. */
   readonly sentAt: number;
   readonly beside: boolean;
+  /** Of the event. */
+  readonly bytes: number;
   readonly resolve: (outcome: RunOutcome) => void;
   readonly reject: (reason: Error) => void;
   readonly onImmediateResponse: ((reply: HttpReply) => void) | undefined;
@@ -41,6 +43,7 @@ export class RunCollector {
   readonly sentAt: number;
   /** A hook: not one of the runs that `concurrency` counts. */
   readonly beside: boolean;
+  readonly bytes: number;
 
   constructor(private readonly request: CollectedRun) {
     this.n = request.n;
@@ -48,6 +51,7 @@ export class RunCollector {
     this.timeoutMs = request.timeoutMs;
     this.sentAt = request.sentAt;
     this.beside = request.beside;
+    this.bytes = request.bytes;
   }
 
   resolve(outcome: RunOutcome): void {

@@ -26,6 +26,8 @@ const STOP_GRACE_MS = 500;
 /** Invocations that the child holds: two frames, so that it never waits for the host. */
 const WINDOW = 2 * MAX_BATCH;
 const MAX_FRAME_BYTES = MB;
+/** Of events that the child holds, beyond which it gets no more. */
+const WINDOW_BYTES = 4 * MB;
 /** `ready`. */
 const HEARD_AT_START = 1;
 
@@ -41,6 +43,7 @@ export class ProcessSandbox implements Sandbox {
   private queueHead = 0;
   private readonly sent = new Map<number, RunCollector>();
   private hooks: Promise<unknown> = Promise.resolve();
+  private sentBytes = 0;
   private nextRun = 1;
   /** After `init` down, and `ready` up. */
   private nextRecord = 1;
@@ -127,6 +130,7 @@ export class ProcessSandbox implements Sandbox {
           timeoutMs,
           sentAt: this.clock.now(),
           beside: true,
+          bytes: 0,
           resolve,
           reject,
           onImmediateResponse: undefined,
@@ -150,7 +154,8 @@ export class ProcessSandbox implements Sandbox {
     while (
       this.isAlive &&
       this.queueHead < this.queue.length &&
-      this.sent.size < Math.max(WINDOW, this.spec.concurrency)
+      this.sent.size < Math.max(WINDOW, this.spec.concurrency) &&
+      this.sentBytes < WINDOW_BYTES
     )
       this.sendFrame();
     if (this.queueHead > 0 && this.queueHead === this.queue.length) {
@@ -173,6 +178,7 @@ export class ProcessSandbox implements Sandbox {
       runs.push([n, length]);
       texts.push(request.event);
       bytes += length;
+      this.sentBytes += length;
       this.sent.set(
         n,
         new RunCollector({
@@ -181,6 +187,7 @@ export class ProcessSandbox implements Sandbox {
           timeoutMs: request.timeoutMs,
           sentAt: now,
           beside: false,
+          bytes: length,
           resolve,
           reject,
           onImmediateResponse: request.onImmediateResponse,
@@ -215,6 +222,7 @@ export class ProcessSandbox implements Sandbox {
 
   private done(run: RunCollector, [, , at, error]: Extract<ChildMessage, readonly ['d', ...unknown[]]>): void {
     this.sent.delete(run.n);
+    this.sentBytes -= run.bytes;
     const endedAt = Math.min(Math.max(at, run.startedAt), this.clock.now());
     run.resolve(error === null ? run.outcome('ok', endedAt) : run.outcome('threw', endedAt, error));
   }

@@ -37,7 +37,10 @@ export class IsolationUnavailable extends Error {
  * Finds the strongest level that the setting allows by running Node in it. Rejects with IsolationUnavailable when an
  * explicit `jail` cannot be had, or for `vm2`.
  */
-export const detectIsolation = async (setting: IsolationSetting): Promise<JailLevel> => {
+export const detectIsolation = async (
+  setting: IsolationSetting,
+  tryOne: (name: JailName) => Promise<JailLevel | string> = tryLevel,
+): Promise<JailLevel> => {
   if (setting === 'vm2')
     throw new IsolationUnavailable(
       'SLUICE_ISOLATION=vm2 is not available yet: use auto, jail or process (vm2 is an extra layer within the jail, not a replacement for it)',
@@ -47,7 +50,7 @@ export const detectIsolation = async (setting: IsolationSetting): Promise<JailLe
   );
   const unavailable: string[] = [];
   for (const candidate of wanted) {
-    const found = await tryLevel(candidate.name);
+    const found = await tryOne(candidate.name);
     if (typeof found !== 'string') return { ...found, unavailable };
     unavailable.push(`${candidate.name}: ${found}`);
   }
