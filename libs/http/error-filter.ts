@@ -13,6 +13,8 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { RevisionConflict } from '#libs/kernel/event-store.js';
 import { UnknownCursor } from '#libs/kernel/read-model-store.js';
 import { ERROR_TABLE } from './error-table.js';
+import { encodeCursor } from './pages.js';
+import { parameters } from './parameters.js';
 import { requestIdOf } from './request-state.js';
 import { methodsOf } from './routes.js';
 
@@ -72,9 +74,7 @@ export class ErrorFilter implements ExceptionFilter {
   private asDomainError(thrown: unknown, request: Request, response: Response): DomainError | undefined {
     if (thrown instanceof DomainError) return thrown;
     if (thrown instanceof UnknownCursor) {
-      return new DomainError('request.invalid_cursor', `cursor names no item of this list (${thrown.cursor})`, {
-        actual: thrown.cursor,
-      });
+      return unknownCursor(thrown.cursor, request);
     }
     if (thrown instanceof RevisionConflict) {
       return new DomainError('request.conflict', `${idOfStream(thrown.stream)} is being changed by others: try again`);
@@ -101,6 +101,17 @@ export class ErrorFilter implements ExceptionFilter {
     });
   }
 }
+
+/** The store knows the id, not the parameter that it came in. */
+const unknownCursor = (id: string, request: Request): DomainError => {
+  const { before } = parameters(request, 'query_wins');
+  const isBefore = typeof before === 'string' && (before === id || before.replace(/=+$/, '') === encodeCursor(id));
+  const field = isBefore ? 'before' : 'after';
+  return new DomainError('request.invalid_cursor', `parameter ${field} names no item of this list: ${id}`, {
+    field,
+    actual: id,
+  });
+};
 
 const idOfStream = (stream: string): string => stream.slice(stream.indexOf('-') + 1);
 

@@ -5,6 +5,7 @@ import { type Request } from 'express';
 import request from 'supertest';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { RevisionConflict } from '#libs/kernel/event-store.js';
+import { UnknownCursor } from '#libs/kernel/read-model-store.js';
 import { OpenToAll, TokenInQuery } from './access.js';
 import { CurrentCaller } from './caller.js';
 import { contextOf } from './command-context.js';
@@ -73,6 +74,7 @@ const failures: Record<string, () => unknown> = {
   bug: () => new TypeError('secret internals'),
   conflict: () => new RevisionConflict('source-dc_1', 1n, 2n),
   text: () => 'just text',
+  cursor: () => new UnknownCursor('dc_1'),
 };
 
 @Controller('v1/failures')
@@ -223,6 +225,20 @@ describe('the HTTP edge', () => {
           details: { request_id: 'req-1' },
         },
       ]);
+    });
+
+    it.each([
+      ['after=ZGNfMQ', 'after'],
+      ['before=ZGNfMQ', 'before'],
+      ['after=ZGNfMg&before=ZGNfMQ==', 'before'],
+    ])('of a cursor that names nothing (%s) name the parameter', async (query, field) => {
+      const reply = await http().get(`/v1/failures/cursor?${query}`).set(bearer);
+      expect(errorOf(reply)).toEqual({
+        status: 400,
+        code: 'invalid_cursor',
+        error: `parameter ${field} names no item of this list: dc_1`,
+        details: { field, actual: 'dc_1' },
+      });
     });
 
     it('of a race that was lost say so', async () => {
