@@ -95,3 +95,12 @@ describe('name slugs of a family', () => {
     given(nameSlugDecider).when(reserve('constructor', 'dc_1')).then(reserved('constructor', 'dc_1'));
   });
 });
+
+describe('a family of very many', () => {
+  it('still gives each its own, in one look at its history', () => {
+    const many = Array.from({ length: 5_000 }, (_, i) => reserved(i === 0 ? 'foo' : `foo-${i}`, `dc_${i}`));
+    given(nameSlugDecider, [...many, released('foo-77', 'dc_77')])
+      .when(reserve('foo', 'dc_new'))
+      .then(reserved('foo-77', 'dc_new'));
+  });
+});

@@ -15,8 +15,24 @@ export const slugFamily = (slug: string): string => slug.replace(/(?:-\d+)+$/, '
 
 export const slugStreamId = (workspaceId: string, slug: string): string => `${workspaceId}/${slugFamily(slug)}`;
 
-/** Who holds each slug of one family. */
-export type NameSlugState = Readonly<Record<string, string>>;
+/**
+ * What happened to the slugs of one family, newest first; undefined: nothing. A chain and not a table, so that a step is
+ * as cheap for the thousandth source of a name as for the first: the table is made once, when a command needs it.
+ */
+export type NameSlugState = { readonly event: NameSlugEvent; readonly before: NameSlugState } | undefined;
+
+/** Source by slug. */
+const holders = (state: NameSlugState): ReadonlyMap<string, string> => {
+  const held = new Map<string, string>();
+  const settled = new Set<string>();
+  for (let step = state; step !== undefined; step = step.before) {
+    const { type, data } = step.event;
+    if (settled.has(data.slug)) continue;
+    settled.add(data.slug);
+    if (type === 'NameSlugReserved') held.set(data.slug, data.sourceId);
+  }
+  return held;
+};
 
 export type NameSlugCommand =
   | {
@@ -29,42 +45,35 @@ export type NameSlugCommand =
   | { readonly type: 'ReleaseNameSlug'; readonly slug: string; readonly sourceId: string; readonly now: number };
 
 /** The first of `slug`, `slug-1`, `slug-2`, … that is free, or already this source's. */
-export const chooseSlug = (state: NameSlugState, slug: string, sourceId: string): string => {
+export const chooseSlug = (state: NameSlugState, slug: string, sourceId: string): string =>
+  firstFor(holders(state), slug, sourceId);
+
+const firstFor = (held: ReadonlyMap<string, string>, slug: string, sourceId: string): string => {
   let candidate = slug;
-  for (let n = 1; Object.hasOwn(state, candidate) && state[candidate] !== sourceId; n++) candidate = `${slug}-${n}`;
+  for (let n = 1; (held.get(candidate) ?? sourceId) !== sourceId; n++) candidate = `${slug}-${n}`;
   return candidate;
 };
 
 /** One stream per workspace and family: two sources never hold one slug, however they race. */
 export const nameSlugDecider: Decider<NameSlugCommand, NameSlugEvent, NameSlugState> = {
   category: 'nameslug',
-  initialState: () => ({}),
+  initialState: () => undefined,
 
   decide: (command, state) => {
     const { sourceId, now } = command;
+    const held = holders(state);
     switch (command.type) {
       case 'ReserveNameSlug': {
-        const slug = chooseSlug(state, command.slug, sourceId);
-        if (state[slug] === sourceId) return [];
+        const slug = firstFor(held, command.slug, sourceId);
+        if (held.has(slug)) return [];
         const { secretRefs } = command;
         return [{ type: 'NameSlugReserved', data: { slug, sourceId, secretRefs, reservedAt: now } }];
       }
       case 'ReleaseNameSlug':
-        if (state[command.slug] !== sourceId) return [];
+        if (held.get(command.slug) !== sourceId) return [];
         return [{ type: 'NameSlugReleased', data: { slug: command.slug, sourceId, releasedAt: now } }];
     }
   },
 
-  evolve: (state, event) => {
-    switch (event.type) {
-      case 'NameSlugReserved':
-        return { ...state, [event.data.slug]: event.data.sourceId };
-      case 'NameSlugReleased': {
-        const { [event.data.slug]: _, ...others } = state;
-        return others;
-      }
-      default:
-        return state;
-    }
-  },
+  evolve: (before, event) => ({ event, before }),
 };
