@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from '@jest/globals';
+import { recorded } from '#libs/kernel/testing/recorded.js';
+import { Upcasters } from '#libs/kernel/upcasting.js';
+import { subscription, type SubscriptionState } from './domain/subscription.js';
+import { type SubscriptionEvent } from './published.js';
+
+const upcasters = new Upcasters();
+
+/** An event as a version ever shipped wrote it (test/fixtures/events), lifted to today's. */
+const golden = async (type: SubscriptionEvent['type'], version: number): Promise<SubscriptionEvent> => {
+  const file = new URL(`../../test/fixtures/events/${type}.v${version}.json`, import.meta.url);
+  const { data, schemaVersion } = JSON.parse(await readFile(file, 'utf8')) as { data: object; schemaVersion: number };
+  expect(schemaVersion).toBe(version);
+  const lifted = upcasters.upcast(recorded('x-1', { type, data }, { metadata: { schemaVersion } }));
+  return { type: lifted.type, data: lifted.data } as SubscriptionEvent;
+};
+
+const after = async (...types: SubscriptionEvent['type'][]): Promise<SubscriptionState> => {
+  let state = subscription.initialState();
+  for (const type of types) state = subscription.evolve(state, await golden(type, 1));
+  return state;
+};
+
+/** Complete by type: a new event does not compile without its case. */
+const CASES: Record<SubscriptionEvent['type'], () => Promise<void>> = {
+  SubscriptionCreated: async () =>
+    expect(await after('SubscriptionCreated')).toEqual({
+      status: 'exists',
+      id: 'sub_0k2f9x8a1b3c5d7e9f',
+      userId: 'u_0k2f9x8a1b3c5d7e9f',
+      emitterId: 'dc_0k2f9x8a1b3c5d7e9f',
+      listenerId: 'wh_0k2f9x8a1b3c5d7e9f',
+      eventName: '$errors',
+      createdAt: 1_763_712_000_000,
+    }),
+  SubscriptionDeleted: async () =>
+    expect(await after('SubscriptionCreated', 'SubscriptionDeleted')).toEqual({ status: 'none' }),
+};
+
+describe('every version of an event of subscriptions', () => {
+  it.each(Object.entries(CASES))('%s still folds', async (_, check) => check());
+
+  it('is written by today’s code in a version that is kept here', () => {
+    for (const type of Object.keys(CASES)) expect(upcasters.currentVersion(type)).toBe(1);
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, it } from '@jest/globals';
+import { InMemoryVault } from '#libs/kernel/testing/control-plane.js';
+import { recorded } from '#libs/kernel/testing/recorded.js';
+import { webhookDirectory, WebhooksView } from './webhooks-view.js';
+
+const said = (type: string, data: object) => recorded('webhook-wh_1', { type, data });
+const created = said('WebhookCreated', { url: 'https://a.example', signingKeyRef: 'sec_1' });
+const regenerated = (signingKeyRef: string, formerKeyRef: string, formerValidUntil: number) =>
+  said('WebhookSigningKeyRegenerated', { signingKeyRef, formerKeyRef, formerValidUntil, regeneratedAt: 0 });
+
+const world = (...events: ReturnType<typeof said>[]) => {
+  const time = { now: 1_000 };
+  const view = new WebhooksView({ now: () => time.now });
+  for (const event of events) view.apply(event);
+  return { time, view };
+};
+
+describe('WebhooksView', () => {
+  it('knows what a delivery needs', () => {
+    const { view } = world(created);
+    expect(view.find('wh_1')).toMatchObject({
+      id: 'wh_1',
+      workspaceId: 'o_1',
+      url: 'https://a.example',
+      active: true,
+      signingKeyRefs: ['sec_1'],
+    });
+    expect(view.find('wh_2')).toBeUndefined();
+  });
+
+  it('follows changes, and forgets what is deleted', () => {
+    const { view } = world(created, said('WebhookUpdated', { url: 'https://b.example', active: true }));
+    expect(view.find('wh_1')).toMatchObject({ url: 'https://b.example', active: true });
+    view.apply(said('WebhookDisabled', { reason: '410' }));
+    expect(view.find('wh_1')?.active).toBe(false);
+    view.apply(said('WebhookUpdated', { url: 'https://b.example', active: true }));
+    expect(view.find('wh_1')?.active).toBe(true);
+    view.apply(said('WebhookDeleted', {}));
+    expect(view.find('wh_1')).toBeUndefined();
+    view.apply(said('WebhookUpdated', { url: 'https://c.example', active: true }));
+    expect(view.find('wh_1')).toBeUndefined();
+  });
+
+  it('gives the keys that are valid, newest first; the same object until one runs out', () => {
+    const { time, view } = world(created, regenerated('sec_2', 'sec_1', 5_000), regenerated('sec_3', 'sec_2', 6_000));
+    const before = view.find('wh_1');
+    expect(before?.signingKeyRefs).toEqual(['sec_3', 'sec_2', 'sec_1']);
+    time.now = 4_999;
+    expect(view.find('wh_1')).toBe(before);
+    time.now = 5_000;
+    expect(view.find('wh_1')?.signingKeyRefs).toEqual(['sec_3', 'sec_2']);
+    time.now = 6_000;
+    const after = view.find('wh_1');
+    expect(after?.signingKeyRefs).toEqual(['sec_3']);
+    expect(view.find('wh_1')).toBe(after);
+  });
+
+  it('takes no notice of other events', () => {
+    const { view } = world(created);
+    const before = view.find('wh_1');
+    view.apply(recorded('source-wh_1', { type: 'SourceDeleted', data: {} }));
+    expect(view.find('wh_1')).toBe(before);
+  });
+});
+
+describe('webhookDirectory', () => {
+  it('gives keys in clear, and the same object as long as nothing changed', async () => {
+    const vault = new InMemoryVault();
+    await vault.put('sec_1', 'o_1', 'whsec_one');
+    await vault.put('sec_2', 'o_1', 'whsec_two');
+    const { time, view } = world(created, regenerated('sec_2', 'sec_1', 5_000));
+    const directory = webhookDirectory(view, vault, { timeoutMs: 5_000 });
+    const target = directory.find('wh_1');
+    expect(target).toMatchObject({ id: 'wh_1', url: 'https://a.example', active: true, timeoutMs: 5_000 });
+    expect(await target?.signingKeys()).toEqual(['whsec_two', 'whsec_one']);
+    expect(directory.find('wh_1')).toBe(target);
+    time.now = 5_000;
+    expect(directory.find('wh_1')).not.toBe(target);
+    expect(await directory.find('wh_1')?.signingKeys()).toEqual(['whsec_two']);
+    expect(directory.find('wh_2')).toBeUndefined();
+  });
+});
