@@ -23,6 +23,7 @@ export class GetComponentController {
   }
 
   @Get('registry')
+  @Operation({ summary: 'The registry needs a key' })
   registryRoot(): never {
     throw new DomainError('component.not_found', 'registry needs a key: GET /v1/components/registry/{key}');
   }
