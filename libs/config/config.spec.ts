@@ -95,7 +95,7 @@ describe('settings', () => {
     ['SLUICE_EGRESS_ALLOW', 'localhost'],
     ['SLUICE_CORS_ORIGINS', 'https://a.example/path'],
     ['SLUICE_ENDPOINT_DOMAIN', '*.example.com'],
-    ['SLUICE_NPM_REGISTRY', 'ftp://x'],
+    ['SLUICE_PUBLIC_URL', 'ftp://x'],
     ['SLUICE_RUN_TIMEOUT_S', '901'],
     ['SLUICE_HOST', 'http://x'],
     ['SLUICE_MONGO_URL', 'http://x'],

@@ -233,14 +233,6 @@ const runs = {
     fallback: true,
     sentence: 'Whether an interval timer fires at once when its source is deployed.',
   }),
-  npmRegistry: optionalText({
-    name: 'SLUICE_NPM_REGISTRY',
-    group: RUNS,
-    shownDefault: 'that of npm on this machine',
-    allowed: 'an http or https URL',
-    accept: httpUrl,
-    sentence: 'Registry that packages of components come from.',
-  }),
 } as const;
 
 const events = {
