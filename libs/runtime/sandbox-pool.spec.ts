@@ -51,7 +51,7 @@ describe('the pool of warm processes', () => {
     expect(one).toBe(two);
     expect(await pool.acquire('a', counted)).toBe(one);
     expect(asked).toBe(1);
-    expect(pool.stats()).toEqual({ warm: 1, busy: 0, starting: 0, started: 1, evicted: 0 });
+    expect(pool.stats()).toEqual({ warm: 1, busy: 0, starting: 0, waiting: 0, started: 1, evicted: 0 });
     await pool.close();
   });
 
@@ -64,29 +64,76 @@ describe('the pool of warm processes', () => {
     await pool.close();
   });
 
-  it('ends the one unused for longest when there are too many, but never a busy one', async () => {
+  it('ends the one unused for longest when there are too many', async () => {
     const pool = new SandboxPool(factory, { clock, maxWarm: 2 });
-    const a = await pool.acquire('a', spec('a'));
-    now++;
+    await pool.acquire('a', spec('a'));
+    now += 200;
     await pool.acquire('b', spec('b'));
-    now++;
-    const running = a.run(request);
+    now += 200;
+    await pool.acquire('a', spec('a'));
+    now += 200;
     await pool.acquire('c', spec('c'));
     expect(made.map(({ living }) => living)).toEqual([true, false, true]);
-    now++;
-    const c = await pool.acquire('c', spec('c'));
-    const other = c.run(request);
-    await pool.acquire('d', spec('d'));
-    expect(made.map(({ living }) => living)).toEqual([true, false, true, true]);
-    expect(pool.stats()).toMatchObject({ warm: 3, busy: 2, evicted: 1 });
-    made[0]?.finish.forEach((end) => end());
-    await running;
-    await Promise.resolve();
-    expect(pool.stats().warm).toBe(2);
-    made[2]?.finish.forEach((end) => end());
-    await other;
+    expect(pool.stats()).toMatchObject({ warm: 2, evicted: 1 });
     await pool.close();
     expect(made.some(({ living }) => living)).toBe(false);
+  });
+
+  it('never ends a busy one: who needs another waits until one is idle', async () => {
+    const pool = new SandboxPool(factory, { clock, maxWarm: 1 });
+    const running = (await pool.acquire('a', spec('a'))).run(request);
+    now += 200;
+    const waiting = pool.acquire('b', spec('b'));
+    await new Promise(setImmediate);
+    expect(pool.stats()).toMatchObject({ warm: 1, busy: 1, waiting: 1 });
+    made[0]?.finish.forEach((end) => end());
+    await running;
+    now += 200;
+    await waiting;
+    expect(made.map(({ living }) => living)).toEqual([false, true]);
+    const closing = pool.acquire('c', spec('c'));
+    const closed = expect(closing).rejects.toBeInstanceOf(SandboxGone);
+    await pool.close();
+    await closed;
+  });
+
+  it('does not wait for room for a source that was dropped', async () => {
+    const pool = new SandboxPool(factory, { clock, maxWarm: 1 });
+    const running = (await pool.acquire('a', spec('a'))).run(request);
+    const waiting = expect(pool.acquire('b', spec('b'))).rejects.toBeInstanceOf(SandboxGone);
+    await new Promise(setImmediate);
+    await pool.drop('b');
+    await waiting;
+    made[0]?.finish.forEach((end) => end());
+    await running;
+    await pool.close();
+  });
+
+  it('starts a bounded number at a time', async () => {
+    const go: (() => void)[] = [];
+    let most = 0;
+    let starting = 0;
+    const slow: SandboxFactory = {
+      level: 'process',
+      start: async () => {
+        most = Math.max(most, ++starting);
+        await new Promise<void>((resolve) => go.push(resolve));
+        starting--;
+        return new FakeSandbox();
+      },
+    };
+    const pool = new SandboxPool(slow, { clock, maxStarting: 3 });
+    const all = Array.from({ length: 10 }, (_, i) => pool.acquire(`s${i}`, spec(`s${i}`)));
+    for (let done = 0; done < 10;) {
+      await new Promise(setImmediate);
+      const next = go.shift();
+      if (!next) continue;
+      next();
+      done++;
+    }
+    await Promise.all(all);
+    expect(most).toBe(3);
+    await pool.close();
   });
 
   it('ends a process that is idle for long enough', async () => {

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { type Clock, systemClock } from '../kernel/clock.js';
 import {
   type HookName,
@@ -10,8 +11,10 @@ import {
 } from './sandbox.js';
 
 export interface SandboxPoolOptions {
-  /** Warm processes. Busy ones are never ended for it, so that it may be exceeded for a while. Default 50. */
+  /** Processes at once. When all are busy, who needs another one waits. Default 50. */
   readonly maxWarm?: number;
+  /** Of these, as many may be starting. Default: twice the processors, at least 4. */
+  readonly maxStarting?: number;
   /** An idle process ends after this. Default 5 minutes. */
   readonly idleMs?: number;
   /** First pause after a bundle failed to load, doubled up to a minute. Default 1 s. */
@@ -23,6 +26,8 @@ export interface SandboxPoolStats {
   readonly warm: number;
   readonly busy: number;
   readonly starting: number;
+  /** For room. */
+  readonly waiting: number;
   /** Since the pool was made. */
   readonly started: number;
   readonly evicted: number;
@@ -35,6 +40,8 @@ interface Failure {
 }
 
 const MAX_BACKOFF_MS = 60_000;
+/** Who has just been given a process is left the time to use it; also how often a full pool looks again. */
+const GRACE_MS = 100;
 
 /** One warm process per source, started on first use. */
 export class SandboxPool {
@@ -42,18 +49,21 @@ export class SandboxPool {
   private readonly failures = new Map<string, Failure>();
   private readonly stopping = new Set<Promise<void>>();
   private readonly maxWarm: number;
+  private readonly maxStarting: number;
   private readonly idleMs: number;
   private readonly backoffMs: number;
   private readonly clock: Clock;
   private started = 0;
   private evicted = 0;
   private closed = false;
+  private waiting: (() => void)[] = [];
 
   constructor(
     private readonly factory: SandboxFactory,
     options: SandboxPoolOptions = {},
   ) {
     this.maxWarm = options.maxWarm ?? 50;
+    this.maxStarting = options.maxStarting ?? Math.max(4, 2 * availableParallelism());
     this.idleMs = options.idleMs ?? 5 * 60_000;
     this.backoffMs = options.backoffMs ?? 1_000;
     this.clock = options.clock ?? systemClock;
@@ -74,9 +84,8 @@ export class SandboxPool {
     if (known) this.entries.delete(sourceId);
     const failure = this.failures.get(sourceId);
     if (failure && this.clock.now() < failure.until) throw failure.error;
-    const entry = new Entry(this.clock.now(), () => this.onIdle());
+    const entry = new Entry(this.clock.now(), () => this.wake());
     this.entries.set(sourceId, entry);
-    this.makeRoom();
     entry.sandbox = this.start(sourceId, entry, spec);
     return entry.sandbox;
   }
@@ -95,6 +104,7 @@ export class SandboxPool {
     this.closed = true;
     for (const entry of this.entries.values()) void this.stop(entry);
     this.entries.clear();
+    this.wake();
     await Promise.all(this.stopping);
   }
 
@@ -103,7 +113,8 @@ export class SandboxPool {
     return {
       warm: all.filter((entry) => entry.inner?.alive()).length,
       busy: all.filter((entry) => entry.going > 0).length,
-      starting: all.filter((entry) => !entry.inner).length,
+      starting: all.filter((entry) => entry.starting).length,
+      waiting: all.filter((entry) => !entry.inner && !entry.starting).length,
       started: this.started,
       evicted: this.evicted,
     };
@@ -111,6 +122,7 @@ export class SandboxPool {
 
   private async start(sourceId: string, entry: Entry, spec: () => Promise<SandboxSpec>): Promise<Sandbox> {
     try {
+      await this.room(sourceId, entry);
       const inner = await this.factory.start(await spec());
       this.started++;
       this.failures.delete(sourceId);
@@ -122,6 +134,9 @@ export class SandboxPool {
       if (this.entries.get(sourceId) === entry) this.entries.delete(sourceId);
       if (error instanceof Error && error.cause !== undefined) this.pause(sourceId, error);
       throw error;
+    } finally {
+      entry.starting = false;
+      this.wake();
     }
   }
 
@@ -141,17 +156,41 @@ export class SandboxPool {
     entry.timer.unref();
   }
 
-  private onIdle(): void {
-    if (this.entries.size > this.maxWarm) this.makeRoom();
+  /** Resolves when one more process may be started, which then counts. */
+  private async room(sourceId: string, entry: Entry): Promise<void> {
+    while (!this.hasRoom()) {
+      if (this.closed) throw new SandboxGone(sourceId, 'the pool is closed');
+      if (this.entries.get(sourceId) !== entry) throw new SandboxGone(sourceId, 'it was dropped before it started');
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, GRACE_MS);
+        this.waiting.push(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      });
+    }
+    entry.starting = true;
   }
 
-  /** Ends the processes unused for longest, as far as they are idle. */
-  private makeRoom(): void {
-    if (this.entries.size <= this.maxWarm) return;
-    const idle = [...this.entries]
-      .filter(([, entry]) => entry.inner && entry.going === 0)
+  private hasRoom(): boolean {
+    const all = [...this.entries];
+    const starting = all.filter(([, entry]) => entry.starting).length;
+    if (starting >= this.maxStarting) return false;
+    const living = all.filter(([, entry]) => entry.inner?.alive()).length;
+    if (starting + living + this.stopping.size < this.maxWarm) return true;
+    // The one unused for longest goes; its place is free when it has ended.
+    const now = this.clock.now();
+    const [oldest] = all
+      .filter(([, entry]) => entry.inner?.alive() && entry.going === 0 && now - entry.usedAt >= GRACE_MS)
       .sort(([, a], [, b]) => a.usedAt - b.usedAt);
-    for (const [sourceId, entry] of idle.slice(0, this.entries.size - this.maxWarm)) this.evict(sourceId, entry);
+    if (oldest && this.stopping.size <= this.waiting.length) this.evict(...oldest);
+    return false;
+  }
+
+  private wake(): void {
+    const waiting = this.waiting;
+    this.waiting = [];
+    for (const resume of waiting) resume();
   }
 
   private evict(sourceId: string, entry: Entry): void {
@@ -171,7 +210,10 @@ export class SandboxPool {
       () => undefined,
     );
     this.stopping.add(stopped);
-    return stopped.finally(() => this.stopping.delete(stopped));
+    return stopped.finally(() => {
+      this.stopping.delete(stopped);
+      this.wake();
+    });
   }
 }
 
@@ -180,6 +222,7 @@ class Entry {
   inner: Sandbox | undefined;
   timer: NodeJS.Timeout | undefined;
   going = 0;
+  starting = false;
 
   constructor(
     public usedAt: number,
