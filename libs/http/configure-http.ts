@@ -2,6 +2,8 @@ import { type NestExpressApplication } from '@nestjs/platform-express';
 import { type RequestHandler } from 'express';
 import { v7 as uuidV7 } from 'uuid';
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { CALLERS, type Callers } from '#libs/tenancy/published.js';
+import { isKnown } from './api-key.guard.js';
 import { bodyReader } from './body.js';
 import { normaliseUrl } from './normalise-url.js';
 import { openApiRoute } from './openapi-route.js';
@@ -43,7 +45,7 @@ const EXPOSED = [
 
 /**
  * What every request passes before a route sees it. Call it before `app.init()` or `listen`, on an application made
- * with `bodyParser: false`, after anything that must see the request as it came (path-mode endpoints under /h/).
+ * with `bodyParser: false` that provides CALLERS, after anything that must see the request as it came (path-mode endpoints under /h/).
  */
 export const configureHttp = (app: NestExpressApplication, options: ConfigureHttpOptions): void => {
   app.disable('x-powered-by');
@@ -57,7 +59,8 @@ export const configureHttp = (app: NestExpressApplication, options: ConfigureHtt
   if (options.shuttingDown) app.use(refuseWhen(options.shuttingDown));
   app.use(normalised);
   app.use(openApiRoute(app));
-  for (const step of bodyReader(options.maxBodyBytes)) app.use(step);
+  const readers = bodyReader(options.maxBodyBytes);
+  for (const reader of readers) app.use(forKnown(app.get<Callers>(CALLERS), reader));
 };
 
 const identified: RequestHandler = (request, response, next) => {
@@ -93,6 +96,15 @@ const normalised: RequestHandler = (request, _response, next) => {
   request.url = normaliseUrl(request.url);
   next();
 };
+
+/** The body of a stranger is not read: the guard turns the request away without it. */
+const forKnown =
+  (callers: Callers, reader: RequestHandler): RequestHandler =>
+  (request, response, next) => {
+    if (isKnown(request, callers)) return reader(request, response, next);
+    request.body = {};
+    next();
+  };
 
 const refuseWhen =
   (shuttingDown: () => boolean): RequestHandler =>

@@ -105,7 +105,7 @@ export class ErrorFilter implements ExceptionFilter {
 /** The store knows the id, not the parameter that it came in. */
 const unknownCursor = (id: string, request: Request): DomainError => {
   const { before } = parameters(request, 'query_wins');
-  const isBefore = typeof before === 'string' && (before === id || before.replace(/=+$/, '') === encodeCursor(id));
+  const isBefore = typeof before === 'string' && [id, encodeCursor(id)].includes(before.split('=', 1)[0] ?? '');
   const field = isBefore ? 'before' : 'after';
   return new DomainError('request.invalid_cursor', `parameter ${field} names no item of this list: ${id}`, {
     field,

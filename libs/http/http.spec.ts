@@ -270,6 +270,14 @@ describe('the HTTP edge', () => {
       expect((await http().get('/v1/things').set('Authorization', `${scheme} ${TEST_KEY}`)).status).toBe(200);
     });
 
+    it('that is unknown gets no body read', async () => {
+      const post = http().post('/v1/things').set('Authorization', 'Bearer nope').type('json');
+      expect(errorOf(await post.send('{"a":'))).toMatchObject({ status: 401, code: 'unauthorized' });
+      const large = http().post('/v1/things').type('json');
+      expect(errorOf(await large.send(JSON.stringify('x'.repeat(70_000))))).toMatchObject({ status: 401 });
+      expect((await http().post('/v1/things').set(bearer).send({ a: 1 })).status).toBe(200);
+    });
+
     it('is not asked on an open route', async () => {
       expect((await http().get('/v1/things/open/door')).status).toBe(200);
     });

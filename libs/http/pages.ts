@@ -4,6 +4,7 @@ import { describe, type Parameters } from './parameters.js';
 
 const DEFAULT_LIMIT = 10;
 const MAX_LIMIT = 100;
+const MAX_CURSOR = 400;
 
 export interface ListReply<T> {
   readonly page_info: {
@@ -61,6 +62,7 @@ export const encodeCursor = (id: string): string => Buffer.from(id, 'utf8').toSt
 
 /** Standard or URL-safe alphabet, padded or not. Throws request.invalid_cursor when it cannot be one of ours. */
 export const decodeCursor = (cursor: string, field = 'after'): string => {
+  if (cursor.length > MAX_CURSOR) throw invalidCursor(cursor, field);
   // A `+` of the standard alphabet arrives as a blank when the client did not escape it in the query.
   const plain = cursor.trim().replaceAll(' ', '+').replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '');
   const id = Buffer.from(plain, 'base64').toString('utf8');
