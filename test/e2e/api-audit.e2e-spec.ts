@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type Data, type ErrorBody } from '#test/harness/api-client.js';
 import { relayCode } from '#test/harness/component-code.js';
 import { useInstance } from '#test/harness/instance.js';
+import { eventually } from '#test/harness/wait.js';
 
 const instance = useInstance();
 const { api } = instance;
@@ -47,6 +48,10 @@ describe('GET /v1/audit/{id}', () => {
     await api.expect(204, 'DELETE', `/v1/webhooks/${webhook.id}`);
     expect(await typesOf(source.component_id)).toEqual(['ComponentSaved']);
     expect(await typesOf(webhook.id)).toEqual(['WebhookCreated', 'WebhookDeleted']);
+    // It goes with the webhook, by a reaction to its deletion.
+    await eventually('the subscription is deleted', async () =>
+      (await typesOf(subscription.id)).length === 2 ? true : undefined,
+    );
     expect(await typesOf(subscription.id)).toEqual(['SubscriptionCreated', 'SubscriptionDeleted']);
   });
 

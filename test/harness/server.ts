@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { request } from 'undici';
@@ -25,7 +25,10 @@ let armed = false;
 export class Server {
   readonly apiKey = `test_${randomBytes(16).toString('hex')}`;
   readonly dataDir: string;
+  /** Its TMPDIR, so that what it leaves there is seen, and goes away also after a kill. */
+  private readonly scratch = tempDir('tmp');
   private readonly ownsDir: boolean;
+  private killed = false;
   private readonly env: Record<string, string>;
   private readonly readyTimeoutMs: number;
   private child: ChildProcess | undefined;
@@ -41,6 +44,7 @@ export class Server {
     this.env = {
       PATH: process.env.PATH ?? '',
       HOME: this.dataDir,
+      TMPDIR: this.scratch,
       SLUICE_PORT: '0',
       SLUICE_HOST: '127.0.0.1',
       SLUICE_DATA_DIR: this.dataDir,
@@ -139,6 +143,7 @@ export class Server {
     const child = this.child;
     if (!child) return;
     this.child = undefined;
+    this.killed = true;
     if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
     child.kill('SIGKILL');
@@ -150,13 +155,17 @@ export class Server {
     return this.start();
   }
 
-  /** Stops it and removes its data. */
+  /** Stops it and removes its data. Rejects when it left temporary files behind, unless it was killed. */
   async close(): Promise<void> {
+    let left: string[] = [];
     try {
       await this.stop();
+      left = this.killed ? [] : readdirSync(this.scratch);
     } finally {
+      removeDir(this.scratch);
       if (this.ownsDir) removeDir(this.dataDir);
     }
+    if (left.length > 0) throw new Error(`the server left temporary files behind: ${left.join(', ')}`);
   }
 
   /** Port 0 was asked for: the server writes what it got to `server.json`, with its pid. */
