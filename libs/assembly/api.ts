@@ -7,6 +7,7 @@ import { type Config, maxApiBodyBytes } from '#libs/config/index.js';
 import { fetchText } from '#libs/egress/fetch-text.js';
 import { APPLIED_EVENTS, EMITTERS, EVENT_SETTINGS, storedEvents } from '#libs/events/index.js';
 import { configureHttp } from '#libs/http/configure-http.js';
+import { type ReactorRunner } from '#libs/kernel/reactor.js';
 import { manualRuns } from '#libs/ingress/manual-runs.js';
 import {
   BLOBS,
@@ -38,6 +39,7 @@ import { ApiModule } from './api.module.js';
 import { httpObserver, type Logger, METRICS, type Metrics, READINESS, type Readiness } from '#libs/telemetry/index.js';
 import { type ControlPlane } from './control-plane.js';
 import { type DataPlane } from './data-plane.js';
+import { readYourWritesAndReactions } from './read-your-writes.js';
 import { type Sandboxing } from './sandboxing.js';
 
 export interface ApiOptions {
@@ -45,6 +47,7 @@ export interface ApiOptions {
   readonly plane: ControlPlane;
   readonly dataPlane: DataPlane;
   readonly sandboxing: Sandboxing;
+  readonly reactors: readonly ReactorRunner[];
   readonly urls: EndpointUrls;
   readonly metrics: Metrics;
   readonly readiness: Readiness;
@@ -64,7 +67,16 @@ export const auditableResources: readonly AuditableResource[] = [
   auditable('wh', webhook),
 ];
 
-const providersOf = ({ config, plane, dataPlane, sandboxing, urls, metrics, readiness }: ApiOptions): Provider[] => {
+const providersOf = ({
+  config,
+  plane,
+  dataPlane,
+  sandboxing,
+  reactors,
+  urls,
+  metrics,
+  readiness,
+}: ApiOptions): Provider[] => {
   const { engines, clock, views } = plane;
   const { topics, relay, runner, summaries } = dataPlane;
   const timeoutMs = (config.runTimeoutS ?? 30) * 1_000 + 1_000;
@@ -78,7 +90,7 @@ const providersOf = ({ config, plane, dataPlane, sandboxing, urls, metrics, read
     given(STREAM_LOG, engines.log),
     given(UPCASTERS, plane.upcasters),
     given(HANDLE_COMMAND, plane.handleCommand),
-    given(READ_YOUR_WRITES, plane.projectors),
+    given(READ_YOUR_WRITES, readYourWritesAndReactions(plane.projectors, engines.events, reactors)),
     given(TOPIC_POLICY, topics),
     { provide: CallersView, useValue: views.callers },
     given(CALLERS, views.callers),

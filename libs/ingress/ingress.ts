@@ -136,8 +136,7 @@ export class Ingress {
     }
     deps.metrics.accepted();
     // 5. Answer: at once, or with what the component responds.
-    if (!reply)
-      return void res.writeHead(200, { ...CORS_ORIGIN, 'content-type': 'application/json' }).end('{"success":true}');
+    if (!reply) return void res.writeHead(200, ACCEPTED_HEADERS).end(ACCEPTED);
     const answer = await reply;
     if (res.destroyed) return;
     if (!answer) return this.refuse(res, 504, 'timeout', 'the component did not respond in time; the event is stored');
@@ -185,12 +184,21 @@ export class Ingress {
     headers: Record<string, string> = {},
   ): void {
     this.deps.metrics.refused(status);
-    res.writeHead(status, { 'content-type': 'application/json', ...CORS_ORIGIN, ...headers });
-    res.end(JSON.stringify({ error, code }));
+    const body = JSON.stringify({ error, code });
+    const length = String(Buffer.byteLength(body));
+    res.writeHead(status, { 'content-type': 'application/json', 'content-length': length, ...CORS_ORIGIN, ...headers });
+    res.end(body);
   }
 }
 
 const CORS_ORIGIN = { 'access-control-allow-origin': '*' };
+
+const ACCEPTED = '{"success":true}';
+const ACCEPTED_HEADERS = {
+  ...CORS_ORIGIN,
+  'content-type': 'application/json',
+  'content-length': String(ACCEPTED.length),
+};
 
 const plainHeaders = (req: IncomingMessage): Record<string, string> => {
   const headers: Record<string, string> = {};

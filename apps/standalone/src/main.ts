@@ -86,7 +86,7 @@ const start = async (): Promise<void> => {
   const shuttingDown = (): boolean => shutdown.begun;
   const nestLogger = new NestLogger(logger);
   const edge = { metrics, readiness, logger: nestLogger, log: logger, shuttingDown };
-  const api = await createApi({ config, plane, dataPlane, sandboxing, urls, ...edge });
+  const api = await createApi({ config, plane, dataPlane, sandboxing, reactors, urls, ...edge });
   shutdown.add('api', () => api.close());
   const ingress = makeIngress({ config, plane, dataPlane, metrics, logger });
   const serveApi = api.getHttpAdapter().getInstance() as Handler;

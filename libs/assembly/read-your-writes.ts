@@ -1,0 +1,31 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type EventStore } from '#libs/kernel/event-store.js';
+import { type Position } from '#libs/kernel/events.js';
+import { type ReactorRunner } from '#libs/kernel/reactor.js';
+import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
+
+/** Longest that an answer waits for what follows from a command. It follows all the same, a little later. */
+const REACTORS_MS = 500;
+
+/**
+ * In one process a command's answer comes when also what follows from it is readable: a webhook that was deleted takes
+ * its subscriptions with it, and the caller's next list does not show them. A reactor that is stuck delays nobody long.
+ */
+export const readYourWritesAndReactions = (
+  readModels: ReadYourWrites,
+  events: EventStore,
+  reactors: readonly ReactorRunner[],
+): ReadYourWrites => ({
+  async waitFor(position: Position, timeoutMs: number): Promise<boolean> {
+    const until = performance.now() + timeoutMs;
+    if (!(await readModels.waitFor(position, timeoutMs))) return false;
+    const patience = Math.min(until, performance.now() + REACTORS_MS);
+    while (reactors.some((reactor) => reactor.position() < position)) {
+      if (performance.now() >= patience) return true;
+      await pause(1);
+    }
+    const written = await events.lastPosition();
+    if (written > position) await readModels.waitFor(written, Math.max(0, patience - performance.now()));
+    return true;
+  },
+});
