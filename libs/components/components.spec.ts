@@ -119,6 +119,20 @@ describe('POST /v1/components', () => {
     expect(inspector.inspected[0]?.fileName).toBe('component.ts');
   });
 
+  it('reads code without a name as JavaScript, then as TypeScript, and tells of the first failure', async () => {
+    const { call, inspector } = await world();
+    const error = errorOf(await call('post', '/v1/components').send({ component_code: 'neither' }));
+    expect(inspector.inspected.map(({ fileName }) => fileName)).toEqual(['component.js', 'component.ts']);
+    expect(error).toMatchObject({ status: 400, code: 'invalid_component', details: { name: 'SyntaxError' } });
+    inspector.asTypeScript.set('let a: number', codeOf({ name: 'Typed' }));
+    expect(dataOf(await call('post', '/v1/components').send({ component_code: 'let a: number' }))['name']).toBe(
+      'Typed',
+    );
+    const named = { component_code: 'let b: number', component_url: 'https://example.com/b.mjs' };
+    expect((await call('post', '/v1/components').send(named)).status).toBe(400);
+    expect(inspector.inspected.at(-1)?.fileName).toBe('b.mjs');
+  });
+
   it('gives the same component for the same code, with a fresh updated_at, and evaluates it once', async () => {
     const { plane, save, inspector } = await world();
     const first = await save(codeOf({ name: 'Same' }));

@@ -25,6 +25,8 @@ import { type ComponentSaved } from '../published.js';
 import { Inspections } from './inspections.js';
 
 const INSPECTIONS_AT_ONCE = 4;
+/** Name of code that came without one. */
+const UNNAMED = 'component.js';
 
 /** Code wins over the URL, which is then only kept as a note of where the code lives (rest-api.md, "Components"). */
 export interface ComponentCode {
@@ -112,17 +114,30 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     );
   }
 
-  private async inspect({
-    code,
-    fileName,
-    files,
-    missing = [],
-  }: FetchedComponent): ReturnType<ComponentInspector['inspect']> {
+  private async inspect(component: FetchedComponent): ReturnType<ComponentInspector['inspect']> {
+    const { code, fileName, files, missing = [] } = component;
+    const as = (name: string) => this.inspector.inspect(code, { fileName: name, ...(files ? { files } : {}) });
     try {
-      return await this.inspector.inspect(code, { fileName, ...(files ? { files } : {}) });
+      return await as(fileName);
     } catch (error) {
-      if (!(error instanceof DomainError) || error.code !== 'component.invalid' || missing.length === 0) throw error;
+      if (!(error instanceof DomainError) || error.code !== 'component.invalid') throw error;
+      const typed =
+        fileName === UNNAMED && error.details?.['name'] === 'SyntaxError' ? await this.asTyped(as) : undefined;
+      if (typed) return typed;
+      if (missing.length === 0) throw error;
       throw new DomainError(error.code, `${error.message}. Not found: ${missing.join('; ')}`, error.details);
+    }
+  }
+
+  /** Code without a file name that is no JavaScript may be TypeScript. Undefined: it is neither. */
+  private async asTyped(
+    as: (fileName: string) => ReturnType<ComponentInspector['inspect']>,
+  ): Promise<Awaited<ReturnType<ComponentInspector['inspect']>> | undefined> {
+    try {
+      return await as(UNNAMED.replace(/js$/, 'ts'));
+    } catch (error) {
+      if (error instanceof DomainError && error.details?.['name'] === 'SyntaxError') return undefined;
+      throw error;
     }
   }
 
@@ -157,8 +172,8 @@ const savedDataOf = ({ createdAt, updatedAt: _, ...data }: SavedComponent): Comp
   savedAt: createdAt,
 });
 
-/** The extension says how the code is to be read; without a URL to tell it, both module forms are tried. */
+/** The ending says how the code is to be read. */
 const fileNameOf = (url: string | undefined): string => {
   const name = url !== undefined && URL.canParse(url) ? new URL(url).pathname.split('/').at(-1) : undefined;
-  return name !== undefined && /^[\w.-]+\.[cm]?[jt]s$/.test(name) ? name : 'component.js';
+  return name !== undefined && /^[\w.-]+\.[cm]?[jt]s$/.test(name) ? name : UNNAMED;
 };

@@ -46,11 +46,14 @@ const DEFAULTS: ComponentMetadata = {
 /** Reads code made by `codeOf`; refuses any other as a component that cannot be evaluated. */
 export class FakeInspector implements ComponentInspector {
   readonly inspected: ({ readonly code: string } & InspectOptions)[] = [];
+  /** Code that is understood in a `.ts` file only, and what it says then. */
+  readonly asTypeScript = new Map<string, string>();
 
   async inspect(code: string, options: InspectOptions): Promise<{ bundle: string; metadata: ComponentMetadata }> {
     this.inspected.push({ code, ...options });
     try {
-      const declared = JSON.parse(code) as Partial<ComponentMetadata>;
+      const typed = options.fileName.endsWith('.ts') ? this.asTypeScript.get(code) : undefined;
+      const declared = JSON.parse(typed ?? code) as Partial<ComponentMetadata>;
       return { bundle: `bundle of ${code}`, metadata: { ...DEFAULTS, ...declared } };
     } catch (error) {
       throw new DomainError('component.invalid', `the component cannot be evaluated: ${String(error)}`, {
