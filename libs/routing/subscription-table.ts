@@ -11,6 +11,7 @@ export interface Match {
   readonly listenerId: string;
 }
 
+/** Handed out as the match that it is: one object for each subscription. */
 interface Entry extends Match {
   readonly emitterId: string;
   /** Where it is filed: bucket and channel. */
@@ -18,7 +19,6 @@ interface Entry extends Match {
   readonly channel: string;
 }
 
-type Bucket = Map<string, Map<string, Match>>;
 type RoutedEvent = SubscriptionEvent | SourceEvent | WebhookEvent;
 
 /**
@@ -27,10 +27,13 @@ type RoutedEvent = SubscriptionEvent | SourceEvent | WebhookEvent;
  */
 export class SubscriptionTable implements LiveView {
   private readonly entries = new Map<string, Entry>();
-  /** Bucket, then channel, then subscription id. */
-  private readonly buckets = new Map<string, Bucket>();
-  /** Emitter and listener id, each to the subscriptions that name it: what goes when it is deleted. */
-  private readonly byResource = new Map<string, Set<string>>();
+  /**
+   * By channel, then bucket. Lists, not sets, and the channel first: most buckets hold one subscription to the default
+   * channel, and a set or a map for each of 100,000 would take 50 MB.
+   */
+  private readonly channels = new Map<string, Map<string, Entry[]>>();
+  /** Id of an emitter or listener that can be deleted, to the subscriptions that name it and go with it. */
+  private readonly byResource = new Map<string, Entry[]>();
   /** Source to its user, for subscriptions to a user's `$errors`. */
   private readonly owners = new Map<string, string>();
 
@@ -78,8 +81,8 @@ export class SubscriptionTable implements LiveView {
   }
 
   private collect(bucket: string, channel: string, into: Match[]): void {
-    const found = this.buckets.get(bucket)?.get(channel);
-    if (found) for (const match of found.values()) into.push(match);
+    const found = this.channels.get(channel)?.get(bucket);
+    if (found) for (const match of found) into.push(match);
   }
 
   private add(
@@ -88,34 +91,32 @@ export class SubscriptionTable implements LiveView {
     workspaceId: string,
   ): void {
     const { emitterId, listenerId, eventName } = data;
-    const match = { subscriptionId: id, listenerId };
-    const entry = { ...match, emitterId, ...placeOf(emitterId, eventName, workspaceId) };
+    const entry: Entry = { subscriptionId: id, listenerId, emitterId, ...placeOf(emitterId, eventName, workspaceId) };
     this.remove(id);
     this.entries.set(id, entry);
-    const bucket = getOrAdd(this.buckets, entry.bucket, (): Bucket => new Map());
-    getOrAdd(bucket, entry.channel, () => new Map<string, Match>()).set(id, match);
-    for (const resource of [emitterId, listenerId])
-      getOrAdd(this.byResource, resource, () => new Set<string>()).add(id);
+    let buckets = this.channels.get(entry.channel);
+    if (!buckets) this.channels.set(entry.channel, (buckets = new Map<string, Entry[]>()));
+    putIn(buckets, entry.bucket, entry);
+    for (const resource of resourcesOf(entry)) putIn(this.byResource, resource, entry);
   }
 
   private remove(id: string): void {
     const entry = this.entries.get(id);
     if (!entry) return;
     this.entries.delete(id);
-    const bucket = this.buckets.get(entry.bucket);
-    const channel = bucket?.get(entry.channel);
-    channel?.delete(id);
-    if (channel?.size === 0) bucket?.delete(entry.channel);
-    if (bucket?.size === 0) this.buckets.delete(entry.bucket);
-    for (const resource of [entry.emitterId, entry.listenerId]) {
-      const ids = this.byResource.get(resource);
-      ids?.delete(id);
-      if (ids?.size === 0) this.byResource.delete(resource);
+    const buckets = this.channels.get(entry.channel);
+    if (buckets) {
+      takeOut(buckets, entry.bucket, entry);
+      if (buckets.size === 0) this.channels.delete(entry.channel);
     }
+    for (const resource of resourcesOf(entry)) takeOut(this.byResource, resource, entry);
   }
 
   private removeResource(resourceId: string): void {
-    for (const id of [...(this.byResource.get(resourceId) ?? [])]) this.remove(id);
+    const entries = this.byResource.get(resourceId) ?? [];
+    // First the list, so that each of them need not be looked for in it.
+    this.byResource.delete(resourceId);
+    for (const { subscriptionId } of entries) this.remove(subscriptionId);
   }
 }
 
@@ -135,8 +136,20 @@ const placeOf = (
   return { bucket: emitterId, channel: eventName };
 };
 
-const getOrAdd = <V>(map: Map<string, V>, key: string, make: () => V): V => {
-  let value = map.get(key);
-  if (value === undefined) map.set(key, (value = make()));
-  return value;
+/** Globs and owners are not deleted. */
+const resourcesOf = ({ emitterId, listenerId, bucket }: Entry): readonly string[] =>
+  emitterId === listenerId || bucket !== emitterId ? [listenerId] : [emitterId, listenerId];
+
+const putIn = (lists: Map<string, Entry[]>, key: string, entry: Entry): void => {
+  const list = lists.get(key);
+  if (list) list.push(entry);
+  else lists.set(key, [entry]);
+};
+
+const takeOut = (lists: Map<string, Entry[]>, key: string, entry: Entry): void => {
+  const list = lists.get(key);
+  const at = list?.indexOf(entry) ?? -1;
+  if (!list || at === -1) return;
+  if (list.length === 1) lists.delete(key);
+  else list.splice(at, 1);
 };

@@ -137,7 +137,7 @@ describe('POST /v1/webhooks', () => {
       },
     });
     const { id, signing_key } = dataOf(reply);
-    const [event] = await plane.eventsOf(`webhook-${String(id)}`);
+    const [event] = await plane.eventsOf(`webhook-${JSON.stringify(id).slice(1, -1)}`);
     expect(JSON.stringify(event?.data)).not.toContain(signing_key);
     expect([...plane.vault.secrets.values()]).toEqual([{ workspaceId: 'o_1', plaintext: signing_key }]);
   });

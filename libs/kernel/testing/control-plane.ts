@@ -53,7 +53,7 @@ export class ControlPlane {
   readonly failures: Error[] = [];
   private reactors: readonly ReactorRunner[] = [];
 
-  private constructor(private readonly options: ControlPlaneOptions) {
+  private constructor(options: ControlPlaneOptions) {
     this.projectors = new Projectors({
       events: this.events,
       readModels: this.readModels,
