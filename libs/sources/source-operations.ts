@@ -8,8 +8,15 @@ import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
 import { CLOCK, EVENT_STORE, HANDLE_COMMAND, READ_YOUR_WRITES, UPCASTERS, VAULT } from '#libs/kernel/tokens.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { type Vault } from '#libs/kernel/vault.js';
-import { type PropPlan } from './domain/props.js';
-import { secretRefsOf, sourceDecider, sourceNotFound, type SourceCommand, type SourceState } from './domain/source.js';
+import { SECRET_MASK, type ConfiguredProps, type PropPlan } from './domain/props.js';
+import {
+  secretRefsOf,
+  sourceDecider,
+  sourceNotFound,
+  type SourceCommand,
+  type SourceRecord,
+  type SourceState,
+} from './domain/source.js';
 import { HookLog } from './hook-log.js';
 import { NameSlugs } from './name-slugs.js';
 import { HOOK_RUNNER, SOURCE_TOPICS } from './ports.js';
@@ -73,6 +80,17 @@ export class SourceOperations {
   async storeSecrets(secrets: PropPlan['secrets'], workspaceId: string): Promise<void> {
     // One by one: after a failure none is still on its way while the others are deleted again.
     for (const { ref, text } of secrets) await this.vault.put(ref, workspaceId, text);
+  }
+
+  /** A secret sent again as it is stored becomes the mask: sending the same configuration twice changes nothing. */
+  async maskKnownSecrets(given: ConfiguredProps, source: SourceRecord, workspaceId: string): Promise<ConfiguredProps> {
+    const masked = new Map(Object.entries(given));
+    for (const [prop, stored] of Object.entries(source.definition.values)) {
+      const text = masked.get(prop);
+      if (typeof text !== 'string' || !('secretRef' in stored)) continue;
+      if ((await this.vault.get(stored.secretRef, workspaceId)) === text) masked.set(prop, SECRET_MASK);
+    }
+    return Object.fromEntries(masked);
   }
 
   createTopics(sourceId: string): Promise<void> {

@@ -104,8 +104,9 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     }
     const wanted = reference ?? { componentId: source.definition.componentId };
     const component = await this.components.resolve(wanted, context);
-    const now = this.operations.clock.now();
-    return planDefinition(source, component, configuredProps ?? {}, emitOnDeploy, now);
+    const { clock } = this.operations;
+    const given = await this.operations.maskKnownSecrets(configuredProps ?? {}, source, context.workspaceId);
+    return planDefinition(source, component, given, emitOnDeploy, clock.now());
   }
 
   private async reserve(source: SourceRecord, name: string | undefined, context: CommandContext): Promise<string> {
