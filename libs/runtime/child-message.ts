@@ -9,7 +9,7 @@ import {
 } from './protocol.js';
 
 const MAX_JSON_BYTES = 512 * 1024;
-const MAX_NESTING = 256;
+export const MAX_NESTING = 256;
 const CONSOLE_KIND = /^console\.[a-z]{1,20}$/;
 
 const fail = (what: string): never => {
@@ -43,7 +43,8 @@ export const isPlainJson = (text: string): boolean => {
   }
 };
 
-const nestsTooDeep = (text: string): boolean => {
+/** True beyond 256 levels; cheap for all but the most bracketed texts. */
+export const nestsTooDeep = (text: string): boolean => {
   if (text.length <= MAX_NESTING) return false;
   // Brackets within strings count too: an upper bound, refined only when it is exceeded.
   let opened = 0;

@@ -86,6 +86,24 @@ describe('a warm process', () => {
     expect(payloads(await once('this.$emit(event)', event))).toEqual([JSON.parse(JSON.stringify(event))]);
   });
 
+  it('refuses what the host would refuse with an error of its own, and goes on', async () => {
+    const outcome = await once(
+      `const deep = (n) => { let v = 1; for (let i = 0; i < n; i++) v = [v]; return v };
+       for (const call of [() => this.$emit(deep(300)), () => this.$emit(1, { name: 'n'.repeat(2000) }), () => this.$emit(1, { id: 'i'.repeat(9000) }), () => this.$emit(1, { ts: 'soon' })])
+         try { call(); } catch (error) { this.$emit(error.message) }
+       this.$emit(deep(256)); this.$emit(1, { summary: 's'.repeat(20000), id: { a: 1 }, ts: new Date(5) });
+       throw Object.assign(new Error('m'.repeat(100000)), { code: 'c'.repeat(5000), stack: '\u0000'.repeat(100000) })`,
+    );
+    expect(outcome.status).toBe('threw');
+    expect(payloads(outcome).slice(0, 4)).toEqual([
+      expect.stringContaining('more than 256 levels'),
+      expect.stringContaining('name may have at most 1024 characters'),
+      expect.stringContaining('id may have at most 8192 characters'),
+      expect.stringContaining('ts must be epoch milliseconds'),
+    ]);
+    expect(outcome.emits[5]).toMatchObject({ id: '{"a":1}', ts: 5 });
+  });
+
   it('passes the event on when there is no run', async () => {
     const sandbox = await sandboxes.start(
       `module.exports = { name: 't', version: '1', props: { http: '$.interface.http' } }`,

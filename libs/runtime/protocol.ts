@@ -48,6 +48,8 @@ export const TEXT_LIMITS = {
   dbKey: 4_096,
   headerValue: 16_384,
   headers: 200,
+  /** Names and values of all headers. */
+  headerTotal: 65_536,
 } as const;
 
 /** Largest record of either direction: a batch of large events, or one full payload. */

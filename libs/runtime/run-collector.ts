@@ -2,8 +2,9 @@ import { isPlainJson } from './child-message.js';
 import { ProtocolBreach, RUN_LIMITS, type ChildMessage, type ErrorText } from './protocol.js';
 import { type EmitCall, type HttpReply, type LogLine, type RunOutcome, type UserError } from './sandbox.js';
 
-/** Twice what a well-behaved child sends: its own count decides, this one stops a hostile one. */
-const MAX_DB_RECORDS = 2 * RUN_LIMITS.dbWrites + 20_000;
+/** More than a well-behaved child sends: its own limits decide, these stop a hostile one. */
+const MAX_DB_RECORDS = 200_000;
+const MAX_DB_BYTES = 4 * RUN_LIMITS.dbTotalBytes;
 
 type OfRun = Exclude<
   ChildMessage,
@@ -33,6 +34,7 @@ export class RunCollector {
   private payloadBytes = 0;
   private logBytes = 0;
   private dbRecords = 0;
+  private dbBytes = 0;
   /** When its code got control, as far as the host knows; 0 for not yet. */
   startedAt = 0;
   startOrder = 0;
@@ -129,6 +131,10 @@ export class RunCollector {
     const text = raw.toString('utf8');
     if (!deleted && !isPlainJson(text))
       throw new ProtocolBreach('a db value that is no JSON, or nests deeper than 256');
+    const before = this.dbChanges[key];
+    this.dbBytes += Buffer.byteLength(text) + (before === undefined ? key.length : -Buffer.byteLength(before ?? ''));
+    if (this.dbBytes > MAX_DB_BYTES)
+      throw new ProtocolBreach(`db changes of more than ${MAX_DB_BYTES} bytes in one run`);
     this.dbChanges[key] = deleted ? null : text;
   }
 

@@ -1,3 +1,4 @@
+import { MAX_NESTING, nestsTooDeep } from '../child-message.js';
 import { RUN_LIMITS, TEXT_LIMITS } from '../protocol.js';
 import { type Uplink } from './uplink.js';
 import { textOfError } from './error-text.js';
@@ -143,6 +144,7 @@ const jsonOf = (value: unknown, what: string): string => {
     );
   }
   if (text === undefined) throw new Error(`${what}: a ${typeof value} cannot be written as JSON`);
+  if (nestsTooDeep(text)) throw new Error(`${what}: the value nests more than ${MAX_NESTING} levels deep`);
   return text;
 };
 

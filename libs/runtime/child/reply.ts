@@ -39,11 +39,15 @@ const readHeaders = (input: unknown): Record<string, string | string[]> => {
     typeof Headers === 'function' && input instanceof Headers ? [...input.entries()] : Object.entries(input);
   if (entries.length > TEXT_LIMITS.headers)
     throw new Error(`respond: at most ${TEXT_LIMITS.headers} headers are allowed, there are ${entries.length}`);
+  let total = 0;
   for (const [name, value] of entries) {
     if (value === undefined || value === null) continue;
     if (!isHeaderName(name)) throw new Error(`respond: ${JSON.stringify(name)} cannot be a header name`);
     headers[name] = Array.isArray(value) ? value.map((part) => headerText(name, part)) : headerText(name, value);
+    total += name.length + [headers[name]].flat().join('').length;
   }
+  if (total > TEXT_LIMITS.headerTotal)
+    throw new Error(`respond: headers may have ${TEXT_LIMITS.headerTotal} characters in all, these have ${total}`);
   return headers;
 };
 
