@@ -7,7 +7,8 @@ const COUNT = 8_000;
  */
 class Uids {
   private readonly taken = new Set<number>();
-  private next = 0;
+  /** Two servers on one machine should not begin with the same ones: limits are counted per user. */
+  private next = (process.pid * 101) % COUNT;
 
   take(): number | null {
     if (process.getuid?.() !== 0) return null;
