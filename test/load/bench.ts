@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, parse, resolve } from 'node:path';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { ROOT } from '#test/harness/paths.js';
 import { describeMachine } from './machine.js';
 import { type Rig } from './measure.js';
@@ -9,8 +9,7 @@ import { type GeneratorApi, type SinkApi } from './parts.js';
 import { reportOf } from './report.js';
 import { runPlan, SCENARIOS, type Plan, type Scenario } from './scenarios.js';
 
-interface Options extends Omit<Plan, 'targets'> {
-  readonly targets: Plan['targets'];
+interface Options extends Plan {
   readonly out: string;
 }
 
@@ -42,6 +41,7 @@ const options = new Command('bench')
   .option('--sources <n>', 'to deploy in the scenario of that name', number, 1000)
   .option('--scenarios <names>', `of ${SCENARIOS.join(', ')}`, oneOf<Scenario>(SCENARIOS), DEFAULTS)
   .option('--targets <names>', 'floor, Sluice or both', oneOf(['floor', 'Sluice'] as const), ['floor', 'Sluice'])
+  .addOption(new Option('--client <kind>', 'of the load').choices(['raw', 'undici']).default('undici'))
   .option(
     '--out <file>',
     'Markdown; the raw figures go beside it as .json',

@@ -2,6 +2,7 @@ import { cpuUsSince, newHistogram, quantilesMs } from './latencies.js';
 import { monotonicUs } from './monotonic.js';
 import { servePart } from './part-process.js';
 import { BODY_BYTES, type GeneratorApi, type LoadOptions, type LoadResult } from './parts.js';
+import { UndiciConnection, type Connection } from './connection.js';
 import { RawConnection } from './raw-connection.js';
 
 /** How long a connection of the closed loop rests after a 429 or 503, or a failure. */
@@ -11,7 +12,7 @@ const LAST_ANSWERS_MS = 30_000;
 
 /** One measurement. Ids count up from 0; every body is 1,024 bytes of JSON. */
 class Run {
-  private readonly connections: RawConnection[];
+  private readonly connections: Connection[];
   private readonly answerTimes = newHistogram();
   private readonly unacknowledged: number[] = [];
   private readonly cpuStart = process.cpuUsage();
@@ -19,6 +20,7 @@ class Run {
   private readonly from: number;
   private readonly to: number;
   private readonly head: string;
+  private readonly path: string;
   private sent = 0;
   private acknowledged = 0;
   private refused = 0;
@@ -32,7 +34,9 @@ class Run {
     this.head =
       `POST ${pathname} HTTP/1.1\r\nhost: ${hostname}:${port}\r\n` +
       `content-type: application/json\r\ncontent-length: ${BODY_BYTES}\r\n\r\n`;
-    this.connections = Array.from({ length: options.connections }, () => new RawConnection(hostname, Number(port)));
+    this.path = pathname;
+    const Kind = options.client === 'undici' ? UndiciConnection : RawConnection;
+    this.connections = Array.from({ length: options.connections }, () => new Kind(hostname, Number(port)));
   }
 
   async measure(): Promise<LoadResult> {
@@ -54,7 +58,7 @@ class Run {
   }
 
   /** Closed loop. */
-  private sendAgain(connection: RawConnection): void {
+  private sendAgain(connection: Connection): void {
     const now = monotonicUs();
     if (now >= this.to) return;
     this.send(connection, now, (status) => {
@@ -93,11 +97,11 @@ class Run {
     });
   }
 
-  private send(connection: RawConnection, intended: number, then: (status: number) => void): void {
+  private send(connection: Connection, intended: number, then: (status: number) => void): void {
     const id = this.sent++;
     const third = this.thirdOf(intended);
     this.out++;
-    connection.send(this.head + this.body(id, third, intended), (status) => {
+    connection.send({ head: this.head, path: this.path, body: this.body(id, third, intended) }, (status) => {
       this.out--;
       if (status === 200) this.acknowledged++;
       else this.unacknowledged.push(id);

@@ -5,7 +5,7 @@ import { eventually } from '#test/harness/wait.js';
 import { type PartProcess } from './part-process.js';
 import { BODY_BYTES, type SinkApi } from './parts.js';
 import { monotonicUs } from './monotonic.js';
-import { treeUsage, type TreeUsage } from './process-tree.js';
+import { treePssMb, treeUsage, type TreeUsage } from './process-tree.js';
 import { RELAY_COMPONENT } from './targets.js';
 
 export interface ManySourcesFigures {
@@ -18,6 +18,7 @@ export interface ManySourcesFigures {
   /** One event posted to every source; what arrived at the sink. */
   readonly delivered: number;
   readonly afterEvents: TreeUsage;
+  readonly afterEventsPssMb: number;
   /** Start of the server on the data of all these sources. */
   readonly restartMs: number;
 }
@@ -73,6 +74,7 @@ const deployAndPost = async (
   await eventually(`${count} events at the sink`, async () => ((await arrived()) >= count ? true : undefined), 120_000);
   const delivered = await arrived();
   const afterEvents = treeUsage(server.pid);
+  const afterEventsPssMb = treePssMb(server.pid);
   await server.restart();
   return {
     sources: count,
@@ -83,6 +85,7 @@ const deployAndPost = async (
     after,
     delivered,
     afterEvents,
+    afterEventsPssMb,
     restartMs: server.readyMs,
   };
 };

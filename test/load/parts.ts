@@ -1,5 +1,7 @@
 /** What the processes of the benchmark say to each other. */
 
+export type ClientKind = 'raw' | 'undici';
+
 export interface LoadOptions {
   readonly url: string;
   /** Tells one measurement from the next, in every body. */
@@ -8,6 +10,8 @@ export interface LoadOptions {
   /** Sent before the measurement; counted for loss, not for time. */
   readonly warmUpMs: number;
   readonly connections: number;
+  /** raw: prepared requests on sockets, cheap. undici: what an ordinary Node client costs. */
+  readonly client: ClientKind;
   /** Events per second at fixed times, whatever the answers (open loop); absent: each connection sends again as soon as it is answered (closed loop). */
   readonly rate?: number;
 }

@@ -20,20 +20,34 @@ const TICK_US = 10_000;
 const PAGE_MB = 4_096 / (1024 * 1024);
 
 export const treeUsage = (pid: number): TreeUsage => {
-  const all = readAll();
+  const tree = treeOf(pid);
+  const rss = (stats: readonly Stat[]): number => stats.reduce((sum, { rssPages }) => sum + rssPages * PAGE_MB, 0);
+  return {
+    processes: tree.length,
+    cpuUs: tree.reduce((sum, { ticks }) => sum + ticks * TICK_US, 0),
+    mainRssMb: rss(tree.slice(0, 1)),
+    childrenRssMb: rss(tree.slice(1)),
+  };
+};
+
+/** Memory of the tree with shared pages divided among those that share them. Slow; NaN where reading it is forbidden. */
+export const treePssMb = (pid: number): number =>
+  treeOf(pid).reduce((sum, stat) => {
+    const text = readIfThere(`/proc/${stat.pid}/smaps_rollup`);
+    const kb = /^Pss: +(\d+) kB$/m.exec(text ?? '')?.[1];
+    return sum + (text === undefined ? 0 : Number(kb ?? NaN) / 1024);
+  }, 0);
+
+/** The process itself comes first. */
+const treeOf = (pid: number): readonly Stat[] => {
   const byParent = new Map<number, Stat[]>();
+  const all = readAll();
   for (const stat of all) byParent.set(stat.parent, [...(byParent.get(stat.parent) ?? []), stat]);
   const main = all.find((stat) => stat.pid === pid);
   if (!main) throw new Error(`process ${pid} is not running`);
   const tree = [main];
   for (const stat of tree) tree.push(...(byParent.get(stat.pid) ?? []));
-  const rss = (stats: readonly Stat[]): number => stats.reduce((sum, { rssPages }) => sum + rssPages * PAGE_MB, 0);
-  return {
-    processes: tree.length,
-    cpuUs: tree.reduce((sum, { ticks }) => sum + ticks * TICK_US, 0),
-    mainRssMb: rss([main]),
-    childrenRssMb: rss(tree.slice(1)),
-  };
+  return tree;
 };
 
 const readAll = (): Stat[] =>
@@ -41,15 +55,21 @@ const readAll = (): Stat[] =>
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => readStat(Number(name)));
 
-const readStat = (pid: number): Stat[] => {
-  let text: string;
+/** undefined when the process ended between the listing and the reading; '' when it may not be read. */
+const readIfThere = (file: string): string | undefined => {
   try {
-    text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return readFileSync(file, 'utf8');
   } catch (error) {
-    // It ended between the listing and the reading.
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH')) return [];
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT' || code === 'ESRCH') return undefined;
+    if (code === 'EACCES' || code === 'EPERM') return '';
     throw error;
   }
+};
+
+const readStat = (pid: number): Stat[] => {
+  const text = readIfThere(`/proc/${pid}/stat`);
+  if (text === undefined) return [];
   // The name, in parentheses, may hold blanks. After it: state, ppid, … (man 5 proc).
   const fields = text
     .slice(text.lastIndexOf(')') + 2)

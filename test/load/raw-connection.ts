@@ -1,10 +1,11 @@
 import { connect, type Socket } from 'node:net';
+import { type Connection, type Prepared } from './connection.js';
 
 /**
  * One kept-alive HTTP/1.1 connection that costs the load generator as little as possible: prepared requests out, status
  * line and content-length in. One request at a time.
  */
-export class RawConnection {
+export class RawConnection implements Connection {
   private socket: Socket;
   private input = '';
   private waiting: ((status: number) => void) | undefined;
@@ -16,15 +17,10 @@ export class RawConnection {
     this.socket = this.open();
   }
 
-  get busy(): boolean {
-    return this.waiting !== undefined;
-  }
-
-  /** Calls back with the status; 0 when the connection failed. */
-  send(request: string, answered: (status: number) => void): void {
+  send({ head, body }: Prepared, answered: (status: number) => void): void {
     this.waiting = answered;
     if (this.socket.destroyed) this.socket = this.open();
-    this.socket.write(request, 'latin1');
+    this.socket.write(head + body, 'latin1');
   }
 
   close(): void {

@@ -10,7 +10,7 @@ export const reportOf = (machine: Machine, plan: Plan, results: Results): string
     '',
     `Commit ${machine.commit}, Node ${machine.node}, ${machine.os}, ${machine.cores} × ${machine.cpu}, ` +
       `${machine.memoryGb} GB, data on ${machine.filesystem}; load average before the start ${machine.loadBefore}. ` +
-      `${plan.rounds} rounds of ${plan.duration} s a measurement, floor and Sluice in turns. Method: ../README.md.`,
+      `${plan.rounds} rounds of ${plan.duration} s a measurement, floor and Sluice in turns, load by ${plan.client} client. Method: ../README.md.`,
     '',
     ...startSection(results),
     ...loadSection(`At ${plan.rate} events/s (open loop)`, results.steady),
@@ -130,10 +130,11 @@ const sourcesSection = ({ sources: s }: Results): string[] => {
         'RSS after the events, MB (main, children)',
         `${shown(s.afterEvents.mainRssMb)}, ${shown(s.afterEvents.childrenRssMb)} in ${s.afterEvents.processes} processes`,
       ],
+      ['PSS of all after the events, MB', shown(s.afterEventsPssMb)],
       ['restart until ready, ms', shown(s.restartMs)],
     ]),
   ];
 };
 
 const outputSection = (title: string, output: string | undefined): string[] =>
-  output === undefined ? [] : [`## ${title}`, '', output, ''];
+  output === undefined ? [] : [`## ${title}`, '', ...(output.startsWith('|') ? [output] : ['```', output, '```']), ''];

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { measureManySources, type ManySourcesFigures } from './many-sources.js';
 import { measure, type Figures, type LoadShape, type Rig } from './measure.js';
 import { measureMemory, median, type MemoryFigures } from './memory.js';
+import { type ClientKind } from './parts.js';
 import { measureStart, type StartFigures } from './startup.js';
 import { startFloor, startSluice, type SluiceTarget, type Target } from './targets.js';
 
@@ -31,6 +32,7 @@ export interface Plan {
   readonly rate: number;
   readonly connections: number;
   readonly sources: number;
+  readonly client: ClientKind;
 }
 
 export interface Results {
@@ -111,7 +113,7 @@ const measureRound = async (
   results: { steady: Figures[]; saturation: Figures[]; overload: Figures[] },
   say: Say,
 ): Promise<void> => {
-  const timed = { durationMs: plan.duration * 1000, warmUpMs: WARM_UP_MS };
+  const timed = { durationMs: plan.duration * 1000, warmUpMs: WARM_UP_MS, client: plan.client };
   const take = async (name: 'steady' | 'saturation' | 'overload', shape: LoadShape): Promise<void> => {
     if (!plan.scenarios.includes(name)) return;
     const figures = await measure(rig, target, shape);
@@ -132,6 +134,7 @@ const minutes = async (plan: Plan, rig: Rig, target: SluiceTarget, say: Say): Pr
     durationMs,
     warmUpMs: WARM_UP_MS,
     connections: plan.connections,
+    client: plan.client,
   });
   say(`memory    ${plan.memoryDuration} s: ${memory.mbPerMinute.toFixed(1)} MB a minute, ${oneLine(memory.figures)}`);
   return memory;
@@ -143,9 +146,12 @@ const microBenchmark = async (module: string, say: Say): Promise<string | undefi
     say(`${module} is not built: left out`);
     return undefined;
   }
-  const { stdout } = await promisify(execFile)(process.execPath, [file], { timeout: 600_000, maxBuffer: 10_000_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', file], {
+    timeout: 600_000,
+    maxBuffer: 10_000_000,
+  });
   say(stdout.trimEnd());
-  return stdout.trim();
+  return stdout.replace(/^\n+/, '').trimEnd();
 };
 
 const oneLine = (figures: Figures): string =>
