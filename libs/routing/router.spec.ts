@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { recorded } from '#libs/kernel/testing/recorded.js';
 import { ERRORS_CHANNEL, MAX_HOPS, type EmitHeaders } from '#libs/stream-log/envelopes.js';
 import { type LogRecord, type StoredRecord } from '#libs/stream-log/stream-log.js';
+import { drained } from '#libs/stream-log/testing/drained.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import { startRouter, type Router } from './router.js';
@@ -50,15 +51,11 @@ const world = async (...subscriptions: (readonly [emitter: string, listener: str
   return { log, start, recordsOf };
 };
 
-const routed = async (router: Router): Promise<void> => {
-  while (router.backlog() > 0) await new Promise<void>((resolve) => setImmediate(resolve));
-};
-
 describe('the router', () => {
   it('makes an invocation for a source and a delivery for a webhook, the value as it was', async () => {
     const { log, start, recordsOf } = await world(['dc_a', 'dc_b'], ['dc_a', 'wh_1']);
     await log.publish([emit(1, { hops: '3' }, '{"spaced":   1}')]);
-    await routed(await start());
+    await drained(await start());
 
     const [invocation] = await recordsOf('invocations.dc_b');
     expect(invocation).toMatchObject({ key: 'dc_b', value: '{"spaced":   1}' });
@@ -93,7 +90,7 @@ describe('the router', () => {
     const { log, start, recordsOf } = await world(['dc_a', 'wh_1'], ['dc_a', 'wh_2']);
     await log.publish(Array.from({ length: 100 }, (_, i) => emit(i)));
     const before = log.published.length;
-    await routed(await start());
+    await drained(await start());
     expect(log.published.length - before).toBe(1);
     const values = (await recordsOf('deliveries.wh_2')).map(({ value }) => value);
     expect(values).toEqual(Array.from({ length: 100 }, (_, i) => `{"n": ${i} }`));
@@ -103,7 +100,7 @@ describe('the router', () => {
     const { log, start, recordsOf } = await world(['dc_a', 'wh_1'], ['dc_a', 'wh_2']);
     await log.publish(Array.from({ length: 10 }, (_, i) => emit(i)));
     const before = log.published.length;
-    await routed(await start({ maxPublish: 4 }));
+    await drained(await start({ maxPublish: 4 }));
     expect(log.published.slice(before).map((records) => records.length)).toEqual([4, 4, 4, 4, 4]);
     expect(await recordsOf('deliveries.wh_1')).toHaveLength(10);
   });
@@ -111,7 +108,7 @@ describe('the router', () => {
   it('gives every delivery an id of its own: by emit and by subscription', async () => {
     const { log, start, recordsOf } = await world(['dc_a', 'wh_1'], ['dc_*', 'wh_1']);
     await log.publish([emit(1), emit(2)]);
-    await routed(await start());
+    await drained(await start());
     const ids = (await recordsOf('deliveries.wh_1')).map(({ headers }) => headers['id']);
     expect(new Set(ids).size).toBe(4);
   });
@@ -131,7 +128,7 @@ describe('the router', () => {
       return offsets;
     };
     const router = await start();
-    await routed(router);
+    await drained(router);
     expect(router.failures()).toBe(1);
     for (const topic of ['deliveries.wh_1', 'invocations.dc_b']) {
       const ids = (await recordsOf(topic)).map(({ headers }) => headers['id']);
@@ -147,7 +144,7 @@ describe('the router', () => {
       throw new Error('disk full');
     });
     const router = await start();
-    await routed(router);
+    await drained(router);
     expect(router.failures()).toBe(1);
     expect(await recordsOf('deliveries.wh_1')).toHaveLength(1);
   });
@@ -157,7 +154,7 @@ describe('the router', () => {
     await log.deleteTopic('deliveries.wh_1');
     await log.publish([emit(1)]);
     const router = await start();
-    await routed(router);
+    await drained(router);
     expect(router.metrics).toMatchObject({ emits: 1, dropped: 1, deliveries: 0 });
   });
 
@@ -165,14 +162,14 @@ describe('the router', () => {
     const { log, start } = await world(['dc_a', 'p_1'], ['dc_a', 'wh_1']);
     await log.publish([emit(1), emit(2, { kind: 'delete' })]);
     const router = await start();
-    await routed(router);
+    await drained(router);
     expect(router.metrics).toMatchObject({ emits: 2, workflowsSkipped: 1, deliveries: 1 });
   });
 
   it('never parses a value', async () => {
     const { log, start, recordsOf } = await world(['dc_a', 'wh_1']);
     await log.publish([emit(1, {}, 'not JSON at all')]);
-    await routed(await start());
+    await drained(await start());
     expect((await recordsOf('deliveries.wh_1'))[0]?.value).toBe('not JSON at all');
   });
 
@@ -182,14 +179,14 @@ describe('the router', () => {
     it('passes the last hop on', async () => {
       const { log, start, recordsOf } = await world(['dc_a', 'dc_b']);
       await log.publish([emit(1, { hops: String(MAX_HOPS - 1) })]);
-      await routed(await start());
+      await drained(await start());
       expect((await recordsOf('invocations.dc_b'))[0]?.headers['hops']).toBe(String(MAX_HOPS));
     });
 
     it('gives the emitter an error event in place of passing it on', async () => {
       const { log, start, recordsOf } = await world(['dc_a', 'dc_b'], ['dc_a', 'wh_1']);
       await log.publish([emit(7, atLimit, '{"loop":true}')]);
-      await routed(await start());
+      await drained(await start());
       expect(await recordsOf('invocations.dc_b')).toEqual([]);
       expect(await recordsOf('deliveries.wh_1')).toEqual([]);
       const [, error] = await recordsOf('emits.dc_a');
@@ -217,7 +214,7 @@ describe('the router', () => {
       );
       await log.publish([emit(1, atLimit)]);
       const router = await start();
-      await routed(router);
+      await drained(router);
       expect(await recordsOf('invocations.dc_a')).toEqual([]);
       expect(await recordsOf('deliveries.wh_1')).toHaveLength(1);
       expect(await recordsOf('emits.dc_a')).toHaveLength(2);
@@ -227,7 +224,7 @@ describe('the router', () => {
     it('says nothing when nobody listens', async () => {
       const { log, start, recordsOf } = await world();
       await log.publish([emit(1, atLimit)]);
-      await routed(await start());
+      await drained(await start());
       expect(await recordsOf('emits.dc_a')).toHaveLength(1);
     });
   });

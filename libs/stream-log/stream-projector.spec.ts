@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Doc } from '#libs/kernel/read-model-store.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
+import { drained } from './testing/drained.js';
 import { InMemoryStreamLog } from './testing/in-memory-stream-log.js';
 import { StreamProjector } from './stream-projector.js';
 import { foldRecords, GroupSizes, type StreamProjection } from './stream-projection.js';
@@ -57,10 +58,6 @@ const world = async (...topics: string[]) => {
     return docs.map(({ sort }) => sort);
   };
   return { log, readModels, failures, make, start, shown };
-};
-
-const applied = async (projector: StreamProjector): Promise<void> => {
-  while (projector.backlog() > 0) await new Promise<void>((resolve) => setImmediate(resolve));
 };
 
 describe('foldRecords', () => {
@@ -140,7 +137,7 @@ describe('StreamProjector', () => {
       batches++;
       await apply(batch);
     };
-    await applied(await start());
+    await drained(await start());
     expect(batches).toBeLessThan(5);
   });
 
@@ -148,7 +145,7 @@ describe('StreamProjector', () => {
     const { log, readModels, start } = await world('a');
     const projector = await start();
     for (let i = 100; i < 300; i++) await log.publish(put('a', String(i)));
-    await applied(projector);
+    await drained(projector);
     const { total } = await readModels.page(lines.schema, { where: { list: 'a' }, limit: 1 });
     expect(total).toBeGreaterThanOrEqual(5);
     expect(total).toBeLessThanOrEqual(30);
@@ -158,7 +155,7 @@ describe('StreamProjector', () => {
     const { log, readModels, start, shown } = await world('a');
     await log.publish([...put('a', '1', '2', '3'), record('a', 'remove 1 2'), ...put('a', '4')]);
     const first = await start();
-    await applied(first);
+    await drained(first);
     await first.stop();
     // The commits of the group are lost; a projector that takes one record at a time shows each step.
     const states: string[][] = [];
@@ -184,7 +181,7 @@ describe('StreamProjector', () => {
       })),
     );
     await crashed.publish(put('a', '5'));
-    await applied(projector);
+    await drained(projector);
     expect(states).toEqual([['5', '4', '3']]);
   });
 
@@ -230,7 +227,7 @@ describe('StreamProjector', () => {
     const { log, start, shown } = await world('a');
     const first = await start();
     await log.publish(put('a', '1'));
-    await applied(first);
+    await drained(first);
     await first.stop();
     await log.publish(put('a', '2'));
     const second = await start();
@@ -243,7 +240,7 @@ describe('StreamProjector', () => {
     const { log, start, shown } = await world('a', 'b');
     const projector = await start();
     await log.publish([...put('a', '1'), ...put('b', '1')]);
-    await applied(projector);
+    await drained(projector);
     await projector.forget('a', ['lines.a']);
     await projector.forget('a', ['lines.a']);
     await log.publish([...put('a', '2'), ...put('b', '2')]);
@@ -257,7 +254,7 @@ describe('StreamProjector', () => {
     await log.publish(put('a', '1'));
     const projector = await start();
     await log.deleteTopic('lines.a');
-    await applied(projector);
+    await drained(projector);
     expect(await shown('a')).toEqual([]);
   });
 
@@ -277,12 +274,12 @@ describe('StreamProjector', () => {
       const { log, readModels, failures, start, shown } = await world('a', 'b');
       const projector = await start();
       await log.publish([...put('a', '1'), ...put('b', '1')]);
-      await applied(projector);
+      await drained(projector);
       const rebuilding = projector.rebuild();
       await log.publish([...put('a', '2'), record('b', 'remove 1 1')]);
       await rebuilding;
       await log.publish(put('a', '3'));
-      await applied(projector);
+      await drained(projector);
       expect(await projector.waitApplied('lines.a', 2, 5_000)).toBe(true);
       expect((await readModels.register(lines.schema)).active).toBe(2);
       expect([await shown('a'), await shown('b')]).toEqual([['3', '2', '1'], []]);

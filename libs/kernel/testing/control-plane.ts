@@ -120,11 +120,13 @@ export class ControlPlane {
   }
 
   /** Resolves when every reactor has handled, and every read model applied, all that is in the log. */
-  async settled(): Promise<void> {
+  async settled(withinMs = 10_000): Promise<void> {
+    const deadline = Date.now() + withinMs;
     for (;;) {
       const end = await this.events.lastPosition();
       for (const reactor of this.reactors) {
         while (reactor.position() < end && reactor.status().failure === undefined) {
+          if (Date.now() > deadline) throw new Error(`${reactor.status().name} is not done within ${withinMs} ms`);
           await new Promise<void>((resolve) => setImmediate(resolve));
         }
       }

@@ -18,7 +18,7 @@ interface Topic {
 const selects = (selector: TopicSelector, topic: string): boolean =>
   'prefix' in selector ? topic.startsWith(selector.prefix) : selector.names.includes(topic);
 
-/** A whole StreamLog for specs, one lane per topic: keeps the port's promises, survives nothing, retries at once. */
+/** A whole StreamLog for specs, one lane per topic: keeps the port's promises, survives nothing. */
 export class InMemoryStreamLog implements StreamLog {
   private readonly byName = new Map<string, Topic>();
   private readonly commits = new Map<string, Map<string, number>>();
@@ -149,6 +149,7 @@ class LaneReader implements Consumer {
       if (error === undefined) throw new Error('a handler rejected without a reason');
       this.failed++;
       this.handedOver.set(lane, this.commits.get(lane) ?? 0);
+      await new Promise<void>((resolve) => setTimeout(resolve, 1));
     }
     this.running.delete(lane);
     this.wake();
