@@ -2,7 +2,14 @@ import { type LoggerService, type Provider } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { type NestExpressApplication } from '@nestjs/platform-express';
 import { type AuditableResource, auditable, AUDITABLE_RESOURCES } from '#libs/audit/index.js';
-import { COMPONENT_FETCHER, COMPONENT_INSPECTOR, componentDecider, crawledFetcher } from '#libs/components/index.js';
+import {
+  CODE_LIMITS,
+  COMPONENT_FETCHER,
+  COMPONENT_INSPECTOR,
+  componentDecider,
+  crawledFetcher,
+  DEFAULT_CODE_LIMITS,
+} from '#libs/components/index.js';
 import { type Config, maxApiBodyBytes } from '#libs/config/index.js';
 import { fetchText } from '#libs/egress/fetch-text.js';
 import { APPLIED_EVENTS, EMITTERS, EVENT_SETTINGS, storedEvents } from '#libs/events/index.js';
@@ -19,8 +26,6 @@ import {
   UPCASTERS,
   VAULT,
 } from '#libs/kernel/tokens.js';
-import { type BundleInput } from '#libs/runtime/bundler.js';
-import { readComponent } from '#libs/runtime/read-component.js';
 import { tickEvent } from '#libs/scheduling/tick-event.js';
 import {
   ENDPOINT_URLS,
@@ -98,9 +103,8 @@ const providersOf = ({
     given(RESOURCES, views.resources),
     given(EMITTERS, views.sources),
     given(AUDITABLE_RESOURCES, auditableResources),
-    given(COMPONENT_INSPECTOR, {
-      inspect: (code: string, files: Omit<BundleInput, 'code'>) =>
-        readComponent(sandboxing.inspector, { code, ...files }),
+    given(COMPONENT_INSPECTOR, sandboxing.inspector),
+    given(CODE_LIMITS, { ...DEFAULT_CODE_LIMITS, fileBytes: config.codeMaxKb * 1024 }),
     }),
     given(
       COMPONENT_FETCHER,

@@ -3,6 +3,7 @@ import { EgressSockets } from '#libs/egress/egress-sockets.js';
 import { createEgress, type Egress } from '#libs/egress/guarded-dispatcher.js';
 import { createInspector, type Inspector } from '#libs/runtime/inspector.js';
 import { detectIsolation } from '#libs/runtime/jail/detect.js';
+import { folderPrefix } from '#libs/runtime/jail/stale-folders.js';
 import { type JailLevel } from '#libs/runtime/jail/jail-level.js';
 import { type ClosableSandboxFactory, createSandboxFactory } from '#libs/runtime/process-sandbox.js';
 import { SandboxPool } from '#libs/runtime/sandbox-pool.js';
@@ -21,7 +22,7 @@ export interface Sandboxing {
 export const startSandboxing = async (config: Config): Promise<Sandboxing> => {
   const level = await detectIsolation(config.isolation);
   const egress = createEgress({ allow: config.egressAllow });
-  const sockets = await EgressSockets.create({ policy: egress.policy, lookup: egress.lookup });
+  const sockets = await EgressSockets.create(folderPrefix('egress'), { policy: egress.policy, lookup: egress.lookup });
   const factory = createSandboxFactory({
     level,
     limits: { memoryMb: config.memoryMb },

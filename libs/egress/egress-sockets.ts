@@ -19,8 +19,9 @@ export class EgressSockets {
     },
   ) {}
 
-  static async create(options: EgressSockets['options']): Promise<EgressSockets> {
-    const folder = await mkdtemp(join(tmpdir(), 'sluice-egress-'));
+  /** `prefix` names the folder of the sockets, below the system's one for temporary files. */
+  static async create(prefix: string, options: EgressSockets['options']): Promise<EgressSockets> {
+    const folder = await mkdtemp(join(tmpdir(), prefix));
     // Jailed processes run as other users: they may pass through, not list.
     chmodSync(folder, 0o711);
     return new EgressSockets(folder, options);

@@ -68,7 +68,7 @@ export class JailHouse {
   private async open(): Promise<{ dir: string; childFile: string }> {
     const code = await childCode();
     await removeStaleFolders(tmpdir());
-    const dir = await mkdtemp(path.join(tmpdir(), folderPrefix()));
+    const dir = await mkdtemp(path.join(tmpdir(), folderPrefix('jail')));
     // Passed through by the users of the processes, listed by none.
     await chmod(dir, 0o711);
     const childFile = path.join(dir, 'child.cjs');

@@ -2,7 +2,8 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 
-const PREFIX = 'sluice-jail-';
+/** What a server keeps temporary files for. */
+export type FolderKind = 'jail' | 'egress';
 
 /** Names the process that owns a folder so that no other can be mistaken for it: pid namespace, pid, time of its start. */
 const ownerOf = (pid: number | string): string | null => {
@@ -19,7 +20,8 @@ const ownerOf = (pid: number | string): string | null => {
 };
 
 /** For mkdtemp. */
-export const folderPrefix = (): string => `${PREFIX}${ownerOf(process.pid) ?? `x-${process.pid}-x`}-`;
+export const folderPrefix = (kind: FolderKind): string =>
+  `sluice-${kind}-${ownerOf(process.pid) ?? `x-${process.pid}-x`}-`;
 
 /** Removes what servers left behind that were killed. Folders of other pid namespaces are not judged. */
 export const removeStaleFolders = async (parent: string): Promise<void> => {
@@ -27,7 +29,7 @@ export const removeStaleFolders = async (parent: string): Promise<void> => {
   if (self === null) return;
   const [namespace] = self.split('-');
   for (const name of readdirSync(parent)) {
-    const [, theirs, pid, startedAt] = /^sluice-jail-(\d+)-(\d+)-(\d+)-/.exec(name) ?? [];
+    const [, theirs, pid, startedAt] = /^sluice-(?:jail|egress)-(\d+)-(\d+)-(\d+)-/.exec(name) ?? [];
     if (theirs !== namespace || pid === undefined || ownerOf(pid) === `${theirs}-${pid}-${startedAt}`) continue;
     // Another user's: not ours to remove.
     await rm(path.join(parent, name), { recursive: true, force: true }).catch(() => undefined);
