@@ -105,7 +105,6 @@ const providersOf = ({
     given(AUDITABLE_RESOURCES, auditableResources),
     given(COMPONENT_INSPECTOR, sandboxing.inspector),
     given(CODE_LIMITS, { ...DEFAULT_CODE_LIMITS, fileBytes: config.codeMaxKb * 1024 }),
-    }),
     given(
       COMPONENT_FETCHER,
       crawledFetcher((url) => fetchText(url, { dispatcher: sandboxing.egress.dispatcher })),

@@ -12,8 +12,9 @@ export interface StreamProjectorOptions {
   readonly onFailure: (error: Error) => void;
   readonly maxBatch?: number;
   readonly maxUnacked?: number;
-  /** How long records are gathered, over all lanes, before one write. */
+  /** How long records are gathered, over all lanes, before one write: when few come, and when many do. */
   readonly gatherMs?: number;
+  readonly gatherManyMs?: number;
 }
 
 interface Pending {
@@ -29,6 +30,8 @@ interface Waiter {
 }
 
 const READ = 1_000;
+/** Records of one write from which on it pays to gather longer. */
+const MANY = 20;
 const MAX_FORGOTTEN = 10_000;
 
 /**
@@ -46,11 +49,13 @@ export class StreamProjector {
   /** Keys of what is deleted, and not to come back through records that were on their way. */
   private readonly forgotten = new Set<string>();
   private failure: Error | undefined;
+  /** Records of the last write. */
+  private flushed = 0;
 
   constructor(private readonly options: StreamProjectorOptions) {}
 
   async start(): Promise<void> {
-    const { projection, log, maxBatch = 500, maxUnacked = 1_000 } = this.options;
+    const { projection, log, maxBatch = 2_000, maxUnacked = 4_000 } = this.options;
     await this.open();
     this.consumer = await log.consume({
       group: `projector.${projection.name}`,
@@ -145,8 +150,14 @@ export class StreamProjector {
     if (this.failure) return Promise.reject(this.failure);
     return new Promise((resolve, reject) => {
       this.pending.push({ batch, resolve, reject });
-      this.flushSoon(this.waiters.size > 0 ? 0 : (this.options.gatherMs ?? 10));
+      this.flushSoon(this.waiters.size > 0 ? 0 : this.pause());
     });
+  }
+
+  /** Under load fewer, larger writes: of what comes and goes within one nothing need be written. */
+  private pause(): number {
+    const { gatherMs = 10, gatherManyMs = 50 } = this.options;
+    return this.flushed >= MANY ? Math.max(gatherMs, gatherManyMs) : gatherMs;
   }
 
   private flushSoon(ms: number): void {
@@ -165,6 +176,7 @@ export class StreamProjector {
     try {
       const fold = await this.open();
       const records = live.flatMap(({ batch }) => batch.records.filter(({ key }) => !this.forgotten.has(key)));
+      this.flushed = records.length;
       await fold.apply(records);
       for (const { batch } of live) for (const { offset } of batch.records) batch.ack(offset);
       for (const { resolve } of taken) resolve();
