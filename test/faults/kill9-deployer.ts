@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { request } from 'undici';
 import { endpointOf, UnexpectedReply, type ApiClient, type Paged, type Source } from '#test/harness/api-client.js';
 import { type Server } from '#test/harness/server.js';
@@ -69,7 +70,7 @@ export class KillDeployer {
       return await work();
     } catch (error) {
       if (error instanceof UnexpectedReply && error.reply.status !== 503) throw error;
-      if (error instanceof Error) return undefined;
+      if (types.isNativeError(error)) return undefined;
       throw error;
     }
   }

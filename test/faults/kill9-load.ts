@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { types } from 'node:util';
 import { Agent, request } from 'undici';
 import { endpointOf, type Source } from '#test/harness/api-client.js';
 import { type Server } from '#test/harness/server.js';
@@ -80,7 +81,7 @@ export class KillLoad {
       return reply.statusCode;
     } catch (error) {
       // The server was killed: whether the event was taken is unknown, as it is to a real client.
-      if (error instanceof Error) return 0;
+      if (types.isNativeError(error)) return 0;
       throw error;
     }
   }

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { types } from 'node:util';
 import { request } from 'undici';
 import { ROOT } from './paths.js';
 import { removeDir, tempDir } from './temp-dir.js';
@@ -199,7 +200,7 @@ const isReady = async (url: string): Promise<boolean> => {
     await reply.body.dump();
     return reply.statusCode === 200;
   } catch (error) {
-    if (error instanceof Error) return false;
+    if (types.isNativeError(error)) return false;
     throw error;
   }
 };
