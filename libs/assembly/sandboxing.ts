@@ -41,3 +41,15 @@ export const startSandboxing = async (config: Config): Promise<Sandboxing> => {
     },
   };
 };
+
+/**
+ * Without a jail, components of one workspace could reach what another's process holds. Whoever runs several workspaces
+ * must have said that this is wanted. Throws when it was not.
+ */
+export const checkIsolation = (level: JailLevel, setting: Config['isolation'], workspaces: number): void => {
+  if (level.name !== 'process' || workspaces <= 1 || setting === 'process') return;
+  throw new Error(
+    `isolation level "process" is too weak for ${workspaces} workspaces, and no jail works here ` +
+      `(${level.unavailable.join('; ')}): mend that, or accept it with SLUICE_ISOLATION=process`,
+  );
+};

@@ -49,6 +49,10 @@ export class CallersView implements LiveView, Callers {
     }
   }
 
+  workspaceCount(): number {
+    return this.workspaces.size;
+  }
+
   /** By SHA-256 hex of the presented key; the digests are compared in constant time. */
   callerOf(keyHash: string): Caller | undefined {
     const key = this.byHash.get(keyHash);

@@ -5,7 +5,7 @@ import { Front, type Handler } from '#libs/assembly/front.js';
 import { makeIngress } from '#libs/assembly/make-ingress.js';
 import { observe } from '#libs/assembly/observe.js';
 import { cleanUpReactors } from '#libs/assembly/reactors.js';
-import { startSandboxing } from '#libs/assembly/sandboxing.js';
+import { checkIsolation, startSandboxing } from '#libs/assembly/sandboxing.js';
 import { Shutdown } from '#libs/assembly/shutdown.js';
 import { type Config, loadConfig, publicUrlOf, secretKeyOf, WrongSettings } from '#libs/config/index.js';
 import { openEmbedded } from '#libs/engines/embedded/index.js';
@@ -66,6 +66,7 @@ const start = async (): Promise<void> => {
     startControlPlane(engines, clock, onFailure),
     startSandboxing(config),
   ]);
+  checkIsolation(sandboxing.level, config.isolation, plane.views.callers.workspaceCount());
   shutdown.add('projections', () => plane.projectors.stop());
   shutdown.add('sandboxes', () => sandboxing.close());
 
