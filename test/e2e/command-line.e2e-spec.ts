@@ -1,0 +1,82 @@
+import { execFile } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from '@jest/globals';
+import { type Paged, type Source } from '#test/harness/api-client.js';
+import { relayCode } from '#test/harness/component-code.js';
+import { useInstance } from '#test/harness/instance.js';
+
+// The port changes with each start; what is printed must not.
+const instance = useInstance({ env: { SLUICE_PUBLIC_URL: 'https://sluice.example' } });
+const { api, server } = instance;
+const run = promisify(execFile);
+
+const sluice = async (...args: string[]): Promise<string> => {
+  const env = { ...process.env, SLUICE_DATA_DIR: server.dataDir };
+  const { stdout } = await run(process.execPath, ['dist/apps/cli/src/main.js', ...args], { env });
+  return stdout;
+};
+
+describe('the command line', () => {
+  it('rebuilds every read model from the logs, and says how fast', async () => {
+    const kept = await instance.deploy(relayCode(), {}, 'kept');
+    const gone = await instance.deploy(relayCode(), {}, 'gone');
+    const webhook = await instance.listen(kept.id);
+    for (let n = 0; n < 5; n++) await instance.post(kept, { n });
+    const events = await instance.history(kept, 5);
+    await api.expect(202, 'DELETE', `/v1/sources/${kept.id}/events`, {
+      query: { start_id: events[0]?.id ?? '', end_id: events[1]?.id ?? '' },
+    });
+    await api.deleteSource(gone.id);
+    await instance.receiver.until('all deliveries', () => instance.arrived(webhook).length >= 5);
+    const paths = [
+      '/v1/users/me/sources',
+      '/v1/users/me/subscriptions',
+      '/v1/users/me/webhooks',
+      `/v1/components/${kept.component_id}?exclude=code`,
+      `/v1/sources/${kept.id}/event_summaries?expand=event`,
+      `/v1/webhooks/${webhook}/deliveries`,
+    ];
+    const before = await Promise.all(paths.map((path) => api.call('GET', path)));
+    expect((before[4]?.body as Paged<unknown>).page_info.total_count).toBe(3);
+    await server.stop();
+
+    // Not only made anew beside the old ones: the old ones are gone.
+    for (const end of ['', '-wal', '-shm']) rmSync(join(server.dataDir, `read.db${end}`), { force: true });
+    const told = await sluice('rebuild');
+    expect(told).toMatch(/sources\.sources\.v1 +\d+ events .* events\/s/);
+    expect(told).toMatch(/events\.summaries\.v1 +[1-9]\d* events/);
+    expect(told).toMatch(/9 read models +[1-9]\d* events/);
+
+    await server.start();
+    const after = await Promise.all(paths.map((path) => api.call('GET', path)));
+    expect(after.map(({ status, body }) => ({ status, body }))).toEqual(
+      before.map(({ status, body }) => ({ status, body })),
+    );
+    expect((await api.expect<Paged<Source>>(200, 'GET', '/v1/users/me/sources')).data.map(({ id }) => id)).toEqual([
+      kept.id,
+    ]);
+  });
+
+  it('refuses a data directory that a server has, naming its pid', async () => {
+    await expect(sluice('rebuild')).rejects.toThrow(new RegExp(`${server.pid}`));
+  });
+
+  it('adds a user with a workspace and a key of their own, who sees nothing of others', async () => {
+    await server.stop();
+    const told = await sluice('user', 'ada', '--email', 'ada@example.com');
+    const key = /API key, shown this once: (\S+)/.exec(told)?.[1] ?? '';
+    await server.start();
+    const sources = await api.expect<Paged<Source>>(200, 'GET', '/v1/users/me/sources', { key });
+    expect(sources.page_info.total_count).toBe(0);
+    const mine = await api.expect<Paged<Source>>(200, 'GET', '/v1/users/me/sources');
+    expect((await api.call('GET', `/v1/sources/${mine.data[0]?.id}`, { key })).status).toBe(404);
+  });
+
+  it('lists the settings in force without secrets', async () => {
+    const told = await sluice('config');
+    expect(told).toContain(`SLUICE_DATA_DIR=${server.dataDir}`);
+    expect(told).toContain('SLUICE_PORT=3000  (default)');
+  });
+});
