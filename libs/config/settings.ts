@@ -171,7 +171,7 @@ const runs = {
     values: ['auto', 'jail', 'process', 'vm2'],
     fallback: 'auto',
     sentence:
-      'How component code is kept apart: jail (namespaces, strongest), process, vm2; auto takes the strongest that this machine allows.',
+      'How component code is kept apart: jail (namespaces, strongest) or process; auto takes the strongest that this machine allows; vm2 is auto, with a vm2 realm around each component besides (slower, little of the standard library).',
   }),
   sandboxes: integer({
     name: 'SLUICE_SANDBOXES',
@@ -271,7 +271,7 @@ const webhooks = {
     group: WEBHOOKS,
     min: 1,
     max: 1000,
-    fallback: 10,
+    fallback: 32,
     unit: 'deliveries',
     sentence: 'Deliveries to one webhook at once.',
   }),

@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { createRequire } from 'node:module';
 import { DomainError } from '../kernel/domain-error.js';
 import { bundleComponent, type BundleInput } from './bundler.js';
-import { componentOf, loadBundle } from './child/component.js';
+import { componentOf } from './child/component.js';
+import { loadBundle } from './child/load-bundle.js';
 
 const load = async (input: BundleInput) => componentOf(loadBundle((await bundleComponent(input)).bundle));
 const failing = async (input: BundleInput): Promise<DomainError> => {

@@ -66,7 +66,7 @@ export class JailHouse {
   }
 
   private async open(): Promise<{ dir: string; childFile: string }> {
-    const code = await childCode();
+    const code = await childCode(this.level.vm2 === true ? 'vm2' : 'plain');
     await removeStaleFolders(tmpdir());
     const dir = await mkdtemp(path.join(tmpdir(), folderPrefix('jail')));
     // Passed through by the users of the processes, listed by none.

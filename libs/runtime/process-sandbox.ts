@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { type Clock, systemClock } from '../kernel/clock.js';
 import { parseChildMessage } from './child-message.js';
 import { DEFAULT_JAIL_LIMITS, JailHouse, type JailLimits } from './jail-house.js';
-import { type JailLevel, type SpawnPlan } from './jail/jail-level.js';
+import { levelLabel, type JailLevel, type SpawnPlan } from './jail/jail-level.js';
 import { type JailedProcess, type JailedProcessHandlers } from './jail/jailed-process.js';
 import { causeOf, userError } from './process-end.js';
 import { ProcessSandbox } from './warm-process.js';
@@ -38,7 +38,7 @@ export const createSandboxFactory = (options: SandboxFactoryOptions): ClosableSa
   const house = new JailHouse(options.level, { ...DEFAULT_JAIL_LIMITS, ...options.limits });
   const clock = options.clock ?? systemClock;
   return {
-    level: options.level.name,
+    level: levelLabel(options.level),
     start: async (spec) => {
       const bundle = await readFile(spec.bundleFile, 'utf8');
       const egress = await options.egressSocket?.(spec.workspaceId, spec.sourceId);

@@ -108,6 +108,6 @@ export class SandboxGone extends Error {
 export interface SandboxFactory {
   /** Starts a process and loads the bundle. Rejects when the bundle cannot be loaded (UserError as `cause`). */
   start(spec: SandboxSpec): Promise<Sandbox>;
-  /** What `auto` chose: `jail (bwrap)`, `jail (unshare)`, `process`. */
+  /** What was chosen: `jail (bwrap)`, `jail (unshare)`, `process`; with ` + vm2` when components run in a realm besides. */
   readonly level: string;
 }

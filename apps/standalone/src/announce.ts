@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Config } from '#libs/config/index.js';
-import { type JailLevel } from '#libs/runtime/jail/jail-level.js';
+import { levelLabel, type JailLevel } from '#libs/runtime/jail/jail-level.js';
 import { type Reconciled } from '#libs/sources/index.js';
 import { type Logger } from '#libs/telemetry/index.js';
 import { type SetUpResult } from '#libs/tenancy/index.js';
@@ -27,14 +27,15 @@ export const announce = async (facts: Announcement): Promise<void> => {
   const { rolledBack, deleted, released } = reconciled;
   const repaired = { rolledBack: rolledBack.length, deleted: deleted.length, released: released.length };
   logger.info(
-    { url: publicUrl, dataDir: resolve(config.dataDir), isolation: level.name, ms, ...repaired },
+    { url: publicUrl, dataDir: resolve(config.dataDir), isolation: levelLabel(level), ms, ...repaired },
     'server.started',
   );
-  if (level.warning !== null) logger.warn({ isolation: level.name, unavailable: level.unavailable }, level.warning);
+  if (level.warning !== null)
+    logger.warn({ isolation: levelLabel(level), unavailable: level.unavailable }, level.warning);
 
   const lines = [
     '',
-    `Sluice is ready on ${publicUrl}  (API ${publicUrl}/v1, data in ${resolve(config.dataDir)}, isolation: ${level.name})`,
+    `Sluice is ready on ${publicUrl}  (API ${publicUrl}/v1, data in ${resolve(config.dataDir)}, isolation: ${levelLabel(level)})`,
   ];
   const { key } = owner;
   switch (key.status) {

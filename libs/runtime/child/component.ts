@@ -1,4 +1,3 @@
-import Module, { createRequire } from 'node:module';
 import { type BoundProp, type HookName } from '../sandbox.js';
 import { type Execution } from './execution.js';
 
@@ -16,17 +15,6 @@ type Self = Record<string, unknown>;
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 const isMethod = (value: unknown): value is Method => typeof value === 'function';
-
-/** Evaluates a bundle as a CommonJS module named component.js, with the builtins of Node to require. */
-export const loadBundle = (code: string): unknown => {
-  const file = `${process.cwd()}/component.js`;
-  const module = new Module(file) as Module & { _compile(code: string, file: string): void };
-  module.filename = file;
-  module.paths = [];
-  module.require = createRequire(file);
-  module._compile(code, file);
-  return module.exports;
-};
 
 /** The one object that a module exports: ESM default, `exports.default`, or `module.exports`. */
 export const componentOf = (exported: unknown): ComponentObject => {

@@ -28,7 +28,7 @@ export class Execution {
 
   constructor(
     readonly n: number,
-    private readonly uplink: Uplink,
+    private readonly uplink: Pick<Uplink, 'send' | 'spill' | 'flush' | 'flushIfOlderThan'>,
     private readonly db: SourceDb,
     onEnd: (execution: Execution) => void,
   ) {

@@ -11,31 +11,27 @@ import {
 } from '../protocol.js';
 import { type HookName } from '../sandbox.js';
 import { captureConsole, currentExecution, endOnStrayErrors } from './attribution.js';
-import { BoundComponent, componentOf, loadBundle } from './component.js';
+import { BoundComponent, componentOf } from './component.js';
 import { describeComponent } from './describe.js';
 import { tunnelSockets } from './egress-socket.js';
 import { textOfError } from './error-text.js';
 import { Execution } from './execution.js';
 import { InvalidComponent } from './invalid-component.js';
+import { loadBundle } from './load-bundle.js';
+import { RunQueue } from './run-queue.js';
 import { SourceDb } from './source-db.js';
 import { Uplink } from './uplink.js';
-
-interface Waiting {
-  readonly n: number;
-  readonly event: string;
-}
+import { offerWrappers } from './wrappers.js';
 
 const uplink = new Uplink();
 
 class Child {
   private readonly active = new Map<number, Execution>();
-  private waiting: Waiting[] = [];
-  private next = 0;
-  private running = 0;
-  private planned = 0;
   private db = new SourceDb({});
   private component: BoundComponent | undefined;
-  private concurrency = 1;
+  private readonly queue = new RunQueue((n, event) =>
+    this.execute(n, this.endRun, (component, execution) => component.run(execution, JSON.parse(event))),
+  );
 
   constructor() {
     endOnStrayErrors(() => this.active.values());
@@ -47,7 +43,7 @@ class Child {
       case 'init':
         return this.init(message.settings, record.raw);
       case 'run':
-        return this.queue(message.runs, record.raw);
+        return this.queue.add(message.runs, record.raw);
       case 'hook':
         return this.hook(message.n, message.hook);
     }
@@ -58,7 +54,7 @@ class Child {
     process.env.PD_COMPONENT = settings.sourceId;
     tunnelSockets(settings.egress);
     liveIn(settings.tmp);
-    this.concurrency = settings.concurrency;
+    this.queue.concurrency = settings.concurrency;
     this.db = new SourceDb(settings.db);
     const bundle = raw.toString('utf8');
     if (settings.inspect) this.inspect(bundle);
@@ -85,46 +81,9 @@ class Child {
     }
   }
 
-  private queue(runs: readonly (readonly [number, number])[], raw: Buffer): void {
-    let at = 0;
-    for (const [n, bytes] of runs) {
-      this.waiting.push({ n, event: raw.toString('utf8', at, at + bytes) });
-      at += bytes;
-    }
-    this.pump();
-  }
-
-  /** One start per turn, so that what a run leaves to its microtasks is over before another run can block. */
-  private pump(): void {
-    const free = Math.min(this.concurrency - this.running, this.waiting.length - this.next) - this.planned;
-    for (let i = 0; i < free; i++) {
-      this.planned++;
-      setImmediate(this.startPlanned);
-    }
-  }
-
-  private readonly startPlanned = (): void => {
-    this.planned--;
-    this.startNext();
-  };
-
-  private readonly startNext = (): void => {
-    const first = this.waiting[this.next];
-    if (this.running >= this.concurrency || !first) return;
-    this.next++;
-    if (this.next === this.waiting.length) {
-      this.waiting = [];
-      this.next = 0;
-    }
-    this.running++;
-    this.execute(first.n, this.endRun, (component, execution) => component.run(execution, JSON.parse(first.event)));
-  };
-
   private readonly endRun = (execution: Execution): void => {
     this.active.delete(execution.n);
-    this.running--;
-    // Not from here: a run that ends at once would nest one stack frame per waiting one.
-    if (this.waiting.length > 0) queueMicrotask(this.startNext);
+    this.queue.ended();
   };
 
   private hook(n: number, hook: HookName): void {
@@ -171,16 +130,6 @@ const liveIn = (tmp: string): void => {
     homedir: tmp,
     shell: null,
   })) as typeof os.userInfo;
-};
-
-/** Old components name the wrapper without importing it (decisions.md 2.14). */
-const offerWrappers = (): void => {
-  for (const name of ['defineComponent', 'defineSource', 'defineAction', 'defineApp'])
-    Object.defineProperty(globalThis, name, {
-      value: (definition: unknown) => definition,
-      writable: true,
-      configurable: true,
-    });
 };
 
 const start = (): void => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { detectIsolation, IsolationUnavailable } from './detect.js';
-import { type JailLevel, type JailName } from './jail-level.js';
+import { levelLabel, type JailLevel, type JailName } from './jail-level.js';
 
 const plan: JailLevel['plan'] = () => ({ file: '', args: [], cwd: '/', uid: null, egress: null, tmp: '/tmp' });
 
@@ -43,7 +43,11 @@ describe('the level of isolation', () => {
     expect(all.tried).toEqual(['process']);
   });
 
-  it('is not vm2, which says so', async () => {
-    await expect(detectIsolation('vm2', machine('jail (bwrap)').tryOne)).rejects.toThrow('use auto, jail or process');
+  it('is the strongest that runs with a vm2 realm inside, when that is asked for', async () => {
+    const jail = await detectIsolation('vm2', machine('jail (bwrap)', 'process').tryOne);
+    expect([levelLabel(jail), jail.vm2]).toEqual(['jail (bwrap) + vm2', true]);
+    const weak = await detectIsolation('vm2', machine('process').tryOne);
+    expect(weak).toMatchObject({ name: 'process', vm2: true });
+    expect((await detectIsolation('auto', machine('jail (bwrap)').tryOne)).vm2).toBeUndefined();
   });
 });

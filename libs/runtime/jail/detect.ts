@@ -34,24 +34,20 @@ export class IsolationUnavailable extends Error {
 }
 
 /**
- * Finds the strongest level that the setting allows by running Node in it. Rejects with IsolationUnavailable when an
- * explicit `jail` cannot be had, or for `vm2`.
+ * Finds the strongest level that the setting allows by running Node in it; `vm2` is `auto` with a vm2 realm inside.
+ * Rejects with IsolationUnavailable when an explicit `jail` cannot be had.
  */
 export const detectIsolation = async (
   setting: IsolationSetting,
   tryOne: (name: JailName) => Promise<JailLevel | string> = tryLevel,
 ): Promise<JailLevel> => {
-  if (setting === 'vm2')
-    throw new IsolationUnavailable(
-      'SLUICE_ISOLATION=vm2 is not available yet: use auto, jail or process (vm2 is an extra layer within the jail, not a replacement for it)',
-    );
   const wanted = CANDIDATES.filter(({ name }) =>
-    setting === 'auto' ? true : setting === 'process' ? name === 'process' : name !== 'process',
+    setting === 'auto' || setting === 'vm2' ? true : setting === 'process' ? name === 'process' : name !== 'process',
   );
   const unavailable: string[] = [];
   for (const candidate of wanted) {
     const found = await tryOne(candidate.name);
-    if (typeof found !== 'string') return { ...found, unavailable };
+    if (typeof found !== 'string') return { ...found, unavailable, ...(setting === 'vm2' ? { vm2: true } : {}) };
     unavailable.push(`${candidate.name}: ${found}`);
   }
   const hint =

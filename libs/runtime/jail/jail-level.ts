@@ -32,6 +32,8 @@ export interface JailLevel {
   readonly warning: string | null;
   /** Why each stronger level cannot be had here, for the log. */
   readonly unavailable: readonly string[];
+  /** Components run within a vm2 realm besides, inside the jailed process. */
+  readonly vm2?: boolean;
   plan(spec: JailSpec): SpawnPlan;
 }
 
@@ -48,3 +50,7 @@ export class MissingProgram extends Error {
     this.name = 'MissingProgram';
   }
 }
+
+/** As people read it. */
+export const levelLabel = ({ name, vm2 }: Pick<JailLevel, 'name' | 'vm2'>): string =>
+  vm2 === true ? `${name} + vm2` : name;

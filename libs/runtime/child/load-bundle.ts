@@ -1,0 +1,12 @@
+import Module, { createRequire } from 'node:module';
+
+/** Evaluates a bundle as a CommonJS module named component.js, with the builtins of Node to require. */
+export const loadBundle = (code: string): unknown => {
+  const file = `${process.cwd()}/component.js`;
+  const module = new Module(file) as Module & { _compile(code: string, file: string): void };
+  module.filename = file;
+  module.paths = [];
+  module.require = createRequire(file);
+  module._compile(code, file);
+  return module.exports;
+};
