@@ -36,7 +36,7 @@ export interface WebhookWorkerSettings {
 
 export const DEFAULT_WEBHOOK_SETTINGS: WebhookWorkerSettings = {
   group: 'webhook-worker',
-  concurrencyPerWebhook: 10,
+  concurrencyPerWebhook: 32,
   concurrency: 1024,
   maxBatch: 256,
   maxUnacked: 1024,

@@ -18,6 +18,9 @@ export interface ServerOptions {
 }
 
 const MAIN = join(ROOT, 'dist/apps/standalone/src/main.js');
+/** Flags of Node as `npm start` has them, so that what is tested and measured is what a user runs. */
+const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } };
+const FLAGS = scripts.start.split(' ').slice(1, -1);
 const OUTPUT_KEPT = 64_000;
 const running = new Set<ChildProcess>();
 let armed = false;
@@ -88,7 +91,7 @@ export class Server {
     if (!existsSync(MAIN)) throw new Error(`${MAIN} is missing: run npm run build`);
     if (this.child) throw new Error('the server is running already');
     armExit();
-    const child = spawn(process.execPath, ['--enable-source-maps', MAIN], {
+    const child = spawn(process.execPath, [...FLAGS, MAIN], {
       cwd: this.dataDir,
       env: this.env,
       stdio: ['ignore', 'pipe', 'pipe'],

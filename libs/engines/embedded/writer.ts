@@ -18,6 +18,8 @@ export const MAX_GROUP_OPS = 256;
 export const MAX_GROUP_BYTES = 1 << 20;
 /** Requests of a file under way: one being committed, one waiting, so that the writer never idles for the main loop. */
 const MAX_IN_FLIGHT = 2;
+/** The waiting one is made only when it is worth a commit of its own: else more share the next one, and its fsync. */
+const MIN_WAITING_OPS = 64;
 
 const CLOSED = 'the data directory is closed';
 
@@ -34,6 +36,10 @@ interface Queue {
   pending: Pending[];
   inFlight: Pending[][];
 }
+
+/** At least as soon as the group before it is answered, so that nothing waits for ever. */
+const mayPost = ({ inFlight, pending }: Queue): boolean =>
+  inFlight.length === 0 || (inFlight.length < MAX_IN_FLIGHT && pending.length >= MIN_WAITING_OPS);
 
 export interface WriterStats {
   readonly queuedOps: number;
@@ -106,7 +112,7 @@ export class Writer {
     });
     this.queuedOps++;
     this.queuedBytes += bytes;
-    if (this.scheduled || queue.inFlight.length >= MAX_IN_FLIGHT) return;
+    if (this.scheduled || !mayPost(queue)) return;
     this.scheduled = true;
     setImmediate(() => {
       this.scheduled = false;
@@ -146,7 +152,7 @@ export class Writer {
   }
 
   private post(file: FileName, queue: Queue): void {
-    while (queue.pending.length > 0 && queue.inFlight.length < MAX_IN_FLIGHT) {
+    while (queue.pending.length > 0 && mayPost(queue)) {
       let bytes = 0;
       let count = 0;
       for (const { bytes: more } of queue.pending) {
