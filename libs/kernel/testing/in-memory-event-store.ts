@@ -26,7 +26,7 @@ export class InMemoryEventStore implements EventStore {
   }
 
   async append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<AppendResult> {
-    if (events.length === 0) throw new Error(`nothing to append to ${stream}`);
+    if (events.length === 0) throw new Error(`append to ${stream} without events`);
     const act = this.beforeAppend;
     this.beforeAppend = undefined;
     await act?.(stream);

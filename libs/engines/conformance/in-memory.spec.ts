@@ -1,0 +1,22 @@
+import { InMemoryEventStore } from '#libs/kernel/testing/in-memory-event-store.js';
+import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
+import { describeEventStore } from './event-store.suite.js';
+import { type MakeHarness } from './harness.js';
+import { describeReadModelStore } from './read-model-store.suite.js';
+
+/** What specs use in place of an engine keeps the same contract; its memory is what survives a restart. */
+const harness =
+  <P>(make: () => P): MakeHarness<P> =>
+  async () => {
+    const port = make();
+    return { port, reopen: async () => port, flush: async () => undefined, close: async () => undefined };
+  };
+
+describeEventStore(
+  'in memory',
+  harness(() => new InMemoryEventStore()),
+);
+describeReadModelStore(
+  'in memory',
+  harness(() => new InMemoryReadModels()),
+);
