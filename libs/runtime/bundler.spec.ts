@@ -85,6 +85,12 @@ describe('bundling a component', () => {
     expect(error.details).toEqual({ packages: ['@scope/pkg/sub', 'rss-parser@^3.0.0'] });
   });
 
+  it.each(['constructor', 'toString', '__proto__'])('takes a package named %s for a package', async (name) => {
+    const error = await failing({ code: `require(${JSON.stringify(name)}); module.exports = { name: 'n' };` });
+    expect(error).toMatchObject({ code: 'component.package_unavailable' });
+    expect(error.message).not.toContain(process.cwd());
+  });
+
   it('takes packages from where the resolver has put them', async () => {
     const folder = createRequire(import.meta.url)
       .resolve('uuid')

@@ -38,7 +38,10 @@ const LOADERS: Readonly<Record<string, 'ts' | 'json' | 'text'>> = {
   '.md': 'text',
 };
 /** Packages whose names resolve to our own code (decisions.md 2.14). */
-const SHIMS: Readonly<Record<string, string>> = { '@pipedream/platform': 'platform', '@pipedream/types': 'types' };
+const SHIMS: ReadonlyMap<string, string> = new Map([
+  ['@pipedream/platform', 'platform'],
+  ['@pipedream/types', 'types'],
+]);
 
 /** Refuses every package: they come with the package installer. */
 export const noPackages: PackageResolver = {
