@@ -180,7 +180,7 @@ const fail = (error: DomainError): OnResolveResult => ({ errors: [{ text: error.
 
 /** Files of the component and our shims; undefined for a package. */
 const resolveOwn = ({ texts }: VirtualFiles, { path: name, importer }: OnResolveArgs): OnResolveResult | undefined => {
-  const shim = SHIMS[withoutVersion(name)];
+  const shim = SHIMS.get(withoutVersion(name));
   if (shim !== undefined) return { path: shimFile(shim), namespace: 'file' };
   if (/^\.{1,2}(\/|$)/.test(name)) return resolveRelative(texts, name, importer);
   if (path.posix.isAbsolute(name) || /^[a-z][a-z0-9+.-]*:/i.test(name))
