@@ -82,7 +82,19 @@ const jsonOrText = (text: string): string => {
   return text;
 };
 
+/** Most bodies do not even hold that many brackets, which is quickly seen. */
+const mayBeTooDeep = (json: string): boolean => {
+  let open = 0;
+  for (const bracket of ['{', '[']) {
+    for (let at = json.indexOf(bracket); at !== -1; at = json.indexOf(bracket, at + 1)) {
+      if (++open > MAX_NESTING) return true;
+    }
+  }
+  return false;
+};
+
 const tooDeep = (json: string): boolean => {
+  if (!mayBeTooDeep(json)) return false;
   let depth = 0;
   let inString = false;
   for (let i = 0; i < json.length; i++) {

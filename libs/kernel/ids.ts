@@ -1,4 +1,4 @@
-import { createHash, randomFillSync } from 'node:crypto';
+import { hash, randomFillSync } from 'node:crypto';
 import { v5 as uuidV5, v7 as uuidV7 } from 'uuid';
 
 /** Identifier prefixes of rest-api.md, and our own for what it lacks. */
@@ -33,7 +33,7 @@ export const newId = (prefix: IdPrefix, now: number): string =>
 
 /** The same parts always give the same id: a repeat of the work finds what the first try made. */
 export const derivedId = (prefix: IdPrefix, ...parts: string[]): string =>
-  `${prefix}_${base36(createHash('sha256').update(parts.join('\n')).digest(), 18)}`;
+  `${prefix}_${base36(hash('sha256', parts.join('\n'), 'buffer'), 18)}`;
 
 export const randomKey = (length: number): string => base36(randomBytes(length), length);
 

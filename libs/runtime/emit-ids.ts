@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** Epoch of the KSUID layout: 4 bytes of seconds since then, 16 bytes that make it unique. */
@@ -9,9 +9,9 @@ const KSUID_EPOCH_S = 1_400_000_000;
  * that a run repeated after a crash gives its emits the ids that they had.
  */
 export const emitIds = (executionId: string, atMs: number): ((index: number) => string) => {
-  const hash = createHash('sha256').update(executionId).digest();
+  const digest = hash('sha256', executionId, 'buffer');
   const seconds = (Math.floor(atMs / 1000) - KSUID_EPOCH_S) >>> 0;
-  const words = [seconds, hash.readUInt32BE(0), hash.readUInt32BE(4), hash.readUInt32BE(8), hash.readUInt32BE(12)];
+  const words = [seconds, digest.readUInt32BE(0), digest.readUInt32BE(4), digest.readUInt32BE(8), digest.readUInt32BE(12)];
   return (index) => base62([...words.slice(0, 4), ((words[4] as number) ^ index) >>> 0]);
 };
 

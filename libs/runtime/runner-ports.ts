@@ -81,3 +81,8 @@ export interface RunnerDependencies {
   /** Two owners of one source: this process must stop running sources. */
   readonly onFatal: (error: Error) => void;
 }
+
+/** What one source's runner uses of them. */
+export type SourceRunnerDependencies = Omit<RunnerDependencies, 'log' | 'blobs'> & {
+  readonly blobs: Pick<BlobStore, 'fileOf'>;
+};

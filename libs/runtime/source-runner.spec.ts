@@ -4,7 +4,7 @@ import { type InvocationHeaders } from '../stream-log/envelopes.js';
 import { perEmitterTopics } from '../stream-log/topics.js';
 import { type Invocation } from './run-commit.js';
 import { replyOf } from './reply-of.js';
-import { type RunnerDependencies } from './runner-ports.js';
+import { type SourceRunnerDependencies } from './runner-ports.js';
 import {
   type HttpReply,
   type RunOutcome,
@@ -87,7 +87,7 @@ const setUp = (
   const acked: number[] = [];
   const fatal: Error[] = [];
   const world = { definition: definition() as SourceDefinition | undefined };
-  const deps = {
+  const deps: SourceRunnerDependencies = {
     topics: perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 }),
     journal,
     blobs: { fileOf: async (hash: string) => `/blobs/${hash}` },
@@ -119,7 +119,7 @@ const setUp = (
     },
     logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
     onFatal: (error: Error) => fatal.push(error),
-  } as unknown as RunnerDependencies;
+  };
   const invocation = (offset: number, over: Partial<InvocationHeaders> = {}): Invocation => {
     const headers = {
       id: `inv_${offset}`,

@@ -3,7 +3,7 @@ import { EventIds } from './emit-ids.js';
 import { LaneTracker } from './lane-tracker.js';
 import { buildCommit, type CommitContext, type Finished, type Invocation, REPEATABLE } from './run-commit.js';
 import { type RunCommit, type SourceState, StateConflict } from './run-journal.js';
-import { type RunnerDependencies } from './runner-ports.js';
+import { type SourceRunnerDependencies } from './runner-ports.js';
 import { type HookName, type RunOutcome, type Sandbox, SandboxGone, type SandboxSpec } from './sandbox.js';
 import { failedToLoad, fingerprint, userErrorOf } from './source-definition.js';
 import { type Execution } from './settle-run.js';
@@ -31,13 +31,13 @@ export class SourceRunner {
 
   private constructor(
     readonly sourceId: string,
-    private readonly deps: RunnerDependencies,
+    private readonly deps: SourceRunnerDependencies,
     private state: SourceState,
     private tracker: LaneTracker,
     private eventIds: EventIds,
   ) {}
 
-  static async load(sourceId: string, deps: RunnerDependencies): Promise<SourceRunner> {
+  static async load(sourceId: string, deps: SourceRunnerDependencies): Promise<SourceRunner> {
     const state = await deps.journal.load(sourceId);
     return new SourceRunner(sourceId, deps, state, new LaneTracker(state.progress), new EventIds(state.lastEventId));
   }

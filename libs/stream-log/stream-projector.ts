@@ -30,8 +30,8 @@ interface Waiter {
 }
 
 const READ = 1_000;
-/** Records of one write from which on it pays to gather longer. */
-const MANY = 20;
+/** Records per millisecond from which on it pays to gather longer: then the newest few of many are written. */
+const MANY_PER_MS = 1;
 const MAX_FORGOTTEN = 10_000;
 
 /**
@@ -49,8 +49,9 @@ export class StreamProjector {
   /** Keys of what is deleted, and not to come back through records that were on their way. */
   private readonly forgotten = new Set<string>();
   private failure: Error | undefined;
-  /** Records of the last write. */
+  /** Records of the last write, and the pause before it. */
   private flushed = 0;
+  private paused = 10;
 
   constructor(private readonly options: StreamProjectorOptions) {}
 
@@ -150,14 +151,16 @@ export class StreamProjector {
     if (this.failure) return Promise.reject(this.failure);
     return new Promise((resolve, reject) => {
       this.pending.push({ batch, resolve, reject });
-      this.flushSoon(this.waiters.size > 0 ? 0 : this.pause());
+      if (this.waiters.size > 0) this.flushSoon(0);
+      else if (this.gathering === undefined) this.flushSoon(this.pause());
     });
   }
 
-  /** Under load fewer, larger writes: of what comes and goes within one nothing need be written. */
+  /** Under load fewer, larger writes: of what comes and goes within one nothing need be written. Reads are late by it. */
   private pause(): number {
-    const { gatherMs = 10, gatherManyMs = 50 } = this.options;
-    return this.flushed >= MANY ? Math.max(gatherMs, gatherManyMs) : gatherMs;
+    const { gatherMs = 10, gatherManyMs = 250 } = this.options;
+    this.paused = this.flushed >= MANY_PER_MS * this.paused ? Math.max(gatherMs, gatherManyMs) : gatherMs;
+    return this.paused;
   }
 
   private flushSoon(ms: number): void {
