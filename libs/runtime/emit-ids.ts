@@ -11,7 +11,13 @@ const KSUID_EPOCH_S = 1_400_000_000;
 export const emitIds = (executionId: string, atMs: number): ((index: number) => string) => {
   const digest = hash('sha256', executionId, 'buffer');
   const seconds = (Math.floor(atMs / 1000) - KSUID_EPOCH_S) >>> 0;
-  const words = [seconds, digest.readUInt32BE(0), digest.readUInt32BE(4), digest.readUInt32BE(8), digest.readUInt32BE(12)];
+  const words = [
+    seconds,
+    digest.readUInt32BE(0),
+    digest.readUInt32BE(4),
+    digest.readUInt32BE(8),
+    digest.readUInt32BE(12),
+  ];
   return (index) => base62([...words.slice(0, 4), ((words[4] as number) ^ index) >>> 0]);
 };
 
