@@ -3,16 +3,16 @@ import { createHmac } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import { type AddressInfo } from 'node:net';
-
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { example } from '#test/harness/paths.js';
 import { createEgress } from '#libs/egress/guarded-dispatcher.js';
 import { EgressSockets } from '#libs/egress/egress-sockets.js';
 import { detectIsolation } from '../jail/detect.js';
 import { BundleNotLoaded } from '../process-sandbox.js';
 import { type RunOutcome, type Sandbox } from '../sandbox.js';
 import { ComponentSandboxes, type SpecPart } from '../testing/component-sandboxes.js';
+
+const example = (...parts: string[]): string => path.resolve('examples', ...parts);
 
 describe('components in a vm2 realm, against the plain child', () => {
   let plain: ComponentSandboxes;
