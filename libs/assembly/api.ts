@@ -62,7 +62,7 @@ export interface ApiOptions {
 }
 
 /** Kinds of resources whose history `GET /v1/audit/{id}` shows. */
-export const auditableResources: readonly AuditableResource[] = [
+const auditableResources: readonly AuditableResource[] = [
   auditable('u', user),
   auditable('o', workspace),
   auditable('key', apiKey),

@@ -51,7 +51,7 @@ const MAX_UNDER_WAY = 512;
 const MAX_HELD = 1_024;
 const MAX_HELD_MS = 2_000;
 
-export const topicPolicy = (config: Config): TopicPolicy =>
+const topicPolicy = (config: Config): TopicPolicy =>
   perEmitterTopics({
     emitsAgeMs: config.emitsRetentionDays * 86_400_000,
     emitsBytes: config.emitsRetentionMb * 1024 * 1024,

@@ -49,5 +49,4 @@ export interface RecordedEvent<E extends DomainEvent = DomainEvent> extends NewE
 
 /** `{category}-{id}`; the category is the text before the first `-`, so it holds none. */
 export const streamName = (category: string, id: string): string => `${category}-${id}`;
-export const categoryOf = (stream: string): string => stream.slice(0, stream.indexOf('-'));
 export const idOf = (stream: string): string => stream.slice(stream.indexOf('-') + 1);
