@@ -23,4 +23,6 @@ export interface RetrySchedule {
   /** Due time of the earliest entry; undefined when empty. */
   nextDueAt(): Promise<number | undefined>;
   countOf(owner: string): Promise<number>;
+  /** All entries, in any order, for moving an installation. */
+  all(): AsyncIterable<Waiting>;
 }

@@ -1,6 +1,7 @@
 import { Inject, Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
 import { type Request } from 'express';
 import { type Observable } from 'rxjs';
+import { isPosition } from '#libs/kernel/events.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { Applied, POSITION_HEADER } from './applied.js';
 
@@ -12,10 +13,10 @@ export class PositionInterceptor implements NestInterceptor {
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const given = context.switchToHttp().getRequest<Request>().headers[POSITION_HEADER.toLowerCase()];
     if (given === undefined) return next.handle();
-    if (typeof given !== 'string' || !/^\d{20}$/.test(given)) {
+    if (typeof given !== 'string' || !isPosition(given)) {
       throw new DomainError(
         'request.invalid_parameter',
-        `header ${POSITION_HEADER} must be the 20 digits that a change answered with; got ${String(given).slice(0, 40)}`,
+        `header ${POSITION_HEADER} must be what a change answered with in that header; got ${String(given).slice(0, 40)}`,
         { field: POSITION_HEADER, actual: String(given).slice(0, 40) },
       );
     }

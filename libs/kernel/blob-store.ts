@@ -7,4 +7,6 @@ export interface BlobStore {
   fileOf(hash: string): Promise<string>;
   /** Idempotent. */
   delete(hash: string): Promise<void>;
+  /** All of them, for moving an installation. */
+  hashes(): AsyncIterable<string>;
 }

@@ -23,6 +23,8 @@ export interface EventMetadata {
   /** Version of the event's data shape; older ones are upcast on read (upcasting.ts). */
   readonly schemaVersion: number;
   readonly traceparent?: string;
+  /** Epoch milliseconds; only on events that came from another installation (`sluice import`): when they happened there. */
+  readonly $recordedAt?: number;
 }
 
 export interface NewEvent<E extends DomainEvent = DomainEvent> {
@@ -32,9 +34,13 @@ export interface NewEvent<E extends DomainEvent = DomainEvent> {
   readonly metadata: EventMetadata;
 }
 
-/** Place in the log of all streams. Fixed-width decimal text, so that text order is log order, in every engine. */
+/**
+ * Place in the log of all streams: 20 decimal digits, or two such numbers joined by `-` (EventStoreDB: commit and
+ * prepare position). Fixed width, so that text order is log order.
+ */
 export type Position = string;
 
+export const isPosition = (text: string): boolean => /^\d{20}(-\d{20})?$/.test(text);
 export const START: Position = '0'.padStart(20, '0');
 export const positionOf = (n: bigint | number): Position => n.toString().padStart(20, '0');
 
@@ -43,7 +49,7 @@ export interface RecordedEvent<E extends DomainEvent = DomainEvent> extends NewE
   /** 0 for the first event of a stream. */
   readonly revision: bigint;
   readonly position: Position;
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds: `metadata.$recordedAt` where it is given, else when the engine appended it. */
   readonly recordedAt: number;
 }
 

@@ -94,6 +94,9 @@ export interface ReadModelStore {
    */
   apply(batch: ApplyBatch): Promise<void>;
 
+  /** Checkpoints of the active generations, in the order asked; null where nothing was applied. For readers that wait. */
+  checkpoints(schemas: readonly CollectionSchema[]): Promise<readonly (Checkpoint | null)[]>;
+
   /** Reads the active generation unless told otherwise. */
   get<D extends Doc>(schema: CollectionSchema, id: string, generation?: number): Promise<D | undefined>;
   /** Same order as `ids`; undefined where there is none. */

@@ -6,4 +6,6 @@ export interface Vault {
   get(ref: string, workspaceId: string): Promise<string | undefined>;
   /** Idempotent. */
   delete(ref: string): Promise<void>;
+  /** All of them, for moving an installation. */
+  entries(): AsyncIterable<{ readonly ref: string; readonly workspaceId: string; readonly plaintext: string }>;
 }

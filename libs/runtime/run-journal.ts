@@ -61,6 +61,10 @@ export interface RunJournal {
    * without waiting for the one before: they are applied in call order.
    */
   commit(commit: RunCommit): Promise<void>;
+  /** Ids of all sources that have state, for moving an installation. */
+  sources(): AsyncIterable<string>;
+  /** The invocation ids that are remembered, oldest first. */
+  inbox(sourceId: string): Promise<readonly string[]>;
   /** Forgets a source. Idempotent. */
   drop(sourceId: string): Promise<void>;
 }

@@ -33,12 +33,15 @@ export interface PropBinder {
   bind(workspaceId: string, definition: SourceDefinition): Promise<Readonly<Record<string, BoundProp>>>;
 }
 
-/** Who waits for the end of an invocation (header `respond` is '1'). What nobody waits for is dropped. */
+/**
+ * Who waits for the end of an invocation. `address` is what its `respond` header holds: where the answer is awaited, in
+ * this process or another. What nobody waits for any more is dropped; what cannot be sent is logged, never thrown.
+ */
 export interface Replies {
   /** `respond({immediate: true})`, while it runs. */
-  immediate(invocationId: string, reply: HttpReply): void;
+  immediate(address: string, invocationId: string, reply: HttpReply): void;
   /** It ended, and what it left is durable. */
-  ended(invocationId: string, outcome: RunOutcome): void;
+  ended(address: string, invocationId: string, outcome: RunOutcome): void;
 }
 
 export interface RunnerMetrics {

@@ -2,7 +2,11 @@ import { type LogRecord } from './stream-log.js';
 
 /** What a record's headers hold, by kind of topic. Values are text: numbers in decimal, absent fields left out. */
 
-export type InvocationKind = 'http' | 'timer' | 'emit' | 'manual';
+/**
+ * `hook`: run a hook with the definition that `value` holds. `settled`: the operation whose hooks ran has ended, the
+ * event log's definition is in force again once the log has been followed up to the position in `value`.
+ */
+export type InvocationKind = 'http' | 'timer' | 'emit' | 'manual' | 'hook' | 'settled';
 
 /** On `invocations.*`; value = the JSON of the event that `run` receives. */
 export interface InvocationHeaders extends Record<string, string> {
@@ -17,7 +21,7 @@ export interface InvocationHeaders extends Record<string, string> {
   hops: string;
   /** http and timer: the interface prop that fired. */
   prop: string;
-  /** '1' when somebody waits for `respond`. */
+  /** Where the outcome is awaited (the address of a ResponseRelay); empty when nobody waits. */
   respond: string;
 }
 

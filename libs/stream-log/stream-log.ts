@@ -61,7 +61,17 @@ export interface ConsumeOptions {
    * batch over again after a pause that grows (100 ms to 10 s), and is counted in `failures`.
    */
   readonly handler: (batch: LaneBatch) => Promise<void>;
+  /**
+   * A lane of which batches were handed over is taken from this consumer while it lives: another consumer joined the
+   * group, or the topic is deleted. `revoked()` of its batches is true already and nothing more is handed over. The
+   * log waits for the promise (at most `REVOKE_MS`) before it commits what was acknowledged meanwhile and lets another
+   * consumer have the lane: finish or abandon what is in hand. Not called by `close`, which the caller knows of.
+   */
+  readonly onRevoked?: (lane: string) => Promise<void>;
 }
+
+/** Longest that a lane's next owner waits for the former one to let go. */
+export const REVOKE_MS = 10_000;
 
 export interface Consumer {
   /** Hands over nothing more, waits for handlers that run, writes the last commits. */
@@ -75,11 +85,18 @@ export interface Consumer {
 }
 
 export interface StreamLog {
-  /** Idempotent; a repeat sets the retention. */
-  createTopic(topic: string, retention: Retention): Promise<void>;
+  /**
+   * Idempotent; a repeat sets the retention. `partitions` (default 1) asks for that many lanes, over which keys are
+   * spread; an engine may give fewer (embedded: one), and a repeat never changes them.
+   */
+  createTopic(topic: string, retention: Retention, partitions?: number): Promise<void>;
   /** Idempotent. Its records and the groups' commits go with it; consumers see the lane revoked. */
   deleteTopic(topic: string): Promise<void>;
   topics(prefix: string): Promise<readonly string[]>;
+  /** The lanes of a topic; none when it does not exist. A topic of one partition is its own only lane. */
+  lanes(topic: string): Promise<readonly string[]>;
+  /** The lane that records of this key go to. Rejects when the topic does not exist. */
+  laneOf(topic: string, key: string): Promise<string>;
 
   /**
    * Resolves when all the records are durable, with the offset of each; null for a record whose topic does not exist
@@ -91,9 +108,16 @@ export interface StreamLog {
   /** A new group starts at the oldest record. Consumers of one group share the lanes. */
   consume(options: ConsumeOptions): Promise<Consumer>;
 
-  /** Records after an offset (-1: from the oldest), for rebuilds; does not move any group. One lane per call. */
-  read(topic: string, after: number, limit: number): Promise<readonly StoredRecord[]>;
+  /**
+   * Records of a lane after an offset (-1: from the oldest), for rebuilds; does not move any group. Empty only at the
+   * end of the lane, or when it does not exist.
+   */
+  read(lane: string, after: number, limit: number): Promise<readonly StoredRecord[]>;
 
   /** Records of the group's topics not yet committed, by lane. Includes topics with no live consumer. */
   lag(group: string, topics: TopicSelector): Promise<Readonly<Record<string, number>>>;
+  /** Offset through which the group has committed each lane of the topic; -1 for none. */
+  committed(group: string, topic: string): Promise<Readonly<Record<string, number>>>;
+  /** Sets that, for moving data between engines. No consumer of the group may be running. */
+  setCommitted(group: string, offsets: Readonly<Record<string, number>>): Promise<void>;
 }

@@ -18,6 +18,7 @@ export interface TopicPolicy {
 export interface OwnedTopic {
   readonly topic: string;
   readonly retention: Retention;
+  readonly partitions: number;
 }
 
 export const INVOCATIONS = 'invocations.';
@@ -32,8 +33,10 @@ export interface RetentionSettings {
 
 const CONSUMED: Retention = { dropConsumed: true };
 
+const keptFor = ({ emitsAgeMs, emitsBytes }: RetentionSettings): Retention => ({ ageMs: emitsAgeMs, bytes: emitsBytes });
+
 export const perEmitterTopics = (settings: RetentionSettings): TopicPolicy => {
-  const kept: Retention = { ageMs: settings.emitsAgeMs, bytes: settings.emitsBytes };
+  const kept = keptFor(settings);
   return {
     invocations: (sourceId) => INVOCATIONS + sourceId,
     emits: (emitterId) => EMITS + emitterId,
@@ -41,11 +44,35 @@ export const perEmitterTopics = (settings: RetentionSettings): TopicPolicy => {
     attempts: () => ATTEMPTS,
     ownedBy: (id) =>
       id.startsWith('wh_')
-        ? [{ topic: DELIVERIES + id, retention: CONSUMED }]
+        ? [{ topic: DELIVERIES + id, retention: CONSUMED, partitions: 1 }]
         : [
-            { topic: INVOCATIONS + id, retention: CONSUMED },
-            { topic: EMITS + id, retention: kept },
+            { topic: INVOCATIONS + id, retention: CONSUMED, partitions: 1 },
+            { topic: EMITS + id, retention: kept, partitions: 1 },
           ],
-    fixed: () => [{ topic: ATTEMPTS, retention: kept }],
+    fixed: () => [{ topic: ATTEMPTS, retention: kept, partitions: 1 }],
+  };
+};
+
+/** Suffix of the topics that all emitters share. */
+const SHARED = 'shared';
+
+/**
+ * The partitions of a topic are fixed when it is made: a key must stay in its lane, so `partitions` may not change over
+ * the life of an installation. The size limit of retention holds per partition.
+ */
+export const sharedTopics = (settings: RetentionSettings, partitions: number): TopicPolicy => {
+  const kept = keptFor(settings);
+  return {
+    invocations: () => INVOCATIONS + SHARED,
+    emits: () => EMITS + SHARED,
+    deliveries: () => DELIVERIES + SHARED,
+    attempts: () => ATTEMPTS,
+    ownedBy: () => [],
+    fixed: () => [
+      { topic: INVOCATIONS + SHARED, retention: CONSUMED, partitions },
+      { topic: EMITS + SHARED, retention: kept, partitions },
+      { topic: DELIVERIES + SHARED, retention: CONSUMED, partitions },
+      { topic: ATTEMPTS, retention: kept, partitions },
+    ],
   };
 };

@@ -74,6 +74,13 @@ export interface DailyUsage {
   readonly credits: number;
 }
 export interface Usage {
-  ofToday(workspaceId: string): DailyUsage;
+  ofToday(workspaceId: string): Promise<DailyUsage>;
+}
+/** Counters that every runner adds to. */
+export interface UsageStore {
+  /** `day`: days since 1970-01-01 UTC. Adds; a crash of the process may lose the additions of its last second. */
+  add(day: number, used: ReadonlyMap<string, DailyUsage>): Promise<void>;
+  /** Zeros where nothing was added. */
+  of(day: number, workspaceId: string): Promise<DailyUsage>;
 }
 export const USAGE = Symbol('Usage');
