@@ -1,5 +1,12 @@
-// Tiers by file name (CONTRIBUTING.md): *.spec.ts pure or embedded, *.int-spec.ts real engines, *.e2e-spec.ts over HTTP.
-const tier = { unit: '\\.spec\\.ts$', int: '\\.int-spec\\.ts$', e2e: '\\.e2e-spec\\.ts$' };
+// Tiers by file name (CONTRIBUTING.md): *.spec.ts pure or embedded, *.int-spec.ts real processes and files,
+// *.e2e-spec.ts over HTTP. The int-specs of the distributed engines need servers: npm run test:engines starts them.
+const engines = '/libs/engines/(kafka|mongodb|eventstoredb)/';
+const tier = {
+  unit: '\\.spec\\.ts$',
+  int: `^(?!.*${engines}).*\\.int-spec\\.ts$`,
+  engines: `${engines}.*\\.int-spec\\.ts$`,
+  e2e: '\\.e2e-spec\\.ts$',
+};
 const wanted = (process.env.TIER ?? 'unit,e2e').split(',');
 
 /** @type {import('jest').Config} */
