@@ -111,6 +111,8 @@ describe('settings', () => {
       'SLUICE_EVENTSTORE_URL',
       'SLUICE_MONGO_URL',
       'SLUICE_KAFKA_BROKERS',
+      'SLUICE_PUBLIC_URL',
+      'SLUICE_SECRET_KEY',
     ]);
     expect(() => loadConfig(env)).toThrow(/^wrong settings:\n {2}SLUICE_PORT is "x"/);
   });

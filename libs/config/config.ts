@@ -46,6 +46,9 @@ const contradictions = (config: Config): string[] => {
     [SETTINGS.eventStoreUrl, config.eventStoreUrl === null],
     [SETTINGS.mongoUrl, config.mongoUrl === null],
     [SETTINGS.kafkaBrokers, config.kafkaBrokers.length === 0],
+    // What all processes must agree on.
+    [SETTINGS.publicUrl, config.publicUrl === null],
+    [SETTINGS.secretKey, config.secretKey === null],
   ] as const;
   return needed.flatMap(([{ name, allowed }, missing]) =>
     missing ? [`${name} is not given, and SLUICE_ENGINE=distributed needs it; allowed: ${allowed}`] : [],

@@ -1,11 +1,13 @@
+import { Condition } from './condition.js';
 import { type EventStore } from './event-store.js';
-import { START, type Position } from './events.js';
+import { type Position } from './events.js';
 import { type LiveView } from './live-view.js';
 import { type Projection, type ProjectorStatus } from './projection.js';
 import { Projector } from './projector.js';
 import { type ReadModelStore } from './read-model-store.js';
 import { type ReadYourWrites } from './read-your-writes.js';
 import { type Upcasters } from './upcasting.js';
+import { ViewFollower } from './view-follower.js';
 
 export interface ProjectorsOptions {
   readonly events: EventStore;
@@ -16,19 +18,16 @@ export interface ProjectorsOptions {
   readonly onFailure: (error: Error) => void;
 }
 
-/** Every reader of the event log in this process: the projections of the read models, and the tables in memory. */
+/** Every reader of the event log in one process: the projections of the read models, and the tables in memory. */
 export class Projectors implements ReadYourWrites {
+  readonly views: ViewFollower;
   private readonly projectors: readonly Projector[];
-  private readonly abort = new AbortController();
-  private following: Promise<void> = Promise.resolve();
-  private viewsAt: Position = START;
-  private viewsCaughtUp = false;
-  private viewsFailure: Error | undefined;
-  private waiting = new Set<() => void>();
+  private readonly moved = new Condition();
 
   constructor(private readonly options: ProjectorsOptions) {
     const { events, readModels, upcasters, onFailure } = options;
-    const onApplied = (): void => this.wake();
+    const onApplied = (): void => this.moved.wake();
+    this.views = new ViewFollower({ events, upcasters, views: options.views, onApplied, onFailure });
     this.projectors = options.projections.map(
       (projection) => new Projector({ projection, events, readModels, upcasters, onApplied, onFailure }),
     );
@@ -37,46 +36,28 @@ export class Projectors implements ReadYourWrites {
   /** Resolves when all of them hold what was in the log at the call. */
   async start(): Promise<void> {
     const end = await this.options.events.lastPosition();
-    this.following = this.followViews().catch((error: unknown) => {
-      this.viewsFailure = error instanceof Error ? error : new Error(String(error));
-      this.options.onFailure(this.viewsFailure);
-      this.wake();
-    });
-    await Promise.all(this.projectors.map((projector) => projector.start()));
-    await this.until(() => this.applied() >= end || this.failed() !== undefined);
+    await Promise.all([this.views.start(), ...this.projectors.map((projector) => projector.start())]);
+    await this.moved.until(() => this.applied() >= end || this.failed() !== undefined);
     const failure = this.failed();
     if (failure !== undefined) throw new Error(failure);
   }
 
-  async waitFor(position: Position, timeoutMs: number): Promise<boolean> {
-    if (this.applied() >= position) return true;
-    let timedOut = false;
-    const timer = setTimeout(() => {
-      timedOut = true;
-      this.wake();
-    }, timeoutMs);
-    await this.until(() => timedOut || this.applied() >= position);
-    clearTimeout(timer);
-    return this.applied() >= position;
+  waitFor(position: Position, timeoutMs: number): Promise<boolean> {
+    return this.moved.within(timeoutMs, () => this.applied() >= position);
   }
 
   status(): readonly ProjectorStatus[] {
-    const views = { name: 'live-views', caughtUp: this.viewsCaughtUp, checkpoint: this.viewsAt };
-    return [
-      ...this.projectors.map((projector) => projector.status()),
-      this.viewsFailure ? { ...views, failure: this.viewsFailure.message } : views,
-    ];
+    return [...this.projectors.map((projector) => projector.status()), this.views.status()];
   }
 
   async stop(): Promise<void> {
-    this.abort.abort();
-    await Promise.all([this.following, ...this.projectors.map((projector) => projector.stop())]);
-    this.wake();
+    await Promise.all([this.views.stop(), ...this.projectors.map((projector) => projector.stop())]);
+    this.moved.wake();
   }
 
   /** The position that every reader has applied. */
   private applied(): Position {
-    let lowest = this.viewsAt;
+    let lowest = this.views.position();
     for (const projector of this.projectors) {
       const position = projector.position();
       if (position < lowest) lowest = position;
@@ -86,29 +67,5 @@ export class Projectors implements ReadYourWrites {
 
   private failed(): string | undefined {
     return this.status().find((status) => status.failure !== undefined)?.failure;
-  }
-
-  private async followViews(): Promise<void> {
-    const { events, upcasters, views } = this.options;
-    for await (const batch of events.subscribe(START, this.abort.signal)) {
-      for (const recorded of batch.events) {
-        const event = upcasters.upcast(recorded);
-        for (const view of views) view.apply(event);
-      }
-      this.viewsAt = batch.position;
-      this.viewsCaughtUp = batch.caughtUp;
-      this.wake();
-    }
-  }
-
-  private wake(): void {
-    const waiting = this.waiting;
-    if (waiting.size === 0) return;
-    this.waiting = new Set();
-    for (const resume of waiting) resume();
-  }
-
-  private async until(condition: () => boolean): Promise<void> {
-    while (!condition()) await new Promise<void>((resolve) => this.waiting.add(resolve));
   }
 }

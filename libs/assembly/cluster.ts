@@ -1,0 +1,159 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Position } from '#libs/kernel/events.js';
+import { type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
+import { projections } from './control-plane.js';
+
+/** What the processes of an installation know of each other (docs/adr/0011). */
+
+const FIRST_POLL_MS = 5;
+const LONGEST_POLL_MS = 50;
+
+const schemas = projections.map(({ schema }) => schema);
+
+const readModelsHold = async (readModels: ReadModelStore, position: Position): Promise<boolean> =>
+  (await readModels.checkpoints(schemas)).every((checkpoint) => checkpoint !== null && checkpoint >= position);
+
+const processesHold = async (registry: ProcessRegistry, position: Position): Promise<boolean> =>
+  (await registry.live()).every((process) => process.position >= position);
+
+const poll = async (timeoutMs: number, holds: () => Promise<boolean>): Promise<boolean> => {
+  const until = performance.now() + timeoutMs;
+  for (let wait = FIRST_POLL_MS; ; wait = Math.min(wait * 2, LONGEST_POLL_MS)) {
+    if (await holds()) return true;
+    if (performance.now() + wait > until) return false;
+    await pause(wait);
+  }
+};
+
+/** For queries: the read models, and what this process has in memory, hold the position. */
+export const readModelsApplied = (readModels: ReadModelStore, own: ReadYourWrites): ReadYourWrites => ({
+  async waitFor(position, timeoutMs) {
+    const until = performance.now() + timeoutMs;
+    if (!(await own.waitFor(position, timeoutMs))) return false;
+    return poll(until - performance.now(), () => readModelsHold(readModels, position));
+  },
+});
+
+/**
+ * For commands: besides, every living process has applied it. So whoever creates a subscription and then sends an event
+ * finds it routed, in whichever process.
+ */
+export const appliedEverywhere = (
+  readModels: ReadModelStore,
+  registry: ProcessRegistry,
+  own: ReadYourWrites,
+): ReadYourWrites => ({
+  async waitFor(position, timeoutMs) {
+    const until = performance.now() + timeoutMs;
+    if (!(await own.waitFor(position, timeoutMs))) return false;
+    return poll(
+      until - performance.now(),
+      async () => (await readModelsHold(readModels, position)) && (await processesHold(registry, position)),
+    );
+  },
+});
+
+const LOOK_MS = 20;
+const BEAT_MS = 500;
+
+/** Tells the others how far this process has come: soon after each step, and that it lives. */
+export class ProcessReporter {
+  private readonly positions: (() => Position)[] = [];
+  private readonly backlogs: (() => number)[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private reporting: Promise<void> = Promise.resolve();
+  private busy = false;
+  private closed = false;
+  private told: { readonly position: Position; readonly at: number } | undefined;
+
+  constructor(
+    private readonly registry: ProcessRegistry,
+    private readonly id: string,
+    private readonly role: string,
+    private readonly onFailure: (error: Error) => void,
+  ) {}
+
+  /** Something in this process that follows the event log. */
+  follows(position: () => Position): void {
+    this.positions.push(position);
+  }
+
+  /** Work that this process has taken and not yet done. */
+  worksOff(backlog: () => number): void {
+    this.backlogs.push(backlog);
+  }
+
+  start(): void {
+    this.timer = setInterval(() => {
+      if (this.busy) return;
+      this.busy = true;
+      this.reporting = this.report()
+        .catch((error: unknown) => this.onFailure(error instanceof Error ? error : new Error(String(error))))
+        .finally(() => (this.busy = false));
+    }, LOOK_MS);
+  }
+
+  /** Idempotent. An engine that cannot be told forgets this process by itself. */
+  async close(): Promise<void> {
+    if (this.closed) return;
+    this.closed = true;
+    clearInterval(this.timer);
+    await this.reporting;
+    await this.registry.leave(this.id);
+  }
+
+  private async report(): Promise<void> {
+    const report = this.current();
+    const now = performance.now();
+    if (this.told && this.told.position === report.position && now - this.told.at < BEAT_MS) return;
+    await this.registry.report(report);
+    this.told = { position: report.position, at: now };
+  }
+
+  private current(): ProcessReport {
+    const position = this.positions.map((read) => read()).reduce((lowest, each) => (each < lowest ? each : lowest));
+    const backlog = this.backlogs.reduce((sum, read) => sum + read(), 0);
+    return { id: this.id, role: this.role, position, backlog };
+  }
+}
+
+/** How often the backlog of the others is looked at. */
+const BACKLOG_MS = 250;
+
+/** Work under way in all processes for each runner that lives, as of a moment ago: what the door of an ingress looks at. */
+export class ClusterBacklog {
+  private timer: NodeJS.Timeout | undefined;
+  private value = 0;
+  private busy = false;
+
+  constructor(
+    private readonly registry: ProcessRegistry,
+    private readonly onFailure: (error: Error) => void,
+  ) {}
+
+  start(): void {
+    this.timer = setInterval(() => {
+      if (this.busy) return;
+      this.busy = true;
+      this.look()
+        .catch((error: unknown) => this.onFailure(error instanceof Error ? error : new Error(String(error))))
+        .finally(() => (this.busy = false));
+    }, BACKLOG_MS);
+  }
+
+  perRunner(): number {
+    return this.value;
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+  }
+
+  private async look(): Promise<void> {
+    const live = await this.registry.live();
+    const runners = live.filter(({ role }) => role === 'runner').length;
+    this.value = live.reduce((sum, { backlog }) => sum + backlog, 0) / Math.max(1, runners);
+  }
+}

@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Leases } from './leases.js';
+
+/** Work that has begun. */
+export interface RunningWork {
+  /** Resolves with why when it has ended by itself; never resolves otherwise. */
+  readonly ended?: Promise<Error>;
+  /** Resolves when nothing of it is written any more. */
+  stop(): Promise<void>;
+}
+
+export interface LeasedWorkOptions {
+  /** Name of the lease. */
+  readonly name: string;
+  readonly leases: Leases;
+  readonly start: () => Promise<RunningWork>;
+  /** It ended by itself or could not start; it is tried again, here or in another process. */
+  readonly onFailure: (error: Error) => void;
+  /** Waited before each attempt to get the lease: who has much already leaves the next to others. */
+  readonly hesitateMs?: () => number;
+  /** Pause after a failure, doubled up to thirty times as long. */
+  readonly retryMs?: number;
+}
+
+const RETRY_MS = 1_000;
+
+/** Runs a piece of work in one process at a time: for as long as this one holds the lease, and again when it gets it back. */
+export class LeasedWork {
+  private readonly abort = new AbortController();
+  private running: Promise<void> = Promise.resolve();
+  private failed = 0;
+  /** True while this process does the work. */
+  owned = false;
+
+  constructor(private readonly options: LeasedWorkOptions) {}
+
+  start(): void {
+    this.running = this.run();
+  }
+
+  /** Ends the work and gives up the lease. Idempotent. */
+  async stop(): Promise<void> {
+    this.abort.abort();
+    await this.running;
+  }
+
+  /** Never rejects. */
+  private async run(): Promise<void> {
+    const { signal } = this.abort;
+    const { name, leases, hesitateMs, onFailure, retryMs = RETRY_MS } = this.options;
+    while (!signal.aborted) {
+      try {
+        await pause(hesitateMs?.() ?? 0, signal);
+        const lease = await leases.acquire(name, signal);
+        if (!lease) return;
+        try {
+          await this.work(lease.lost);
+        } finally {
+          await lease.release();
+        }
+        this.failed = 0;
+      } catch (error) {
+        onFailure(error instanceof Error ? error : new Error(String(error)));
+        await pause(retryMs * Math.min(30, 2 ** this.failed++), signal);
+      }
+    }
+  }
+
+  private async work(lost: AbortSignal): Promise<void> {
+    const work = await this.options.start();
+    this.owned = true;
+    try {
+      const failure = await Promise.race([
+        untilAborted(lost),
+        untilAborted(this.abort.signal),
+        ...(work.ended ? [work.ended] : []),
+      ]);
+      if (failure) throw failure;
+    } finally {
+      this.owned = false;
+      await work.stop();
+    }
+  }
+}
+
+const untilAborted = (signal: AbortSignal): Promise<undefined> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+
+/** Resolves early when aborted. */
+const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
+  if (ms <= 0) return;
+  await sleep(ms, undefined, { signal }).catch(() => {
+    // Aborted: the caller looks at the signal.
+  });
+};

@@ -1,0 +1,86 @@
+import { Condition } from './condition.js';
+import { type EventStore } from './event-store.js';
+import { START, type Position } from './events.js';
+import { type LiveView } from './live-view.js';
+import { type ProjectorStatus } from './projection.js';
+import { type ReadYourWrites } from './read-your-writes.js';
+import { type Upcasters } from './upcasting.js';
+
+export interface ViewFollowerOptions {
+  readonly events: EventStore;
+  readonly upcasters: Upcasters;
+  readonly views: readonly LiveView[];
+  /** Called after each batch. */
+  readonly onApplied?: () => void;
+  /** Called once when it stops for good, at an event that a view cannot take. */
+  readonly onFailure: (error: Error) => void;
+}
+
+/** Feeds the tables in memory of this process with the event log, from its start on (docs/adr/0007). */
+export class ViewFollower implements ReadYourWrites {
+  private readonly abort = new AbortController();
+  private readonly moved = new Condition();
+  private following: Promise<void> = Promise.resolve();
+  private at: Position = START;
+  private caughtUp = false;
+  private failure: Error | undefined;
+
+  constructor(private readonly options: ViewFollowerOptions) {}
+
+  /** Resolves when the views hold what was in the log at the call. Rejects at an event that a view cannot take. */
+  async start(): Promise<void> {
+    const end = await this.options.events.lastPosition();
+    this.following = this.follow().catch((error: unknown) => {
+      this.failure = error instanceof Error ? error : new Error(String(error));
+      this.options.onFailure(this.failure);
+      this.tell();
+    });
+    await this.moved.until(() => this.at >= end || this.failure !== undefined);
+    if (this.failure) throw this.failure;
+  }
+
+  position(): Position {
+    return this.at;
+  }
+
+  status(): ProjectorStatus {
+    const status = { name: 'live-views', caughtUp: this.caughtUp, checkpoint: this.at };
+    return this.failure ? { ...status, failure: this.failure.message } : status;
+  }
+
+  waitFor(position: Position, timeoutMs: number): Promise<boolean> {
+    return this.moved.within(timeoutMs, () => this.at >= position);
+  }
+
+  /** Resolves when the views hold what is in the log now; rejects when that takes longer than `timeoutMs`. */
+  async upToDate(timeoutMs: number): Promise<void> {
+    const end = await this.options.events.lastPosition();
+    if (!(await this.waitFor(end, timeoutMs))) {
+      throw new Error(`the tables in memory have not reached log position ${end} after ${timeoutMs} ms`);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.abort.abort();
+    await this.following;
+    this.moved.wake();
+  }
+
+  private async follow(): Promise<void> {
+    const { events, upcasters, views } = this.options;
+    for await (const batch of events.subscribe(START, this.abort.signal)) {
+      for (const recorded of batch.events) {
+        const event = upcasters.upcast(recorded);
+        for (const view of views) view.apply(event);
+      }
+      this.at = batch.position;
+      this.caughtUp = batch.caughtUp;
+      this.tell();
+    }
+  }
+
+  private tell(): void {
+    this.moved.wake();
+    this.options.onApplied?.();
+  }
+}
