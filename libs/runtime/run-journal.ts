@@ -52,13 +52,16 @@ export class StateConflict extends Error {
 
 /** The end of a run, as one unit: caches, db keys, emits, and that the invocation is done (docs/adr/0002). */
 export interface RunJournal {
+  /** The state as of the last commit, of whichever owner. The records of all commits up to it are in their topics. */
   load(sourceId: string): Promise<SourceState>;
   /** Which of these invocation ids were committed before (at least the last 1,000 of a source are remembered). */
   seen(sourceId: string, invocationIds: readonly string[]): Promise<ReadonlySet<string>>;
   /**
    * Resolves when all of it is durable, or rejects having written none. Rejects with StateConflict when the stored
    * version is not `expectedVersion`; the new version is `expectedVersion + 1`. Commits of one source may be sent
-   * without waiting for the one before: they are applied in call order.
+   * without waiting for the one before: they are applied in call order. Records reach their topics with the commit or
+   * soon after it, in the order of the commits of the source, also when the process ends in between; then some may be
+   * there twice, under the same ids.
    */
   commit(commit: RunCommit): Promise<void>;
   /** Ids of all sources that have state, for moving an installation. */

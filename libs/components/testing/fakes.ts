@@ -21,6 +21,9 @@ export class InMemoryBlobs implements BlobStore {
   async delete(hash: string): Promise<void> {
     this.texts.delete(hash);
   }
+  async *hashes(): AsyncIterable<string> {
+    yield* this.texts.keys();
+  }
 }
 
 /** The code is the JSON of the metadata, so that a spec says in place what its component declares. */

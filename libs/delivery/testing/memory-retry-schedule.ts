@@ -35,6 +35,10 @@ export class MemoryRetrySchedule implements RetrySchedule {
     return this.sorted().filter((entry) => entry.owner === owner).length;
   }
 
+  async *all(): AsyncIterable<Waiting> {
+    yield* this.sorted();
+  }
+
   private sorted(): Waiting[] {
     return [...this.entries.values()].sort((a, b) => a.dueAt - b.dueAt);
   }

@@ -15,6 +15,7 @@ const PORTS = [
   'BlobStore',
   'RetrySchedule',
   'TickStore',
+  'UsageStore',
 ] as const;
 
 const sourcesOf = (folder: string): { name: string; text: string }[] =>

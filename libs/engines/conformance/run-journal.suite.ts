@@ -5,7 +5,7 @@ import { type MakeHarness, type Part } from './harness.js';
 import { eventually } from './eventually.js';
 import { runParts } from './run-parts.js';
 
-export const RUN_JOURNAL_PARTS = ['state', 'atomicity', 'owners', 'inbox', 'drop', 'restart'] as const;
+export const RUN_JOURNAL_PARTS = ['state', 'atomicity', 'owners', 'inbox', 'listing', 'drop', 'restart'] as const;
 
 /** The journal together with the log that its records go to. */
 export interface JournalAndLog {
@@ -100,6 +100,7 @@ const parts: Record<(typeof RUN_JOURNAL_PARTS)[number], Part<JournalAndLog>> = {
       await journal.commit(commit(1, { records: [emit(3)] }));
       await eventually('three emits consumed', () => seen.length === 3);
       expect(seen).toEqual(['e1', 'e2', 'e3']);
+      await harness().flush();
       expect(await emitted(port())).toEqual(['e1', 'e2', 'e3']);
       await consumer.close();
     });
@@ -123,7 +124,7 @@ const parts: Record<(typeof RUN_JOURNAL_PARTS)[number], Part<JournalAndLog>> = {
     });
   },
 
-  owners: (port) => {
+  owners: (port, harness) => {
     it('are told both versions', async () => {
       const { journal } = port();
       await journal.commit(commit(0));
@@ -142,6 +143,7 @@ const parts: Record<(typeof RUN_JOURNAL_PARTS)[number], Part<JournalAndLog>> = {
         ),
       );
       expect(await journal.load('dc_1')).toMatchObject({ version: 60, db: { n: '59' } });
+      await harness().flush();
       expect(await emitted(port())).toEqual(Array.from({ length: 60 }, (_, n) => `e${n}`));
     });
 
@@ -184,6 +186,39 @@ const parts: Record<(typeof RUN_JOURNAL_PARTS)[number], Part<JournalAndLog>> = {
       const newest = all.slice(-1000);
       expect((await journal.seen('dc_1', newest)).size).toBe(1000);
       expect((await journal.seen('dc_1', all)).size).toBeLessThan(2600);
+      const listed = await journal.inbox('dc_1');
+      expect(listed.length).toBeGreaterThanOrEqual(1000);
+      expect(listed).toEqual(all.slice(-listed.length));
+    });
+
+    it('counts one that is committed again as new', async () => {
+      const { journal } = port();
+      const fill = (n: number): string[] => Array.from({ length: 900 }, (_, i) => `inv_${n}_${i}`);
+      await journal.commit(commit(0, { inbox: ['again', 'once', ...fill(0)] }));
+      await journal.commit(commit(1, { inbox: ['again', ...fill(1)] }));
+      expect(await journal.seen('dc_1', ['again'])).toEqual(new Set(['again']));
+      const listed = await journal.inbox('dc_1');
+      expect(listed.filter((id) => id === 'again')).toHaveLength(1);
+      expect(listed.indexOf('again')).toBeGreaterThan(listed.indexOf('inv_0_899'));
+    });
+  },
+
+  listing: (port) => {
+    it('gives every source that has state once, and what each remembers, oldest first', async () => {
+      const { journal } = port();
+      const ids = async (): Promise<string[]> => {
+        const found: string[] = [];
+        for await (const sourceId of journal.sources()) found.push(sourceId);
+        return found.sort();
+      };
+      expect(await ids()).toEqual([]);
+      expect(await journal.inbox('dc_1')).toEqual([]);
+      const sources = Array.from({ length: 450 }, (_, i) => `dc_${i}`).sort();
+      await Promise.all(sources.map((sourceId) => journal.commit(commit(0, { sourceId, inbox: ['z', 'a', 'm'] }))));
+      expect(await ids()).toEqual(sources);
+      expect(await journal.inbox('dc_7')).toEqual(['z', 'a', 'm']);
+      await journal.drop('dc_7');
+      expect(await ids()).toEqual(sources.filter((id) => id !== 'dc_7'));
     });
   },
 
@@ -212,6 +247,7 @@ const parts: Record<(typeof RUN_JOURNAL_PARTS)[number], Part<JournalAndLog>> = {
       expect(await journal.load('dc_1')).toEqual(before);
       expect(await journal.seen('dc_1', ['inv_1'])).toEqual(new Set(['inv_1']));
       await journal.commit(commit(1, { records: [emit(2)] }));
+      await harness().flush();
       expect(await emitted({ journal, log })).toEqual(['e1', 'e2']);
     });
   },

@@ -4,13 +4,15 @@ import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type Vault } from '#libs/kernel/vault.js';
 import { type RetrySchedule, type Waiting } from '#libs/delivery/retry-schedule.js';
 import { type TickStore } from '#libs/scheduling/tick-store.js';
+import { type DailyUsage, type UsageStore } from '#libs/tenancy/published.js';
 import { type MakeHarness, type Part } from './harness.js';
 import { runParts } from './run-parts.js';
 
-export const VAULT_PARTS = ['secrets', 'isolation', 'restart'] as const;
-export const BLOB_STORE_PARTS = ['blobs', 'files', 'restart'] as const;
-export const RETRY_SCHEDULE_PARTS = ['order', 'replace', 'remove', 'restart'] as const;
+export const VAULT_PARTS = ['secrets', 'isolation', 'listing', 'restart'] as const;
+export const BLOB_STORE_PARTS = ['blobs', 'files', 'listing', 'restart'] as const;
+export const RETRY_SCHEDULE_PARTS = ['order', 'replace', 'remove', 'listing', 'restart'] as const;
 export const TICK_STORE_PARTS = ['ticks', 'drop', 'restart'] as const;
+export const USAGE_STORE_PARTS = ['counters', 'restart'] as const;
 
 export const describeVault = (name: string, make: MakeHarness<Vault>): void =>
   runParts(`Vault: ${name}`, VAULT_PARTS, vault, make);
@@ -20,6 +22,16 @@ export const describeRetrySchedule = (name: string, make: MakeHarness<RetrySched
   runParts(`RetrySchedule: ${name}`, RETRY_SCHEDULE_PARTS, schedule, make);
 export const describeTickStore = (name: string, make: MakeHarness<TickStore>): void =>
   runParts(`TickStore: ${name}`, TICK_STORE_PARTS, ticks, make);
+export const describeUsageStore = (name: string, make: MakeHarness<UsageStore>): void =>
+  runParts(`UsageStore: ${name}`, USAGE_STORE_PARTS, usage, make);
+
+/** More than a page of any engine. */
+const MANY = Array.from({ length: 450 }, (_, i) => i);
+const listed = async <T>(all: AsyncIterable<T>): Promise<T[]> => {
+  const items: T[] = [];
+  for await (const item of all) items.push(item);
+  return items;
+};
 
 const vault: Record<(typeof VAULT_PARTS)[number], Part<Vault>> = {
   secrets: (store) => {
@@ -38,6 +50,16 @@ const vault: Record<(typeof VAULT_PARTS)[number], Part<Vault>> = {
       await store().put('sec_1', 'o_1', 'mine');
       expect(await store().get('sec_1', 'o_2')).toBeUndefined();
       expect(await store().get('sec_2', 'o_1')).toBeUndefined();
+    });
+  },
+  listing: (store) => {
+    it('gives every secret of every workspace once, opened', async () => {
+      expect(await listed(store().entries())).toEqual([]);
+      const secrets = MANY.map((i) => ({ ref: `sec_${i}`, workspaceId: `o_${i % 3}`, plaintext: `ü${i}` }));
+      await Promise.all(secrets.map(({ ref, workspaceId, plaintext }) => store().put(ref, workspaceId, plaintext)));
+      const entries = await listed(store().entries());
+      expect(entries).toHaveLength(MANY.length);
+      expect(entries).toEqual(expect.arrayContaining(secrets));
     });
   },
   restart: (store, harness) => {
@@ -79,6 +101,14 @@ const blobs: Record<(typeof BLOB_STORE_PARTS)[number], Part<BlobStore>> = {
     });
     it('are refused for a blob that is not there', async () => {
       await expect(store().fileOf('0'.repeat(64))).rejects.toThrow('no blob');
+    });
+  },
+  listing: (store) => {
+    it('gives the hash of every blob once, of those that are there', async () => {
+      expect(await listed(store().hashes())).toEqual([]);
+      const hashes = await Promise.all(MANY.map((i) => store().put(`text ${i}`)));
+      await store().delete(hashes[0] ?? '');
+      expect((await listed(store().hashes())).sort()).toEqual(hashes.slice(1).sort());
     });
   },
   restart: (store, harness) => {
@@ -135,6 +165,16 @@ const schedule: Record<(typeof RETRY_SCHEDULE_PARTS)[number], Part<RetrySchedule
       await store().removeOwner('wh_1');
       await store().removeOwner('wh_1');
       expect(idsOf(await store().due(100, 10))).toEqual(['c']);
+    });
+  },
+  listing: (store) => {
+    it('gives every entry once, whenever due', async () => {
+      expect(await listed(store().all())).toEqual([]);
+      const entries = MANY.map((i) => waiting(`id_${i}`, i % 7, `wh_${i % 3}`));
+      await store().put(entries);
+      const all = await listed(store().all());
+      expect(all).toHaveLength(MANY.length);
+      expect(all).toEqual(expect.arrayContaining(entries));
     });
   },
   restart: (store, harness) => {
@@ -194,6 +234,38 @@ const ticks: Record<(typeof TICK_STORE_PARTS)[number], Part<TickStore>> = {
     it('keeps ticks', async () => {
       await store().save(new Map([['dc_1/a', 1]]));
       expect(await (await harness().reopen()).load()).toEqual(new Map([['dc_1/a', 1]]));
+    });
+  },
+};
+
+const used = (invocations: number): DailyUsage => ({ invocations, computeMs: invocations * 7, credits: invocations });
+
+const usage: Record<(typeof USAGE_STORE_PARTS)[number], Part<UsageStore>> = {
+  counters: (store) => {
+    it('are zero where nothing was added', async () => {
+      expect(await store().of(20_000, 'o_1')).toEqual({ invocations: 0, computeMs: 0, credits: 0 });
+    });
+    it('add up by day and workspace, also those that come at once', async () => {
+      await store().add(20_000, new Map());
+      await store().add(
+        20_000,
+        new Map([
+          ['o_1', used(2)],
+          ['o_2', used(10)],
+        ]),
+      );
+      await Promise.all(Array.from({ length: 20 }, () => store().add(20_000, new Map([['o_1', used(1)]]))));
+      await store().add(20_001, new Map([['o_1', used(5)]]));
+      expect(await store().of(20_000, 'o_1')).toEqual(used(22));
+      expect(await store().of(20_000, 'o_2')).toEqual(used(10));
+      expect(await store().of(20_001, 'o_1')).toEqual(used(5));
+      expect(await store().of(20_001, 'o_2')).toEqual(used(0));
+    });
+  },
+  restart: (store, harness) => {
+    it('keeps counters', async () => {
+      await store().add(20_000, new Map([['o_1', used(3)]]));
+      expect(await (await harness().reopen()).of(20_000, 'o_1')).toEqual(used(3));
     });
   },
 };

@@ -1,7 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readFile, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
+
+const HASH = /^[0-9a-f]{64}$/;
 
 /** BlobStore as files `blobs/<first two of the hash>/<hash>`. A file under its name is whole: it is renamed to it once synced. */
 export class EmbeddedBlobStore implements BlobStore {
@@ -52,8 +54,15 @@ export class EmbeddedBlobStore implements BlobStore {
     await rm(this.path(hash), { force: true });
   }
 
+  async *hashes(): AsyncIterable<string> {
+    const folders = (await readdir(this.dir)).filter((name) => /^[0-9a-f]{2}$/.test(name));
+    for (const folder of folders.sort()) {
+      yield* (await readdir(join(this.dir, folder))).filter((name) => HASH.test(name));
+    }
+  }
+
   private path(hash: string): string {
-    if (!/^[0-9a-f]{64}$/.test(hash)) throw new Error(`${JSON.stringify(hash)} is no blob hash: 64 hex digits are`);
+    if (!HASH.test(hash)) throw new Error(`${JSON.stringify(hash)} is no blob hash: 64 hex digits are`);
     return join(this.dir, hash.slice(0, 2), hash);
   }
 }

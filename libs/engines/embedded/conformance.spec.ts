@@ -9,6 +9,7 @@ import {
   describeBlobStore,
   describeRetrySchedule,
   describeTickStore,
+  describeUsageStore,
   describeVault,
 } from '#libs/engines/conformance/small-stores.suite.js';
 import { describeStreamLog } from '#libs/engines/conformance/stream-log.suite.js';
@@ -84,4 +85,8 @@ describeRetrySchedule(
 describeTickStore(
   'embedded',
   harness((engines) => engines.ticks),
+);
+describeUsageStore(
+  'embedded',
+  harness((engines) => engines.usage),
 );

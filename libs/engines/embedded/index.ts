@@ -8,6 +8,7 @@ import { type Vault } from '#libs/kernel/vault.js';
 import { type RetrySchedule } from '#libs/delivery/retry-schedule.js';
 import { type RunJournal } from '#libs/runtime/run-journal.js';
 import { type TickStore } from '#libs/scheduling/tick-store.js';
+import { type UsageStore } from '#libs/tenancy/published.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { EmbeddedBlobStore } from './blob-store.js';
 import { DataDirLock } from './data-dir-lock.js';
@@ -19,6 +20,7 @@ import { type FileName } from './schema.js';
 import { Database } from './sqlite-driver.js';
 import { EmbeddedStreamLog } from './stream-log.js';
 import { EmbeddedTickStore } from './tick-store.js';
+import { EmbeddedUsageStore } from './usage-store.js';
 import { EmbeddedVault } from './vault.js';
 import { Writer, type WriterStats } from './writer.js';
 
@@ -48,6 +50,7 @@ export interface EmbeddedEngines {
   readonly journal: RunJournal;
   readonly schedule: RetrySchedule;
   readonly ticks: TickStore;
+  readonly usage: UsageStore;
   readonly vault: Vault;
   readonly blobs: BlobStore;
   stats(): EmbeddedStats;
@@ -122,6 +125,7 @@ const assemble = (
     journal: new EmbeddedRunJournal(writer, readers.data, log, clock),
     schedule: new EmbeddedRetrySchedule(writer, readers.data),
     ticks: new EmbeddedTickStore(writer, readers.data),
+    usage: new EmbeddedUsageStore(writer, readers.data),
     vault,
     blobs,
     stats: () => {

@@ -52,6 +52,8 @@ export interface Ops {
   /** `[key, at, …]` */
   ticks: { args: (string | number)[]; result: null };
   drop_ticks: { args: string; result: null };
+  /** `[workspace, invocations, compute ms, credits, …]` */
+  usage: { args: { day: number; rows: (string | number)[] }; result: null };
   put_secret: { args: { ref: string; workspace: string; sealed: Uint8Array }; result: null };
   delete_secret: { args: string; result: null };
   register: { args: CollectionSchema; result: number };
@@ -97,6 +99,7 @@ export const FILE_OF: Readonly<Record<OpKind, FileName>> = {
   unwait_owner: 'data',
   ticks: 'data',
   drop_ticks: 'data',
+  usage: 'data',
   put_secret: 'data',
   delete_secret: 'data',
   register: 'read',

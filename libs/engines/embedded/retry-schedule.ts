@@ -1,5 +1,6 @@
 import { type RetrySchedule, type Waiting } from '#libs/delivery/retry-schedule.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
+import { pagesByKey } from './pages.js';
 import { type Database } from './sqlite-driver.js';
 import { type Writer } from './writer.js';
 
@@ -32,12 +33,7 @@ export class EmbeddedRetrySchedule implements RetrySchedule {
     return this.reader
       .sql('SELECT id, owner, due_at, record FROM waiting WHERE due_at <= ? ORDER BY due_at, id LIMIT ?')
       .all<WaitingRow>(now, limit)
-      .map((row) => ({
-        id: row.id,
-        owner: row.owner,
-        dueAt: row.due_at,
-        record: JSON.parse(row.record) as LogRecord,
-      }));
+      .map(waitingOf);
   }
 
   async remove(ids: readonly string[]): Promise<void> {
@@ -55,4 +51,20 @@ export class EmbeddedRetrySchedule implements RetrySchedule {
   async countOf(owner: string): Promise<number> {
     return this.reader.sql('SELECT count(*) AS n FROM waiting WHERE owner = ?').get<{ n: number }>(owner)?.n ?? 0;
   }
+
+  async *all(): AsyncIterable<Waiting> {
+    const page = this.reader.sql('SELECT id, owner, due_at, record FROM waiting WHERE id > ? ORDER BY id LIMIT ?');
+    const rows = pagesByKey<WaitingRow>(
+      (after, limit) => page.all(after, limit),
+      ({ id }) => id,
+    );
+    for (const row of rows) yield waitingOf(row);
+  }
 }
+
+const waitingOf = ({ id, owner, due_at: dueAt, record }: WaitingRow): Waiting => ({
+  id,
+  owner,
+  dueAt,
+  record: JSON.parse(record) as LogRecord,
+});

@@ -1,5 +1,6 @@
 import { type Clock } from '#libs/kernel/clock.js';
 import { type DedupeCache, type RunCommit, type RunJournal, type SourceState } from '#libs/runtime/run-journal.js';
+import { pagesByKey } from './pages.js';
 import { type Database } from './sqlite-driver.js';
 import { type EmbeddedStreamLog } from './stream-log.js';
 import { type Writer } from './writer.js';
@@ -79,6 +80,22 @@ export class EmbeddedRunJournal implements RunJournal {
         resolve();
       });
     });
+  }
+
+  async *sources(): AsyncIterable<string> {
+    const page = this.reader.sql('SELECT source FROM source_state WHERE source > ? ORDER BY source LIMIT ?');
+    const rows = pagesByKey<{ source: string }>(
+      (after, limit) => page.all(after, limit),
+      ({ source }) => source,
+    );
+    for (const { source } of rows) yield source;
+  }
+
+  async inbox(sourceId: string): Promise<readonly string[]> {
+    return this.reader
+      .sql('SELECT invocation FROM source_inbox WHERE source = ? ORDER BY seq')
+      .all<{ invocation: string }>(sourceId)
+      .map(({ invocation }) => invocation);
   }
 
   async drop(sourceId: string): Promise<void> {

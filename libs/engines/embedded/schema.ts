@@ -45,6 +45,10 @@ const DATA: readonly string[] = [
    CREATE INDEX waiting_by_owner ON waiting(owner);
    CREATE TABLE ticks(key TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;
    CREATE TABLE secrets(ref TEXT PRIMARY KEY, workspace TEXT NOT NULL, sealed BLOB NOT NULL);`,
+  `CREATE TABLE usage(
+     day INTEGER NOT NULL, workspace TEXT NOT NULL,
+     invocations INTEGER NOT NULL, compute_ms INTEGER NOT NULL, credits INTEGER NOT NULL,
+     PRIMARY KEY (day, workspace)) WITHOUT ROWID;`,
 ];
 
 const READ: readonly string[] = [

@@ -5,7 +5,7 @@ import { type Database } from './sqlite-driver.js';
 export const prefixEnd = (prefix: string): string =>
   prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
 
-/** Writes of the retry schedule, the timers and the vault in data.db. */
+/** Writes of the retry schedule, the timers, the usage counters and the vault in data.db. */
 export const smallOperations = (db: Database): FileOperations => ({
   handlers: {
     wait: (rows) => {
@@ -32,6 +32,16 @@ export const smallOperations = (db: Database): FileOperations => ({
     drop_ticks: (source) => {
       const prefix = `${source}/`;
       db.sql('DELETE FROM ticks WHERE key >= ? AND key < ?').run(prefix, prefixEnd(prefix));
+      return null;
+    },
+    usage: ({ day, rows }) => {
+      const add = db.sql(
+        `INSERT INTO usage VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET invocations = invocations +
+         excluded.invocations, compute_ms = compute_ms + excluded.compute_ms, credits = credits + excluded.credits`,
+      );
+      for (let i = 0; i < rows.length; i += 4) {
+        add.run(day, rows[i] ?? '', rows[i + 1] ?? 0, rows[i + 2] ?? 0, rows[i + 3] ?? 0);
+      }
       return null;
     },
     put_secret: ({ ref, workspace, sealed }) => {

@@ -1,26 +1,29 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { type Vault } from '#libs/kernel/vault.js';
+import { SecretSeal } from '../sealed-secret.js';
+import { pagesByKey } from './pages.js';
 import { type Database } from './sqlite-driver.js';
 import { type Writer } from './writer.js';
 
-const NONCE = 12;
-const TAG = 16;
+interface SecretRow {
+  readonly ref: string;
+  readonly workspace: string;
+  readonly sealed: Uint8Array;
+}
 
-/** Vault in data.db. Sealed with AES-256-GCM as nonce, tag, ciphertext; ref and workspace are authenticated with it. */
+/** Vault in data.db. */
 export class EmbeddedVault implements Vault {
+  private readonly seal: SecretSeal;
+
   constructor(
     private readonly writer: Writer,
     private readonly reader: Database,
-    private readonly key: Buffer,
+    key: Buffer,
   ) {
-    if (key.length !== 32) throw new Error(`the secret key must be 32 bytes, it has ${key.length}`);
+    this.seal = new SecretSeal(key);
   }
 
   async put(ref: string, workspaceId: string, plaintext: string): Promise<void> {
-    const nonce = randomBytes(NONCE);
-    const cipher = createCipheriv('aes-256-gcm', this.key, nonce).setAAD(bound(ref, workspaceId));
-    const ciphertext = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()]);
-    const sealed = Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]);
+    const sealed = this.seal.seal(ref, workspaceId, plaintext);
     await this.writer.submit('put_secret', { ref, workspace: workspaceId, sealed }, sealed.length + 200);
   }
 
@@ -28,24 +31,21 @@ export class EmbeddedVault implements Vault {
     const row = this.reader
       .sql('SELECT sealed FROM secrets WHERE ref = ? AND workspace = ?')
       .get<{ sealed: Uint8Array }>(ref, workspaceId);
-    if (!row) return undefined;
-    const sealed = Buffer.from(row.sealed);
-    try {
-      const decipher = createDecipheriv('aes-256-gcm', this.key, sealed.subarray(0, NONCE))
-        .setAAD(bound(ref, workspaceId))
-        .setAuthTag(sealed.subarray(NONCE, NONCE + TAG));
-      return Buffer.concat([decipher.update(sealed.subarray(NONCE + TAG)), decipher.final()]).toString('utf8');
-    } catch (error) {
-      throw new Error(
-        `secret ${ref} cannot be decrypted: it was written with another key (SLUICE_SECRET_KEY), or is damaged`,
-        { cause: error },
-      );
-    }
+    return row && this.seal.open(ref, workspaceId, row.sealed);
   }
 
   async delete(ref: string): Promise<void> {
     await this.writer.submit('delete_secret', ref);
   }
-}
 
-const bound = (ref: string, workspaceId: string): Buffer => Buffer.from(JSON.stringify([ref, workspaceId]));
+  async *entries(): AsyncIterable<{ ref: string; workspaceId: string; plaintext: string }> {
+    const page = this.reader.sql('SELECT ref, workspace, sealed FROM secrets WHERE ref > ? ORDER BY ref LIMIT ?');
+    const rows = pagesByKey<SecretRow>(
+      (after, limit) => page.all(after, limit),
+      ({ ref }) => ref,
+    );
+    for (const { ref, workspace, sealed } of rows) {
+      yield { ref, workspaceId: workspace, plaintext: this.seal.open(ref, workspace, sealed) };
+    }
+  }
+}

@@ -25,6 +25,9 @@ export class InMemoryVault implements Vault {
   async delete(ref: string): Promise<void> {
     this.secrets.delete(ref);
   }
+  async *entries(): AsyncIterable<{ ref: string; workspaceId: string; plaintext: string }> {
+    for (const [ref, secret] of this.secrets) yield { ref, ...secret };
+  }
 }
 
 /** Moves by one millisecond with every look, so that what is made later sorts later. */

@@ -6,7 +6,7 @@ const EMPTY: SourceState = { version: 0, progress: { through: -1, above: [] }, d
 /** A RunJournal for tests: what was committed stays when the runner is made anew, as after a crash. */
 export class InMemoryJournal implements RunJournal {
   readonly states = new Map<string, SourceState>();
-  readonly inbox = new Map<string, Set<string>>();
+  readonly remembered = new Map<string, Set<string>>();
   readonly records: LogRecord[] = [];
   readonly commits: RunCommit[] = [];
   /** How many of the next commits fail, as a full disk would make them. */
@@ -19,7 +19,7 @@ export class InMemoryJournal implements RunJournal {
   }
 
   async seen(sourceId: string, invocationIds: readonly string[]): Promise<ReadonlySet<string>> {
-    const known = this.inbox.get(sourceId) ?? new Set<string>();
+    const known = this.remembered.get(sourceId) ?? new Set<string>();
     return new Set(invocationIds.filter((id) => known.has(id)));
   }
 
@@ -41,15 +41,23 @@ export class InMemoryJournal implements RunJournal {
     const dedupe: Record<string, DedupeCache> = { ...state.dedupe, ...commit.dedupe };
     const { progress, lastEventId } = commit;
     this.states.set(commit.sourceId, { version: state.version + 1, progress, dedupe, db, lastEventId });
-    const inbox = this.inbox.get(commit.sourceId) ?? new Set<string>();
+    const inbox = this.remembered.get(commit.sourceId) ?? new Set<string>();
     for (const id of commit.inbox) inbox.add(id);
-    this.inbox.set(commit.sourceId, inbox);
+    this.remembered.set(commit.sourceId, inbox);
     this.records.push(...commit.records);
     this.commits.push(commit);
   }
 
+  async *sources(): AsyncIterable<string> {
+    yield* this.states.keys();
+  }
+
+  async inbox(sourceId: string): Promise<readonly string[]> {
+    return [...(this.remembered.get(sourceId) ?? [])];
+  }
+
   async drop(sourceId: string): Promise<void> {
     this.states.delete(sourceId);
-    this.inbox.delete(sourceId);
+    this.remembered.delete(sourceId);
   }
 }

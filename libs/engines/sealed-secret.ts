@@ -1,0 +1,37 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+const NONCE = 12;
+const TAG = 16;
+
+/** Seals secrets with AES-256-GCM as nonce, tag, ciphertext; ref and workspace are authenticated with it. */
+export class SecretSeal {
+  /** `key`: 32 bytes. */
+  constructor(private readonly key: Buffer) {
+    if (key.length !== 32) throw new Error(`the secret key must be 32 bytes, it has ${key.length}`);
+  }
+
+  seal(ref: string, workspaceId: string, plaintext: string): Buffer {
+    const nonce = randomBytes(NONCE);
+    const cipher = createCipheriv('aes-256-gcm', this.key, nonce).setAAD(bound(ref, workspaceId));
+    const ciphertext = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()]);
+    return Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]);
+  }
+
+  /** Throws when it was sealed with another key, for another ref or workspace, or is damaged. */
+  open(ref: string, workspaceId: string, sealed: Uint8Array): string {
+    const bytes = Buffer.from(sealed);
+    try {
+      const decipher = createDecipheriv('aes-256-gcm', this.key, bytes.subarray(0, NONCE))
+        .setAAD(bound(ref, workspaceId))
+        .setAuthTag(bytes.subarray(NONCE, NONCE + TAG));
+      return Buffer.concat([decipher.update(bytes.subarray(NONCE + TAG)), decipher.final()]).toString('utf8');
+    } catch (error) {
+      throw new Error(
+        `secret ${ref} cannot be decrypted: it was written with another key (SLUICE_SECRET_KEY), or is damaged`,
+        { cause: error },
+      );
+    }
+  }
+}
+
+const bound = (ref: string, workspaceId: string): Buffer => Buffer.from(JSON.stringify([ref, workspaceId]));
