@@ -13,7 +13,7 @@ import { WebhooksModule } from '#libs/webhooks/index.js';
 /** What the contexts ask for by token, made by the start-up before Nest. */
 @Global()
 @Module({})
-class PortsModule {
+export class PortsModule {
   static register(providers: readonly Provider[]): DynamicModule {
     return {
       module: PortsModule,

@@ -6,15 +6,18 @@ import {
   CODE_LIMITS,
   COMPONENT_FETCHER,
   COMPONENT_INSPECTOR,
+  type ComponentInspector,
   componentDecider,
   crawledFetcher,
   DEFAULT_CODE_LIMITS,
 } from '#libs/components/index.js';
 import { type Config, maxApiBodyBytes } from '#libs/config/index.js';
+import { type Egress } from '#libs/egress/guarded-dispatcher.js';
 import { fetchText } from '#libs/egress/fetch-text.js';
-import { APPLIED_EVENTS, EMITTERS, EVENT_SETTINGS, storedEvents } from '#libs/events/index.js';
-import { configureHttp } from '#libs/http/configure-http.js';
-import { type ReactorRunner } from '#libs/kernel/reactor.js';
+import { APPLIED_EVENTS, type AppliedRecords, EMITTERS, EVENT_SETTINGS, storedEvents } from '#libs/events/index.js';
+import { configureHttp, type HttpHalf } from '#libs/http/configure-http.js';
+import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
+import { type ResponseRelay } from '#libs/ingress/response-relay.js';
 import { manualRuns } from '#libs/ingress/manual-runs.js';
 import {
   BLOBS,
@@ -32,33 +35,42 @@ import {
   type EndpointUrls,
   HOOK_RUNNER,
   MANUAL_RUNS,
+  type ManualRuns,
   SOURCE_TOPICS,
   sourceDecider,
 } from '#libs/sources/index.js';
+import { type HookRunner, type SourceTopics } from '#libs/sources/published.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { STREAM_LOG, TOPIC_POLICY } from '#libs/stream-log/tokens.js';
 import { RESOURCES, subscription } from '#libs/subscriptions/index.js';
 import { apiKey, CallersView, user, workspace } from '#libs/tenancy/index.js';
 import { CALLERS, USAGE } from '#libs/tenancy/published.js';
-import { RETAINED_EVENTS, webhook, WEBHOOK_TOPICS } from '#libs/webhooks/index.js';
+import { RETAINED_EVENTS, webhook, WEBHOOK_TOPICS, type WebhookTopics } from '#libs/webhooks/index.js';
 import { ApiModule } from './api.module.js';
 import { httpObserver, type Logger, METRICS, type Metrics, READINESS, type Readiness } from '#libs/telemetry/index.js';
 import { type ControlPlane } from './control-plane.js';
-import { type DataPlane } from './data-plane.js';
-import { readYourWritesAndReactions } from './read-your-writes.js';
-import { type Sandboxing } from './sandboxing.js';
 
 export interface ApiOptions {
   readonly config: Config;
   readonly plane: ControlPlane;
-  readonly dataPlane: DataPlane;
-  readonly sandboxing: Sandboxing;
-  readonly reactors: readonly ReactorRunner[];
+  readonly topics: TopicPolicy;
+  /** When an answer, or a query that carries a position, may come. */
+  readonly readYourWrites: ReadYourWrites;
+  readonly hookRunner: HookRunner;
+  readonly manualRuns: ManualRuns;
+  readonly sourceTopics: SourceTopics;
+  readonly webhookTopics: WebhookTopics;
+  readonly appliedEvents: AppliedRecords;
+  readonly inspector: ComponentInspector;
+  readonly egress: Pick<Egress, 'dispatcher'>;
   readonly urls: EndpointUrls;
   readonly metrics: Metrics;
   readonly readiness: Readiness;
   readonly logger: LoggerService;
   readonly log: Logger;
   readonly shuttingDown: () => boolean;
+  /** Which half of the API this process has; the other half answers 421. */
+  readonly serves: HttpHalf;
 }
 
 /** Kinds of resources whose history `GET /v1/audit/{id}` shows. */
@@ -72,19 +84,9 @@ const auditableResources: readonly AuditableResource[] = [
   auditable('wh', webhook),
 ];
 
-const providersOf = ({
-  config,
-  plane,
-  dataPlane,
-  sandboxing,
-  reactors,
-  urls,
-  metrics,
-  readiness,
-}: ApiOptions): Provider[] => {
+const providersOf = (options: ApiOptions): Provider[] => {
+  const { config, plane, egress } = options;
   const { engines, clock, views } = plane;
-  const { topics, relay, runner, summaries } = dataPlane;
-  const timeoutMs = (config.runTimeoutS ?? 30) * 1_000 + 1_000;
   const given = (provide: symbol, useValue: unknown): Provider => ({ provide, useValue });
   return [
     given(CLOCK, clock),
@@ -95,40 +97,47 @@ const providersOf = ({
     given(STREAM_LOG, engines.log),
     given(UPCASTERS, plane.upcasters),
     given(HANDLE_COMMAND, plane.handleCommand),
-    given(READ_YOUR_WRITES, readYourWritesAndReactions(plane.projectors, engines.events, reactors)),
-    given(TOPIC_POLICY, topics),
+    given(READ_YOUR_WRITES, options.readYourWrites),
+    given(TOPIC_POLICY, options.topics),
     { provide: CallersView, useValue: views.callers },
     given(CALLERS, views.callers),
     given(USAGE, plane.usage),
     given(RESOURCES, views.resources),
     given(EMITTERS, views.sources),
     given(AUDITABLE_RESOURCES, auditableResources),
-    given(COMPONENT_INSPECTOR, sandboxing.inspector),
+    given(COMPONENT_INSPECTOR, options.inspector),
     given(CODE_LIMITS, { ...DEFAULT_CODE_LIMITS, fileBytes: config.codeMaxKb * 1024 }),
     given(
       COMPONENT_FETCHER,
-      crawledFetcher((url) => fetchText(url, { dispatcher: sandboxing.egress.dispatcher })),
+      crawledFetcher((url) => fetchText(url, { dispatcher: egress.dispatcher })),
     ),
-    given(HOOK_RUNNER, runner),
-    given(SOURCE_TOPICS, dataPlane.sourceTopics),
-    given(WEBHOOK_TOPICS, dataPlane.webhookTopics),
+    given(HOOK_RUNNER, options.hookRunner),
+    given(SOURCE_TOPICS, options.sourceTopics),
+    given(WEBHOOK_TOPICS, options.webhookTopics),
     given(RETAINED_EVENTS, storedEvents(engines.readModels)),
-    given(ENDPOINT_URLS, urls),
-    given(METRICS, metrics),
-    given(READINESS, readiness),
-    given(APPLIED_EVENTS, summaries),
+    given(ENDPOINT_URLS, options.urls),
+    given(METRICS, options.metrics),
+    given(READINESS, options.readiness),
+    given(APPLIED_EVENTS, options.appliedEvents),
     given(EVENT_SETTINGS, { retained: config.eventsKept }),
-    given(
-      MANUAL_RUNS,
-      manualRuns({
-        ...{ log: engines.log, topics, relay, clock, timeoutMs },
-        defaultEvent: (sourceId) => {
-          const timer = views.sources.find(sourceId)?.definition.timers[0];
-          return timer ? tickEvent(timer, clock.now()) : '{}';
-        },
-      }),
-    ),
+    given(MANUAL_RUNS, options.manualRuns),
   ];
+};
+
+/** Runs that a person asks for; the answer comes back through `relay`. */
+export const manualRunsOf = (
+  { config, plane, topics }: Pick<ApiOptions, 'config' | 'plane' | 'topics'>,
+  relay: ResponseRelay,
+): ManualRuns => {
+  const { engines, clock, views } = plane;
+  return manualRuns({
+    ...{ log: engines.log, topics, relay, clock },
+    timeoutMs: (config.runTimeoutS ?? 30) * 1_000 + 1_000,
+    defaultEvent: (sourceId) => {
+      const timer = views.sources.find(sourceId)?.definition.timers[0];
+      return timer ? tickEvent(timer, clock.now()) : '{}';
+    },
+  });
 };
 
 /** Nest's application, ready to be handed requests; it does not listen by itself. */
@@ -137,6 +146,8 @@ export const createApi = async (options: ApiOptions): Promise<NestExpressApplica
   const module = ApiModule.register(providersOf(options), {
     requestsPerMinute: config.apiRate,
     burst: config.apiBurst,
+    // The change is made: across processes the answer does not turn to an error when one of them lags.
+    answersUnapplied: config.engine === 'distributed',
   });
   const app = await NestFactory.create<NestExpressApplication>(module, {
     bodyParser: false,
@@ -147,6 +158,7 @@ export const createApi = async (options: ApiOptions): Promise<NestExpressApplica
     maxBodyBytes: maxApiBodyBytes(config),
     corsOrigins: config.corsOrigins,
     shuttingDown,
+    serves: options.serves,
     onFinished: httpObserver(log, metrics),
   });
   await app.init();

@@ -1,25 +1,33 @@
 import { componentsProjections } from '#libs/components/index.js';
-import { type Engines } from './engines.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { commandHandler, type HandleCommand } from '#libs/kernel/handle-command.js';
 import { type Projection } from '#libs/kernel/projection.js';
 import { Projectors } from '#libs/kernel/projectors.js';
 import { type Reactor, ReactorRunner } from '#libs/kernel/reactor.js';
 import { Upcasters } from '#libs/kernel/upcasting.js';
+import { ViewFollower } from '#libs/kernel/view-follower.js';
 import { sourcesProjections } from '#libs/sources/index.js';
 import { subscriptionProjections } from '#libs/subscriptions/index.js';
 import { tenancyProjections, UsageMeter } from '#libs/tenancy/index.js';
 import { webhookProjections } from '#libs/webhooks/index.js';
+import { type Engines } from './engines.js';
 import { makeViews, type Views } from './views.js';
 
+/** What every process has of the control plane. */
 export interface ControlPlane {
   readonly engines: Engines;
   readonly clock: Clock;
   readonly upcasters: Upcasters;
   readonly handleCommand: HandleCommand;
   readonly views: Views;
-  readonly projectors: Projectors;
+  /** Feeds the views. */
+  readonly follower: ViewFollower;
   readonly usage: UsageMeter;
+}
+
+/** With every read model kept in this process too. */
+export interface WholeControlPlane extends ControlPlane {
+  readonly projectors: Projectors;
 }
 
 /** Every read model over the event log; `sluice rebuild` makes the same ones anew. */
@@ -39,24 +47,36 @@ export const startControlPlane = async (
   engines: Engines,
   clock: Clock,
   onFailure: (error: Error) => void,
+): Promise<WholeControlPlane> => {
+  const upcasters = makeUpcasters();
+  const views = makeViews(clock);
+  const { events, readModels } = engines;
+  const projectors = new Projectors({ events, readModels, upcasters, projections, views: views.all, onFailure });
+  await projectors.start();
+  return { ...parts(engines, clock, upcasters), views, follower: projectors.views, projectors };
+};
+
+/** Command handling and tables in memory, caught up with the log; the read models are another process's. */
+export const followControlPlane = async (
+  engines: Engines,
+  clock: Clock,
+  onFailure: (error: Error) => void,
 ): Promise<ControlPlane> => {
   const upcasters = makeUpcasters();
   const views = makeViews(clock);
-  const projectors = new Projectors({
-    events: engines.events,
-    readModels: engines.readModels,
-    upcasters,
-    projections,
-    views: views.all,
-    onFailure,
-  });
-  await projectors.start();
-  const handleCommand = commandHandler({ store: engines.events, upcasters });
-  return { engines, clock, upcasters, handleCommand, views, projectors, usage: new UsageMeter(clock) };
+  const follower = new ViewFollower({ events: engines.events, upcasters, views: views.all, onFailure });
+  await follower.start();
+  return { ...parts(engines, clock, upcasters), views, follower };
 };
 
+const parts = (engines: Engines, clock: Clock, upcasters: Upcasters) => ({
+  ...{ engines, clock, upcasters },
+  handleCommand: commandHandler({ store: engines.events, upcasters }),
+  usage: new UsageMeter(clock, engines.usage),
+});
+
 export const startReactors = async (
-  { engines, upcasters }: ControlPlane,
+  { engines, upcasters }: Pick<ControlPlane, 'engines' | 'upcasters'>,
   reactors: readonly Reactor[],
   onFailure: (error: Error) => void,
 ): Promise<readonly ReactorRunner[]> => {

@@ -1,22 +1,26 @@
 import { type Config } from '#libs/config/index.js';
 import { Ingress } from '#libs/ingress/ingress.js';
+import { type PressureGate } from '#libs/ingress/pressure-gate.js';
 import { RateLimit } from '#libs/ingress/rate-limit.js';
+import { type ResponseRelay } from '#libs/ingress/response-relay.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type Logger, type Metrics } from '#libs/telemetry/index.js';
 import { type ControlPlane } from './control-plane.js';
-import { type DataPlane } from './data-plane.js';
 
 export interface IngressOptions {
   readonly config: Config;
   readonly plane: ControlPlane;
-  readonly dataPlane: DataPlane;
+  readonly topics: TopicPolicy;
+  readonly relay: ResponseRelay;
+  readonly gate: PressureGate;
   readonly metrics: Metrics;
   readonly logger: Logger;
 }
 
-export const makeIngress = ({ config, plane, dataPlane, metrics, logger }: IngressOptions): Ingress =>
+export const makeIngress = ({ config, plane, topics, relay, gate, metrics, logger }: IngressOptions): Ingress =>
   new Ingress({
     endpoint: (key) => plane.views.sources.endpoint(key),
-    ...{ log: plane.engines.log, topics: dataPlane.topics, relay: dataPlane.relay, gate: dataPlane.gate },
+    ...{ log: plane.engines.log, topics, relay, gate },
     rate: new RateLimit(config.endpointRate, config.endpointBurst),
     domain: config.endpointDomain,
     maxBodyBytes: config.maxBodyKb * 1024,

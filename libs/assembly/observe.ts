@@ -1,11 +1,11 @@
 import { type ReactorRunner } from '#libs/kernel/reactor.js';
 import { type Metrics, type Readiness } from '#libs/telemetry/index.js';
-import { type ControlPlane } from './control-plane.js';
+import { type WholeControlPlane } from './control-plane.js';
 import { type DataPlane } from './data-plane.js';
 import { type Sandboxing } from './sandboxing.js';
 
 export interface Observed {
-  readonly plane: ControlPlane;
+  readonly plane: WholeControlPlane;
   readonly dataPlane: DataPlane;
   readonly sandboxing: Sandboxing;
   readonly engines: { stats(): { readonly opsPerCommit: number; readonly queuedBytes: number } };

@@ -1,18 +1,24 @@
 import { EventsOfDeletedSources } from '#libs/events/index.js';
 import { type Reactor } from '#libs/kernel/reactor.js';
+import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
+import { type StreamProjector } from '#libs/stream-log/stream-projector.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { SubscriptionsOfDeletedResources } from '#libs/subscriptions/index.js';
-import { WebhookCleanUp } from '#libs/webhooks/index.js';
+import { WebhookCleanUp, type WebhookTopics } from '#libs/webhooks/index.js';
 import { type ControlPlane } from './control-plane.js';
-import { type DataPlane } from './data-plane.js';
 
-/** What must follow from a deletion, durably. */
-export const cleanUpReactors = (plane: ControlPlane, dataPlane: DataPlane): readonly Reactor[] => {
-  const { engines, handleCommand, projectors, clock } = plane;
-  const { events, readModels, vault } = engines;
-  const { topics, summaries, attempts, webhookTopics } = dataPlane;
-  return [
-    new SubscriptionsOfDeletedResources({ events, handleCommand, readModels, readYourWrites: projectors, clock }),
-    new WebhookCleanUp({ events, vault, attempts, topics: webhookTopics }),
-    new EventsOfDeletedSources({ summaries, topics }),
-  ];
+/** What must follow from a deletion, durably. The latter two clean up after a projector, in whose process they run. */
+
+export const subscriptionsCleanUp = (plane: ControlPlane, readYourWrites: ReadYourWrites): Reactor => {
+  const { engines, handleCommand, clock } = plane;
+  const { events, readModels } = engines;
+  return new SubscriptionsOfDeletedResources({ events, handleCommand, readModels, readYourWrites, clock });
+};
+
+export const eventsCleanUp = (summaries: StreamProjector, topics: TopicPolicy): Reactor =>
+  new EventsOfDeletedSources({ summaries, topics });
+
+export const webhooksCleanUp = (plane: ControlPlane, attempts: StreamProjector, topics: WebhookTopics): Reactor => {
+  const { events, vault } = plane.engines;
+  return new WebhookCleanUp({ events, vault, attempts, topics });
 };

@@ -1,8 +1,7 @@
 import { type Config } from '#libs/config/index.js';
 import { rebuildProjection } from '#libs/kernel/projector.js';
 import { makeUpcasters, projections } from './control-plane.js';
-import { streamProjections } from './data-plane.js';
-import { StreamProjector } from '#libs/stream-log/stream-projector.js';
+import { streamProjections, streamProjector } from './stream-projections.js';
 import { type Engines } from './engines.js';
 
 export interface Rebuilt {
@@ -42,8 +41,9 @@ export const rebuildReadModels = async (
       rebuildProjection({ projection, readModels, events, upcasters }, progress),
     );
   }
-  for (const projection of streamProjections(config)) {
-    const projector = new StreamProjector({ projection, log, readModels, onFailure: () => undefined });
+  for (const projection of Object.values(streamProjections(config))) {
+    // It follows nothing: whatever goes wrong is thrown by `rebuild`.
+    const projector = streamProjector({ log, readModels }, projection, () => undefined);
     await timed(projection.name, (progress) => projector.rebuild(progress));
   }
   return rebuilt;

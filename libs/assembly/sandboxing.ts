@@ -42,6 +42,19 @@ export const startSandboxing = async (config: Config): Promise<Sandboxing> => {
   };
 };
 
+/** Where a component is looked at before it is deployed: a jail without network. */
+export const startInspecting = async (config: Config): Promise<Pick<Sandboxing, 'egress' | 'inspector' | 'close'>> => {
+  const egress = createEgress({ allow: config.egressAllow });
+  const inspector = createInspector({ level: await detectIsolation(config.isolation), memoryMb: config.memoryMb });
+  return {
+    ...{ egress, inspector },
+    async close() {
+      await inspector.close();
+      await egress.close();
+    },
+  };
+};
+
 /**
  * Without a jail, components of one workspace could reach what another's process holds. Whoever runs several workspaces
  * must have said that this is wanted. Throws when it was not.

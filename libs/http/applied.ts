@@ -7,6 +7,7 @@ import { READ_YOUR_WRITES } from '#libs/kernel/tokens.js';
 
 export const POSITION_HEADER = 'X-Sluice-Position';
 export const APPLIED_TIMEOUT_MS = Symbol('AppliedTimeoutMs');
+export const ANSWERS_UNAPPLIED = Symbol('AnswersUnapplied');
 
 /** Makes a command's answer come after the read models hold what it wrote (architecture.md, "Read-your-writes"). */
 @Injectable()
@@ -14,13 +15,17 @@ export class Applied {
   constructor(
     @Inject(READ_YOUR_WRITES) private readonly readModels: ReadYourWrites,
     @Optional() @Inject(APPLIED_TIMEOUT_MS) private readonly timeoutMs: number = 2000,
+    @Optional() @Inject(ANSWERS_UNAPPLIED) private readonly answersUnapplied: boolean = false,
   ) {}
 
-  /** Call after every command; undefined (a no-op) returns at once. Throws request.not_caught_up, the change is made. */
+  /**
+   * Call after every command; undefined (a no-op) returns at once. Throws request.not_caught_up (the change is made),
+   * unless this process is to answer in any case: reads that carry the position wait for it.
+   */
   async settle(response: Response, position: Position | undefined): Promise<void> {
     if (position === undefined) return;
     response.setHeader(POSITION_HEADER, position);
-    if (await this.readModels.waitFor(position, this.timeoutMs)) return;
+    if ((await this.readModels.waitFor(position, this.timeoutMs)) || this.answersUnapplied) return;
     throw new DomainError(
       'request.not_caught_up',
       `the change is made at log position ${position}, but reads do not show it yet after ${this.timeoutMs} ms: ` +

@@ -9,6 +9,9 @@ import { normaliseUrl } from './normalise-url.js';
 import { openApiRoute } from './openapi-route.js';
 import { beginRequest, callerIfAny, requestIdOf } from './request-state.js';
 
+/** Commands change something: every method but GET, HEAD and OPTIONS. */
+export type HttpHalf = 'everything' | 'commands' | 'queries';
+
 export interface ConfigureHttpOptions {
   /** Largest request body, bytes. */
   readonly maxBodyBytes: number;
@@ -16,6 +19,8 @@ export interface ConfigureHttpOptions {
   readonly corsOrigins?: readonly string[];
   /** True from the moment that the process was told to stop: requests are answered 503. */
   readonly shuttingDown?: () => boolean;
+  /** What this process answers of the API; for the rest it says who does, with 421. Default: everything. */
+  readonly serves?: HttpHalf;
   /** Called once for each request, when its answer is sent or the client is gone. */
   readonly onFinished?: (request: FinishedRequest) => void;
 }
@@ -58,6 +63,7 @@ export const configureHttp = (app: NestExpressApplication, options: ConfigureHtt
   }
   if (options.shuttingDown) app.use(refuseWhen(options.shuttingDown));
   app.use(normalised);
+  if (options.serves !== undefined && options.serves !== 'everything') app.use(refuseOtherHalf(options.serves));
   app.use(openApiRoute(app));
   const readers = bodyReader(options.maxBodyBytes);
   for (const reader of readers) app.use(forKnown(app.get<Callers>(CALLERS), reader));
@@ -104,6 +110,22 @@ const forKnown =
     if (isKnown(request, callers)) return reader(request, response, next);
     request.body = {};
     next();
+  };
+
+const QUERY_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+const refuseOtherHalf =
+  (serves: 'commands' | 'queries'): RequestHandler =>
+  (request, _response, next) => {
+    const isQuery = QUERY_METHODS.has(request.method);
+    if (!request.path.startsWith('/v1/') || isQuery === (serves === 'queries')) {
+      next();
+      return;
+    }
+    const text = isQuery
+      ? 'this process takes changes only: reads are answered by query-api'
+      : 'this process answers reads only: changes are taken by command-api';
+    next(new DomainError('request.misdirected', `${text}; what is in front of both tells them apart by method`));
   };
 
 const refuseWhen =

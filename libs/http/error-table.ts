@@ -55,6 +55,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   'event.invalid_id': { status: 400, word: 'invalid_event_id' },
   'audit.not_found': { status: 404, word: 'not_found' },
   'audit.invalid_at': { status: 400, word: 'invalid_at' },
+  'request.misdirected': { status: 421, word: 'misdirected' },
   'platform.unavailable': { status: 503, word: 'unavailable', retryAfter: 2 },
   'platform.shutting_down': { status: 503, word: 'shutting_down', retryAfter: 5 },
 };

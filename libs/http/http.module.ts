@@ -1,7 +1,7 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
 import { ApiKeyGuard } from './api-key.guard.js';
-import { Applied, APPLIED_TIMEOUT_MS } from './applied.js';
+import { ANSWERS_UNAPPLIED, Applied, APPLIED_TIMEOUT_MS } from './applied.js';
 import { ErrorFilter } from './error-filter.js';
 import { FieldsInterceptor } from './fields.interceptor.js';
 import { DEFAULT_HTTP_SETTINGS, HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
@@ -11,18 +11,21 @@ import { RateLimitGuard } from './rate-limit.guard.js';
 export interface HttpModuleOptions extends Partial<HttpSettings> {
   /** How long a command's answer, or a query that carries a position, waits for the read models. */
   readonly appliedTimeoutMs?: number;
+  /** A command is answered after that time also when the read models have not got there; else with an error. */
+  readonly answersUnapplied?: boolean;
 }
 
 /** The global guards, interceptors and the error filter. Needs, from a global module: CALLERS, READ_YOUR_WRITES, CLOCK. */
 @Global()
 @Module({})
 export class HttpModule {
-  static register({ appliedTimeoutMs = 2000, ...settings }: HttpModuleOptions = {}): DynamicModule {
+  static register({ appliedTimeoutMs = 2000, answersUnapplied = false, ...settings }: HttpModuleOptions = {}): DynamicModule {
     return {
       module: HttpModule,
       providers: [
         Applied,
         { provide: APPLIED_TIMEOUT_MS, useValue: appliedTimeoutMs },
+        { provide: ANSWERS_UNAPPLIED, useValue: answersUnapplied },
         { provide: HTTP_SETTINGS, useValue: { ...DEFAULT_HTTP_SETTINGS, ...settings } },
         { provide: APP_FILTER, useClass: ErrorFilter },
         // In this order: who asks, then how often.

@@ -48,5 +48,6 @@ export type ErrorCode =
   | 'event.invalid_id'
   | 'audit.not_found'
   | 'audit.invalid_at'
+  | 'request.misdirected'
   | 'platform.unavailable'
   | 'platform.shutting_down';

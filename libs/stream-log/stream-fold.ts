@@ -1,4 +1,10 @@
-import { type Checkpoint, type Doc, type ReadModelStore, type ReadModelWrite } from '#libs/kernel/read-model-store.js';
+import {
+  type Checkpoint,
+  type CollectionSchema,
+  type Doc,
+  type ReadModelStore,
+  type ReadModelWrite,
+} from '#libs/kernel/read-model-store.js';
 import { foldRecords, GroupSizes, type StreamProjection } from './stream-projection.js';
 import { type StoredRecord } from './stream-log.js';
 
@@ -29,13 +35,21 @@ export class StreamFold {
     this.sizes = new GroupSizes(projection.keep.newest);
   }
 
+  /** The same as `appliedTo`, for who only reads the read model; of the active generation unless told otherwise. */
+  static async storedOffset(
+    readModels: ReadModelStore,
+    schema: CollectionSchema,
+    lane: string,
+    generation?: number,
+  ): Promise<number> {
+    return (await readModels.get<LaneDoc>(schema, laneDocId(lane), generation))?.offset ?? -1;
+  }
+
   /** -1 when nothing of the lane was applied. */
   async appliedTo(lane: string): Promise<number> {
     const known = this.applied.get(lane);
     if (known !== undefined) return known;
-    const { schema } = this.projection;
-    const doc = await this.readModels.get<LaneDoc>(schema, laneDocId(lane), this.generation);
-    const offset = doc?.offset ?? -1;
+    const offset = await StreamFold.storedOffset(this.readModels, this.projection.schema, lane, this.generation);
     this.applied.set(lane, offset);
     return offset;
   }

@@ -1,16 +1,18 @@
-import { createApi } from '#libs/assembly/api.js';
-import { type ControlPlane, startControlPlane, startReactors } from '#libs/assembly/control-plane.js';
-import { type DataPlane, startDataPlane } from '#libs/assembly/data-plane.js';
+import { createApi, manualRunsOf } from '#libs/assembly/api.js';
+import { startControlPlane, startReactors, type WholeControlPlane } from '#libs/assembly/control-plane.js';
+import { startDataPlane } from '#libs/assembly/data-plane.js';
 import { Front, type Handler } from '#libs/assembly/front.js';
 import { makeIngress } from '#libs/assembly/make-ingress.js';
 import { observe } from '#libs/assembly/observe.js';
-import { cleanUpReactors } from '#libs/assembly/reactors.js';
+import { readYourWritesAndReactions } from '#libs/assembly/read-your-writes.js';
+import { eventsCleanUp, subscriptionsCleanUp, webhooksCleanUp } from '#libs/assembly/reactors.js';
 import { checkIsolation, startSandboxing } from '#libs/assembly/sandboxing.js';
 import { Shutdown } from '#libs/assembly/shutdown.js';
+import { reconcile, startUpkeep } from '#libs/assembly/upkeep.js';
 import { type Config, loadConfig, publicUrlOf, secretKeyOf, WrongSettings } from '#libs/config/index.js';
 import { openEmbedded } from '#libs/engines/embedded/index.js';
 import { systemClock } from '#libs/kernel/clock.js';
-import { hostEndpointUrls, pathEndpointUrls, type Reconciled, reconcileSources } from '#libs/sources/index.js';
+import { hostEndpointUrls, pathEndpointUrls } from '#libs/sources/index.js';
 import { createLogger, type Logger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
 import { bootstrap } from '#libs/tenancy/index.js';
 import { announce, writeServerFile } from './announce.js';
@@ -26,12 +28,7 @@ const readSettings = (): { config: Config; logger: Logger } => {
   return { config, logger };
 };
 
-const reconcile = (plane: ControlPlane, { sourceTopics: topics }: DataPlane): Promise<Reconciled> => {
-  const { engines, views, handleCommand: handle, clock } = plane;
-  return reconcileSources({ view: views.sources, handle, topics, vault: engines.vault, clock });
-};
-
-const setUpOwner = async ({ handleCommand, clock, views, projectors }: ControlPlane, config: Config) => {
+const setUpOwner = async ({ handleCommand, clock, views, projectors }: WholeControlPlane, config: Config) => {
   const keysInHand = (userId: string): number => views.callers.keysInHand(userId);
   const owner = await bootstrap({ handleCommand, clock, keysInHand }, config.apiKey ?? undefined);
   if (owner.position !== undefined) await projectors.waitFor(owner.position, 10_000);
@@ -68,6 +65,7 @@ const start = async (): Promise<void> => {
   ]);
   checkIsolation(sandboxing.level, config.isolation, plane.views.callers.workspaceCount());
   shutdown.add('projections', () => plane.projectors.stop());
+  shutdown.add('usage', () => plane.usage.close());
   shutdown.add('sandboxes', () => sandboxing.close());
 
   // 5. The roles that move events.
@@ -76,9 +74,17 @@ const start = async (): Promise<void> => {
   shutdown.add('data plane', () => dataPlane.close());
 
   // 6. What a crash left half done, what the first start makes, and what follows from events.
-  const reconciled = await reconcile(plane, dataPlane);
+  const { topics, relay, gate, summaries, attempts, sourceTopics, webhookTopics } = dataPlane;
+  const reconciled = await reconcile(plane, sourceTopics);
   const owner = await setUpOwner(plane, config);
-  const reactors = await startReactors(plane, cleanUpReactors(plane, dataPlane), onFailure);
+  const reactions = [
+    subscriptionsCleanUp(plane, plane.projectors),
+    webhooksCleanUp(plane, attempts, webhookTopics),
+    eventsCleanUp(summaries, topics),
+  ];
+  const reactors = await startReactors(plane, reactions, onFailure);
+  const upkeep = await startUpkeep({ config, plane, sourceTopics, logger });
+  shutdown.add('upkeep', () => upkeep.stop());
   shutdown.add('reactors', async () => {
     await Promise.all(reactors.map((reactor) => reactor.stop()));
   });
@@ -86,10 +92,18 @@ const start = async (): Promise<void> => {
   // 7. The API and, ahead of it, the endpoints.
   const shuttingDown = (): boolean => shutdown.begun;
   const nestLogger = new NestLogger(logger);
-  const edge = { metrics, readiness, logger: nestLogger, log: logger, shuttingDown };
-  const api = await createApi({ config, plane, dataPlane, sandboxing, reactors, urls, ...edge });
+  const edge = { metrics, readiness, logger: nestLogger, log: logger, shuttingDown, serves: 'everything' } as const;
+  const api = await createApi({
+    ...{ config, plane, topics, sourceTopics, webhookTopics, urls, ...edge },
+    readYourWrites: readYourWritesAndReactions(plane.projectors, engines.events, reactors),
+    hookRunner: dataPlane.runner,
+    manualRuns: manualRunsOf({ config, plane, topics }, relay),
+    appliedEvents: summaries,
+    inspector: sandboxing.inspector,
+    egress: sandboxing.egress,
+  });
   shutdown.add('api', () => api.close());
-  const ingress = makeIngress({ config, plane, dataPlane, metrics, logger });
+  const ingress = makeIngress({ config, plane, topics, relay, gate, metrics, logger });
   const serveApi = api.getHttpAdapter().getInstance() as Handler;
   observe({ plane, dataPlane, sandboxing, engines, reactors, metrics, readiness, shuttingDown });
   front.serve((req, res) => void (ingress.handle(req, res) || serveApi(req, res)));

@@ -1,0 +1,23 @@
+import { type Role } from '#libs/assembly/role.js';
+import { bootstrap } from '#libs/tenancy/index.js';
+
+/** Makes the owner, a workspace and an API key where there are none, in one process at a time; prints a key that it made. */
+export const ownerOnce = async ({ plane, config, logger }: Role): Promise<void> => {
+  const { engines, handleCommand, clock, views, follower } = plane;
+  const lease = await engines.leases.acquire('owner', new AbortController().signal);
+  try {
+    await follower.upToDate(10_000);
+    const keysInHand = (userId: string): number => views.callers.keysInHand(userId);
+    const { key, position } = await bootstrap({ handleCommand, clock, keysInHand }, config.apiKey ?? undefined);
+    if (position !== undefined) await follower.waitFor(position, 10_000);
+    if (key.status === 'given_but_revoked') {
+      logger.warn({}, 'the key in SLUICE_API_KEY was revoked and stays so: give another one');
+    }
+    if (key.status === 'made') {
+      process.stdout.write(`Your API key, shown this once: ${key.secret}\n`);
+      await key.handedOver();
+    }
+  } finally {
+    await lease?.release();
+  }
+};

@@ -1,0 +1,21 @@
+import { LeasedReaders } from '#libs/assembly/leased-readers.js';
+import { runRole } from '#libs/assembly/role.js';
+import { openDistributed } from '#libs/engines/distributed/index.js';
+
+/** Role `projector`: step 7 of the path of an event. Copies share the read models out. Steps 1 to 4 of the start are those of every role. */
+runRole(
+  'projector',
+  openDistributed,
+  async ({ config, plane, topics, logger, metrics, readiness, reporter, closing }) => {
+    // 5. Read models and reactions, each owned by one process.
+    const readers = new LeasedReaders({ config, plane, topics, logger });
+    readers.start();
+    closing('read models', () => readers.close());
+
+    // 6. What it tells of itself.
+    reporter.follows(() => readers.position());
+    readiness.register('projections', () => readers.status().find(({ failure }) => failure !== undefined)?.failure);
+    metrics.sampled('sluice_readers_owned', 'Read models and reactions that this process keeps', () => readers.owned());
+    metrics.sampled('sluice_projections_backlog', 'Records not yet in the read models', () => readers.backlog());
+  },
+);

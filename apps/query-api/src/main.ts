@@ -1,0 +1,25 @@
+import { createApi } from '#libs/assembly/api.js';
+import { readModelsApplied } from '#libs/assembly/cluster.js';
+import { queriesOnly } from '#libs/assembly/queries-only.js';
+import { type Handler } from '#libs/assembly/front.js';
+import { runRole } from '#libs/assembly/role.js';
+import { webhookTopics } from '#libs/assembly/topic-policy.js';
+import { openDistributed } from '#libs/engines/distributed/index.js';
+
+/** Role `query-api`, any number of copies: every read of the API. Steps 1 to 4 of the start are those of every role. */
+runRole('query-api', openDistributed, async (role) => {
+  const { config, plane, topics, urls, front, metrics, readiness, nestLogger, logger, shuttingDown, closing } = role;
+  const { readModels, log, schedule } = plane.engines;
+
+  // 5. The API without what changes anything.
+  const api = await createApi({
+    ...{ config, plane, topics, urls, metrics, readiness, logger: nestLogger, log: logger, shuttingDown },
+    ...queriesOnly,
+    readYourWrites: readModelsApplied(readModels, plane.follower),
+    webhookTopics: webhookTopics(log, topics, schedule),
+    serves: 'queries',
+  });
+  closing('api', () => api.close());
+  front.serve(api.getHttpAdapter().getInstance() as Handler);
+  closing('requests', () => front.close(5_000));
+});

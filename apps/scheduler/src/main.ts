@@ -1,0 +1,26 @@
+import { runRole } from '#libs/assembly/role.js';
+import { startTimers } from '#libs/assembly/data-plane.js';
+import { openDistributed } from '#libs/engines/distributed/index.js';
+import { type Scheduler } from '#libs/scheduling/scheduler.js';
+
+/** Role `scheduler`: one copy gives out the ticks, the others stand by. Steps 1 to 4 of the start are those of every role. */
+runRole('scheduler', openDistributed, async ({ config, plane, topics, logger, metrics, leased }) => {
+  // 5. Timers, in the process that holds the lease.
+  let scheduler: Scheduler | undefined;
+  leased({
+    name: 'timers',
+    start: async () => {
+      const started = await startTimers(plane, topics, config, logger);
+      scheduler = started;
+      return {
+        async stop() {
+          scheduler = undefined;
+          await started.close();
+        },
+      };
+    },
+  });
+
+  // 6. What it tells of itself.
+  metrics.sampled('sluice_timers_armed', 'Timers; 0 in a process that stands by', () => scheduler?.size() ?? 0);
+});

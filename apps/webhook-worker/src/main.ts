@@ -1,0 +1,34 @@
+import { startDeliveries } from '#libs/assembly/deliveries.js';
+import { runRole } from '#libs/assembly/role.js';
+import { startRetryPump } from '#libs/delivery/retry-pump.js';
+import { createEgress } from '#libs/egress/guarded-dispatcher.js';
+import { openDistributed } from '#libs/engines/distributed/index.js';
+import { DELIVERIES } from '#libs/stream-log/topics.js';
+
+/** Role `webhook-worker`, any number of copies: step 6 of the path of an event. Steps 1 to 4 of the start are those of every role. */
+runRole('webhook-worker', openDistributed, async (role) => {
+  const { config, plane, topics, logger, metrics, reporter, closing, leased, observeLag } = role;
+
+  // 5. The one way out.
+  const egress = createEgress({ allow: config.egressAllow });
+  closing('egress', () => egress.close());
+
+  // 6. Deliveries, shared out by webhook.
+  const worker = await startDeliveries({ config, plane, topics, egress, metrics, logger, pump: 'elsewhere' });
+  closing('deliveries', () => worker.close());
+
+  // 7. Retries that are due, brought back by one of the copies.
+  leased({
+    name: 'retries',
+    start: async () => {
+      const { log, schedule } = plane.engines;
+      const pump = await startRetryPump({ log, schedule, topics, clock: plane.clock, logger });
+      return { stop: () => pump.close() };
+    },
+  });
+
+  // 8. What it tells of itself.
+  reporter.worksOff(() => worker.pressure());
+  metrics.sampled('sluice_deliveries_in_flight', 'Requests to webhooks that run', () => worker.inFlight());
+  observeLag('webhook-worker', DELIVERIES);
+});

@@ -1,0 +1,219 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Config, loadConfig, publicUrlOf, WrongSettings } from '#libs/config/index.js';
+import { type Clock, systemClock } from '#libs/kernel/clock.js';
+import { newId } from '#libs/kernel/ids.js';
+import { LeasedWork, type LeasedWorkOptions } from '#libs/kernel/leased-work.js';
+import { hostEndpointUrls, pathEndpointUrls, type EndpointUrls } from '#libs/sources/index.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
+import { createLogger, type Logger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
+import { ProcessReporter } from './cluster.js';
+import { type ControlPlane, followControlPlane } from './control-plane.js';
+import { type RemoteEngines } from './engines.js';
+import { Front, type Handler } from './front.js';
+import { Shutdown } from './shutdown.js';
+import { createTelemetryApp } from './telemetry-app.js';
+import { createFixedTopics, topicPolicy } from './topic-policy.js';
+
+export interface OpenEngines {
+  readonly config: Config;
+  readonly clientId: string;
+  readonly clock: Clock;
+  readonly onWarning: (text: string, fields: object) => void;
+  /** Opens an engine, again and again until it is there. */
+  readonly awaiting: <T>(engine: string, open: () => Promise<T>) => Promise<T>;
+}
+
+/** One process of a distributed installation, as the steps of its role find it. */
+export interface Role {
+  readonly id: string;
+  readonly name: string;
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly nestLogger: NestLogger;
+  readonly metrics: Metrics;
+  readonly readiness: Readiness;
+  readonly front: Front;
+  readonly urls: EndpointUrls;
+  readonly plane: ControlPlane;
+  readonly topics: TopicPolicy;
+  readonly reporter: ProcessReporter;
+  /** `/healthz`, `/readyz`, `/metrics`; what a role without routes of its own serves. */
+  readonly serveTelemetry: Handler;
+  readonly shuttingDown: () => boolean;
+  /** Closed in reverse order of these calls. */
+  closing(step: string, close: () => Promise<void>): void;
+  /** Exports how far a consumer group is behind, over all processes. */
+  observeLag(group: string, prefix: string): void;
+  /** Work that one process at a time does; started at once, ended at shutdown. */
+  leased(work: Omit<LeasedWorkOptions, 'leases' | 'onFailure'>): LeasedWork;
+}
+
+/**
+ * Starts one role on the distributed engines and ends the process when that fails. What all roles have in common is
+ * here, in order; `steps` is the role.
+ */
+export const runRole = (
+  name: string,
+  openEngines: (options: OpenEngines) => Promise<RemoteEngines>,
+  steps: (role: Role) => Promise<void>,
+): void => {
+  start(name, openEngines, steps).catch((error: unknown) => {
+    const text =
+      error instanceof WrongSettings || !(error instanceof Error) ? String(error) : (error.stack ?? error.message);
+    process.stderr.write(`sluice ${name} cannot start: ${text.replace(/^Error: /, '')}\n`);
+    process.exit(1);
+  });
+};
+
+const start = async (
+  name: string,
+  openEngines: (options: OpenEngines) => Promise<RemoteEngines>,
+  steps: (role: Role) => Promise<void>,
+): Promise<void> => {
+  const startedAt = performance.now();
+
+  // 1. Settings, logger, the end of the process.
+  const { config, logger } = readSettings(name);
+  const shutdown = new Shutdown(logger);
+  const clock = systemClock;
+  const id = newId('proc', clock.now());
+
+  // 2. The port, and who asks there how this process is: also while it waits for the engines.
+  const front = await Front.listen(config.host, config.port);
+  const metrics = new Metrics();
+  const readiness = new Readiness();
+  const nestLogger = new NestLogger(logger);
+  const telemetry = await createTelemetryApp(metrics, readiness, nestLogger);
+  const serveTelemetry = telemetry.getHttpAdapter().getInstance() as Handler;
+  shutdown.add('telemetry', () => telemetry.close());
+  const starting = { isOver: false };
+  readiness.register('process', () => (shutdown.begun ? 'shutting down' : starting.isOver ? undefined : 'starting'));
+  front.serve(serveTelemetry);
+  shutdown.add('port', () => front.close(5_000));
+
+  // 3. Engines, however long they take to come.
+  const waiting = new EnginesAwaited(logger, readiness, shutdown);
+  const engines = await openEngines({
+    ...{ config, clientId: `${name}-${id}`, clock },
+    onWarning: (text, fields) => logger.warn(fields, text),
+    awaiting: (engine, open) => waiting.until(engine, open),
+  });
+  shutdown.add('engines', () => engines.close());
+  waiting.watch(engines);
+
+  // 4. Topics, and tables in memory caught up with the log.
+  const topics = topicPolicy(config);
+  await createFixedTopics(engines.log, topics);
+  const onFailure = (error: Error): void => logger.fatal({ err: error }, 'projection.stopped');
+  const plane = await followControlPlane(engines, clock, onFailure);
+  shutdown.add('tables in memory', () => plane.follower.stop());
+  shutdown.add('usage', () => plane.usage.close());
+  readiness.register('tables in memory', () => plane.follower.status().failure);
+
+  // 5. The role itself.
+  const onReportFailure = (error: Error): void => logger.warn({ err: error }, 'process.report_failed');
+  const reporter = new ProcessReporter(engines.registry, id, name, onReportFailure);
+  reporter.follows(() => plane.follower.position());
+  const publicUrl = publicUrlOf(config, front.port);
+  const { endpointDomain } = config;
+  const role: Role = {
+    ...{ id, name, config, logger, nestLogger, metrics, readiness, front, plane, topics, reporter, serveTelemetry },
+    urls: endpointDomain === null ? pathEndpointUrls(() => publicUrl) : hostEndpointUrls(endpointDomain),
+    shuttingDown: () => shutdown.begun,
+    closing: (step, close) => shutdown.add(step, close),
+    observeLag(group, prefix) {
+      metrics.sampled(
+        'sluice_lag',
+        'Records that a consumer group has not yet done, over all processes',
+        async () => ({
+          [group]: Object.values(await engines.log.lag(group, { prefix })).reduce((sum, lag) => sum + lag, 0),
+        }),
+        'group',
+      );
+    },
+    leased(options) {
+      const work = new LeasedWork({
+        ...options,
+        leases: engines.leases,
+        onFailure: (error) => logger.error({ err: error, lease: options.name }, 'leased_work.failed'),
+      });
+      work.start();
+      shutdown.add(options.name, () => work.stop());
+      return work;
+    },
+  };
+  await steps(role);
+
+  // 6. Among the others: from here on they wait for this process.
+  reporter.start();
+  shutdown.add('report', () => reporter.close());
+  starting.isOver = true;
+  const ms = Math.round(performance.now() - startedAt);
+  logger.info({ id, port: front.port, ms }, 'server.started');
+};
+
+const readSettings = (name: string): { config: Config; logger: Logger } => {
+  const warnings: string[] = [];
+  const config = loadConfig(process.env, (text) => warnings.push(text));
+  if (config.engine !== 'distributed') {
+    throw new Error(`${name} runs on servers that it shares with the other roles: set SLUICE_ENGINE=distributed`);
+  }
+  const logger = createLogger({ level: config.logLevel, role: name });
+  for (const text of warnings) logger.warn({}, text);
+  return { config, logger };
+};
+
+const RETRY_MS = 1_000;
+
+/** Engines that are not there yet are waited for, with a line a second; those that go away later are named by /readyz. */
+class EnginesAwaited {
+  private readonly missing = new Map<string, string>();
+  private engines: RemoteEngines | undefined;
+
+  constructor(
+    private readonly logger: Logger,
+    readiness: Readiness,
+    private readonly shutdown: Shutdown,
+  ) {
+    readiness.register('engines', async () => {
+      const problems = this.engines ? await unreachable(this.engines) : [...this.missing.values()];
+      return problems.length === 0 ? undefined : problems.join('; ');
+    });
+  }
+
+  async until<T>(engine: string, open: () => Promise<T>): Promise<T> {
+    const startedAt = performance.now();
+    for (;;) {
+      try {
+        const opened = await open();
+        this.missing.delete(engine);
+        return opened;
+      } catch (error) {
+        if (this.shutdown.begun) throw error;
+        const reason = error instanceof Error ? error.message : String(error);
+        this.missing.set(engine, `${engine}: ${reason}`);
+        const seconds = Math.round((performance.now() - startedAt) / 1_000);
+        this.logger.warn({ engine, seconds, reason }, `waiting for ${engine}`);
+        await pause(RETRY_MS);
+      }
+    }
+  }
+
+  watch(engines: RemoteEngines): void {
+    this.engines = engines;
+  }
+}
+
+const unreachable = async ({ checks }: RemoteEngines): Promise<string[]> => {
+  const results = await Promise.all(
+    checks.map(async ({ name, ping }) => {
+      try {
+        await ping();
+        return [];
+      } catch (error) {
+        return [`${name}: ${error instanceof Error ? error.message : String(error)}`];
+      }
+    }),
+  );
+  return results.flat();
+};

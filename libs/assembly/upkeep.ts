@@ -1,0 +1,76 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Config } from '#libs/config/index.js';
+import { sweepReplyTopics } from '#libs/ingress/replies-over-log.js';
+import { type RunningWork } from '#libs/kernel/leased-work.js';
+import { type Reconciled, reconcileSources } from '#libs/sources/index.js';
+import { type SourceTopics } from '#libs/sources/published.js';
+import { type Logger } from '#libs/telemetry/index.js';
+import { type ControlPlane } from './control-plane.js';
+
+/** Ends what a crash left half done; with `startedBefore` only what no living process can still be at. */
+export const reconcile = (
+  { engines, views, handleCommand: handle, clock }: ControlPlane,
+  topics: SourceTopics,
+  startedBefore?: number,
+): Promise<Reconciled> =>
+  reconcileSources({
+    ...{ view: views.sources, handle, topics, vault: engines.vault, clock },
+    ...(startedBefore === undefined ? {} : { startedBefore }),
+  });
+
+export interface UpkeepOptions {
+  readonly config: Config;
+  readonly plane: ControlPlane;
+  readonly sourceTopics: SourceTopics;
+  readonly logger: Logger;
+  readonly everyMs?: number;
+}
+
+const EVERY_MS = 30_000;
+/** Deploy, activate and deactivate, each with its time-out and the wait for a runner, and what is between them. */
+const HOOKS_OF_AN_OPERATION = 3;
+const SLACK_MS = 120_000;
+
+/** From time to time: operations that nobody ends, and topics of processes that are gone. For one process at a time. */
+export const startUpkeep = async ({
+  config,
+  plane,
+  sourceTopics,
+  logger,
+  everyMs = EVERY_MS,
+}: UpkeepOptions): Promise<RunningWork> => {
+  const abort = new AbortController();
+  const { engines, clock } = plane;
+  const longestOperationMs = HOOKS_OF_AN_OPERATION * config.hookTimeoutS * 1_000 + SLACK_MS;
+
+  const pass = async (): Promise<void> => {
+    const done = await reconcile(plane, sourceTopics, clock.now() - longestOperationMs);
+    const repaired = done.rolledBack.length + done.deleted.length + done.released.length;
+    if (repaired > 0) logger.info({ ...done }, 'upkeep.repaired');
+    const live = await engines.registry.live();
+    await sweepReplyTopics(
+      engines.log,
+      live.map(({ id }) => id),
+    );
+  };
+
+  const run = async (): Promise<void> => {
+    while (!abort.signal.aborted) {
+      // The first pass waits too: processes that live have told so by then.
+      await sleep(everyMs, undefined, { signal: abort.signal }).catch(() => undefined);
+      if (abort.signal.aborted) return;
+      try {
+        await pass();
+      } catch (error) {
+        logger.error({ err: error }, 'upkeep.failed');
+      }
+    }
+  };
+  const running = run();
+  return {
+    async stop() {
+      abort.abort();
+      await running;
+    },
+  };
+};

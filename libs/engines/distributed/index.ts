@@ -1,0 +1,69 @@
+import { join } from 'node:path';
+import { type Config, secretKeyOf } from '#libs/config/index.js';
+import { type Clock } from '#libs/kernel/clock.js';
+import { openEventStoreDb } from '../eventstoredb/index.js';
+import { openKafka } from '../kafka/index.js';
+import { openMongo } from '../mongodb/index.js';
+
+export interface DistributedOptions {
+  readonly config: Config;
+  /** Names this process to the servers. */
+  readonly clientId: string;
+  readonly clock: Clock;
+  readonly onWarning: (text: string, fields: object) => void;
+  /** Opens an engine; the caller's way of trying again when it is not there. */
+  readonly awaiting: <T>(engine: string, open: () => Promise<T>) => Promise<T>;
+}
+
+/** Every port on EventStoreDB, MongoDB and Kafka. Opened side by side; what is not there is waited for as the caller says. */
+export const openDistributed = async (options: DistributedOptions) => {
+  const { config, clientId, clock, onWarning, awaiting } = options;
+  const { dataDir } = config;
+  const secretKey = secretKeyOf(dataDir, config.secretKey);
+  const events = awaiting('EventStoreDB', () =>
+    openEventStoreDb({ url: given(config.eventStoreUrl), prefix: config.eventStorePrefix ?? '', onWarning }),
+  );
+  const log = awaiting('Kafka', () =>
+    openKafka({
+      brokers: config.kafkaBrokers,
+      prefix: config.kafkaPrefix,
+      clientId,
+      replicationFactor: config.kafkaReplication,
+      sessionTimeoutMs: config.kafkaSessionMs,
+      stateDir: join(dataDir, 'kafka'),
+      onWarning,
+    }),
+  );
+  const mongo = log.then((kafka) =>
+    awaiting('MongoDB', () =>
+      openMongo({
+        ...{ url: given(config.mongoUrl), secretKey, clock, log: kafka, onWarning },
+        cacheDir: join(dataDir, 'blobs'),
+        leaseMs: config.leaseMs,
+      }),
+    ),
+  );
+  const [eventStore, kafka, documents] = await Promise.all([events, log, mongo]);
+  const { readModels, journal, schedule, ticks, vault, blobs, usage, leases, registry } = documents;
+  return {
+    ...{ events: eventStore, log: kafka },
+    ...{ readModels, journal, schedule, ticks, vault, blobs, usage, leases, registry },
+    checks: [
+      { name: 'EventStoreDB', ping: () => eventStore.ping() },
+      { name: 'MongoDB', ping: () => documents.ping() },
+      { name: 'Kafka', ping: () => kafka.ping() },
+    ],
+    async close(): Promise<void> {
+      // The journal's relay still publishes what it has.
+      await documents.close();
+      await kafka.close();
+      await eventStore.close();
+    },
+  };
+};
+
+/** The settings were checked when they were read: SLUICE_ENGINE=distributed needs them. */
+const given = (url: string | null): string => {
+  if (url === null) throw new Error('the URL of an engine is missing');
+  return url;
+};
