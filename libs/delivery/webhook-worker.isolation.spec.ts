@@ -121,7 +121,7 @@ describe('startWebhookWorker: order, limits and isolation', () => {
     await h.settled(1);
     await until(() => ([...h.schedule.entries.values()][0]?.dueAt ?? 0) > Date.now() + 30_000);
     expect(receiver.received).toHaveLength(1);
-    expect(h.log.records.get('deliveries.wh_a')).toHaveLength(1);
+    expect(h.log.recordsOf('deliveries.wh_a')).toHaveLength(1);
     expect([...h.schedule.entries.keys()]).toEqual(['dlv_wh_a_1/2.0']);
   });
 

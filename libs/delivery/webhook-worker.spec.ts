@@ -47,7 +47,7 @@ describe('startWebhookWorker: outcomes', () => {
     expect(h.attempts()).toEqual([
       expect.objectContaining({ status: 200, error: null, nextAttemptAt: null, responseSnippet: 'ok' }),
     ]);
-    expect(h.log.records.get('attempts')![0]).toMatchObject({
+    expect(h.log.recordsOf('attempts')[0]).toMatchObject({
       key: 'wh_a',
       headers: {
         ...{ id: 'dlv_wh_a_1/1', delivery: 'dlv_wh_a_1', webhook: 'wh_a', workspace: 'o_1', emitter: 'dc_1' },

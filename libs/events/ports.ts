@@ -9,7 +9,7 @@ export const EMITTERS = Symbol('Emitters');
 /** Answered by the projector of the event summaries. */
 export interface AppliedRecords {
   /** True once the record is applied; false when that took longer. */
-  waitApplied(topic: string, offset: number, timeoutMs: number): Promise<boolean>;
+  waitApplied(lane: string, offset: number, timeoutMs: number): Promise<boolean>;
 }
 export const APPLIED_EVENTS = Symbol('AppliedRecords');
 

@@ -78,20 +78,17 @@ export class StreamProjector {
     return this.consumer?.backlog() ?? 0;
   }
 
-  /**
-   * True once the record, and all before it in its lane, are applied; false when that took longer than `timeoutMs`.
-   * The topic is its only lane (embedded engine).
-   */
-  async waitApplied(topic: string, offset: number, timeoutMs: number): Promise<boolean> {
+  /** True once the record, and all before it in its lane, are applied; false when that took longer than `timeoutMs`. */
+  async waitApplied(lane: string, offset: number, timeoutMs: number): Promise<boolean> {
     const fold = await this.open();
-    if ((await fold.appliedTo(topic)) >= offset) return true;
+    if ((await fold.appliedTo(lane)) >= offset) return true;
     return new Promise((resolve) => {
       const done = (applied: boolean): void => {
         clearTimeout(timer);
         this.waiters.delete(waiter);
         resolve(applied);
       };
-      const waiter: Waiter = { lane: topic, offset, resolve: done };
+      const waiter: Waiter = { lane, offset, resolve: done };
       const timer = setTimeout(() => done(false), timeoutMs);
       this.waiters.add(waiter);
       this.wakeWaiters(fold);
@@ -102,6 +99,7 @@ export class StreamProjector {
   /** Drops all that came from records with this key (a source, a webhook), whose topics are gone or about to go. Idempotent. */
   async forget(key: string, topics: readonly string[]): Promise<void> {
     this.remember(key);
+    // A topic that comes and goes with its emitter has one partition: it is its own lane.
     await this.inTurn(async () => (await this.open()).forget(key, topics));
   }
 
@@ -194,15 +192,19 @@ export class StreamProjector {
   private async catchUp(fold: StreamFold, onProgress: (records: number) => void): Promise<void> {
     const { log, projection } = this.options;
     for (const topic of await log.topics(projection.prefix)) {
-      let after = await fold.appliedTo(topic);
-      for (;;) {
-        const records: readonly StoredRecord[] = await log.read(topic, after, READ);
-        const last = records.at(-1);
-        if (!last) break;
-        await fold.apply(records);
-        after = last.offset;
-        onProgress(records.length);
-      }
+      for (const lane of await log.lanes(topic)) await this.catchUpLane(fold, lane, onProgress);
+    }
+  }
+
+  private async catchUpLane(fold: StreamFold, lane: string, onProgress: (records: number) => void): Promise<void> {
+    let after = await fold.appliedTo(lane);
+    for (;;) {
+      const records: readonly StoredRecord[] = await this.options.log.read(lane, after, READ);
+      const last = records.at(-1);
+      if (!last) return;
+      await fold.apply(records);
+      after = last.offset;
+      onProgress(records.length);
     }
   }
 

@@ -3,6 +3,7 @@ import { type ServerResponse } from 'node:http';
 import { Agent } from 'undici';
 import { systemClock } from '#libs/kernel/clock.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
+import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import { type AttemptRecordValue } from '../delivery-records.js';
 import { type WebhookTarget } from '../webhook-directory.js';
@@ -10,7 +11,6 @@ import { type WebhookWorkerOptions, type WebhookWorkerSettings } from '../webhoo
 import { startWebhookWorker, type WebhookWorker } from '../webhook-worker.js';
 import { startSink, type HttpSink, type Received } from './http-sink.js';
 import { MemoryRetrySchedule } from './memory-retry-schedule.js';
-import { MemoryStreamLog } from './memory-stream-log.js';
 
 export const KEY = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
 export const FAST_RETRIES = { delaysMs: [10, 10, 10], jitter: 0, maxRetryAfterMs: 60_000 };
@@ -36,7 +36,7 @@ export const idsAt = ({ received }: HttpSink): string[] => received.map(({ heade
 
 /** A worker on memory engines and real sinks; all that a test starts is closed after it. */
 export class WorkerHarness {
-  log = new MemoryStreamLog();
+  log = new InMemoryStreamLog();
   schedule = new MemoryRetrySchedule();
   readonly targets = new Map<string, WebhookTarget>();
   readonly disabled: string[] = [];
@@ -54,7 +54,7 @@ export class WorkerHarness {
   async webhook(id: string, url: string, more: Partial<WebhookTarget> = {}): Promise<void> {
     const base = { id, url, workspaceId: 'o_1', active: true, timeoutMs: 2000, signingKeys: () => [KEY] };
     this.targets.set(id, { ...base, ...more });
-    await this.log.createTopic(`deliveries.${id}`);
+    await this.log.createTopic(`deliveries.${id}`, {});
   }
 
   async start(
@@ -63,7 +63,7 @@ export class WorkerHarness {
   ): Promise<WebhookWorker> {
     const complain = (fields: object, message: string): number =>
       this.errors.push(`${message} ${JSON.stringify(fields)}`);
-    await this.log.createTopic('attempts');
+    await this.log.createTopic('attempts', {});
     const worker = await startWebhookWorker({
       ...{ log: this.log, schedule: this.schedule, clock: systemClock, dispatcher: this.agent },
       topics: perEmitterTopics({ emitsAgeMs: 1e9, emitsBytes: 1e9 }),
@@ -94,7 +94,7 @@ export class WorkerHarness {
   }
 
   attempts(): Attempt[] {
-    return (this.log.records.get('attempts') ?? []).map(({ headers, value }) => ({
+    return this.log.recordsOf('attempts').map(({ headers, value }) => ({
       headers,
       ...(JSON.parse(value) as AttemptRecordValue),
     }));
@@ -106,8 +106,7 @@ export class WorkerHarness {
   }
 
   lag(id: string): number {
-    const topic = `deliveries.${id}`;
-    return (this.log.records.get(topic)?.length ?? 0) - this.log.committed('webhook-worker', topic);
+    return this.log.uncommitted('webhook-worker', `deliveries.${id}`);
   }
 
   async close(): Promise<void> {

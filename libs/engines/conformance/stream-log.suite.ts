@@ -2,6 +2,7 @@ import { type MakeHarness, type Part } from './harness.js';
 import { runParts } from './run-parts.js';
 import { acknowledge, consume, order, publish, redeliver, sharing, topics } from './stream-log-consuming.suite.js';
 import { type LogUnderTest } from './stream-log-harness.js';
+import { moving, partitions } from './stream-log-lanes.suite.js';
 import { backlog, many, readPart, remove, retention } from './stream-log-keeping.suite.js';
 
 export { type LogUnderTest };
@@ -14,6 +15,8 @@ export const STREAM_LOG_PARTS = [
   'acknowledge',
   'redeliver',
   'sharing',
+  'partitions',
+  'moving',
   'backlog',
   'retention',
   'delete',
@@ -32,6 +35,8 @@ const parts: Record<(typeof STREAM_LOG_PARTS)[number], Part<LogUnderTest>> = {
   acknowledge: (port, get) => acknowledge({ port, get }),
   redeliver: (port, get) => redeliver({ port, get }),
   sharing: (port) => sharing({ port }),
+  partitions: (port) => partitions({ port }),
+  moving: (port, get) => moving({ port, get }),
   backlog: (port, get) => backlog({ port, get }),
   retention: (port) => retention({ port }),
   delete: (port, get) => remove({ port, get }),

@@ -1,4 +1,5 @@
 import { type ConsumeOptions, type Consumer } from '#libs/stream-log/stream-log.js';
+import { lettingGo } from '#libs/stream-log/letting-go.js';
 import { type Group } from './group.js';
 import { type Lane } from './lane.js';
 
@@ -40,6 +41,16 @@ export class EmbeddedConsumer implements Consumer {
     if (!running) return;
     this.leftovers.add(running);
     void running.then(() => this.leftovers.delete(running));
+  }
+
+  /** Resolves when a revoked lane is let go of. */
+  letGo(lane: Lane): Promise<void> {
+    if (!lane.used) return Promise.resolve();
+    const { onRevoked } = this.options;
+    const done = lettingGo(lane.topic.name, onRevoked, lane.running, () => this.countFailure());
+    this.leftovers.add(done);
+    void done.then(() => this.leftovers.delete(done));
+    return done;
   }
 
   countFailure(): void {

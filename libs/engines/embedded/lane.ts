@@ -39,6 +39,8 @@ export class Lane {
   /** Records of a batch whose handler rejected, to hand over again first. */
   private again: StoredRecord[] = [];
   private full = false;
+  /** Whether anything was handed over: only then is its consumer told when the lane is taken. */
+  used = false;
 
   /** `position`: every record up to it was handed over, or was never there. */
   constructor(
@@ -47,6 +49,10 @@ export class Lane {
     public position: number,
     private readonly host: LaneHost,
   ) {}
+
+  get isRevoked(): boolean {
+    return this.revoked;
+  }
 
   /** How many more records may be handed over now. */
   room(): number {
@@ -117,6 +123,7 @@ export class Lane {
       ack: (offset) => this.ack(offset),
       revoked: () => this.revoked,
     };
+    this.used = true;
     this.running = this.handle(batch);
   }
 

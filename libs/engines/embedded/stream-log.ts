@@ -12,18 +12,18 @@ import { CommitWriter } from './commit-writer.js';
 import { EmbeddedConsumer } from './consumer.js';
 import { Fetcher, readRecords } from './fetcher.js';
 import { Group, selects } from './group.js';
-import { Lane, type LaneHost } from './lane.js';
+import { type Lane } from './lane.js';
+import { LaneSharing } from './lane-sharing.js';
 import { loadLog } from './load-log.js';
 import { type Offsets, type RecordRows } from './ops.js';
 import { RetentionSweeper } from './retention.js';
 import { type Database } from './sqlite-driver.js';
 import { TailCache } from './tail-cache.js';
 import { Topic } from './topic.js';
-import { nextTurn, ROWS_PER_TURN } from './turns.js';
+import { LANES_PER_TURN, nextTurn, ROWS_PER_TURN } from './turns.js';
 import { type Writer } from './writer.js';
 
 const TAIL_BYTES = 32 << 20;
-const LANES_PER_TURN = 200;
 
 /** Records on their way to the writer; `topics` and `rows` hold only those whose topic exists. */
 export interface Prepared {
@@ -47,6 +47,7 @@ export class EmbeddedStreamLog implements StreamLog {
   private readonly fetcher: Fetcher;
   private readonly commits: CommitWriter;
   private readonly sweeper: RetentionSweeper;
+  private readonly sharing: LaneSharing;
   private readonly awake = new Set<Lane>();
   /** Highest offset known to be durable. */
   private durable: number;
@@ -62,6 +63,13 @@ export class EmbeddedStreamLog implements StreamLog {
     this.durable = lastId;
     this.fetcher = new Fetcher(reader, () => this.durable);
     this.commits = new CommitWriter(writer, (topic) => this.droppable(topic));
+    this.sharing = new LaneSharing({
+      ...{ tails: this.tails, fetcher: this.fetcher, commits: this.commits },
+      wake: (lane) => this.wake(lane),
+      count: (topic, after) => this.count(topic, after),
+      durable: () => this.durable,
+      exists: (topic) => this.byName.get(topic.name) === topic,
+    });
     this.sweeper = new RetentionSweeper({
       writer,
       reader,
@@ -111,6 +119,15 @@ export class EmbeddedStreamLog implements StreamLog {
     return [...this.byName.keys()].filter((name) => name.startsWith(prefix)).sort();
   }
 
+  async lanes(topic: string): Promise<readonly string[]> {
+    return this.byName.has(topic) ? [topic] : [];
+  }
+
+  async laneOf(topic: string): Promise<string> {
+    if (!this.byName.has(topic)) throw new Error(`topic ${topic} does not exist`);
+    return topic;
+  }
+
   publish(records: readonly LogRecord[]): Promise<readonly (number | null)[]> {
     const prepared = this.prepare(records);
     if (prepared.records.length === 0) return Promise.resolve(records.map(() => null));
@@ -143,12 +160,13 @@ export class EmbeddedStreamLog implements StreamLog {
     await this.writer.submit('group', { name: group.name, topics: names, prefix, at: now });
     const consumer = new EmbeddedConsumer(options, group, (member) => this.leave(group, member));
     group.members.add(consumer);
-    await this.spread(group, [...this.byName.values()]);
+    await this.sharing.spread(group, [...this.byName.values()]);
+    this.sharing.rebalance(group, consumer);
     return consumer;
   }
 
-  async read(topic: string, after: number, limit: number): Promise<readonly StoredRecord[]> {
-    const known = this.byName.get(topic);
+  async read(lane: string, after: number, limit: number): Promise<readonly StoredRecord[]> {
+    const known = this.byName.get(lane);
     const records: StoredRecord[] = [];
     let position = after;
     while (known && records.length < limit) {
@@ -174,6 +192,26 @@ export class EmbeddedStreamLog implements StreamLog {
       if (++counted % LANES_PER_TURN === 0) await nextTurn();
     }
     return lag;
+  }
+
+  async committed(groupName: string, topic: string): Promise<Readonly<Record<string, number>>> {
+    const known = this.byName.get(topic);
+    return known ? { [topic]: this.groups.get(groupName)?.committedOf(known) ?? -1 } : {};
+  }
+
+  async setCommitted(groupName: string, offsets: Readonly<Record<string, number>>): Promise<void> {
+    const group = this.groups.get(groupName) ?? new Group(groupName, this.clock.now());
+    if (group.members.size > 0)
+      throw new Error(`group ${groupName} has consumers: close them before its offsets are set`);
+    const rows: number[] = [];
+    for (const [lane, offset] of Object.entries(offsets)) {
+      const topic = this.byName.get(lane);
+      if (!topic) throw new Error(`lane ${lane} does not exist`);
+      rows.push(topic.id, offset);
+    }
+    await this.writer.submit('commit', [{ group: groupName, rows }]);
+    this.groups.set(groupName, group);
+    for (let i = 0; i < rows.length; i += 2) group.committed.set(rows[i] ?? -1, rows[i + 1] ?? -1);
   }
 
   /** For the run journal, whose emits are written in its own operation. */
@@ -257,7 +295,7 @@ export class EmbeddedStreamLog implements StreamLog {
     }
     const topic = new Topic(id, name, retention, this.durable);
     this.byName.set(name, topic);
-    for (const group of this.groups.values()) this.give(group, topic);
+    for (const group of this.groups.values()) this.sharing.give(group, topic);
   }
 
   private deleted(topic: Topic): void {
@@ -266,68 +304,19 @@ export class EmbeddedStreamLog implements StreamLog {
     this.commits.forget(topic);
     for (const group of this.groups.values()) {
       const lane = group.lanes.get(topic.id);
-      if (lane) this.detach(group, lane);
+      if (lane) this.sharing.withdraw(group, lane);
       group.forgetTopic(topic);
     }
     this.tails.drop(topic);
   }
 
-  /** Gives lanes that nobody has to the members that select them. */
-  private async spread(group: Group, topics: readonly Topic[]): Promise<void> {
-    for (let i = 0; i < topics.length; i++) {
-      const topic = topics[i];
-      if (topic && this.byName.get(topic.name) === topic) this.give(group, topic);
-      if (i % LANES_PER_TURN === LANES_PER_TURN - 1) await nextTurn();
-    }
-  }
-
-  private give(group: Group, topic: Topic): void {
-    if (group.lanes.has(topic.id)) return;
-    const member = group.memberFor(topic);
-    if (!member) return;
-    const committed = group.committedOf(topic);
-    const backlog = topic.lastId <= committed ? 0 : this.count(topic, committed);
-    const host: LaneHost = {
-      tails: this.tails,
-      fetch: (lane) => this.fetcher.add(lane),
-      wake: (lane) => this.wake(lane),
-      acknowledged: () => {
-        group.backlog--;
-      },
-      committed: (lane, offset) => {
-        group.committed.set(lane.topic.id, offset);
-        this.commits.add(group, lane.topic);
-      },
-      failed: () => member.countFailure(),
-    };
-    const lane = new Lane(topic, member.options, backlog === 0 ? this.durable : committed, host);
-    lane.backlog = backlog;
-    group.backlog += backlog;
-    group.lanes.set(topic.id, lane);
-    member.lanes.set(topic.name, lane);
-    topic.lanes.add(lane);
-    if (backlog > 0) this.wake(lane);
-  }
-
-  private detach(group: Group, lane: Lane): void {
-    lane.detach();
-    this.fetcher.remove(lane);
-    group.backlog -= lane.backlog;
-    group.lanes.delete(lane.topic.id);
-    for (const member of group.members) {
-      if (member.lanes.get(lane.topic.name) === lane) member.retire(lane);
-    }
-    lane.topic.lanes.delete(lane);
-    this.tails.trim(lane.topic);
-  }
-
   private async leave(group: Group, consumer: EmbeddedConsumer): Promise<void> {
     const lanes = [...consumer.lanes.values()];
-    for (const lane of lanes) this.detach(group, lane);
+    for (const lane of lanes) this.sharing.detach(group, lane);
     consumer.lanes.clear();
     group.seenAt = this.clock.now();
     await this.commits.flush();
-    await this.spread(
+    await this.sharing.spread(
       group,
       lanes.map(({ topic }) => topic),
     );

@@ -2,6 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 
 /** Rows read in one go on the main thread: about 1 to 2 ms. */
 export const ROWS_PER_TURN = 500;
+/** Lanes handled in one go. */
+export const LANES_PER_TURN = 200;
 
 /** Lets other work of the event loop run between two slices of a long one. */
 export const nextTurn = (): Promise<void> => setImmediate();

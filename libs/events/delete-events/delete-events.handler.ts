@@ -63,6 +63,8 @@ export class DeleteEventsHandler implements ICommandHandler<DeleteEvents> {
     };
     const topic = this.topics.emits(sourceId);
     const [offset] = await this.log.publish([{ topic, key: sourceId, headers, value: 'null' }]);
-    if (typeof offset === 'number') await this.applied.waitApplied(topic, offset, APPLIED_MS);
+    const deletedMeanwhile = typeof offset !== 'number' || (await this.log.lanes(topic)).length === 0;
+    if (deletedMeanwhile) return;
+    await this.applied.waitApplied(await this.log.laneOf(topic, sourceId), offset, APPLIED_MS);
   }
 }

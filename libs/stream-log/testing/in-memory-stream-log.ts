@@ -1,56 +1,75 @@
 import {
   type ConsumeOptions,
   type Consumer,
-  type LaneBatch,
   type LogRecord,
   type Retention,
   type StoredRecord,
   type StreamLog,
   type TopicSelector,
 } from '../stream-log.js';
+import { InMemoryConsumer, InMemoryGroup, type InMemoryTopic } from './in-memory-lane.js';
 
-interface Topic {
-  readonly records: StoredRecord[];
-  readonly retention: Retention;
-  deleted: boolean;
-}
+const NO_RETENTION: Retention = {};
 
-const selects = (selector: TopicSelector, topic: string): boolean =>
-  'prefix' in selector ? topic.startsWith(selector.prefix) : selector.names.includes(topic);
-
-/** A whole StreamLog for specs, one lane per topic: keeps the port's promises, survives nothing. */
+/** A whole StreamLog for specs, one lane per topic: keeps the port's promises, drops nothing, survives nothing. */
 export class InMemoryStreamLog implements StreamLog {
-  private readonly byName = new Map<string, Topic>();
-  private readonly commits = new Map<string, Map<string, number>>();
-  private readonly consumers = new Set<LaneReader>();
-  private beforePublish: (() => void) | undefined;
+  private readonly byName = new Map<string, InMemoryTopic>();
+  private readonly groups = new Map<string, InMemoryGroup>();
+  private onNext: (() => void) | undefined;
   /** Every call of `publish`, for specs that count them. */
   readonly published: (readonly LogRecord[])[] = [];
+  /** Awaited before each publish: throw or wait here. */
+  beforePublish: (records: readonly LogRecord[]) => Promise<void> | void = () => undefined;
 
   /** Runs once, at the next publish: throw in it to say that the log cannot write. */
   onNextPublish(act: () => void): void {
-    this.beforePublish = act;
+    this.onNext = act;
   }
 
-  async createTopic(topic: string, retention: Retention): Promise<void> {
-    const existing = this.byName.get(topic);
-    this.byName.set(topic, existing ? { ...existing, retention } : { records: [], retention, deleted: false });
+  /** Every consumer stops as a killed process does. */
+  crash(): void {
+    for (const { members } of this.groups.values()) for (const member of [...members]) member.crash();
+  }
+
+  /** What a topic holds; nothing when it does not exist. */
+  recordsOf(topic: string): readonly StoredRecord[] {
+    return this.byName.get(topic)?.records ?? [];
+  }
+
+  /** Records that the group has not committed. */
+  uncommitted(group: string, topic: string): number {
+    return this.recordsOf(topic).length - (this.groups.get(group)?.committed.get(topic) ?? 0);
+  }
+
+  async createTopic(name: string, _retention: Retention = NO_RETENTION): Promise<void> {
+    if (this.byName.has(name)) return;
+    this.byName.set(name, { name, records: [] });
+    this.share();
   }
 
   async deleteTopic(topic: string): Promise<void> {
-    const existing = this.byName.get(topic);
-    if (existing) existing.deleted = true;
     this.byName.delete(topic);
-    for (const commits of this.commits.values()) commits.delete(topic);
+    for (const { committed } of this.groups.values()) committed.delete(topic);
+    this.share();
   }
 
   async topics(prefix: string): Promise<readonly string[]> {
     return [...this.byName.keys()].filter((name) => name.startsWith(prefix)).sort();
   }
 
+  async lanes(topic: string): Promise<readonly string[]> {
+    return this.byName.has(topic) ? [topic] : [];
+  }
+
+  async laneOf(topic: string): Promise<string> {
+    if (!this.byName.has(topic)) throw new Error(`topic ${topic} does not exist`);
+    return topic;
+  }
+
   async publish(records: readonly LogRecord[]): Promise<readonly (number | null)[]> {
-    const act = this.beforePublish;
-    this.beforePublish = undefined;
+    await this.beforePublish(records);
+    const act = this.onNext;
+    this.onNext = undefined;
     act?.();
     this.published.push(records);
     const offsets = records.map((record) => {
@@ -60,107 +79,46 @@ export class InMemoryStreamLog implements StreamLog {
       topic.records.push({ ...structuredClone(record), lane: record.topic, offset, timestamp: Date.now() });
       return offset;
     });
-    for (const consumer of this.consumers) consumer.wake();
+    for (const { lanes } of this.groups.values()) for (const lane of lanes.values()) lane.pump();
     return offsets;
   }
 
   async consume(options: ConsumeOptions): Promise<Consumer> {
-    const commits = this.commits.get(options.group) ?? new Map<string, number>();
-    this.commits.set(options.group, commits);
-    const lanes = (): ReadonlyMap<string, Topic> =>
-      new Map([...this.byName].filter(([name]) => selects(options.topics, name)));
-    const reader = new LaneReader(options, commits, lanes, () => this.consumers.delete(reader));
-    this.consumers.add(reader);
-    reader.wake();
-    return reader;
+    const group = this.groupOf(options.group);
+    const consumer = new InMemoryConsumer(options, group, this.byName);
+    group.members.push(consumer);
+    group.share(this.byName);
+    return consumer;
   }
 
-  async read(topic: string, after: number, limit: number): Promise<readonly StoredRecord[]> {
-    const records = this.byName.get(topic)?.records ?? [];
-    return structuredClone(records.filter(({ offset }) => offset > after).slice(0, limit));
+  async read(lane: string, after: number, limit: number): Promise<readonly StoredRecord[]> {
+    return structuredClone(this.recordsOf(lane).slice(after + 1, after + 1 + limit));
   }
 
   async lag(group: string, topics: TopicSelector): Promise<Readonly<Record<string, number>>> {
-    const commits = this.commits.get(group);
-    const lanes = [...this.byName].filter(([name]) => selects(topics, name));
-    return Object.fromEntries(lanes.map(([name, { records }]) => [name, records.length - (commits?.get(name) ?? 0)]));
-  }
-}
-
-/** One consumer of a group: per lane one batch at a time, the rejected one again. */
-class LaneReader implements Consumer {
-  private readonly running = new Map<string, Promise<void>>();
-  private readonly handedOver = new Map<string, number>();
-  private readonly acked = new Map<string, Set<number>>();
-  private closed = false;
-  private failed = 0;
-
-  constructor(
-    private readonly options: ConsumeOptions,
-    /** Per lane, the number of records committed. */
-    private readonly commits: Map<string, number>,
-    private readonly lanes: () => ReadonlyMap<string, Topic>,
-    private readonly onClose: () => void,
-  ) {}
-
-  wake(): void {
-    if (this.closed) return;
-    for (const [lane, topic] of this.lanes()) {
-      if (this.running.has(lane)) continue;
-      const next = this.handedOver.get(lane) ?? this.commits.get(lane) ?? 0;
-      const room = (this.commits.get(lane) ?? 0) + this.options.maxUnacked - next;
-      const records = topic.records.slice(next, next + Math.min(room, this.options.maxBatch));
-      if (records.length > 0) this.running.set(lane, this.handOver(lane, topic, records));
-    }
+    const names =
+      'prefix' in topics ? await this.topics(topics.prefix) : topics.names.filter((name) => this.byName.has(name));
+    return Object.fromEntries(names.map((name) => [name, this.uncommitted(group, name)]));
   }
 
-  async close(): Promise<void> {
-    this.closed = true;
-    await Promise.all(this.running.values());
-    this.onClose();
+  async committed(group: string, topic: string): Promise<Readonly<Record<string, number>>> {
+    return this.byName.has(topic) ? { [topic]: (this.groups.get(group)?.committed.get(topic) ?? 0) - 1 } : {};
   }
 
-  backlog(): number {
-    return [...this.lanes().keys()].reduce((sum, lane) => sum + this.backlogOf(lane), 0);
+  async setCommitted(name: string, offsets: Readonly<Record<string, number>>): Promise<void> {
+    const group = this.groupOf(name);
+    if (group.members.length > 0) throw new Error(`group ${name} has consumers: close them before its offsets are set`);
+    for (const lane of Object.keys(offsets)) await this.laneOf(lane);
+    for (const [lane, offset] of Object.entries(offsets)) group.committed.set(lane, offset + 1);
   }
 
-  backlogOf(lane: string): number {
-    return (this.lanes().get(lane)?.records.length ?? 0) - (this.commits.get(lane) ?? 0);
+  private groupOf(name: string): InMemoryGroup {
+    const group = this.groups.get(name) ?? new InMemoryGroup();
+    this.groups.set(name, group);
+    return group;
   }
 
-  failures(): number {
-    return this.failed;
-  }
-
-  private async handOver(lane: string, topic: Topic, records: readonly StoredRecord[]): Promise<void> {
-    const first = records[0] as StoredRecord;
-    this.handedOver.set(lane, first.offset + records.length);
-    const batch: LaneBatch = {
-      lane,
-      topic: first.topic,
-      records,
-      ack: (offset) => this.ack(lane, offset),
-      revoked: () => this.closed || topic.deleted,
-    };
-    await new Promise<void>((resolve) => setImmediate(resolve));
-    try {
-      await this.options.handler(batch);
-    } catch (error) {
-      if (error === undefined) throw new Error('a handler rejected without a reason');
-      this.failed++;
-      this.handedOver.set(lane, this.commits.get(lane) ?? 0);
-      await new Promise<void>((resolve) => setTimeout(resolve, 1));
-    }
-    this.running.delete(lane);
-    this.wake();
-  }
-
-  private ack(lane: string, offset: number): void {
-    const acked = this.acked.get(lane) ?? new Set<number>();
-    this.acked.set(lane, acked.add(offset));
-    let committed = this.commits.get(lane) ?? 0;
-    while (acked.delete(committed)) committed++;
-    this.commits.set(lane, committed);
-    this.wake();
+  private share(): void {
+    for (const group of this.groups.values()) group.share(this.byName);
   }
 }
