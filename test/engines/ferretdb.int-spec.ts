@@ -1,0 +1,50 @@
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import { describe, expect, it } from '@jest/globals';
+import { removeDir, tempDir } from '../harness/temp-dir.js';
+import { startFerretDb, type FerretDb } from './ferretdb.js';
+
+const listens = async ({ url }: FerretDb): Promise<boolean> => {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+};
+
+describe('the stand-in for MongoDB', () => {
+  it('listens, dies at kill -9, comes back at the same address, and leaves nothing behind', async () => {
+    const ferret = await startFerretDb();
+    try {
+      const { url, pid } = ferret;
+      expect(await listens(ferret)).toBe(true);
+      await ferret.kill9();
+      expect(await listens(ferret)).toBe(false);
+      await ferret.start();
+      expect([ferret.url, await listens(ferret)]).toEqual([url, true]);
+      expect(ferret.pid).not.toBe(pid);
+    } finally {
+      await ferret.stop();
+    }
+    expect(await listens(ferret)).toBe(false);
+  }, 600_000);
+
+  it('says what is missing when there is no Go to build it with', async () => {
+    const { PATH, SLUICE_ENGINES_CACHE } = process.env;
+    const empty = tempDir('no-go');
+    process.env.PATH = empty;
+    process.env.SLUICE_ENGINES_CACHE = empty;
+    try {
+      await expect(startFerretDb()).rejects.toThrow(/no `go` in PATH/);
+    } finally {
+      process.env.PATH = PATH;
+      if (SLUICE_ENGINES_CACHE === undefined) delete process.env.SLUICE_ENGINES_CACHE;
+      else process.env.SLUICE_ENGINES_CACHE = SLUICE_ENGINES_CACHE;
+      removeDir(empty);
+    }
+  });
+});

@@ -1,0 +1,127 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { ROOT } from '../harness/paths.js';
+import { removeDir, tempDir } from '../harness/temp-dir.js';
+
+export interface FerretDbOptions {
+  /** Default: any free one, kept over restarts. */
+  readonly port?: number;
+  /** Folder of its files. Default: one of its own, removed by `stop`. */
+  readonly dir?: string;
+}
+
+/** FerretDB with its SQLite backend, as a stand-in for mongod (what it can show: docs/adr/0014). */
+export interface FerretDb {
+  /** Ends with a slash; a database's name may follow. */
+  readonly url: string;
+  /** Of the process that runs now, or ran last. */
+  readonly pid: number;
+  kill9(): Promise<void>;
+  /** After `kill9`: the same port, the same files. */
+  start(): Promise<void>;
+  /** Ends it and removes its folder if it made one. Idempotent. */
+  stop(): Promise<void>;
+}
+
+const SOURCES = ['main.go', 'go.mod'] as const;
+const BUILD_MS = 10 * 60_000;
+
+export const startFerretDb = async (options: FerretDbOptions = {}): Promise<FerretDb> => {
+  const binary = await ferretDbBinary();
+  const dir = options.dir ?? tempDir('ferretdb');
+  mkdirSync(dir, { recursive: true });
+  let running = await launch(binary, dir, options.port ?? 0);
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    const { child } = running;
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill(signal);
+    await gone;
+  };
+  return {
+    url: `mongodb://127.0.0.1:${running.port}/`,
+    get pid() {
+      return running.pid;
+    },
+    kill9: () => end('SIGKILL'),
+    start: async () => {
+      running = await launch(binary, dir, running.port);
+    },
+    stop: async () => {
+      await end('SIGTERM');
+      if (options.dir === undefined) removeDir(dir);
+    },
+  };
+};
+
+/** Path of the program, built from `ferretdb/main.go` when it is not in the cache yet. */
+export const ferretDbBinary = async (): Promise<string> => {
+  const cache = join(process.env.SLUICE_ENGINES_CACHE ?? join(homedir(), '.cache', 'sluice-engines'), 'ferretdb');
+  const sources = SOURCES.map((name) => ({ name, text: readFileSync(join(ROOT, 'test/engines/ferretdb', name)) }));
+  const hash = createHash('sha256');
+  for (const { text } of sources) hash.update(text);
+  const binary = join(cache, `ferretdb-${hash.digest('hex').slice(0, 12)}`);
+  if (existsSync(binary)) return binary;
+  mkdirSync(cache, { recursive: true });
+  // A folder of its own, then one rename: two that build at once do not see each other's halves.
+  const build = mkdtempSync(join(cache, 'building-'));
+  try {
+    for (const { name, text } of sources) writeFileSync(join(build, name), text);
+    await goBuild(build);
+    renameSync(join(build, 'ferretdb'), binary);
+  } finally {
+    removeDir(build);
+  }
+  return binary;
+};
+
+const goBuild = async (cwd: string): Promise<void> => {
+  try {
+    await promisify(execFile)('go', ['build', '-o', 'ferretdb', '.'], {
+      cwd,
+      timeout: BUILD_MS,
+      env: { ...process.env, GOFLAGS: '-mod=mod' },
+    });
+  } catch (error) {
+    if (typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT') {
+      throw new Error(
+        'FerretDB, the stand-in for MongoDB, is built with Go 1.23 or later, and there is no `go` in PATH: ' +
+          'install Go, or set SLUICE_MONGO_URL to a real mongod',
+        { cause: error },
+      );
+    }
+    throw new Error(`FerretDB could not be built: ${String(error)}`, { cause: error });
+  }
+};
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  readonly port: number;
+}
+
+/** Resolves when it listens. */
+const launch = async (binary: string, dir: string, port: number): Promise<Running> => {
+  const child = spawn(binary, ['-listen', `127.0.0.1:${port}`, '-dir', `${dir}/`], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    cwd: dir,
+  });
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    said = (said + chunk.toString()).slice(-4_000);
+  });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const listening = /^listening on .*:(\d+)$/.exec(line);
+    if (listening && child.pid !== undefined) {
+      child.stdout.resume();
+      return { child, pid: child.pid, port: Number(listening[1]) };
+    }
+  }
+  throw new Error(`FerretDB ended before it listened: ${said}`);
+};
