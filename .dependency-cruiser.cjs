@@ -91,7 +91,7 @@ module.exports = {
     {
       name: 'drivers-stay-in-engines',
       severity: 'error',
-      from: { pathNot: '^libs/engines/|^test/load/' },
+      from: { pathNot: '^libs/engines/|^test/(load|engines)/' },
       to: { path: drivers.map((name) => `(^|/)node_modules/${name}(/|$)|^${name}$`).join('|') },
     },
     {

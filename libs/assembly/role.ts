@@ -10,6 +10,7 @@ import { ProcessReporter } from './cluster.js';
 import { type ControlPlane, followControlPlane } from './control-plane.js';
 import { type RemoteEngines } from './engines.js';
 import { Front, type Handler } from './front.js';
+import { writeServerFile } from './server-file.js';
 import { Shutdown } from './shutdown.js';
 import { createTelemetryApp } from './telemetry-app.js';
 import { createFixedTopics, topicPolicy } from './topic-policy.js';
@@ -89,6 +90,7 @@ const start = async (
   const starting = { isOver: false };
   readiness.register('process', () => (shutdown.begun ? 'shutting down' : starting.isOver ? undefined : 'starting'));
   front.serve(serveTelemetry);
+  writeServerFile(config.dataDir, { port: front.port, pid: process.pid, url: `http://${config.host}:${front.port}` });
   shutdown.add('port', () => front.close(5_000));
 
   // 3. Engines, however long they take to come.

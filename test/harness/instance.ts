@@ -1,18 +1,22 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { ApiClient, endpointOf, type EventSummary, type Source } from './api-client.js';
 import { send, type HttpAnswer } from './http.js';
-import { Server, type ServerOptions } from './server.js';
+import { Deployment } from './deployment.js';
+import { Server, type ServerOptions, type TestServer } from './server.js';
 import { eventually } from './wait.js';
 import { WebhookReceiver } from './webhook-receiver.js';
 
+/** Set by `npm run test:engines`: the same specs, with every role as a process of its own on the distributed engines. */
+const inRoles = process.env.SLUICE_TEST_DEPLOYMENT === 'roles';
+
 /** A server of its own for one spec file, with a client and a webhook receiver. */
 export class Instance {
-  readonly server: Server;
+  readonly server: TestServer;
   readonly api: ApiClient;
   private started: WebhookReceiver | undefined;
 
   constructor(options: ServerOptions) {
-    this.server = new Server(options);
+    this.server = inRoles ? new Deployment(options) : new Server(options);
     this.api = new ApiClient(this.server);
   }
 
@@ -87,7 +91,7 @@ export class Instance {
 /** Call at the top of a describe block. */
 export const useInstance = (options: ServerOptions = {}): Instance => {
   const instance = new Instance(options);
-  beforeAll(() => instance.start(), 60_000);
+  beforeAll(() => instance.start(), 120_000);
   afterAll(() => instance.close(), 60_000);
   return instance;
 };

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { types } from 'node:util';
@@ -10,6 +10,8 @@ import { ROOT } from './paths.js';
 import { removeDir, tempDir } from './temp-dir.js';
 
 export interface ServerOptions {
+  /** The app to run. Default: standalone. */
+  readonly app?: string;
   /** Settings beside those that the harness sets; a value of undefined removes one. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Default: a fresh temp folder, removed by `close`. */
@@ -17,7 +19,7 @@ export interface ServerOptions {
   readonly readyTimeoutMs?: number;
 }
 
-const MAIN = join(ROOT, 'dist/apps/standalone/src/main.js');
+const mainOf = (app: string): string => join(ROOT, 'dist/apps', app, 'src/main.js');
 /** Flags of Node as `npm start` has them, so that what is tested and measured is what a user runs. */
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } };
 const FLAGS = scripts.start.split(' ').slice(1, -1);
@@ -25,8 +27,23 @@ const OUTPUT_KEPT = 64_000;
 const running = new Set<ChildProcess>();
 let armed = false;
 
+/** What runs under test, in one process or in several. */
+export interface TestServer {
+  readonly apiKey: string;
+  /** `http://127.0.0.1:<port>` */
+  readonly url: string;
+  /** Of a process that has files of the installation. */
+  readonly dataDir: string;
+  /** The last of what the processes wrote. */
+  readonly lastOutput: string;
+  start(): Promise<unknown>;
+  restart(): Promise<unknown>;
+  /** Stops it and removes its data. */
+  close(): Promise<void>;
+}
+
 /** A server process on a data directory; may be stopped or killed and started again on the same directory. */
-export class Server {
+export class Server implements TestServer {
   readonly apiKey = `test_${randomBytes(16).toString('hex')}`;
   readonly dataDir: string;
   /** Its TMPDIR, so that what it leaves there is seen, and goes away also after a kill. */
@@ -34,6 +51,7 @@ export class Server {
   private readonly ownsDir: boolean;
   private killed = false;
   private readonly env: Record<string, string>;
+  private readonly main: string;
   private readonly readyTimeoutMs: number;
   private child: ChildProcess | undefined;
   private output = '';
@@ -42,6 +60,7 @@ export class Server {
   readyMs = 0;
 
   constructor(options: ServerOptions = {}) {
+    this.main = mainOf(options.app ?? 'standalone');
     this.ownsDir = options.dataDir === undefined;
     this.dataDir = options.dataDir ?? tempDir('data');
     this.readyTimeoutMs = options.readyTimeoutMs ?? 30_000;
@@ -86,12 +105,18 @@ export class Server {
     return this.output;
   }
 
+  /** Changes a setting for the next start. */
+  setting(name: string, value: string): void {
+    this.env[name] = value;
+  }
+
   /** Spawns without waiting for readiness: for killing it in the middle of its start. */
   launch(): ChildProcess {
-    if (!existsSync(MAIN)) throw new Error(`${MAIN} is missing: run npm run build`);
+    if (!existsSync(this.main)) throw new Error(`${this.main} is missing: run npm run build`);
     if (this.child) throw new Error('the server is running already');
     armExit();
-    const child = spawn(process.execPath, [...FLAGS, MAIN], {
+    mkdirSync(this.dataDir, { recursive: true });
+    const child = spawn(process.execPath, [...FLAGS, this.main], {
       cwd: this.dataDir,
       env: this.env,
       stdio: ['ignore', 'pipe', 'pipe'],

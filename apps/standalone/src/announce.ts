@@ -1,14 +1,9 @@
-import { writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { type Config } from '#libs/config/index.js';
 import { levelLabel, type JailLevel } from '#libs/runtime/jail/jail-level.js';
 import { type Reconciled } from '#libs/sources/index.js';
 import { type Logger } from '#libs/telemetry/index.js';
 import { type SetUpResult } from '#libs/tenancy/index.js';
-
-/** For whoever started the process and wants to find it: port, pid, URL. */
-export const writeServerFile = (dataDir: string, facts: { port: number; pid: number; url: string }): void =>
-  writeFileSync(join(dataDir, 'server.json'), `${JSON.stringify(facts)}\n`);
 
 export interface Announcement {
   readonly config: Config;

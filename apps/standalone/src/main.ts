@@ -7,6 +7,7 @@ import { observe } from '#libs/assembly/observe.js';
 import { readYourWritesAndReactions } from '#libs/assembly/read-your-writes.js';
 import { eventsCleanUp, subscriptionsCleanUp, webhooksCleanUp } from '#libs/assembly/reactors.js';
 import { checkIsolation, startSandboxing } from '#libs/assembly/sandboxing.js';
+import { writeServerFile } from '#libs/assembly/server-file.js';
 import { Shutdown } from '#libs/assembly/shutdown.js';
 import { reconcile, startUpkeep } from '#libs/assembly/upkeep.js';
 import { type Config, loadConfig, publicUrlOf, secretKeyOf, WrongSettings } from '#libs/config/index.js';
@@ -15,7 +16,7 @@ import { systemClock } from '#libs/kernel/clock.js';
 import { hostEndpointUrls, pathEndpointUrls } from '#libs/sources/index.js';
 import { createLogger, type Logger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
 import { bootstrap } from '#libs/tenancy/index.js';
-import { announce, writeServerFile } from './announce.js';
+import { announce } from './announce.js';
 
 const readSettings = (): { config: Config; logger: Logger } => {
   const warnings: string[] = [];

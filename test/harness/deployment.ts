@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { removeNamespace } from '#test/engines/namespace.js';
+import { FrontProxy } from './front-proxy.js';
+import { Server, type ServerOptions, type TestServer } from './server.js';
+import { removeDir, tempDir } from './temp-dir.js';
+
+export const ROLES = [
+  'command-api',
+  'query-api',
+  'ingress',
+  'projector',
+  'runner',
+  'router',
+  'webhook-worker',
+  'scheduler',
+] as const;
+export type RoleName = (typeof ROLES)[number];
+
+export interface DeploymentOptions extends Pick<ServerOptions, 'env'> {
+  /** Processes of a role. Default: one of each. */
+  readonly copies?: Partial<Readonly<Record<RoleName, number>>>;
+}
+
+/** Addresses of the servers, which whoever runs the specs has started (`npm run test:engines`). */
+const engine = (name: string): string => {
+  const given = process.env[name];
+  if (given === undefined || given === '') throw new Error(`${name} is not set: run npm run test:engines`);
+  return given;
+};
+
+/** Every role as a process of its own on the distributed engines, behind one URL, in a namespace of its own. */
+export class Deployment implements TestServer {
+  readonly apiKey = `test_${randomBytes(16).toString('hex')}`;
+  readonly dataDir = tempDir('roles');
+  /** By role, in order of their number. */
+  readonly processes: Readonly<Record<RoleName, Server[]>>;
+  private readonly namespace = `t${randomBytes(6).toString('hex')}`;
+  private readonly kafka = engine('SLUICE_TEST_KAFKA');
+  private readonly mongo = mongoUrlOf(engine('SLUICE_TEST_MONGO'), this.namespace);
+  private readonly eventStore = engine('SLUICE_TEST_EVENTSTORE');
+  private readonly settings: Readonly<Record<string, string | undefined>>;
+  private proxy: FrontProxy | undefined;
+
+  constructor({ env, copies = {} }: DeploymentOptions = {}) {
+    this.settings = {
+      SLUICE_ENGINE: 'distributed',
+      SLUICE_KAFKA_BROKERS: this.kafka,
+      SLUICE_KAFKA_PREFIX: `${this.namespace}.`,
+      SLUICE_MONGO_URL: this.mongo,
+      SLUICE_EVENTSTORE_URL: this.eventStore,
+      SLUICE_EVENTSTORE_PREFIX: `${this.namespace}.`,
+      SLUICE_SECRET_KEY: randomBytes(32).toString('hex'),
+      SLUICE_API_KEY: this.apiKey,
+      ...env,
+    };
+    this.processes = Object.fromEntries(
+      ROLES.map((role) => [role, Array.from({ length: copies[role] ?? 1 }, (_, n) => this.make(role, n))]),
+    ) as Record<RoleName, Server[]>;
+  }
+
+  get url(): string {
+    if (!this.proxy) throw new Error('the deployment is not running');
+    return this.proxy.url;
+  }
+
+  get all(): readonly Server[] {
+    return ROLES.flatMap((role) => this.processes[role]);
+  }
+
+  get lastOutput(): string {
+    return this.all.map(({ lastOutput }) => lastOutput).join('');
+  }
+
+  async start(): Promise<this> {
+    this.proxy ??= await FrontProxy.start({
+      commands: () => this.running('command-api'),
+      queries: () => this.running('query-api'),
+      ingress: () => this.running('ingress'),
+    });
+    const { url } = this.proxy;
+    for (const server of this.all) server.setting('SLUICE_PUBLIC_URL', url);
+    await Promise.all(this.all.map((server) => server.start()));
+    return this;
+  }
+
+  /** One more process of a role, not yet started. */
+  add(role: RoleName): Server {
+    const server = this.make(role, this.processes[role].length);
+    server.setting('SLUICE_PUBLIC_URL', this.url);
+    this.processes[role].push(server);
+    return server;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.all.map((server) => server.stop()));
+  }
+
+  async restart(): Promise<this> {
+    await this.stop();
+    return this.start();
+  }
+
+  async close(): Promise<void> {
+    try {
+      const ended = await Promise.allSettled(this.all.map((server) => server.close()));
+      const failed = ended.find((result) => result.status === 'rejected');
+      if (failed) throw failed.reason;
+    } finally {
+      await this.proxy?.close();
+      await removeNamespace({ kafka: this.kafka, prefix: `${this.namespace}.`, mongo: this.mongo });
+      removeDir(this.dataDir);
+    }
+  }
+
+  private make(app: RoleName, number: number): Server {
+    const dataDir = join(this.dataDir, `${app}-${number}`);
+    return new Server({ app, dataDir, env: this.settings, readyTimeoutMs: 60_000 });
+  }
+
+  private running(role: RoleName): readonly string[] {
+    return this.processes[role].filter(({ isRunning }) => isRunning).map(({ url }) => url);
+  }
+}
+
+const mongoUrlOf = (url: string, database: string): string => {
+  const parsed = new URL(url);
+  parsed.pathname = `/${database}`;
+  return parsed.href;
+};
