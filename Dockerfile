@@ -33,7 +33,7 @@ ENV NODE_ENV=production SLUICE_HOST=0.0.0.0 SLUICE_DATA_DIR=/var/lib/sluice
 USER 10001:10001
 EXPOSE 3000
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --start-interval=1s --retries=3 \
+HEALTHCHECK --interval=5s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "/app/deploy/health-check.mjs", "/healthz"]
 ENTRYPOINT ["tini", "--", "/app/deploy/start-role.sh"]
 CMD ["standalone"]

@@ -1,0 +1,199 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
+import { loadConfig, SETTINGS } from '#libs/config/index.js';
+import { ROOT } from '#test/harness/paths.js';
+
+interface Service {
+  readonly command?: readonly string[];
+  readonly build?: string;
+  readonly container_name?: string;
+  readonly ports?: readonly string[];
+  readonly networks?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly environment?: Readonly<Record<string, string | number>>;
+  readonly healthcheck?: { readonly test: readonly string[] };
+  readonly stop_grace_period?: string;
+  readonly security_opt?: readonly string[];
+  readonly deploy?: { readonly resources: { readonly limits: { readonly memory: string } } };
+}
+
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean } | null>>;
+  readonly volumes: Readonly<Record<string, null>>;
+}
+
+const text = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+/** YAML 1.2 with `<<`, as Compose reads it. */
+const yaml = (file: string): Compose => load(text(file), { schema: CORE_SCHEMA.withTags(mergeTag) }) as Compose;
+const composeText = text('docker-compose.yml');
+const compose = yaml('docker-compose.yml');
+const dockerfile = text('Dockerfile');
+const startRole = text('deploy/start-role.sh');
+
+const NOT_ROLES = ['standalone', 'cli', 'console'];
+const ENGINES = ['eventstore', 'kafka', 'mongo'];
+const apps = readdirSync(join(ROOT, 'apps'));
+const roles = apps.filter((app) => !NOT_ROLES.includes(app)).sort();
+const serviceOf = (name: string): Service => {
+  const service = compose.services[name];
+  if (!service) throw new Error(`docker-compose.yml has no service ${name}`);
+  return service;
+};
+
+/** `${NAME:-default}` and `${NAME:?text}` as Compose fills them in from an environment. */
+const interpolated = (value: string, env: Readonly<Record<string, string>>): string =>
+  value.replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name: string, mode?: string, rest?: string) => {
+    const given = env[name];
+    if (given !== undefined && given !== '') return given;
+    if (mode === '-') return rest ?? '';
+    throw new Error(`${name} is required: ${rest ?? ''}`);
+  });
+
+const environmentOf = (name: string, env: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(serviceOf(name).environment ?? {}).map(([key, value]) => [key, interpolated(String(value), env)]),
+  );
+
+const megabytes = (size: string): number => {
+  const [, count = '', unit] = /^(\d+)([MG])$/.exec(size) ?? [];
+  return Number(count) * (unit === 'G' ? 1024 : 1);
+};
+
+const GIVEN = { SLUICE_SECRET_KEY: 'ab'.repeat(32), SLUICE_API_KEY: 'a-key-of-the-owner' };
+
+describe('docker-compose.yml', () => {
+  it('has a service for each role, for each engine and for the proxy, and no other', () => {
+    expect(roles.length).toBeGreaterThan(0);
+    expect(Object.keys(compose.services).sort()).toEqual([...roles, ...ENGINES, 'proxy'].sort());
+  });
+
+  describe.each(roles)('role %s', (role) => {
+    it('is started by the name of its app, ready before it counts as healthy', () => {
+      expect(serviceOf(role).command).toEqual([role]);
+      expect(serviceOf(role).healthcheck?.test).toEqual(['CMD', 'node', '/app/deploy/health-check.mjs', '/readyz']);
+    });
+
+    it('can be scaled: no name and no port of one copy', () => {
+      expect(serviceOf(role).container_name).toBeUndefined();
+      expect(serviceOf(role).ports).toBeUndefined();
+    });
+
+    it('has time to finish what it has in hand, and gains no rights', () => {
+      expect(serviceOf(role).stop_grace_period).toBe('30s');
+      expect(serviceOf(role).security_opt).toContain('no-new-privileges:true');
+    });
+
+    it('has settings that this version knows and takes, and needs the two secrets from outside', () => {
+      const unknown: string[] = [];
+      const config = loadConfig(environmentOf(role, GIVEN), (warning) => unknown.push(warning));
+      expect(unknown).toEqual([]);
+      expect(config.engine).toBe('distributed');
+      for (const secret of Object.keys(GIVEN)) {
+        expect(() => environmentOf(role, { ...GIVEN, [secret]: '' })).toThrow(`${secret} is required`);
+      }
+    });
+  });
+
+  it('fills in no variable that looks like a setting and is none', () => {
+    const known = Object.values(SETTINGS).map(({ name }): string => name);
+    const used = [...composeText.matchAll(/\$\{(SLUICE_\w+)/g)].map(([, name = '']) => name);
+    expect(used.filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  it('lets the roles that run components make jails, and no other', () => {
+    const jailing = Object.keys(compose.services).filter((name) =>
+      serviceOf(name).security_opt?.includes('seccomp=./deploy/seccomp.json'),
+    );
+    expect(jailing).toEqual(['command-api', 'runner']);
+    const profile = JSON.parse(text('deploy/seccomp.json')) as { syscalls: { names: string[] }[] };
+    const refused = profile.syscalls.flatMap(({ names }) => names);
+    expect(refused).toContain('init_module');
+    expect(refused).not.toContain('unshare');
+  });
+
+  it.each(ENGINES)('keeps %s from the world, and its data on a volume', (engine) => {
+    const { networks, ports, volumes, healthcheck } = serviceOf(engine);
+    expect(networks).toEqual(['engines']);
+    expect(compose.networks['engines']).toEqual({ internal: true });
+    expect(ports).toBeUndefined();
+    expect(healthcheck).toBeDefined();
+    const named = (volumes ?? []).map((volume) => volume.split(':')[0] ?? '');
+    expect(named).toContain(`${engine}-data`);
+    expect(named.filter((volume) => !(volume in compose.volumes))).toEqual([]);
+  });
+
+  it('limits the memory of every service, to what it says in sum', () => {
+    const limits = Object.values(compose.services).map(({ deploy }) =>
+      megabytes(deploy?.resources.limits.memory ?? ''),
+    );
+    expect(limits).not.toContain(0);
+    const said = Number(/limits below add up to (\d+) GB/.exec(composeText)?.[1]);
+    expect(Math.ceil(limits.reduce((sum, limit) => sum + limit) / 1024)).toBe(said);
+  });
+
+  it('gives a runner room for its sandboxes', () => {
+    const { SLUICE_SANDBOXES, SLUICE_MEMORY_MB } = environmentOf('runner', GIVEN);
+    const limit = megabytes(serviceOf('runner').deploy?.resources.limits.memory ?? '');
+    expect(512 + Number(SLUICE_SANDBOXES) * (Number(SLUICE_MEMORY_MB) + 60)).toBeLessThanOrEqual(limit);
+  });
+});
+
+describe('deploy/engines-on-loopback.yml', () => {
+  it('publishes the engines to this machine alone', () => {
+    const { services } = yaml('deploy/engines-on-loopback.yml');
+    expect(Object.keys(services).sort()).toEqual(ENGINES);
+    for (const { ports } of Object.values(services)) expect(ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
+  });
+});
+
+describe('deploy/nginx.conf.template', () => {
+  const conf = text('deploy/nginx.conf.template');
+
+  it('sends requests to services that are there, on the port that they listen on', () => {
+    const servers = [...conf.matchAll(/^ {2}server ([\w-]+):(\d+) resolve;/gm)].map(([, host, port]) => [host, port]);
+    expect(servers.map(([host]) => host)).toEqual(['command-api', 'query-api', 'ingress']);
+    expect(new Set(servers.map(([, port]) => port))).toEqual(new Set([String(SETTINGS.port.fallback)]));
+    for (const [host = ''] of servers) serviceOf(host);
+  });
+
+  it('has every variable of its own given by the proxy service', () => {
+    const asked = [...conf.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name);
+    expect(Object.keys(serviceOf('proxy').environment ?? {})).toEqual(expect.arrayContaining(asked));
+  });
+});
+
+describe('Dockerfile', () => {
+  it('copies and runs files that are there', () => {
+    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, files = '']) =>
+      files.split(' '),
+    );
+    expect(copied).toContain('deploy/start-role.sh');
+    expect(copied.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+    const run = [...dockerfile.matchAll(/"\/app\/(deploy\/[^"]+)"/g)].map(([, file = '']) => file);
+    expect(run.filter((file) => !copied.includes(file))).toEqual([]);
+  });
+
+  it('lets into the build what it copies, by names that are there', () => {
+    const allowed = [...text('.dockerignore').matchAll(/^!(.+)$/gm)].map(([, name = '']) => name);
+    expect(allowed.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
+    expect(allowed).toEqual(expect.arrayContaining(['apps', 'libs', 'tools', 'deploy/start-role.sh']));
+  });
+
+  it('runs without root, with the jail and an init inside', () => {
+    expect(dockerfile).toMatch(/^USER 10001:10001$/m);
+    expect(dockerfile).toMatch(/apt-get install .*bubblewrap tini/);
+    expect(dockerfile).toMatch(/^ENTRYPOINT \["tini", "--", /m);
+  });
+
+  it('starts what the build makes, with the flags of npm start', () => {
+    const { scripts } = JSON.parse(text('package.json')) as { scripts: { start: string } };
+    const [node, ...flags] = scripts.start.split(' ').slice(0, -1);
+    expect(startRole).toContain(`exec ${[node, ...flags].join(' ')} "$main" "$@"`);
+    const pattern = /^main=\/app\/(.+)$/m.exec(startRole)?.[1] ?? '';
+    const missing = apps.map((app) => pattern.replace('$app', app)).filter((file) => !existsSync(join(ROOT, file)));
+    expect(missing).toEqual([]);
+  });
+});
