@@ -158,7 +158,8 @@ describe('ingress', () => {
       const t = await setUp();
       const answer = t.call(method, '/h/ecustom');
       while (t.published.length === 0) await new Promise((resolve) => setImmediate(resolve));
-      t.relay.immediate(t.published[0]?.headers['id'] ?? '', { headers: {}, body: '', base64: false, ...reply });
+      const { id = '', respond: address = '' } = t.published[0]?.headers ?? {};
+      t.relay.immediate(address, id, { headers: {}, body: '', base64: false, ...reply });
       return answer;
     };
 

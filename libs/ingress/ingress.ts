@@ -153,7 +153,7 @@ export class Ingress {
       at: String(now),
       hops: '0',
       prop: target.prop,
-      respond: target.customResponse ? '1' : '',
+      respond: target.customResponse ? this.deps.relay.address : '',
     };
     return { topic: this.deps.topics.invocations(target.sourceId), key: target.sourceId, headers, value: event };
   }

@@ -37,7 +37,7 @@ export const manualRuns = (deps: ManualRunsDependencies) => ({
       at: String(now),
       hops: '0',
       prop: '',
-      respond: wait ? '1' : '',
+      respond: wait ? deps.relay.address : '',
     };
     const value = event === undefined ? deps.defaultEvent(sourceId) : JSON.stringify(event);
     const ended = wait ? deps.relay.expectOutcome(invocationId, deps.timeoutMs) : undefined;

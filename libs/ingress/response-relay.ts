@@ -4,10 +4,19 @@ import { type HttpReply, type RunOutcome } from '../runtime/sandbox.js';
 
 type Waiting = { readonly reply: (reply: HttpReply) => void } | { readonly outcome: (outcome: RunOutcome) => void };
 
-/** Brings the end of a run back to the request that waits for it, in one process. */
+/** The address of who waits in the process that runs. */
+const IN_PROCESS = 'here';
+
+/**
+ * Brings the end of a run back to the request that waits for it: in one process as the runner's `Replies`, across
+ * processes at the end of a reply channel.
+ */
 export class ResponseRelay implements Replies {
   private readonly waiting = new Map<string, Waiting>();
   private readonly timers = new Map<string, { timer: NodeJS.Timeout; giveUp: () => void }>();
+
+  /** @param address for the `respond` header of invocations that are waited for here. */
+  constructor(readonly address: string = IN_PROCESS) {}
 
   /** Resolves with what the caller is to get, or undefined after `timeoutMs`. Call it before the invocation is published. */
   expect(invocationId: string, timeoutMs: number): Promise<HttpReply | undefined> {
@@ -19,19 +28,24 @@ export class ResponseRelay implements Replies {
     return this.wait(invocationId, timeoutMs, (resolve) => ({ outcome: resolve }));
   }
 
-  immediate(invocationId: string, reply: HttpReply): void {
+  immediate(address: string, invocationId: string, reply: HttpReply): void {
+    if (address === this.address) this.replied(invocationId, reply);
+  }
+
+  ended(address: string, invocationId: string, outcome: RunOutcome): void {
+    const waiting = address === this.address ? this.waiting.get(invocationId) : undefined;
+    if (!waiting) return;
+    if ('reply' in waiting) return this.replied(invocationId, replyOf(outcome));
+    this.forget(invocationId);
+    waiting.outcome(outcome);
+  }
+
+  /** What the caller of an endpoint gets. Dropped when nobody waits for a reply to this invocation (any more). */
+  replied(invocationId: string, reply: HttpReply): void {
     const waiting = this.waiting.get(invocationId);
     if (!waiting || !('reply' in waiting)) return;
     this.forget(invocationId);
     waiting.reply(reply);
-  }
-
-  ended(invocationId: string, outcome: RunOutcome): void {
-    const waiting = this.waiting.get(invocationId);
-    if (!waiting) return;
-    this.forget(invocationId);
-    if ('reply' in waiting) waiting.reply(replyOf(outcome));
-    else waiting.outcome(outcome);
   }
 
   /** Nobody waits any more: resolves with undefined. Idempotent. */

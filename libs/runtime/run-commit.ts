@@ -1,4 +1,4 @@
-import { type InvocationHeaders } from '../stream-log/envelopes.js';
+import { type InvocationHeaders, type InvocationKind } from '../stream-log/envelopes.js';
 import { type LogRecord, type StoredRecord } from '../stream-log/stream-log.js';
 import { type DedupeStrategy } from './dedupe.js';
 import { type EventIds } from './emit-ids.js';
@@ -8,14 +8,19 @@ import { type RunnerMetrics } from './runner-ports.js';
 import { type RunOutcome } from './sandbox.js';
 import { type Execution, settleRun } from './settle-run.js';
 
-/** Kinds whose invocation may come twice under one id: from a router or scheduler that was restarted. */
-export const REPEATABLE: ReadonlySet<string> = new Set(['emit', 'timer']);
+/**
+ * Kinds whose invocation may come twice under one id: from a router or scheduler that was restarted, or published again
+ * by who was not told that it had been.
+ */
+export const REPEATABLE: ReadonlySet<string> = new Set<InvocationKind>(['emit', 'timer', 'hook']);
 
 /** An invocation on its way through this process. */
 export interface Invocation {
   readonly record: StoredRecord;
   readonly headers: InvocationHeaders;
   readonly ack: () => void;
+  /** True once the lane that it came from is no longer this process's. */
+  readonly revoked: () => boolean;
 }
 
 export interface Finished {
@@ -24,6 +29,8 @@ export interface Finished {
   readonly outcome: RunOutcome | undefined;
   readonly invocation: Invocation | undefined;
   readonly committed: () => void;
+  /** It will not be committed by this process. */
+  readonly abandoned?: (reason: Error) => void;
 }
 
 export interface CommitContext {

@@ -1,6 +1,7 @@
 /** What the runner needs of the rest, declared by it. */
 import { type BlobStore } from '../kernel/blob-store.js';
 import { type Clock } from '../kernel/clock.js';
+import { type Position } from '../kernel/events.js';
 import { type SourceDefinition } from '../sources/published.js';
 import { type StreamLog } from '../stream-log/stream-log.js';
 import { type TopicPolicy } from '../stream-log/topics.js';
@@ -15,6 +16,14 @@ export interface RunnableSource {
 /** Sources as the event log has them. Undefined: unknown, deleted, or its deployment failed. */
 export interface RunnableSources {
   find(sourceId: string): RunnableSource | undefined;
+}
+
+/** What keeps `RunnableSources` up with the event log, which other processes write too. */
+export interface LogFollower {
+  /** True once it holds everything up to `position`, false when that took longer than `timeoutMs`. */
+  waitFor(position: Position, timeoutMs: number): Promise<boolean>;
+  /** Resolves when it holds what is in the event log now; rejects when that takes longer than `timeoutMs`. */
+  upToDate(timeoutMs: number): Promise<void>;
 }
 
 /** Warm processes, one per source. */
@@ -40,8 +49,8 @@ export interface PropBinder {
 export interface Replies {
   /** `respond({immediate: true})`, while it runs. */
   immediate(address: string, invocationId: string, reply: HttpReply): void;
-  /** It ended, and what it left is durable. */
-  ended(address: string, invocationId: string, outcome: RunOutcome): void;
+  /** It ended, and what it left is durable. Who waits for `reply` reads no more of the outcome than `replyOf` does. */
+  ended(address: string, invocationId: string, outcome: RunOutcome, awaited: 'reply' | 'outcome'): void;
 }
 
 export interface RunnerMetrics {
@@ -74,6 +83,7 @@ export interface RunnerDependencies {
   readonly journal: RunJournal;
   readonly blobs: BlobStore;
   readonly sources: RunnableSources;
+  readonly follower: LogFollower;
   readonly sandboxes: Sandboxes;
   readonly binder: PropBinder;
   readonly replies: Replies;
@@ -81,8 +91,6 @@ export interface RunnerDependencies {
   readonly clock: Clock;
   readonly metrics: RunnerMetrics;
   readonly logger: RunnerLogger;
-  /** Two owners of one source: this process must stop running sources. */
-  readonly onFatal: (error: Error) => void;
 }
 
 /** What one source's runner uses of them. */

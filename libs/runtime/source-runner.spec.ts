@@ -1,154 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { type SourceDefinition } from '../sources/published.js';
-import { type InvocationHeaders } from '../stream-log/envelopes.js';
-import { perEmitterTopics } from '../stream-log/topics.js';
-import { type Invocation } from './run-commit.js';
-import { replyOf } from './reply-of.js';
-import { type SourceRunnerDependencies } from './runner-ports.js';
-import {
-  type HttpReply,
-  type RunOutcome,
-  type RunRequest,
-  type Sandbox,
-  SandboxGone,
-  type SandboxSpec,
-} from './sandbox.js';
-import { SourceRunner } from './source-runner.js';
-import { InMemoryJournal } from './testing/in-memory-journal.js';
-
-const definition = (over: Partial<SourceDefinition> = {}): SourceDefinition => ({
-  componentId: 'sc_1',
-  componentKey: null,
-  bundleHash: 'hash',
-  values: {},
-  endpoints: [],
-  timers: [],
-  dbProps: [],
-  appProps: [],
-  hooks: [],
-  dedupe: null,
-  emitOnDeploy: true,
-  ...over,
-});
-
-const ok = (over: Partial<RunOutcome> = {}): RunOutcome => ({
-  status: 'ok',
-  emits: [],
-  logs: [],
-  dbChanges: {},
-  startedAt: 1,
-  endedAt: 2,
-  ...over,
-});
-
-/** A process whose runs end when the test says so, unless `auto`. */
-class FakeSandbox implements Sandbox {
-  readonly started: string[] = [];
-  readonly pending = new Map<
-    string,
-    { resolve: (outcome: RunOutcome) => void; reject: (error: Error) => void; request: RunRequest }
-  >();
-  private living = true;
-  constructor(
-    readonly spec: SandboxSpec,
-    private readonly auto: ((request: RunRequest) => RunOutcome) | undefined,
-  ) {}
-  run(request: RunRequest): Promise<RunOutcome> {
-    this.started.push(request.invocationId);
-    if (this.auto) return Promise.resolve(this.auto(request));
-    return new Promise((resolve, reject) => this.pending.set(request.invocationId, { resolve, reject, request }));
-  }
-  async hook(): Promise<RunOutcome> {
-    return ok({ emits: [{ payload: '"hook"', channel: '' }], dbChanges: { hook: '1' } });
-  }
-  alive(): boolean {
-    return this.living;
-  }
-  end(id: string, outcome = ok()): void {
-    this.pending.get(id)?.resolve(outcome);
-    this.pending.delete(id);
-  }
-  die(): void {
-    this.living = false;
-    for (const { reject } of this.pending.values()) reject(new SandboxGone('dc_1', 'killed'));
-    this.pending.clear();
-  }
-  async stop(): Promise<void> {
-    this.die();
-  }
-}
-
-const setUp = (
-  options: { auto?: (request: RunRequest) => RunOutcome; journal?: InMemoryJournal; loadError?: Error } = {},
-) => {
-  const journal = options.journal ?? new InMemoryJournal();
-  const sandboxes: FakeSandbox[] = [];
-  const replies: [string, HttpReply][] = [];
-  const acked: number[] = [];
-  const fatal: Error[] = [];
-  const world = { definition: definition() as SourceDefinition | undefined };
-  const deps: SourceRunnerDependencies = {
-    topics: perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 }),
-    journal,
-    blobs: { fileOf: async (hash: string) => `/blobs/${hash}` },
-    sources: { find: () => (world.definition ? { workspaceId: 'o_1', definition: world.definition } : undefined) },
-    sandboxes: {
-      acquire: async (_id: string, spec: () => Promise<SandboxSpec>) => {
-        const last = sandboxes.at(-1);
-        if (last?.alive()) return last;
-        const made = await spec();
-        if (options.loadError) throw options.loadError;
-        const sandbox = new FakeSandbox(made, options.auto);
-        sandboxes.push(sandbox);
-        return sandbox;
-      },
-      drop: async () => sandboxes.at(-1)?.stop(),
-    },
-    binder: { bind: async () => ({}) },
-    replies: {
-      immediate: (id: string, reply: HttpReply) => replies.push([id, reply]),
-      ended: (id: string, outcome: RunOutcome) => replies.push([id, replyOf(outcome)]),
-    },
-    settings: { concurrency: 10, httpTimeoutMs: 1, timerTimeoutMs: 2, hookTimeoutMs: 3, window: 64 },
-    clock: { now: () => 1_000 },
-    metrics: {
-      run: () => undefined,
-      emits: () => undefined,
-      duplicates: () => undefined,
-      platformFailure: () => undefined,
-    },
-    logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
-    onFatal: (error: Error) => fatal.push(error),
-  };
-  const invocation = (offset: number, over: Partial<InvocationHeaders> = {}): Invocation => {
-    const headers = {
-      id: `inv_${offset}`,
-      kind: 'http',
-      source: 'dc_1',
-      workspace: 'o_1',
-      at: '1',
-      hops: '0',
-      prop: 'http',
-      respond: '',
-      ...over,
-    } as InvocationHeaders;
-    const record = { topic: 't', lane: 't', key: 'dc_1', headers, value: `{"n":${offset}}`, offset, timestamp: 1 };
-    return { record, headers, ack: () => acked.push(offset) };
-  };
-  return { deps, journal, sandboxes, replies, acked, fatal, world, invocation };
-};
-
-const until = async (condition: () => boolean): Promise<void> => {
-  for (let i = 0; i < 500 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 2));
-  expect(condition()).toBe(true);
-};
+import { type RunOutcome } from './sandbox.js';
+import { definition, ok, sourceWorld, until } from './testing/source-world.js';
 
 describe('source runner', () => {
   it('acknowledges an invocation only once its emits are committed', async () => {
-    const t = setUp({ auto: (request) => ok({ emits: [{ payload: request.event, channel: '' }] }) });
+    const t = sourceWorld({ auto: (request) => ok({ emits: [{ payload: request.event, channel: '' }] }) });
     let release = (): void => undefined;
     t.journal.held = new Promise((resolve) => (release = resolve));
-    const runner = await SourceRunner.load('dc_1', t.deps);
+    const runner = await t.load();
     await runner.accept([t.invocation(0), t.invocation(1)]);
     await until(() => t.sandboxes[0]?.started.length === 2);
     expect(t.acked).toEqual([]);
@@ -159,16 +18,16 @@ describe('source runner', () => {
   });
 
   it('runs nothing again that was committed before a crash, and everything that was not', async () => {
-    const t = setUp();
-    const runner = await SourceRunner.load('dc_1', t.deps);
+    const t = sourceWorld();
+    const runner = await t.load();
     await runner.accept([0, 1, 2].map((offset) => t.invocation(offset)));
     await until(() => t.sandboxes[0]?.started.length === 3);
     t.sandboxes[0]?.end('inv_0');
     t.sandboxes[0]?.end('inv_2');
     await until(() => t.acked.length === 2);
 
-    const after = setUp({ journal: t.journal, auto: () => ok() });
-    const second = await SourceRunner.load('dc_1', after.deps);
+    const after = sourceWorld({ journal: t.journal, auto: () => ok() });
+    const second = await after.load();
     await second.accept([0, 1, 2].map((offset) => after.invocation(offset)));
     await until(() => after.acked.length === 3);
     expect(after.sandboxes[0]?.started).toEqual(['inv_1']);
@@ -176,9 +35,9 @@ describe('source runner', () => {
   });
 
   it('gives a new process the db as committed, and the invocations that the dead one never started, in order', async () => {
-    const t = setUp();
+    const t = sourceWorld();
     t.world.definition = definition({ dbProps: ['db'] });
-    const runner = await SourceRunner.load('dc_1', t.deps);
+    const runner = await t.load();
     await runner.accept([0, 1, 2, 3].map((offset) => t.invocation(offset)));
     await until(() => t.sandboxes[0]?.started.length === 4);
     expect(t.sandboxes[0]?.spec.concurrency).toBe(1);
@@ -190,9 +49,9 @@ describe('source runner', () => {
   });
 
   it('waits for a store that cannot write, acknowledges nothing meanwhile, and loses nothing', async () => {
-    const t = setUp({ auto: () => ok({ emits: [{ payload: '1', channel: '' }] }) });
+    const t = sourceWorld({ auto: () => ok({ emits: [{ payload: '1', channel: '' }] }) });
     t.journal.failures = 2;
-    const runner = await SourceRunner.load('dc_1', t.deps);
+    const runner = await t.load();
     await runner.accept([t.invocation(0)]);
     await until(() => t.journal.failures === 0);
     expect(t.acked).toEqual([]);
@@ -200,16 +59,18 @@ describe('source runner', () => {
     expect(t.journal.records).toHaveLength(1);
   });
 
-  it('stops when another process owns the source', async () => {
-    const t = setUp({ auto: () => ok() });
-    const runner = await SourceRunner.load('dc_1', t.deps);
-    const other = await SourceRunner.load('dc_1', t.deps);
+  it('records and acknowledges nothing once another process has committed, and gives back what it had in hand', async () => {
+    const t = sourceWorld({ auto: () => ok({ emits: [{ payload: '1', channel: '' }] }) });
+    const runner = await t.load();
+    const other = await t.load();
     await other.accept([t.invocation(0)]);
     await until(() => t.acked.length === 1);
-    await runner.accept([t.invocation(1)]);
-    await until(() => t.fatal.length === 1);
-    expect(t.fatal[0]?.message).toContain('is at version 1, expected 0');
+    await runner.accept([t.invocation(1), t.invocation(2)]);
+    await until(() => t.conflicts.length === 1);
+    expect(t.conflicts).toEqual([[1, 2]]);
     expect(t.acked).toEqual([0]);
+    expect(t.journal.records).toHaveLength(1);
+    expect(await runner.accept([t.invocation(3)])).toBe(false);
   });
 
   it('answers a customResponse after the commit, a throw with 500, and silence with 200', async () => {
@@ -221,17 +82,17 @@ describe('source runner', () => {
       inv_2: ok(),
       inv_3: ok({ status: 'killed', error: { ...error, code: 'Timeout' } }),
     };
-    const t = setUp({ auto: (request) => outcomes[request.invocationId] ?? ok() });
-    const runner = await SourceRunner.load('dc_1', t.deps);
-    await runner.accept([0, 1, 2, 3].map((offset) => t.invocation(offset, { respond: '1' })));
+    const t = sourceWorld({ auto: (request) => outcomes[request.invocationId] ?? ok() });
+    const runner = await t.load();
+    await runner.accept([0, 1, 2, 3].map((offset) => t.invocation(offset, { respond: 'here' })));
     await until(() => t.replies.length === 4);
     expect(t.replies.map(([, { status }]) => status)).toEqual([201, 500, 200, 504]);
     expect(t.replies[0]?.[1]).toEqual(reply);
   });
 
   it('does not run a repeat from the router or a timer twice', async () => {
-    const t = setUp({ auto: () => ok({ emits: [{ payload: '1', channel: '' }] }) });
-    const runner = await SourceRunner.load('dc_1', t.deps);
+    const t = sourceWorld({ auto: () => ok({ emits: [{ payload: '1', channel: '' }] }) });
+    const runner = await t.load();
     await runner.accept([t.invocation(0, { kind: 'emit', id: 'inv_same' })]);
     await until(() => t.acked.length === 1);
     await runner.accept([t.invocation(1, { kind: 'emit', id: 'inv_same' })]);
@@ -240,9 +101,9 @@ describe('source runner', () => {
   });
 
   it('runs one tick of a timer at a time, and those that come meanwhile as one', async () => {
-    const t = setUp();
+    const t = sourceWorld();
     const tick = (offset: number) => t.invocation(offset, { kind: 'timer', prop: 'timer', id: `tick_${offset}` });
-    const runner = await SourceRunner.load('dc_1', t.deps);
+    const runner = await t.load();
     await runner.accept([0, 1, 2, 3].map(tick));
     await until(() => t.sandboxes[0]?.started.length === 1);
     t.sandboxes[0]?.end('tick_0');
@@ -252,10 +113,57 @@ describe('source runner', () => {
     await until(() => t.acked.length === 4);
   });
 
-  it('acknowledges what comes for a source that is gone', async () => {
-    const t = setUp();
+  it('runs what comes for a source of which this process has not yet heard', async () => {
+    const t = sourceWorld({ auto: () => ok() });
+    const { definition: made } = t.world;
     t.world.definition = undefined;
-    const runner = await SourceRunner.load('dc_1', t.deps);
+    t.upToDate.push(() => (t.world.definition = made));
+    const runner = await t.load();
+    await runner.accept([t.invocation(0)]);
+    await until(() => t.acked.length === 1);
+    expect(t.sandboxes[0]?.started).toEqual(['inv_0']);
+  });
+
+  it('does not run twice what comes twice while the first is under way', async () => {
+    const t = sourceWorld();
+    const runner = await t.load();
+    await runner.accept([0, 1].map((offset) => t.invocation(offset, { kind: 'emit', id: 'inv_same' })));
+    await until(() => t.acked.length === 1);
+    expect(t.acked).toEqual([1]);
+    t.sandboxes[0]?.end('inv_same');
+    await until(() => t.acked.length === 2);
+    expect(t.sandboxes[0]?.started).toEqual(['inv_same']);
+  });
+
+  it('acknowledges a record that is handed over again only when its run is durable', async () => {
+    const t = sourceWorld({ auto: () => ok() });
+    let release = (): void => undefined;
+    t.journal.held = new Promise((resolve) => (release = resolve));
+    const runner = await t.load();
+    await runner.accept([t.invocation(0)]);
+    await until(() => t.journal.waiting === 1);
+    await runner.accept([t.invocation(0)]);
+    expect(t.acked).toEqual([]);
+    release();
+    await until(() => t.acked.length === 1);
+    expect(t.sandboxes[0]?.started).toEqual(['inv_0']);
+  });
+
+  it('runs what was handed over again after the journal could not be asked', async () => {
+    const t = sourceWorld({ auto: () => ok() });
+    const runner = await t.load();
+    t.journal.failuresToAsk = 1;
+    const emit = t.invocation(0, { kind: 'emit' });
+    await expect(runner.accept([emit])).rejects.toThrow('cannot be read');
+    await runner.accept([emit]);
+    await until(() => t.acked.length === 1);
+    expect(t.sandboxes[0]?.started).toEqual(['inv_0']);
+  });
+
+  it('acknowledges what comes for a source that is gone', async () => {
+    const t = sourceWorld();
+    t.world.definition = undefined;
+    const runner = await t.load();
     await runner.accept([t.invocation(0)]);
     await until(() => t.acked.length === 1);
     expect(t.sandboxes).toHaveLength(0);
@@ -263,8 +171,8 @@ describe('source runner', () => {
 
   it('fails each run of a bundle that cannot be loaded, as the error of the author', async () => {
     const cause = { name: 'SyntaxError', message: 'bad', stack: 's', code: 'SyntaxError' };
-    const t = setUp({ loadError: new Error('cannot load', { cause }) });
-    const runner = await SourceRunner.load('dc_1', t.deps);
+    const t = sourceWorld({ loadError: new Error('cannot load', { cause }) });
+    const runner = await t.load();
     await runner.accept([t.invocation(0)]);
     await until(() => t.acked.length === 1);
     const errors = t.journal.records.filter((record) => record.headers['channel'] === '$errors');
@@ -273,8 +181,8 @@ describe('source runner', () => {
   });
 
   it('keeps what a hook emitted and stored, and runs invocations with the hook’s definition until settled', async () => {
-    const t = setUp({ auto: () => ok() });
-    const runner = await SourceRunner.load('dc_1', t.deps);
+    const t = sourceWorld({ auto: () => ok() });
+    const runner = await t.load();
     const next = definition({ bundleHash: 'next' });
     const outcome = await runner.hook('activate', next, 'o_1', 'inv_hook');
     expect(outcome.status).toBe('ok');
@@ -290,15 +198,26 @@ describe('source runner', () => {
   });
 
   it('leaves what it did not start in the log when it closes', async () => {
-    const t = setUp();
-    const runner = await SourceRunner.load('dc_1', t.deps);
+    const t = sourceWorld();
+    const runner = await t.load();
     await runner.accept([t.invocation(0)]);
     await until(() => t.sandboxes[0]?.started.length === 1);
     const closed = runner.close();
     t.sandboxes[0]?.end('inv_0');
     await closed;
     expect(t.acked).toEqual([0]);
-    await runner.accept([t.invocation(1)]);
+    expect(await runner.accept([t.invocation(1)])).toBe(false);
     expect(t.sandboxes[0]?.started).toEqual(['inv_0']);
+  });
+
+  it('leaves in the log what does not end in time when it closes: it is not taken for a failure of the run', async () => {
+    const t = sourceWorld();
+    const runner = await t.load();
+    await runner.accept([t.invocation(0)]);
+    await until(() => t.sandboxes[0]?.started.length === 1);
+    await runner.close(1);
+    expect(t.sandboxes[0]?.alive()).toBe(false);
+    expect(t.acked).toEqual([]);
+    expect(t.journal.commits).toEqual([]);
   });
 });

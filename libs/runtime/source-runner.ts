@@ -1,15 +1,33 @@
+import { atMost } from '../kernel/at-most.js';
 import { type SourceDefinition } from '../sources/published.js';
-import { EventIds } from './emit-ids.js';
+import { DefinitionOverride } from './definition-override.js';
+import { type HookRequest } from './hook-invocation.js';
+import { HookTurns } from './hook-turns.js';
+import { InHand } from './in-hand.js';
 import { LaneTracker } from './lane-tracker.js';
-import { buildCommit, type CommitContext, type Finished, type Invocation, REPEATABLE } from './run-commit.js';
-import { type RunCommit, type SourceState, StateConflict } from './run-journal.js';
-import { type SourceRunnerDependencies } from './runner-ports.js';
+import { type Invocation, REPEATABLE } from './run-commit.js';
+import { RunCommitter } from './run-committer.js';
+import { type SourceState } from './run-journal.js';
+import { type RunnableSource, type SourceRunnerDependencies } from './runner-ports.js';
 import { type HookName, type RunOutcome, type Sandbox, SandboxGone, type SandboxSpec } from './sandbox.js';
 import { failedToLoad, fingerprint, userErrorOf } from './source-definition.js';
 import { type Execution } from './settle-run.js';
+import { TickTurns } from './tick-turns.js';
 
-const COMMIT_BATCH = 256;
 const RETRY_MS = [100, 300, 1_000, 3_000, 10_000];
+/** How long a source that is not known is waited for, each time. */
+const FOLLOW_MS = 10_000;
+
+/** Invocations that another process, or a new start in this one, is to run: in lane order. */
+export type OnConflict = (unfinished: readonly Invocation[]) => void;
+
+interface HookCall {
+  readonly hook: HookName;
+  readonly definition: SourceDefinition;
+  readonly workspaceId: string;
+  readonly executionId: string;
+  readonly timeoutMs: number;
+}
 
 /**
  * One source in this process: its queue, its sandbox, and its state. Invocations start in lane order; what they left
@@ -17,109 +35,148 @@ const RETRY_MS = [100, 300, 1_000, 3_000, 10_000];
  */
 export class SourceRunner {
   private readonly queue: Invocation[] = [];
-  private readonly finished: Finished[] = [];
+  private readonly inHand = new InHand();
+  private readonly tracker: LaneTracker;
+  private readonly committer: RunCommitter;
+  private readonly hooks: HookTurns;
+  private readonly ticks = new TickTurns();
   private inFlight = 0;
   private pumping = false;
-  private committing = false;
   private closed = false;
+  private abandoned: Error | undefined;
   private attempts = 0;
-  private override: SourceDefinition | undefined;
+  private readonly override = new DefinitionOverride();
   private boundTo: string | undefined;
   private switching: Promise<unknown> = Promise.resolve();
   private quiet: (() => void)[] = [];
-  private readonly ticks = new Map<string, { running: boolean; pending: Invocation | undefined }>();
 
   private constructor(
     readonly sourceId: string,
     private readonly deps: SourceRunnerDependencies,
-    private state: SourceState,
-    private tracker: LaneTracker,
-    private eventIds: EventIds,
-  ) {}
-
-  static async load(sourceId: string, deps: SourceRunnerDependencies): Promise<SourceRunner> {
-    const state = await deps.journal.load(sourceId);
-    return new SourceRunner(sourceId, deps, state, new LaneTracker(state.progress), new EventIds(state.lastEventId));
+    state: SourceState,
+    onConflict: OnConflict,
+  ) {
+    this.tracker = new LaneTracker(state.progress);
+    this.committer = new RunCommitter({
+      ...{ sourceId, deps, state, tracker: this.tracker },
+      strategy: () =>
+        (this.override.current(deps.clock.now()) ?? deps.sources.find(sourceId)?.definition)?.dedupe ?? null,
+      onIdle: () => this.settleQuiet(),
+      onConflict: (error) => {
+        const unfinished = this.inHand.clear();
+        this.abandon(error);
+        onConflict(unfinished);
+      },
+    });
+    this.hooks = new HookTurns(sourceId, deps, {
+      performHook: (invocation, request, timeoutMs) => this.performHook(invocation, request, timeoutMs),
+      finishWithoutRun: (invocation) => this.finishWithoutRun(invocation),
+      settled: () => this.settled(),
+      isClosed: () => this.isClosed(),
+    });
   }
 
-  /** True when nothing of it is queued, running or uncommitted. */
-  idle(): boolean {
-    return (
-      this.queue.length === 0 && this.inFlight === 0 && this.finished.length === 0 && !this.committing && !this.override
-    );
+  /** @param onConflict another process has committed: this runner is at its end, and its sandbox is to be dropped. */
+  static async load(sourceId: string, deps: SourceRunnerDependencies, onConflict: OnConflict): Promise<SourceRunner> {
+    return new SourceRunner(sourceId, deps, await deps.journal.load(sourceId), onConflict);
   }
 
-  /** Takes invocations in lane order. Those done before are acknowledged at once. */
-  async accept(invocations: readonly Invocation[]): Promise<void> {
-    const fresh: Invocation[] = [];
-    for (const invocation of invocations) {
-      const { offset } = invocation.record;
-      if (this.tracker.take(offset)) fresh.push(invocation);
-      else if (this.tracker.isDone(offset)) invocation.ack();
-    }
-    const repeatable = fresh.filter((i) => REPEATABLE.has(i.headers.kind)).map((i) => i.headers.id);
+  /** True once it takes nothing more. */
+  isClosed(): boolean {
+    return this.closed;
+  }
+
+  /** Ends it if nothing of it is queued, running or uncommitted. */
+  retire(): boolean {
+    const idle =
+      this.inHand.size === 0 &&
+      this.inFlight === 0 &&
+      !this.committer.busy() &&
+      !this.override.active() &&
+      this.hooks.idle();
+    if (idle) this.closed = true;
+    return idle;
+  }
+
+  /**
+   * Takes invocations in lane order; those done before are acknowledged at once. False when it was closed meanwhile:
+   * then it has taken none. Rejects when the journal cannot be asked; then neither.
+   */
+  async accept(invocations: readonly Invocation[]): Promise<boolean> {
+    const repeatable = invocations.filter((i) => REPEATABLE.has(i.headers.kind)).map((i) => i.headers.id);
     const seen = repeatable.length > 0 ? await this.deps.journal.seen(this.sourceId, repeatable) : new Set<string>();
-    for (const invocation of fresh) {
-      if (seen.has(invocation.headers.id)) this.finishWithoutRun(invocation);
-      else if (invocation.headers.kind === 'timer') this.acceptTick(invocation);
-      else this.queue.push(invocation);
-    }
+    if (this.closed) return false;
+    for (const invocation of invocations) this.take(invocation, seen);
     this.pump();
+    return true;
   }
 
   /** Runs one hook with the definition given; resolves once what it emitted and stored is durable. */
-  async hook(
-    hook: HookName,
-    definition: SourceDefinition,
-    workspaceId: string,
-    executionId: string,
-  ): Promise<RunOutcome> {
-    this.override = definition;
-    const outcome = await this.attempt(workspaceId, definition, (sandbox) =>
-      sandbox.hook(hook, this.deps.settings.hookTimeoutMs),
-    );
-    const emits = hook !== 'deploy' || definition.emitOnDeploy;
-    const execution = { ...this.executionOf(executionId, definition, workspaceId), hook, emits };
-    await new Promise<void>((committed) => {
-      this.finished.push({ execution, outcome, invocation: undefined, committed });
-      this.commit();
-    });
-    return outcome;
+  hook(hook: HookName, definition: SourceDefinition, workspaceId: string, executionId: string): Promise<RunOutcome> {
+    const timeoutMs = this.deps.settings.hookTimeoutMs;
+    return this.perform({ hook, definition, workspaceId, executionId, timeoutMs }, undefined);
   }
 
   /** The event log's definition is in force again. */
   settled(): void {
-    this.override = undefined;
+    this.override.end();
     this.pump();
   }
 
-  /** Stops taking and waits until what runs is committed; what was not started stays in the log. */
-  async close(): Promise<void> {
+  /**
+   * Stops taking and waits until what runs is committed, at most `withinMs`. What was not started or not finished by
+   * then is neither committed nor acknowledged: it stays in the log.
+   */
+  async close(withinMs?: number): Promise<void> {
     this.closed = true;
     this.queue.length = 0;
-    await this.untilQuiet();
+    const quiet = this.hooks.ended().then(() => this.untilQuiet());
+    await (withinMs === undefined ? quiet : atMost(withinMs, quiet));
+    this.abandon(new Error(`source ${this.sourceId} was let go by this process`));
     await this.deps.sandboxes.drop(this.sourceId);
   }
 
-  /** One tick of a timer runs at a time; those that come meanwhile are one (decisions.md 2.6). */
-  private acceptTick(invocation: Invocation): void {
-    const tick = this.ticks.get(invocation.headers.prop) ?? { running: false, pending: undefined };
-    this.ticks.set(invocation.headers.prop, tick);
-    if (!tick.running) {
-      tick.running = true;
-      this.queue.push(invocation);
-      return;
-    }
-    if (tick.pending) this.finishWithoutRun(tick.pending);
-    tick.pending = invocation;
+  /** Nothing that runs will be committed. */
+  private abandon(reason: Error): void {
+    this.closed = true;
+    this.abandoned ??= reason;
+    this.queue.length = 0;
+    this.inHand.clear();
+    this.committer.abandon(reason);
+    this.settleQuiet();
   }
 
-  private tickEnded(prop: string): void {
-    const tick = this.ticks.get(prop);
-    if (!tick) return;
-    if (tick.pending) this.queue.push(tick.pending);
-    else tick.running = false;
-    tick.pending = undefined;
+  private take(invocation: Invocation, seen: ReadonlySet<string>): void {
+    const { headers, record } = invocation;
+    // Handed over again while it is in hand: a batch in which something else failed.
+    if (this.inHand.has(record.offset)) return;
+    if (!this.tracker.take(record.offset)) {
+      if (this.tracker.isDone(record.offset)) invocation.ack();
+      return;
+    }
+    const first = this.inHand.add(invocation);
+    if (first && !seen.has(headers.id)) this.enqueue(invocation);
+    else this.finishWithoutRun(invocation);
+  }
+
+  private enqueue(invocation: Invocation): void {
+    switch (invocation.headers.kind) {
+      case 'http':
+      case 'emit':
+      case 'manual':
+        this.queue.push(invocation);
+        return;
+      case 'timer': {
+        const { run, absorbed } = this.ticks.take(invocation);
+        if (run) this.queue.push(run);
+        if (absorbed) this.finishWithoutRun(absorbed);
+        return;
+      }
+      case 'hook':
+        return this.hooks.hook(invocation);
+      case 'settled':
+        return this.hooks.settled(invocation);
+    }
   }
 
   /** Hands queued invocations to the sandbox, in order, as long as the window allows. */
@@ -130,8 +187,10 @@ export class SourceRunner {
       () => this.pumpAgain(0),
       (error: unknown) => {
         // The platform failed, not the component: again, with a pause that grows; the records stay unacknowledged.
-        this.deps.metrics.platformFailure();
-        this.deps.logger.error({ source: this.sourceId, error: String(error) }, 'run.start_failed');
+        if (!this.closed) {
+          this.deps.metrics.platformFailure();
+          this.deps.logger.error({ source: this.sourceId, error: String(error) }, 'run.start_failed');
+        }
         this.pumpAgain(RETRY_MS[Math.min(this.attempts++, RETRY_MS.length - 1)] ?? 0);
       },
     );
@@ -146,8 +205,8 @@ export class SourceRunner {
 
   private async pumpQueue(): Promise<void> {
     while (this.queue.length > 0 && this.inFlight < this.deps.settings.window && !this.closed) {
-      const source = this.deps.sources.find(this.sourceId);
-      const definition = this.override ?? source?.definition;
+      const source = this.deps.sources.find(this.sourceId) ?? (await this.findLater());
+      const definition = this.override.current(this.deps.clock.now()) ?? source?.definition;
       if (!source || !definition) {
         for (const invocation of this.queue.splice(0)) this.finishWithoutRun(invocation);
         return;
@@ -170,6 +229,12 @@ export class SourceRunner {
     }
   }
 
+  /** Its lane may be ahead of the event log as this process has followed it: then the log decides what it is. */
+  private async findLater(): Promise<RunnableSource | undefined> {
+    await this.deps.follower.upToDate(FOLLOW_MS);
+    return this.deps.sources.find(this.sourceId);
+  }
+
   private start(invocation: Invocation, sandbox: Sandbox, definition: SourceDefinition, workspaceId: string): void {
     const { headers, record } = invocation;
     const { settings, replies } = this.deps;
@@ -178,9 +243,9 @@ export class SourceRunner {
     const request = { invocationId: headers.id, event: record.value, timeoutMs };
     sandbox
       .run(
-        headers.respond === '1'
-          ? { ...request, onImmediateResponse: (reply) => replies.immediate(headers.id, reply) }
-          : request,
+        headers.respond === ''
+          ? request
+          : { ...request, onImmediateResponse: (reply) => replies.immediate(headers.respond, headers.id, reply) },
       )
       .then(
         (outcome) => this.finish(invocation, definition, workspaceId, outcome),
@@ -195,6 +260,7 @@ export class SourceRunner {
 
   /** It never started: it keeps its place. */
   private requeue(invocation: Invocation, error: unknown): void {
+    if (this.closed) return;
     if (!(error instanceof SandboxGone)) {
       this.deps.logger.error(
         { source: this.sourceId, invocation: invocation.headers.id, error: String(error) },
@@ -207,6 +273,8 @@ export class SourceRunner {
   }
 
   private finish(invocation: Invocation, definition: SourceDefinition, workspaceId: string, outcome: RunOutcome): void {
+    // It was killed because this process has lost the source, and is run by who has it now.
+    if (this.abandoned) return;
     const { headers, record } = invocation;
     const execution: Execution = {
       ...this.executionOf(headers.id, definition, workspaceId),
@@ -214,27 +282,27 @@ export class SourceRunner {
       hops: Number(headers.hops),
     };
     this.deps.metrics.run(outcome.status, workspaceId, outcome.endedAt - outcome.startedAt);
-    if (headers.kind === 'timer') this.tickEnded(headers.prop);
+    const tick = headers.kind === 'timer' ? this.ticks.ended(headers.prop) : undefined;
+    if (tick && !this.closed) this.queue.push(tick);
     const committed = (): void => {
-      if (headers.respond === '1') this.deps.replies.ended(headers.id, outcome);
-      invocation.ack();
+      if (headers.respond !== '') {
+        this.deps.replies.ended(headers.respond, headers.id, outcome, headers.kind === 'http' ? 'reply' : 'outcome');
+      }
+      this.done(invocation);
     };
-    this.finished.push({ execution, outcome, invocation, committed });
-    this.commit();
+    this.committer.push({ execution, outcome, invocation, committed });
   }
 
   private finishWithoutRun(invocation: Invocation): void {
-    const execution = {
-      id: invocation.headers.id,
-      sourceId: this.sourceId,
-      componentId: '',
-      workspaceId: '',
-      event: 'null',
-      hops: 0,
-      emits: false,
-    };
-    this.finished.push({ execution, outcome: undefined, invocation, committed: invocation.ack });
-    this.commit();
+    const { sourceId } = this;
+    const nothing = { componentId: '', workspaceId: '', event: 'null', hops: 0, emits: false };
+    const execution = { id: invocation.headers.id, sourceId, ...nothing };
+    this.committer.push({ execution, outcome: undefined, invocation, committed: () => this.done(invocation) });
+  }
+
+  private done(invocation: Invocation): void {
+    this.inHand.remove(invocation);
+    invocation.ack();
   }
 
   private executionOf(id: string, definition: SourceDefinition, workspaceId: string): Execution {
@@ -242,59 +310,30 @@ export class SourceRunner {
     return { id, sourceId: this.sourceId, componentId, workspaceId, event: 'null', hops: 0, emits: true };
   }
 
-  /** Commits what has ended, all that is there at once, while more of it ends meanwhile. */
-  private commit(): void {
-    if (this.committing) return;
-    this.committing = true;
-    void this.commitFinished()
-      .catch((error: unknown) =>
-        this.deps.logger.error({ source: this.sourceId, error: String(error) }, 'commit.failed'),
-      )
-      .finally(() => {
-        this.committing = false;
-        this.settleQuiet();
-        if (this.finished.length > 0) this.commit();
-      });
+  private async performHook(invocation: Invocation, request: HookRequest, timeoutMs: number): Promise<void> {
+    const { id, workspace, respond } = invocation.headers;
+    const { hook, definition } = request;
+    const call = { hook, definition, workspaceId: workspace, executionId: id, timeoutMs };
+    const outcome = await this.perform(call, invocation);
+    if (respond !== '') this.deps.replies.ended(respond, id, outcome, 'outcome');
+    this.done(invocation);
   }
 
-  private async commitFinished(): Promise<void> {
-    // One turn of the event loop gathers the outcomes that came in one frame.
-    await new Promise<void>((resolve) => setImmediate(resolve));
-    while (this.finished.length > 0) {
-      const batch = this.finished.slice(0, COMMIT_BATCH);
-      const { commit, next } = buildCommit(batch, this.commitContext());
-      await this.write(commit);
-      this.state = next;
-      this.finished.splice(0, batch.length);
-      for (const { committed } of batch) committed();
+  private async perform(call: HookCall, invocation: Invocation | undefined): Promise<RunOutcome> {
+    const { hook, definition, workspaceId, executionId, timeoutMs } = call;
+    const hookEnded = this.override.begin(definition);
+    let outcome: RunOutcome;
+    try {
+      outcome = await this.attempt(workspaceId, definition, (sandbox) => sandbox.hook(hook, timeoutMs));
+    } finally {
+      hookEnded(this.deps.clock.now());
     }
-  }
-
-  private commitContext(): CommitContext {
-    const { state, tracker, eventIds, deps, sourceId } = this;
-    const strategy = (this.override ?? deps.sources.find(sourceId)?.definition)?.dedupe ?? null;
-    return { sourceId, topic: deps.topics.emits(sourceId), strategy, state, tracker, eventIds, metrics: deps.metrics };
-  }
-
-  /** Writes until it is durable: a store that cannot write now is waited for, and nothing is acknowledged meanwhile. */
-  private async write(commit: RunCommit): Promise<void> {
-    for (let attempt = 0; ; attempt++) {
-      try {
-        return await this.deps.journal.commit(commit);
-      } catch (error) {
-        if (error instanceof StateConflict) {
-          // Another process owns this source: what ended here is not ours to record.
-          this.closed = true;
-          this.queue.length = 0;
-          this.finished.length = 0;
-          this.deps.onFatal(error);
-          throw error;
-        }
-        this.deps.metrics.platformFailure();
-        this.deps.logger.error({ source: this.sourceId, attempt, error: String(error) }, 'commit.retried');
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)]));
-      }
-    }
+    const emits = hook !== 'deploy' || definition.emitOnDeploy;
+    const execution = { ...this.executionOf(executionId, definition, workspaceId), hook, emits };
+    await new Promise<void>((committed, abandoned) => {
+      this.committer.push({ execution, outcome, invocation, committed, abandoned });
+    });
+    return outcome;
   }
 
   /** Runs `work` in a sandbox of this definition, again when the process was gone before it started. */
@@ -321,9 +360,11 @@ export class SourceRunner {
     const turn = this.switching.then(async () => {
       if (this.boundTo !== wanted) {
         await this.untilQuiet();
+        if (this.abandoned) throw this.abandoned;
         await sandboxes.drop(this.sourceId);
         this.boundTo = wanted;
       }
+      if (this.abandoned) throw this.abandoned;
       return sandboxes.acquire(this.sourceId, () => this.specFor(workspaceId, definition));
     });
     this.switching = turn.catch(() => undefined);
@@ -338,7 +379,7 @@ export class SourceRunner {
       workspaceId,
       bundleFile: await blobs.fileOf(definition.bundleHash),
       props: await binder.bind(workspaceId, definition),
-      db: this.state.db,
+      db: this.committer.db,
       concurrency: definition.dbProps.length > 0 ? 1 : settings.concurrency,
     };
   }
@@ -351,7 +392,7 @@ export class SourceRunner {
   }
 
   private settleQuiet(): void {
-    if (this.inFlight > 0 || this.finished.length > 0 || this.committing) return;
+    if (!this.abandoned && (this.inFlight > 0 || this.committer.busy())) return;
     for (const resolve of this.quiet.splice(0)) resolve();
   }
 }

@@ -16,7 +16,9 @@ export interface SourceTopicsDependencies {
 /** What the data plane holds of a source comes and goes with it. */
 export const sourceTopics = ({ log, topics, journal, ticks, forget }: SourceTopicsDependencies): SourceTopics => ({
   async create(sourceId) {
-    for (const { topic, retention } of topics.ownedBy(sourceId)) await log.createTopic(topic, retention);
+    for (const { topic, retention, partitions } of topics.ownedBy(sourceId)) {
+      await log.createTopic(topic, retention, partitions);
+    }
   },
 
   async remove(sourceId) {

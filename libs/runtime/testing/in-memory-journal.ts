@@ -11,20 +11,30 @@ export class InMemoryJournal implements RunJournal {
   readonly commits: RunCommit[] = [];
   /** How many of the next commits fail, as a full disk would make them. */
   failures = 0;
+  /** How many of the next calls of `seen` fail. */
+  failuresToAsk = 0;
   /** Set: commits wait for it. */
   held: Promise<void> | undefined;
+  /** Commits that do. */
+  waiting = 0;
 
   async load(sourceId: string): Promise<SourceState> {
     return this.states.get(sourceId) ?? EMPTY;
   }
 
   async seen(sourceId: string, invocationIds: readonly string[]): Promise<ReadonlySet<string>> {
+    if (this.failuresToAsk > 0) {
+      this.failuresToAsk--;
+      throw new Error('the journal cannot be read');
+    }
     const known = this.remembered.get(sourceId) ?? new Set<string>();
     return new Set(invocationIds.filter((id) => known.has(id)));
   }
 
   async commit(commit: RunCommit): Promise<void> {
+    this.waiting++;
     await this.held;
+    this.waiting--;
     if (this.failures > 0) {
       this.failures--;
       throw new Error('disk is full');

@@ -1,0 +1,29 @@
+import { type HttpReply, type RunOutcome } from '../runtime/sandbox.js';
+import { type LogRecord } from '../stream-log/stream-log.js';
+
+/** Topics on which a process awaits answers: `replies.<process id>`, which is also the address in an invocation. */
+export const REPLIES = 'replies.';
+
+export const replyTopic = (processId: string): string => REPLIES + processId;
+
+/** What travels: `reply` to the caller of an endpoint, `outcome` to who waits for a manual run or a hook. */
+export type Answer =
+  { readonly kind: 'reply'; readonly reply: HttpReply } | { readonly kind: 'outcome'; readonly outcome: RunOutcome };
+
+export const answerRecord = (address: string, invocationId: string, answer: Answer): LogRecord => ({
+  topic: address,
+  key: invocationId,
+  headers: { invocation: invocationId, kind: answer.kind },
+  value: JSON.stringify(answer.kind === 'reply' ? answer.reply : answer.outcome),
+});
+
+/** Undefined for a record that no runner of ours has written. Throws SyntaxError for a value that is no JSON. */
+export const readAnswer = (
+  record: LogRecord,
+): { readonly invocationId: string; readonly answer: Answer } | undefined => {
+  const { invocation: invocationId, kind } = record.headers;
+  if (invocationId === undefined) return undefined;
+  if (kind === 'reply') return { invocationId, answer: { kind, reply: JSON.parse(record.value) as HttpReply } };
+  if (kind === 'outcome') return { invocationId, answer: { kind, outcome: JSON.parse(record.value) as RunOutcome } };
+  return undefined;
+};
