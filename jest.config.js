@@ -1,6 +1,6 @@
 // Tiers by file name (CONTRIBUTING.md): *.spec.ts pure or embedded, *.int-spec.ts real processes and files,
 // *.e2e-spec.ts over HTTP. The int-specs of the distributed engines need servers: npm run test:engines starts them.
-const engines = '/libs/engines/(kafka|mongodb|eventstoredb)/';
+const engines = '/(libs/engines/(kafka|mongodb|eventstoredb)|test/engines)/';
 const tier = {
   unit: '\\.spec\\.ts$',
   int: `^(?!.*${engines}).*\\.int-spec\\.ts$`,

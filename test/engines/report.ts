@@ -1,0 +1,68 @@
+import { type JestFigures } from './jest-run.js';
+
+/** One line of the table: suites on one server, or why there were none. */
+export type Row =
+  | { readonly title: string; readonly version: string; readonly on: string; readonly figures: JestFigures }
+  | { readonly title: string; readonly on: 'not run'; readonly reason: string; readonly specs: number }
+  | { readonly title: string; readonly on: 'broken'; readonly reason: string };
+
+export const failed = (row: Row): boolean =>
+  row.on === 'broken' || ('figures' in row && row.figures.numFailedTestSuites > 0);
+
+const HEAD = ['engine', 'version', 'ran on', 'suites', 'tests'] as const;
+
+/** For people. Reasons stand below the table, whole. */
+export const tableOf = (rows: readonly Row[]): string => {
+  const cells = [HEAD, ...rows.map(cellsOf)];
+  const widths = HEAD.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  const lines = cells.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | '));
+  const rule = widths.map((width) => '-'.repeat(width)).join('-|-');
+  const reasons = rows.flatMap((row) => ('reason' in row ? [`${row.title}: ${row.on}: ${row.reason}`] : []));
+  return [lines[0], rule, ...lines.slice(1), ...(reasons.length === 0 ? [] : ['', ...reasons])].join('\n');
+};
+
+const cellsOf = (row: Row): readonly string[] => {
+  if (!('figures' in row)) return [row.title, '–', row.on, row.on === 'broken' ? '1 failed' : 'skipped', '–'];
+  const { figures } = row;
+  return [
+    row.title,
+    row.version,
+    row.on,
+    counted(figures.numPassedTestSuites, figures.numFailedTestSuites),
+    counted(figures.numPassedTests, figures.numFailedTests),
+  ];
+};
+
+const counted = (passed: number, failures: number): string =>
+  failures === 0 ? `${passed} passed` : `${passed} passed, ${failures} failed`;
+
+/** All rows in the terms of Jest's report: for whoever reads those (`.ci/run`). Specs not run count as pending tests. */
+export const sumOf = (rows: readonly Row[]): JestFigures => {
+  const figures = rows.map(figuresOf);
+  const sum = (key: keyof JestFigures): number => figures.reduce((total, each) => total + each[key], 0);
+  return {
+    numPassedTests: sum('numPassedTests'),
+    numFailedTests: sum('numFailedTests'),
+    numPendingTests: sum('numPendingTests'),
+    numTodoTests: sum('numTodoTests'),
+    numPassedTestSuites: sum('numPassedTestSuites'),
+    numFailedTestSuites: sum('numFailedTestSuites'),
+    numRuntimeErrorTestSuites: sum('numRuntimeErrorTestSuites'),
+  };
+};
+
+const NONE: JestFigures = {
+  numPassedTests: 0,
+  numFailedTests: 0,
+  numPendingTests: 0,
+  numTodoTests: 0,
+  numPassedTestSuites: 0,
+  numFailedTestSuites: 0,
+  numRuntimeErrorTestSuites: 0,
+};
+
+const figuresOf = (row: Row): JestFigures => {
+  if ('figures' in row) return row.figures;
+  if (row.on === 'broken') return { ...NONE, numFailedTestSuites: 1, numRuntimeErrorTestSuites: 1 };
+  return { ...NONE, numPendingTests: Math.max(1, row.specs) };
+};

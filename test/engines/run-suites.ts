@@ -1,0 +1,111 @@
+import { writeFileSync } from 'node:fs';
+import { Command, InvalidArgumentError } from 'commander';
+import { Commands, Interrupted } from './command.js';
+import { runJest, specsOf } from './jest-run.js';
+import { failed, sumOf, tableOf, type Row } from './report.js';
+import { openServers, type Server, type Servers } from './servers.js';
+import { startStandIn } from './stand-in-process.js';
+import { ENGINES, ROLE_SPECS, SUITES, type EngineName } from './suites.js';
+
+const PARTS = [...ENGINES, 'roles'] as const;
+type Part = (typeof PARTS)[number];
+
+interface Options {
+  readonly docker: boolean;
+  readonly only: readonly Part[];
+  readonly json?: boolean;
+  readonly outputFile?: string;
+}
+
+const parts = (text: string): readonly Part[] =>
+  text.split(',').map((name) => {
+    const known = PARTS.find((part) => part === name);
+    if (known === undefined) throw new InvalidArgumentError(`"${name}" is none of ${PARTS.join(', ')}`);
+    return known;
+  });
+
+const options = new Command('test:engines')
+  .description(
+    'Starts Kafka, MongoDB (or FerretDB) and EventStoreDB (or its stand-in), runs the suites of the adapters and the ' +
+      'black-box specs on them, and says what ran on what. A server given as SLUICE_KAFKA_BROKERS, SLUICE_MONGO_URL or ' +
+      'SLUICE_EVENTSTORE_URL is used instead.',
+  )
+  .option('--docker', 'use the engines of docker-compose.yml', false)
+  .option('--only <parts>', `some of ${PARTS.join(', ')}`, parts, PARTS)
+  .option('--json', 'with --outputFile, as Jest has it')
+  .option('--outputFile <file>', 'figures of all suites, in the terms of Jest')
+  .parse()
+  .opts<Options>();
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+const commands = new Commands();
+
+/** The adapter's suites on one engine. */
+const runEngine = async (name: EngineName, server: Server): Promise<Row> => {
+  const { title, adapter, ownServer, variable } = SUITES[name];
+  switch (server.on) {
+    case 'broken':
+      return { title, on: server.on, reason: server.reason };
+    case 'not run':
+      return { title, on: server.on, reason: server.reason, specs: specsOf({ tier: 'engines', patterns: [adapter] }) };
+    case 'real server':
+    case 'stand-in': {
+      say(`\n${title}: suites on ${server.version} (${server.on})`);
+      const env: Record<string, string> = server.address === undefined ? {} : { [variable]: server.address };
+      const patterns = server.ours ? [adapter, ...ownServer] : [adapter];
+      const figures = await runJest(commands, { tier: 'engines', patterns, env });
+      return { title, version: server.version, on: server.on, figures };
+    }
+  }
+};
+
+/** The black-box specs, every role as a process of its own on all three engines. */
+const runRoles = async ({ of }: Servers): Promise<Row> => {
+  const title = 'every role a process';
+  const down = ENGINES.filter((name) => of[name].on === 'not run' || of[name].on === 'broken');
+  if (down.length > 0) {
+    const reason = `needs ${down.map((name) => SUITES[name].title).join(' and ')}`;
+    return { title, on: 'not run', reason, specs: ROLE_SPECS.length };
+  }
+  const standIn = addressOf(of.eventstoredb) === undefined ? await startStandIn() : undefined;
+  try {
+    say(`\n${title}: black-box specs`);
+    const env: Record<string, string> = { SLUICE_TEST_DEPLOYMENT: 'roles' };
+    for (const name of ENGINES) env[SUITES[name].variable] = addressOf(of[name]) ?? standIn?.url ?? '';
+    const figures = await runJest(commands, { tier: 'e2e', patterns: ROLE_SPECS, env });
+    const standIns = ENGINES.some((name) => of[name].on === 'stand-in');
+    return { title, version: 'all three', on: standIns ? 'with stand-ins' : 'real server', figures };
+  } finally {
+    await standIn?.stop();
+  }
+};
+
+const addressOf = (server: Server): string | undefined => ('address' in server ? server.address : undefined);
+
+const run = async (): Promise<readonly Row[]> => {
+  const wanted = options.only.includes('roles') ? ENGINES : ENGINES.filter((name) => options.only.includes(name));
+  const servers = await openServers({ wanted, docker: options.docker, commands, say });
+  try {
+    const rows: Row[] = [];
+    for (const name of ENGINES) if (options.only.includes(name)) rows.push(await runEngine(name, servers.of[name]));
+    if (options.only.includes('roles')) rows.push(await runRoles(servers));
+    return rows;
+  } finally {
+    await servers.stop();
+  }
+};
+
+commands.listen();
+try {
+  const rows = await run();
+  process.stdout.write(`\n${tableOf(rows)}\n`);
+  if (options.outputFile !== undefined) writeFileSync(options.outputFile, JSON.stringify(sumOf(rows)));
+  process.exitCode = rows.some(failed) ? 1 : 0;
+} catch (error) {
+  say(error instanceof Interrupted ? 'interrupted: servers are stopped' : `test:engines: ${messageOf(error)}`);
+  process.exitCode = error instanceof Interrupted ? 130 : 1;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

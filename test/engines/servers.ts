@@ -1,0 +1,157 @@
+import { MongoClient } from 'mongodb';
+import { type Commands, has, outputOf } from './command.js';
+import { composeUp } from './compose-engines.js';
+import { startFerretDb } from './ferretdb.js';
+import { startKafkaBroker } from './kafka-broker.js';
+import { ENGINES, SUITES, type EngineName } from './suites.js';
+
+/** What an engine's suites run on. */
+export type Server =
+  | {
+      readonly on: 'real server' | 'stand-in';
+      readonly version: string;
+      /** Undefined: its suites start what they need themselves. */
+      readonly address: string | undefined;
+      /** Started by this run. */
+      readonly ours: boolean;
+    }
+  | { readonly on: 'not run'; readonly reason: string }
+  /** It should have started, and did not. */
+  | { readonly on: 'broken'; readonly reason: string };
+
+export interface Servers {
+  readonly of: Readonly<Record<EngineName, Server>>;
+  stop(): Promise<void>;
+}
+
+type Stop = () => Promise<void>;
+
+export interface ServersOptions {
+  readonly wanted: readonly EngineName[];
+  readonly docker: boolean;
+  readonly commands: Commands;
+  readonly say: (line: string) => void;
+}
+
+const NOT_WANTED: Server = { on: 'not run', reason: 'not asked for' };
+
+/** Servers given by settings, of Compose, or started here, in this order; those started are stopped by `stop`. */
+export const openServers = async ({ wanted, docker, commands, say }: ServersOptions): Promise<Servers> => {
+  const stops: Stop[] = [];
+  const stop = async (): Promise<void> => {
+    const ended = await Promise.allSettled(stops.splice(0).map((each) => each()));
+    const failed = ended.find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
+  };
+  const opened = new Map<EngineName, Server>();
+  try {
+    const compose = docker ? await composeUp(commands) : undefined;
+    if (compose) stops.push(() => compose.down());
+    for (const name of ENGINES.filter((each) => wanted.includes(each))) {
+      commands.throwIfInterrupted();
+      const address = process.env[SUITES[name].given] ?? compose?.addresses[name];
+      if (address !== undefined && address !== '') {
+        opened.set(name, await describeGiven(name, address, compose?.images[name]));
+      } else {
+        say(`${SUITES[name].title}: ${PREPARING[name]}`);
+        opened.set(name, await START[name](stops));
+      }
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const of = (name: EngineName): Server => opened.get(name) ?? NOT_WANTED;
+  return { of: { kafka: of('kafka'), mongodb: of('mongodb'), eventstoredb: of('eventstoredb') }, stop };
+};
+
+const PREPARING: Readonly<Record<EngineName, string>> = {
+  kafka: 'starting a broker (the first time, Maven fetches 100 MB of jars into the cache) …',
+  mongodb: 'starting FerretDB (the first time, Go builds it, some minutes) …',
+  eventstoredb: 'its suites start the stand-in themselves',
+};
+
+const START: Readonly<Record<EngineName, (stops: Stop[]) => Promise<Server>>> = {
+  kafka: (stops) =>
+    started(missingForKafka, async () => {
+      const broker = await startKafkaBroker();
+      stops.push(() => broker.stop());
+      return { on: 'real server', version: `Apache Kafka ${broker.version}`, address: broker.brokers, ours: true };
+    }),
+  mongodb: (stops) =>
+    started(missingForFerretDb, async () => {
+      const ferret = await startFerretDb();
+      stops.push(() => ferret.stop());
+      return { ...(await mongoServer(ferret.url)), address: ferret.url, ours: true };
+    }),
+  eventstoredb: () =>
+    Promise.resolve({
+      on: 'stand-in',
+      version: 'gRPC over the embedded event store',
+      address: undefined,
+      ours: true,
+    }),
+};
+
+/** A program that is not there makes it "not run"; anything else that goes wrong is a failure. */
+const started = async (missing: () => string | undefined, start: () => Promise<Server>): Promise<Server> => {
+  try {
+    return await start();
+  } catch (error) {
+    const cause = missing();
+    if (cause !== undefined) return { on: 'not run', reason: cause };
+    return { on: 'broken', reason: error instanceof Error ? error.message : String(error) };
+  }
+};
+
+const missingForKafka = (): string | undefined => {
+  if (!has('java', '-version')) return 'java is missing (package openjdk-17-jre-headless)';
+  return has('mvn', '-version') ? undefined : 'mvn is missing (package maven), and the jars are not in the cache';
+};
+
+const missingForFerretDb = (): string | undefined => {
+  if (!has('go', 'version')) return 'go is missing (1.21 or later), and FerretDB is not in the cache';
+  const version = /go1\.(\d+)/.exec(outputOf('go', 'version'));
+  // Later ones fetch the version that is needed by themselves.
+  return version && Number(version[1]) < 21
+    ? `go ${version[0].slice(2)} is too old to build FerretDB (1.21 or later)`
+    : undefined;
+};
+
+const describeGiven = async (name: EngineName, address: string, image: string | undefined): Promise<Server> => {
+  const given = { address, ours: false } as const;
+  switch (name) {
+    case 'kafka':
+      return { on: 'real server', version: image ?? 'as given', ...given };
+    case 'mongodb':
+      return { ...(await mongoServer(address)), ...given };
+    case 'eventstoredb':
+      return { on: 'real server', version: image ?? (await eventStoreVersion(address)), ...given };
+  }
+};
+
+/** Asks the server itself: FerretDB says that it is one, whoever has started it. */
+const mongoServer = async (url: string): Promise<{ on: 'real server' | 'stand-in'; version: string }> => {
+  const client = await MongoClient.connect(url, { serverSelectionTimeoutMS: 10_000 });
+  try {
+    const { version, ferretdbVersion } = await client.db('admin').command({ buildInfo: 1 });
+    return typeof ferretdbVersion === 'string'
+      ? { on: 'stand-in', version: `FerretDB ${ferretdbVersion}` }
+      : { on: 'real server', version: `MongoDB ${String(version)}` };
+  } finally {
+    await client.close();
+  }
+};
+
+/** Of its HTTP side; a server that does not tell fails its suites in its own words, if anything is wrong with it. */
+const eventStoreVersion = async (url: string): Promise<string> => {
+  const { host } = new URL(url.replace(/^[a-z]+(\+discover)?:/, 'http:'));
+  const scheme = url.includes('tls=false') ? 'http' : 'https';
+  try {
+    const answer = await fetch(`${scheme}://${host}/info`, { signal: AbortSignal.timeout(5_000) });
+    const { esVersion, dbVersion } = (await answer.json()) as { esVersion?: string; dbVersion?: string };
+    return `EventStoreDB ${esVersion ?? dbVersion ?? 'of unknown version'}`;
+  } catch (error) {
+    return `as given (/info: ${error instanceof Error ? error.message : String(error)})`;
+  }
+};

@@ -1,0 +1,42 @@
+export const ENGINES = ['kafka', 'mongodb', 'eventstoredb'] as const;
+export type EngineName = (typeof ENGINES)[number];
+
+interface EngineSuites {
+  /** As people call it. */
+  readonly title: string;
+  /** Folder of the adapter, whose int-specs decide for every server alike. */
+  readonly adapter: string;
+  /** Specs of the server that is started here when none is given. */
+  readonly ownServer: readonly string[];
+  /** Where the suites read the server's address. */
+  readonly variable: string;
+  /** Where a user gives one. */
+  readonly given: string;
+}
+
+export const SUITES: Readonly<Record<EngineName, EngineSuites>> = {
+  kafka: {
+    title: 'Kafka',
+    adapter: 'libs/engines/kafka/',
+    ownServer: ['test/engines/kafka-broker'],
+    variable: 'SLUICE_TEST_KAFKA',
+    given: 'SLUICE_KAFKA_BROKERS',
+  },
+  mongodb: {
+    title: 'MongoDB',
+    adapter: 'libs/engines/mongodb/',
+    ownServer: ['test/engines/ferretdb'],
+    variable: 'SLUICE_TEST_MONGO',
+    given: 'SLUICE_MONGO_URL',
+  },
+  eventstoredb: {
+    title: 'EventStoreDB',
+    adapter: 'libs/engines/eventstoredb/',
+    ownServer: ['test/engines/eventstore-stand-in/'],
+    variable: 'SLUICE_TEST_EVENTSTORE',
+    given: 'SLUICE_EVENTSTORE_URL',
+  },
+};
+
+/** Black-box specs that run on the distributed engines too, every role as a process of its own. */
+export const ROLE_SPECS: readonly string[] = ['test/e2e/main-job.e2e-spec.ts'];
