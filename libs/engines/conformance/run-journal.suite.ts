@@ -71,6 +71,18 @@ const parts: Record<(typeof RUN_JOURNAL_PARTS)[number], Part<JournalAndLog>> = {
       });
     });
 
+    it('takes any text as a key or a channel', async () => {
+      const { journal } = port();
+      const names = ['', '.', 'a.b', '$x', '%0024', '__proto__', '5', 'naïve 😀', 'x'.repeat(200)];
+      const db = Object.fromEntries(names.map((name) => [name, JSON.stringify(name)]));
+      const dedupe = Object.fromEntries(names.map((name) => [name, { strategy: 'last', id: name } as const]));
+      await journal.commit(commit(0, { dbChanges: db, dedupe }));
+      expect(await journal.load('dc_1')).toMatchObject({ db, dedupe });
+      await journal.commit(commit(1, { dbChanges: { 'a.b': null, '': null } }));
+      const { 'a.b': _, '': __, ...left } = db;
+      expect((await journal.load('dc_1')).db).toEqual(left);
+    });
+
     it('of one source is not that of another', async () => {
       const { journal } = port();
       await journal.commit(commit(0, { dbChanges: { a: '1' } }));
