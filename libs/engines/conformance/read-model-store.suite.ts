@@ -85,6 +85,21 @@ const parts: Record<(typeof READ_MODEL_STORE_PARTS)[number], Part<ReadModelStore
       expect(await store().register(schema)).toEqual({ active: 1, checkpoint: '1' });
     });
 
+    it('is given for many collections at once, of their active generations', async () => {
+      const other = { ...schema, name: 'items.other.v1' };
+      await fill(store(), put(item('a', 1)));
+      const unknown = { ...schema, name: 'items.none.v1' };
+      expect(await store().checkpoints([other, schema, unknown])).toEqual([null, '1', null]);
+      await store().register(other);
+      const generation = await store().beginGeneration(schema);
+      await store().apply({ schema, generation, expected: null, next: '7', writes: [] });
+      expect(await store().checkpoints([other, schema])).toEqual([null, '1']);
+      await store().activateGeneration(schema, generation);
+      await store().apply({ schema: other, generation: 1, expected: null, next: '3', writes: [] });
+      expect(await store().checkpoints([schema, other, schema])).toEqual(['7', '3', '7']);
+      expect(await store().checkpoints([])).toEqual([]);
+    });
+
     it('of another owner stops this one, which changes nothing', async () => {
       await fill(store(), put(item('a', 1)));
       await store().apply({ schema, generation: 1, expected: '1', next: '2', writes: put(item('b', 2)) });

@@ -1,6 +1,7 @@
 import {
   UnknownCursor,
   type ApplyBatch,
+  type Checkpoint,
   type CollectionSchema,
   type Doc,
   type GenerationState,
@@ -46,6 +47,13 @@ export class EmbeddedReadModelStore implements ReadModelStore {
       return each;
     });
     await this.writer.submit('apply', { schema, generation, expected, next, writes: flat }, bytes);
+  }
+
+  async checkpoints(schemas: readonly CollectionSchema[]): Promise<readonly (Checkpoint | null)[]> {
+    const stored = this.reader.sql(
+      `SELECT checkpoint FROM checkpoints JOIN collections ON collection = name AND generation = active WHERE name = ?`,
+    );
+    return schemas.map(({ name }) => stored.get<{ checkpoint: string | null }>(name)?.checkpoint ?? null);
   }
 
   async get<D extends Doc>(schema: CollectionSchema, id: string, generation?: number): Promise<D | undefined> {

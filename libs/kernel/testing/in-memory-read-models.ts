@@ -48,6 +48,13 @@ export class InMemoryReadModels implements ReadModelStore {
     target.checkpoint = next;
   }
 
+  async checkpoints(schemas: readonly CollectionSchema[]): Promise<readonly (Checkpoint | null)[]> {
+    return schemas.map(({ name }) => {
+      const collection = this.collections.get(name);
+      return collection?.generations.get(collection.active)?.checkpoint ?? null;
+    });
+  }
+
   async get<D extends Doc>(schema: CollectionSchema, id: string, generation?: number): Promise<D | undefined> {
     return (await this.getMany<D>(schema, [id], generation))[0];
   }
