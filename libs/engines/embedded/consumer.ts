@@ -37,7 +37,7 @@ export class EmbeddedConsumer implements Consumer {
 
   retire(lane: Lane): void {
     if (this.lanes.get(lane.topic.name) === lane) this.lanes.delete(lane.topic.name);
-    const { running } = lane;
+    const { running } = lane.window;
     if (!running) return;
     this.leftovers.add(running);
     void running.then(() => this.leftovers.delete(running));
@@ -45,9 +45,9 @@ export class EmbeddedConsumer implements Consumer {
 
   /** Resolves when a revoked lane is let go of. */
   letGo(lane: Lane): Promise<void> {
-    if (!lane.used) return Promise.resolve();
+    if (!lane.window.used) return Promise.resolve();
     const { onRevoked } = this.options;
-    const done = lettingGo(lane.topic.name, onRevoked, lane.running, () => this.countFailure());
+    const done = lettingGo(lane.topic.name, onRevoked, lane.window.running, () => this.countFailure());
     this.leftovers.add(done);
     void done.then(() => this.leftovers.delete(done));
     return done;
@@ -59,8 +59,8 @@ export class EmbeddedConsumer implements Consumer {
 
   private async end(): Promise<void> {
     this.group.members.delete(this);
-    for (const lane of this.lanes.values()) lane.revoke();
-    for (const lane of [...this.lanes.values()]) await lane.running;
+    for (const lane of this.lanes.values()) lane.window.revoke();
+    for (const lane of [...this.lanes.values()]) await lane.window.running;
     await Promise.all(this.leftovers);
     await this.leave(this);
   }

@@ -42,12 +42,12 @@ export class LaneSharing {
       const richest = others.sort((a, b) => held(b) - held(a))[0];
       if (!richest || held(richest) <= received + 1) return;
       const lane = [...richest.lanes.values()].find(
-        ({ topic, isRevoked }) => !isRevoked && selects(joined.options.topics, topic.name),
+        ({ topic, window }) => !window.isRevoked && selects(joined.options.topics, topic.name),
       );
       if (!lane) return;
       moving.set(richest, (moving.get(richest) ?? 0) + 1);
       received++;
-      lane.revoke();
+      lane.window.revoke();
       void richest.letGo(lane).then(() => {
         // Meanwhile its owner may have closed, or the topic been deleted.
         if (group.lanes.get(lane.topic.id) !== lane) return;
@@ -87,14 +87,14 @@ export class LaneSharing {
 
   /** The topic is gone. Its consumer is told, and not waited for: there is nothing to hand on. */
   withdraw(group: Group, lane: Lane): void {
-    const told = lane.isRevoked;
+    const told = lane.window.isRevoked;
     const owner = [...group.members].find((member) => member.lanes.get(lane.topic.name) === lane);
     this.detach(group, lane);
     if (!told) void owner?.letGo(lane);
   }
 
   detach(group: Group, lane: Lane): void {
-    lane.detach();
+    lane.window.detach();
     this.host.fetcher.remove(lane);
     group.backlog -= lane.backlog;
     group.lanes.delete(lane.topic.id);
