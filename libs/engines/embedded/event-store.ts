@@ -150,13 +150,16 @@ export class EmbeddedEventStore implements EventStore {
   }
 }
 
-const recorded = (row: EventRow): RecordedEvent<DomainEvent> => ({
-  id: row.id,
-  type: row.type,
-  data: JSON.parse(row.data) as object,
-  metadata: JSON.parse(row.metadata) as EventMetadata,
-  stream: row.stream,
-  revision: BigInt(row.revision),
-  position: positionOf(row.position),
-  recordedAt: row.recorded_at,
-});
+const recorded = (row: EventRow): RecordedEvent<DomainEvent> => {
+  const metadata = JSON.parse(row.metadata) as EventMetadata;
+  return {
+    id: row.id,
+    type: row.type,
+    data: JSON.parse(row.data) as object,
+    metadata,
+    stream: row.stream,
+    revision: BigInt(row.revision),
+    position: positionOf(row.position),
+    recordedAt: metadata.$recordedAt ?? row.recorded_at,
+  };
+};

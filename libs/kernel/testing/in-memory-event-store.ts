@@ -45,7 +45,7 @@ export class InMemoryEventStore implements EventStore {
     const added = events.map((event, i): RecordedEvent => {
       const copy = structuredClone(event);
       const place = { revision: BigInt(past.length + i), position: positionOf(this.log.length + i + 1) };
-      return { ...copy, ...place, stream, recordedAt: this.clock.now() };
+      return { ...copy, ...place, stream, recordedAt: copy.metadata.$recordedAt ?? this.clock.now() };
     });
     this.log.push(...added);
     this.streams.set(stream, [...past, ...added]);

@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, describe } from '@jest/globals';
+import { EventStoreDBClient } from '@eventstore/db-client';
+import { describeEventStore } from '#libs/engines/conformance/event-store.suite.js';
+import { type MakeHarness } from '#libs/engines/conformance/harness.js';
+import { type EventStore } from '#libs/kernel/event-store.js';
+import {
+  startEventStoreStandIn,
+  type StandIn,
+  type StandInOptions,
+} from '#test/engines/eventstore-stand-in/stand-in.js';
+import { openEventStoreDb, type EventStoreDbEventStore } from './index.js';
+
+const realServer = process.env.SLUICE_TEST_EVENTSTORE;
+
+interface Place {
+  readonly url: () => Promise<string>;
+  /** Whether streams have to be removed: the stand-in's log goes with its folder. */
+  readonly stays: boolean;
+}
+
+/** A harness under a prefix of its own, next to what all the others have written. */
+const harness =
+  ({ url, stays }: Place, batchAppend: boolean): MakeHarness<EventStore> =>
+  async () => {
+    const prefix = `t${randomBytes(8).toString('hex')}`;
+    const warnings: string[] = [];
+    const options = { url: await url(), prefix, batchAppend, onWarning: (text: string) => void warnings.push(text) };
+    let store: EventStoreDbEventStore = await openEventStoreDb(options);
+    const made = {
+      port: store as EventStore,
+      reopen: async () => {
+        await store.close();
+        made.port = store = await openEventStoreDb(options);
+        return store;
+      },
+      flush: () => Promise.resolve(),
+      close: async () => {
+        await store.close();
+        if (stays) await removeStreams(options.url, `${prefix}.`);
+        if (warnings[0]) throw new Error(warnings[0]);
+      },
+    };
+    return made;
+  };
+
+const removeStreams = async (url: string, start: string): Promise<void> => {
+  const client = EventStoreDBClient.connectionString(url);
+  const names = new Set<string>();
+  for await (const { event } of client.readAll()) {
+    if (event?.streamId.startsWith(start)) names.add(event.streamId);
+  }
+  for (const name of names) await client.deleteStream(name);
+  await client.dispose();
+};
+
+const standIn = (options: StandInOptions): Place => {
+  let started: Promise<StandIn> | undefined;
+  afterAll(async () => {
+    await (await started)?.stop();
+    started = undefined;
+  });
+  return { url: async () => (await (started ??= startEventStoreStandIn(options))).url, stays: false };
+};
+
+if (realServer !== undefined) {
+  const place: Place = { url: () => Promise.resolve(realServer), stays: true };
+  describeEventStore('eventstoredb (real server)', harness(place, false));
+  describeEventStore('eventstoredb (real server, batch append)', harness(place, true));
+} else {
+  describe('on a stand-in like the servers of today', () => {
+    const place = standIn({});
+    describeEventStore('eventstoredb (stand-in)', harness(place, false));
+    describeEventStore('eventstoredb (stand-in, batch append)', harness(place, true));
+  });
+  describe('on a stand-in like old servers', () => {
+    const place = standIn({ batchAppend: false, saysCaughtUp: false });
+    describeEventStore(
+      'eventstoredb (stand-in without batch append or word of having caught up)',
+      harness(place, true),
+    );
+  });
+}

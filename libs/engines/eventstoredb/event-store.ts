@@ -1,0 +1,227 @@
+import {
+  BACKWARDS,
+  END,
+  FORWARDS,
+  START as FIRST,
+  StreamNotFoundError,
+  WrongExpectedVersionError,
+  type Direction,
+  type ReadPosition,
+  type ReadRevision,
+} from '@eventstore/db-client';
+import {
+  RevisionConflict,
+  type AppendResult,
+  type EventBatch,
+  type EventStore,
+  type ExpectedRevision,
+  type ReadOptions,
+} from '#libs/kernel/event-store.js';
+import { START, type NewEvent, type Position, type RecordedEvent } from '#libs/kernel/events.js';
+import { connect, release, type Connection, type ConnectOptions } from './connection.js';
+import { logPositionOf, textOf } from './positions.js';
+import { eventDataOf, recordedEvent } from './recorded-event.js';
+import { isPassing, repeated } from './repeated.js';
+import { streamNames, type StreamNames } from './stream-names.js';
+import { follow, type Outage } from './subscription.js';
+import { within } from './within.js';
+
+const OPEN_MS = 3_000;
+const PING_MS = 2_000;
+/** The server answers, or gives up by the client's deadline of 10 s; this is for answers that are lost. */
+const APPEND_MS = 12_000;
+/** Events of one read that the client may hold before they are pulled. */
+const READ_AHEAD = 256;
+
+export interface EventStoreDbOptions {
+  /** `esdb://[user:password@]host:port[,…][?tls=false]`, or `esdb+discover://…`. */
+  readonly url: string;
+  /** Letters, digits, `_`, `.`: keeps installations and test runs on one cluster apart (stream-names.ts). '' for none. */
+  readonly prefix: string;
+  /** Told once for each time that a subscription loses the server. */
+  readonly onWarning: (text: string, fields: object) => void;
+  /** Default false (docs/adr/0013). */
+  readonly batchAppend?: boolean;
+}
+
+/** Rejects within about 3 s, naming the server, when it does not answer. */
+export const openEventStoreDb = async (options: EventStoreDbOptions): Promise<EventStoreDbEventStore> => {
+  const { url, prefix, onWarning, batchAppend = false } = options;
+  const names = streamNames(prefix);
+  const connection = connect({ url, batchAppend });
+  try {
+    await connection.ping(OPEN_MS);
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+  return new EventStoreDbEventStore(connection, { url, batchAppend }, names, onWarning);
+};
+
+/**
+ * EventStore on EventStoreDB 22.6 or later (docs/adr/0013). Calls are tried again for about a second when the
+ * connection fails them: an append under the same ids is absorbed by the server.
+ */
+export class EventStoreDbEventStore implements EventStore {
+  /** The newest own event at or before `upTo`, a place in the log up to which it was searched. */
+  private searched: { upTo: Position; newest: Position } = { upTo: START, newest: START };
+  private readonly closing = new AbortController();
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly connectOptions: ConnectOptions,
+    private readonly names: StreamNames,
+    private readonly onWarning: EventStoreDbOptions['onWarning'],
+  ) {}
+
+  /**
+   * The position is that of the last of the events, as readers see it: one that has applied them is at it.
+   * Also rejects when the events are larger than the server takes in one append (1 MiB unless it is told otherwise).
+   */
+  async append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<AppendResult> {
+    if (events.length === 0) throw new Error(`append to ${stream} without events`);
+    const data = events.map(eventDataOf);
+    const name = this.names.onServer(stream);
+    const write = (): Promise<AppendResult> =>
+      repeated(async () => {
+        const appending = this.connection.client.appendToStream(name, data, { expectedRevision: expected });
+        const { nextExpectedRevision: revision, position } = await within(APPEND_MS, `append to ${name}`, appending);
+        return { revision, position: position ? textOf(position) : await this.positionOf(stream, revision) };
+      });
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof WrongExpectedVersionError)) throw error;
+      throw new RevisionConflict(stream, expected, revisionOf(error));
+    }
+  }
+
+  async *read(stream: string, options: ReadOptions = {}): AsyncIterable<RecordedEvent> {
+    const { direction = 'forwards', limit = Number.MAX_SAFE_INTEGER } = options;
+    const forwards = direction === 'forwards';
+    const step = forwards ? 1n : -1n;
+    let from: ReadRevision = options.from ?? (forwards ? FIRST : END);
+    let left = limit;
+    let failures = 0;
+    // A connection lost in the middle: goes on where it was, the consumer does not see it.
+    while (left > 0) {
+      try {
+        for await (const event of this.readOnce(stream, forwards ? FORWARDS : BACKWARDS, from, left)) {
+          yield event;
+          failures = 0;
+          left -= 1;
+          from = event.revision + step;
+          if (from < 0n) return;
+        }
+        return;
+      } catch (error) {
+        if (!isPassing(error) || ++failures > 1) throw error;
+      }
+    }
+  }
+
+  async readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]> {
+    if (limit <= 0) return [];
+    const fromPosition = logPositionOf(after);
+    return repeated(async () => {
+      const events: RecordedEvent[] = [];
+      for await (const { event } of this.readLog(FORWARDS, fromPosition)) {
+        // The server begins with the event at the position itself.
+        if (event && event.position > after) events.push(event);
+        if (events.length === limit) break;
+      }
+      return events;
+    });
+  }
+
+  /** Looks back from the end of the log for an own event, no further than where an earlier call began. */
+  async lastPosition(): Promise<Position> {
+    return repeated(async () => {
+      const before = this.searched;
+      let upTo: Position | undefined;
+      let newest = before.newest;
+      for await (const { event, position } of this.readLog(BACKWARDS, END)) {
+        upTo ??= position;
+        if (event) newest = event.position;
+        if (event || position <= before.upTo) break;
+      }
+      if (upTo !== undefined && upTo > this.searched.upTo) this.searched = { upTo, newest };
+      return newest;
+    });
+  }
+
+  subscribe(after: Position, signal: AbortSignal): AsyncIterable<EventBatch> {
+    return follow({
+      after,
+      signal: AbortSignal.any([signal, this.closing.signal]),
+      connect: () => connect(this.connectOptions),
+      names: this.names,
+      lastPosition: () => this.lastPosition(),
+      onOutage: (outage) => this.warn(outage),
+    });
+  }
+
+  /** Rejects within 2 s, naming the server, when it does not answer. */
+  ping(): Promise<void> {
+    return this.connection.ping(PING_MS);
+  }
+
+  /** Ends the subscriptions, then the connection. */
+  async close(): Promise<void> {
+    this.closing.abort();
+    await this.connection.close();
+  }
+
+  private warn({ error, after, outages }: Outage): void {
+    const text = `a subscription to the event log lost EventStoreDB at ${this.connection.server}; it is tried again`;
+    this.onWarning(text, { err: error, after, outages });
+  }
+
+  /** For servers that answer a repeat without the position of the events. */
+  private async positionOf(stream: string, revision: bigint): Promise<Position> {
+    for await (const event of this.readOnce(stream, FORWARDS, revision, 1)) return event.position;
+    throw new Error(`event ${revision} of stream ${stream} was appended and is not there`);
+  }
+
+  private async *readOnce(
+    stream: string,
+    direction: Direction,
+    fromRevision: ReadRevision,
+    maxCount: number,
+  ): AsyncIterable<RecordedEvent> {
+    const options = { direction, fromRevision, maxCount };
+    const reading = this.connection.client.readStream(this.names.onServer(stream), options, readAhead);
+    try {
+      for await (const resolved of reading) {
+        const event = recordedEvent(resolved, this.names.own);
+        if (event) yield event;
+      }
+    } catch (error) {
+      if (!(error instanceof StreamNotFoundError)) throw error;
+    } finally {
+      release(reading);
+    }
+  }
+
+  /** Every event of the log with its place; `event` only for own ones. */
+  private async *readLog(
+    direction: Direction,
+    fromPosition: ReadPosition,
+  ): AsyncIterable<{ position: Position; event: RecordedEvent | undefined }> {
+    const reading = this.connection.client.readAll({ direction, fromPosition }, readAhead);
+    try {
+      for await (const resolved of reading) {
+        if (!resolved.event) continue;
+        const event = recordedEvent(resolved, this.names.own);
+        yield { position: textOf(resolved.event.position), event };
+      }
+    } finally {
+      release(reading);
+    }
+  }
+}
+
+const readAhead = { highWaterMark: READ_AHEAD };
+
+const revisionOf = ({ actualVersion }: WrongExpectedVersionError): ExpectedRevision =>
+  typeof actualVersion === 'bigint' ? actualVersion : 'no_stream';

@@ -1,0 +1,1 @@
+export { EventStoreDbEventStore, openEventStoreDb, type EventStoreDbOptions } from './event-store.js';

@@ -1,0 +1,134 @@
+import {
+  type AllStreamResolvedEvent,
+  type AllStreamSubscription,
+  type EventStoreDBClient,
+} from '@eventstore/db-client';
+import { type Position } from '#libs/kernel/events.js';
+import { release } from './connection.js';
+import { logPositionOf, textOf } from './positions.js';
+import { type StreamNames } from './stream-names.js';
+
+/** Most events of a batch. About twice as many wait in memory at most: one batch is read ahead, one is on its way. */
+const BATCH = 500;
+
+export interface Taken {
+  readonly events: readonly AllStreamResolvedEvent[];
+  /** Nothing more was in the log when the last of the events came. */
+  readonly caughtUp: boolean;
+  /** All own events up to here have been taken. */
+  readonly passed: Position;
+}
+
+/**
+ * One catch-up subscription of the client, read by pulling: while a batch waits here, the client does not read from its
+ * connection and the server does not send.
+ */
+export class LiveRead {
+  private readonly subscription: AllStreamSubscription;
+  private failure: Error | undefined;
+  private wake: () => void = () => undefined;
+  private readonly onAbort = (): void => this.wake();
+  private caughtUp = false;
+  /** What the server said, and how many of the events waiting here it had sent before. */
+  private saidCaughtUp: { waiting: number } | undefined;
+  private checkpoint: { waiting: number; position: Position } | undefined;
+  /** Newest event when the read began; history is read once it is passed. For servers that do not say so. */
+  private end: Position | undefined;
+
+  constructor(
+    client: EventStoreDBClient,
+    private passed: Position,
+    names: StreamNames,
+    private readonly signal: AbortSignal,
+  ) {
+    const filter = names.filter((_, position) => {
+      this.checkpoint = { waiting: this.subscription.readableLength, position: textOf(position) };
+      this.wake();
+    });
+    this.subscription = client.subscribeToAll(
+      { fromPosition: logPositionOf(passed), filter },
+      { highWaterMark: BATCH },
+    );
+    this.listen();
+  }
+
+  /** Newest event of the log at the start, once known; a rejection ends the read. */
+  historyEndsAt(end: Promise<Position>): void {
+    const known = (position: Position): void => {
+      this.end = position;
+      this.wake();
+    };
+    end.then(known, (error: Error) => this.fail(error));
+  }
+
+  /** Resolves with what has come, as soon as there is something; undefined when aborted. Rejects when the read failed. */
+  async next(): Promise<Taken | undefined> {
+    for (;;) {
+      if (this.signal.aborted) return undefined;
+      const before = { caughtUp: this.caughtUp, passed: this.passed };
+      const events = this.takeWaiting();
+      this.noteWhatWasSaid(events.length);
+      if (events.length > 0 || this.caughtUp !== before.caughtUp || this.passed !== before.passed) {
+        return { events, caughtUp: this.caughtUp && this.subscription.readableLength === 0, passed: this.passed };
+      }
+      if (this.failure) throw this.failure;
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
+    }
+  }
+
+  close(): void {
+    this.signal.removeEventListener('abort', this.onAbort);
+    release({ cancel: () => this.subscription.unsubscribe() });
+    this.subscription.destroy();
+  }
+
+  private listen(): void {
+    const { subscription } = this;
+    subscription.on('readable', () => this.wake());
+    subscription.on('caughtUp', () => {
+      this.saidCaughtUp = { waiting: subscription.readableLength };
+      this.wake();
+    });
+    subscription.on('fellBehind', () => {
+      this.saidCaughtUp = undefined;
+      this.caughtUp = false;
+    });
+    subscription.on('error', (error) => this.fail(error));
+    subscription.on('end', () => this.fail(new Error('the server ended the subscription')));
+    this.signal.addEventListener('abort', this.onAbort);
+  }
+
+  private takeWaiting(): AllStreamResolvedEvent[] {
+    const events: AllStreamResolvedEvent[] = [];
+    while (events.length < BATCH) {
+      const resolved = this.subscription.read() as AllStreamResolvedEvent | null;
+      if (!resolved) break;
+      events.push(resolved);
+    }
+    const last = events.at(-1)?.event;
+    if (last) this.passed = textOf(last.position);
+    return events;
+  }
+
+  private noteWhatWasSaid(taken: number): void {
+    if (this.checkpoint && (this.checkpoint.waiting -= taken) <= 0) {
+      if (this.checkpoint.position > this.passed) this.passed = this.checkpoint.position;
+      this.checkpoint = undefined;
+    }
+    if (this.saidCaughtUp && (this.saidCaughtUp.waiting -= taken) <= 0) {
+      this.caughtUp = true;
+      this.saidCaughtUp = undefined;
+    }
+    if (this.end !== undefined && this.passed >= this.end) {
+      this.caughtUp = true;
+      this.end = undefined;
+    }
+  }
+
+  private fail(error: Error): void {
+    this.failure ??= error;
+    this.wake();
+  }
+}

@@ -1,0 +1,34 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { ErrorType, isCommandError } from '@eventstore/db-client';
+import { UnreadableEvent } from './recorded-event.js';
+
+/** Answers that a repeat would not change. */
+const FINAL: ReadonlySet<ErrorType> = new Set([
+  ErrorType.WRONG_EXPECTED_VERSION,
+  ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED,
+  ErrorType.ACCESS_DENIED,
+  ErrorType.INVALID_ARGUMENT,
+  ErrorType.MISSING_REQUIRED_METADATA_PROPERTY,
+  ErrorType.STREAM_DELETED,
+  ErrorType.STREAM_NOT_FOUND,
+]);
+
+/** Waits between attempts: a server that changed its leader or dropped the connection is soon there again. */
+const PAUSES_MS = [50, 200, 800];
+
+/** Whether a repeat may have another outcome. */
+export const isPassing = (error: unknown): boolean =>
+  error instanceof Error && !(error instanceof UnreadableEvent) && !(isCommandError(error) && FINAL.has(error.type));
+
+/** Does `work` again when the connection or the server failed it. Only for what may be repeated. */
+export const repeated = async <T>(work: () => Promise<T>): Promise<T> => {
+  for (const ms of PAUSES_MS) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      await pause(ms);
+    }
+  }
+  return work();
+};

@@ -1,0 +1,99 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type EventBatch } from '#libs/kernel/event-store.js';
+import { type Position, type RecordedEvent } from '#libs/kernel/events.js';
+import { type Connection } from './connection.js';
+import { LiveRead } from './live-read.js';
+import { logPositionOf } from './positions.js';
+import { recordedEvent, UnreadableEvent } from './recorded-event.js';
+import { type StreamNames } from './stream-names.js';
+
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 10_000;
+
+export interface Outage {
+  readonly error: unknown;
+  /** Where it is resumed. */
+  readonly after: Position;
+  /** How many times this subscription has lost the server by now. */
+  readonly outages: number;
+}
+
+export interface FollowOptions {
+  readonly after: Position;
+  readonly signal: AbortSignal;
+  /** A connection for each try: what a client remembers of one that failed does not reach the next. */
+  readonly connect: () => Connection;
+  readonly names: StreamNames;
+  readonly lastPosition: () => Promise<Position>;
+  readonly onOutage: (outage: Outage) => void;
+}
+
+/** The subscription of the port: as many reads of the log, one after the other, as it takes. */
+export async function* follow(options: FollowOptions): AsyncGenerator<EventBatch, void, undefined> {
+  const { signal, onOutage } = options;
+  logPositionOf(options.after);
+  const place: Place = { last: options.after, resumeAfter: options.after, told: false };
+  let outages = 0;
+  let failures = 0;
+  while (!signal.aborted) {
+    try {
+      for await (const batch of readOn(options, place)) {
+        failures = 0;
+        if (batch) yield batch;
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof UnreadableEvent) throw error;
+      if (failures === 0) onOutage({ error, after: place.last, outages: ++outages });
+      await pauseBetween(failures++, signal);
+    }
+  }
+}
+
+/** How far a subscription has come; each read of the log goes on from it. */
+interface Place {
+  /** Of the last event that was handed over. */
+  last: Position;
+  /** At or after `last`: between them the server saw only events of others. */
+  resumeAfter: Position;
+  /** Whether the last batch said that the reader has caught up. */
+  told: boolean;
+}
+
+/** Batches of one read, until it fails. Gives undefined for a sign of life without anything to hand over. */
+async function* readOn(options: FollowOptions, place: Place): AsyncGenerator<EventBatch | undefined, void, undefined> {
+  const { signal, names } = options;
+  const connection = options.connect();
+  const live = new LiveRead(connection.client, place.resumeAfter, names, signal);
+  try {
+    // An old server does not say when history is read; what was in the log at the beginning then tells it.
+    live.historyEndsAt(options.lastPosition());
+    for (;;) {
+      const taken = await live.next();
+      if (!taken) return;
+      const events = taken.events.flatMap((resolved): RecordedEvent[] => {
+        const event = recordedEvent(resolved, names.own);
+        return event && event.position > place.last ? [event] : [];
+      });
+      const { caughtUp } = taken;
+      place.last = events.at(-1)?.position ?? place.last;
+      place.resumeAfter = taken.passed;
+      const worthTelling = events.length > 0 || (caughtUp && !place.told);
+      if (worthTelling) place.told = caughtUp;
+      yield worthTelling ? { events, caughtUp, position: place.last } : undefined;
+    }
+  } finally {
+    live.close();
+    await connection.close();
+  }
+}
+
+/** 100 ms, doubled each time up to 10 s; between half of it and all of it, so that readers do not return together. */
+const pauseBetween = async (failures: number, signal: AbortSignal): Promise<void> => {
+  const longest = Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS);
+  try {
+    await pause(longest * (0.5 + Math.random() / 2), undefined, { signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+};

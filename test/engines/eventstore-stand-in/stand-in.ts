@@ -1,0 +1,124 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Server, ServerCredentials, type handleUnaryCall } from '@grpc/grpc-js';
+import features from '@eventstore/db-client/generated/serverfeatures_pb.js';
+import { ServerFeaturesService } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
+import type { Empty } from '@eventstore/db-client/generated/shared_pb.js';
+import type { SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js';
+import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import { removeDir, tempDir } from '#test/harness/temp-dir.js';
+import { appendCall, batchAppendCall } from './append-calls.js';
+import { Log } from './log.js';
+import { unimplemented } from './messages.js';
+import { readCall } from './read-calls.js';
+
+export interface StandInOptions {
+  /** Default: a free one. */
+  readonly port?: number;
+  /** Where the log is kept; it can be opened again after the process was killed. Default: a folder of its own, removed by stop(). */
+  readonly dir?: string;
+  /** Whether BatchAppend is there and advertised, as on servers from 21.10. Default true. */
+  readonly batchAppend?: boolean;
+  /** Whether subscriptions say when history is read, as on servers from 23.10. Default true. */
+  readonly saysCaughtUp?: boolean;
+}
+
+export interface StandIn {
+  readonly url: string;
+  readonly port: number;
+  /** Subscriptions and reads that clients hold open. */
+  subscriptions(): number;
+  /** Calls so far, by the name of the method. */
+  calls(name: 'append' | 'batchAppend' | 'read' | 'getSupportedMethods'): number;
+  /** Drops every connection in the middle of what it does; new ones are taken at once, on the same port. */
+  cut(): Promise<void>;
+  /** Drops every connection and keeps the log for another start on the same folder. */
+  stop(): Promise<void>;
+}
+
+/**
+ * NOT EventStoreDB: a stand-in for machines that have none. It speaks the real gRPC protocol, with the messages that
+ * the real client brings along, over the event log of the embedded engine. It shows that our adapter and the client's
+ * code agree with the protocol as we read it: appends and batch appends, reads, filtered subscriptions, wrong expected
+ * version, lost connections. It shows nothing of the real server's timing, limits, disks, cluster or permissions: the
+ * same suite, run with SLUICE_TEST_EVENTSTORE set, decides that (docs/adr/0013-eventstoredb.md).
+ */
+export const startEventStoreStandIn = async (options: StandInOptions = {}): Promise<StandIn> => {
+  const { dir = tempDir('eventstore'), batchAppend = true, saysCaughtUp = true } = options;
+  const log = await Log.open(dir, (error) => {
+    throw error;
+  });
+  const calls = new Map<string, number>();
+  const open = new Set<AbortController>();
+  const onSubscription = (live: AbortController): void => {
+    open.add(live);
+    live.signal.addEventListener('abort', () => open.delete(live));
+  };
+  const counted = <A extends unknown[]>(name: string, handle: (...args: A) => void): ((...args: A) => void) => {
+    return (...args) => {
+      calls.set(name, (calls.get(name) ?? 0) + 1);
+      handle(...args);
+    };
+  };
+  const listen = async (port: number): Promise<{ server: Server; port: number }> => {
+    const server = new Server({ 'grpc.max_receive_message_length': 17 << 20 });
+    const absent = (_: unknown, answer: (error: Error) => void): void => answer(unimplemented('this'));
+    server.addService(ServerFeaturesService, {
+      getSupportedMethods: counted('getSupportedMethods', supportedMethods(batchAppend)),
+    });
+    server.addService(StreamsService, {
+      ...{ delete: absent, tombstone: absent },
+      read: counted('read', readCall(log, { saysCaughtUp, onSubscription })),
+      append: counted('append', appendCall(log)),
+      ...(batchAppend ? { batchAppend: counted('batchAppend', batchAppendCall(log)) } : {}),
+    });
+    return { server, port: await bound(server, port) };
+  };
+  let current = await listen(options.port ?? 0);
+  const { port } = current;
+  const drop = (): void => {
+    current.server.forceShutdown();
+    for (const live of open) live.abort();
+  };
+  return {
+    url: `esdb://127.0.0.1:${port}?tls=false`,
+    port,
+    subscriptions: () => open.size,
+    calls: (name) => calls.get(name) ?? 0,
+    cut: async () => {
+      drop();
+      current = await listen(port);
+    },
+    stop: async () => {
+      drop();
+      await log.close();
+      if (options.dir === undefined) removeDir(dir);
+    },
+  };
+};
+
+const supportedMethods =
+  (batchAppend: boolean): handleUnaryCall<Empty, SupportedMethods> =>
+  (_, answer) => {
+    const supported = new features.SupportedMethods().setEventStoreServerVersion('23.10.0.0');
+    for (const method of ['read', 'append', ...(batchAppend ? ['batchappend'] : [])]) {
+      const named = new features.SupportedMethod().setMethodName(method);
+      supported.addMethods(named.setServiceName('event_store.client.streams.streams'));
+    }
+    answer(null, supported);
+  };
+
+/** The port listened on. A port that was just left may be taken for a moment. */
+const bound = async (server: Server, port: number): Promise<number> => {
+  for (let left = 20; ; left--) {
+    try {
+      return await new Promise<number>((resolve, reject) => {
+        server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), (error, taken) =>
+          error ? reject(error) : resolve(taken),
+        );
+      });
+    } catch (error) {
+      if (left === 0) throw error;
+      await pause(50);
+    }
+  }
+};
