@@ -35,7 +35,13 @@ module.exports = {
       name: 'nothing-imports-an-app',
       severity: 'error',
       from: { path: '^libs/' },
-      to: { path: '^(dist/)?(apps|test)/' },
+      to: { path: '^(dist/)?apps/' },
+    },
+    {
+      name: 'only-specs-import-the-test-folder',
+      severity: 'error',
+      from: { path: '^libs/', pathNot: tests },
+      to: { path: '^(dist/)?test/' },
     },
     {
       name: 'apps-do-not-import-each-other',
