@@ -1,0 +1,30 @@
+import { type Db } from 'mongodb';
+import { type MakeHarness } from '#libs/engines/conformance/harness.js';
+import { describeReadModelStore } from '#libs/engines/conformance/read-model-store.suite.js';
+import { systemClock } from '#libs/kernel/clock.js';
+import { MongoReadModelStore } from './read-model-store.js';
+import { openTestDatabase } from './testing/test-database.js';
+
+/** A harness on a database of its own; what is opened again knows nothing of what was before. */
+const harness =
+  <P>(open: (db: Db, fail: (text: string) => void) => P): MakeHarness<P> =>
+  async () => {
+    const { db, drop } = await openTestDatabase();
+    const warnings: string[] = [];
+    const port = (): P => open(db, (text) => warnings.push(text));
+    const made = {
+      port: port(),
+      reopen: async () => (made.port = port()),
+      flush: () => Promise.resolve(),
+      close: async () => {
+        await drop();
+        if (warnings[0] !== undefined) throw new Error(warnings[0]);
+      },
+    };
+    return made;
+  };
+
+describeReadModelStore(
+  'mongodb',
+  harness((db, onWarning) => new MongoReadModelStore(db, { clock: systemClock, onWarning })),
+);
