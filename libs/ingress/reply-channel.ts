@@ -43,10 +43,10 @@ export const openReplyChannel = async ({ log, processId, logger }: ReplyChannelO
     topics: { names: [topic] },
     maxBatch: MAX_BATCH,
     maxUnacked: MAX_UNACKED,
-    async handler({ records, ack }): Promise<void> {
-      for (const record of records) {
+    async handler(batch): Promise<void> {
+      for (const record of batch.records) {
         deliver(record);
-        ack(record.offset);
+        batch.ack(record.offset);
       }
     },
   });

@@ -64,8 +64,9 @@ export class HookTurns {
   }
 
   private turn(act: () => Promise<void>): void {
-    this.pending++;
-    this.last = this.last.then(act).finally(() => this.pending--);
+    // At once when none is under way: what comes behind a hook in the lane is to run with the hook's definition.
+    const turn = this.pending++ === 0 ? act() : this.last.then(act);
+    this.last = turn.finally(() => this.pending--);
   }
 
   private async run(invocation: Invocation, request: HookRequest): Promise<void> {

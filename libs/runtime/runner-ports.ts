@@ -81,7 +81,7 @@ export interface RunnerDependencies {
   readonly log: StreamLog;
   readonly topics: TopicPolicy;
   readonly journal: RunJournal;
-  readonly blobs: BlobStore;
+  readonly blobs: Pick<BlobStore, 'fileOf'>;
   readonly sources: RunnableSources;
   readonly follower: LogFollower;
   readonly sandboxes: Sandboxes;
@@ -94,6 +94,4 @@ export interface RunnerDependencies {
 }
 
 /** What one source's runner uses of them. */
-export type SourceRunnerDependencies = Omit<RunnerDependencies, 'log' | 'blobs'> & {
-  readonly blobs: Pick<BlobStore, 'fileOf'>;
-};
+export type SourceRunnerDependencies = Omit<RunnerDependencies, 'log'>;

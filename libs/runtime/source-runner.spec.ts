@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type RunOutcome } from './sandbox.js';
-import { definition, ok, sourceWorld, until } from './testing/source-world.js';
+import { ok } from './testing/fake-sandbox.js';
+import { definition, sourceWorld, until } from './testing/source-world.js';
 
 describe('source runner', () => {
   it('acknowledges an invocation only once its emits are committed', async () => {

@@ -13,12 +13,18 @@ export class InMemoryJournal implements RunJournal {
   failures = 0;
   /** How many of the next calls of `seen` fail. */
   failuresToAsk = 0;
+  /** And of `load`. */
+  failuresToLoad = 0;
   /** Set: commits wait for it. */
   held: Promise<void> | undefined;
   /** Commits that do. */
   waiting = 0;
 
   async load(sourceId: string): Promise<SourceState> {
+    if (this.failuresToLoad > 0) {
+      this.failuresToLoad--;
+      throw new Error('the journal cannot be read');
+    }
     return this.states.get(sourceId) ?? EMPTY;
   }
 

@@ -4,16 +4,10 @@ import { type InvocationHeaders } from '../../stream-log/envelopes.js';
 import { perEmitterTopics } from '../../stream-log/topics.js';
 import { replyOf } from '../reply-of.js';
 import { type Invocation } from '../run-commit.js';
-import { type SourceRunnerDependencies } from '../runner-ports.js';
-import {
-  type HttpReply,
-  type RunOutcome,
-  type RunRequest,
-  type Sandbox,
-  SandboxGone,
-  type SandboxSpec,
-} from '../sandbox.js';
+import { type LogFollower, type Sandboxes, type SourceRunnerDependencies } from '../runner-ports.js';
+import { type HttpReply, type RunOutcome, type SandboxSpec } from '../sandbox.js';
 import { SourceRunner } from '../source-runner.js';
+import { FakeSandbox, type Script } from './fake-sandbox.js';
 import { InMemoryJournal } from './in-memory-journal.js';
 
 export const definition = (over: Partial<SourceDefinition> = {}): SourceDefinition => ({
@@ -31,125 +25,125 @@ export const definition = (over: Partial<SourceDefinition> = {}): SourceDefiniti
   ...over,
 });
 
-export const ok = (over: Partial<RunOutcome> = {}): RunOutcome => ({
-  status: 'ok',
-  emits: [],
-  logs: [],
-  dbChanges: {},
-  startedAt: 1,
-  endedAt: 2,
+export const until = async (condition: () => boolean): Promise<void> => {
+  for (let i = 0; i < 1_000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 2));
+  expect(condition()).toBe(true);
+};
+
+/** Headers of an invocation as they are on a lane. */
+export const invocationHeaders = (id: string, over: Partial<InvocationHeaders> = {}): InvocationHeaders => ({
+  id,
+  kind: 'http',
+  source: 'dc_1',
+  workspace: 'o_1',
+  at: '1',
+  hops: '0',
+  prop: 'http',
+  respond: '',
   ...over,
 });
 
-/** A process whose runs end when the test says so, unless `auto`. */
-export class FakeSandbox implements Sandbox {
-  readonly started: string[] = [];
-  readonly pending = new Map<
-    string,
-    { resolve: (outcome: RunOutcome) => void; reject: (error: Error) => void; request: RunRequest }
-  >();
-  private living = true;
+/** The processes of sources, each script's. */
+export class FakeSandboxes implements Sandboxes {
+  /** In the order in which they were started. */
+  readonly started: FakeSandbox[] = [];
+  private readonly living = new Map<string, FakeSandbox>();
+
   constructor(
-    readonly spec: SandboxSpec,
-    private readonly auto: ((request: RunRequest) => RunOutcome) | undefined,
+    private readonly script: Script,
+    private readonly loadError?: Error,
   ) {}
-  run(request: RunRequest): Promise<RunOutcome> {
-    this.started.push(request.invocationId);
-    if (this.auto) return Promise.resolve(this.auto(request));
-    return new Promise((resolve, reject) => this.pending.set(request.invocationId, { resolve, reject, request }));
+
+  async acquire(sourceId: string, spec: () => Promise<SandboxSpec>): Promise<FakeSandbox> {
+    const known = this.living.get(sourceId);
+    if (known?.alive()) return known;
+    const made = await spec();
+    if (this.loadError) throw this.loadError;
+    const sandbox = new FakeSandbox(made, this.script);
+    this.started.push(sandbox);
+    this.living.set(sourceId, sandbox);
+    return sandbox;
   }
-  async hook(): Promise<RunOutcome> {
-    return ok({ emits: [{ payload: '"hook"', channel: '' }], dbChanges: { hook: '1' } });
+
+  async drop(sourceId: string): Promise<void> {
+    await this.living.get(sourceId)?.stop();
+    this.living.delete(sourceId);
   }
-  alive(): boolean {
-    return this.living;
-  }
-  end(id: string, outcome = ok()): void {
-    this.pending.get(id)?.resolve(outcome);
-    this.pending.delete(id);
-  }
-  die(): void {
-    this.living = false;
-    for (const { reject } of this.pending.values()) reject(new SandboxGone('dc_1', 'killed'));
-    this.pending.clear();
-  }
-  /** What runs counts as killed, as the port says. */
-  async stop(): Promise<void> {
-    this.living = false;
-    for (const { resolve } of this.pending.values()) resolve(ok({ status: 'killed' }));
-    this.pending.clear();
+
+  /** Ids of all invocations that any of them started. */
+  runs(): readonly string[] {
+    return this.started.flatMap(({ started }) => started);
   }
 }
 
-export const sourceWorld = (
-  options: { auto?: (request: RunRequest) => RunOutcome; journal?: InMemoryJournal; loadError?: Error } = {},
-) => {
+/** What a runner needs and these specs do not look at. */
+export const quietDependencies = {
+  topics: perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 }),
+  blobs: { fileOf: async (hash: string) => `/blobs/${hash}` },
+  binder: { bind: async () => ({}) },
+  settings: { concurrency: 10, httpTimeoutMs: 1, timerTimeoutMs: 2, hookTimeoutMs: 3_000, window: 64 },
+  metrics: {
+    run: () => undefined,
+    emits: () => undefined,
+    duplicates: () => undefined,
+    platformFailure: () => undefined,
+  },
+} as const;
+
+/** The event log as this process has followed it: what is put in `ahead` is applied when it is to be up to date. */
+export class FakeFollower implements LogFollower {
+  readonly ahead: (() => void)[] = [];
+  position = '';
+  async waitFor(position: string): Promise<boolean> {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    return this.position >= position;
+  }
+  async upToDate(): Promise<void> {
+    for (const apply of this.ahead.splice(0)) apply();
+  }
+}
+
+interface SourceWorldOptions extends Script {
+  readonly journal?: InMemoryJournal;
+  readonly loadError?: Error;
+}
+
+/** One source `dc_1` with its lane in the hand of the spec. */
+export const sourceWorld = (options: SourceWorldOptions = {}) => {
   const journal = options.journal ?? new InMemoryJournal();
-  const sandboxes: FakeSandbox[] = [];
+  const sandboxes = new FakeSandboxes(options, options.loadError);
+  const follower = new FakeFollower();
   const replies: [string, HttpReply][] = [];
+  const outcomes: [string, RunOutcome][] = [];
   const acked: number[] = [];
   const conflicts: number[][] = [];
-  const upToDate: (() => void)[] = [];
-  const world = { definition: definition() as SourceDefinition | undefined };
+  const logged: string[] = [];
+  const log = (_: object, message: string) => void logged.push(message);
+  const world = { definition: definition() as SourceDefinition | undefined, now: 1_000 };
   const deps: SourceRunnerDependencies = {
-    topics: perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 }),
-    journal,
-    blobs: { fileOf: async (hash: string) => `/blobs/${hash}` },
+    ...quietDependencies,
+    ...{ journal, sandboxes, follower },
     sources: { find: () => (world.definition ? { workspaceId: 'o_1', definition: world.definition } : undefined) },
-    follower: {
-      waitFor: async () => true,
-      upToDate: async () => {
-        for (const apply of upToDate.splice(0)) apply();
-      },
-    },
-    sandboxes: {
-      acquire: async (_id: string, spec: () => Promise<SandboxSpec>) => {
-        const last = sandboxes.at(-1);
-        if (last?.alive()) return last;
-        const made = await spec();
-        if (options.loadError) throw options.loadError;
-        const sandbox = new FakeSandbox(made, options.auto);
-        sandboxes.push(sandbox);
-        return sandbox;
-      },
-      drop: async () => sandboxes.at(-1)?.stop(),
-    },
-    binder: { bind: async () => ({}) },
     replies: {
-      immediate: (_address: string, id: string, reply: HttpReply) => replies.push([id, reply]),
-      ended: (_address: string, id: string, outcome: RunOutcome) => replies.push([id, replyOf(outcome)]),
+      immediate: (_address, id, reply) => replies.push([id, reply]),
+      ended(_address, id, outcome, awaited) {
+        if (awaited === 'reply') replies.push([id, replyOf(outcome)]);
+        else outcomes.push([id, outcome]);
+      },
     },
-    settings: { concurrency: 10, httpTimeoutMs: 1, timerTimeoutMs: 2, hookTimeoutMs: 3, window: 64 },
-    clock: { now: () => 1_000 },
-    metrics: {
-      run: () => undefined,
-      emits: () => undefined,
-      duplicates: () => undefined,
-      platformFailure: () => undefined,
-    },
-    logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    clock: { now: () => world.now },
+    logger: { info: log, warn: log, error: log },
   };
   const load = (): Promise<SourceRunner> =>
     SourceRunner.load('dc_1', deps, (unfinished) => conflicts.push(unfinished.map(({ record }) => record.offset)));
-  const invocation = (offset: number, over: Partial<InvocationHeaders> = {}): Invocation => {
-    const headers = {
-      id: `inv_${offset}`,
-      kind: 'http',
-      source: 'dc_1',
-      workspace: 'o_1',
-      at: '1',
-      hops: '0',
-      prop: 'http',
-      respond: '',
-      ...over,
-    } as InvocationHeaders;
-    const record = { topic: 't', lane: 't', key: 'dc_1', headers, value: `{"n":${offset}}`, offset, timestamp: 1 };
+  const invocation = (offset: number, over: Partial<InvocationHeaders> = {}, value?: string): Invocation => {
+    const headers = invocationHeaders(`inv_${offset}`, over);
+    const place = { topic: 't', lane: 't', key: 'dc_1', offset, timestamp: 1 };
+    const record = { ...place, headers, value: value ?? `{"n":${offset}}` };
     return { record, headers, ack: () => acked.push(offset), revoked: () => false };
   };
-  return { deps, journal, sandboxes, replies, acked, conflicts, upToDate, world, invocation, load };
-};
-
-export const until = async (condition: () => boolean): Promise<void> => {
-  for (let i = 0; i < 500 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 2));
-  expect(condition()).toBe(true);
+  return {
+    ...{ deps, journal, sandboxes: sandboxes.started, replies, outcomes, acked, conflicts, logged, follower },
+    ...{ upToDate: follower.ahead, world, invocation, load },
+  };
 };

@@ -1,0 +1,141 @@
+import { describe, expect, it } from '@jest/globals';
+import { type HttpReply, type RunOutcome } from '../runtime/sandbox.js';
+import { drained } from '../stream-log/testing/drained.js';
+import { InMemoryStreamLog } from '../stream-log/testing/in-memory-stream-log.js';
+import { manualRuns } from './manual-runs.js';
+import { openReplyChannel } from './reply-channel.js';
+import { repliesOverLog, sweepReplyTopics } from './replies-over-log.js';
+import { ResponseRelay } from './response-relay.js';
+
+const reply: HttpReply = { status: 201, headers: { 'x-a': 'b' }, body: 'made', base64: false };
+const outcome: RunOutcome = {
+  status: 'threw',
+  error: { name: 'Error', message: 'boom', stack: 's', code: 'Error' },
+  emits: [{ payload: '"large"', channel: '' }],
+  logs: [{ k: 'console.log', ts: 1, msg: 'hi' }],
+  dbChanges: { key: '"large"' },
+  response: reply,
+  startedAt: 1,
+  endedAt: 2,
+};
+const PATIENCE_MS = 60_000;
+
+const setUp = async () => {
+  const log = new InMemoryStreamLog();
+  const logged: string[] = [];
+  const logger = {
+    error: (_: object, message: string) => void logged.push(message),
+    warn: (_: object, message: string) => void logged.push(message),
+  };
+  const channel = await openReplyChannel({ log, processId: 'p1', logger });
+  return { log, logged, logger, channel, relay: channel.relay, replies: repliesOverLog(log, logger) };
+};
+
+const published = async (log: InMemoryStreamLog): Promise<void> => {
+  while (log.published.length === 0) await new Promise((resolve) => setImmediate(resolve));
+};
+
+describe('answers over the log', () => {
+  it('bring the reply of a run in another process to the caller of the endpoint, without the rest of the outcome', async () => {
+    const { log, relay, replies, channel } = await setUp();
+    const first = relay.expect('inv_1', PATIENCE_MS);
+    const second = relay.expect('inv_2', PATIENCE_MS);
+    replies.immediate(relay.address, 'inv_1', { ...reply, status: 202 });
+    replies.ended(relay.address, 'inv_1', outcome, 'reply');
+    replies.ended(relay.address, 'inv_2', outcome, 'reply');
+    expect(await first).toEqual({ ...reply, status: 202 });
+    expect(await second).toEqual(reply);
+    expect(log.published).toHaveLength(1);
+    expect(JSON.stringify(log.published)).not.toContain('large');
+    await channel.close();
+  });
+
+  it('bring the outcome to who waits for it, without its events and db changes', async () => {
+    const { relay, replies, channel } = await setUp();
+    const ended = relay.expectOutcome('inv_1', PATIENCE_MS);
+    replies.ended(relay.address, 'inv_1', outcome, 'outcome');
+    const { response, ...rest } = outcome;
+    expect(response).toBeDefined();
+    expect(await ended).toEqual({ ...rest, emits: [], dbChanges: {} });
+    await channel.close();
+  });
+
+  it('are awaited at the address that is in the invocation', async () => {
+    const { log, relay, replies, channel } = await setUp();
+    await log.createTopic('invocations.dc_1');
+    const topics = { invocations: (id: string) => `invocations.${id}` };
+    const unused = { emits: String, deliveries: String, attempts: String, ownedBy: () => [], fixed: () => [] };
+    const runs = manualRuns({
+      ...{ log, relay, topics: { ...topics, ...unused }, timeoutMs: PATIENCE_MS },
+      clock: { now: () => 1 },
+      defaultEvent: () => '{}',
+    });
+    const result = runs.run('dc_1', 'o_1', { n: 1 }, true);
+    await published(log);
+    const { id = '', respond = '' } = log.recordsOf('invocations.dc_1')[0]?.headers ?? {};
+    expect(respond).toBe('replies.p1');
+    replies.ended(respond, id, outcome, 'outcome');
+    expect((await result).observations).toHaveLength(2);
+    await channel.close();
+  });
+
+  it('are dropped when nobody waits for them, or who waited is gone', async () => {
+    const { log, logged, relay, replies, channel } = await setUp();
+    const waiting = relay.expect('inv_1', PATIENCE_MS);
+    replies.ended(relay.address, 'inv_unknown', outcome, 'reply');
+    replies.ended('replies.dead', 'inv_1', outcome, 'reply');
+    replies.ended('here', 'inv_1', outcome, 'reply');
+    replies.ended(relay.address, 'inv_1', outcome, 'reply');
+    expect(await waiting).toEqual(reply);
+    expect(log.published[0]?.map(({ topic }) => topic)).toEqual(['replies.p1', 'replies.dead', 'replies.p1']);
+    await channel.close();
+    expect(logged).toEqual([]);
+    expect(await log.topics('')).toEqual([]);
+  });
+
+  it('that cannot be written are logged, and hold back no others', async () => {
+    const { log, logged, relay, replies, channel } = await setUp();
+    log.beforePublish = (records) => {
+      if (records.some(({ headers }) => headers['invocation'] === 'inv_big')) throw new Error('too large');
+    };
+    const waiting = relay.expect('inv_1', PATIENCE_MS);
+    replies.ended(relay.address, 'inv_big', outcome, 'reply');
+    replies.ended(relay.address, 'inv_1', outcome, 'reply');
+    expect(await waiting).toEqual(reply);
+    expect(logged).toEqual([expect.stringContaining('reply.lost')]);
+    await channel.close();
+  });
+
+  it('that nobody can read are dropped and acknowledged', async () => {
+    const { log, logged, channel } = await setUp();
+    const headers = { invocation: 'inv_1', kind: 'reply' };
+    await log.publish([
+      { topic: 'replies.p1', key: 'k', headers, value: '{' },
+      { topic: 'replies.p1', key: 'k', headers: {}, value: '{}' },
+    ]);
+    await drained({ backlog: () => log.uncommitted('replies.p1', 'replies.p1') });
+    expect(logged).toHaveLength(2);
+    await channel.close();
+  });
+
+  it('leave no topic of a process that died', async () => {
+    const { log, channel } = await setUp();
+    await log.createTopic('replies.p0');
+    await log.createTopic('other');
+    expect(await sweepReplyTopics(log, ['p1', 'p2'])).toBe(1);
+    expect(await sweepReplyTopics(log, ['p1', 'p2'])).toBe(0);
+    expect(await log.topics('')).toEqual(['other', 'replies.p1']);
+    await channel.close();
+  });
+});
+
+describe('a relay in one process', () => {
+  it('takes only what is addressed to it', async () => {
+    const relay = new ResponseRelay();
+    const waiting = relay.expect('inv_1', PATIENCE_MS);
+    relay.ended('replies.p1', 'inv_1', { ...outcome, response: { ...reply, status: 500 } });
+    relay.immediate('replies.p1', 'inv_1', { ...reply, status: 500 });
+    relay.ended(relay.address, 'inv_1', outcome);
+    expect((await waiting)?.status).toBe(201);
+  });
+});
