@@ -1,19 +1,33 @@
-import { describeRunJournal } from '#libs/engines/conformance/run-journal.suite.js';
-import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Db } from 'mongodb';
 import { type MakeHarness } from '#libs/engines/conformance/harness.js';
-import { type JournalAndLog } from '#libs/engines/conformance/run-journal.suite.js';
+import { describeRunJournal, type JournalAndLog } from '#libs/engines/conformance/run-journal.suite.js';
+import {
+  describeBlobStore,
+  describeRetrySchedule,
+  describeTickStore,
+  describeUsageStore,
+  describeVault,
+} from '#libs/engines/conformance/small-stores.suite.js';
+import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
+import { MongoBlobStore } from './blob-store.js';
+import { MongoRetrySchedule } from './retry-schedule.js';
 import { MongoRunJournal } from './run-journal.js';
 import { openTestDatabase } from './testing/test-database.js';
+import { MongoTickStore } from './tick-store.js';
+import { MongoUsageStore } from './usage-store.js';
+import { MongoVault } from './vault.js';
 
 const clock = { now: () => Date.now() };
 
 const journalAndLog: MakeHarness<JournalAndLog> = async () => {
   const { db, drop } = await openTestDatabase();
   const log = new InMemoryStreamLog();
+  const warnings: string[] = [];
   const open = (): Promise<MongoRunJournal> =>
-    MongoRunJournal.open(db, log, clock, (message) => {
-      throw new Error(message);
-    });
+    MongoRunJournal.open(db, log, clock, (message) => void warnings.push(message));
   let journal = await open();
   const made = {
     port: { journal, log },
@@ -27,9 +41,52 @@ const journalAndLog: MakeHarness<JournalAndLog> = async () => {
     close: async () => {
       await journal.close();
       await drop();
+      if (warnings[0]) throw new Error(warnings[0]);
     },
   };
   return made;
 };
 
+/** A store that keeps nothing in memory: one made anew is what a restart leaves. */
+const store =
+  <P>(make: (db: Db, folder: string) => Promise<P>): MakeHarness<P> =>
+  async () => {
+    const { db, drop } = await openTestDatabase();
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-mongodb-'));
+    const made = {
+      port: await make(db, folder),
+      reopen: async () => (made.port = await make(db, folder)),
+      flush: () => Promise.resolve(),
+      close: async () => {
+        rmSync(folder, { recursive: true });
+        await drop();
+      },
+    };
+    return made;
+  };
+
 describeRunJournal('mongodb', journalAndLog);
+describeVault(
+  'mongodb',
+  store(async (db) => new MongoVault(db, Buffer.alloc(32, 7))),
+);
+describeBlobStore(
+  'mongodb',
+  store(async (db, folder) => new MongoBlobStore(db, folder)),
+);
+describeRetrySchedule(
+  'mongodb',
+  store(async (db) => {
+    const schedule = new MongoRetrySchedule(db);
+    await schedule.ensureIndexes();
+    return schedule;
+  }),
+);
+describeTickStore(
+  'mongodb',
+  store(async (db) => new MongoTickStore(db)),
+);
+describeUsageStore(
+  'mongodb',
+  store(async (db) => new MongoUsageStore(db)),
+);

@@ -1,10 +1,10 @@
 import { type Collection } from 'mongodb';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
+import { documentsById } from './documents-by-id.js';
 import { type RunDocument } from './run-document.js';
 
 /** Text of one part; a single record that is larger has a part of its own. */
 const PART_BYTES = 2 << 20;
-const PAGE = 200;
 
 export interface OutboxPart {
   readonly _id: string;
@@ -54,25 +54,15 @@ export class OutboxParts {
    * version without them, so nobody can refer to them any more. Those of a version still to come are left alone.
    */
   async sweep(documents: Collection<RunDocument>): Promise<void> {
-    for (let after = ''; ;) {
-      const page = await this.parts
-        .find({ _id: { $gt: after } }, { projection: { source: 1, seq: 1, token: 1 } })
-        .sort({ _id: 1 })
-        .limit(PAGE)
-        .toArray();
-      for (const part of page) {
-        const document = await documents.findOne(
-          { _id: part.source },
-          { projection: { version: 1, outbox: 1 }, readConcern: 'majority' },
-        );
-        if (!document || document.version < part.seq) continue;
-        const entry = document.outbox?.[part.seq];
-        const referred = typeof entry === 'object' && entry.token === part.token;
-        if (!referred) await this.parts.deleteOne({ _id: part._id });
-      }
-      const last = page.at(-1);
-      if (!last || page.length < PAGE) return;
-      after = last._id;
+    for await (const part of documentsById(this.parts, ['source', 'seq', 'token'])) {
+      const document = await documents.findOne(
+        { _id: part.source },
+        { projection: { version: 1, outbox: 1 }, readConcern: 'majority' },
+      );
+      if (!document || document.version < part.seq) continue;
+      const entry = document.outbox?.[part.seq];
+      const referred = typeof entry === 'object' && entry.token === part.token;
+      if (!referred) await this.parts.deleteOne({ _id: part._id });
     }
   }
 }

@@ -3,6 +3,8 @@ import { type Collection, type Db } from 'mongodb';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type RunCommit, type RunJournal, type SourceState } from '#libs/runtime/run-journal.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { documentsById } from './documents-by-id.js';
+import { DURABLE } from './durable.js';
 import { ensureIndexes } from './ensure-indexes.js';
 import { OutboxParts, type OutboxPart } from './outbox-parts.js';
 import { StaleOutboxes } from './outbox-sweep.js';
@@ -21,7 +23,6 @@ const LIMITS: OutboxLimits = { inlineBytes: 2 << 20, unpublishedBytes: 4 << 20, 
 /** Sources of which state is kept in mind though nothing is going on. */
 const MAX_QUIET = 1000;
 const SWEEP_MS = 5000;
-const PAGE = 1000;
 
 /**
  * RunJournal in MongoDB: one document per source, one write per commit, guarded by the version. Emits are in that write
@@ -40,9 +41,8 @@ export class MongoRunJournal implements RunJournal {
   private sweeping: Promise<void> | undefined;
 
   constructor(db: Db, log: StreamLog, clock: Clock, options: RunJournalOptions = {}) {
-    const durable = { writeConcern: { w: 'majority', journal: true } } as const;
-    this.documents = db.collection<RunDocument>('run_journal', durable);
-    this.partsCollection = db.collection<OutboxPart>('outbox_parts', durable);
+    this.documents = db.collection<RunDocument>('run_journal', DURABLE);
+    this.partsCollection = db.collection<OutboxPart>('outbox_parts', DURABLE);
     this.parts = new OutboxParts(this.partsCollection);
     const instance = randomUUID();
     let ids = 0;
@@ -88,17 +88,7 @@ export class MongoRunJournal implements RunJournal {
   }
 
   async *sources(): AsyncIterable<string> {
-    for (let after = ''; ;) {
-      const page = await this.documents
-        .find({ _id: { $gt: after } }, { projection: { _id: 1 } })
-        .sort({ _id: 1 })
-        .limit(PAGE)
-        .toArray();
-      for (const { _id } of page) yield _id;
-      const last = page.at(-1);
-      if (!last || page.length < PAGE) return;
-      after = last._id;
-    }
+    for await (const { _id } of documentsById(this.documents, ['_id'])) yield _id;
   }
 
   async inbox(sourceId: string): Promise<readonly string[]> {

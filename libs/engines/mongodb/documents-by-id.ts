@@ -1,0 +1,26 @@
+import { type Collection, type Filter } from 'mongodb';
+
+const PAGE = 200;
+
+/**
+ * All documents in the order of their ids, a page at a time: nothing is held open at the server, however slow the
+ * reader is. `fields`: only these, beside the id.
+ */
+export const documentsById = async function* <D extends { readonly _id: string }>(
+  collection: Collection<D>,
+  fields?: readonly (keyof D & string)[],
+): AsyncGenerator<D> {
+  const projection = fields && { _id: 1, ...Object.fromEntries(fields.map((field) => [field, 1])) };
+  for (let after = ''; ;) {
+    const filter = { _id: { $gt: after } } as Filter<D>;
+    const page = await collection
+      .find(filter, { ...(projection && { projection }) })
+      .sort({ _id: 1 })
+      .limit(PAGE)
+      .toArray();
+    for (const document of page) yield document as D;
+    const last = page.at(-1);
+    if (!last || page.length < PAGE) return;
+    after = last._id;
+  }
+};
