@@ -3,11 +3,11 @@ import { Command, InvalidArgumentError } from 'commander';
 import { Commands, Interrupted } from './command.js';
 import { runJest, specsOf } from './jest-run.js';
 import { failed, sumOf, tableOf, type Row } from './report.js';
-import { openServers, type Server, type Servers } from './servers.js';
+import { missingForOwnServers, openServers, type Server, type Servers } from './servers.js';
 import { startStandIn } from './stand-in-process.js';
-import { ENGINES, ROLE_SPECS, SUITES, type EngineName } from './suites.js';
+import { ENGINES, FAULT_SPECS, ROLE_SPECS, SUITES, type EngineName } from './suites.js';
 
-const PARTS = [...ENGINES, 'roles'] as const;
+const PARTS = [...ENGINES, 'roles', 'faults'] as const;
 type Part = (typeof PARTS)[number];
 
 interface Options {
@@ -80,15 +80,31 @@ const runRoles = async ({ of }: Servers): Promise<Row> => {
   }
 };
 
+/** Roles and engines that die. */
+const runFaults = async (servers: Servers): Promise<Row> => {
+  const title = 'roles and engines that die';
+  const missing = missingForOwnServers(servers);
+  if (missing !== undefined) return { title, on: 'not run', reason: missing, specs: FAULT_SPECS.length };
+  say(`\n${title}: on servers of their own`);
+  const figures = await runJest(commands, { tier: 'engines', patterns: FAULT_SPECS, env: {} });
+  return { title, version: 'all three', on: 'with stand-ins', figures };
+};
+
 const addressOf = (server: Server): string | undefined => ('address' in server ? server.address : undefined);
 
 const run = async (): Promise<readonly Row[]> => {
-  const wanted = options.only.includes('roles') ? ENGINES : ENGINES.filter((name) => options.only.includes(name));
-  const servers = await openServers({ wanted, docker: options.docker, commands, say });
+  const asked = (part: Part): boolean => options.only.includes(part);
+  const servers = await openServers({
+    wanted: asked('roles') ? ENGINES : ENGINES.filter(asked),
+    docker: options.docker,
+    commands,
+    say,
+  });
   try {
     const rows: Row[] = [];
-    for (const name of ENGINES) if (options.only.includes(name)) rows.push(await runEngine(name, servers.of[name]));
-    if (options.only.includes('roles')) rows.push(await runRoles(servers));
+    for (const name of ENGINES.filter(asked)) rows.push(await runEngine(name, servers.of[name]));
+    if (asked('roles')) rows.push(await runRoles(servers));
+    if (asked('faults')) rows.push(await runFaults(servers));
     return rows;
   } finally {
     await servers.stop();

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
+import { ROOT } from '#test/harness/paths.js';
 import { type Commands, has, outputOf } from './command.js';
 import { composeUp } from './compose-engines.js';
 import { startFerretDb } from './ferretdb.js';
@@ -82,7 +85,7 @@ const START: Readonly<Record<EngineName, (stops: Stop[]) => Promise<Server>>> = 
     started(missingForFerretDb, async () => {
       const ferret = await startFerretDb();
       stops.push(() => ferret.stop());
-      return { ...(await mongoServer(ferret.url)), address: ferret.url, ours: true };
+      return { on: 'stand-in', version: `FerretDB ${ferretDbVersion()}`, address: ferret.url, ours: true };
     }),
   eventstoredb: () =>
     Promise.resolve({
@@ -104,6 +107,16 @@ const started = async (missing: () => string | undefined, start: () => Promise<S
   }
 };
 
+/** Why servers cannot be started here, for specs that start (and kill) their own; undefined when they can. */
+export const missingForOwnServers = ({ of }: Servers): string | undefined => {
+  const startable = (server: Server): boolean => 'ours' in server && server.ours;
+  const missing = [
+    startable(of.kafka) ? undefined : missingForKafka(),
+    startable(of.mongodb) ? undefined : missingForFerretDb(),
+  ].filter((reason) => reason !== undefined);
+  return missing.length === 0 ? undefined : missing.join('; ');
+};
+
 const missingForKafka = (): string | undefined => {
   if (!has('java', '-version')) return 'java is missing (package openjdk-17-jre-headless)';
   return has('mvn', '-version') ? undefined : 'mvn is missing (package maven), and the jars are not in the cache';
@@ -117,6 +130,10 @@ const missingForFerretDb = (): string | undefined => {
     ? `go ${version[0].slice(2)} is too old to build FerretDB (1.21 or later)`
     : undefined;
 };
+
+/** The build that go.mod asks for: as a library, FerretDB does not know its own version. */
+const ferretDbVersion = (): string =>
+  /FerretDB\/FerretDB v(\S+)/.exec(readFileSync(join(ROOT, 'test/engines/ferretdb/go.mod'), 'utf8'))?.[1] ?? 'unknown';
 
 const describeGiven = async (name: EngineName, address: string, image: string | undefined): Promise<Server> => {
   const given = { address, ours: false } as const;
