@@ -15,6 +15,8 @@ const PORTS = [
   'BlobStore',
   'RetrySchedule',
   'TickStore',
+  'Leases',
+  'ProcessRegistry',
   'UsageStore',
 ] as const;
 

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeEventStore } from '#libs/engines/conformance/event-store.suite.js';
 import { type MakeHarness } from '#libs/engines/conformance/harness.js';
+import { describeLeases } from '#libs/engines/conformance/leases.suite.js';
+import { describeProcessRegistry } from '#libs/engines/conformance/process-registry.suite.js';
 import { describeReadModelStore } from '#libs/engines/conformance/read-model-store.suite.js';
 import { describeRunJournal } from '#libs/engines/conformance/run-journal.suite.js';
 import {
@@ -14,6 +16,8 @@ import {
 } from '#libs/engines/conformance/small-stores.suite.js';
 import { describeStreamLog } from '#libs/engines/conformance/stream-log.suite.js';
 import { openEmbedded, type EmbeddedEngines } from './index.js';
+import { EmbeddedLeases } from './leases.js';
+import { EmbeddedProcessRegistry } from './process-registry.js';
 
 /** A harness on a data directory of its own. `time` is what the adapter's clock adds to the real one. */
 const harness =
@@ -90,3 +94,26 @@ describeUsageStore(
   'embedded',
   harness((engines) => engines.usage),
 );
+describeLeases('embedded', async () => {
+  const time = { ahead: 0 };
+  const open = (): EmbeddedLeases => new EmbeddedLeases({ now: () => Date.now() + time.ahead });
+  let leases = open();
+  const port = {
+    process: () => ({
+      leases,
+      // All the others are the same process.
+      crash: () => {
+        time.ahead += 1;
+        leases = open();
+      },
+    }),
+    elapse: () => new Promise<void>((resolve) => setImmediate(resolve)),
+  };
+  return { port, reopen: async () => port, flush: async () => undefined, close: async () => undefined };
+});
+describeProcessRegistry('embedded', async () => {
+  let now = 0;
+  const registry = new EmbeddedProcessRegistry(() => now);
+  const port = { process: () => registry, elapse: (ms: number) => (now += ms) };
+  return { port, reopen: async () => port, flush: async () => undefined, close: async () => undefined };
+});

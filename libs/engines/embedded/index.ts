@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type EventStore } from '#libs/kernel/event-store.js';
+import { type Leases } from '#libs/kernel/leases.js';
+import { type ProcessRegistry } from '#libs/kernel/process-registry.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { type Vault } from '#libs/kernel/vault.js';
 import { type RetrySchedule } from '#libs/delivery/retry-schedule.js';
@@ -13,6 +15,8 @@ import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { EmbeddedBlobStore } from './blob-store.js';
 import { DataDirLock } from './data-dir-lock.js';
 import { EmbeddedEventStore } from './event-store.js';
+import { EmbeddedLeases } from './leases.js';
+import { EmbeddedProcessRegistry } from './process-registry.js';
 import { EmbeddedReadModelStore } from './read-model-store.js';
 import { EmbeddedRetrySchedule } from './retry-schedule.js';
 import { EmbeddedRunJournal } from './run-journal.js';
@@ -51,6 +55,8 @@ export interface EmbeddedEngines {
   readonly schedule: RetrySchedule;
   readonly ticks: TickStore;
   readonly usage: UsageStore;
+  readonly leases: Leases;
+  readonly registry: ProcessRegistry;
   readonly vault: Vault;
   readonly blobs: BlobStore;
   stats(): EmbeddedStats;
@@ -126,6 +132,8 @@ const assemble = (
     schedule: new EmbeddedRetrySchedule(writer, readers.data),
     ticks: new EmbeddedTickStore(writer, readers.data),
     usage: new EmbeddedUsageStore(writer, readers.data),
+    leases: new EmbeddedLeases(clock),
+    registry: new EmbeddedProcessRegistry(),
     vault,
     blobs,
     stats: () => {

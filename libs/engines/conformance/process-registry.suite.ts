@@ -1,0 +1,79 @@
+import { expect, it } from '@jest/globals';
+import { SILENCE_MS, type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
+import { type MakeHarness, type Part } from './harness.js';
+import { runParts } from './run-parts.js';
+
+export const PROCESS_REGISTRY_PARTS = ['reports', 'silence', 'leave'] as const;
+
+/** The registry as several processes see it. Embedded: one process, that all of them are. */
+export interface RegistryUnderTest {
+  process(): ProcessRegistry;
+  /** For all of them. */
+  elapse(ms: number): void;
+}
+
+export const describeProcessRegistry = (name: string, make: MakeHarness<RegistryUnderTest>): void =>
+  runParts(`ProcessRegistry: ${name}`, PROCESS_REGISTRY_PARTS, parts, make);
+
+const report = (id: string, position: string, backlog = 0): ProcessReport => ({
+  id,
+  role: 'runner',
+  position,
+  backlog,
+});
+const byId = (reports: readonly ProcessReport[]): ProcessReport[] =>
+  [...reports].sort((a, b) => (a.id < b.id ? -1 : 1));
+const idsOf = async (registry: ProcessRegistry): Promise<string[]> => byId(await registry.live()).map(({ id }) => id);
+
+const parts: Record<(typeof PROCESS_REGISTRY_PARTS)[number], Part<RegistryUnderTest>> = {
+  reports: (port) => {
+    it('shows the latest report of each process to all', async () => {
+      const [one, other] = [port().process(), port().process()];
+      expect(await one.live()).toEqual([]);
+      await one.report(report('one', '0001'));
+      await other.report(report('other', '0002', 7));
+      await one.report(report('one', '0003', 12));
+      const expected = [report('one', '0003', 12), report('other', '0002', 7)];
+      expect(byId(await one.live())).toEqual(expected);
+      expect(byId(await other.live())).toEqual(expected);
+    });
+  },
+
+  silence: (port) => {
+    it('leaves out who is silent, until it reports again', async () => {
+      const [one, other, reader] = [port().process(), port().process(), port().process()];
+      await one.report(report('one', '0001'));
+      await other.report(report('other', '0001'));
+      expect(await idsOf(reader)).toEqual(['one', 'other']);
+      port().elapse(SILENCE_MS - 10);
+      await other.report(report('other', '0001'));
+      expect(await idsOf(reader)).toEqual(['one', 'other']);
+      port().elapse(20);
+      expect(await idsOf(reader)).toEqual(['other']);
+      await one.report(report('one', '0002'));
+      expect(await idsOf(reader)).toEqual(['one', 'other']);
+    });
+
+    it('counts a report that says the same as a sign of life', async () => {
+      const [one, reader] = [port().process(), port().process()];
+      for (let round = 0; round < 5; round++) {
+        await one.report(report('one', '0001'));
+        expect(await idsOf(reader)).toEqual(['one']);
+        port().elapse(SILENCE_MS - 10);
+      }
+      expect(await idsOf(reader)).toEqual(['one']);
+    });
+  },
+
+  leave: (port) => {
+    it('takes the process out at once', async () => {
+      const [one, reader] = [port().process(), port().process()];
+      await one.report(report('one', '0001'));
+      await one.report(report('two', '0001'));
+      expect(await idsOf(reader)).toEqual(['one', 'two']);
+      await one.leave('one');
+      await one.leave('one');
+      expect(await idsOf(reader)).toEqual(['two']);
+    });
+  },
+};

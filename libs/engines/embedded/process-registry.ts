@@ -1,0 +1,23 @@
+import { SILENCE_MS, type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
+
+/** The one process, and whatever else reports within it. */
+export class EmbeddedProcessRegistry implements ProcessRegistry {
+  private readonly latest = new Map<string, { readonly report: ProcessReport; readonly at: number }>();
+
+  /** `now`: monotonic, in ms. */
+  constructor(private readonly now: () => number = () => performance.now()) {}
+
+  async report(report: ProcessReport): Promise<void> {
+    this.latest.set(report.id, { report, at: this.now() });
+  }
+
+  async live(): Promise<readonly ProcessReport[]> {
+    const silent = this.now() - SILENCE_MS;
+    for (const [id, { at }] of this.latest) if (at < silent) this.latest.delete(id);
+    return [...this.latest.values()].map(({ report }) => report);
+  }
+
+  async leave(id: string): Promise<void> {
+    this.latest.delete(id);
+  }
+}
