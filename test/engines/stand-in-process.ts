@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,6 +12,9 @@ const MAIN = join(ROOT, 'dist/test/engines/eventstore-stand-in/main.js');
 export interface StandInProcess {
   /** esdb://… */
   readonly url: string;
+  kill9(): Promise<void>;
+  /** After `kill9`: the same port, the same files. */
+  start(): Promise<void>;
   /** Ends it and removes its data. */
   stop(): Promise<void>;
 }
@@ -20,25 +23,39 @@ export interface StandInProcess {
 export const startStandIn = async (): Promise<StandInProcess> => {
   if (!existsSync(MAIN)) throw new Error(`${MAIN} is missing: run npm run build`);
   const dir = tempDir('eventstore');
-  const [port] = await freePorts(1);
+  const [port = 0] = await freePorts(1);
+  let running = await launch(dir, port);
+  const kill = (): void => void running.child.kill('SIGKILL');
+  process.once('exit', kill);
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    const { child } = running;
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    await ended;
+  };
+  return {
+    url: running.url,
+    kill9: () => end('SIGKILL'),
+    start: async () => {
+      running = await launch(dir, port);
+    },
+    stop: async () => {
+      process.off('exit', kill);
+      await end('SIGTERM');
+      removeDir(dir);
+    },
+  };
+};
+
+/** Resolves when it listens. */
+const launch = async (dir: string, port: number): Promise<{ readonly child: ChildProcess; readonly url: string }> => {
   const child = spawn(process.execPath, [MAIN, '--port', String(port), '--dir', dir], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const kill = (): void => void child.kill('SIGKILL');
-  process.once('exit', kill);
-  const stop = async (): Promise<void> => {
-    process.off('exit', kill);
-    if (child.exitCode === null && child.signalCode === null) {
-      const ended = once(child, 'exit');
-      child.kill('SIGTERM');
-      await ended;
-    }
-    removeDir(dir);
-  };
   for await (const line of createInterface({ input: child.stdout })) {
     child.stdout.resume();
-    return { url: (JSON.parse(line) as { url: string }).url, stop };
+    return { child, url: (JSON.parse(line) as { url: string }).url };
   }
-  await stop();
   throw new Error('the stand-in for EventStoreDB ended before it listened');
 };

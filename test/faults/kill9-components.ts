@@ -42,3 +42,26 @@ export const DEPLOYED = `export default {
   },
   run() { this.http.respond({ status: 200, body: { whole: this.db.get('activated') === true } }); },
 };`;
+
+/** Listens to another source and passes its ids on: two hops. */
+export const CHAIN = `export default {
+  name: 'Kill chain', key: 'kill-chain', version: '1',
+  run(event) { this.$emit({ id: event.id }); },
+};`;
+
+/** A timer ticks every 15 seconds at most: fifteen of them, one second apart. */
+const everySecond = Array.from({ length: 15 }, (_, second) => {
+  const seconds = [0, 15, 30, 45].map((quarter) => quarter + second).join(',');
+  return `t${second}: { type: '$.interface.timer', default: { cron: '${seconds} * * * * *' } }`;
+});
+
+/** Ticks every second. The id is the scheduled time: one that fired twice shows as two emits, one half-committed in n. */
+export const TICKER = `export default {
+  name: 'Kill ticker', key: 'kill-ticker', version: '1',
+  props: { ${everySecond.join(', ')}, db: '$.service.db' },
+  run(event) {
+    const n = (this.db.get('n') ?? 0) + 1;
+    this.db.set('n', n);
+    this.$emit({ id: event.timestamp, n });
+  },
+};`;

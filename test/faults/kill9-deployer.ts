@@ -1,9 +1,18 @@
 import { types } from 'node:util';
 import { request } from 'undici';
-import { endpointOf, UnexpectedReply, type ApiClient, type Paged, type Source } from '#test/harness/api-client.js';
-import { type Server } from '#test/harness/server.js';
+import {
+  endpointOf,
+  UnexpectedReply,
+  type ApiClient,
+  type Paged,
+  type Source,
+  type Target,
+} from '#test/harness/api-client.js';
 import { DEPLOYED } from './kill9-components.js';
-import { type Gate } from './kill9-load.js';
+import { BAD_GATEWAY, type Gate } from './kill9-load.js';
+
+/** What says nothing about whether the command went through. */
+const UNANSWERED: readonly number[] = [503, BAD_GATEWAY];
 
 /** Deploys sources and deletes every third, all the time, so that kills meet commands in the middle. */
 export class KillDeployer {
@@ -13,7 +22,7 @@ export class KillDeployer {
   private working: Promise<void> | undefined;
 
   constructor(
-    private readonly server: Server,
+    private readonly server: Target,
     private readonly api: ApiClient,
     private readonly gate: Gate,
   ) {}
@@ -69,7 +78,7 @@ export class KillDeployer {
     try {
       return await work();
     } catch (error) {
-      if (error instanceof UnexpectedReply && error.reply.status !== 503) throw error;
+      if (error instanceof UnexpectedReply && !UNANSWERED.includes(error.reply.status)) throw error;
       if (types.isNativeError(error)) return undefined;
       throw error;
     }

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { types } from 'node:util';
 import { Agent, request } from 'undici';
-import { endpointOf, type Source } from '#test/harness/api-client.js';
-import { type Server } from '#test/harness/server.js';
+import { endpointOf, type Source, type Target } from '#test/harness/api-client.js';
 
 /** Opens while the server is up. */
 export class Gate {
@@ -36,7 +35,12 @@ export interface LoadPlan {
   readonly clients: number;
   /** How often each id is posted, one after the other. */
   readonly times: number;
+  /** Pause of a client after each answer. Default: none. */
+  readonly pauseMs?: number;
 }
+
+/** What a proxy answers for a process that died: whether the event was taken is unknown. */
+export const BAD_GATEWAY = 502;
 
 /** Closed-loop clients that outlive the server: they wait at the gate while it is down. */
 export class KillLoad {
@@ -46,15 +50,15 @@ export class KillLoad {
   private stopping = false;
 
   constructor(
-    private readonly server: Server,
+    private readonly server: Target,
     private readonly gate: Gate,
   ) {}
 
   start(plans: readonly LoadPlan[]): void {
-    for (const { source, clients, times } of plans) {
+    for (const { source, clients, times, pauseMs = 0 } of plans) {
       const ledger: Ledger = { source, sent: 0, refused: 0, acknowledged: new Set() };
       this.ledgers.push(ledger);
-      for (let n = 0; n < clients; n++) this.clients.push(this.client(ledger, times));
+      for (let n = 0; n < clients; n++) this.clients.push(this.client(ledger, times, pauseMs));
     }
   }
 
@@ -78,7 +82,7 @@ export class KillLoad {
         body: JSON.stringify({ id }),
       });
       await reply.body.dump();
-      return reply.statusCode;
+      return reply.statusCode === BAD_GATEWAY ? 0 : reply.statusCode;
     } catch (error) {
       // The server was killed: whether the event was taken is unknown, as it is to a real client.
       if (types.isNativeError(error)) return 0;
@@ -86,7 +90,7 @@ export class KillLoad {
     }
   }
 
-  private async client(ledger: Ledger, times: number): Promise<void> {
+  private async client(ledger: Ledger, times: number, pauseMs: number): Promise<void> {
     while (!this.stopping) {
       const id = ++ledger.sent;
       for (let n = 0; n < times; n++) {
@@ -97,6 +101,7 @@ export class KillLoad {
           ledger.refused++;
           await pause(50);
         } else if (status !== 0) throw new Error(`an event for ${ledger.source.name} was answered ${status}`);
+        if (pauseMs > 0) await pause(pauseMs);
       }
     }
   }

@@ -7,6 +7,7 @@ import { counterIsWhole, counterProblems, historyProblems, missingOf, problemsOf
 import { COUNTER, GREATEST, RELAY, UNIQUE } from './kill9-components.js';
 import { KillDeployer } from './kill9-deployer.js';
 import { Gate, KillLoad } from './kill9-load.js';
+import { randomOf } from './random.js';
 
 export interface KillOptions {
   readonly rounds: number;
@@ -162,15 +163,3 @@ const killRounds = async ({ rounds, seed, say }: KillOptions, scene: Scene): Pro
 };
 
 const receivedCount = (receiver: WebhookReceiver): number => receiver.received.length;
-
-/** mulberry32 */
-const randomOf = (seed: number): (() => number) => {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-};

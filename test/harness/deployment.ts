@@ -17,17 +17,32 @@ export const ROLES = [
 ] as const;
 export type RoleName = (typeof ROLES)[number];
 
+/** Addresses of the servers. */
+export interface EngineAddresses {
+  /** host:port, separated by commas. */
+  readonly kafka: string;
+  readonly mongo: string;
+  readonly eventStore: string;
+}
+
 export interface DeploymentOptions extends Pick<ServerOptions, 'env'> {
+  /** Default: those that whoever runs the specs has started (`npm run test:engines`). */
+  readonly engines?: EngineAddresses;
   /** Processes of a role. Default: one of each. */
   readonly copies?: Partial<Readonly<Record<RoleName, number>>>;
 }
 
-/** Addresses of the servers, which whoever runs the specs has started (`npm run test:engines`). */
 const engine = (name: string): string => {
   const given = process.env[name];
   if (given === undefined || given === '') throw new Error(`${name} is not set: run npm run test:engines`);
   return given;
 };
+
+export const givenEngines = (): EngineAddresses => ({
+  kafka: engine('SLUICE_TEST_KAFKA'),
+  mongo: engine('SLUICE_TEST_MONGO'),
+  eventStore: engine('SLUICE_TEST_EVENTSTORE'),
+});
 
 /** Every role as a process of its own on the distributed engines, behind one URL, in a namespace of its own. */
 export class Deployment implements TestServer {
@@ -36,19 +51,21 @@ export class Deployment implements TestServer {
   /** By role, in order of their number. */
   readonly processes: Readonly<Record<RoleName, Server[]>>;
   private readonly namespace = `t${randomBytes(6).toString('hex')}`;
-  private readonly kafka = engine('SLUICE_TEST_KAFKA');
-  private readonly mongo = mongoUrlOf(engine('SLUICE_TEST_MONGO'), this.namespace);
-  private readonly eventStore = engine('SLUICE_TEST_EVENTSTORE');
-  private readonly settings: Readonly<Record<string, string | undefined>>;
+  private readonly kafka: string;
+  private readonly mongo: string;
+  /** Of every process. */
+  readonly settings: Readonly<Record<string, string | undefined>>;
   private proxy: FrontProxy | undefined;
 
-  constructor({ env, copies = {} }: DeploymentOptions = {}) {
+  constructor({ env, copies = {}, engines = givenEngines() }: DeploymentOptions = {}) {
+    this.kafka = engines.kafka;
+    this.mongo = mongoUrlOf(engines.mongo, this.namespace);
     this.settings = {
       SLUICE_ENGINE: 'distributed',
       SLUICE_KAFKA_BROKERS: this.kafka,
       SLUICE_KAFKA_PREFIX: `${this.namespace}.`,
       SLUICE_MONGO_URL: this.mongo,
-      SLUICE_EVENTSTORE_URL: this.eventStore,
+      SLUICE_EVENTSTORE_URL: engines.eventStore,
       SLUICE_EVENTSTORE_PREFIX: `${this.namespace}.`,
       SLUICE_SECRET_KEY: randomBytes(32).toString('hex'),
       SLUICE_API_KEY: this.apiKey,

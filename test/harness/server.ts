@@ -133,6 +133,19 @@ export class Server implements TestServer {
     return child;
   }
 
+  /** Resolves with the URL after `launch`: it listens before it is ready. */
+  async listening(): Promise<string> {
+    const child = this.child;
+    for (;;) {
+      this.address ??= this.readAddress(child?.pid);
+      if (this.address) return this.address.url;
+      if (!child || child.exitCode !== null || child.signalCode !== null) {
+        throw new Error(`the server ended before it listened:\n${this.output}`);
+      }
+      await pause(5);
+    }
+  }
+
   async start(): Promise<this> {
     const startedAt = performance.now();
     const child = this.launch();

@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startEngineServers, type EngineServers } from '#test/faults/engine-servers.js';
+import { onRolesScene } from '#test/faults/roles-scene.js';
+import { runRolesRounds } from '#test/faults/roles-rounds.js';
+import { killAndTime, seedSubscriptions } from '#test/faults/router-start.js';
+
+describe('roles killed with -9 in turn, and the broker, in the middle of load', () => {
+  // Of its own: the broker is killed.
+  let servers: EngineServers;
+  beforeAll(async () => {
+    servers = await startEngineServers();
+  }, 120_000);
+  afterAll(() => servers.stop(), 60_000);
+
+  it('lose no acknowledged event, repeat only under the same ids, tick once, and read as after a rebuild', async () => {
+    const report = await runRolesRounds({
+      ...{ engines: servers.addresses, broker: servers.broker, brokerEvery: 1 },
+      ...{ rounds: 1, copies: 1, seed: 3, onRound: () => undefined },
+    });
+    expect(report.problems).toEqual([]);
+    expect(report).toMatchObject({ kills: 8, brokerKills: 1 });
+    expect(report.acknowledged).toBeGreaterThan(50);
+    expect(report.ticks).toBeGreaterThan(5);
+    expect(report.sourcesDeployed).toBeGreaterThan(0);
+  }, 300_000);
+
+  it('a router routes what waited for it, with a thousand subscriptions', async () => {
+    await onRolesScene({ engines: servers.addresses, copies: 1 }, async (scene) => {
+      await seedSubscriptions(scene, 1_000);
+      const { readyMs, deliveredMs } = await killAndTime(scene, 1);
+      expect(readyMs).toBeGreaterThan(0);
+      expect(deliveredMs).toBeGreaterThan(0);
+    });
+  }, 180_000);
+});

@@ -1,0 +1,48 @@
+import { startFerretDb } from '#test/engines/ferretdb.js';
+import { startKafkaBroker } from '#test/engines/kafka-broker.js';
+import { startStandIn } from '#test/engines/stand-in-process.js';
+import { type EngineAddresses } from '#test/harness/deployment.js';
+
+/** A server that comes back with its files, at the same address. */
+export interface Killable {
+  kill9(): Promise<void>;
+  start(): Promise<void>;
+}
+
+export interface EngineServers {
+  readonly addresses: EngineAddresses;
+  readonly broker: Killable;
+  readonly mongo: Killable;
+  readonly eventStore: Killable;
+  /** Ends them and removes their folders. */
+  stop(): Promise<void>;
+}
+
+/** Servers of our own, so that the broker may be killed: Kafka, FerretDB and the stand-in for EventStoreDB. */
+export const startEngineServers = async (): Promise<EngineServers> => {
+  const stops: (() => Promise<void>)[] = [];
+  const stop = async (): Promise<void> => {
+    const ended = await Promise.allSettled(stops.splice(0).map((each) => each()));
+    const failed = ended.find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
+  };
+  const started = async <T extends { stop(): Promise<void> }>(starting: Promise<T>): Promise<T> => {
+    const server = await starting;
+    stops.push(() => server.stop());
+    return server;
+  };
+  const [broker, ferret, standIn] = await Promise.allSettled([
+    started(startKafkaBroker()),
+    started(startFerretDb()),
+    started(startStandIn()),
+  ]);
+  if (broker.status === 'rejected' || ferret.status === 'rejected' || standIn.status === 'rejected') {
+    await stop();
+    const failed = [broker, ferret, standIn].find(({ status }) => status === 'rejected');
+    throw failed?.status === 'rejected' ? failed.reason : new Error('a server did not start');
+  }
+  return {
+    addresses: { kafka: broker.value.brokers, mongo: ferret.value.url, eventStore: standIn.value.url },
+    ...{ broker: broker.value, mongo: ferret.value, eventStore: standIn.value, stop },
+  };
+};

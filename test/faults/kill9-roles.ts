@@ -1,0 +1,74 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { startEngineServers } from './engine-servers.js';
+import { measureRouterStart } from './router-start.js';
+import { type RoundFigures, runRolesRounds } from './roles-rounds.js';
+
+interface Options {
+  readonly rounds: number;
+  readonly copies: number;
+  readonly brokerEvery: number;
+  readonly seed: number;
+  readonly router10k: boolean;
+}
+
+const whole = (text: string): number => {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('a whole number above 0 is needed');
+  return value;
+};
+
+const options = new Command('kill9:roles')
+  .description(
+    'Starts Kafka, FerretDB and the stand-in for EventStoreDB, every role as a process, and load; kills each role with ' +
+      '-9 in turn and the broker now and then, and checks that nothing was lost and that read models equal a rebuild.',
+  )
+  .option('--rounds <n>', 'in each of which every role is killed once', whole, 10)
+  .option('--copies <n>', 'processes of each role', whole, 1)
+  .option('--broker-every <n>', 'the broker is killed in every nth round', whole, 5)
+  .option('--seed <n>', 'of the moments of killing', whole, Date.now() % 1_000_000)
+  .option('--router-10k', 'instead: how soon a killed router routes again with 10,000 subscriptions', false)
+  .parse()
+  .opts<Options>();
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const COLUMNS: readonly (readonly [string, (round: RoundFigures) => string | number])[] = [
+  ['round', ({ round }) => round],
+  ['kills', ({ kills }) => kills],
+  ['broker', ({ brokerKills }) => brokerKills],
+  ['acknowledged', ({ acknowledged }) => acknowledged],
+  ['refused', ({ refused }) => refused],
+  ['delivered', ({ delivered }) => delivered],
+  ['repeats', ({ duplicates }) => duplicates],
+  ['ticks', ({ ticks }) => ticks],
+  ['quiet after ms', ({ quietMs }) => Math.round(quietMs)],
+  ['slowest start ms', ({ slowestStartMs, slowestRole }) => `${Math.round(slowestStartMs)} ${slowestRole}`],
+  ['problems', ({ problems }) => problems.length],
+];
+
+const killRounds = async (engines: Awaited<ReturnType<typeof startEngineServers>>): Promise<number> => {
+  const { rounds, copies, brokerEvery, seed } = options;
+  say(`${rounds} rounds, ${copies} of each role, seed ${seed}`);
+  say(COLUMNS.map(([title]) => title).join(' | '));
+  const { problems, ...figures } = await runRolesRounds({
+    ...{ rounds, copies, brokerEvery, seed, engines: engines.addresses, broker: engines.broker },
+    onRound: (round) => {
+      say(COLUMNS.map(([title, of]) => String(of(round)).padStart(title.length)).join(' | '));
+      round.problems.forEach(say);
+    },
+  });
+  say(JSON.stringify(figures, null, 2));
+  say(
+    problems.length === 0
+      ? 'nothing lost, nothing twice under other ids, read models equal a rebuild'
+      : problems.join('\n'),
+  );
+  return problems.length === 0 ? 0 : 1;
+};
+
+const engines = await startEngineServers();
+try {
+  process.exitCode = options.router10k ? await measureRouterStart(engines.addresses, say) : await killRounds(engines);
+} finally {
+  await engines.stop();
+}

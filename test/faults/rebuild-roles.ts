@@ -1,0 +1,46 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type ApiClient, type Source } from '#test/harness/api-client.js';
+import { type Deployment } from '#test/harness/deployment.js';
+import { ROOT } from '#test/harness/paths.js';
+import { eventually } from '#test/harness/wait.js';
+import { differences, readAnswers, type Answers } from './read-model-answers.js';
+
+const SETTLE_MS = 60_000;
+const SETTLE_POLL_MS = 1_500;
+
+/** Answers that two readings in a row give alike: the projections have come to their end. */
+const settledAnswers = async (read: () => Promise<Answers>): Promise<Answers> => {
+  let last = await read();
+  return eventually(
+    'the read models come to rest',
+    async () => {
+      const now = await read();
+      const same = differences(last, now).length === 0 && differences(now, last).length === 0;
+      last = now;
+      return same ? now : undefined;
+    },
+    SETTLE_MS,
+    SETTLE_POLL_MS,
+  );
+};
+
+/** Rebuilds every read model with `sluice rebuild`, all processes stopped. Sentences for what the API then answers otherwise. */
+export const rebuildProblems = async (
+  deployment: Deployment,
+  api: ApiClient,
+  sources: readonly Source[],
+  webhookIds: readonly string[],
+): Promise<string[]> => {
+  const read = (): Promise<Answers> => readAnswers(api, sources, webhookIds);
+  const before = await settledAnswers(read);
+  await deployment.stop();
+  await promisify(execFile)(process.execPath, [join(ROOT, 'dist/apps/cli/src/main.js'), 'rebuild'], {
+    env: { PATH: process.env.PATH ?? '', SLUICE_DATA_DIR: join(deployment.dataDir, 'rebuild'), ...deployment.settings },
+    cwd: deployment.dataDir,
+    maxBuffer: 16 * 1024 * 1024,
+  });
+  await deployment.start();
+  return differences(before, await settledAnswers(read));
+};

@@ -1,0 +1,87 @@
+import { ApiClient, type Source } from '#test/harness/api-client.js';
+import { Deployment, type EngineAddresses, ROLES, type RoleName } from '#test/harness/deployment.js';
+import { WebhookReceiver } from '#test/harness/webhook-receiver.js';
+import { CHAIN, COUNTER, GREATEST, RELAY, TICKER, UNIQUE } from './kill9-components.js';
+import { KillDeployer } from './kill9-deployer.js';
+import { Gate, KillLoad } from './kill9-load.js';
+
+export interface SceneSources {
+  readonly relay: Source;
+  readonly chain: Source;
+  readonly counter: Source;
+  readonly unique: Source;
+  readonly greatest: Source;
+  readonly ticker: Source;
+}
+
+/** An installation by role with sources, listeners and load; not yet under load. */
+export interface RolesScene {
+  readonly deployment: Deployment;
+  readonly api: ApiClient;
+  readonly receiver: WebhookReceiver;
+  readonly gate: Gate;
+  readonly load: KillLoad;
+  readonly deployer: KillDeployer;
+  readonly sources: SceneSources;
+  readonly webhookId: string;
+}
+
+export interface SceneOptions {
+  readonly engines: EngineAddresses;
+  /** Processes of each role. */
+  readonly copies: number;
+}
+
+/** Sets the scene, plays, and clears it away; a failure comes with the last output of the processes. */
+export const onRolesScene = async <T>(
+  { engines, copies }: SceneOptions,
+  play: (scene: RolesScene) => Promise<T>,
+): Promise<T> => {
+  const deployment = new Deployment({
+    engines,
+    copies: Object.fromEntries(ROLES.map((role) => [role, copies])),
+    env: { SLUICE_EVENTS_KEPT: '500' },
+  });
+  const api = new ApiClient(deployment);
+  const gate = new Gate();
+  const load = new KillLoad(deployment, gate);
+  const receiver = await WebhookReceiver.start();
+  try {
+    await deployment.start();
+    const webhook = await api.createWebhook(receiver.url);
+    receiver.trust(webhook.signing_key);
+    const sources = await deployAll(api, webhook.id);
+    const deployer = new KillDeployer(deployment, api, gate);
+    return await play({ deployment, api, receiver, gate, load, deployer, sources, webhookId: webhook.id });
+  } catch (error) {
+    throw new Error(`kill rounds failed; last output of each process:\n${lastLines(deployment)}`, { cause: error });
+  } finally {
+    await load.close();
+    await api.close();
+    await deployment.close();
+    await receiver.close();
+  }
+};
+
+const lastLines = ({ processes }: Deployment): string =>
+  ROLES.flatMap((role) =>
+    processes[role].map((server, n) => `— ${role} ${n + 1}\n${server.lastOutput.slice(-1_500)}`),
+  ).join('\n');
+
+const deployAll = async (api: ApiClient, webhookId: string): Promise<SceneSources> => {
+  const deploy = async (code: string): Promise<Source> => {
+    const source = await api.createSource({ component_code: code });
+    await api.subscribe(source.id, webhookId);
+    return source;
+  };
+  const relay = await deploy(RELAY);
+  const chain = await deploy(CHAIN);
+  await api.subscribe(relay.id, chain.id);
+  return {
+    ...{ relay, chain },
+    counter: await deploy(COUNTER),
+    unique: await deploy(UNIQUE),
+    greatest: await deploy(GREATEST),
+    ticker: await deploy(TICKER),
+  };
+};
