@@ -72,7 +72,7 @@ const runRoles = async ({ of }: Servers): Promise<Row> => {
     say(`\n${title}: black-box specs`);
     const env: Record<string, string> = { SLUICE_TEST_DEPLOYMENT: 'roles' };
     for (const name of ENGINES) env[SUITES[name].variable] = addressOf(of[name]) ?? standIn?.url ?? '';
-    const figures = await runJest(commands, { tier: 'e2e', patterns: ROLE_SPECS, env });
+    const figures = await runJest(commands, { tier: 'e2e,engines', patterns: ROLE_SPECS, env });
     const standIns = ENGINES.some((name) => of[name].on === 'stand-in');
     return { title, version: 'all three', on: standIns ? 'with stand-ins' : 'real server', figures };
   } finally {

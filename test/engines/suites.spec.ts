@@ -1,0 +1,25 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { ROOT } from '#test/harness/paths.js';
+import { ENGINES, FAULT_SPECS, ROLE_SPECS, SUITES } from './suites.js';
+
+const specsBelow = (folder: string): readonly string[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.int-spec.ts'))
+    .map((name) => `${folder}/${name}`);
+
+describe('the suites of test:engines', () => {
+  it('leave out no spec that needs servers', () => {
+    const adapters = ENGINES.map((name) => SUITES[name].adapter);
+    const patterns = [...adapters, ...ENGINES.flatMap((name) => SUITES[name].ownServer), ...FAULT_SPECS, ...ROLE_SPECS];
+    const specs = [...adapters.flatMap((folder) => specsBelow(folder.slice(0, -1))), ...specsBelow('test/engines')];
+    expect(specs.length).toBeGreaterThan(0);
+    expect(specs.filter((spec) => !patterns.some((pattern) => spec.includes(pattern)))).toEqual([]);
+  });
+
+  it('name black-box specs that are there', () => {
+    const named = ROLE_SPECS.filter((spec) => spec.endsWith('.ts'));
+    expect(named.filter((spec) => !existsSync(join(ROOT, spec)))).toEqual([]);
+  });
+});
