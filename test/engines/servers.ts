@@ -54,7 +54,7 @@ export const openServers = async ({ wanted, docker, commands, say }: ServersOpti
       commands.throwIfInterrupted();
       const address = process.env[SUITES[name].given] ?? compose?.addresses[name];
       if (address !== undefined && address !== '') {
-        opened.set(name, await describeGiven(name, address, compose?.images[name]));
+        opened.set(name, await started(none, () => describeGiven(name, address, compose?.images[name])));
       } else {
         say(`${SUITES[name].title}: ${PREPARING[name]}`);
         opened.set(name, await START[name](stops));
@@ -116,6 +116,8 @@ export const missingForOwnServers = ({ of }: Servers): string | undefined => {
   ].filter((reason) => reason !== undefined);
   return missing.length === 0 ? undefined : missing.join('; ');
 };
+
+const none = (): undefined => undefined;
 
 const missingForKafka = (): string | undefined => {
   if (!has('java', '-version')) return 'java is missing (package openjdk-17-jre-headless)';
