@@ -1,0 +1,107 @@
+import { type Db } from 'mongodb';
+import { type RunCommit } from '#libs/runtime/run-journal.js';
+import { type LogRecord } from '#libs/stream-log/stream-log.js';
+import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
+import { MongoRunJournal, type RunJournalOptions } from '../run-journal.js';
+import { CrashingProcess, type Crash } from './crashing.js';
+import { openTestDatabase } from './test-database.js';
+
+const TOPIC = 'emits.dc_1';
+
+export const emit = (n: number, size = 0): LogRecord => ({
+  topic: TOPIC,
+  key: 'dc_1',
+  headers: { id: `e${n}`, 'x.$y': '1' },
+  value: JSON.stringify('x'.repeat(size)),
+});
+
+/** A commit that changes all there is to change, by the version that it expects. */
+export const commit = (expectedVersion: number, change: Partial<RunCommit> = {}): RunCommit => ({
+  sourceId: 'dc_1',
+  expectedVersion,
+  progress: { through: expectedVersion, above: [] },
+  dedupe: { '': { strategy: 'last', id: `${expectedVersion}` } },
+  dbChanges: { n: `${expectedVersion}` },
+  lastEventId: `1700000000000-${expectedVersion}`,
+  inbox: [`inv_${expectedVersion}`],
+  records: [emit(expectedVersion)],
+  ...change,
+});
+
+/** What such commits make up to a version. */
+export const stateAt = (version: number) => ({
+  version,
+  progress: { through: version - 1, above: [] },
+  dedupe: { '': { strategy: 'last', id: `${version - 1}` } },
+  db: { n: `${version - 1}` },
+});
+
+/** A database, a log, and processes that come and go. */
+export class OutboxWorld {
+  readonly log = new InMemoryStreamLog();
+  readonly time = { now: 1_700_000_000_000 };
+  readonly clock = { now: (): number => this.time.now };
+  private readonly open: MongoRunJournal[] = [];
+
+  private constructor(
+    readonly db: Db,
+    private readonly drop: () => Promise<void>,
+  ) {}
+
+  static async open(): Promise<OutboxWorld> {
+    const { db, drop } = await openTestDatabase();
+    const world = new OutboxWorld(db, drop);
+    await world.log.createTopic(TOPIC, {});
+    return world;
+  }
+
+  journal(options: RunJournalOptions = {}, stores: { db?: Db; log?: InMemoryStreamLog } = {}): MongoRunJournal {
+    const journal = new MongoRunJournal(stores.db ?? this.db, stores.log ?? this.log, this.clock, options);
+    this.open.push(journal);
+    return journal;
+  }
+
+  /** A journal that is never closed, as its process dies. */
+  dying(
+    crashAt: (name: string, nth: number) => Crash | undefined,
+    options: RunJournalOptions = {},
+  ): { journal: MongoRunJournal; process: CrashingProcess } {
+    const process = new CrashingProcess(({ name, nth }) => crashAt(name, nth));
+    return { journal: new MongoRunJournal(process.db(this.db), process.log(this.log), this.clock, options), process };
+  }
+
+  /** The log, with another `publish`. */
+  logThat(publish: (records: readonly LogRecord[]) => Promise<readonly (number | null)[]>): InMemoryStreamLog {
+    return new Proxy(this.log, {
+      get: (target, name) => (name === 'publish' ? publish : (Reflect.get(target, name) as unknown)),
+    });
+  }
+
+  /** A commit by an owner that ends in good order, its outbox empty. */
+  async committed(version: number): Promise<void> {
+    const journal = new MongoRunJournal(this.db, this.log, this.clock);
+    await journal.load('dc_1');
+    await journal.commit(commit(version));
+    await journal.close();
+  }
+
+  /** Ids in the topic. */
+  async emitted(): Promise<(string | undefined)[]> {
+    return (await this.log.read(TOPIC, -1, 10_000)).map(({ headers }) => headers['id']);
+  }
+
+  /** Versions whose records are in the outbox. */
+  async outbox(): Promise<string[]> {
+    const documents = this.db.collection<{ _id: string; outbox?: object }>('run_journal');
+    return Object.keys((await documents.findOne({ _id: 'dc_1' }))?.outbox ?? {});
+  }
+
+  partCount(): Promise<number> {
+    return this.db.collection('outbox_parts').countDocuments({});
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.open.map((journal) => journal.close()));
+    await this.drop();
+  }
+}
