@@ -2,6 +2,7 @@ import { type LaneBatch, type StoredRecord } from '#libs/stream-log/stream-log.j
 import { attemptRecord, deferred, nextAttempt, readDelivery, type Delivery } from './delivery-records.js';
 import { Endpoint, type PreparedTarget } from './endpoint.js';
 import { ABORTED, AttemptSender, type AttemptResult } from './http-attempt.js';
+import { LaneWork } from './lane-work.js';
 import { decideRetry, retryAfterMs, withMaxAttempts, type AttemptOutcome, type RetryDecision } from './retry-policy.js';
 import { type Waiting } from './retry-schedule.js';
 import { type Settlement, type Settler } from './settler.js';
@@ -19,6 +20,7 @@ export interface DelivererOptions extends Omit<WebhookWorkerOptions, 'settings'>
 /** A record taken from its lane, until it is acknowledged. */
 interface Taken {
   readonly batch: LaneBatch;
+  readonly work: LaneWork;
   readonly offset: number;
   readonly delivery: Delivery;
 }
@@ -44,11 +46,12 @@ const MAX_ENDPOINTS = 10_000;
 export class Deliverer {
   private readonly endpoints = new Map<string, Endpoint>();
   private readonly lanes = new Map<string, Endpoint>();
+  private readonly works = new Map<string, LaneWork>();
   private readonly slots: Slots;
   private readonly sender: AttemptSender;
   private closing = false;
-  private letGo: () => void = () => undefined;
-  private readonly released = new Promise<void>((resolve) => (this.letGo = resolve));
+  private letReturn: () => void = () => undefined;
+  private readonly released = new Promise<void>((resolve) => (this.letReturn = resolve));
   private onIdle: (() => void) | undefined;
 
   constructor(private readonly options: DelivererOptions) {
@@ -70,12 +73,26 @@ export class Deliverer {
   /** Resolves when every record of the batch is on its way, put off or dropped. */
   async take(batch: LaneBatch): Promise<void> {
     const groups = byWebhook(batch.records);
-    if (groups.length === 1) return this.takeGroup(batch, batch.records);
+    const work = this.works.get(batch.lane) ?? new LaneWork();
+    this.works.set(batch.lane, work);
+    if (groups.length === 1) return this.takeGroup(batch, work, batch.records);
     // A lane of many webhooks: they start independently.
-    await Promise.all(groups.map((records) => this.takeGroup(batch, records)));
+    await Promise.all(groups.map((records) => this.takeGroup(batch, work, records)));
   }
 
-  private async takeGroup(batch: LaneBatch, records: readonly StoredRecord[]): Promise<void> {
+  /**
+   * The lane is to be somebody else's: waits for what is in flight to be settled, at most `ms`, then ends it. What was
+   * not begun is left to the next owner.
+   */
+  async letGo(lane: string, ms: number): Promise<void> {
+    const work = this.works.get(lane);
+    this.works.delete(lane);
+    this.lanes.delete(lane);
+    this.wakeAll();
+    await work?.letGo(ms);
+  }
+
+  private async takeGroup(batch: LaneBatch, work: LaneWork, records: readonly StoredRecord[]): Promise<void> {
     for (const record of records) {
       if (this.closing) return this.released;
       if (batch.revoked()) return;
@@ -88,10 +105,21 @@ export class Deliverer {
         batch.ack(record.offset);
         continue;
       }
-      const taken = { batch, offset: record.offset, delivery };
       // Only what has to wait pays for a promise.
+      let turn = work.take(delivery, () => batch.ack(record.offset));
+      while (turn instanceof Promise) {
+        await Promise.race([turn, this.released]);
+        if (this.closing) return this.released;
+        if (batch.revoked()) return;
+        turn = work.take(delivery, () => batch.ack(record.offset));
+      }
+      if (turn === 'repeat') continue;
+      const taken = { batch, work, offset: record.offset, delivery };
       const wait = this.admit(taken);
-      if (wait !== undefined && !(await this.admitLater(taken, wait))) return this.closing ? this.released : undefined;
+      if (wait !== undefined && !(await this.admitLater(taken, wait))) {
+        work.left(delivery.headers.id);
+        return this.closing ? this.released : undefined;
+      }
     }
   }
 
@@ -147,8 +175,10 @@ export class Deliverer {
     const headers = signedHeaders(prepared.keys, identity, startedAt, body);
     headers.push('content-type', 'application/json', 'user-agent', this.options.settings.userAgent);
     endpoint.started(sent.probe);
-    this.sender.send({ origin, path: prepared.path, headers, body, timeoutMs: target.timeoutMs }, (result) =>
-      this.ended(sent, result, startedAt),
+    const request = { origin, path: prepared.path, headers, body, timeoutMs: target.timeoutMs };
+    sent.work.sending(
+      id,
+      this.sender.send(request, (result) => this.ended(sent, result, startedAt)),
     );
   }
 
@@ -161,8 +191,8 @@ export class Deliverer {
     endpoint.finished({ well: wellOf(outcome), probe: sent.probe, ms: result.ms, now, random: random(), holdMs });
     this.slots.release(sent.slow);
     if (this.slots.inUse === 0) this.onIdle?.();
-    // Ended by close(): nothing is known of it, and it comes again.
-    if (result.error === ABORTED) return;
+    // Ended by close() or with its lane: nothing is known of it, and it comes again.
+    if (result.error === ABORTED) return sent.work.left(delivery.headers.id);
 
     const retries =
       target.maxAttempts === undefined ? settings.retries : withMaxAttempts(settings.retries, target.maxAttempts);
@@ -245,14 +275,14 @@ export class Deliverer {
     this.settle(taken, { attempt: attemptRecord(this.options.topics.attempts(), taken.delivery, 'final', value) });
   }
 
-  private settle({ batch, offset }: Taken, work: Omit<Settlement, 'settled'>): void {
-    // A lane that was taken away: the topic is gone, or somebody else gets the record.
-    const { waiting, ...rest } = work;
-    const kept = waiting === undefined || batch.revoked() ? rest : work;
+  private settle({ batch, work, offset, delivery }: Taken, settlement: Omit<Settlement, 'settled'>): void {
+    // Somebody else has the record.
+    if (work.gone) return work.left(delivery.headers.id);
     this.options.settler.push({
-      ...kept,
+      ...settlement,
       settled: () => {
-        if (!batch.revoked()) batch.ack(offset);
+        if (!work.gone) batch.ack(offset);
+        work.settled(delivery.headers.id);
       },
     });
   }
@@ -271,8 +301,7 @@ export class Deliverer {
   /** Starts nothing more; resolves when nothing is in flight, at the latest after `ms`, when the rest is ended. */
   async finish(ms: number): Promise<void> {
     this.closing = true;
-    this.slots.wakeAll();
-    for (const endpoint of this.endpoints.values()) endpoint.wakeAll();
+    this.wakeAll();
     if (this.slots.inUse === 0) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(() => this.sender.abort(), ms);
@@ -283,9 +312,15 @@ export class Deliverer {
     });
   }
 
+  /** Who waits for room looks again whether it still is to. */
+  private wakeAll(): void {
+    this.slots.wakeAll();
+    for (const endpoint of this.endpoints.values()) endpoint.wakeAll();
+  }
+
   /** Lets the lanes' handlers return. */
   release(): void {
-    this.letGo();
+    this.letReturn();
   }
 
   private endpointOf(id: string): Endpoint {

@@ -73,8 +73,11 @@ export class AttemptSender {
     private readonly limits: ResponseLimits,
   ) {}
 
-  /** Calls `done` once. Once the status has come, the answer counts, whatever happens to its body. */
-  send(request: AttemptRequest, done: Done): void {
+  /**
+   * Calls `done` once. Once the status has come, the answer counts, whatever happens to its body. Returns how to end the
+   * request now, with ABORTED.
+   */
+  send(request: AttemptRequest, done: Done): () => void {
     const attempt = new HttpAttempt(this.sweep, this.limits, request.timeoutMs, done);
     this.sweep.add(attempt);
     this.dispatcher.dispatch(
@@ -90,6 +93,7 @@ export class AttemptSender {
       },
       attempt,
     );
+    return () => attempt.expire(ABORTED);
   }
 
   abort(): void {

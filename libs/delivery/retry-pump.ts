@@ -1,5 +1,6 @@
 import { type Clock } from '#libs/kernel/clock.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type RetrySchedule, type Waiting } from './retry-schedule.js';
 import { type DeliveryLogger } from './webhook-settings.js';
 
@@ -10,14 +11,29 @@ const LONGEST_PAUSE_MS = 5000;
 export interface RetryPumpOptions {
   readonly log: StreamLog;
   readonly schedule: RetrySchedule;
-  readonly topicOf: (webhookId: string) => string;
-  /** A later time for an entry that would only be held back again; undefined to let it go. */
-  readonly postpone: (entry: Waiting) => number | undefined;
+  readonly topics: Pick<TopicPolicy, 'deliveries'>;
+  /** A later time for an entry that would only be held back again; undefined to let it go. Default: let all go. */
+  readonly postpone?: (entry: Waiting) => number | undefined;
   readonly clock: Clock;
+  /** Longest time between two looks at the schedule: other processes put entries there, too. */
   readonly pollMs: number;
-  readonly logger: DeliveryLogger;
-  readonly onFailure: () => void;
+  readonly logger: Pick<DeliveryLogger, 'error'>;
+  readonly onFailure?: () => void;
 }
+
+const POLL_MS = 500;
+
+/**
+ * The pump by itself, for one process at a time, while the workers run elsewhere. Two at once, for a moment, bring a
+ * delivery back twice under one id. Can be started again after `close`.
+ */
+export const startRetryPump = async (
+  options: Omit<RetryPumpOptions, 'pollMs'> & { readonly pollMs?: number },
+): Promise<{ close(): Promise<void> }> => {
+  const pump = new RetryPump({ pollMs: POLL_MS, ...options });
+  pump.start();
+  return pump;
+};
 
 /** Moves due deliveries from the schedule back to their topics: publish, then remove. A crash between repeats them. */
 export class RetryPump {
@@ -58,7 +74,7 @@ export class RetryPump {
         earliest = Math.min(earliest, next, clock.now() + pollMs);
         pause = FIRST_PAUSE_MS;
       } catch (error) {
-        this.options.onFailure();
+        this.options.onFailure?.();
         logger.error({ err: error, retryInMs: pause }, 'cannot move due deliveries back to their topics');
         earliest = clock.now() + pause;
         pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
@@ -68,20 +84,20 @@ export class RetryPump {
   }
 
   private async move(now: number): Promise<number> {
-    const { log, schedule, topicOf, postpone } = this.options;
+    const { log, schedule, topics, postpone } = this.options;
     const due = await schedule.due(now, BATCH);
     if (due.length === 0) return 0;
     const later: Waiting[] = [];
     const ready: Waiting[] = [];
     for (const entry of due) {
-      const dueAt = postpone(entry);
+      const dueAt = postpone?.(entry);
       if (dueAt === undefined) ready.push(entry);
       else later.push({ ...entry, dueAt });
     }
     if (later.length > 0) await schedule.put(later);
     if (ready.length > 0) {
       // A record whose topic is gone is dropped by the log, and goes from here too.
-      await log.publish(ready.map(({ owner, record }) => ({ ...record, topic: topicOf(owner) })));
+      await log.publish(ready.map(({ owner, record }) => ({ ...record, topic: topics.deliveries(owner) })));
       await schedule.remove(ready.map(({ id }) => id));
     }
     return due.length;

@@ -1,6 +1,6 @@
 import { type Dispatcher } from 'undici';
 import { type Clock } from '#libs/kernel/clock.js';
-import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { REVOKE_MS, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { DEFAULT_BREAKER, type BreakerSettings } from './breaker.js';
 import { DEFAULT_RETRIES, type RetrySettings } from './retry-policy.js';
@@ -32,6 +32,8 @@ export interface WebhookWorkerSettings {
   readonly pollMs: number;
   /** How long `close` waits for deliveries in flight. */
   readonly closeMs: number;
+  /** The same for a lane that another worker is to have. Below REVOKE_MS, which is how long that one waits. */
+  readonly letGoMs: number;
 }
 
 export const DEFAULT_WEBHOOK_SETTINGS: WebhookWorkerSettings = {
@@ -50,6 +52,7 @@ export const DEFAULT_WEBHOOK_SETTINGS: WebhookWorkerSettings = {
   snippetBytes: 2048,
   pollMs: 5000,
   closeMs: 10_000,
+  letGoMs: REVOKE_MS - 2_000,
 };
 
 export interface WebhookMetrics {
@@ -79,6 +82,8 @@ export interface WebhookWorkerOptions {
   /** In [0, 1). Default Math.random. */
   readonly random?: () => number;
   readonly settings?: Partial<WebhookWorkerSettings>;
+  /** Whether this worker brings back the retries that are due (default), or a retry pump of another process does. */
+  readonly pump?: 'here' | 'elsewhere' | undefined;
   readonly metrics?: WebhookMetrics;
   /** The endpoint answered 410. Called once for each state of the webhook; a rejection is logged. */
   readonly onDisable: (webhookId: string, reason: string) => void | Promise<void>;

@@ -1,3 +1,4 @@
+import { atMost } from '#libs/kernel/at-most.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type Consumer, type LaneBatch } from '#libs/stream-log/stream-log.js';
 import { DELIVERIES } from '#libs/stream-log/topics.js';
@@ -30,13 +31,15 @@ export const startWebhookWorker = async (options: WebhookWorkerOptions): Promise
   const onFailure = (): void => metrics?.onWriteFailure?.();
 
   // 1. What writes results, and what brings retries back.
-  const settler = new Settler({ log, schedule, logger, onFailure, onScheduled: (dueAt) => pump.expect(dueAt) });
+  const settler = new Settler({ log, schedule, logger, onFailure, onScheduled: (dueAt) => pump?.expect(dueAt) });
   const deliverer = new Deliverer({ ...options, settings, random, settler });
-  const pump = new RetryPump({
-    ...{ log, schedule, clock, logger, onFailure, pollMs: settings.pollMs },
-    topicOf: (webhookId) => topics.deliveries(webhookId),
-    postpone: (entry) => deliverer.postpone(entry),
-  });
+  const pump =
+    options.pump === 'elsewhere'
+      ? undefined
+      : new RetryPump({
+          ...{ log, schedule, topics, clock, logger, onFailure, pollMs: settings.pollMs },
+          postpone: (entry) => deliverer.postpone(entry),
+        });
 
   // 2. The lanes.
   const consumer = await log.consume({
@@ -45,13 +48,14 @@ export const startWebhookWorker = async (options: WebhookWorkerOptions): Promise
     maxBatch: settings.maxBatch,
     maxUnacked: settings.maxUnacked,
     handler: (batch: LaneBatch) => deliverer.take(batch),
+    onRevoked: (lane) => deliverer.letGo(lane, settings.letGoMs),
   });
-  pump.start();
+  pump?.start();
 
   // 3. The end, in reverse. Each step is bounded: an engine that hangs does not keep the process.
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
-    await atMost(settings.closeMs, pump.close());
+    if (pump) await atMost(settings.closeMs, pump.close());
     await deliverer.finish(settings.closeMs);
     await atMost(settings.closeMs, settler.idle());
     settler.abandon();
@@ -63,12 +67,6 @@ export const startWebhookWorker = async (options: WebhookWorkerOptions): Promise
     inFlight: () => deliverer.inFlight,
     close: () => (closing ??= close()),
   };
-};
-
-const atMost = async (ms: number, work: Promise<void>): Promise<void> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
-  await Promise.race([work, late]).finally(() => clearTimeout(timer));
 };
 
 const PRESSURE_AGE_MS = 100;

@@ -1,0 +1,129 @@
+import { describe, expect, it } from '@jest/globals';
+import { systemClock } from '#libs/kernel/clock.js';
+import { perEmitterTopics } from '#libs/stream-log/topics.js';
+import { startRetryPump } from './retry-pump.js';
+import { answerOk, answerWith, FAST_RETRIES, harnessForEach, idsAt, until } from './testing/worker-harness.js';
+
+const topics = perEmitterTopics({ emitsAgeMs: 1e9, emitsBytes: 1e9 });
+
+describe('startWebhookWorker: many workers', () => {
+  const harness = harnessForEach();
+
+  it('attempts a delivery that is in its lane twice once, and acknowledges both records', async () => {
+    const h = harness();
+    const answers: (() => void)[] = [];
+    const receiver = await h.sink((_, res) => void answers.push(() => void res.end()));
+    await h.webhook('wh_a', receiver.url);
+    await h.start();
+    await h.deliver('wh_a', 1);
+    await receiver.got(1);
+    await h.deliver('wh_a', 2);
+    await receiver.got(2);
+    expect(h.lag('wh_a')).toBe(3);
+    for (const answer of answers) answer();
+    await until(() => h.lag('wh_a') === 0);
+    expect(idsAt(receiver)).toEqual(['dlv_wh_a_1', 'dlv_wh_a_2']);
+    expect(h.attempts()).toHaveLength(2);
+  });
+
+  it('begins no later attempt of a delivery while an earlier one, which came again, is out', async () => {
+    const h = harness();
+    const answers: (() => void)[] = [];
+    const receiver = await h.sink((_, res) => void answers.push(() => void res.end()));
+    await h.webhook('wh_a', receiver.url);
+    await h.start();
+    const first = h.delivery('wh_a', 1);
+    const second = { ...first, headers: { ...first.headers, attempt: '2' } };
+    await h.log.publish([first, second, h.delivery('wh_a', 2)]);
+    await receiver.got(1);
+    answers[0]?.();
+    await receiver.got(3);
+    expect(receiver.received.slice(0, 2).map(({ headers }) => headers['x-pd-attempt'])).toEqual(['1', '2']);
+    for (const answer of answers) answer();
+    await until(() => h.lag('wh_a') === 0);
+  });
+
+  it('settles what is in flight before another worker has the lane, and leaves it the rest', async () => {
+    const h = harness();
+    const answers: (() => void)[] = [];
+    const receiver = await h.sink((_, res) => void answers.push(() => void res.writeHead(500).end()));
+    await h.webhook('wh_a', receiver.url);
+    const first = await h.start({ retries: { ...FAST_RETRIES, delaysMs: [60_000] } });
+    await h.deliver('wh_a', 4);
+    await receiver.got(2);
+    const second = await h.start({ retries: { ...FAST_RETRIES, delaysMs: [60_000] } });
+    for (const answer of answers.splice(0)) answer();
+    await receiver.got(4);
+    expect([first.inFlight(), second.inFlight()]).toEqual([0, 2]);
+    expect([...h.schedule.entries.keys()].sort()).toEqual(['dlv_wh_a_1/2.0', 'dlv_wh_a_2/2.0']);
+    for (const answer of answers) answer();
+    await until(() => h.lag('wh_a') === 0);
+    expect(idsAt(receiver)).toEqual([1, 2, 3, 4].map((n) => `dlv_wh_a_${n}`));
+  });
+
+  it('ends what does not end in time when a lane is taken, so that it is not out twice', async () => {
+    const h = harness();
+    const closed: string[] = [];
+    const receiver = await h.sink(({ headers }, res, count) => {
+      if (count > 1) return void res.end();
+      res.on('close', () => closed.push(`${String(headers['webhook-id'])} before ${receiver.received.length}`));
+    });
+    await h.webhook('wh_a', receiver.url, { timeoutMs: 30_000 });
+    await h.start({ letGoMs: 20 });
+    await h.deliver('wh_a', 1);
+    await receiver.got(1);
+    await h.start();
+    await h.settled(1);
+    await until(() => h.lag('wh_a') === 0);
+    expect(closed).toHaveLength(1);
+    expect(idsAt(receiver)).toEqual(['dlv_wh_a_1', 'dlv_wh_a_1']);
+    expect(h.attempts().map(({ headers }) => headers.outcome)).toEqual(['success']);
+  });
+
+  it('leaves retries to a pump elsewhere, which finds them by looking, and can be started anew', async () => {
+    const h = harness();
+    let refuse = (): void => undefined;
+    const receiver = await h.sink((_, res, count) => {
+      refuse = () => void res.writeHead(500).end();
+      if (count === 1) refuse();
+      else if (count === 3) res.end();
+    });
+    await h.webhook('wh_a', receiver.url);
+    const pump = () =>
+      startRetryPump({
+        ...{ log: h.log, schedule: h.schedule, topics, clock: systemClock, pollMs: 5 },
+        logger: { error: (_, message) => h.errors.push(message) },
+      });
+    const first = await pump();
+    await h.start({}, { pump: 'elsewhere' });
+    await h.deliver('wh_a', 1);
+    await receiver.got(2);
+    await first.close();
+    refuse();
+    await until(() => h.schedule.entries.size === 1);
+    const second = await pump();
+    await h.settled(3);
+    await second.close();
+    expect(h.attempts().map(({ headers }) => headers.outcome)).toEqual(['retry', 'retry', 'success']);
+    expect(h.errors).toEqual([]);
+  });
+
+  it('brings nothing back by itself when the pump is elsewhere', async () => {
+    const h = harness();
+    const refusing = await h.sink(answerWith(500));
+    const receiver = await h.sink(answerOk);
+    await h.webhook('wh_a', refusing.url);
+    await h.webhook('wh_b', receiver.url);
+    const worker = await h.start({ pollMs: 1, retries: { ...FAST_RETRIES, delaysMs: [1] } }, { pump: 'elsewhere' });
+    await h.deliver('wh_a', 1);
+    await until(() => h.schedule.entries.size === 1);
+    // More than enough turns of a pump that were running.
+    for (let n = 1; n <= 20; n++) {
+      await h.deliver('wh_b', 1, n);
+      await receiver.got(n);
+    }
+    await worker.close();
+    expect(refusing.received).toHaveLength(1);
+    expect(h.schedule.entries.size).toBe(1);
+  });
+});
