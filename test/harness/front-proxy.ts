@@ -10,7 +10,7 @@ export interface Backends {
 
 const QUERIES = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** What a reverse proxy does in front of the roles (deploy/nginx.conf): changes, reads and endpoints to their processes. */
+/** What a reverse proxy does in front of the roles (deploy/nginx.conf.template): changes, reads and endpoints to their processes. */
 export class FrontProxy {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 256 });
   private readonly server: Server;
