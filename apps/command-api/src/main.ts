@@ -2,7 +2,7 @@ import { createApi, manualRunsOf } from '#libs/assembly/api.js';
 import { appliedEverywhere } from '#libs/assembly/cluster.js';
 import { type Handler } from '#libs/assembly/front.js';
 import { runRole } from '#libs/assembly/role.js';
-import { startInspecting } from '#libs/assembly/sandboxing.js';
+import { checkIsolation, startInspecting } from '#libs/assembly/sandboxing.js';
 import { appliedEventsIn } from '#libs/assembly/stream-projections.js';
 import { webhookTopics } from '#libs/assembly/topic-policy.js';
 import { startUpkeep } from '#libs/assembly/upkeep.js';
@@ -22,6 +22,7 @@ runRole('command-api', openDistributed, async (role) => {
   // 5. A jail for looking at components, and the one way out.
   const inspecting = await startInspecting(config);
   closing('inspector', () => inspecting.close());
+  checkIsolation(inspecting.level, config.isolation, plane.views.callers.workspaceCount());
 
   // 6. Where answers of hooks and of runs by hand come back.
   const channel = await openReplyChannel({ log, processId: id, logger });
