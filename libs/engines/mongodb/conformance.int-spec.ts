@@ -1,9 +1,14 @@
 import { type Db } from 'mongodb';
 import { type MakeHarness } from '#libs/engines/conformance/harness.js';
+import { describeLeases, type LeasesUnderTest } from '#libs/engines/conformance/leases.suite.js';
+import { describeProcessRegistry, type RegistryUnderTest } from '#libs/engines/conformance/process-registry.suite.js';
 import { describeReadModelStore } from '#libs/engines/conformance/read-model-store.suite.js';
 import { systemClock } from '#libs/kernel/clock.js';
+import { MongoLeases } from './leases.js';
+import { MongoProcessRegistry } from './process-registry.js';
 import { MongoReadModelStore } from './read-model-store.js';
 import { openTestDatabase } from './testing/test-database.js';
+import { VirtualTime } from './testing/virtual-time.js';
 
 /** A harness on a database of its own; what is opened again knows nothing of what was before. */
 const harness =
@@ -27,4 +32,28 @@ const harness =
 describeReadModelStore(
   'mongodb',
   harness((db, onWarning) => new MongoReadModelStore(db, { clock: systemClock, onWarning })),
+);
+
+const TTL_MS = 5_000;
+
+describeLeases(
+  'mongodb',
+  harness((db, onWarning): LeasesUnderTest => {
+    const time = new VirtualTime();
+    return {
+      process: () => {
+        const own = time.process();
+        return { leases: new MongoLeases(db, { ttlMs: TTL_MS, onWarning, time: own }), crash: () => own.stop() };
+      },
+      elapse: () => time.pass(3 * TTL_MS),
+    };
+  }),
+);
+
+describeProcessRegistry(
+  'mongodb',
+  harness((db): RegistryUnderTest => {
+    let now = 0;
+    return { process: () => new MongoProcessRegistry(db, () => now), elapse: (ms) => (now += ms) };
+  }),
 );

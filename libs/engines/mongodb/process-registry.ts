@@ -1,0 +1,61 @@
+import { type Collection, type Db } from 'mongodb';
+import { SILENCE_MS, type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
+
+interface ProcessDoc extends Omit<ProcessReport, 'id'> {
+  readonly _id: string;
+  /** One more with each report. */
+  readonly beat: number;
+}
+
+/** After this long without a report, as one reader sees it, a process's document is removed. */
+const DEAD_MS = 20 * SILENCE_MS;
+
+/**
+ * A document per process. Who is silent is told by this process's own clock, from the last change that it saw; a
+ * document seen for the first time counts as live for that long.
+ */
+export class MongoProcessRegistry implements ProcessRegistry {
+  private readonly documents: Collection<ProcessDoc>;
+  private readonly seen = new Map<string, { readonly beat: number; readonly at: number }>();
+
+  constructor(
+    db: Db,
+    /** Monotonic, in ms. */
+    private readonly now: () => number = () => performance.now(),
+  ) {
+    // Repeated every second: what a fail-over takes back is soon there again.
+    this.documents = db.collection<ProcessDoc>('processes', { writeConcern: { w: 1 } });
+  }
+
+  async report({ id, role, position, backlog }: ProcessReport): Promise<void> {
+    await this.documents.updateOne(
+      { _id: id },
+      { $set: { role, position, backlog }, $inc: { beat: 1 } },
+      { upsert: true },
+    );
+  }
+
+  async live(): Promise<readonly ProcessReport[]> {
+    const stored = await this.documents.find({}).toArray();
+    const now = this.now();
+    const live: ProcessReport[] = [];
+    const dead: ProcessDoc[] = [];
+    const ids = new Set<string>();
+    for (const document of stored) {
+      const { _id: id, beat, role, position, backlog } = document;
+      ids.add(id);
+      const last = this.seen.get(id);
+      const at = last?.beat === beat ? last.at : now;
+      this.seen.set(id, { beat, at });
+      if (now - at <= SILENCE_MS) live.push({ id, role, position, backlog });
+      else if (now - at > DEAD_MS) dead.push(document);
+    }
+    for (const id of this.seen.keys()) if (!ids.has(id)) this.seen.delete(id);
+    await Promise.all(dead.map(({ _id, beat }) => this.documents.deleteOne({ _id, beat })));
+    return live;
+  }
+
+  async leave(id: string): Promise<void> {
+    await this.documents.deleteOne({ _id: id });
+  }
+}
