@@ -60,6 +60,9 @@ class Sources implements TimerSources {
   private readonly rows = new Map<string, ArmedTimers>();
   private readonly listeners = new Set<(armed: ArmedTimers) => void>();
 
+  get listening(): number {
+    return this.listeners.size;
+  }
   all(): ReadonlyMap<string, unknown> {
     return this.rows;
   }
@@ -288,6 +291,41 @@ describe('the scheduler', () => {
     expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
     expect(all.map(({ at }) => at)).toEqual(Array.from({ length: all.length }, (_, i) => i * 15));
     expect(all.length).toBe(24);
+  });
+
+  it('can be started and closed again and again in one process, and leaves nothing behind', async () => {
+    const { time, sources, start, timesOf } = await world();
+    sources.set('dc_a', [every(60)], START, true);
+    for (let turn = 0; turn < 3; turn++) {
+      const scheduler = await start();
+      await time.advance(60_000);
+      await scheduler.close();
+      expect([sources.listening, time.pending]).toEqual([0, 0]);
+    }
+    await time.advance(120_000);
+    expect(await timesOf()).toEqual([0, 60, 120, 180]);
+    // What changed while nobody was scheduling, and the one tick that is owed.
+    sources.set('dc_b', [every(60)], time.now, true);
+    await start();
+    await time.advance(0);
+    expect(await timesOf()).toEqual([0, 60, 120, 180, 240]);
+    expect(await timesOf('dc_b')).toEqual([300]);
+  });
+
+  it('gives a tick one id when, for a moment, two give it out', async () => {
+    const { time, sources, start, given } = await world();
+    sources.set('dc_a', [every(60), cron('*/5 * * * *', 'cron')], START, true);
+    await start();
+    await time.advance(90_000);
+    await start();
+    await time.advance(300_000);
+    const ticks = await given();
+    const scheduled = new Set(ticks.map(({ prop, at }) => `${prop} ${at}`));
+    expect(ticks.length).toBeGreaterThan(scheduled.size);
+    expect(new Set(ticks.map(({ id }) => id)).size).toBe(scheduled.size);
+    expect([...scheduled].sort()).toEqual(
+      ['cron 300', ...[0, 60, 120, 180, 240, 300, 360].map((at) => `timer ${at}`)].sort(),
+    );
   });
 
   it('drops the tick of a source whose topic is gone', async () => {
