@@ -13,10 +13,10 @@ export interface Rebuilt {
 
 /**
  * Makes every read model anew from the logs, each beside its old form and then in its place. `onProgress` is called
- * about once a second with what was read so far.
+ * about once a second with what was read so far. Nobody else may apply to them meanwhile: see `withProjectionLeases`.
  */
 export const rebuildReadModels = async (
-  engines: Engines,
+  engines: Pick<Engines, 'events' | 'readModels' | 'log'>,
   config: Config,
   onProgress: (name: string, events: number) => void,
 ): Promise<readonly Rebuilt[]> => {
@@ -47,4 +47,37 @@ export const rebuildReadModels = async (
     await timed(projection.name, (progress) => projector.rebuild(progress));
   }
   return rebuilt;
+};
+
+/**
+ * Does the work while this process owns every projection, as the role `projector` otherwise does. Rejects when they are
+ * not to be had within twice the time after which a dead owner's lease is free: then a living one has them.
+ */
+export const withProjectionLeases = async <T>(
+  { leases, registry }: Pick<Engines, 'leases' | 'registry'>,
+  config: Config,
+  work: () => Promise<T>,
+): Promise<T> => {
+  const owned = [...projections, ...Object.values(streamProjections(config))].map(({ name }) => `projection.${name}`);
+  const signal = AbortSignal.timeout(2 * config.leaseMs);
+  const acquired = await Promise.all(owned.map((name) => leases.acquire(name, signal)));
+  const held = acquired.filter((lease) => lease !== undefined);
+  try {
+    const missing = owned.filter((_name, i) => acquired[i] === undefined);
+    if (missing.length > 0) {
+      const projectors = (await registry.live()).filter(({ role }) => role === 'projector').map(({ id }) => id);
+      const who = projectors.length === 0 ? '' : ` (${projectors.join(', ')})`;
+      throw new Error(`stop the projector processes${who} first: they hold ${missing.join(', ')}`);
+    }
+    const result = await work();
+    const lost = held.filter(({ lost }) => lost.aborted).map(({ name }) => name);
+    if (lost.length > 0) {
+      throw new Error(
+        `the leases of ${lost.join(', ')} were lost meanwhile: stop the projector processes, do it again`,
+      );
+    }
+    return result;
+  } finally {
+    await Promise.all(held.map((lease) => lease.release()));
+  }
 };

@@ -9,5 +9,5 @@ export {
   type DescribedSetting,
   type Environment,
 } from './config.js';
-export { secretKeyOf } from './secret-key.js';
+export { secretKeyFrom, secretKeyOf } from './secret-key.js';
 export { SETTINGS, type Config } from './settings.js';

@@ -23,13 +23,16 @@ const CHECK_FILE = 'secret.check';
  */
 export const secretKeyOf = (dataDir: string, given: string | null): Buffer => {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const key = given === null ? keyFromFile(dataDir) : decoded(given, 'SLUICE_SECRET_KEY');
+  const key = given === null ? keyFromFile(dataDir) : secretKeyFrom(given);
   const check = `${createHmac('sha256', key).update('sluice secret key check').digest('hex').slice(0, 32)}\n`;
   const expected = readIfThere(join(dataDir, CHECK_FILE)) ?? createOnce(join(dataDir, CHECK_FILE), check);
   if (expected !== check)
     throw new Error(`${whereFrom(dataDir, given)} is not the key that ${dataDir} was begun with: give that one`);
   return key;
 };
+
+/** What SLUICE_SECRET_KEY stands for, without a look at any data directory. */
+export const secretKeyFrom = (given: string): Buffer => decoded(given, 'SLUICE_SECRET_KEY');
 
 const whereFrom = (dataDir: string, given: string | null): string =>
   given === null ? join(dataDir, KEY_FILE) : 'SLUICE_SECRET_KEY';

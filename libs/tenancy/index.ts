@@ -8,7 +8,13 @@ export { user } from './domain/user.js';
 export { workspace } from './domain/workspace.js';
 export { bootstrap } from './set-up-user/bootstrap.js';
 export { RegisterUser, type RegisteredUser } from './set-up-user/register-user.handler.js';
-export { setUpUser, type FirstKey, type SetUpDependencies, type SetUpResult } from './set-up-user/set-up-user.js';
+export {
+  setUpUser,
+  type FirstKey,
+  type SetUpDependencies,
+  type SetUpResult,
+  type SetUpUser,
+} from './set-up-user/set-up-user.js';
 export { TenancyModule } from './tenancy.module.js';
 export { UsageMeter } from './usage-meter.js';
 

@@ -1,5 +1,7 @@
 import { Command } from 'commander';
 import { registerConfig } from './config.js';
+import { registerExport } from './export.js';
+import { registerImport } from './import.js';
 import { registerRebuild } from './rebuild.js';
 import { registerUser } from './user.js';
 
@@ -7,7 +9,8 @@ const program = new Command('sluice')
   .description('Looks after an installation of Sluice. Settings are environment variables: see `sluice config`.')
   .showHelpAfterError();
 
-for (const register of [registerConfig, registerRebuild, registerUser]) register(program);
+for (const register of [registerConfig, registerExport, registerImport, registerRebuild, registerUser])
+  register(program);
 program.parseAsync().catch((error: unknown) => {
   process.stderr.write(`sluice: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;

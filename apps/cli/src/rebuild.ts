@@ -1,22 +1,36 @@
 import { type Command } from 'commander';
-import { rebuildReadModels } from '#libs/assembly/rebuild.js';
+import { type Engines } from '#libs/assembly/engines.js';
+import { rebuildReadModels, type Rebuilt, withProjectionLeases } from '#libs/assembly/rebuild.js';
+import { type Config } from '#libs/config/index.js';
+import { tell } from './progress.js';
 import { withEngines } from './with-engines.js';
 
 export const registerRebuild = (program: Command): void => {
   program
     .command('rebuild')
-    .description('Makes every read model anew from the logs. The server must be stopped.')
+    .description(
+      'Makes every read model anew from the logs. Embedded: the server must be stopped. Distributed: the projector ' +
+        'processes must be stopped; all others may go on, and read the former ones until the new ones are whole.',
+    )
     .action(() =>
       withEngines(async (engines, config) => {
-        const rebuilt = await rebuildReadModels(engines, config, (name, events) =>
-          process.stdout.write(`  ${name}: ${events} events so far\n`),
-        );
-        for (const { name, events, ms } of rebuilt) process.stdout.write(`${line(name, events, ms)}\n`);
-        const events = rebuilt.reduce((sum, each) => sum + each.events, 0);
-        const ms = rebuilt.reduce((sum, each) => sum + each.ms, 0);
-        process.stdout.write(`${line(`${rebuilt.length} read models`, events, ms)}\n`);
+        tellRebuilt(await rebuild(engines, config));
       }),
     );
+};
+
+const rebuild = (engines: Engines, config: Config): Promise<readonly Rebuilt[]> => {
+  const work = (): Promise<readonly Rebuilt[]> =>
+    rebuildReadModels(engines, config, (name, events) => tell(`  ${name}: ${events} events so far`));
+  // On the embedded engine this process has the data directory, and with it every projection.
+  return config.engine === 'embedded' ? work() : withProjectionLeases(engines, config, work);
+};
+
+export const tellRebuilt = (rebuilt: readonly Rebuilt[]): void => {
+  for (const { name, events, ms } of rebuilt) tell(line(name, events, ms));
+  const events = rebuilt.reduce((sum, each) => sum + each.events, 0);
+  const ms = rebuilt.reduce((sum, each) => sum + each.ms, 0);
+  tell(line(`${rebuilt.length} read models`, events, ms));
 };
 
 const line = (name: string, events: number, ms: number): string =>

@@ -1,39 +1,47 @@
 import { type Command } from 'commander';
-import { startControlPlane } from '#libs/assembly/control-plane.js';
+import { followControlPlane } from '#libs/assembly/control-plane.js';
+import { type Engines } from '#libs/assembly/engines.js';
+import { type Config } from '#libs/config/index.js';
 import { systemClock } from '#libs/kernel/clock.js';
-import { setUpUser } from '#libs/tenancy/index.js';
+import { setUpUser, type SetUpUser } from '#libs/tenancy/index.js';
+import { tell } from './progress.js';
 import { withEngines } from './with-engines.js';
 
 export const registerUser = (program: Command): void => {
   program
     .command('user')
-    .description('Adds a user with a workspace of their own and prints their API key. The server must be stopped.')
+    .description(
+      'Adds a user with a workspace of their own and prints their API key. Embedded: the server must be stopped. ' +
+        'Distributed: whatever runs may go on.',
+    )
     .argument('<username>')
     .requiredOption('--email <address>', 'address of the user')
     .option('--workspace <name>', 'name of the workspace', 'My workspace')
     .action((username: string, { email, workspace }: { email: string; workspace: string }) =>
-      withEngines(async (engines) => {
-        const fail = (error: Error): never => {
-          throw error;
-        };
-        const plane = await startControlPlane(engines, systemClock, fail);
-        try {
-          const { handleCommand, views, clock } = plane;
-          const keysInHand = (userId: string): number => views.callers.keysInHand(userId);
-          const made = await setUpUser(
-            { handleCommand, clock, keysInHand },
-            { username, email, workspaceName: workspace },
-          );
-          process.stdout.write(`user ${made.userId}, workspace ${made.workspaceId}\n`);
-          if (made.key.status !== 'made') {
-            process.stdout.write('The user was there before, with a key: issue another one with POST /v1/api_keys.\n');
-            return;
-          }
-          process.stdout.write(`API key, shown this once: ${made.key.secret}\n`);
-          await made.key.handedOver();
-        } finally {
-          await plane.projectors.stop();
-        }
-      }),
+      withEngines((engines, config) => addUser(engines, config, { username, email, workspaceName: workspace })),
     );
+};
+
+/** Under the lease that set-ups of users have: they go one after the other. */
+const addUser = async (engines: Engines, { leaseMs }: Config, user: SetUpUser): Promise<void> => {
+  const lease = await engines.leases.acquire('owner', AbortSignal.timeout(2 * leaseMs));
+  if (!lease) throw new Error('another process sets up a user just now: try again');
+  // The read models are applied by whoever owns them: the projector processes, or the server at its next start. A log
+  // that the tables in memory cannot take rejects here already.
+  const plane = await followControlPlane(engines, systemClock, () => undefined);
+  try {
+    const { handleCommand, views, clock } = plane;
+    const keysInHand = (userId: string): number => views.callers.keysInHand(userId);
+    const made = await setUpUser({ handleCommand, clock, keysInHand }, user);
+    tell(`user ${made.userId}, workspace ${made.workspaceId}`);
+    if (made.key.status !== 'made') {
+      tell('The user was there before, with a key: issue another one with POST /v1/api_keys.');
+      return;
+    }
+    tell(`API key, shown this once: ${made.key.secret}`);
+    await made.key.handedOver();
+  } finally {
+    await plane.follower.stop();
+    await lease.release();
+  }
 };

@@ -1,10 +1,25 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Engines } from '#libs/assembly/engines.js';
 import { type Config, loadConfig, secretKeyOf } from '#libs/config/index.js';
-import { type EmbeddedEngines, openEmbedded } from '#libs/engines/embedded/index.js';
+import { openEmbedded } from '#libs/engines/embedded/index.js';
 import { systemClock } from '#libs/kernel/clock.js';
+import { newId } from '#libs/kernel/ids.js';
 
-/** Opens the data directory for one command. Rejects when a server has it. */
-export const withEngines = async (work: (engines: EmbeddedEngines, config: Config) => Promise<void>): Promise<void> => {
-  const config = loadConfig(process.env, (text) => process.stderr.write(`${text}\n`));
+export type Work = (engines: Engines, config: Config) => Promise<void>;
+
+export const readConfig = (): Config => loadConfig(process.env, (text) => process.stderr.write(`${text}\n`));
+
+/** Opens the engines that SLUICE_ENGINE names for one command. Rejects when a server has the data directory. */
+export const withEngines = async (work: Work, config = readConfig()): Promise<void> => {
+  switch (config.engine) {
+    case 'embedded':
+      return withEmbedded(work, config);
+    case 'distributed':
+      return withDistributed(work, config);
+  }
+};
+
+const withEmbedded = async (work: Work, config: Config): Promise<void> => {
   const { dataDir } = config;
   let failure: Error | undefined;
   const engines = await openEmbedded({
@@ -17,5 +32,38 @@ export const withEngines = async (work: (engines: EmbeddedEngines, config: Confi
     if (failure) throw failure;
   } finally {
     await engines.close();
+  }
+};
+
+const withDistributed = async (work: Work, config: Config): Promise<void> => {
+  // Its drivers are loaded by those only who need them: a third of a second.
+  const { openDistributed } = await import('#libs/engines/distributed/index.js');
+  const engines = await openDistributed({
+    ...{ config, clock: systemClock, awaiting },
+    clientId: `cli-${newId('proc', systemClock.now())}`,
+    onWarning: (text) => process.stderr.write(`${text}\n`),
+  });
+  try {
+    await work(engines, config);
+  } finally {
+    await engines.close();
+  }
+};
+
+const PATIENCE_MS = 5_000;
+const RETRY_MS = 1_000;
+
+/** A person waits: an engine that is not there within a few seconds ends the command, with its name. */
+const awaiting = async <T>(engine: string, open: () => Promise<T>): Promise<T> => {
+  const until = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await open();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (performance.now() + RETRY_MS > until) throw new Error(`${engine}: ${reason}`, { cause: error });
+      process.stderr.write(`waiting for ${engine}: ${reason}\n`);
+      await pause(RETRY_MS);
+    }
   }
 };

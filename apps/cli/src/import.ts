@@ -1,0 +1,51 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Command } from 'commander';
+import { ArchiveReader, readManifest } from '#libs/assembly/archive-reader.js';
+import { importInstallation, sealOf } from '#libs/assembly/import-installation.js';
+import { type Config, secretKeyFrom, secretKeyOf } from '#libs/config/index.js';
+import { tell, tellProgress } from './progress.js';
+import { tellRebuilt } from './rebuild.js';
+import { assertStopped } from './stopped.js';
+import { readConfig, withEngines } from './with-engines.js';
+
+export const registerImport = (program: Command): void => {
+  program
+    .command('import')
+    .description(
+      'Makes an installation of what `sluice export` wrote, on the engines that SLUICE_ENGINE names. They must be ' +
+        'empty; when the import was interrupted, the same command goes on with it. SLUICE_SECRET_KEY must be the key ' +
+        'of the installation that was exported. Start the servers when it has ended, not before.',
+    )
+    .requiredOption('--in <folder>', 'what `sluice export` wrote')
+    .action(async ({ in: folder }: { in: string }) => {
+      const config = readConfig();
+      const startedAt = performance.now();
+      // All that can be told of the archive and the key is told before anything is written.
+      const secretKey = keyGiven(config);
+      sealOf(await readManifest(folder), secretKey);
+      const archive = await ArchiveReader.open(folder, tellProgress);
+      await withEngines(async (engines) => {
+        const { leftOut, rebuilt } = await importInstallation({
+          ...{ engines, config, archive, secretKey, onProgress: tellProgress },
+          assertStopped: () => assertStopped(engines, config),
+        });
+        tellRebuilt(rebuilt);
+        if (leftOut > 0) tell(`${leftOut} records of deleted sources and webhooks were left out.`);
+      }, config);
+      const { parts } = archive.manifest;
+      const records = Object.values(parts).reduce((sum, part) => sum + part.records, 0);
+      const seconds = (performance.now() - startedAt) / 1_000;
+      tell(`archive ${archive.manifest.archive}: ${records} records in ${seconds.toFixed(1)} s. Start the servers.`);
+    });
+};
+
+/** Without a look at the data directory where it can be: that would begin it with this key, right or wrong. */
+const keyGiven = ({ dataDir, secretKey }: Config): Buffer => {
+  if (secretKey !== null) return secretKeyFrom(secretKey);
+  if (existsSync(join(dataDir, 'secret.key'))) return secretKeyOf(dataDir, null);
+  throw new Error(
+    'SLUICE_SECRET_KEY is not given: give the key of the installation that was exported ' +
+      '(its SLUICE_SECRET_KEY, or what <its data dir>/secret.key holds)',
+  );
+};

@@ -1,0 +1,4 @@
+/** Lines of a command that takes long, to the person who waits for it. */
+export const tell = (text: string): void => void process.stdout.write(`${text}\n`);
+
+export const tellProgress = (what: string, records: number): void => tell(`  ${what.padEnd(34)} ${records}`);

@@ -1,0 +1,18 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Engines } from '#libs/assembly/engines.js';
+import { type Config } from '#libs/config/index.js';
+import { SILENCE_MS } from '#libs/kernel/process-registry.js';
+
+/**
+ * Resolves when no process of the installation lives; rejects with those that do. On the embedded engine the lock on the
+ * data directory has told already. Whether a process lives is told by change: hence two looks.
+ */
+export const assertStopped = async ({ registry }: Engines, { engine }: Config): Promise<void> => {
+  if (engine === 'embedded') return;
+  if ((await registry.live()).length === 0) return;
+  await pause(SILENCE_MS + 500);
+  const living = await registry.live();
+  if (living.length === 0) return;
+  const names = living.map(({ role, id }) => `${role} ${id}`).sort();
+  throw new Error(`stop the servers first: ${names.length} processes live (${names.join(', ')})`);
+};

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, open, readdir, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import {
+  type ArchivedLines,
+  fileOf,
+  FORMAT,
+  MANIFEST,
+  type Manifest,
+  type PartName,
+  type PartSummary,
+} from './archive-format.js';
+
+const CHUNK = 64 * 1024;
+
+/** Writes an archive, one part after the other. Until `finish` it has no manifest, and no import takes it. */
+export class ArchiveWriter {
+  private readonly summaries: Partial<Record<PartName, PartSummary>> = {};
+
+  private constructor(private readonly folder: string) {}
+
+  /** Rejects when the folder holds anything. */
+  static async create(folder: string): Promise<ArchiveWriter> {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const [first] = await readdir(folder);
+    if (first !== undefined) {
+      throw new Error(`${folder} is not empty (it holds ${first}): name a new folder, or remove what is there`);
+    }
+    return new ArchiveWriter(folder);
+  }
+
+  /** Resolves when the part is durable. Holds one chunk and the longest line in memory. */
+  async part<P extends PartName>(part: P, lines: AsyncIterable<ArchivedLines[P]>): Promise<PartSummary> {
+    let records = 0;
+    let bytes = 0;
+    const hash = createHash('sha256');
+    const count = async function* (): AsyncIterable<ArchivedLines[P]> {
+      for await (const line of lines) {
+        records++;
+        yield line;
+      }
+    };
+    const measure = new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        bytes += chunk.length;
+        hash.update(chunk);
+        done(null, chunk);
+      },
+    });
+    const path = join(this.folder, fileOf(part));
+    const file = createWriteStream(path, { flags: 'wx', mode: 0o600 });
+    await pipeline(Readable.from(chunks(count())), createGzip(), measure, file);
+    await sync(path);
+    const summary = { records, bytes, sha256: hash.digest('hex') };
+    this.summaries[part] = summary;
+    return summary;
+  }
+
+  /** Makes it an archive: the manifest appears whole, after everything that it names. */
+  async finish(archive: string, keyCheck: string, exportedAt: string): Promise<Manifest> {
+    // Every part has been written: what an export is made of.
+    const parts = this.summaries as Record<PartName, PartSummary>;
+    const manifest: Manifest = { format: FORMAT, archive, exportedAt, keyCheck, parts };
+    const draft = join(this.folder, `${MANIFEST}.draft`);
+    const file = await open(draft, 'wx', 0o600);
+    try {
+      await file.writeFile(`${JSON.stringify(manifest, null, 2)}\n`);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(draft, join(this.folder, MANIFEST));
+    await sync(this.folder);
+    return manifest;
+  }
+}
+
+async function* chunks(lines: AsyncIterable<unknown>): AsyncIterable<string> {
+  let chunk = '';
+  for await (const line of lines) {
+    chunk += `${JSON.stringify(line)}\n`;
+    if (chunk.length < CHUNK) continue;
+    yield chunk;
+    chunk = '';
+  }
+  if (chunk !== '') yield chunk;
+}
+
+const sync = async (path: string): Promise<void> => {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+};

@@ -1,0 +1,225 @@
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type EmbeddedEngines } from '#libs/engines/embedded/index.js';
+import { type LaneBatch } from '#libs/stream-log/stream-log.js';
+import { ArchiveReader, readManifest } from './archive-reader.js';
+import { type MovedEngines } from './export-installation.js';
+import { sealOf } from './import-installation.js';
+import { IMPORT, ImportMark, IMPORTS } from './import-mark.js';
+import {
+  contentsIn,
+  contentsOf,
+  exportTo,
+  fill,
+  importFrom,
+  openEngines,
+  perEmitter,
+  shared,
+} from './testing/moved-installation.js';
+
+let scratch: string;
+let archive: string;
+let source: EmbeddedEngines;
+const opened: EmbeddedEngines[] = [];
+let folders = 0;
+
+const folder = (): string => join(scratch, `folder-${++folders}`);
+const engines = async (dataDir = folder()): Promise<EmbeddedEngines> => {
+  const made = await openEngines(dataDir);
+  opened.push(made);
+  return made;
+};
+
+beforeEach(async () => {
+  scratch = mkdtempSync(join(tmpdir(), 'sluice-move-'));
+  archive = join(scratch, 'archive');
+  source = await engines();
+  await fill(source);
+  await exportTo(source, archive);
+});
+afterEach(async () => {
+  for (const each of opened.splice(0)) await each.close();
+  rmSync(scratch, { recursive: true });
+});
+
+/** What a group gets that starts now, by key. */
+const taken = async (target: EmbeddedEngines, group: string, prefix: string, count: number): Promise<string[]> => {
+  const values: string[] = [];
+  await new Promise<void>((resolve, reject) => {
+    const handler = async (batch: LaneBatch): Promise<void> => {
+      values.push(...batch.records.map(({ value }) => value));
+      if (values.length >= count) resolve();
+    };
+    target.log.consume({ group, topics: { prefix }, maxBatch: 10, maxUnacked: 10, handler }).catch(reject);
+  });
+  return values.sort();
+};
+
+describe('export and import', () => {
+  it('moves everything to other engines, under their layout of topics, and back', async () => {
+    const before = await contentsOf(archive);
+    const [there, back] = [await engines(), await engines()];
+
+    await importFrom(archive, there, shared);
+    const away = folder();
+    expect(await contentsIn(there, away)).toEqual(before);
+    expect(await there.log.topics('')).toEqual(['attempts', 'deliveries.shared', 'emits.shared', 'invocations.shared']);
+
+    await importFrom(join(away, 'again'), back, perEmitter);
+    expect(await contentsIn(back, folder())).toEqual(before);
+    expect(await back.log.topics('')).toEqual([
+      'attempts',
+      'deliveries.wh_a',
+      'emits.dc_a',
+      'emits.dc_b',
+      'invocations.dc_a',
+      'invocations.dc_b',
+    ]);
+  });
+
+  it('keeps ids, order and times of events', async () => {
+    const target = await engines();
+    await importFrom(archive, target, perEmitter);
+    const [then, now] = await Promise.all([source.events.readAll('0', 100), target.events.readAll('0', 100)]);
+    const place = (events: typeof then) => events.map((e) => [e.id, e.stream, e.revision, e.recordedAt, e.data]);
+    expect(place(now)).toEqual(place(then));
+    expect(now).toHaveLength(9);
+  });
+
+  it.each([perEmitter, shared])('routes again what the router had not done, and nothing else', async (config) => {
+    const target = await engines();
+    await importFrom(archive, target, config);
+    expect(await taken(target, 'router', 'emits.', 2)).toEqual(['"unrouted too"', '{"unrouted":true}']);
+    expect(Object.values(await target.log.lag('router', { prefix: 'emits.' })).reduce((a, b) => a + b)).toBe(2);
+  });
+
+  it('moves the runs that are owed, not those that ended in any order, nor hooks', async () => {
+    const { invocations } = await contentsOf(archive);
+    expect(invocations).toMatchObject([{ headers: { id: 'inv_3' } }]);
+    const target = await engines();
+    await importFrom(archive, target, perEmitter);
+    const { progress, version } = await target.journal.load('dc_a');
+    expect({ progress, version }).toEqual({ progress: { through: -1, above: [] }, version: 1 });
+    expect(await taken(target, 'runner', 'invocations.', 1)).toEqual(['{"of":"inv_3"}']);
+  });
+
+  it('holds no secret in clear text', async () => {
+    for (const file of readdirSync(archive)) {
+      const bytes = readFileSync(join(archive, file));
+      const text = (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString();
+      expect(text).not.toContain('plain-text-secret');
+    }
+    const manifest = await readManifest(archive);
+    expect(() => sealOf(manifest, Buffer.alloc(32, 8))).toThrow(/SLUICE_SECRET_KEY is not the key/);
+  });
+});
+
+describe('an import that was interrupted', () => {
+  /** The engines, whose writes fail from the nth on. */
+  const failing = (target: MovedEngines, from: number): MovedEngines => {
+    let writes = 0;
+    const writing = /^(append|put|commit|save|createTopic|deleteTopic|publish|setCommitted|apply|activateGeneration)$/;
+    const guarded = <T extends object>(port: T): T =>
+      new Proxy(port, {
+        get(object, name) {
+          const member: unknown = Reflect.get(object, name);
+          if (typeof member !== 'function') return member;
+          return (...args: unknown[]): unknown => {
+            if (writing.test(String(name)) && ++writes > from) return Promise.reject(new Error('power cut'));
+            return member.apply(object, args) as unknown;
+          };
+        },
+      });
+    const { events, log, journal, schedule, ticks, vault, blobs, readModels } = target;
+    return {
+      ...{ events: guarded(events), log: guarded(log), journal: guarded(journal), schedule: guarded(schedule) },
+      ...{ ticks: guarded(ticks), vault: guarded(vault), blobs: guarded(blobs), readModels: guarded(readModels) },
+    };
+  };
+
+  it('goes on when it is repeated, from wherever it was, and nothing is there twice', async () => {
+    const target = await engines();
+    await target.readModels.register(IMPORTS);
+    const stage = async (): Promise<string> => JSON.stringify(await target.readModels.get(IMPORTS, IMPORT));
+    const stages = new Set<string>();
+    let interrupted = 0;
+    // Every write is the first one to fail once: counted from where the stage begins that a repeat begins with.
+    for (let at = await stage(), writes = 0; ; interrupted++) {
+      try {
+        await importFrom(archive, failing(target, writes++), perEmitter);
+        break;
+      } catch (error) {
+        expect(String(error)).toContain('power cut');
+      }
+      const now = await stage();
+      if (now !== at) writes = 0;
+      stages.add((at = now));
+    }
+    expect(stages.size).toBe(4);
+    expect(interrupted).toBeGreaterThan(40);
+    expect(await contentsIn(target, folder())).toEqual(await contentsOf(archive));
+  }, 60_000);
+
+  it('is not taken for done by an import of another archive', async () => {
+    const other = folder();
+    await exportTo(source, other);
+    const target = await engines();
+    await expect(importFrom(archive, failing(target, 20), perEmitter)).rejects.toThrow('power cut');
+    await expect(importFrom(other, target, perEmitter)).rejects.toThrow(/another archive .*interrupted/);
+  });
+});
+
+describe('import refuses', () => {
+  it('a target that holds something, saying what', async () => {
+    const target = await engines();
+    await fill(target);
+    await expect(importFrom(archive, target, perEmitter)).rejects.toThrow(
+      /not empty, it holds events \(the first is SourceDeploymentStarted of .*\), states of sources, secrets, /,
+    );
+  });
+
+  it('to do the same again when it was done', async () => {
+    const target = await engines();
+    await importFrom(archive, target, perEmitter);
+    await expect(importFrom(archive, target, perEmitter)).rejects.toThrow(/holds all of this archive already/);
+  });
+
+  it('to go on in a target that was used meanwhile', async () => {
+    const target = await engines();
+    const mark = await ImportMark.claim(target, (await readManifest(archive)).archive);
+    const [first] = await source.events.readAll('0', 1);
+    if (!first) throw new Error('the source has no event');
+    const { type, data, metadata } = first;
+    const own = { id: '0d4a2cb2-5d0c-4f0e-9d1c-2f2f7a4f6a11', type, data, metadata };
+    await target.events.append('source-dc_new', [own], 'no_stream');
+    await expect(importFrom(archive, target, perEmitter)).rejects.toThrow(
+      /holds .* of source-dc_new at place 1, which/,
+    );
+    expect(mark.stage).toBe('state');
+    expect(await target.journal.load('dc_a')).toMatchObject({ version: 0 });
+  });
+
+  it('an archive that is damaged, or whose export did not end, before anything is written', async () => {
+    const part = join(archive, 'attempts.ndjson.gz');
+    const whole = readFileSync(part);
+    appendFileSync(part, 'x');
+    await expect(ArchiveReader.open(archive, () => undefined)).rejects.toThrow(
+      /attempts.*is damaged: it has \d+ bytes/,
+    );
+    const other = Buffer.from(whole);
+    other.writeUInt8((other.at(-1) ?? 0) ^ 1, other.length - 1);
+    writeFileSync(part, other);
+    await expect(ArchiveReader.open(archive, () => undefined)).rejects.toThrow(/attempts.*SHA-256/);
+    writeFileSync(part, whole);
+    await ArchiveReader.open(archive, () => undefined);
+    rmSync(join(archive, 'manifest.json'));
+    await expect(ArchiveReader.open(archive, () => undefined)).rejects.toThrow(/its export did not come to its end/);
+  });
+
+  it('and export does not write into a folder that holds something', async () => {
+    await expect(exportTo(source, archive)).rejects.toThrow(/is not empty/);
+  });
+});

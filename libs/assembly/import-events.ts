@@ -1,0 +1,94 @@
+import { type EventStore } from '#libs/kernel/event-store.js';
+import { idOf, START, type NewEvent, type RecordedEvent } from '#libs/kernel/events.js';
+import { type Upcasters } from '#libs/kernel/upcasting.js';
+import { SourcesView } from '#libs/sources/index.js';
+import { type WebhookEvent } from '#libs/webhooks/published.js';
+import { type ArchivedEvent } from './archive-format.js';
+
+const PAGE = 1_000;
+/** Of one append: EventStoreDB takes 1 MiB. */
+const MAX_EVENTS = 200;
+const MAX_CHARACTERS = 256 * 1024;
+
+/**
+ * Appends what is not there yet, in log order and with the ids that the events have. Rejects, having written nothing,
+ * when the log holds anything but the first of these events.
+ */
+export const importEvents = async (store: EventStore, lines: AsyncIterable<ArchivedEvent>): Promise<void> => {
+  const events = lines[Symbol.asyncIterator]();
+  try {
+    await passPrefix(store, events);
+    let batch: ArchivedEvent[] = [];
+    let size = 0;
+    for (;;) {
+      const event = await nextOf(events);
+      const first = batch[0];
+      const full = size > MAX_CHARACTERS || batch.length >= MAX_EVENTS;
+      if (first && (!event || full || event.stream !== first.stream)) {
+        await append(store, first, batch);
+        batch = [];
+        size = 0;
+      }
+      if (!event) return;
+      batch.push(event);
+      size += JSON.stringify(event).length;
+    }
+  } finally {
+    await events.return?.();
+  }
+};
+
+/** Leaves the iterator at the first event that the log does not hold. */
+const passPrefix = async (store: EventStore, events: AsyncIterator<ArchivedEvent>): Promise<void> => {
+  let count = 0;
+  for (let after = START; ;) {
+    const page = await store.readAll(after, PAGE);
+    for (const there of page) {
+      const event = await nextOf(events);
+      if (!event || !isSame(event, there)) {
+        throw new Error(
+          `the event log holds ${there.type} of ${there.stream} at place ${count + 1}, which this archive does not: ` +
+            `the target was used since, or is another installation's. Import into an empty one`,
+        );
+      }
+      count++;
+    }
+    const last = page.at(-1);
+    if (!last) return;
+    after = last.position;
+  }
+};
+
+const nextOf = async (events: AsyncIterator<ArchivedEvent>): Promise<ArchivedEvent | undefined> => {
+  const next: IteratorResult<ArchivedEvent, undefined> = await events.next();
+  return next.value;
+};
+
+const isSame = (event: ArchivedEvent, there: RecordedEvent): boolean =>
+  event.id === there.id && event.stream === there.stream && BigInt(event.revision) === there.revision;
+
+const append = async (store: EventStore, first: ArchivedEvent, batch: readonly ArchivedEvent[]): Promise<void> => {
+  const events = batch.map(({ id, type, data, metadata, recordedAt }): NewEvent => {
+    return { id, type, data, metadata: { ...metadata, $recordedAt: recordedAt } };
+  });
+  await store.append(first.stream, events, first.revision === 0 ? 'no_stream' : BigInt(first.revision) - 1n);
+};
+
+/** Sources and webhooks that exist, as the event log has it: who owns topics. */
+export const ownersIn = async (store: EventStore, upcasters: Upcasters): Promise<ReadonlySet<string>> => {
+  const sources = new SourcesView();
+  const webhooks = new Set<string>();
+  for (let after = START; ;) {
+    const page = await store.readAll(after, PAGE);
+    for (const recorded of page) {
+      const event = upcasters.upcast(recorded) as RecordedEvent & WebhookEvent;
+      sources.apply(event);
+      if (event.type === 'WebhookCreated') webhooks.add(idOf(event.stream));
+      else if (event.type === 'WebhookDeleted') webhooks.delete(idOf(event.stream));
+    }
+    const last = page.at(-1);
+    if (!last) break;
+    after = last.position;
+  }
+  return new Set([...sources.all().keys(), ...webhooks]);
+};

@@ -1,0 +1,166 @@
+import { join } from 'node:path';
+import { type Config, loadConfig } from '#libs/config/index.js';
+import { type EmbeddedEngines, openEmbedded } from '#libs/engines/embedded/index.js';
+import { type DomainEvent, type NewEvent } from '#libs/kernel/events.js';
+import { recorded } from '#libs/kernel/testing/recorded.js';
+import { definition, deploymentStarted } from '#libs/sources/testing/definitions.js';
+import { type LogRecord } from '#libs/stream-log/stream-log.js';
+import { perEmitterTopics } from '#libs/stream-log/topics.js';
+import { type PartName, PARTS } from '../archive-format.js';
+import { ArchiveReader } from '../archive-reader.js';
+import { exportInstallation, type MovedEngines } from '../export-installation.js';
+import { importInstallation, type Imported, sealOf } from '../import-installation.js';
+
+export const KEY = Buffer.alloc(32, 7);
+export const perEmitter = loadConfig({});
+export const shared = loadConfig({ SLUICE_TOPICS: 'shared', SLUICE_TOPIC_PARTITIONS: '3' });
+
+const stopped = (): Promise<void> => Promise.resolve();
+const silent = (): void => undefined;
+
+export const openEngines = (dataDir: string): Promise<EmbeddedEngines> =>
+  openEmbedded({
+    ...{ dataDir, secretKey: Buffer.alloc(32, 1), clock: { now: () => Date.now() } },
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+
+export const exportTo = (engines: MovedEngines, folder: string) =>
+  exportInstallation({
+    ...{ engines, folder, secretKey: KEY, now: 1_800_000_000_000 },
+    ...{ assertStopped: stopped, onProgress: silent },
+  });
+
+export const importFrom = async (folder: string, engines: MovedEngines, config: Config): Promise<Imported> => {
+  const archive = await ArchiveReader.open(folder, silent);
+  return importInstallation({
+    ...{ engines, config, archive, secretKey: KEY },
+    ...{ assertStopped: stopped, onProgress: silent },
+  });
+};
+
+/** All that an archive holds, with its secrets opened: what two archives of the same installation have in common. */
+export const contentsOf = async (folder: string) => {
+  const archive = await ArchiveReader.open(folder, silent);
+  const seal = sealOf(archive.manifest, KEY);
+  const others = PARTS.filter((part) => part !== 'secrets' && part !== 'events');
+  return {
+    ...Object.fromEntries(
+      await Promise.all(
+        others.map(async (part): Promise<[PartName, unknown]> => [part, await all(archive.lines(part))]),
+      ),
+    ),
+    secrets: (await all(archive.lines('secrets'))).map(({ ref, workspaceId, sealed }) => {
+      return [ref, workspaceId, seal.open(ref, workspaceId, sealed)];
+    }),
+    events: (await all(archive.lines('events'))).map(({ metadata, ...event }) => {
+      const { $recordedAt, ...rest } = metadata;
+      return { ...event, metadata: rest, at: $recordedAt ?? event.recordedAt };
+    }),
+    invocations: await all(archive.lines('invocations')),
+  };
+};
+
+/** What the engines hold, as a new archive in `folder` has it. */
+export const contentsIn = async (engines: MovedEngines, folder: string) => {
+  await exportTo(engines, join(folder, 'again'));
+  return contentsOf(join(folder, 'again'));
+};
+
+export const all = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+};
+
+const deployedAt = { type: 'SourceDeployed', data: { deployedAt: 2_000 } };
+const deleted = [
+  { type: 'SourceDeletionStarted', data: { startedAt: 3_000 } },
+  { type: 'SourceDeleted', data: { deletedAt: 3_000 } },
+];
+const webhookCreated = {
+  type: 'WebhookCreated',
+  data: {
+    userId: 'u_1',
+    name: null,
+    description: null,
+    url: 'https://example.com/',
+    signingKeyRef: 'sec_1',
+    createdAt: 1,
+  },
+};
+
+const event = (stream: string, revision: number, what: DomainEvent): NewEvent => {
+  const { id, type, data, metadata } = recorded(stream, what, { revision });
+  return { id, type, data, metadata };
+};
+
+const record = (topic: string, key: string, headers: Record<string, string>, value: unknown): LogRecord => ({
+  ...{ topic, key, headers },
+  value: JSON.stringify(value),
+});
+
+/**
+ * Two sources and a webhook that live, a source that was deleted. Of `dc_a` three emits, of which the router has done
+ * two, and runs of which the third is owed; a delivery to do and one that waits for its next attempt.
+ */
+export const fill = async (engines: MovedEngines): Promise<void> => {
+  const { events, log, journal, schedule, ticks, vault, blobs } = engines;
+  const topics = perEmitterTopics({ emitsAgeMs: 1e12, emitsBytes: 1e9 });
+
+  const append = async (id: string, ...facts: DomainEvent[]): Promise<void> => {
+    for (const [n, fact] of facts.entries()) {
+      await events.append(id, [event(id, n, fact)], n === 0 ? 'no_stream' : BigInt(n - 1));
+    }
+  };
+  const started = (sourceId: string): DomainEvent => deploymentStarted({ sourceId, definition: definition() });
+  await append('source-dc_a', started('dc_a'), deployedAt);
+  await append('source-dc_gone', started('dc_gone'), deployedAt, ...deleted);
+  await append('source-dc_b', started('dc_b'), deployedAt);
+  await append('webhook-wh_a', { ...webhookCreated, data: { ...webhookCreated.data, webhookId: 'wh_a' } });
+
+  for (const id of ['dc_a', 'dc_b', 'wh_a', 'attempts']) {
+    const owned = id === 'attempts' ? topics.fixed() : topics.ownedBy(id);
+    for (const { topic, retention } of owned) await log.createTopic(topic, retention);
+  }
+  const emit = (source: string, n: number, value: unknown): LogRecord =>
+    record(
+      topics.emits(source),
+      source,
+      { kind: 'emit', id: `${n}-0`, emitter: source, channel: '', emit: `e${n}` },
+      value,
+    );
+  const emits = await log.publish([
+    ...[emit('dc_a', 1, 'one'), emit('dc_b', 2, 'line\u2028separator'), emit('dc_a', 3, 'ünïcode')],
+    ...[emit('dc_a', 4, { unrouted: true }), emit('dc_b', 5, 'unrouted too')],
+  ]);
+  await log.setCommitted('router', { 'emits.dc_a': emits[2] ?? -1, 'emits.dc_b': emits[1] ?? -1 });
+  const invocation = (id: string, kind: string): LogRecord =>
+    record(topics.invocations('dc_a'), 'dc_a', { id, kind, source: 'dc_a' }, { of: id });
+  const invocations = await log.publish([
+    ...[invocation('inv_1', 'http'), invocation('inv_2', 'http'), invocation('inv_3', 'http')],
+    ...[invocation('inv_4', 'http'), invocation('inv_5', 'hook'), invocation('inv_6', 'settled')],
+  ]);
+  await log.setCommitted('runner', { 'invocations.dc_a': invocations[0] ?? -1 });
+  const delivery = (id: string): LogRecord =>
+    record(topics.deliveries('wh_a'), 'wh_a', { id, webhook: 'wh_a' }, { id });
+  const deliveries = await log.publish([delivery('dlv_1'), delivery('dlv_2')]);
+  await log.setCommitted('webhook-worker', { 'deliveries.wh_a': deliveries[0] ?? -1 });
+  const value = { ts: 5, ms: 1, status: 503, error: 'status 503', nextAttemptAt: 9, responseSnippet: '' };
+  const attempt = { id: 'dlv_3/1', delivery: 'dlv_3', webhook: 'wh_a', attempt: '1', outcome: 'retry' };
+  await log.publish([record('attempts', 'wh_a', attempt, value)]);
+
+  // The second and the fourth run have ended; the commit of the lane stands behind the first.
+  await journal.commit({
+    ...{ sourceId: 'dc_a', expectedVersion: 0, lastEventId: '4-0', inbox: ['inv_x', 'inv_y'], records: [] },
+    progress: { through: invocations[1] ?? -1, above: [invocations[3] ?? -1] },
+    dedupe: { '': { strategy: 'unique', ids: ['1', '2'] } },
+    dbChanges: { count: '4', text: '"\\u2028"' },
+  });
+  await ticks.save(new Map([['dc_b/timer', 1_234]]));
+  const waiting = { id: 'dlv_3/2.0', owner: 'wh_a', dueAt: 99_000, record: delivery('dlv_3') };
+  await schedule.put([waiting]);
+  await vault.put('sec_1', 'o_1', 'whsec_plain-text-secret');
+  await blobs.put('export default {};');
+};
