@@ -8,6 +8,7 @@ import { EVENT_STORE, HANDLE_COMMAND, READ_MODELS, READ_YOUR_WRITES } from '#lib
 import { CallersView } from './callers-view.js';
 import { bootstrap, RegisterUser, TenancyModule, UsageMeter } from './index.js';
 import { CALLERS, USAGE } from './published.js';
+import { InMemoryUsage } from './testing/in-memory-usage.js';
 import { runningTenancy, type RunningTenancy } from './testing/running-tenancy.js';
 
 const KEY = 'given-key-number-one';
@@ -16,7 +17,7 @@ describe('users, workspaces and API keys over HTTP', () => {
   let app: NestExpressApplication;
   let tenancy: RunningTenancy;
   let ids: { userId: string; workspaceId: string };
-  const usage = new UsageMeter({ now: () => 1_700_000_000_000 });
+  const usage = new UsageMeter({ now: () => 1_700_000_000_000 }, new InMemoryUsage());
 
   const as = (key: string) => {
     const agent = request(app.getHttpServer());

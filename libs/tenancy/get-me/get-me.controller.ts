@@ -20,12 +20,14 @@ export class GetMeController {
   async me(@CurrentCaller() caller: Caller): Promise<{ data: object }> {
     const { id, username, email } = await this.queries.execute(new GetUser(caller.userId));
     const workspaces = await this.queries.execute(new GetWorkspaces(caller.workspaceIds));
-    const used = workspaces.map((workspace) => this.usage.ofToday(workspace.id));
+    const used = await Promise.all(
+      workspaces.map(async (workspace) => ({ workspace, usage: await this.usage.ofToday(workspace.id) })),
+    );
     const total = {
-      computeMs: used.reduce((sum, { computeMs }) => sum + computeMs, 0),
-      invocations: used.reduce((sum, { invocations }) => sum + invocations, 0),
+      computeMs: used.reduce((sum, { usage }) => sum + usage.computeMs, 0),
+      invocations: used.reduce((sum, { usage }) => sum + usage.invocations, 0),
     };
-    const orgs = workspaces.map((workspace) => workspaceReply(workspace, this.usage.ofToday(workspace.id)));
+    const orgs = used.map(({ workspace, usage }) => workspaceReply(workspace, usage));
     return { data: { id, username, email, ...quotaReply(total), orgs } };
   }
 }

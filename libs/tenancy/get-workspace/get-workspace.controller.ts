@@ -23,13 +23,16 @@ export class GetWorkspaceController {
   async one(@Param('id') id: string, @CurrentCaller() caller: Caller): Promise<{ data: WorkspaceReply }> {
     const [workspace] = await this.queries.execute(new GetWorkspaces([memberOf(caller, id)]));
     if (!workspace) throw new DomainError('workspace.not_found', `there is no workspace ${id}`, { id });
-    return { data: workspaceReply(workspace, this.usage.ofToday(id)) };
+    return { data: workspaceReply(workspace, await this.usage.ofToday(id)) };
   }
 
   @Get('users/me/workspaces')
   @Operation({ summary: 'The workspaces of the user' })
   async mine(@CurrentCaller() caller: Caller): Promise<{ data: WorkspaceReply[] }> {
     const workspaces = await this.queries.execute(new GetWorkspaces(caller.workspaceIds));
-    return { data: workspaces.map((workspace) => workspaceReply(workspace, this.usage.ofToday(workspace.id))) };
+    const replies = workspaces.map(async (workspace) =>
+      workspaceReply(workspace, await this.usage.ofToday(workspace.id)),
+    );
+    return { data: await Promise.all(replies) };
   }
 }

@@ -3,7 +3,6 @@ import { history, type HistoryEntry } from '#libs/kernel/testing/recorded.js';
 import { projecting } from '#libs/kernel/testing/projection-specification.js';
 import { CallersView } from '../callers-view.js';
 import { type ApiKeyIssued, type UserRegistered, type WorkspaceCreated } from '../published.js';
-import { UsageMeter } from '../usage-meter.js';
 import { apiKeysProjection } from './api-keys.projection.js';
 import { usersProjection } from './users.projection.js';
 import { workspacesProjection } from './workspaces.projection.js';
@@ -104,19 +103,5 @@ describe('callers', () => {
     ];
     expect(view(...entries).keysInHand('u_1')).toBe(1);
     expect(view(...entries, ['apikey-key_1', revoked]).keysInHand('u_1')).toBe(0);
-  });
-});
-
-describe('usage', () => {
-  it('counts runs of the UTC day', () => {
-    let now = Date.UTC(2026, 0, 1, 23, 59);
-    const meter = new UsageMeter({ now: () => now });
-    meter.recordRun('o_1', 12.4);
-    meter.recordRun('o_1', 30_001);
-    meter.recordRun('o_2', 0);
-    expect(meter.ofToday('o_1')).toEqual({ invocations: 2, computeMs: 30_013, credits: 3 });
-    expect(meter.ofToday('o_2')).toEqual({ invocations: 1, computeMs: 0, credits: 1 });
-    now += 60_000;
-    expect(meter.ofToday('o_1')).toEqual({ invocations: 0, computeMs: 0, credits: 0 });
   });
 });
