@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import { type MakeHarness } from '#libs/engines/conformance/harness.js';
+import { describeStreamLog, type LogUnderTest } from '#libs/engines/conformance/stream-log.suite.js';
+import { testBrokers } from './testing/test-brokers.js';
+import { openKafka, type KafkaStreamLog } from './index.js';
+
+/** Topics and groups under a prefix of their own, removed on close. */
+const harness: MakeHarness<LogUnderTest> = async () => {
+  const prefix = `conformance-${randomUUID().slice(0, 8)}.`;
+  const time = { ahead: 0 };
+  const open = (): Promise<KafkaStreamLog> =>
+    openKafka({
+      ...{ brokers: testBrokers(), prefix, clientId: 'conformance', replicationFactor: 1, sweepEveryMs: 500 },
+      clock: { now: () => Date.now() + time.ahead },
+      // A broker that has just started has its coordinators still to load, and says so.
+      onWarning: () => undefined,
+    });
+  let log = await open();
+  const portOf = (): LogUnderTest => ({
+    log,
+    sweepAfter: async (ms) => {
+      time.ahead += ms;
+      await log.sweep();
+    },
+  });
+  const made = {
+    port: portOf(),
+    reopen: async () => {
+      await log.close();
+      log = await open();
+      made.port = portOf();
+      return made.port;
+    },
+    flush: () => Promise.resolve(),
+    close: async () => {
+      await Promise.all((await log.topics('')).map((topic) => log.deleteTopic(topic)));
+      await log.close();
+    },
+  };
+  return made;
+};
+
+describeStreamLog('kafka', harness);

@@ -1,0 +1,71 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+type Ids = Record<string, string[]>;
+
+const FILE = /^members-(\d+)\.json$/;
+
+/**
+ * The ids under which groups know this process, in a file: the process that comes after a crash takes its predecessor
+ * out of the groups, which would else wait for it until the session time-out. The folder is of this machine.
+ */
+export class MemberIds {
+  private readonly own: Ids = {};
+  private readonly left: Ids = {};
+
+  constructor(private readonly dir: string | undefined) {
+    if (dir === undefined) return;
+    mkdirSync(dir, { recursive: true });
+    for (const name of readdirSync(dir)) {
+      const pid = Number(FILE.exec(name)?.[1] ?? -1);
+      // A container's processes have the same pid every time: its own is the predecessor's.
+      if (pid < 0 || (pid !== process.pid && isAlive(pid))) continue;
+      for (const [group, ids] of Object.entries(readIds(join(dir, name)))) (this.left[group] ??= []).push(...ids);
+      rmSync(join(dir, name), { force: true });
+    }
+    this.save();
+  }
+
+  /** The predecessor's, once. */
+  takeLeft(group: string): readonly string[] {
+    const ids = this.left[group] ?? [];
+    delete this.left[group];
+    return ids;
+  }
+
+  change(group: string, before: string | undefined, after: string | undefined): void {
+    const others = (this.own[group] ?? []).filter((id) => id !== before);
+    this.own[group] = after === undefined ? others : [...others, after];
+    this.save();
+  }
+
+  private save(): void {
+    if (this.dir === undefined) return;
+    const file = join(this.dir, `members-${process.pid}.json`);
+    writeFileSync(`${file}.new`, JSON.stringify({ ...this.left, ...mergedWith(this.own, this.left) }));
+    renameSync(`${file}.new`, file);
+  }
+}
+
+/** Until they are taken, the predecessor's stay on file as well. */
+const mergedWith = (own: Ids, left: Ids): Ids =>
+  Object.fromEntries(Object.entries(own).map(([group, ids]) => [group, [...ids, ...(left[group] ?? [])]]));
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
+  }
+};
+
+const readIds = (file: string): Ids => {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Ids;
+  } catch (error) {
+    // Half a file after a crash: the groups find out by their session time-out.
+    if (error instanceof SyntaxError) return {};
+    throw error;
+  }
+};

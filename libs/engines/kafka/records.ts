@@ -1,0 +1,36 @@
+import { type LogRecord, type StoredRecord } from '#libs/stream-log/stream-log.js';
+import { type FetchedMessage, type ProduceMessage } from './protocol.js';
+
+/** Bytes that a record takes on the wire, about; and what a retention by size counts. */
+export const sizeOf = ({ key, value }: { readonly key: string; readonly value: string }): number =>
+  Buffer.byteLength(value) + key.length + 200;
+
+export const messageOfRecord = ({ key, value, headers }: LogRecord, timestamp: number): ProduceMessage => ({
+  ...{ key, value, headers, timestamp },
+});
+
+/** Those from an offset on: a fetch begins with the whole batch that the offset is in. */
+export const storedRecords = (
+  lane: string,
+  topic: string,
+  messages: readonly FetchedMessage[],
+  from: number,
+): StoredRecord[] => {
+  const records: StoredRecord[] = [];
+  for (const message of messages) {
+    const offset = Number(message.offset);
+    if (offset < from) continue;
+    const headers: Record<string, string> = {};
+    for (const [name, value] of Object.entries(message.headers)) headers[name] = textOf(value);
+    records.push({
+      ...{ topic, lane, offset, headers },
+      key: message.key?.toString() ?? '',
+      value: message.value?.toString() ?? '',
+      timestamp: Number(message.timestamp),
+    });
+  }
+  return records;
+};
+
+const textOf = (value: Buffer | readonly Buffer[]): string =>
+  Buffer.isBuffer(value) ? value.toString() : (value.at(-1)?.toString() ?? '');

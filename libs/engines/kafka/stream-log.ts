@@ -1,0 +1,252 @@
+import { type Clock } from '#libs/kernel/clock.js';
+import {
+  type ConsumeOptions,
+  type Consumer,
+  type LogRecord,
+  type Retention,
+  type StoredRecord,
+  type StreamLog,
+  type TopicSelector,
+} from '#libs/stream-log/stream-log.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Cluster, type TopicMetadata } from './cluster.js';
+import { GroupConsumer } from './group-consumer.js';
+import { laneName, parseLane, type PartitionId } from './lane-names.js';
+import { LaneReader } from './lane-reader.js';
+import { type MemberIds } from './member-ids.js';
+import { leaveGroup } from './membership.js';
+import { partitionOf } from './murmur2.js';
+import { EARLIEST, keyOf, LATEST, Offsets } from './offsets.js';
+import { Pause } from './pause.js';
+import { Publisher } from './publisher.js';
+import { RetentionSweeper } from './retention-sweeper.js';
+import { TopicAdmin } from './topic-admin.js';
+
+export interface KafkaLogSettings {
+  readonly prefix: string;
+  readonly replicationFactor: number;
+  readonly sessionTimeoutMs: number;
+  readonly sweepEveryMs: number;
+}
+
+/** Topics of other processes are seen after this, or later when it takes long to read about them. */
+const REFRESH_MS = 700;
+const REFRESH_SHARE = 20;
+const LONGEST_REFRESH_MS = 1_500;
+/** The group coordinators drop the offsets of a deleted topic a moment after it. */
+const OFFSETS_GONE_MS = 2_000;
+
+/** StreamLog on Kafka. A lane is a partition; topics and groups have the prefix before their names. */
+export class KafkaStreamLog implements StreamLog {
+  private readonly offsets: Offsets;
+  private readonly admin: TopicAdmin;
+  private readonly publisher: Publisher;
+  private readonly reader: LaneReader;
+  private readonly sweeper: RetentionSweeper;
+  private readonly consumers = new Set<GroupConsumer>();
+  private readonly pause = new Pause();
+  private readonly refreshing: Promise<void>;
+  private closing: Promise<void> | undefined;
+
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly settings: KafkaLogSettings,
+    private readonly memberIds: MemberIds,
+    clock: Clock,
+  ) {
+    const { prefix, replicationFactor, sweepEveryMs } = settings;
+    this.offsets = new Offsets(cluster);
+    this.admin = new TopicAdmin(cluster, replicationFactor);
+    this.publisher = new Publisher(cluster, clock, prefix);
+    this.reader = new LaneReader(cluster, this.offsets);
+    this.sweeper = new RetentionSweeper({
+      ...{ cluster, offsets: this.offsets, admin: this.admin, reader: this.reader, clock, prefix },
+      everyMs: sweepEveryMs,
+      held: () => [...this.consumers].flatMap((consumer) => [...consumer.lanes()]),
+    });
+    this.refreshing = this.refresh();
+  }
+
+  async createTopic(topic: string, retention: Retention, partitions = 1): Promise<void> {
+    const name = this.full(topic);
+    await this.admin.create(name, retention, partitions);
+    this.publisher.known(name, true);
+  }
+
+  async deleteTopic(topic: string): Promise<void> {
+    const name = this.full(topic);
+    const partitions = this.partitionsOf(await this.cluster.refreshTopic(name));
+    await this.admin.delete(name);
+    this.publisher.known(name, false);
+    await this.offsetsGone(partitions);
+  }
+
+  async topics(prefix: string): Promise<readonly string[]> {
+    await this.cluster.refresh();
+    return this.select({ prefix })
+      .map(({ name }) => this.short(name))
+      .sort();
+  }
+
+  async lanes(topic: string): Promise<readonly string[]> {
+    const known = await this.find(topic);
+    return known?.leaders.map((_, partition) => laneName(topic, partition, known.leaders.length)) ?? [];
+  }
+
+  async laneOf(topic: string, key: string): Promise<string> {
+    const known = await this.find(topic);
+    if (!known) throw new Error(`topic ${topic} does not exist`);
+    return laneName(topic, partitionOf(key, known.leaders.length), known.leaders.length);
+  }
+
+  publish(records: readonly LogRecord[]): Promise<readonly (number | null)[]> {
+    return this.publisher.publish(records);
+  }
+
+  /** Every consumer of a group must select the same topics: whose a lane is, is worked out from the group's members. */
+  async consume(options: ConsumeOptions): Promise<Consumer> {
+    if (this.closing) throw new Error('the stream log is closed');
+    const { cluster, offsets } = this;
+    const { prefix, sessionTimeoutMs } = this.settings;
+    const group = this.full(options.group);
+    for (const id of this.memberIds.takeLeft(group)) await this.takeOut(group, id);
+    await cluster.refresh();
+    const consumer: GroupConsumer = new GroupConsumer(group, options, {
+      ...{ cluster, offsets, prefix, sessionTimeoutMs },
+      onMemberId: (before, after) => this.memberIds.change(group, before, after),
+      onClosed: () => this.consumers.delete(consumer),
+    });
+    this.consumers.add(consumer);
+    this.pause.wake();
+    await consumer.started();
+    return consumer;
+  }
+
+  async read(lane: string, after: number, limit: number): Promise<readonly StoredRecord[]> {
+    const { topic, partition } = parseLane(lane);
+    const known = await this.find(topic);
+    if (!known || partition >= known.leaders.length) return [];
+    return this.reader.read({ name: lane, topic }, { topic: known.name, partition }, after, limit);
+  }
+
+  async lag(group: string, topics: TopicSelector): Promise<Readonly<Record<string, number>>> {
+    await this.cluster.refresh();
+    const partitions = this.select(topics).flatMap((topic) => this.partitionsOf(topic));
+    const [committed, first, end] = await Promise.all([
+      this.offsets.committed(this.full(group), partitions),
+      this.offsets.at(partitions, EARLIEST),
+      this.offsets.at(partitions, LATEST),
+    ]);
+    const lag: Record<string, number> = {};
+    for (const each of partitions) {
+      const key = keyOf(each);
+      const read = Math.max(committed.get(key)?.next ?? 0, first.get(key) ?? 0);
+      const last = end.get(key);
+      if (last !== undefined) lag[this.laneOfPartition(each)] = Math.max(0, last - read);
+    }
+    return lag;
+  }
+
+  async committed(group: string, topic: string): Promise<Readonly<Record<string, number>>> {
+    const partitions = this.partitionsOf(await this.find(topic));
+    const committed = await this.offsets.committed(this.full(group), partitions);
+    return Object.fromEntries(
+      partitions.map((each) => [this.laneOfPartition(each), Math.max(0, committed.get(keyOf(each))?.next ?? 0) - 1]),
+    );
+  }
+
+  async setCommitted(group: string, offsets: Readonly<Record<string, number>>): Promise<void> {
+    const commits = Object.entries(offsets).map(([lane, offset]) => {
+      const { topic, partition } = parseLane(lane);
+      return { topic: this.full(topic), partition, next: offset + 1, holder: '' };
+    });
+    await this.offsets.setCommitted(this.full(group), commits);
+  }
+
+  /** Rejects, naming the brokers, when none answers within 2 s. */
+  ping(): Promise<void> {
+    return this.cluster.ping();
+  }
+
+  /** One pass of retention over all topics. */
+  sweep(): Promise<void> {
+    return this.sweeper.sweep();
+  }
+
+  close(): Promise<void> {
+    this.closing ??= this.end();
+    return this.closing;
+  }
+
+  private async end(): Promise<void> {
+    await Promise.all([...this.consumers].map((consumer) => consumer.close()));
+    this.pause.wake();
+    await this.sweeper.stop();
+    await this.publisher.close();
+    await this.refreshing;
+    this.cluster.close();
+  }
+
+  private full(name: string): string {
+    return this.settings.prefix + name;
+  }
+
+  private short(name: string): string {
+    return name.slice(this.settings.prefix.length);
+  }
+
+  private async find(topic: string): Promise<TopicMetadata | undefined> {
+    return this.cluster.topic(this.full(topic)) ?? (await this.cluster.refreshTopic(this.full(topic)));
+  }
+
+  private select(selector: TopicSelector): readonly TopicMetadata[] {
+    const { prefix } = this.settings;
+    return [...this.cluster.topics()].filter(({ name }) => {
+      if (!name.startsWith(prefix)) return false;
+      return 'prefix' in selector
+        ? name.startsWith(selector.prefix, prefix.length)
+        : selector.names.includes(this.short(name));
+    });
+  }
+
+  private partitionsOf(topic: TopicMetadata | undefined): readonly PartitionId[] {
+    return topic?.leaders.map((_, partition) => ({ topic: topic.name, partition })) ?? [];
+  }
+
+  private laneOfPartition({ topic, partition }: PartitionId): string {
+    return laneName(this.short(topic), partition, this.cluster.topic(topic)?.leaders.length ?? 1);
+  }
+
+  /** So that a topic of the same name does not begin in the middle. */
+  private async offsetsGone(partitions: readonly PartitionId[]): Promise<void> {
+    if (partitions.length === 0) return;
+    const until = performance.now() + OFFSETS_GONE_MS;
+    for (const group of await this.offsets.groups(this.settings.prefix)) {
+      const isThere = async (): Promise<boolean> =>
+        [...(await this.offsets.committed(group, partitions)).values()].some(({ next }) => next >= 0);
+      while ((await isThere()) && performance.now() < until) await sleep(20);
+    }
+  }
+
+  private async takeOut(group: string, memberId: string): Promise<void> {
+    try {
+      await leaveGroup(this.cluster, group, memberId);
+    } catch (error) {
+      this.cluster.warn('the process before could not be taken out of its group', error, { group });
+    }
+  }
+
+  /** Keeps what is known of topics fresh for consumers. */
+  private async refresh(): Promise<void> {
+    while (!this.closing) {
+      const before = performance.now();
+      try {
+        if (this.consumers.size > 0) await this.cluster.refresh();
+      } catch (error) {
+        this.cluster.warn('topics could not be read', error);
+      }
+      const took = performance.now() - before;
+      await this.pause.wait(Math.min(LONGEST_REFRESH_MS, Math.max(REFRESH_MS, REFRESH_SHARE * took)));
+    }
+  }
+}
