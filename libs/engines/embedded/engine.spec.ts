@@ -82,9 +82,9 @@ describe('the data directory', () => {
     const db = new Database(join(dataDir, 'data.db'));
     db.exec('PRAGMA user_version = 99');
     db.close();
-    await expect(engines()).rejects.toThrow(/data\.db has schema 99, this version of Sluice knows up to 1/);
+    await expect(engines()).rejects.toThrow(/data\.db has schema 99, this version of Sluice knows up to 2/);
     const again = new Database(join(dataDir, 'data.db'));
-    again.exec('PRAGMA user_version = 1');
+    again.exec('PRAGMA user_version = 2');
     again.close();
     await engines();
   });
@@ -132,6 +132,20 @@ describe('migrations', () => {
     expect(db.sql(`SELECT name FROM sqlite_schema ORDER BY name`).all()).toEqual([{ name: 'a' }, { name: 'b' }]);
     expect(db.sql('PRAGMA user_version').get()).toEqual({ user_version: 2 });
     db.close();
+  });
+
+  it('of a data directory of the first version keep what is in it', async () => {
+    const first = await engines();
+    await first.vault.put('sec_1', 'o_1', 'kept');
+    await first.close();
+    open.length = 0;
+    const db = new Database(join(dataDir, 'data.db'));
+    db.exec('DROP TABLE usage; PRAGMA user_version = 1');
+    db.close();
+    const { vault, usage } = await engines();
+    expect(await vault.get('sec_1', 'o_1')).toBe('kept');
+    await usage.add(1, new Map([['o_1', { invocations: 1, computeMs: 2, credits: 3 }]]));
+    expect(await usage.of(1, 'o_1')).toEqual({ invocations: 1, computeMs: 2, credits: 3 });
   });
 });
 
