@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Collection, type Db } from 'mongodb';
 import { type Lease, type Leases } from '#libs/kernel/leases.js';
+import { DURABLE } from './durable.js';
 import { monotonicTime, type MonotonicTime } from './monotonic-time.js';
 import { isDuplicateKey } from './server-errors.js';
 
@@ -36,7 +37,7 @@ export class MongoLeases implements Leases {
     db: Db,
     private readonly options: MongoLeasesOptions,
   ) {
-    this.documents = db.collection<LeaseDoc>('leases');
+    this.documents = db.collection<LeaseDoc>('leases', DURABLE);
     this.time = options.time ?? monotonicTime;
   }
 

@@ -1,5 +1,6 @@
 import { type Collection, type Db } from 'mongodb';
 import { type Checkpoint, type CollectionSchema, type GenerationState } from '#libs/kernel/read-model-store.js';
+import { DURABLE } from './durable.js';
 import { ensureIndexes } from './ensure-indexes.js';
 import { collectionName, generationPattern, indexesOf, type StoredDoc } from './read-model-documents.js';
 import { isDuplicateKey } from './server-errors.js';
@@ -37,11 +38,11 @@ export class ReadModelGenerations {
   private readonly models: Collection<ReadModelDoc>;
 
   constructor(private readonly db: Db) {
-    this.models = db.collection<ReadModelDoc>('read_models');
+    this.models = db.collection<ReadModelDoc>('read_models', DURABLE);
   }
 
   documents(name: string, generation: number): Collection<StoredDoc> {
-    return this.db.collection<StoredDoc>(collectionName(name, generation));
+    return this.db.collection<StoredDoc>(collectionName(name, generation), DURABLE);
   }
 
   /** Creates the read model if need be; two processes may do so at once. */

@@ -17,13 +17,9 @@ import { between, matching, within, type Key, type StoredDoc } from './read-mode
 import { ReadModelGenerations, type Progress } from './read-model-generations.js';
 import { Turns } from './turns.js';
 
-/** What a batch is about to do; for specs, which make it fail or wait there. */
-export type ApplyStep = 'check' | 'write' | 'commit';
-
 export interface MongoReadModelOptions {
   readonly clock: Clock;
   readonly onWarning: (text: string, fields: object) => void;
-  readonly before?: (step: ApplyStep, batch: ApplyBatch) => Promise<void>;
 }
 
 /** Longer than any owner of a read model can hang and then go on: until then a tombstone guards its id. */
@@ -135,14 +131,11 @@ export class MongoReadModelStore implements ReadModelStore {
     const { schema, generation, expected, next, writes } = batch;
     const key = `${schema.name}#${generation}`;
     try {
-      await this.options.before?.('check', batch);
       const known = await this.own(batch);
       const documents = this.generations.documents(schema.name, generation);
       const writer = new DocumentBatch(documents, schema, known.batch, this.options.clock.now());
       try {
-        await this.options.before?.('write', batch);
         await writer.write(writes);
-        await this.options.before?.('commit', batch);
         const committed = { checkpoint: next, batch: known.batch + 1 };
         if (!(await this.generations.advance(schema.name, generation, known, committed))) {
           throw new Overtaken(`batch ${known.batch} of ${schema.name} was overtaken`);

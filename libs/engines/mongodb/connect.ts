@@ -1,0 +1,77 @@
+import { MongoClient, type Db } from 'mongodb';
+
+export interface MongoConnection {
+  readonly db: Db;
+  /** Rejects within 2 s, saying what is wrong. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const DATABASE = 'sluice';
+const SELECT_MS = 2_000;
+/** A server that took a request and never answers it is given up after this long. */
+const SOCKET_MS = 30_000;
+
+/**
+ * One client for all ports: what is written is on the disks of a majority, what is read was. Rejects within 3 s when
+ * the server cannot be reached or refuses, naming hosts but never credentials.
+ */
+export const connectMongo = async (url: string, database?: string): Promise<MongoConnection> => {
+  const client = clientOf(url);
+  const hosts = client.options.hosts.map((host) => host.toString()).join(', ');
+  const named = pathOf(url);
+  const db = client.db(database ?? (named === '' ? DATABASE : named));
+  const ping = async (): Promise<void> => {
+    try {
+      await within(SELECT_MS - 100, db.command({ ping: 1 }));
+    } catch (error) {
+      throw new Error(`MongoDB at ${hosts} cannot be reached: ${reasonOf(error, url)}`);
+    }
+  };
+  try {
+    await ping();
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
+  return { db, ping, close: () => client.close() };
+};
+
+const clientOf = (url: string): MongoClient => {
+  try {
+    return new MongoClient(url, {
+      appName: 'sluice',
+      serverSelectionTimeoutMS: SELECT_MS,
+      connectTimeoutMS: SELECT_MS,
+      socketTimeoutMS: SOCKET_MS,
+      writeConcern: { w: 'majority', journal: true },
+      readConcern: { level: 'majority' },
+      readPreference: 'primary',
+    });
+  } catch (error) {
+    throw new Error(`the URL of MongoDB is not valid: ${reasonOf(error, url)}`);
+  }
+};
+
+/** The database that the URL names; '' for none. */
+const pathOf = (url: string): string => /^[^:]+:\/\/[^/?]+\/([^?]*)/.exec(url)?.[1] ?? '';
+
+/** Without the original as a cause, whose text may hold the password. */
+const reasonOf = (error: unknown, url: string): string => {
+  const text = error instanceof Error ? error.message : String(error);
+  const password = /^[^:]+:\/\/[^:@/]*:([^@]*)@/.exec(url)?.[1];
+  if (password === undefined || password === '') return text;
+  return text.replaceAll(password, '***').replaceAll(decodeURIComponent(password), '***');
+};
+
+const within = async (ms: number, work: Promise<unknown>): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+};

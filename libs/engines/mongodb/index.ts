@@ -1,0 +1,100 @@
+import { type BlobStore } from '#libs/kernel/blob-store.js';
+import { type Clock } from '#libs/kernel/clock.js';
+import { type Leases } from '#libs/kernel/leases.js';
+import { type ProcessRegistry } from '#libs/kernel/process-registry.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { type Vault } from '#libs/kernel/vault.js';
+import { type RetrySchedule } from '#libs/delivery/retry-schedule.js';
+import { type RunJournal } from '#libs/runtime/run-journal.js';
+import { type TickStore } from '#libs/scheduling/tick-store.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { type UsageStore } from '#libs/tenancy/published.js';
+import { MongoBlobStore } from './blob-store.js';
+import { connectMongo, type MongoConnection } from './connect.js';
+import { MongoLeases } from './leases.js';
+import { MongoProcessRegistry } from './process-registry.js';
+import { MongoReadModelStore } from './read-model-store.js';
+import { MongoRetrySchedule } from './retry-schedule.js';
+import { MongoRunJournal } from './run-journal.js';
+import { MongoTickStore } from './tick-store.js';
+import { MongoUsageStore } from './usage-store.js';
+import { MongoVault } from './vault.js';
+
+export interface MongoOptions {
+  /** mongodb:// or mongodb+srv://, which may hold credentials. */
+  readonly url: string;
+  /** Default: the one that the URL names, else `sluice`. */
+  readonly database?: string;
+  /** 32 bytes. */
+  readonly secretKey: Buffer;
+  readonly clock: Clock;
+  /** Where the journal's outboxes go. */
+  readonly log: StreamLog;
+  /** Local copies of blobs, to be mounted into jails. */
+  readonly cacheDir: string;
+  /** Called for what failed, does no harm for now, and is tried again. */
+  readonly onWarning: (text: string, fields: object) => void;
+  /** Time to live of leases. */
+  readonly leaseMs?: number;
+}
+
+export interface MongoEngines {
+  readonly readModels: ReadModelStore;
+  readonly journal: RunJournal;
+  readonly schedule: RetrySchedule;
+  readonly ticks: TickStore;
+  readonly vault: Vault;
+  readonly blobs: BlobStore;
+  readonly usage: UsageStore;
+  readonly leases: Leases;
+  readonly registry: ProcessRegistry;
+  /** Rejects within 2 s, saying what is wrong. */
+  ping(): Promise<void>;
+  /** Ends what is under way, gives up leases. A second call waits for the first. */
+  close(): Promise<void>;
+}
+
+const LEASE_MS = 5_000;
+
+/** Every port that MongoDB is behind, on one client. Rejects within 3 s when the server cannot be reached. */
+export const openMongo = async (options: MongoOptions): Promise<MongoEngines> => {
+  const connection = await connectMongo(options.url, options.database);
+  try {
+    return await assemble(options, connection);
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+};
+
+const assemble = async (options: MongoOptions, connection: MongoConnection): Promise<MongoEngines> => {
+  const { db } = connection;
+  const { secretKey, clock, log, cacheDir, onWarning, leaseMs = LEASE_MS } = options;
+  const schedule = new MongoRetrySchedule(db);
+  await schedule.ensureIndexes();
+  const journal = await MongoRunJournal.open(db, log, clock, (text, error) =>
+    onWarning(text, error instanceof Error ? { error: error.message } : {}),
+  );
+  const leases = new MongoLeases(db, { ttlMs: leaseMs, onWarning });
+  const end = async (): Promise<void> => {
+    try {
+      await Promise.all([journal.close(), leases.close()]);
+    } finally {
+      await connection.close();
+    }
+  };
+  let closed: Promise<void> | undefined;
+  return {
+    readModels: new MongoReadModelStore(db, { clock, onWarning }),
+    journal,
+    schedule,
+    ticks: new MongoTickStore(db),
+    vault: new MongoVault(db, secretKey),
+    blobs: new MongoBlobStore(db, cacheDir),
+    usage: new MongoUsageStore(db),
+    leases,
+    registry: new MongoProcessRegistry(db),
+    ping: () => connection.ping(),
+    close: () => (closed ??= end()),
+  };
+};
