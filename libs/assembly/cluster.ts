@@ -66,6 +66,7 @@ export class ProcessReporter {
   private reporting: Promise<void> = Promise.resolve();
   private busy = false;
   private closed = false;
+  private pausedUntil = 0;
   private told: { readonly position: Position; readonly at: number } | undefined;
 
   constructor(
@@ -87,10 +88,13 @@ export class ProcessReporter {
 
   start(): void {
     this.timer = setInterval(() => {
-      if (this.busy) return;
+      if (this.busy || performance.now() < this.pausedUntil) return;
       this.busy = true;
       this.reporting = this.report()
-        .catch((error: unknown) => this.onFailure(error instanceof Error ? error : new Error(String(error))))
+        .catch((error: unknown) => {
+          this.pausedUntil = performance.now() + BEAT_MS;
+          this.onFailure(error instanceof Error ? error : new Error(String(error)));
+        })
         .finally(() => (this.busy = false));
     }, LOOK_MS);
   }

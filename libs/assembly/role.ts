@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '#libs/kernel/clock.js';
 import { newId } from '#libs/kernel/ids.js';
 import { LeasedWork, type LeasedWorkOptions } from '#libs/kernel/leased-work.js';
 import { hostEndpointUrls, pathEndpointUrls, type EndpointUrls } from '#libs/sources/index.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { createLogger, type Logger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
 import { ProcessReporter } from './cluster.js';
@@ -80,18 +81,9 @@ const start = async (
   const id = newId('proc', clock.now());
 
   // 2. The port, and who asks there how this process is: also while it waits for the engines.
-  const front = await Front.listen(config.host, config.port);
-  const metrics = new Metrics();
-  const readiness = new Readiness();
-  const nestLogger = new NestLogger(logger);
-  const telemetry = await createTelemetryApp(metrics, readiness, nestLogger);
-  const serveTelemetry = telemetry.getHttpAdapter().getInstance() as Handler;
-  shutdown.add('telemetry', () => telemetry.close());
   const starting = { isOver: false };
-  readiness.register('process', () => (shutdown.begun ? 'shutting down' : starting.isOver ? undefined : 'starting'));
-  front.serve(serveTelemetry);
-  writeServerFile(config.dataDir, { port: front.port, pid: process.pid, url: `http://${config.host}:${front.port}` });
-  shutdown.add('port', () => front.close(5_000));
+  const port = await openPort(config, logger, shutdown, starting);
+  const { front, metrics, readiness } = port;
 
   // 3. Engines, however long they take to come.
   const waiting = new EnginesAwaited(logger, readiness, shutdown);
@@ -105,34 +97,29 @@ const start = async (
 
   // 4. Topics, and tables in memory caught up with the log.
   const topics = topicPolicy(config);
-  await createFixedTopics(engines.log, topics);
+  await waiting.until('Kafka', () => createFixedTopics(engines.log, topics));
   const onFailure = (error: Error): void => logger.fatal({ err: error }, 'projection.stopped');
   const plane = await followControlPlane(engines, clock, onFailure);
   shutdown.add('tables in memory', () => plane.follower.stop());
   shutdown.add('usage', () => plane.usage.close());
   readiness.register('tables in memory', () => plane.follower.status().failure);
 
-  // 5. The role itself.
+  // From here on the others wait for this process, until its work has ended.
   const onReportFailure = (error: Error): void => logger.warn({ err: error }, 'process.report_failed');
   const reporter = new ProcessReporter(engines.registry, id, name, onReportFailure);
   reporter.follows(() => plane.follower.position());
+  reporter.start();
+  shutdown.add('report', () => reporter.close());
+
+  // 5. The role itself.
   const publicUrl = publicUrlOf(config, front.port);
   const { endpointDomain } = config;
   const role: Role = {
-    ...{ id, name, config, logger, nestLogger, metrics, readiness, front, plane, topics, reporter, serveTelemetry },
+    ...{ id, name, config, logger, plane, topics, reporter, ...port },
     urls: endpointDomain === null ? pathEndpointUrls(() => publicUrl) : hostEndpointUrls(endpointDomain),
     shuttingDown: () => shutdown.begun,
     closing: (step, close) => shutdown.add(step, close),
-    observeLag(group, prefix) {
-      metrics.sampled(
-        'sluice_lag',
-        'Records that a consumer group has not yet done, over all processes',
-        async () => ({
-          [group]: Object.values(await engines.log.lag(group, { prefix })).reduce((sum, lag) => sum + lag, 0),
-        }),
-        'group',
-      );
-    },
+    observeLag: (group, prefix) => observeLag(metrics, engines.log, group, prefix),
     leased(options) {
       const work = new LeasedWork({
         ...options,
@@ -145,13 +132,39 @@ const start = async (
     },
   };
   await steps(role);
-
-  // 6. Among the others: from here on they wait for this process.
-  reporter.start();
-  shutdown.add('report', () => reporter.close());
   starting.isOver = true;
   const ms = Math.round(performance.now() - startedAt);
   logger.info({ id, port: front.port, ms }, 'server.started');
+};
+
+const observeLag = (metrics: Metrics, log: StreamLog, group: string, prefix: string): void =>
+  metrics.sampled(
+    'sluice_lag',
+    'Records that a consumer group has not yet done, over all processes',
+    async () => ({ [group]: Object.values(await log.lag(group, { prefix })).reduce((sum, lag) => sum + lag, 0) }),
+    'group',
+  );
+
+type Port = Pick<Role, 'front' | 'metrics' | 'readiness' | 'nestLogger' | 'serveTelemetry'>;
+
+const openPort = async (
+  config: Config,
+  logger: Logger,
+  shutdown: Shutdown,
+  starting: { readonly isOver: boolean },
+): Promise<Port> => {
+  const front = await Front.listen(config.host, config.port);
+  const metrics = new Metrics();
+  const readiness = new Readiness();
+  const nestLogger = new NestLogger(logger);
+  const telemetry = await createTelemetryApp(metrics, readiness, nestLogger);
+  const serveTelemetry = telemetry.getHttpAdapter().getInstance() as Handler;
+  shutdown.add('telemetry', () => telemetry.close());
+  readiness.register('process', () => (shutdown.begun ? 'shutting down' : starting.isOver ? undefined : 'starting'));
+  front.serve(serveTelemetry);
+  writeServerFile(config.dataDir, { port: front.port, pid: process.pid, url: `http://${config.host}:${front.port}` });
+  shutdown.add('port', () => front.close(5_000));
+  return { front, metrics, readiness, nestLogger, serveTelemetry };
 };
 
 const readSettings = (name: string): { config: Config; logger: Logger } => {
@@ -208,12 +221,12 @@ class EnginesAwaited {
 
 const unreachable = async ({ checks }: RemoteEngines): Promise<string[]> => {
   const results = await Promise.all(
-    checks.map(async ({ name, ping }) => {
+    checks.map(async (check) => {
       try {
-        await ping();
+        await check.ping();
         return [];
       } catch (error) {
-        return [`${name}: ${error instanceof Error ? error.message : String(error)}`];
+        return [`${check.name}: ${error instanceof Error ? error.message : String(error)}`];
       }
     }),
   );

@@ -41,17 +41,17 @@ export const startUpkeep = async ({
 }: UpkeepOptions): Promise<RunningWork> => {
   const abort = new AbortController();
   const { engines, clock } = plane;
+  let liveBefore: readonly string[] = [];
   const longestOperationMs = HOOKS_OF_AN_OPERATION * config.hookTimeoutS * 1_000 + SLACK_MS;
 
   const pass = async (): Promise<void> => {
     const done = await reconcile(plane, sourceTopics, clock.now() - longestOperationMs);
     const repaired = done.rolledBack.length + done.deleted.length + done.released.length;
     if (repaired > 0) logger.info({ ...done }, 'upkeep.repaired');
-    const live = await engines.registry.live();
-    await sweepReplyTopics(
-      engines.log,
-      live.map(({ id }) => id),
-    );
+    // A process that is only slow to report comes back and needs its topic: it has to be gone twice in a row.
+    const live = (await engines.registry.live()).map(({ id }) => id);
+    await sweepReplyTopics(engines.log, [...live, ...liveBefore]);
+    liveBefore = live;
   };
 
   const run = async (): Promise<void> => {

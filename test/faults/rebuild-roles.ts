@@ -26,21 +26,27 @@ const settledAnswers = async (read: () => Promise<Answers>): Promise<Answers> =>
   );
 };
 
-/** Rebuilds every read model with `sluice rebuild`, all processes stopped. Sentences for what the API then answers otherwise. */
+/**
+ * Rebuilds every read model with `sluice rebuild` while the projectors are stopped. Sentences for what the API then
+ * answers otherwise. The projectors run again afterwards.
+ */
 export const rebuildProblems = async (
-  deployment: Deployment,
+  { processes, dataDir, settings }: Deployment,
   api: ApiClient,
   sources: readonly Source[],
   webhookIds: readonly string[],
 ): Promise<string[]> => {
   const read = (): Promise<Answers> => readAnswers(api, sources, webhookIds);
   const before = await settledAnswers(read);
-  await deployment.stop();
+  await Promise.all(processes.projector.map((server) => server.stop()));
   await promisify(execFile)(process.execPath, [join(ROOT, 'dist/apps/cli/src/main.js'), 'rebuild'], {
-    env: { PATH: process.env.PATH ?? '', SLUICE_DATA_DIR: join(deployment.dataDir, 'rebuild'), ...deployment.settings },
-    cwd: deployment.dataDir,
+    env: { PATH: process.env.PATH ?? '', SLUICE_DATA_DIR: join(dataDir, 'rebuild'), ...settings },
+    cwd: dataDir,
     maxBuffer: 16 * 1024 * 1024,
   });
-  await deployment.start();
-  return differences(before, await settledAnswers(read));
+  // So that nothing is read from what they may remember.
+  for (const server of processes['query-api']) await server.restart();
+  const after = await read();
+  await Promise.all(processes.projector.map((server) => server.start()));
+  return differences(before, after);
 };

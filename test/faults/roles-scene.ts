@@ -1,5 +1,5 @@
 import { ApiClient, type Source } from '#test/harness/api-client.js';
-import { Deployment, type EngineAddresses, ROLES, type RoleName } from '#test/harness/deployment.js';
+import { Deployment, type EngineAddresses, ROLES } from '#test/harness/deployment.js';
 import { WebhookReceiver } from '#test/harness/webhook-receiver.js';
 import { CHAIN, COUNTER, GREATEST, RELAY, TICKER, UNIQUE } from './kill9-components.js';
 import { KillDeployer } from './kill9-deployer.js';
