@@ -25,6 +25,8 @@ export interface KafkaBrokerOptions {
   readonly dir?: string;
   /** Default: 384. */
   readonly heapMb?: number;
+  /** Of the broker, beside or instead of those that tests have. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** A real Apache Kafka in KRaft mode, broker and controller in one process. Topics are not made by themselves. */
@@ -42,7 +44,7 @@ export interface KafkaBroker {
 
 const POM = join(ROOT, 'test/engines/kafka/pom.xml');
 const FETCH_MS = 10 * 60_000;
-const START_MS = 60_000;
+const START_MS = 180_000;
 const STOP_MS = 10_000;
 const run = promisify(execFile);
 
@@ -58,7 +60,7 @@ export const startKafkaBroker = async (options: KafkaBrokerOptions = {}): Promis
   const command = ['-Xms64m', `-Xmx${options.heapMb ?? 384}m`, '-XX:TieredStopAtLevel=4', '-cp', join(jars, '*')];
   const properties = join(dir, 'server.properties');
   if (!existsSync(properties)) {
-    writeFileSync(properties, propertiesOf(dir, port, controller));
+    writeFileSync(properties, propertiesOf(dir, port, controller, options.settings));
     const cluster = ['--cluster-id', 'c2x1aWNlLXRlc3QtMDAwMA', '--config', properties];
     await run('java', [...command, 'kafka.tools.StorageTool', 'format', ...cluster]);
   }
@@ -113,7 +115,12 @@ export const kafkaJars = async (): Promise<string> => {
   return jars;
 };
 
-const propertiesOf = (dir: string, port: number, controller: number): string =>
+const propertiesOf = (
+  dir: string,
+  port: number,
+  controller: number,
+  settings: Readonly<Record<string, string>> = {},
+): string =>
   Object.entries({
     'process.roles': 'broker,controller',
     'node.id': '1',
@@ -130,6 +137,7 @@ const propertiesOf = (dir: string, port: number, controller: number): string =>
     'share.coordinator.state.topic.min.isr': '1',
     'auto.create.topics.enable': 'false',
     'group.initial.rebalance.delay.ms': '0',
+    ...settings,
   })
     .map(([name, value]) => `${name}=${value}\n`)
     .join('');
