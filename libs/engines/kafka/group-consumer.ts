@@ -105,6 +105,12 @@ export class GroupConsumer implements Consumer {
     return this.failed;
   }
 
+  /** This process has published: so the backlog is right before the records come back. */
+  appended(partition: PartitionId, end: number): void {
+    const lane = this.held.get(keyOf(partition));
+    if (lane) lane.end = Math.max(lane.end, end);
+  }
+
   lanes(): Iterable<KafkaLane> {
     return this.held.values();
   }

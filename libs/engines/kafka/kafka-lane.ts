@@ -22,9 +22,6 @@ export class KafkaLane implements PartitionId {
   end: number;
   /** Not fetched before this time (process uptime, milliseconds): its leader is on the move. */
   notBefore = 0;
-  /** Bytes of values seen, and their number. */
-  bytes = 0;
-  count = 0;
   private handed: number;
   private buffer: StoredRecord[] = [];
 
@@ -63,18 +60,17 @@ export class KafkaLane implements PartitionId {
   /** What a fetch from `position` on has brought. */
   fetched({ highWatermark, messages }: FetchedPartition): void {
     if (this.window.isRevoked) return;
-    this.end = Number(highWatermark);
+    this.end = Math.max(this.end, Number(highWatermark));
     for (const record of storedRecords(this.name, this.shortTopic, messages, this.position)) {
       this.buffer.push(record);
       this.position = record.offset + 1;
-      this.bytes += record.value.length;
-      this.count++;
     }
     this.pump();
   }
 
   /** The log does not have the records any more that would be next. */
   skipTo(offset: number): void {
+    if (offset < this.position) this.end = this.handed = offset;
     this.position = offset;
     if (this.buffer.length === 0) this.handed = Math.max(this.handed, offset);
   }

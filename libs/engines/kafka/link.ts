@@ -56,7 +56,10 @@ export class Link {
       const { connection, lookup } = await opening;
       const call = lookup(apiKeys[api] ?? -1, definitionOf(api))(args);
       // kafkajs would throw for the first failed partition of a reply, and drop what became of the others.
-      const response = { decode: call.response.decode, parse: (decoded: unknown) => Promise.resolve(decoded) };
+      const response = {
+        decode: (raw: unknown) => call.response.decode(raw),
+        parse: (decoded: unknown) => Promise.resolve(decoded),
+      };
       return (await connection.send({ ...call, response, logResponseError: false })) as Apis[A]['reply'];
     } catch (error) {
       if (this.opened === opening) this.drop();

@@ -2,6 +2,7 @@ import { type Clock } from '#libs/kernel/clock.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cluster, type TopicMetadata } from './cluster.js';
+import { type PartitionId } from './lane-names.js';
 import { partitionOf } from './murmur2.js';
 import { keyOf } from './offsets.js';
 import { messageOf } from './pause.js';
@@ -40,6 +41,8 @@ export class Publisher {
     private readonly cluster: Cluster,
     private readonly clock: Clock,
     private readonly prefix: string,
+    /** A partition ends at this offset now, or later. */
+    private readonly onAppended: (partition: PartitionId, end: number) => void,
   ) {}
 
   publish(records: readonly LogRecord[]): Promise<readonly (number | null)[]> {
@@ -155,7 +158,8 @@ export class Publisher {
     let sender = this.senders.get(node);
     if (!sender) {
       sender = new Sender(node, this.cluster, {
-        sent: (queue) => {
+        sent: (queue, end) => {
+          if (end >= 0) this.onAppended(queue, end);
           if (queue.isEmpty) this.queues.delete(keyOf(queue));
           this.offer(queue);
           this.wake();

@@ -22,7 +22,9 @@ export interface SweeperHost {
 
 /** Topics whose configuration is asked for in one request. */
 const TOPICS_AT_ONCE = 500;
+/** Newest records by which the size of all of a lane is judged, and the growth after which it is judged anew. */
 const SAMPLE = 200;
+const GROWTH = 0.5;
 
 /**
  * Drops what retention allows and every group has committed past. Kafka drops by age and size only whole segments, and
@@ -33,6 +35,8 @@ export class RetentionSweeper {
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> = Promise.resolve();
   private stopped = false;
+  /** By key: bytes of a record on average, and where the log ended then. */
+  private readonly sampled = new Map<string, { readonly to: number; readonly average: number }>();
 
   constructor(private readonly host: SweeperHost) {
     this.schedule();
@@ -63,9 +67,9 @@ export class RetentionSweeper {
   }
 
   private async background(): Promise<void> {
-    const { cluster, held } = this.host;
+    const { cluster } = this.host;
     try {
-      await this.pass(held());
+      await this.pass(this.host.held());
     } catch (error) {
       // Nothing is lost: the next pass does what this one could not.
       cluster.warn('what is consumed could not be dropped', error);
@@ -75,6 +79,7 @@ export class RetentionSweeper {
 
   private async pass(partitions: readonly PartitionId[]): Promise<void> {
     const topics = [...new Set(partitions.map(({ topic }) => topic))];
+    for (const key of this.sampled.keys()) if (!this.host.cluster.topic(topicOf(key))) this.sampled.delete(key);
     for (let i = 0; i < topics.length && !this.stopped; i += TOPICS_AT_ONCE) {
       const some = new Set(topics.slice(i, i + TOPICS_AT_ONCE));
       const retentions = await this.host.admin.retentions([...some]);
@@ -142,11 +147,16 @@ export class RetentionSweeper {
 
   /** The first record to keep, by the size of a sample: about as many bytes as are allowed. */
   private async tooMuch(partition: PartitionId, limit: number, from: number, to: number): Promise<number> {
-    if ((to - from) * LEAST_BYTES <= limit) return from;
-    const names = { name: keyOf(partition), topic: partition.topic };
-    const sample = await this.host.reader.read(names, partition, Math.max(from, to - SAMPLE) - 1, SAMPLE);
-    const bytes = sample.reduce((sum, record) => sum + sizeOf(record), 0);
-    return bytes === 0 ? from : Math.max(from, to - Math.floor(limit / (bytes / sample.length)));
+    const key = keyOf(partition);
+    let known = this.sampled.get(key);
+    if (!known || to > known.to + GROWTH * (known.to - from)) {
+      const names = { name: key, topic: partition.topic };
+      const sample = await this.host.reader.read(names, partition, Math.max(from, to - SAMPLE) - 1, SAMPLE);
+      const bytes = sample.reduce((sum, record) => sum + sizeOf(record), 0);
+      known = { to, average: bytes / Math.max(1, sample.length) };
+      this.sampled.set(key, known);
+    }
+    return known.average === 0 ? from : Math.max(from, to - Math.floor(limit / known.average));
   }
 
   private async drop(drops: readonly (PartitionId & { readonly offset: number })[]): Promise<void> {
@@ -169,9 +179,8 @@ export class RetentionSweeper {
   }
 }
 
-/** No record is smaller. */
-const LEAST_BYTES = 200;
-
 const limits = (retention: Retention | undefined): boolean =>
   retention !== undefined &&
   (retention.dropConsumed === true || retention.ageMs !== undefined || retention.bytes !== undefined);
+
+const topicOf = (key: string): string => key.slice(0, key.lastIndexOf('/'));

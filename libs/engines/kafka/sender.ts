@@ -11,8 +11,8 @@ const REQUEST_BYTES = 4 << 20;
 const PRODUCE_MS = 10_000;
 
 export interface SenderHost {
-  /** The queue's batch is settled. */
-  sent(queue: PartitionQueue): void;
+  /** The queue's batch is settled. `end`: the offset after its last record; -1 when it was refused. */
+  sent(queue: PartitionQueue, end: number): void;
   /** The broker does not take the queue's batch, or whether it did is not known: it is to be sent again. */
   troubled(queue: PartitionQueue): void;
 }
@@ -137,8 +137,8 @@ export class Sender {
     switch (code) {
       case CODE.NONE:
         queue.batch = undefined;
+        this.host.sent(queue, first + batch.records.length);
         batch.records.forEach(({ done }, i) => done(first + i));
-        this.host.sent(queue);
         return;
       // The brokers have forgotten this producer, or the topic was made again: the batch goes under a new identity.
       case CODE.OUT_OF_ORDER_SEQUENCE:
@@ -156,7 +156,7 @@ export class Sender {
         this.renew(batch);
         queue.batch = undefined;
         for (const { failed } of batch.records) failed(new KafkaError(`cannot publish to ${queue.topic}`, code));
-        this.host.sent(queue);
+        this.host.sent(queue, -1);
     }
   }
 

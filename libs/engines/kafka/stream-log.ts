@@ -57,12 +57,14 @@ export class KafkaStreamLog implements StreamLog {
     const { prefix, replicationFactor, sweepEveryMs } = settings;
     this.offsets = new Offsets(cluster);
     this.admin = new TopicAdmin(cluster, replicationFactor);
-    this.publisher = new Publisher(cluster, clock, prefix);
+    this.publisher = new Publisher(cluster, clock, prefix, (partition, end) => {
+      for (const consumer of this.consumers) consumer.appended(partition, end);
+    });
     this.reader = new LaneReader(cluster, this.offsets);
     this.sweeper = new RetentionSweeper({
       ...{ cluster, offsets: this.offsets, admin: this.admin, reader: this.reader, clock, prefix },
       everyMs: sweepEveryMs,
-      held: () => [...this.consumers].flatMap((consumer) => [...consumer.lanes()]),
+      held: () => this.held(),
     });
     this.refreshing = this.refresh();
   }
@@ -185,6 +187,12 @@ export class KafkaStreamLog implements StreamLog {
     await this.publisher.close();
     await this.refreshing;
     this.cluster.close();
+  }
+
+  /** Each once, though consumers of several groups may hold it. */
+  private held(): readonly PartitionId[] {
+    const lanes = [...this.consumers].flatMap((consumer) => [...consumer.lanes()]);
+    return [...new Map(lanes.map((lane) => [keyOf(lane), lane])).values()];
   }
 
   private full(name: string): string {
