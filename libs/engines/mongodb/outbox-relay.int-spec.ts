@@ -17,30 +17,34 @@ const LARGE = { limits: { inlineBytes: 1000 } };
 /** 5 MB, so that there is more than one part. */
 const large = [emit(1, 1_800_000), emit(2, 1_800_000), emit(3, 1_800_000)];
 
-describe('an answer that is lost', () => {
-  const losing = (operation: string, done: boolean): Db =>
-    new Proxy(world.db, {
-      get: (target, name) =>
-        name === 'collection' ? (collection: string) => lossy(target, collection, operation, done) : undefined,
-    });
-  const lossy = (target: Db, collection: string, operation: string, done: boolean) => {
-    let lost = false;
-    return new Proxy(target.collection(collection), {
-      get: (real, name) => {
-        const value = Reflect.get(real, name) as unknown;
-        if (typeof value !== 'function') return value;
-        return (...args: unknown[]): unknown => {
-          if (name !== operation || lost || collection !== 'run_journal') return value.apply(real, args) as unknown;
-          lost = true;
-          return (async () => {
-            if (done) await (value.apply(real, args) as Promise<unknown>);
-            throw new MongoNetworkError('connection closed');
-          })();
-        };
-      },
-    });
+/** The database, of which one call fails once with a lost connection: after it was `done`, or before. */
+const failing = (collection: string, operation: string, done = false): Db => {
+  let failed = false;
+  const failOnce = async (call: () => Promise<unknown>): Promise<unknown> => {
+    failed = true;
+    if (done) await call();
+    throw new MongoNetworkError('connection closed');
   };
+  return new Proxy(world.db, {
+    get: (db, method) => {
+      if (method !== 'collection') return Reflect.get(db, method) as unknown;
+      return (...args: Parameters<Db['collection']>) =>
+        new Proxy(db.collection(...args), {
+          get: (real, name) => {
+            const value = Reflect.get(real, name) as unknown;
+            if (typeof value !== 'function') return value;
+            const fails = args[0] === collection && name === operation;
+            return (...given: unknown[]): unknown => {
+              const call = (): unknown => value.apply(real, given) as unknown;
+              return fails && !failed ? failOnce(() => call() as Promise<unknown>) : call();
+            };
+          },
+        });
+    },
+  });
+};
 
+describe('an answer that is lost', () => {
   it.each([
     ['of a first write that was done', 'insertOne', true, 0],
     ['of a first write that was not done', 'insertOne', false, 0],
@@ -48,7 +52,7 @@ describe('an answer that is lost', () => {
     ['of a later write that was not done', 'updateOne', false, 1],
   ])('%s is found out, and the commit is there once', async (_, operation, done, version) => {
     if (version === 1) await world.committed(0);
-    const journal = world.journal({ limits: { idleMs: 60_000 } }, { db: losing(operation, done) });
+    const journal = world.journal({ limits: { idleMs: 60_000 } }, { db: failing('run_journal', operation, done) });
     await journal.commit(commit(version));
     expect(await journal.load('dc_1')).toMatchObject(stateAt(version + 1));
     await journal.settled();
@@ -148,6 +152,22 @@ describe('the outbox', () => {
     world.time.now += STALE_MS;
     await journal.relayStale();
     expect(await world.emitted()).toEqual(['e0']);
+  });
+
+  it('has its parts removed later when they cannot be now; the commit that cleared it is done all the same', async () => {
+    const warnings: string[] = [];
+    const db = failing('outbox_parts', 'deleteMany');
+    const journal = world.journal(
+      { limits: { inlineBytes: 1000, idleMs: 600_000 }, onWarning: (message) => void warnings.push(message) },
+      { db },
+    );
+    await journal.commit(commit(0, { records: large }));
+    await journal.settled();
+    await journal.commit(commit(1, { records: [] }));
+    expect(warnings).toEqual(['published emits of dc_1 are left to the sweep']);
+    expect([await world.outbox(), await world.partCount()]).toEqual([[], 3]);
+    await journal.relayStale();
+    expect(await world.partCount()).toBe(0);
   });
 
   it('goes with its source, and so do its parts', async () => {

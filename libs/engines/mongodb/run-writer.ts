@@ -252,19 +252,26 @@ export class RunWriter {
 
   private async removePublished(): Promise<void> {
     const published = this.relay.published();
-    if (published.length === 0) return;
+    if (published.length === 0 || !this.mirror) return;
     const unset = published.map(({ seq }) => `outbox.${seq}`);
     if (this.relay.isEmpty()) unset.push('outboxMark');
     // Guarded: the mark must stay when another owner added to the outbox. Then removing is that owner's business.
-    if (this.mirror) {
-      const { version } = this.mirror;
-      await this.context.documents.updateOne({ _id: this.sourceId, version }, { $unset: unsetOf(unset) });
-    }
-    await this.leftOutbox(published);
+    const { version } = this.mirror;
+    const { matchedCount } = await this.context.documents.updateOne(
+      { _id: this.sourceId, version },
+      { $unset: unsetOf(unset) },
+    );
+    if (matchedCount === 1) await this.leftOutbox(published);
+    else this.relay.removed(published);
   }
 
+  /** Nothing refers to them any more: parts that cannot be removed now are orphans, which the sweep removes. */
   private async leftOutbox(entries: readonly Relayed[]): Promise<void> {
     this.relay.removed(entries);
-    await this.context.parts.remove(entries.flatMap(({ token }) => token ?? []));
+    try {
+      await this.context.parts.remove(entries.flatMap(({ token }) => token ?? []));
+    } catch (error) {
+      this.context.onWarning(`published emits of ${this.sourceId} are left to the sweep`, error);
+    }
   }
 }

@@ -1,4 +1,10 @@
-import { MongoNetworkError, MongoServerError, MongoServerSelectionError, MongoWriteConcernError } from 'mongodb';
+import {
+  MongoNetworkError,
+  MongoOperationTimeoutError,
+  MongoServerError,
+  MongoServerSelectionError,
+  MongoWriteConcernError,
+} from 'mongodb';
 
 /** Codes of servers that step down, shut down or give up waiting: what they were asked may yet be done. */
 const INTERRUPTED = new Set([50, 64, 89, 91, 100, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436]);
@@ -7,6 +13,7 @@ const INTERRUPTED = new Set([50, 64, 89, 91, 100, 189, 262, 9001, 10107, 11600, 
 export const isOutcomeUnknown = (error: unknown): boolean =>
   error instanceof MongoNetworkError ||
   error instanceof MongoServerSelectionError ||
+  error instanceof MongoOperationTimeoutError ||
   error instanceof MongoWriteConcernError ||
   (error instanceof MongoServerError &&
     (error.hasErrorLabel('RetryableWriteError') || INTERRUPTED.has(Number(error.code))));
