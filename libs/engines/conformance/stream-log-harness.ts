@@ -13,6 +13,8 @@ export interface LogUnderTest {
   readonly log: StreamLog;
   /** Moves the clock of the adapter, and lets one retention pass run. */
   sweepAfter(ms: number): Promise<void>;
+  /** How many topics are many. Default: 2,000; fewer where making one takes a server tens of milliseconds of disk work. */
+  readonly manyTopics?: number;
 }
 
 export type Log = () => LogUnderTest;

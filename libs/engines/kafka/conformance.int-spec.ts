@@ -18,6 +18,7 @@ const harness: MakeHarness<LogUnderTest> = async () => {
   let log = await open();
   const portOf = (): LogUnderTest => ({
     log,
+    manyTopics: 100,
     sweepAfter: async (ms) => {
       time.ahead += ms;
       await log.sweep();

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { all, follow, numberOf, record } from '#libs/engines/conformance/stream-log-harness.js';
+import { startKafkaBroker, type KafkaBroker } from '#test/engines/kafka-broker.js';
+import { worldForEach } from './testing/kafka-world.js';
+
+/** On a broker of its own, as it is killed. */
+
+const PATIENCE_MS = 120_000;
+let broker: KafkaBroker;
+beforeAll(async () => {
+  broker = await startKafkaBroker({ heapMb: 256 });
+}, PATIENCE_MS);
+afterAll(async () => {
+  await broker.stop();
+}, PATIENCE_MS);
+
+const world = worldForEach(() => [broker.brokers]);
+
+const until = async (what: string, holds: () => boolean): Promise<void> => {
+  for (const end = Date.now() + PATIENCE_MS / 2; !holds(); await new Promise((resolve) => setTimeout(resolve, 20))) {
+    if (Date.now() > end) throw new Error(`waited in vain: ${what}`);
+  }
+};
+
+describe('a broker that is killed under load and started again', () => {
+  it(
+    'loses nothing that was acknowledged, keeps the order, and consumers go on by themselves',
+    async () => {
+      const log = await world().open();
+      await log.createTopic('a', {});
+      await log.createTopic('b', {}, 3);
+      const { records: seen } = await follow(log, { topics: { names: ['a', 'b'] } });
+      const acknowledged = new Set<string>();
+      let stop = false;
+      const publisher = async (topic: string, key: string): Promise<void> => {
+        for (let n = 0; !stop; n++) {
+          const [offset] = await log.publish([record(topic, n, key)]);
+          if (typeof offset === 'number') acknowledged.add(`${topic} ${key} ${n}`);
+        }
+      };
+      const publishing = [publisher('a', 'x'), publisher('b', 'y'), publisher('b', 'z')];
+      await until('load', () => seen.length > 100);
+      await broker.kill9();
+      await broker.start();
+      const before = acknowledged.size;
+      await until('publishing again', () => acknowledged.size > before + 100);
+      stop = true;
+      await Promise.all(publishing);
+      const nameOf = (each: { topic: string; key: string; headers: Readonly<Record<string, string>> }): string =>
+        `${each.topic} ${each.key} ${each.headers.n ?? ''}`;
+      await until('all of them', () => new Set(seen.map(nameOf)).size >= acknowledged.size);
+      const consumed = new Set(seen.map(nameOf));
+      expect([...acknowledged].filter((name) => !consumed.has(name))).toEqual([]);
+      for (const key of ['x', 'y', 'z']) {
+        const stored = seen.filter((each) => each.key === key);
+        const firsts = [...new Map(stored.map((each) => [each.offset, each])).values()].map(numberOf);
+        // A repeat after the kill hands over again what was not committed; the log itself holds each once, in order.
+        expect(firsts).toEqual(all(firsts.length));
+      }
+    },
+    PATIENCE_MS,
+  );
+});

@@ -1,0 +1,136 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { all, follow, numberOf, record, records } from '#libs/engines/conformance/stream-log-harness.js';
+import { eventually } from '#libs/engines/conformance/eventually.js';
+import { Cluster } from './cluster.js';
+import { openKafka } from './index.js';
+import { Membership, type Agreement } from './membership.js';
+import { Offsets } from './offsets.js';
+import { testBrokers } from './testing/test-brokers.js';
+import { worldForEach } from './testing/kafka-world.js';
+
+const world = worldForEach();
+
+describe('topics that come while a group runs', () => {
+  it('are taken by both processes, and no lane of theirs is revoked for it', async () => {
+    const [a, b] = [await world().open(), await world().open()];
+    for (const n of all(8)) await a.createTopic(`t.${n}`, {});
+    const revoked: string[] = [];
+    const onRevoked = async (lane: string): Promise<void> => void revoked.push(lane);
+    const first = await follow(a, { topics: { prefix: 't.' }, onRevoked });
+    const second = await follow(b, { topics: { prefix: 't.' }, onRevoked });
+    await a.publish(all(8).map((n) => record(`t.${n}`, 0)));
+    await eventually('the first eight', () => first.records.length + second.records.length === 8);
+    revoked.length = 0;
+    // Of another process than those that consume.
+    const c = await world().open();
+    for (const n of all(24, 8)) await c.createTopic(`t.${n}`, {});
+    await c.publish(all(32).map((n) => record(`t.${n}`, 1)));
+    await eventually('one of each', () => first.records.length + second.records.length === 40);
+    expect(revoked).toEqual([]);
+    const lanes = [first, second].map(
+      (each) => new Set(each.records.filter((r) => numberOf(r) === 1).map((r) => r.lane)),
+    );
+    expect(Math.min(...lanes.map((each) => each.size))).toBeGreaterThan(0);
+    expect(lanes[0]!.size + lanes[1]!.size).toBe(32);
+  });
+});
+
+describe('partitions', () => {
+  it('spread the keys, the same in every process', async () => {
+    const [a, b] = [await world().open(), await world().open()];
+    await a.createTopic('t', {}, 4);
+    const keys = all(64).map((n) => `key-${n}`);
+    const lanes = await Promise.all(keys.map((key) => a.laneOf('t', key)));
+    expect(new Set(lanes)).toEqual(new Set(['t/0', 't/1', 't/2', 't/3']));
+    expect(await Promise.all(keys.map((key) => b.laneOf('t', key)))).toEqual(lanes);
+  });
+});
+
+describe('a consumer', () => {
+  it('that dies leaves its lanes to the other, after the session time-out', async () => {
+    const dying = await world().open();
+    const other = await world().open();
+    for (const n of all(16)) await dying.createTopic(`t.${n}`, {});
+    const first = await follow(dying, { topics: { prefix: 't.' } }, false);
+    const second = await follow(other, { topics: { prefix: 't.' } });
+    await other.publish(all(16).map((n) => record(`t.${n}`, 0)));
+    await eventually('one of each', () => first.records.length + second.records.length >= 16);
+    expect(first.records.length).toBeGreaterThan(0);
+    // As a kill leaves it: it neither leaves the group nor commits.
+    dying['cluster'].close();
+    await eventually('the other has them all', () => new Set(second.records.map(({ lane }) => lane)).size === 16);
+    await first.consumer.close();
+  });
+
+  it('is known by its successor, which takes it out of the group', async () => {
+    const stateDir = mkdtempSync(join(tmpdir(), 'sluice-kafka-'));
+    undo.push(() => rmSync(stateDir, { recursive: true }));
+    const sessionTimeoutMs = 60_000;
+    const dying = await world().open({ stateDir, sessionTimeoutMs });
+    await dying.createTopic('t', {});
+    const before = await follow(dying, { topics: { names: ['t'] } }, false);
+    await dying.publish(records('t', 3));
+    await eventually('three', () => before.records.length === 3);
+    const file = readdirSync(stateDir).map((name) => join(stateDir, name))[0]!;
+    const left = readFileSync(file);
+    dying['cluster'].close();
+    await before.consumer.close();
+    writeFileSync(file, left);
+    const after = await world().open({ stateDir, sessionTimeoutMs });
+    const { records: seen } = await follow(after, { topics: { names: ['t'] } });
+    // The session of the one before would last another minute.
+    await eventually('the same three', () => seen.length === 3);
+  });
+});
+
+describe('a member that the group has left behind', () => {
+  it('cannot commit, is told so, and comes back under another name', async () => {
+    const log = await world().open();
+    await log.createTopic('t', {});
+    await log.publish(records('t', 5));
+    const cluster = new Cluster({ brokers: testBrokers(), clientId: 'spec', onWarning: () => undefined });
+    undo.push(() => cluster.close());
+    await cluster.refresh();
+    const agreements: Agreement[] = [];
+    let expelled = 0;
+    const group = `${world().prefix}g`;
+    const membership = new Membership({
+      ...{ cluster, group, sessionTimeoutMs: 6_000 },
+      onAgreement: (agreement) => agreements.push(agreement),
+      onExpelled: async () => void expelled++,
+      onMemberId: () => undefined,
+    });
+    await eventually('the first agreement', () => agreements.length === 1);
+    const offsets = new Offsets(cluster);
+    const topic = `${world().prefix}t`;
+    const commit = (next: number, { member }: Agreement) =>
+      offsets.commit(group, member, [{ topic, partition: 0, next, holder: '' }]);
+    expect((await commit(2, agreements[0]!)).size).toBe(0);
+    const { id } = agreements[0]!.member;
+    await cluster.callCoordinator(group, 'offsets', 'LeaveGroup', { groupId: group, memberId: id });
+    expect((await commit(4, agreements[0]!)).size).toBe(1);
+    expect(await log.committed('g', 't')).toEqual({ t: 1 });
+    await eventually('the second agreement', () => agreements.length === 2);
+    expect(expelled).toBe(1);
+    expect(agreements[1]!.self).not.toBe(agreements[0]!.self);
+    await membership.close();
+  });
+});
+
+describe('no broker', () => {
+  it('is said with its name', async () => {
+    const opening = openKafka({
+      ...{ brokers: ['127.0.0.1:1'], prefix: '', clientId: 'spec', replicationFactor: 1 },
+      onWarning: () => undefined,
+    });
+    await expect(opening).rejects.toThrow('127.0.0.1:1');
+  });
+});
+
+const undo: (() => void)[] = [];
+afterEach(() => {
+  for (const act of undo.splice(0)) act();
+});

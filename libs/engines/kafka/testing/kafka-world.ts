@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach } from '@jest/globals';
+import { openKafka, type KafkaOptions, type KafkaStreamLog } from '../index.js';
+import { testBrokers } from './test-brokers.js';
+
+/** Logs of one test as if of several processes, under one prefix; closed after it, topics removed. */
+export class KafkaWorld {
+  readonly prefix = `kafka-spec-${randomUUID().slice(0, 8)}.`;
+  readonly warnings: string[] = [];
+  private readonly logs: KafkaStreamLog[] = [];
+
+  constructor(private readonly brokers: () => readonly string[]) {}
+
+  async open(options: Partial<KafkaOptions> = {}): Promise<KafkaStreamLog> {
+    const log = await openKafka({
+      ...{ brokers: this.brokers(), prefix: this.prefix, clientId: 'spec', replicationFactor: 1 },
+      onWarning: (text, fields) => this.warnings.push(`${text} ${JSON.stringify(fields)}`),
+      ...options,
+    });
+    this.logs.push(log);
+    return log;
+  }
+
+  async close(): Promise<void> {
+    if (this.logs.length === 0) return;
+    await Promise.all(this.logs.splice(0).map((log) => log.close()));
+    // Another one: those of the test may have been cut off.
+    const log = await this.open();
+    await Promise.all((await log.topics('')).map((topic) => log.deleteTopic(topic)));
+    await log.close();
+  }
+}
+
+/** A world for each test of the file. */
+export const worldForEach = (brokers: () => readonly string[] = testBrokers): (() => KafkaWorld) => {
+  let world: KafkaWorld | undefined;
+  afterEach(async () => {
+    await world?.close();
+    world = undefined;
+  });
+  return () => (world ??= new KafkaWorld(brokers));
+};
