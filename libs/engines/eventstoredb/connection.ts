@@ -1,4 +1,5 @@
-import { BACKWARDS, END, EventStoreDBClient } from '@eventstore/db-client';
+import { type Readable } from 'node:stream';
+import { BACKWARDS, END, EventStoreDBClient, type StreamingRead } from '@eventstore/db-client';
 import { within } from './within.js';
 
 const CLOSE_MS = 1_000;
@@ -33,17 +34,17 @@ export const connect = ({ url, batchAppend }: ConnectOptions): Connection => {
     ping: async (ms) => {
       const newest = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 });
       try {
-        await within(ms, `EventStoreDB at ${server}`, newest.toArray());
+        await within(ms, 'a read', newest.toArray());
       } catch (error) {
         throw new Error(`EventStoreDB at ${server} does not answer: ${messageOf(error)}`, { cause: error });
       } finally {
-        release(newest);
+        release(newest, () => newest.cancel());
       }
     },
     close: async () => {
-      await client.dispose();
-      // dispose() ends the calls and leaves the channel, whose sockets would stay. No channel to be had (a cluster
-      // that no member of answers) is one less to close.
+      // dispose() ends the calls and leaves the channel, whose sockets would stay. Neither may hold up the end of the
+      // process: not a call that the client has lost sight of, not a cluster that no member of answers.
+      await Promise.allSettled([within(CLOSE_MS, `ending the calls to ${server}`, client.dispose())]);
       if (hasChannel(client)) {
         const channel = client.getChannel().then((open) => open.close());
         await Promise.allSettled([within(CLOSE_MS, `closing the connection to ${server}`, channel)]);
@@ -52,14 +53,24 @@ export const connect = ({ url, batchAppend }: ConnectOptions): Connection => {
   };
 };
 
-interface Cancellable {
-  cancel(): Promise<void>;
+/** What a read gives. It may be left early, and is released then. */
+export async function* itemsOf<T>(read: StreamingRead<T>): AsyncGenerator<T, void, undefined> {
+  try {
+    yield* read.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<T>;
+  } finally {
+    release(read, () => read.cancel());
+  }
 }
 
-/** Ends the server's side of a read, also one that was left early. */
-export const release = (read: Cancellable): void => {
+/**
+ * Ends the server's side of a read, and takes what has already come: the client would keep a call whose answers are
+ * never taken, and them, for as long as it lives.
+ */
+export const release = (read: Pick<Readable, 'removeAllListeners' | 'resume'>, cancel: () => Promise<void>): void => {
   // Rejects only when the call was never made; the read itself has told that as its error.
-  void Promise.allSettled([read.cancel()]);
+  void Promise.allSettled([cancel()]);
+  read.removeAllListeners('readable');
+  read.resume();
 };
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -18,7 +18,7 @@ import {
   type ReadOptions,
 } from '#libs/kernel/event-store.js';
 import { START, type NewEvent, type Position, type RecordedEvent } from '#libs/kernel/events.js';
-import { connect, release, type Connection, type ConnectOptions } from './connection.js';
+import { connect, itemsOf, type Connection, type ConnectOptions } from './connection.js';
 import { logPositionOf, textOf } from './positions.js';
 import { eventDataOf, recordedEvent } from './recorded-event.js';
 import { isPassing, repeated } from './repeated.js';
@@ -32,6 +32,7 @@ const PING_MS = 2_000;
 const APPEND_MS = 12_000;
 /** Events of one read that the client may hold before they are pulled. */
 const READ_AHEAD = 256;
+const LARGEST_PAGE = 1_024;
 
 export interface EventStoreDbOptions {
   /** `esdb://[user:password@]host:port[,…][?tls=false]`, or `esdb+discover://…`. */
@@ -59,7 +60,7 @@ export const openEventStoreDb = async (options: EventStoreDbOptions): Promise<Ev
 };
 
 /**
- * EventStore on EventStoreDB 22.6 or later (docs/adr/0013). Calls are tried again for about a second when the
+ * EventStore on EventStoreDB 22.6 or later (docs/adr/0013). Calls are tried again for about three seconds when the
  * connection fails them: an append under the same ids is absorbed by the server.
  */
 export class EventStoreDbEventStore implements EventStore {
@@ -125,8 +126,8 @@ export class EventStoreDbEventStore implements EventStore {
     const fromPosition = logPositionOf(after);
     return repeated(async () => {
       const events: RecordedEvent[] = [];
-      for await (const { event } of this.readLog(FORWARDS, fromPosition)) {
-        // The server begins with the event at the position itself.
+      // One more than wanted: the server begins with the event at the position itself.
+      for await (const { event } of this.readLog(FORWARDS, fromPosition, Math.min(limit + 1, LARGEST_PAGE))) {
         if (event && event.position > after) events.push(event);
         if (events.length === limit) break;
       }
@@ -140,7 +141,7 @@ export class EventStoreDbEventStore implements EventStore {
       const before = this.searched;
       let upTo: Position | undefined;
       let newest = before.newest;
-      for await (const { event, position } of this.readLog(BACKWARDS, END)) {
+      for await (const { event, position } of this.readLog(BACKWARDS, END, 2)) {
         upTo ??= position;
         if (event) newest = event.position;
         if (event || position <= before.upTo) break;
@@ -192,31 +193,39 @@ export class EventStoreDbEventStore implements EventStore {
     const options = { direction, fromRevision, maxCount };
     const reading = this.connection.client.readStream(this.names.onServer(stream), options, readAhead);
     try {
-      for await (const resolved of reading) {
+      for await (const resolved of itemsOf(reading)) {
         const event = recordedEvent(resolved, this.names.own);
         if (event) yield event;
       }
     } catch (error) {
       if (!(error instanceof StreamNotFoundError)) throw error;
-    } finally {
-      release(reading);
     }
   }
 
-  /** Every event of the log with its place; `event` only for own ones. */
+  /**
+   * Every event of the log with its place; `event` only for own ones. By pages, the first of `firstPage` events: the
+   * server sends what was asked for, also when it is left early. (The client cannot ask it to filter such reads.)
+   */
   private async *readLog(
     direction: Direction,
-    fromPosition: ReadPosition,
+    start: ReadPosition,
+    firstPage: number,
   ): AsyncIterable<{ position: Position; event: RecordedEvent | undefined }> {
-    const reading = this.connection.client.readAll({ direction, fromPosition }, readAhead);
-    try {
-      for await (const resolved of reading) {
+    let fromPosition = start;
+    let last: Position | undefined;
+    for (let maxCount = firstPage; ; maxCount = Math.min(maxCount * 8, LARGEST_PAGE)) {
+      const reading = this.connection.client.readAll({ direction, fromPosition, maxCount }, readAhead);
+      let read = 0;
+      for await (const resolved of itemsOf(reading)) {
+        read += 1;
         if (!resolved.event) continue;
-        const event = recordedEvent(resolved, this.names.own);
-        yield { position: textOf(resolved.event.position), event };
+        const position = textOf(resolved.event.position);
+        if (position === last) continue;
+        last = position;
+        fromPosition = resolved.event.position;
+        yield { position, event: recordedEvent(resolved, this.names.own) };
       }
-    } finally {
-      release(reading);
+      if (read < maxCount) return;
     }
   }
 }

@@ -80,8 +80,7 @@ export class LiveRead {
 
   close(): void {
     this.signal.removeEventListener('abort', this.onAbort);
-    release({ cancel: () => this.subscription.unsubscribe() });
-    this.subscription.destroy();
+    release(this.subscription, () => this.subscription.unsubscribe());
   }
 
   private listen(): void {

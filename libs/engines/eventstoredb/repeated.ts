@@ -14,7 +14,7 @@ const FINAL: ReadonlySet<ErrorType> = new Set([
 ]);
 
 /** Waits between attempts: a server that changed its leader or dropped the connection is soon there again. */
-const PAUSES_MS = [50, 200, 800];
+const PAUSES_MS = [50, 200, 800, 2_000];
 
 /** Whether a repeat may have another outcome. */
 export const isPassing = (error: unknown): boolean =>

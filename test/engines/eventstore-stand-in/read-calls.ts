@@ -18,11 +18,24 @@ type Call = ServerWritableStream<ReadReq, ReadResp>;
 
 const PAGE = 500;
 
+/** What tests ask about reads and subscriptions. */
+export class ReadFigures {
+  readonly live = new Set<AbortController>();
+  /** Where each subscription began, the first one first. */
+  readonly startedAt: bigint[] = [];
+  /** Calls that wait for their client to take what it was sent. */
+  waiting = 0;
+  eventsSent = 0;
+
+  get subscriptions(): number {
+    return this.live.size;
+  }
+}
+
 export interface ReadOptions {
   /** Whether subscriptions say when history is read, as servers from 23.10 do. */
   readonly saysCaughtUp: boolean;
-  /** Told of each subscription, until its end. */
-  readonly onSubscription: (live: AbortController) => void;
+  readonly figures: ReadFigures;
 }
 
 /** Reads and subscriptions: one call of the protocol for all of them. */
@@ -31,7 +44,7 @@ export const readCall =
   (call) => {
     const live = new AbortController();
     call.on('cancelled', () => live.abort());
-    answerRead(log, options, call, live).then(
+    answerRead(log, options, new Answer(call, live, options.figures)).then(
       () => call.end(),
       (error: Error) => {
         if (!live.signal.aborted) call.emit('error', error);
@@ -39,43 +52,75 @@ export const readCall =
     );
   };
 
-const answerRead = async (log: Log, options: ReadOptions, call: Call, live: AbortController): Promise<void> => {
-  const request = call.request.getOptions();
-  if (!request) throw unimplemented('a read without options');
-  const { signal } = live;
-  if (request.hasSubscription()) {
-    if (!request.hasAll()) throw unimplemented('a subscription to one stream');
-    options.onSubscription(live);
-    return answerSubscription(log, call, request, signal, options.saysCaughtUp);
+/** The way back to the client: as fast as it takes what is sent. */
+class Answer {
+  readonly signal: AbortSignal;
+
+  constructor(
+    readonly call: Call,
+    readonly live: AbortController,
+    private readonly figures: ReadFigures,
+  ) {
+    this.signal = live.signal;
   }
-  return request.hasAll() ? readAll(log, call, request, signal) : readStream(log, call, request, signal);
+
+  /** Resolves when the client has room for more, or the call is over. */
+  async send(message: ReadResp): Promise<void> {
+    if (this.signal.aborted) return;
+    if (message.hasEvent()) this.figures.eventsSent += 1;
+    if (this.call.write(message)) return;
+    this.figures.waiting += 1;
+    try {
+      await once(this.call, 'drain', { signal: this.signal });
+    } catch (error) {
+      if (!this.signal.aborted) throw error;
+    } finally {
+      this.figures.waiting -= 1;
+    }
+  }
+}
+
+const answerRead = async (log: Log, options: ReadOptions, answer: Answer): Promise<void> => {
+  const request = answer.call.request.getOptions();
+  if (!request) throw unimplemented('a read without options');
+  if (!request.hasSubscription()) {
+    return request.hasAll() ? readAll(log, answer, request) : readStream(log, answer, request);
+  }
+  if (!request.hasAll()) throw unimplemented('a subscription to one stream');
+  const { live } = options.figures;
+  live.add(answer.live);
+  try {
+    await answerSubscription(log, options, answer, request);
+  } finally {
+    live.delete(answer.live);
+  }
 };
 
 const isForwards = (request: ReadReq.Options): boolean =>
   request.getReadDirection() === streams.ReadReq.Options.ReadDirection.FORWARDS;
 
-const readStream = async (log: Log, call: Call, request: ReadReq.Options, signal: AbortSignal): Promise<void> => {
+const readStream = async (log: Log, answer: Answer, request: ReadReq.Options): Promise<void> => {
   const place = request.getStream();
   const stream = streamNameOf(place?.getStreamIdentifier());
   const direction = isForwards(request) ? 'forwards' : 'backwards';
   const from = place?.hasRevision() ? BigInt(place.getRevision()) : undefined;
-  if (!(await log.exists(stream))) return send(call, notFoundMessage(stream), signal);
+  if (!(await log.exists(stream))) return answer.send(notFoundMessage(stream));
   for await (const event of log.readStream(stream, direction, from, Number(request.getCount()))) {
-    await send(call, eventMessage(event), signal);
-    if (signal.aborted) return;
+    await answer.send(eventMessage(event));
+    if (answer.signal.aborted) return;
   }
 };
 
-const readAll = async (log: Log, call: Call, request: ReadReq.Options, signal: AbortSignal): Promise<void> => {
+const readAll = async (log: Log, answer: Answer, request: ReadReq.Options): Promise<void> => {
   const forwards = isForwards(request);
   const all = request.getAll();
   const given = all?.hasPosition() ? BigInt(all.getPosition()?.getCommitPosition() ?? 0) : undefined;
   let from = given ?? (all?.hasStart() ? 0n : undefined);
   if (forwards && from === undefined) return;
-  for (let left = Number(request.getCount()); left > 0 && !signal.aborted;) {
+  for (let left = Number(request.getCount()); left > 0 && !answer.signal.aborted;) {
     const limit = Math.min(left, PAGE);
     const page = forwards ? await log.pageForwards(from ?? 0n, limit) : await log.pageBackwards(from, limit);
-    for (const event of page) await send(call, eventMessage(event), signal);
+    for (const event of page) await answer.send(eventMessage(event));
     const last = page.at(-1);
     if (!last || page.length < limit) return;
     left -= page.length;
@@ -85,43 +130,34 @@ const readAll = async (log: Log, call: Call, request: ReadReq.Options, signal: A
 
 const answerSubscription = async (
   log: Log,
-  call: Call,
+  { saysCaughtUp, figures }: ReadOptions,
+  answer: Answer,
   request: ReadReq.Options,
-  signal: AbortSignal,
-  saysCaughtUp: boolean,
 ): Promise<void> => {
+  const { signal } = answer;
   const all = request.getAll();
   const position = BigInt(all?.getPosition()?.getCommitPosition() ?? 0);
+  figures.startedAt.push(position);
   const filter = request.getFilter();
   const window = windowOf(filter);
   let skipped = 0;
   let caughtUp = !saysCaughtUp;
   const handOver = async (event: LoggedEvent): Promise<void> => {
     if (passes(filter, event)) {
-      await send(call, eventMessage(event), signal);
+      await answer.send(eventMessage(event));
       skipped = 0;
     } else if (++skipped >= window) {
-      await send(call, checkpointMessage(event.place), signal);
+      await answer.send(checkpointMessage(event.place));
       skipped = 0;
     }
   };
-  await send(call, confirmationMessage(randomUUID()), signal);
+  await answer.send(confirmationMessage(randomUUID()));
   for await (const batch of log.follow(all?.hasEnd() ? 'end' : position, signal)) {
     for (const event of batch.events) {
       if (signal.aborted) return;
       await handOver(event);
     }
-    if (batch.caughtUp && !caughtUp) await send(call, caughtUpMessage(), signal);
+    if (batch.caughtUp && !caughtUp) await answer.send(caughtUpMessage());
     caughtUp ||= batch.caughtUp;
-  }
-};
-
-/** Resolves when the client has room for more, or the call is over. */
-const send = async (call: Call, message: ReadResp, signal: AbortSignal): Promise<void> => {
-  if (signal.aborted || call.write(message)) return;
-  try {
-    await once(call, 'drain', { signal });
-  } catch (error) {
-    if (!signal.aborted) throw error;
   }
 };

@@ -9,7 +9,7 @@ import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { appendCall, batchAppendCall } from './append-calls.js';
 import { Log } from './log.js';
 import { unimplemented } from './messages.js';
-import { readCall } from './read-calls.js';
+import { ReadFigures, readCall } from './read-calls.js';
 
 export interface StandInOptions {
   /** Default: a free one. */
@@ -25,8 +25,7 @@ export interface StandInOptions {
 export interface StandIn {
   readonly url: string;
   readonly port: number;
-  /** Subscriptions and reads that clients hold open. */
-  subscriptions(): number;
+  readonly reads: ReadFigures;
   /** Calls so far, by the name of the method. */
   calls(name: 'append' | 'batchAppend' | 'read' | 'getSupportedMethods'): number;
   /** Drops every connection in the middle of what it does; new ones are taken at once, on the same port. */
@@ -48,11 +47,7 @@ export const startEventStoreStandIn = async (options: StandInOptions = {}): Prom
     throw error;
   });
   const calls = new Map<string, number>();
-  const open = new Set<AbortController>();
-  const onSubscription = (live: AbortController): void => {
-    open.add(live);
-    live.signal.addEventListener('abort', () => open.delete(live));
-  };
+  const reads = new ReadFigures();
   const counted = <A extends unknown[]>(name: string, handle: (...args: A) => void): ((...args: A) => void) => {
     return (...args) => {
       calls.set(name, (calls.get(name) ?? 0) + 1);
@@ -67,7 +62,7 @@ export const startEventStoreStandIn = async (options: StandInOptions = {}): Prom
     });
     server.addService(StreamsService, {
       ...{ delete: absent, tombstone: absent },
-      read: counted('read', readCall(log, { saysCaughtUp, onSubscription })),
+      read: counted('read', readCall(log, { saysCaughtUp, figures: reads })),
       append: counted('append', appendCall(log)),
       ...(batchAppend ? { batchAppend: counted('batchAppend', batchAppendCall(log)) } : {}),
     });
@@ -77,12 +72,12 @@ export const startEventStoreStandIn = async (options: StandInOptions = {}): Prom
   const { port } = current;
   const drop = (): void => {
     current.server.forceShutdown();
-    for (const live of open) live.abort();
+    for (const live of reads.live) live.abort();
   };
   return {
     url: `esdb://127.0.0.1:${port}?tls=false`,
     port,
-    subscriptions: () => open.size,
+    reads,
     calls: (name) => calls.get(name) ?? 0,
     cut: async () => {
       drop();

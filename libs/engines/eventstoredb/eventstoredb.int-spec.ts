@@ -1,0 +1,315 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
+import { eventually } from '#libs/engines/conformance/eventually.js';
+import { type EventBatch, type EventStore } from '#libs/kernel/event-store.js';
+import { START, type NewEvent } from '#libs/kernel/events.js';
+import { startEventStoreStandIn, type StandIn } from '#test/engines/eventstore-stand-in/stand-in.js';
+import { removeDir, tempDir } from '#test/harness/temp-dir.js';
+import { openEventStoreDb, type EventStoreDbEventStore, type EventStoreDbOptions } from './index.js';
+
+/** On the stand-in also where a real server is given: a test may not cut that off from others. */
+
+const event = (n: number, text = ''): NewEvent => ({
+  id: randomUUID(),
+  type: 'Counted',
+  data: { n, text },
+  metadata: {
+    ...{ $correlationId: 'c1', $causationId: 'c0', commandId: `command-${n}`, workspaceId: 'o_1', schemaVersion: 1 },
+    actor: { userId: 'u_1', apiKeyId: null },
+  },
+});
+
+interface Warning {
+  readonly text: string;
+  readonly fields: object;
+}
+
+describe('EventStoreDB adapter', () => {
+  let dir: string;
+  let server: StandIn;
+  let stores: EventStoreDbEventStore[];
+  let warnings: Warning[];
+  let stop: AbortController;
+
+  beforeEach(async () => {
+    dir = tempDir('eventstoredb');
+    server = await startEventStoreStandIn({ dir });
+    stores = [];
+    warnings = [];
+    stop = new AbortController();
+  });
+  afterEach(async () => {
+    stop.abort();
+    for (const store of stores) await store.close();
+    await server.stop();
+    removeDir(dir);
+  });
+
+  const open = async (options: Partial<EventStoreDbOptions> = {}): Promise<EventStoreDbEventStore> => {
+    const onWarning = (text: string, fields: object): void => void warnings.push({ text, fields });
+    const store = await openEventStoreDb({ url: server.url, prefix: 't', onWarning, ...options });
+    stores.push(store);
+    return store;
+  };
+
+  const restart = async (): Promise<void> => {
+    const { port } = server;
+    await server.stop();
+    server = await startEventStoreStandIn({ dir, port });
+  };
+
+  /** Appends `count` events to a stream one by one, from revision `from`. */
+  const fill = async (store: EventStore, stream: string, count: number, from = 0): Promise<void> => {
+    for (let n = from; n < from + count; n++) {
+      await store.append(stream, [event(n)], n === 0 ? 'no_stream' : BigInt(n - 1));
+    }
+  };
+
+  const follow = (store: EventStore): { seen: number[]; batches: EventBatch[]; done: Promise<void> } => {
+    const seen: number[] = [];
+    const batches: EventBatch[] = [];
+    const done = (async () => {
+      for await (const batch of store.subscribe(START, stop.signal)) {
+        batches.push(batch);
+        seen.push(...batch.events.map(({ data }) => (data as { n: number }).n));
+      }
+    })();
+    return { seen, batches, done };
+  };
+
+  const upTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
+
+  describe('subscription', () => {
+    it('loses and repeats nothing when the server is cut off and restarted in the middle', async () => {
+      const store = await open();
+      const { seen, batches, done } = follow(store);
+      await fill(store, 'count-1', 40);
+      await eventually('the first events', () => seen.length > 0);
+      const goOn = fill(store, 'count-1', 200, 40);
+      await server.cut();
+      await eventually('events after the cut', () => seen.length > 60);
+      await restart();
+      await goOn;
+      await eventually('all events', () => seen.length >= 240);
+      await fill(store, 'count-1', 10, 240);
+      await eventually('live events', () => seen.length >= 250);
+      stop.abort();
+      await done;
+      expect(seen).toEqual(upTo(250));
+      expect(batches.at(-1)?.position).toBe(await store.lastPosition());
+    }, 60_000);
+
+    it('tells each outage once, with the server, the reason and how many there were', async () => {
+      const store = await open();
+      const { seen, done } = follow(store);
+      await fill(store, 'count-1', 1);
+      await eventually('the first event', () => seen.length === 1);
+      const { port } = server;
+      await server.stop();
+      await eventually('a warning', () => warnings.length > 0);
+      // Several tries come to nothing before it is there again.
+      await expect(store.ping()).rejects.toThrow();
+      server = await startEventStoreStandIn({ dir, port });
+      await fill(store, 'count-1', 1, 1);
+      await eventually('the second event', () => seen.length === 2);
+      expect(warnings).toHaveLength(1);
+      await server.cut();
+      await eventually('a second warning', () => warnings.length === 2);
+      stop.abort();
+      await done;
+      const [first, second] = warnings;
+      expect(first?.text).toContain(`127.0.0.1:${port}`);
+      expect(first?.fields).toMatchObject({ outages: 1, err: expect.any(Error), after: expect.any(String) });
+      expect(second?.fields).toMatchObject({ outages: 2 });
+    }, 60_000);
+
+    it('does not let the server send more than a slow consumer takes', async () => {
+      const store = await open();
+      const total = 4_000;
+      const text = 'x'.repeat(2_000);
+      for (let n = 0; n < total; n += 200) {
+        const events = upTo(200).map((i) => event(n + i, text));
+        await store.append(`count-${n}`, events, 'no_stream');
+      }
+      const seen: number[] = [];
+      let sentWhileStalled = 0;
+      for await (const { events, caughtUp } of store.subscribe(START, stop.signal)) {
+        if (seen.length === 0) {
+          await eventually('the server waits', () => server.reads.waiting === 1);
+          sentWhileStalled = server.reads.eventsSent;
+        }
+        expect(events.length).toBeLessThanOrEqual(500);
+        seen.push(...events.map(({ data }) => (data as { n: number }).n));
+        if (caughtUp) stop.abort();
+      }
+      expect(sentWhileStalled).toBeLessThan(2_000);
+      expect(seen).toEqual(upTo(total));
+    }, 60_000);
+
+    it('resumes behind what the server has looked at for it, not at its own last event', async () => {
+      const [store, other] = [await open(), await open({ prefix: 'other' })];
+      const { batches, done } = follow(store);
+      await eventually('the start', () => batches.length === 1);
+      const others = upTo(600).map((n) => event(n));
+      await other.append('count-1', others, 'no_stream');
+      await fill(store, 'count-1', 1);
+      await eventually('the own event', () => batches.length === 2);
+      const { position } = await other.append('count-1', [...upTo(300).map((n) => event(n))], 599n);
+      await eventually('a start from beyond the own event', async () => {
+        await server.cut();
+        await eventually('another start', () => server.reads.subscriptions === 1);
+        const own = BigInt(batches[1]!.position.split('-')[0]!);
+        return (server.reads.startedAt.at(-1) ?? 0n) > own;
+      });
+      expect(server.reads.startedAt.at(-1)! <= BigInt(position.split('-')[0]!)).toBe(true);
+      await fill(store, 'count-1', 1, 1);
+      await eventually('the next own event', () => batches.length === 3);
+      stop.abort();
+      await done;
+      expect(batches.flatMap(({ events }) => events.map(({ revision }) => revision))).toEqual([0n, 1n]);
+    }, 60_000);
+
+    it('leaves nothing open when it is aborted and the store is closed', async () => {
+      const sockets = (): number => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+      const before = sockets();
+      const store = await open();
+      const { seen, done } = follow(store);
+      await fill(store, 'count-1', 3);
+      await eventually('the events', () => seen.length === 3);
+      expect(server.reads.subscriptions).toBe(1);
+      expect(sockets()).toBeGreaterThan(before);
+      stop.abort();
+      await done;
+      await eventually('the server ends the subscription', () => server.reads.subscriptions === 0);
+      await store.close();
+      await eventually('the sockets are closed', () => sockets() === before);
+    });
+
+    it('is ended by the close of its store', async () => {
+      const store = await open();
+      const { batches, done } = follow(store);
+      await eventually('the start', () => batches.length === 1);
+      await store.close();
+      await done;
+      expect(warnings).toEqual([]);
+    });
+
+    it('ends with an error at an event that is not one of this log, naming it', async () => {
+      const store = await open();
+      const client = EventStoreDBClient.connectionString(server.url);
+      await client.appendToStream('t.count-1', jsonEvent({ type: 'Foreign', data: {} }), {
+        expectedRevision: 'no_stream',
+      });
+      await client.dispose();
+      const reading = follow(store).done;
+      await expect(reading).rejects.toThrow('event 0 of stream t.count-1 cannot be read');
+      await expect(store.readAll(START, 10)).rejects.toThrow('event 0 of stream t.count-1 cannot be read');
+    });
+  });
+
+  describe('append', () => {
+    it('is written once when the answer is lost, and answered then', async () => {
+      const store = await open();
+      const appends = upTo(30).map((n) => store.append(`count-${n}`, [event(n), event(n)], 'no_stream'));
+      await eventually('appends under way', () => server.calls('append') > 0);
+      await server.cut();
+      const results = await Promise.all(appends);
+      expect(results.map(({ revision }) => revision)).toEqual(upTo(30).map(() => 1n));
+      const all = await store.readAll(START, 1_000);
+      expect(all).toHaveLength(60);
+      const lasts = all.filter(({ revision }) => revision === 1n).map(({ position }) => position);
+      expect(results.map(({ position }) => position).sort()).toEqual(lasts);
+    }, 60_000);
+
+    it('goes by calls of its own unless the shared one is asked for', async () => {
+      await fill(await open(), 'count-1', 3);
+      expect([server.calls('append'), server.calls('batchAppend'), server.calls('getSupportedMethods')]).toEqual([
+        3, 0, 0,
+      ]);
+      await fill(await open({ batchAppend: true }), 'count-2', 3);
+      expect([server.calls('append'), server.calls('batchAppend')]).toEqual([3, 1]);
+    });
+  });
+
+  describe('log shared with others', () => {
+    it('gives each installation its own events', async () => {
+      const prefixes = ['', 'a', 'ab', 'a.b'];
+      const own = await Promise.all(prefixes.map((prefix) => open({ prefix })));
+      for (const [i, store] of own.entries()) await store.append('count-1', [event(i)], 'no_stream');
+      for (const [i, store] of own.entries()) {
+        const all = await store.readAll(START, 100);
+        expect(all.map(({ stream, data }) => [stream, data])).toEqual([['count-1', { n: i, text: '' }]]);
+        expect(await store.lastPosition()).toBe(all[0]?.position);
+        for await (const batch of store.subscribe(START, AbortSignal.any([stop.signal]))) {
+          expect(batch.events).toEqual(all);
+          break;
+        }
+      }
+    });
+
+    it('leaves out what the server writes for itself', async () => {
+      const store = await open({ prefix: '' });
+      const client = EventStoreDBClient.connectionString(server.url);
+      for (const stream of ['$stats-1', '$$count-1']) {
+        const system = jsonEvent({ type: '$metadata', data: {} });
+        await client.appendToStream(stream, system, { expectedRevision: 'no_stream' });
+      }
+      await client.dispose();
+      expect(await store.readAll(START, 10)).toEqual([]);
+      expect(await store.lastPosition()).toBe(START);
+      for await (const batch of store.subscribe(START, stop.signal)) {
+        expect(batch).toEqual({ events: [], caughtUp: true, position: START });
+        break;
+      }
+    });
+  });
+
+  describe('a server that is not there', () => {
+    it('is named by open, without the credentials', async () => {
+      await server.stop();
+      const url = `esdb://admin:changeit@127.0.0.1:${server.port}?tls=false`;
+      const refused = openEventStoreDb({ url, prefix: '', onWarning: () => undefined });
+      await expect(refused).rejects.toThrow(`EventStoreDB at 127.0.0.1:${server.port} does not answer`);
+      await expect(refused).rejects.not.toThrow('changeit');
+      server = await startEventStoreStandIn({ dir });
+    });
+
+    it('is named by open when it takes connections and says nothing', async () => {
+      const sockets = new Set<Socket>();
+      const silent = createServer((socket) => void sockets.add(socket));
+      silent.listen(0, '127.0.0.1');
+      await once(silent, 'listening');
+      const { port } = silent.address() as AddressInfo;
+      const url = `esdb://127.0.0.1:${port}?tls=false`;
+      await expect(openEventStoreDb({ url, prefix: '', onWarning: () => undefined })).rejects.toThrow(
+        `127.0.0.1:${port}`,
+      );
+      for (const socket of sockets) socket.destroy();
+      silent.close();
+      await once(silent, 'close');
+    });
+
+    it('is named by ping, and found again', async () => {
+      const store = await open();
+      await store.ping();
+      const { port } = server;
+      await server.stop();
+      await expect(store.ping()).rejects.toThrow(`EventStoreDB at 127.0.0.1:${port} does not answer`);
+      server = await startEventStoreStandIn({ dir, port });
+      await eventually('it answers again', () =>
+        store.ping().then(
+          () => true,
+          () => false,
+        ),
+      );
+      await fill(store, 'count-1', 1);
+    });
+
+    it('is not asked with a prefix that would spoil the categories', async () => {
+      await expect(open({ prefix: 'a-b' })).rejects.toThrow('no "-"');
+    });
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import { streamNames } from './stream-names.js';
+
+const onServer = ['$ce-count', '$$count-1', 'count-1', 'a.count-1', 'ab.count-1', 'a.b.count-1', 'count-a.b'];
+const seenWith = (prefix: string): (string | undefined)[] =>
+  onServer.map((name) => streamNames(prefix).own(name)).filter((name) => name !== undefined);
+
+describe('names of streams on the server', () => {
+  it('keep installations apart, also when one prefix begins another or is none', () => {
+    expect(seenWith('')).toEqual(['count-1', 'count-a.b']);
+    expect(seenWith('a')).toEqual(['count-1']);
+    expect(seenWith('ab')).toEqual(['count-1']);
+    expect(seenWith('a.b')).toEqual(['count-1']);
+    expect(streamNames('a.b').own('a.b.count-1')).toBe('count-1');
+    expect(streamNames('a').own('a.b.count-1')).toBeUndefined();
+  });
+
+  it('keep the category before the first "-"', () => {
+    expect(streamNames('a').onServer('count-1-2')).toBe('a.count-1-2');
+    expect(streamNames('a.').onServer('count-1')).toBe('a.count-1');
+    expect(streamNames('').onServer('count-1')).toBe('count-1');
+  });
+
+  it('refuse what would not come back', () => {
+    expect(() => streamNames('a-b')).toThrow('no "-"');
+    expect(() => streamNames('')).not.toThrow();
+    expect(() => streamNames('').onServer('$count-1')).toThrow('{category}-{id}');
+    expect(() => streamNames('').onServer('a.count-1')).toThrow('{category}-{id}');
+  });
+
+  it('let the server filter by no less than what is own', () => {
+    for (const prefix of ['', 'a', 'a.b']) {
+      const filter = streamNames(prefix).filter(() => undefined);
+      const passes = (name: string): boolean =>
+        'regex' in filter
+          ? new RegExp(filter.regex).test(name)
+          : filter.prefixes.some((start) => name.startsWith(start));
+      const own = onServer.filter((name) => streamNames(prefix).own(name) !== undefined);
+      expect(onServer.filter(passes)).toEqual(expect.arrayContaining(own));
+    }
+  });
+});
