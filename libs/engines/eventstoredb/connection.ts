@@ -1,4 +1,3 @@
-import { type Readable } from 'node:stream';
 import { BACKWARDS, END, EventStoreDBClient, type StreamingRead } from '@eventstore/db-client';
 import { within } from './within.js';
 
@@ -53,6 +52,12 @@ export const connect = ({ url, batchAppend }: ConnectOptions): Connection => {
   };
 };
 
+/** Of a readable stream: the client's are typed by another version of Node's types. */
+interface Drainable {
+  removeAllListeners(event: 'readable'): unknown;
+  resume(): unknown;
+}
+
 /** What a read gives. It may be left early, and is released then. */
 export async function* itemsOf<T>(read: StreamingRead<T>): AsyncGenerator<T, void, undefined> {
   try {
@@ -66,7 +71,7 @@ export async function* itemsOf<T>(read: StreamingRead<T>): AsyncGenerator<T, voi
  * Ends the server's side of a read, and takes what has already come: the client would keep a call whose answers are
  * never taken, and them, for as long as it lives.
  */
-export const release = (read: Pick<Readable, 'removeAllListeners' | 'resume'>, cancel: () => Promise<void>): void => {
+export const release = (read: Drainable, cancel: () => Promise<void>): void => {
   // Rejects only when the call was never made; the read itself has told that as its error.
   void Promise.allSettled([cancel()]);
   read.removeAllListeners('readable');
