@@ -7,7 +7,9 @@ import { newId } from '#libs/kernel/ids.js';
 
 export type Work = (engines: Engines, config: Config) => Promise<void>;
 
-export const readConfig = (): Config => loadConfig(process.env, (text) => process.stderr.write(`${text}\n`));
+/** No command tells anybody where the servers are reached: that setting, which they must agree on, may be missing. */
+export const readConfig = (): Config =>
+  loadConfig({ SLUICE_PUBLIC_URL: 'http://localhost', ...process.env }, (text) => process.stderr.write(`${text}\n`));
 
 /** Opens the engines that SLUICE_ENGINE names for one command. Rejects when a server has the data directory. */
 export const withEngines = async (work: Work, config = readConfig()): Promise<void> => {
@@ -36,7 +38,7 @@ const withEmbedded = async (work: Work, config: Config): Promise<void> => {
 };
 
 const withDistributed = async (work: Work, config: Config): Promise<void> => {
-  // Its drivers are loaded by those only who need them: a third of a second.
+  // Loads drivers, which the embedded engine has no need of.
   const { openDistributed } = await import('#libs/engines/distributed/index.js');
   const engines = await openDistributed({
     ...{ config, clock: systemClock, awaiting },

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openEmbedded } from '#libs/engines/embedded/index.js';
+import { systemClock } from '#libs/kernel/clock.js';
+import { MoveScene, sluice } from '#test/harness/move-scene.js';
+import { Server } from '#test/harness/server.js';
+import { removeDir, tempDir } from '#test/harness/temp-dir.js';
+import { WebhookReceiver } from '#test/harness/webhook-receiver.js';
+
+const scratch = tempDir('move');
+const archive = join(scratch, 'archive');
+const first = new Server({ readyTimeoutMs: 120_000 });
+const second = new Server({ env: { SLUICE_API_KEY: first.apiKey }, readyTimeoutMs: 120_000 });
+let receiver: WebhookReceiver;
+let scene: MoveScene;
+let at = first;
+
+beforeAll(async () => {
+  receiver = await WebhookReceiver.start();
+  const target = {
+    get url() {
+      return at.url;
+    },
+    apiKey: first.apiKey,
+  };
+  scene = new MoveScene(target, receiver);
+  await first.start();
+  await scene.build();
+}, 120_000);
+afterAll(async () => {
+  await scene.close();
+  await first.close();
+  await second.close();
+  await receiver.close();
+  removeDir(scratch);
+}, 60_000);
+
+const keyOf = ({ dataDir }: Server): string => readFileSync(join(dataDir, 'secret.key'), 'utf8').trim();
+
+/** As if the router had been killed before it came to it. */
+const leaveUnrouted = async (value: string): Promise<void> => {
+  const { unique, counting } = scene.made;
+  const { dataDir } = first;
+  const engines = await openEmbedded({
+    ...{ dataDir, clock: systemClock, secretKey: Buffer.from(keyOf(first), 'base64') },
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+  try {
+    const [record] = await engines.log.read(`emits.${unique.id}`, -1, 1);
+    if (!record) throw new Error('there is no emit to copy');
+    const own = { emitter: counting.id, id: `${Date.now()}-0`, emit: '3'.repeat(27) };
+    const headers = { ...record.headers, ...own };
+    await engines.log.publish([{ topic: `emits.${counting.id}`, key: counting.id, headers, value }]);
+  } finally {
+    await engines.close();
+  }
+};
+
+describe('sluice export and import', () => {
+  it('refuse a data directory that a server has', async () => {
+    await expect(sluice({ SLUICE_DATA_DIR: first.dataDir }, 'export', '--out', archive)).rejects.toThrow(/in use by/);
+  });
+
+  it('give an installation that answers the same and goes on where the former one was', async () => {
+    const before = await scene.answers();
+    await first.stop();
+    await leaveUnrouted('"not yet routed"');
+    const told = await sluice({ SLUICE_DATA_DIR: first.dataDir }, 'export', '--out', archive);
+    expect(told).toMatch(/archive [0-9a-f-]{36}: \d+ records/);
+    expect(told).toContain(`${first.dataDir}/secret.key`);
+
+    const into = { SLUICE_DATA_DIR: second.dataDir };
+    await expect(sluice(into, 'import', '--in', archive)).rejects.toThrow(/SLUICE_SECRET_KEY is not given/);
+    const wrong = { ...into, SLUICE_SECRET_KEY: '0'.repeat(64) };
+    await expect(sluice(wrong, 'import', '--in', archive)).rejects.toThrow(/SLUICE_SECRET_KEY is not the key/);
+    expect(await sluice({ ...into, SLUICE_SECRET_KEY: keyOf(first) }, 'import', '--in', archive)).toMatch(
+      /9 read models +\d+ events/,
+    );
+    second.setting('SLUICE_SECRET_KEY', keyOf(first));
+    await second.start();
+    at = second;
+
+    expect(await scene.answers()).toEqual(before);
+    const [got, expected] = await scene.countOn();
+    expect(got).toBe(expected);
+    expect(await scene.secretBackwards()).toBe('difficulty');
+    await scene.emit(['first again', { id: 1 }], ['third', { id: 4 }]);
+    await scene.untilArrived(4);
+    expect([...scene.arrived].sort()).toEqual(['first', 'not yet routed', 'second', 'third']);
+    expect((await scene.deliverLater()).size).toBe(1);
+    expect(receiver.unsigned).toBe(0);
+  }, 300_000);
+});

@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Deployment } from '#test/harness/deployment.js';
+import { type Answers, MoveScene, type Settings, sluice } from '#test/harness/move-scene.js';
+import { Server } from '#test/harness/server.js';
+import { removeDir, tempDir } from '#test/harness/temp-dir.js';
+import { WebhookReceiver } from '#test/harness/webhook-receiver.js';
+
+/** From the embedded engine to EventStoreDB, MongoDB and Kafka, and back; each test goes on where the one before ended. */
+const scratch = tempDir('move');
+const [away, home] = [join(scratch, 'away'), join(scratch, 'home')];
+const before = new Server({ readyTimeoutMs: 120_000 });
+const after = new Server({ env: { SLUICE_API_KEY: before.apiKey }, readyTimeoutMs: 120_000 });
+let roles: Deployment;
+let receiver: WebhookReceiver;
+let scene: MoveScene;
+let answers: Answers;
+let at: { readonly url: string } = before;
+
+beforeAll(async () => {
+  receiver = await WebhookReceiver.start();
+  const target = {
+    get url() {
+      return at.url;
+    },
+    apiKey: before.apiKey,
+  };
+  scene = new MoveScene(target, receiver);
+  await before.start();
+  await scene.build();
+}, 240_000);
+afterAll(async () => {
+  await scene.close();
+  await before.close();
+  await roles.close();
+  await after.close();
+  await receiver.close();
+  removeDir(scratch);
+}, 120_000);
+
+const secretKey = (): string => readFileSync(join(before.dataDir, 'secret.key'), 'utf8').trim();
+const ofRoles = (): Settings => ({ SLUICE_DATA_DIR: join(roles.dataDir, 'cli'), ...roles.settings });
+
+describe('an installation that is moved', () => {
+  it('to the distributed engines answers the same there', async () => {
+    answers = await scene.answers();
+    await before.stop();
+    await sluice({ SLUICE_DATA_DIR: before.dataDir }, 'export', '--out', away);
+    roles = new Deployment({ env: { SLUICE_API_KEY: before.apiKey, SLUICE_SECRET_KEY: secretKey() } });
+    await sluice(ofRoles(), 'import', '--in', away);
+    await roles.start();
+    at = roles;
+    expect(await scene.answers()).toEqual(answers);
+  }, 300_000);
+
+  it('goes on there where it was, and repeats nothing', async () => {
+    const [got, expected] = await scene.countOn();
+    expect(got).toBe(expected);
+    expect(await scene.secretBackwards()).toBe('difficulty');
+    await scene.emit(['first again', { id: 1 }], ['third', { id: 4 }]);
+    await scene.untilArrived(3);
+    expect(scene.arrived).toEqual(['first', 'second', 'third']);
+  }, 120_000);
+
+  it('is neither exported nor rebuilt while processes are at it, which are named', async () => {
+    const out = join(scratch, 'refused');
+    await expect(sluice(ofRoles(), 'export', '--out', out)).rejects.toThrow(
+      /stop the servers first: 8 processes live \(command-api proc_/,
+    );
+    await expect(sluice(ofRoles(), 'rebuild')).rejects.toThrow(
+      /stop the projector processes \(proc_\w+\) first: they hold projection\./,
+    );
+  }, 120_000);
+
+  it('and moved back answers the same, delivers what waited, and goes on', async () => {
+    answers = await scene.answers();
+    await roles.stop();
+    await sluice(ofRoles(), 'export', '--out', home);
+    const settings = { SLUICE_DATA_DIR: after.dataDir, SLUICE_SECRET_KEY: secretKey() };
+    await sluice(settings, 'import', '--in', home);
+    after.setting('SLUICE_SECRET_KEY', secretKey());
+    await after.start();
+    at = after;
+    expect(await scene.answers()).toEqual(answers);
+    const [got, expected] = await scene.countOn();
+    expect(got).toBe(expected);
+    await scene.emit(['third again', { id: 4 }], ['fourth', { id: 5 }]);
+    await scene.untilArrived(4);
+    expect(scene.arrived).toEqual(['first', 'second', 'third', 'fourth']);
+    expect((await scene.deliverLater()).size).toBe(1);
+  }, 300_000);
+});

@@ -1,0 +1,173 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ApiClient, type Data, endpointOf, type Source, type Target, type Webhook } from './api-client.js';
+import { componentCode, CUSTOM_HTTP, emitterCode } from './component-code.js';
+import { type HttpAnswer, jsonOf, send } from './http.js';
+import { ROOT } from './paths.js';
+import { eventually } from './wait.js';
+import { type Received, type WebhookReceiver } from './webhook-receiver.js';
+
+export type Settings = Readonly<Record<string, string | undefined>>;
+
+/** Runs the command line; resolves with what it printed. */
+export const sluice = async (settings: Settings, ...args: readonly string[]): Promise<string> => {
+  const { stdout } = await promisify(execFile)(process.execPath, [join(ROOT, 'dist/apps/cli/src/main.js'), ...args], {
+    env: { PATH: process.env.PATH ?? '', ...settings },
+    maxBuffer: 16 * 1024 * 1024,
+  });
+  return stdout;
+};
+
+/** Answers of the API by path, without the address of the server. */
+export type Answers = Readonly<Record<string, string>>;
+
+interface Parts {
+  /** Answers with how often it ran, kept in `$.service.db`. */
+  readonly counting: Source;
+  /** Emits each id once. */
+  readonly unique: Source;
+  /** Answers with its secret prop, backwards. */
+  readonly secretive: Source;
+  /** Gets what `unique` emits. What `counting` emits goes to another one, whose deliveries are not looked at. */
+  readonly webhook: Webhook;
+  /** Answers 503 until it is told otherwise; gets what `unique` emits on the channel `later`. */
+  readonly failing: Webhook;
+  readonly renamedAt: number;
+}
+
+const isFailing = ({ path }: Pick<Received, 'path'>): boolean => path.endsWith('failing');
+
+/** An installation with something of everything: made once, then moved from one kind of engines to another. */
+export class MoveScene {
+  private readonly api: ApiClient;
+  private parts: Parts | undefined;
+  private counted = 0;
+  private failingAnswers = 503;
+
+  /** `target`: where it is now. */
+  constructor(
+    private readonly target: Target,
+    private readonly receiver: WebhookReceiver,
+  ) {
+    this.api = new ApiClient(target);
+    receiver.behave((_n, request) => ({ status: isFailing(request) ? this.failingAnswers : 200 }));
+  }
+
+  get made(): Parts {
+    if (!this.parts) throw new Error('the scene is not built');
+    return this.parts;
+  }
+
+  async build(): Promise<void> {
+    const { api, receiver } = this;
+    const counting = await this.deploy({
+      props: `${CUSTOM_HTTP}, db: '$.service.db'`,
+      members: `run() {
+        this.db.set('n', (this.db.get('n') ?? 0) + 1);
+        this.http.respond({ status: 200, body: this.db.get('n') });
+      },`,
+    });
+    const unique = await api.createSource({ component_code: emitterCode(`dedupe: 'unique',`) });
+    const secretive = await this.deploy(
+      {
+        props: `${CUSTOM_HTTP}, token: { type: 'string', secret: true }`,
+        members: `run() { this.http.respond({ status: 200, body: [...this.token].reverse().join('') }); },`,
+      },
+      { token: 'ytluciffid' },
+    );
+    const webhook = await this.listen(receiver.url, unique.id);
+    await this.listen(`${receiver.url}?counting`, counting.id);
+    const failing = await this.listen(`${receiver.url}?failing`, unique.id, 'later');
+    const gone = await api.createSource({ component_code: emitterCode() });
+    await api.deleteSource(gone.id);
+    this.parts = { counting, unique, secretive, webhook, failing, renamedAt: Date.now() };
+
+    await api.expect(200, 'PUT', `/v1/sources/${counting.id}`, { body: { name: 'Renamed' } });
+    await this.emit(['first', { id: 1 }], ['second', { id: 2 }], ['waits', { id: 3, name: 'later' }]);
+    await this.countOn();
+    await this.countOn();
+    await eventually('the attempts are listed', async () => {
+      const attempts = await Promise.all([webhook, failing].map(({ id }) => this.attemptsOf(id)));
+      return attempts.join() === '2,1' ? true : undefined;
+    });
+  }
+
+  /** What every later installation must answer too. */
+  async answers(): Promise<Answers> {
+    const { counting, unique, secretive, webhook, failing, renamedAt } = this.made;
+    const resources = [counting, unique, secretive, webhook, failing];
+    const paths = [
+      ...['sources', 'webhooks', 'subscriptions'].map((list) => `/v1/users/me/${list}`),
+      ...resources.map(({ id }) => `/v1/audit/${id}`),
+      ...[counting, unique, secretive].flatMap(({ id, component_id }) => [
+        ...[`/v1/sources/${id}`, `/v1/components/${component_id}`, `/v1/audit/${component_id}`],
+      ]),
+      ...['', '&event_name=later'].map((channel) => `/v1/sources/${unique.id}/event_summaries?expand=event${channel}`),
+      `/v1/audit/${counting.id}?at=${renamedAt}`,
+      `/v1/webhooks/${webhook.id}/deliveries`,
+    ];
+    const { url } = this.target;
+    const entries = paths.map(async (path): Promise<[string, string]> => {
+      const { status, text } = await this.api.call('GET', path);
+      return [path, `${status} ${text.replaceAll(url, 'http://server')}`];
+    });
+    return Object.fromEntries(await Promise.all(entries));
+  }
+
+  /** One run more of the counter: what it says, and what it should say. */
+  async countOn(): Promise<readonly [got: unknown, expected: number]> {
+    const got = jsonOf(await this.post(this.made.counting));
+    return [got, ++this.counted];
+  }
+
+  async emit(...emits: readonly (readonly [unknown, object])[]): Promise<void> {
+    await this.post(this.made.unique, emits);
+  }
+
+  async secretBackwards(): Promise<unknown> {
+    return jsonOf(await this.post(this.made.secretive));
+  }
+
+  /** What the webhooks got that do not fail, repeats too. */
+  get arrived(): readonly unknown[] {
+    return this.receiver.accepted.filter((request) => !isFailing(request)).map(({ body }) => body);
+  }
+
+  untilArrived(count: number): Promise<void> {
+    return this.receiver.until(`${count} deliveries`, () => this.arrived.length >= count, 60_000);
+  }
+
+  /** Lets the delivery through that has failed so far, and waits for it. Resolves with the ids that it ever came under. */
+  async deliverLater(): Promise<ReadonlySet<string>> {
+    this.failingAnswers = 200;
+    await this.receiver.until('the retry', ({ accepted }) => accepted.some(isFailing), 90_000);
+    return new Set(this.receiver.received.filter(isFailing).map(({ webhookId }) => webhookId));
+  }
+
+  close(): Promise<void> {
+    return this.api.close();
+  }
+
+  private deploy(parts: { readonly props: string; readonly members: string }, props: object = {}): Promise<Source> {
+    return this.api.createSource({ component_code: componentCode(parts), configured_props: props });
+  }
+
+  private async listen(url: string, emitter: string, channel?: string): Promise<Webhook> {
+    const webhook = await this.api.createWebhook(url);
+    this.receiver.trust(webhook.signing_key);
+    await this.api.subscribe(emitter, webhook.id, channel);
+    return webhook;
+  }
+
+  private async attemptsOf(webhookId: string): Promise<number> {
+    const path = `/v1/webhooks/${webhookId}/deliveries`;
+    return (await this.api.expect<Data<readonly unknown[]>>(200, 'GET', path)).data.length;
+  }
+
+  private async post(source: Source, body?: unknown): Promise<HttpAnswer> {
+    const answer = await send(endpointOf(this.target, source), { body });
+    if (answer.status !== 200) throw new Error(`the endpoint of ${source.id} answered ${answer.status}`);
+    return answer;
+  }
+}
