@@ -43,7 +43,9 @@ export const startSandboxing = async (config: Config): Promise<Sandboxing> => {
 };
 
 /** Where a component is looked at before it is deployed: a jail without network. */
-export const startInspecting = async (config: Config): Promise<Pick<Sandboxing, 'level' | 'egress' | 'inspector' | 'close'>> => {
+export const startInspecting = async (
+  config: Config,
+): Promise<Pick<Sandboxing, 'level' | 'egress' | 'inspector' | 'close'>> => {
   const level = await detectIsolation(config.isolation);
   const egress = createEgress({ allow: config.egressAllow });
   const inspector = createInspector({ level, memoryMb: config.memoryMb });

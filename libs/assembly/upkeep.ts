@@ -22,6 +22,8 @@ export interface UpkeepOptions {
   readonly config: Config;
   readonly plane: ControlPlane;
   readonly sourceTopics: SourceTopics;
+  /** Tells the runner of a source that the definition of the log is in force again. */
+  readonly settled: (sourceId: string) => Promise<void>;
   readonly logger: Logger;
   readonly everyMs?: number;
 }
@@ -36,6 +38,7 @@ export const startUpkeep = async ({
   config,
   plane,
   sourceTopics,
+  settled,
   logger,
   everyMs = EVERY_MS,
 }: UpkeepOptions): Promise<RunningWork> => {
@@ -47,6 +50,7 @@ export const startUpkeep = async ({
   const pass = async (): Promise<void> => {
     const done = await reconcile(plane, sourceTopics, clock.now() - longestOperationMs);
     const repaired = done.rolledBack.length + done.deleted.length + done.released.length;
+    for (const sourceId of done.rolledBack) await settled(sourceId);
     if (repaired > 0) logger.info({ ...done }, 'upkeep.repaired');
     // A process that is only slow to report comes back and needs its topic: it has to be gone twice in a row.
     const live = (await engines.registry.live()).map(({ id }) => id);

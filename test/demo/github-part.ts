@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { request } from 'undici';
 import { endpointOf, type ApiClient, type Source } from '#test/harness/api-client.js';
 import { example } from '#test/harness/paths.js';
-import { type Server } from '#test/harness/server.js';
+import { type TestServer } from '#test/harness/server.js';
 import { eventually } from '#test/harness/wait.js';
 import { type WebhookReceiver } from '#test/harness/webhook-receiver.js';
 import { githubRequest, type GithubDelivery } from './github-payloads.js';
@@ -35,7 +35,7 @@ const FORGED = 5;
 const PARALLEL = 5;
 
 export interface Stage {
-  readonly server: Server;
+  readonly server: TestServer;
   readonly api: ApiClient;
   readonly receiver: WebhookReceiver;
 }

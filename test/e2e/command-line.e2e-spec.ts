@@ -5,10 +5,10 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { type Paged, type Source } from '#test/harness/api-client.js';
 import { relayCode } from '#test/harness/component-code.js';
-import { useInstance } from '#test/harness/instance.js';
+import { useStandalone } from '#test/harness/instance.js';
 
 // The port changes with each start; what is printed must not.
-const instance = useInstance({ env: { SLUICE_PUBLIC_URL: 'https://sluice.example' } });
+const instance = useStandalone({ env: { SLUICE_PUBLIC_URL: 'https://sluice.example' } });
 const { api, server } = instance;
 const run = promisify(execFile);
 

@@ -20,7 +20,7 @@ let subscriptionId: string;
 beforeAll(async () => {
   await server.stop();
   const cli = join(ROOT, 'dist/apps/cli/src/main.js');
-  const env = { PATH: process.env.PATH, SLUICE_DATA_DIR: server.dataDir };
+  const env = { ...server.settings, PATH: process.env.PATH };
   const added = await promisify(execFile)(process.execPath, [cli, 'user', 'bob', '--email', 'bob@example.com'], {
     env,
   });

@@ -3,11 +3,11 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { emitterCode } from '#test/harness/component-code.js';
-import { useInstance } from '#test/harness/instance.js';
+import { useStandalone } from '#test/harness/instance.js';
 import { ROOT } from '#test/harness/paths.js';
 
 describe('sluice rebuild', () => {
-  const instance = useInstance();
+  const instance = useStandalone();
   const { api, server } = instance;
 
   it('makes every read model anew from the logs, the same as before, and tells how fast', async () => {

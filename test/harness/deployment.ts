@@ -54,13 +54,13 @@ export class Deployment implements TestServer {
   private readonly kafka: string;
   private readonly mongo: string;
   /** Of every process. */
-  readonly settings: Readonly<Record<string, string | undefined>>;
+  readonly common: Readonly<Record<string, string | undefined>>;
   private proxy: FrontProxy | undefined;
 
   constructor({ env, copies = {}, engines = givenEngines() }: DeploymentOptions = {}) {
     this.kafka = engines.kafka;
     this.mongo = mongoUrlOf(engines.mongo, this.namespace);
-    this.settings = {
+    this.common = {
       SLUICE_ENGINE: 'distributed',
       SLUICE_KAFKA_BROKERS: this.kafka,
       SLUICE_KAFKA_PREFIX: `${this.namespace}.`,
@@ -109,8 +109,17 @@ export class Deployment implements TestServer {
     return server;
   }
 
-  async stop(): Promise<void> {
-    await Promise.all(this.all.map((server) => server.stop()));
+  get settings(): Readonly<Record<string, string>> {
+    return { ...this.processes['command-api'][0]?.settings, SLUICE_DATA_DIR: join(this.dataDir, 'cli') };
+  }
+
+  async stop(): Promise<number | null> {
+    const codes = await Promise.all(this.all.map((server) => server.stop()));
+    return codes.find((code) => code !== 0) ?? 0;
+  }
+
+  async kill9(): Promise<void> {
+    await Promise.all(this.all.map((server) => server.kill9()));
   }
 
   async restart(): Promise<this> {
@@ -132,7 +141,7 @@ export class Deployment implements TestServer {
 
   private make(app: RoleName, number: number): Server {
     const dataDir = join(this.dataDir, `${app}-${number}`);
-    return new Server({ app, dataDir, env: this.settings, readyTimeoutMs: 60_000 });
+    return new Server({ app, dataDir, env: this.common, readyTimeoutMs: 180_000, pollMs: 50 });
   }
 
   private running(role: RoleName): readonly string[] {

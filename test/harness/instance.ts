@@ -10,14 +10,12 @@ import { WebhookReceiver } from './webhook-receiver.js';
 const inRoles = process.env.SLUICE_TEST_DEPLOYMENT === 'roles';
 
 /** A server of its own for one spec file, with a client and a webhook receiver. */
-export class Instance {
-  readonly server: TestServer;
+export class Instance<S extends TestServer = TestServer> {
   readonly api: ApiClient;
   private started: WebhookReceiver | undefined;
 
-  constructor(options: ServerOptions) {
-    this.server = inRoles ? new Deployment(options) : new Server(options);
-    this.api = new ApiClient(this.server);
+  constructor(readonly server: S) {
+    this.api = new ApiClient(server);
   }
 
   get receiver(): WebhookReceiver {
@@ -89,8 +87,14 @@ export class Instance {
 }
 
 /** Call at the top of a describe block. */
-export const useInstance = (options: ServerOptions = {}): Instance => {
-  const instance = new Instance(options);
+export const useInstance = (options: ServerOptions = {}): Instance =>
+  started(new Instance(inRoles ? new Deployment(options) : new Server(options)));
+
+/** The same, in one process on the embedded engine in any case. */
+export const useStandalone = (options: ServerOptions = {}): Instance<Server> =>
+  started(new Instance(new Server(options)));
+
+const started = <S extends TestServer>(instance: Instance<S>): Instance<S> => {
   beforeAll(() => instance.start(), 120_000);
   afterAll(() => instance.close(), 60_000);
   return instance;

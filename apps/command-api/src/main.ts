@@ -38,7 +38,11 @@ runRole('command-api', openDistributed, async (role) => {
   await ownerOnce(role);
   role.leased({
     name: 'upkeep',
-    start: () => startUpkeep({ config, plane, sourceTopics: topicsOfSources, logger }),
+    start: () =>
+      startUpkeep({
+        ...{ config, plane, sourceTopics: topicsOfSources, logger },
+        settled: (sourceId) => hookRunner.settled(sourceId),
+      }),
   });
 
   // 8. The API without what reads.

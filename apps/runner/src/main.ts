@@ -6,6 +6,9 @@ import { repliesOverLog } from '#libs/ingress/replies-over-log.js';
 import { levelLabel } from '#libs/runtime/jail/jail-level.js';
 import { INVOCATIONS } from '#libs/stream-log/topics.js';
 
+/** Runs that take longer to end are stopped, and run again by the next owner of their source. */
+const CLOSE_MS = 12_000;
+
 /** Role `runner`, any number of copies: step 2 of the path of an event. Steps 1 to 4 of the start are those of every role. */
 runRole('runner', openDistributed, async (role) => {
   const { config, plane, topics, urls, logger, metrics, reporter, closing, observeLag } = role;
@@ -19,7 +22,7 @@ runRole('runner', openDistributed, async (role) => {
   // 6. Runs and hooks, shared out by source; answers go back over the log to who waits.
   const replies = repliesOverLog(plane.engines.log, logger);
   const runner = await startRuns({ config, plane, topics, sandboxing, urls, replies, metrics, logger });
-  closing('runs', () => runner.close());
+  closing('runs', () => runner.close(CLOSE_MS));
 
   // 7. What it tells of itself.
   reporter.worksOff(() => runner.backlog());

@@ -84,7 +84,10 @@ const start = async (): Promise<void> => {
     eventsCleanUp(summaries, topics),
   ];
   const reactors = await startReactors(plane, reactions, onFailure);
-  const upkeep = await startUpkeep({ config, plane, sourceTopics, logger });
+  const upkeep = await startUpkeep({
+    ...{ config, plane, sourceTopics, logger },
+    settled: (sourceId) => dataPlane.runner.settled(sourceId),
+  });
   shutdown.add('upkeep', () => upkeep.stop());
   shutdown.add('reactors', async () => {
     await Promise.all(reactors.map((reactor) => reactor.stop()));
