@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { jest } from '@jest/globals';
 import { type MakeHarness } from '#libs/engines/conformance/harness.js';
 import { describeStreamLog, type LogUnderTest } from '#libs/engines/conformance/stream-log.suite.js';
 import { testBrokers } from './testing/test-brokers.js';
 import { openKafka, type KafkaStreamLog } from './index.js';
+
+// A broker makes and deletes a topic in tens of milliseconds of disk work, on a machine that may be busy.
+jest.setTimeout(120_000);
 
 /** Topics and groups under a prefix of their own, removed on close. */
 const harness: MakeHarness<LogUnderTest> = async () => {

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { all, follow, numberOf, record, records } from '#libs/engines/conformance/stream-log-harness.js';
 import { eventually } from '#libs/engines/conformance/eventually.js';
 import { Cluster } from './cluster.js';
@@ -10,6 +10,9 @@ import { Membership, type Agreement } from './membership.js';
 import { Offsets } from './offsets.js';
 import { testBrokers } from './testing/test-brokers.js';
 import { worldForEach } from './testing/kafka-world.js';
+
+// Dozens of topics are made and deleted, on a machine that may be busy.
+jest.setTimeout(120_000);
 
 const world = worldForEach();
 
