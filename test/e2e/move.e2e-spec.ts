@@ -27,7 +27,7 @@ beforeAll(async () => {
   scene = new MoveScene(target, receiver);
   await first.start();
   await scene.build();
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await scene.close();
   await first.close();
@@ -92,5 +92,5 @@ describe('sluice export and import', () => {
     expect([...scene.arrived].sort()).toEqual(['first', 'not yet routed', 'second', 'third']);
     expect((await scene.deliverLater()).size).toBe(1);
     expect(receiver.unsigned).toBe(0);
-  }, 300_000);
+  }, 400_000);
 });

@@ -87,10 +87,14 @@ export class MoveScene {
     await this.emit(['first', { id: 1 }], ['second', { id: 2 }], ['waits', { id: 3, name: 'later' }]);
     await this.countOn();
     await this.countOn();
-    await eventually('the attempts are listed', async () => {
-      const attempts = await Promise.all([webhook, failing].map(({ id }) => this.attemptsOf(id)));
-      return attempts.join() === '2,1' ? true : undefined;
-    });
+    await eventually(
+      'the attempts are listed',
+      async () => {
+        const attempts = await Promise.all([webhook, failing].map(({ id }) => this.attemptsOf(id)));
+        return attempts.join() === '2,1' ? true : undefined;
+      },
+      60_000,
+    );
   }
 
   /** What every later installation must answer too. */
