@@ -54,6 +54,7 @@ export const connect = ({ url, batchAppend }: ConnectOptions): Connection => {
 
 /** Of a readable stream: the client's are typed by another version of Node's types. */
 interface Drainable {
+  on(event: 'error', listener: (error: Error) => void): unknown;
   removeAllListeners(event: 'readable'): unknown;
   resume(): unknown;
 }
@@ -74,6 +75,8 @@ export async function* itemsOf<T>(read: StreamingRead<T>): AsyncGenerator<T, voi
 export const release = (read: Drainable, cancel: () => Promise<void>): void => {
   // Rejects only when the call was never made; the read itself has told that as its error.
   void Promise.allSettled([cancel()]);
+  // Nobody waits for it any more; an error without a listener would end the process.
+  read.on('error', () => undefined);
   read.removeAllListeners('readable');
   read.resume();
 };
