@@ -33,7 +33,10 @@ export interface RetentionSettings {
 
 const CONSUMED: Retention = { dropConsumed: true };
 
-const keptFor = ({ emitsAgeMs, emitsBytes }: RetentionSettings): Retention => ({ ageMs: emitsAgeMs, bytes: emitsBytes });
+const keptFor = ({ emitsAgeMs, emitsBytes }: RetentionSettings): Retention => ({
+  ageMs: emitsAgeMs,
+  bytes: emitsBytes,
+});
 
 export const perEmitterTopics = (settings: RetentionSettings): TopicPolicy => {
   const kept = keptFor(settings);
