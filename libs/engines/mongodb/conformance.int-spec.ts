@@ -43,7 +43,10 @@ describeLeases(
     return {
       process: () => {
         const own = time.process();
-        return { leases: new MongoLeases(db, { ttlMs: TTL_MS, onWarning, time: own }), crash: () => own.stop() };
+        return {
+          leases: new MongoLeases(time.db(db), { ttlMs: TTL_MS, onWarning, time: own }),
+          crash: () => own.stop(),
+        };
       },
       elapse: () => time.pass(3 * TTL_MS),
     };

@@ -3,7 +3,7 @@ import { type Db } from 'mongodb';
 import { SILENCE_MS } from '#libs/kernel/process-registry.js';
 import { MongoLeases } from './leases.js';
 import { MongoProcessRegistry } from './process-registry.js';
-import { steppedDb, type Around } from './testing/stepped-db.js';
+import { type Around } from './testing/stepped-db.js';
 import { openTestDatabase } from './testing/test-database.js';
 import { VirtualTime } from './testing/virtual-time.js';
 
@@ -14,8 +14,8 @@ let db: Db;
 let drop: () => Promise<void>;
 let time: VirtualTime;
 const warnings: string[] = [];
-const leasesOf = (around: Around = (_step, act) => act()): MongoLeases =>
-  new MongoLeases(steppedDb(db, around), {
+const leasesOf = (around?: Around): MongoLeases =>
+  new MongoLeases(time.db(db, around), {
     ttlMs: TTL,
     time: time.process(),
     onWarning: (text) => warnings.push(text),

@@ -1,21 +1,33 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { type Db } from 'mongodb';
 import { type MonotonicTime } from '../monotonic-time.js';
+import { steppedDb, type Around } from './stepped-db.js';
 
 interface Sleeper {
   readonly at: number;
   readonly wake: () => void;
 }
 
-/** Real ms after which a loop that does not sleep again is taken for one that ended. */
-const ENDED_MS = 1_500;
-
 /**
- * Time that passes when a spec says so: sleepers wake one after the other, each when the one before it has done what it
- * does between two sleeps (which takes real time: it asks a server).
+ * Time that passes when a spec says so. Sleepers wake one after the other, each when no request is under way any more:
+ * however slow the server, nobody's time goes by while he waits for it.
  */
 export class VirtualTime {
   private time = 0;
+  private requests = 0;
   private readonly sleepers = new Set<Sleeper>();
+
+  /** The database as those see it who live in this time. */
+  db(real: Db, around: Around = (_step, act) => act()): Db {
+    return steppedDb(real, async (step, act) => {
+      this.requests++;
+      try {
+        return await around(step, act);
+      } finally {
+        this.requests--;
+      }
+    });
+  }
 
   /** As one process has it. After `stop` nothing of that process wakes again. */
   process(): MonotonicTime & { stop(): void } {
@@ -26,6 +38,10 @@ export class VirtualTime {
       sleep: (ms, signal) =>
         new Promise((resolve) => {
           if (stopped) return;
+          if (signal.aborted) {
+            resolve();
+            return;
+          }
           const end = (): void => {
             this.sleepers.delete(sleeper);
             mine.delete(sleeper);
@@ -33,10 +49,6 @@ export class VirtualTime {
             resolve();
           };
           const sleeper = { at: this.time + ms, wake: end };
-          if (signal.aborted) {
-            resolve();
-            return;
-          }
           signal.addEventListener('abort', end);
           mine.add(sleeper);
           this.sleepers.add(sleeper);
@@ -49,17 +61,23 @@ export class VirtualTime {
   }
 
   async pass(ms: number): Promise<void> {
-    // Requests that are on their way come first.
-    await pause(20);
+    await this.settled();
     const until = this.time + ms;
     for (;;) {
       const next = [...this.sleepers].sort((a, b) => a.at - b.at)[0];
       if (!next || next.at > until) break;
       this.time = Math.max(this.time, next.at);
-      const before = this.sleepers.size;
       next.wake();
-      for (let waited = 0; this.sleepers.size < before && waited < ENDED_MS; waited += 2) await pause(2);
+      await this.settled();
     }
     this.time = until;
+  }
+
+  /** What follows a request begins in the same turn of the event loop: two quiet turns, and everybody sleeps. */
+  private async settled(): Promise<void> {
+    for (let quiet = 0; quiet < 2;) {
+      await pause(1);
+      quiet = this.requests === 0 ? quiet + 1 : 0;
+    }
   }
 }
