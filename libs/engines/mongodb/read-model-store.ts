@@ -20,6 +20,8 @@ import { Turns } from './turns.js';
 export interface MongoReadModelOptions {
   readonly clock: Clock;
   readonly onWarning: (text: string, fields: object) => void;
+  /** Batches of a generation from one look for old tombstones to the next. */
+  readonly batchesPerSweep?: number;
 }
 
 /** Longer than any owner of a read model can hang and then go on: until then a tombstone guards its id. */
@@ -146,7 +148,7 @@ export class MongoReadModelStore implements ReadModelStore {
         await this.attempt('take back what an overtaken batch inserted', batch, () => writer.withdraw(writes));
         throw new CheckpointConflict(schema.name, expected, await this.checkpointOf(batch));
       }
-      if (known.batch % BATCHES_PER_SWEEP === 0)
+      if (known.batch % (this.options.batchesPerSweep ?? BATCHES_PER_SWEEP) === 0)
         await this.attempt('sweep tombstones', batch, () => this.sweep(documents));
     } catch (error) {
       // What became of the writes is not known: the next batch takes a number that is greater than theirs.

@@ -22,6 +22,7 @@ const straight: Around = (_step, act) => act();
 const store = (around: Around = straight): MongoReadModelStore =>
   new MongoReadModelStore(steppedDb(db, around), {
     clock: { now: () => now },
+    batchesPerSweep: 20,
     onWarning: (text, fields) => {
       throw new Error(`${text}: ${JSON.stringify(fields)}`);
     },
@@ -295,10 +296,10 @@ describe('a tombstone', () => {
     const run = async (from: number, count: number): Promise<void> => {
       for (let i = from; i < from + count; i++) await owner.apply(batch(String(i), String(i + 1)));
     };
-    await run(3, 250);
+    await run(3, 20);
     expect(await tombstones()).toBe(5);
     now += 61 * 60_000;
-    await run(253, 250);
+    await run(23, 20);
     expect(await tombstones()).toBe(0);
   });
 
