@@ -12,6 +12,8 @@ const MAIN = join(ROOT, 'dist/test/engines/eventstore-stand-in/main.js');
 export interface StandInProcess {
   /** esdb://… */
   readonly url: string;
+  /** Of the process that runs now, or ran last. */
+  readonly pid: number;
   kill9(): Promise<void>;
   /** After `kill9`: the same port, the same files. */
   start(): Promise<void>;
@@ -36,6 +38,9 @@ export const startStandIn = async (): Promise<StandInProcess> => {
   };
   return {
     url: running.url,
+    get pid() {
+      return running.child.pid ?? -1;
+    },
     kill9: () => end('SIGKILL'),
     start: async () => {
       running = await launch(dir, port);

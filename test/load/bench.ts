@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, parse, resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { ROLES, type RoleName } from '#test/harness/deployment.js';
 import { ROOT } from '#test/harness/paths.js';
 import { describeMachine } from './machine.js';
 import { type Rig } from './measure.js';
@@ -8,9 +9,17 @@ import { PartProcess } from './part-process.js';
 import { type GeneratorApi, type SinkApi } from './parts.js';
 import { reportOf } from './report.js';
 import { runPlan, SCENARIOS, type Plan, type Scenario } from './scenarios.js';
+import { type TargetName } from './targets.js';
 
-interface Options extends Plan {
-  readonly out: string;
+interface Options extends Omit<Plan, 'roles' | 'targets' | 'scenarios'> {
+  readonly out?: string;
+  readonly targets?: Plan['targets'];
+  readonly scenarios?: Plan['scenarios'];
+  readonly deployment: 'embedded' | 'roles';
+  readonly copies: Partial<Readonly<Record<RoleName, number>>>;
+  readonly emitters: number;
+  readonly kafkaHeap: number;
+  readonly kafkaFlush: boolean;
 }
 
 const number = (text: string): number => {
@@ -28,10 +37,20 @@ const oneOf =
       return known;
     });
 
+const copiesOf = (text: string): Options['copies'] =>
+  Object.fromEntries(
+    text.split(',').map((pair) => {
+      const [name = '', count = ''] = pair.split('=');
+      const [role = name] = oneOf(ROLES)(name);
+      return [role, number(count)];
+    }),
+  );
+
 /** Overload is asked for by name: with the load on the same machine it measures the load as much as the target. */
-const DEFAULTS = SCENARIOS.filter((name) => name !== 'overload');
+const DEFAULTS = SCENARIOS.filter((name) => name !== 'overload' && name !== 'projector');
+const targetsOf = oneOf<TargetName>(['floor', 'Sluice', 'roles']);
 const today = new Date().toISOString().slice(0, 10);
-const options = new Command('bench')
+const given = new Command('bench')
   .description('Measures Sluice and the floor in turns; writes a Markdown table and the raw figures.')
   .option('--duration <seconds>', 'of each measurement', number, 10)
   .option('--memory-duration <seconds>', 'of the memory run', number, 300)
@@ -39,16 +58,37 @@ const options = new Command('bench')
   .option('--rate <events/s>', 'of the open loop', number, 100)
   .option('--connections <n>', 'of the closed loop', number, 64)
   .option('--sources <n>', 'to deploy in the scenario of that name', number, 1000)
-  .option('--scenarios <names>', `of ${SCENARIOS.join(', ')}`, oneOf<Scenario>(SCENARIOS), DEFAULTS)
-  .option('--targets <names>', 'floor, Sluice or both', oneOf(['floor', 'Sluice'] as const), ['floor', 'Sluice'])
+  .option('--scenarios <names>', `of ${SCENARIOS.join(', ')}`, oneOf<Scenario>(SCENARIOS))
+  .option('--targets <names>', 'of floor, Sluice, roles (default: floor and Sluice, and what is deployed)', targetsOf)
+  .addOption(
+    new Option('--deployment <kind>', 'roles: a process a role beside them, on engines of its own')
+      .choices(['embedded', 'roles'])
+      .default('embedded'),
+  )
+  .option('--copies <role=n,…>', 'processes of a role', copiesOf, {})
+  .option('--emitters <n>', 'of the roles: sources that the load is spread over, each with a webhook', number, 1)
+  .option('--kafka-heap <MB>', 'of the broker', number, 512)
+  .option('--no-kafka-flush', 'appends do not wait for the disk, as in a cluster with three copies of each topic')
   .addOption(new Option('--client <kind>', 'of the load').choices(['raw', 'undici']).default('undici'))
   .option(
     '--out <file>',
-    'Markdown; the raw figures go beside it as .json',
-    join('docs/performance/results', `${today}.md`),
+    'Markdown; the raw figures go beside it as .json (default: by date, in docs/performance/results)',
   )
   .parse()
   .opts<Options>();
+
+/** Start-up by npm, engine and routing are of the embedded product. */
+const ROLES_DEFAULTS: readonly Scenario[] = ['steady', 'saturation', 'memory', 'projector', 'sources'];
+
+const { deployment, copies, emitters, kafkaHeap, kafkaFlush } = given;
+const hasRoles = deployment === 'roles';
+const out = given.out ?? join('docs/performance/results', `${today}${hasRoles ? '-roles' : ''}.md`);
+const plan: Plan = {
+  ...given,
+  targets: given.targets ?? (hasRoles ? ['floor', 'Sluice', 'roles'] : ['floor', 'Sluice']),
+  scenarios: given.scenarios ?? (hasRoles ? ROLES_DEFAULTS : DEFAULTS),
+  roles: { copies, emitters, kafkaHeapMb: kafkaHeap, kafkaFlush },
+};
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -62,14 +102,14 @@ const bench = async (): Promise<void> => {
     generator: await PartProcess.start<GeneratorApi>('./load-generator.js'),
   };
   try {
-    const results = await runPlan(options, rig, say);
-    const report = reportOf(machine, options, results);
-    const file = resolve(ROOT, options.out);
+    const results = await runPlan(plan, rig, say);
+    const report = reportOf(machine, plan, results);
+    const file = resolve(ROOT, out);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, report);
     const { dir, name } = parse(file);
-    writeFileSync(join(dir, `${name}.json`), `${JSON.stringify({ machine, options, results }, null, 2)}\n`);
-    say(`\n${report}\nwritten to ${options.out}`);
+    writeFileSync(join(dir, `${name}.json`), `${JSON.stringify({ machine, options: plan, results }, null, 2)}\n`);
+    say(`\n${report}\nwritten to ${out}`);
   } finally {
     await rig.generator.stop();
     await rig.sink.stop();

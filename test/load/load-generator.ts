@@ -10,17 +10,21 @@ const REST_MS = 100;
 /** Answers still out at the end of a run are waited for this long. */
 const LAST_ANSWERS_MS = 30_000;
 
+interface Way {
+  readonly connection: Connection;
+  readonly head: string;
+  readonly path: string;
+}
+
 /** One measurement. Ids count up from 0; every body is 1,024 bytes of JSON. */
 class Run {
-  private readonly connections: Connection[];
+  private readonly ways: readonly Way[];
   private readonly answerTimes = newHistogram();
   private readonly unacknowledged: number[] = [];
   private readonly cpuStart = process.cpuUsage();
   private readonly startedAt = monotonicUs();
   private readonly from: number;
   private readonly to: number;
-  private readonly head: string;
-  private readonly path: string;
   private sent = 0;
   private acknowledged = 0;
   private refused = 0;
@@ -28,22 +32,17 @@ class Run {
   private out = 0;
 
   constructor(private readonly options: LoadOptions) {
-    const { hostname, port, pathname } = new URL(options.url);
     this.from = this.startedAt + options.warmUpMs * 1_000;
     this.to = this.from + options.durationMs * 1_000;
-    this.head =
-      `POST ${pathname} HTTP/1.1\r\nhost: ${hostname}:${port}\r\n` +
-      `content-type: application/json\r\ncontent-length: ${BODY_BYTES}\r\n\r\n`;
-    this.path = pathname;
-    const Kind = options.client === 'undici' ? UndiciConnection : RawConnection;
-    this.connections = Array.from({ length: options.connections }, () => new Kind(hostname, Number(port)));
+    const { urls } = options;
+    this.ways = Array.from({ length: options.connections }, (_, n) => this.wayTo(urls[n % urls.length] ?? ''));
   }
 
   async measure(): Promise<LoadResult> {
-    if (this.options.rate === undefined) this.connections.forEach((connection) => this.sendAgain(connection));
+    if (this.options.rate === undefined) this.ways.forEach((way) => this.sendAgain(way));
     else await this.sendAtRate(this.options.rate);
     await this.lastAnswers();
-    this.connections.forEach((connection) => connection.close());
+    this.ways.forEach(({ connection }) => connection.close());
     return {
       sent: this.sent,
       acknowledged: this.acknowledged,
@@ -57,13 +56,22 @@ class Run {
     };
   }
 
+  private wayTo(url: string): Way {
+    const { hostname, port, pathname } = new URL(url);
+    const head =
+      `POST ${pathname} HTTP/1.1\r\nhost: ${hostname}:${port}\r\n` +
+      `content-type: application/json\r\ncontent-length: ${BODY_BYTES}\r\n\r\n`;
+    const Kind = this.options.client === 'undici' ? UndiciConnection : RawConnection;
+    return { connection: new Kind(hostname, Number(port)), head, path: pathname };
+  }
+
   /** Closed loop. */
-  private sendAgain(connection: Connection): void {
+  private sendAgain(way: Way): void {
     const now = monotonicUs();
     if (now >= this.to) return;
-    this.send(connection, now, (status) => {
-      if (status === 200) this.sendAgain(connection);
-      else setTimeout(() => this.sendAgain(connection), REST_MS);
+    this.send(way, now, (status) => {
+      if (status === 200) this.sendAgain(way);
+      else setTimeout(() => this.sendAgain(way), REST_MS);
     });
   }
 
@@ -73,15 +81,15 @@ class Run {
    */
   private async sendAtRate(rate: number): Promise<void> {
     const total = Math.floor(((this.to - this.startedAt) / 1_000_000) * rate);
-    const free = [...this.connections];
+    const free = [...this.ways];
     let next = 0;
     const sendDue = (): void => {
       const due = Math.min(total, Math.floor(((monotonicUs() - this.startedAt) / 1_000_000) * rate) + 1);
       while (next < due) {
-        const connection = free.pop();
-        if (!connection) return;
-        this.send(connection, this.startedAt + (next++ / rate) * 1_000_000, () => {
-          free.push(connection);
+        const way = free.pop();
+        if (!way) return;
+        this.send(way, this.startedAt + (next++ / rate) * 1_000_000, () => {
+          free.push(way);
           sendDue();
         });
       }
@@ -97,11 +105,11 @@ class Run {
     });
   }
 
-  private send(connection: Connection, intended: number, then: (status: number) => void): void {
+  private send({ connection, head, path }: Way, intended: number, then: (status: number) => void): void {
     const id = this.sent++;
     const third = this.thirdOf(intended);
     this.out++;
-    connection.send({ head: this.head, path: this.path, body: this.body(id, third, intended) }, (status) => {
+    connection.send({ head, path, body: this.body(id, third, intended) }, (status) => {
       this.out--;
       if (status === 200) this.acknowledged++;
       else this.unacknowledged.push(id);

@@ -1,12 +1,12 @@
 import { request } from 'undici';
-import { ApiClient, endpointOf, type Source } from '#test/harness/api-client.js';
-import { Server } from '#test/harness/server.js';
+import { endpointOf, type Source } from '#test/harness/api-client.js';
 import { eventually } from '#test/harness/wait.js';
 import { type PartProcess } from './part-process.js';
 import { BODY_BYTES, type SinkApi } from './parts.js';
 import { monotonicUs } from './monotonic.js';
-import { treePssMb, treeUsage, type TreeUsage } from './process-tree.js';
-import { RELAY_COMPONENT } from './targets.js';
+import { totalOf, usageOf } from './part-usage.js';
+import { treePssMb, type TreeUsage } from './process-tree.js';
+import { RELAY_COMPONENT, type Installation } from './targets.js';
 
 export interface ManySourcesFigures {
   readonly sources: number;
@@ -28,27 +28,27 @@ const PARALLEL = 4;
 const RUN = 1_000_000;
 
 /** Deploys many sources of one component, each subscribed by one webhook; then each gets one event. */
-export const measureManySources = async (sink: PartProcess<SinkApi>, count: number): Promise<ManySourcesFigures> => {
-  const server = new Server();
-  const api = new ApiClient(server);
+export const measureManySources = async (
+  sink: PartProcess<SinkApi>,
+  installation: Installation,
+  count: number,
+): Promise<ManySourcesFigures> => {
   try {
-    await server.start();
-    return await deployAndPost(server, api, sink, count);
+    return await deployAndPost(installation, sink, count);
   } finally {
-    await api.close();
-    await server.close();
+    await installation.close();
   }
 };
 
 const deployAndPost = async (
-  server: Server,
-  api: ApiClient,
+  { server, api, parts, restart }: Installation,
   sink: PartProcess<SinkApi>,
   count: number,
 ): Promise<ManySourcesFigures> => {
+  const usage = (): TreeUsage => totalOf(usageOf(parts()));
   const component = await api.createComponent(RELAY_COMPONENT);
   const webhook = await api.createWebhook(sink.url);
-  const before = treeUsage(server.pid);
+  const before = usage();
   const sources: Source[] = [];
   const startedAt = performance.now();
   let slowestMs = 0;
@@ -60,7 +60,7 @@ const deployAndPost = async (
     sources.push(source);
   });
   const seconds = (performance.now() - startedAt) / 1000;
-  const after = treeUsage(server.pid);
+  const after = usage();
 
   await sink.call('begin', { run: RUN });
   await inParallel(count, async (id) => {
@@ -73,9 +73,9 @@ const deployAndPost = async (
   const arrived = async (): Promise<number> => sink.call('count', undefined);
   await eventually(`${count} events at the sink`, async () => ((await arrived()) >= count ? true : undefined), 120_000);
   const delivered = await arrived();
-  const afterEvents = treeUsage(server.pid);
-  const afterEventsPssMb = treePssMb(server.pid);
-  await server.restart();
+  const afterEvents = usage();
+  const afterEventsPssMb = parts().reduce((sum, { pid }) => sum + treePssMb(pid), 0);
+  const restartMs = await restart();
   return {
     sources: count,
     seconds,
@@ -86,7 +86,7 @@ const deployAndPost = async (
     delivered,
     afterEvents,
     afterEventsPssMb,
-    restartMs: server.readyMs,
+    restartMs,
   };
 };
 

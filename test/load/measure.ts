@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type PartProcess } from './part-process.js';
 import { type GeneratorApi, type LoadOptions, type Quantiles, type SinkApi } from './parts.js';
-import { treeUsage } from './process-tree.js';
+import { cpuSince, totalOf, usageOf, type PartUsage } from './part-usage.js';
+import { storesSince, type StorePerEvent } from './store-figures.js';
 import { type Target } from './targets.js';
 
 export interface Figures {
@@ -27,6 +28,10 @@ export interface Figures {
   readonly processes: number;
   readonly rssBeforeMb: { readonly main: number; readonly children: number };
   readonly rssAfterMb: { readonly main: number; readonly children: number };
+  /** What each part of the target used: CPU µs a delivered event, and its memory afterwards. */
+  readonly parts: readonly PartUsage[];
+  /** Records, bytes and writes an event. */
+  readonly stores?: StorePerEvent;
 }
 
 export interface Rig {
@@ -34,7 +39,7 @@ export interface Rig {
   readonly generator: PartProcess<GeneratorApi>;
 }
 
-export type LoadShape = Omit<LoadOptions, 'url' | 'run'>;
+export type LoadShape = Omit<LoadOptions, 'urls' | 'run'>;
 
 const NO_PROGRESS_MS = 20_000;
 let runs = 0;
@@ -43,14 +48,16 @@ let runs = 0;
 export const measure = async ({ sink, generator }: Rig, target: Target, shape: LoadShape): Promise<Figures> => {
   const run = ++runs;
   await sink.call('begin', { run });
-  const before = treeUsage(target.pid);
-  const load = await generator.call('load', { ...shape, url: target.url, run });
+  const storesBefore = await target.stores?.();
+  const before = usageOf(target.parts());
+  const load = await generator.call('load', { ...shape, urls: target.urls, run });
   const loadEnded = performance.now();
   await drained(sink, load.acknowledged);
   const drainMs = performance.now() - loadEnded;
-  const after = treeUsage(target.pid);
+  const after = usageOf(target.parts());
   const { from, to } = load;
   const sunk = await sink.call('report', { total: load.sent, from, to });
+  const storesAfter = await target.stores?.();
   const unacknowledged = new Set(load.unacknowledged);
   const each = (us: number): number => us / Math.max(1, sunk.distinct);
   return {
@@ -68,13 +75,20 @@ export const measure = async ({ sink, generator }: Rig, target: Target, shape: L
     lastThirdMs: sunk.lastThirdMs,
     answerMs: load.answerMs,
     drainMs,
-    cpuUsPerEvent: each(after.cpuUs - before.cpuUs),
+    cpuUsPerEvent: each(totalOf(after).cpuUs - totalOf(before).cpuUs),
     loadCpuUsPerEvent: each(load.cpuUs),
     sinkCpuUsPerEvent: each(sunk.cpuUs),
-    processes: after.processes,
-    rssBeforeMb: { main: before.mainRssMb, children: before.childrenRssMb },
-    rssAfterMb: { main: after.mainRssMb, children: after.childrenRssMb },
+    processes: totalOf(after).processes,
+    rssBeforeMb: rssOf(before),
+    rssAfterMb: rssOf(after),
+    parts: cpuSince(before, after).map((part) => ({ ...part, cpuUs: each(part.cpuUs) })),
+    ...(storesBefore && storesAfter ? { stores: storesSince(storesBefore, storesAfter, sunk.distinct) } : {}),
   };
+};
+
+const rssOf = (parts: readonly PartUsage[]): { main: number; children: number } => {
+  const { mainRssMb, childrenRssMb } = totalOf(parts);
+  return { main: mainRssMb, children: childrenRssMb };
 };
 
 const drained = async (sink: PartProcess<SinkApi>, acknowledged: number): Promise<void> => {

@@ -1,6 +1,6 @@
 import { measure, type Figures, type LoadShape, type Rig } from './measure.js';
-import { treeUsage } from './process-tree.js';
-import { type SluiceTarget } from './targets.js';
+import { totalOf, usageOf } from './part-usage.js';
+import { type Target } from './targets.js';
 
 export interface MemorySample {
   readonly second: number;
@@ -21,12 +21,12 @@ export interface MemoryFigures {
 const SAMPLES = 60;
 
 /** Closed-loop load for minutes, with the memory read all along. */
-export const measureMemory = async (rig: Rig, target: SluiceTarget, shape: LoadShape): Promise<MemoryFigures> => {
+export const measureMemory = async (rig: Rig, target: Target, shape: LoadShape): Promise<MemoryFigures> => {
   const samples: MemorySample[] = [];
   const startedAt = performance.now();
   const sampler = setInterval(
     () => {
-      const { mainRssMb, childrenRssMb } = treeUsage(target.pid);
+      const { mainRssMb, childrenRssMb } = totalOf(usageOf(target.parts()));
       const second = (performance.now() - startedAt) / 1000;
       samples.push({ second, mainMb: mainRssMb, childrenMb: childrenRssMb });
     },

@@ -3,7 +3,8 @@
 export type ClientKind = 'raw' | 'undici';
 
 export interface LoadOptions {
-  readonly url: string;
+  /** Endpoints; connections are shared out among them. */
+  readonly urls: readonly string[];
   /** Tells one measurement from the next, in every body. */
   readonly run: number;
   readonly durationMs: number;

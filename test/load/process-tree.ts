@@ -5,6 +5,8 @@ export interface TreeUsage {
   readonly processes: number;
   /** User and system time in microseconds, in steps of 10 ms; children that have ended are counted with their parent. */
   readonly cpuUs: number;
+  /** Of the process itself, without its descendants. */
+  readonly mainCpuUs: number;
   readonly mainRssMb: number;
   readonly childrenRssMb: number;
 }
@@ -12,7 +14,9 @@ export interface TreeUsage {
 interface Stat {
   readonly pid: number;
   readonly parent: number;
-  readonly ticks: number;
+  /** Of the process itself, and of its children that have ended. */
+  readonly ownTicks: number;
+  readonly reapedTicks: number;
   readonly rssPages: number;
 }
 
@@ -24,7 +28,8 @@ export const treeUsage = (pid: number): TreeUsage => {
   const rss = (stats: readonly Stat[]): number => stats.reduce((sum, { rssPages }) => sum + rssPages * PAGE_MB, 0);
   return {
     processes: tree.length,
-    cpuUs: tree.reduce((sum, { ticks }) => sum + ticks * TICK_US, 0),
+    cpuUs: tree.reduce((sum, { ownTicks, reapedTicks }) => sum + (ownTicks + reapedTicks) * TICK_US, 0),
+    mainCpuUs: (tree[0]?.ownTicks ?? 0) * TICK_US,
     mainRssMb: rss(tree.slice(0, 1)),
     childrenRssMb: rss(tree.slice(1)),
   };
@@ -76,5 +81,6 @@ const readStat = (pid: number): Stat[] => {
     .split(' ')
     .map(Number);
   const field = (number: number): number => fields[number - 3] ?? 0;
-  return [{ pid, parent: field(4), ticks: field(14) + field(15) + field(16) + field(17), rssPages: field(24) }];
+  const [ownTicks, reapedTicks] = [field(14) + field(15), field(16) + field(17)];
+  return [{ pid, parent: field(4), ownTicks, reapedTicks, rssPages: field(24) }];
 };

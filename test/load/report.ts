@@ -1,7 +1,10 @@
 import { type Machine } from './machine.js';
 import { type Figures } from './measure.js';
 import { median } from './memory.js';
+import { type PartUsage } from './part-usage.js';
 import { type Plan, type Results } from './scenarios.js';
+import { type StorePerEvent } from './store-figures.js';
+import { type TargetName } from './targets.js';
 
 /** The results as Markdown. Medians of the rounds; loss, duplicates and failures are sums, worst cases are maxima. */
 export const reportOf = (machine: Machine, plan: Plan, results: Results): string =>
@@ -12,10 +15,15 @@ export const reportOf = (machine: Machine, plan: Plan, results: Results): string
       `${machine.memoryGb} GB, data on ${machine.filesystem}; load average before the start ${machine.loadBefore}. ` +
       `${plan.rounds} rounds of ${plan.duration} s a measurement, floor and Sluice in turns, load by ${plan.client} client. Method: ../README.md.`,
     '',
+    ...rolesPreface(plan),
     ...startSection(results),
     ...loadSection(`At ${plan.rate} events/s (open loop)`, results.steady),
     ...loadSection(`At saturation (closed loop, ${plan.connections} connections)`, results.saturation),
     ...loadSection('Overload (open loop, 1.5 × what was delivered at saturation)', results.overload),
+    ...partsSection(results),
+    ...storesSection(results),
+    ...projectorSection(results),
+    ...rolesStartSection(results),
     ...memorySection(results),
     ...sourcesSection(results),
     ...outputSection('Engine', results.engine),
@@ -87,16 +95,130 @@ const ROWS: readonly Row[] = [
   ['CPU µs an event of the sink', (f) => f.sinkCpuUsPerEvent, median, 0, false],
 ];
 
+const COLUMNS: readonly (readonly [target: TargetName, title: string])[] = [
+  ['floor', 'floor'],
+  ['Sluice', 'Sluice'],
+  ['roles', 'roles'],
+];
+
 const loadSection = (title: string, all: readonly Figures[]): string[] => {
   if (all.length === 0) return [];
-  const floor = all.filter(({ target }) => target === 'floor');
-  const sluice = all.filter(({ target }) => target === 'Sluice');
-  const rows = ROWS.map(([name, of, over, digits, ratio]) => {
-    const a = floor.length === 0 ? NaN : over(floor.map(of));
-    const b = sluice.length === 0 ? NaN : over(sluice.map(of));
-    return [name, shown(a, digits), shown(b, digits), ratio ? shown(b / a, 2) : ''];
+  const of = (name: TargetName): readonly Figures[] => all.filter(({ target }) => target === name);
+  // Floor and Sluice keep their place also when only one of them was measured.
+  const columns = COLUMNS.filter(([name]) => name !== 'roles' || of(name).length > 0);
+  const rows = ROWS.map(([name, read, over, digits, ratio]) => {
+    const values = columns.map(([target]) => (of(target).length === 0 ? NaN : over(of(target).map(read))));
+    const [floor = NaN, ...rest] = values;
+    return [
+      name,
+      ...values.map((value) => shown(value, digits)),
+      ...rest.map((value) => (ratio ? shown(value / floor, 2) : '')),
+    ];
   });
-  return [`## ${title}`, '', ...table([['', 'floor', 'Sluice', 'Sluice ÷ floor'], ...rows])];
+  const titles = columns.map(([, text]) => text);
+  const head = ['', ...titles, ...titles.slice(1).map((text) => `${text} ÷ floor`)];
+  return [`## ${title}`, '', ...table([head, ...rows])];
+};
+
+const rolesPreface = ({ targets, roles }: Plan): string[] => {
+  if (!targets.includes('roles')) return [];
+  const { copies, emitters, kafkaHeapMb, kafkaFlush } = roles;
+  const more = Object.entries(copies).map(([role, count]) => `${count} × ${role}`);
+  return [
+    '`Sluice` is the standalone server on the embedded engines; `roles` a process a role on Kafka (real), FerretDB on ' +
+      'SQLite (instead of MongoDB) and a stand-in for EventStoreDB, all on the same machine as load, sink and floor. ' +
+      `${more.length === 0 ? 'One process a role' : `${more.join(', ')}, one of each other role`}; ` +
+      `${emitters} source${emitters === 1 ? '' : 's'}, each with a webhook of its own; broker with ${kafkaHeapMb} MB heap, appends ` +
+      `${kafkaFlush ? 'wait for the disk (as docker-compose.yml has it for one broker)' : 'do not wait for the disk'}. ` +
+      'Roles were measured after the others, alone on the machine, after a load of 15 s that is not counted.',
+    '',
+  ];
+};
+
+/** CPU and memory of each part of the roles, and of the standalone server. */
+const partsSection = ({ steady, saturation }: Results): string[] => {
+  const of = (all: readonly Figures[]) => all.filter(({ target }) => target === 'roles').map(({ parts }) => parts);
+  const [slow, fast] = [of(steady), of(saturation)];
+  const names = [...new Set([...slow, ...fast].flat().map(({ name }) => name))];
+  if (names.length === 0) return [];
+  const over = (rounds: readonly (readonly PartUsage[])[], name: string, read: (part: PartUsage) => number): number =>
+    median(rounds.map((parts) => sum(parts.filter((part) => part.name === name).map(read))));
+  const row = (name: string): number[] => [
+    over(slow, name, ({ cpuUs }) => cpuUs),
+    over(fast, name, ({ cpuUs }) => cpuUs),
+    over(fast.length > 0 ? fast : slow, name, ({ rssMb }) => rssMb),
+  ];
+  const rows = names.map((name) => ({ name, values: row(name) }));
+  const totals = [0, 1, 2].map((column) => sum(rows.map(({ values }) => values[column] ?? NaN)));
+  return [
+    '## Roles: where it goes',
+    '',
+    ...table([
+      ['', 'CPU µs an event, steady', 'CPU µs an event, saturation', 'RSS after, MB'],
+      ...rows.map(({ name, values }) => [name, ...values.map((value) => shown(value))]),
+      ['all', ...totals.map((value) => shown(value))],
+    ]),
+  ];
+};
+
+/** Of a single source: with many, each has commits of its own, of fewer runs each. */
+const storesSection = ({ steady, saturation }: Results): string[] => {
+  const of = (all: readonly Figures[]) => all.flatMap(({ stores }) => stores ?? []);
+  const [slow, fast] = [of(steady), of(saturation)];
+  if (slow.length + fast.length === 0) return [];
+  const kinds = [...new Set([...slow, ...fast].flatMap(({ topics }) => Object.keys(topics)))];
+  const models = [...new Set([...slow, ...fast].flatMap(({ batches }) => Object.keys(batches)))];
+  const row = (name: string, read: (stores: StorePerEvent) => number, digits: number): string[] => [
+    name,
+    shown(median(slow.map(read)), digits),
+    shown(median(fast.map(read)), digits),
+  ];
+  return [
+    '## Roles: what an event writes',
+    '',
+    ...table([
+      ['an event', 'steady', 'saturation'],
+      ...kinds.flatMap((kind) => [
+        row(`Kafka: records on ${kind}`, ({ topics }) => topics[kind]?.records ?? 0, 2),
+        row(`… bytes of their log, one copy`, ({ topics }) => topics[kind]?.bytes ?? 0, 0),
+      ]),
+      row('MongoDB: commits of run journals', ({ journalCommits }) => journalCommits, 4),
+      ...models.map((name) => row(`MongoDB: batches of ${name}`, ({ batches }) => batches[name] ?? 0, 4)),
+    ]),
+  ];
+};
+
+const projectorSection = ({ projector }: Results): string[] => {
+  if (!projector) return [];
+  const { events, summaries, attempts, projectorCpuUs, ferretDbCpuUs } = projector;
+  return [
+    '## Roles: the one owner of a read model',
+    '',
+    `The projector was stopped, ${shown(events)} events went through, and it was started again, alone on the machine: ` +
+      `event summaries ${shown(summaries.perSecond)}/s, attempts ${shown(attempts.perSecond)}/s, both at once; ` +
+      `CPU µs an event: projector ${shown(projectorCpuUs)}, FerretDB ${shown(ferretDbCpuUs)}.`,
+    '',
+  ];
+};
+
+const rolesStartSection = ({ rolesStart }: Results): string[] => {
+  if (!rolesStart) return [];
+  const { enginesMs, readyMs, idle } = rolesStart;
+  const listed = (ms: Readonly<Record<string, number>>): string =>
+    Object.entries(ms)
+      .map(([name, value]) => `${name} ${shown(value)}`)
+      .join(', ');
+  return [
+    '## Roles: start, and nothing to do',
+    '',
+    `Engines, ms until they listen, one after the other: ${listed(enginesMs)}. Roles, all started at once, ms until ready: ${listed(readyMs)}.`,
+    '',
+    ...table([
+      ['', 'CPU when idle, % of a core', 'RSS when idle, MB'],
+      ...idle.map(({ name, cpuUs, rssMb }) => [name, shown(cpuUs / 10_000, 1), shown(rssMb)]),
+      ['all', shown(sum(idle.map(({ cpuUs }) => cpuUs)) / 10_000, 1), shown(sum(idle.map(({ rssMb }) => rssMb)))],
+    ]),
+  ];
 };
 
 const memorySection = ({ memory }: Results): string[] => {

@@ -6,8 +6,10 @@ import { measureManySources, type ManySourcesFigures } from './many-sources.js';
 import { measure, type Figures, type LoadShape, type Rig } from './measure.js';
 import { measureMemory, median, type MemoryFigures } from './memory.js';
 import { type ClientKind } from './parts.js';
+import { measureProjector, type ProjectorFigures } from './projector-limit.js';
+import { openRoles, startRoles, type RolesOptions, type RolesStart } from './roles-target.js';
 import { measureStart, type StartFigures } from './startup.js';
-import { startFloor, startSluice, type SluiceTarget, type Target } from './targets.js';
+import { openSluice, startFloor, startSluice, type ServingTarget, type Target, type TargetName } from './targets.js';
 
 export const SCENARIOS = [
   'startup',
@@ -16,6 +18,7 @@ export const SCENARIOS = [
   'overload',
   'memory',
   'sources',
+  'projector',
   'engine',
   'routing',
 ] as const;
@@ -23,7 +26,7 @@ export type Scenario = (typeof SCENARIOS)[number];
 
 export interface Plan {
   readonly scenarios: readonly Scenario[];
-  readonly targets: readonly Target['name'][];
+  readonly targets: readonly TargetName[];
   /** Seconds of each measurement. */
   readonly duration: number;
   readonly memoryDuration: number;
@@ -33,6 +36,8 @@ export interface Plan {
   readonly connections: number;
   readonly sources: number;
   readonly client: ClientKind;
+  /** Of the target `roles`. */
+  readonly roles: RolesOptions;
 }
 
 export interface Results {
@@ -41,6 +46,8 @@ export interface Results {
   readonly saturation: readonly Figures[];
   readonly overload: readonly Figures[];
   readonly memory?: MemoryFigures;
+  readonly rolesStart?: RolesStart;
+  readonly projector?: ProjectorFigures;
   /** `/metrics` of Sluice after the loads. */
   readonly metrics?: string;
   readonly sources?: ManySourcesFigures;
@@ -50,6 +57,7 @@ export interface Results {
 }
 
 const WARM_UP_MS = 3_000;
+const ROLES_WARM_UP_MS = 15_000;
 const IDLE_MS = 5_000;
 /** The open loop may have this many requests out before it has to queue. */
 const OPEN_LOOP_CONNECTIONS = 256;
@@ -67,8 +75,7 @@ export const runPlan = async (plan: Plan, rig: Rig, say: Say): Promise<Results> 
     }
   }
   const loads = await runLoads(plan, rig, say);
-  const wantsSources = has('sources') && plan.targets.includes('Sluice');
-  const sources = wantsSources ? await measureManySources(rig.sink, plan.sources) : undefined;
+  const sources = has('sources') ? await manySources(plan, rig) : undefined;
   if (sources) say(`sources   ${sources.sources} deployed in ${sources.seconds.toFixed(1)} s`);
   const engine = has('engine') ? await microBenchmark('./engine-bench.js', say) : undefined;
   const routing = has('routing') ? await microBenchmark('./routing-bench.js', say) : undefined;
@@ -81,14 +88,22 @@ export const runPlan = async (plan: Plan, rig: Rig, say: Say): Promise<Results> 
   };
 };
 
-/** Floor and Sluice side by side, measured in turns, so that what the machine does meanwhile meets both. */
-const runLoads = async (
-  plan: Plan,
-  rig: Rig,
-  say: Say,
-): Promise<Pick<Results, 'steady' | 'saturation' | 'overload' | 'memory' | 'metrics'>> => {
-  const results = { steady: [] as Figures[], saturation: [] as Figures[], overload: [] as Figures[] };
+const manySources = async (plan: Plan, { sink }: Rig): Promise<ManySourcesFigures | undefined> => {
+  if (plan.targets.includes('roles')) return measureManySources(sink, await openRoles(plan.roles), plan.sources);
+  return plan.targets.includes('Sluice') ? measureManySources(sink, await openSluice(), plan.sources) : undefined;
+};
+
+type Loads = Pick<Results, 'steady' | 'saturation' | 'overload' | 'memory' | 'metrics' | 'rolesStart' | 'projector'>;
+type LoadFigures = Record<'steady' | 'saturation' | 'overload', Figures[]>;
+
+/**
+ * Floor and Sluice side by side, measured in turns, so that what the machine does meanwhile meets both. The roles come
+ * after them, alone on the machine: with nothing to do, they and their engines still take a share of it.
+ */
+const runLoads = async (plan: Plan, rig: Rig, say: Say): Promise<Loads> => {
+  const results: LoadFigures = { steady: [], saturation: [], overload: [] };
   const running: Target[] = [];
+  let ofSluice: Partial<Loads> = {};
   try {
     if (plan.targets.includes('floor')) running.push(await startFloor(rig.sink.url));
     const sluice = plan.targets.includes('Sluice') ? await startSluice(rig.sink.url) : undefined;
@@ -97,23 +112,53 @@ const runLoads = async (
       const order = round % 2 === 1 ? running : [...running].reverse();
       for (const target of order) await measureRound(plan, rig, target, round, results, say);
     }
-    const memory = sluice && plan.scenarios.includes('memory') ? await minutes(plan, rig, sluice, say) : undefined;
-    const metrics = sluice ? (await sluice.api.call('GET', '/metrics')).text : undefined;
-    return { ...results, ...(memory ? { memory } : {}), ...(metrics === undefined ? {} : { metrics }) };
+    const isLast = !plan.targets.includes('roles');
+    if (sluice && isLast) ofSluice = await afterLoads(plan, rig, sluice, say);
   } finally {
     for (const target of running.reverse()) await target.stop();
   }
+  const ofRoles = plan.targets.includes('roles') ? await runRoles(plan, rig, results, say) : {};
+  return { ...results, ...ofSluice, ...ofRoles };
 };
+
+const runRoles = async (plan: Plan, rig: Rig, results: LoadFigures, say: Say): Promise<Partial<Loads>> => {
+  const roles = await startRoles(rig.sink.url, plan.roles);
+  try {
+    say(`roles     started: ${JSON.stringify(roles.started)}`);
+    // The broker's virtual machine compiles as it goes: the first load is not counted.
+    await measure(rig, roles, { ...timing(plan), durationMs: ROLES_WARM_UP_MS, connections: plan.connections });
+    for (let round = 1; round <= plan.rounds; round++) await measureRound(plan, rig, roles, round, results, say);
+    const others = await afterLoads(plan, rig, roles, say);
+    const shape = { ...timing(plan), connections: plan.connections };
+    const projector = plan.scenarios.includes('projector') ? await measureProjector(rig, roles, shape) : undefined;
+    if (projector) say(`projector ${JSON.stringify(projector)}`);
+    return { rolesStart: roles.started, ...others, ...(projector ? { projector } : {}) };
+  } finally {
+    await roles.stop();
+  }
+};
+
+const afterLoads = async (plan: Plan, rig: Rig, target: ServingTarget, say: Say): Promise<Partial<Loads>> => {
+  const memory = plan.scenarios.includes('memory') ? await minutes(plan, rig, target, say) : undefined;
+  const metrics = (await target.api.call('GET', '/metrics')).text;
+  return { metrics, ...(memory ? { memory } : {}) };
+};
+
+const timing = ({ duration, client }: Plan): Pick<LoadShape, 'durationMs' | 'warmUpMs' | 'client'> => ({
+  durationMs: duration * 1000,
+  warmUpMs: WARM_UP_MS,
+  client,
+});
 
 const measureRound = async (
   plan: Plan,
   rig: Rig,
   target: Target,
   round: number,
-  results: { steady: Figures[]; saturation: Figures[]; overload: Figures[] },
+  results: LoadFigures,
   say: Say,
 ): Promise<void> => {
-  const timed = { durationMs: plan.duration * 1000, warmUpMs: WARM_UP_MS, client: plan.client };
+  const timed = timing(plan);
   const take = async (name: 'steady' | 'saturation' | 'overload', shape: LoadShape): Promise<void> => {
     if (!plan.scenarios.includes(name)) return;
     const figures = await measure(rig, target, shape);
@@ -128,7 +173,7 @@ const measureRound = async (
   await take('overload', { ...timed, connections: OPEN_LOOP_CONNECTIONS, rate });
 };
 
-const minutes = async (plan: Plan, rig: Rig, target: SluiceTarget, say: Say): Promise<MemoryFigures> => {
+const minutes = async (plan: Plan, rig: Rig, target: ServingTarget, say: Say): Promise<MemoryFigures> => {
   const durationMs = plan.memoryDuration * 1000;
   const memory = await measureMemory(rig, target, {
     durationMs,

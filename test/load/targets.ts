@@ -1,13 +1,21 @@
 import { ApiClient, endpointOf } from '#test/harness/api-client.js';
-import { Server } from '#test/harness/server.js';
+import { Server, type TestServer } from '#test/harness/server.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { PartProcess } from './part-process.js';
+import { type Part } from './part-usage.js';
+import { type StoreTotals } from './store-figures.js';
+
+/** `Sluice` is the standalone server on the embedded engines, `roles` a process a role on the distributed ones. */
+export type TargetName = 'floor' | 'Sluice' | 'roles';
 
 /** What is measured: takes a POST, and each event arrives at the sink. */
 export interface Target {
-  readonly name: 'floor' | 'Sluice';
-  readonly url: string;
-  readonly pid: number;
+  readonly name: TargetName;
+  readonly urls: readonly string[];
+  /** The processes that it runs in now. */
+  parts(): readonly Part[];
+  /** What it has written, where that can be read from outside. */
+  readonly stores?: () => Promise<StoreTotals>;
   stop(): Promise<void>;
 }
 
@@ -16,8 +24,8 @@ export const startFloor = async (sinkUrl: string): Promise<Target> => {
   const part = await PartProcess.start('./floor-relay.js', [sinkUrl, dir]);
   return {
     name: 'floor',
-    url: part.url,
-    pid: part.pid,
+    urls: [part.url],
+    parts: () => [{ name: 'floor', pid: part.pid }],
     stop: async () => {
       await part.stop();
       removeDir(dir);
@@ -37,27 +45,48 @@ export const RELAY_COMPONENT = `export default {
 };
 `;
 
-export interface SluiceTarget extends Target {
-  readonly server: Server;
+/** Also has an API to ask. */
+export interface ServingTarget extends Target {
   readonly api: ApiClient;
 }
 
-/** A fresh server with one HTTP source, subscribed by one webhook: the sink. Limits of rate are off (Server's defaults). */
-export const startSluice = async (sinkUrl: string): Promise<SluiceTarget> => {
+/** A running installation without load. */
+export interface Installation {
+  readonly server: TestServer;
+  readonly api: ApiClient;
+  parts(): readonly Part[];
+  /** Milliseconds until it is ready again, on its data. */
+  restart(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export const openSluice = async (): Promise<Installation> => {
   const server = new Server();
   const api = new ApiClient(server);
-  const stop = async (): Promise<void> => {
+  const close = async (): Promise<void> => {
     await api.close();
     await server.close();
   };
   try {
     await server.start();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const restart = async (): Promise<number> => (await server.restart()).readyMs;
+  return { server, api, parts: () => [{ name: 'server', pid: server.pid }], restart, close };
+};
+
+/** A fresh server with one HTTP source, subscribed by one webhook: the sink. Limits of rate are off (Server's defaults). */
+export const startSluice = async (sinkUrl: string): Promise<ServingTarget> => {
+  const { server, api, parts, close } = await openSluice();
+  try {
     const source = await api.createSource({ component_code: RELAY_COMPONENT });
     const webhook = await api.createWebhook(sinkUrl);
     await api.subscribe(source.id, webhook.id);
-    return { name: 'Sluice', url: endpointOf(server, source), pid: server.pid, server, api, stop };
+    return { name: 'Sluice', urls: [endpointOf(server, source)], parts, api, stop: close };
   } catch (error) {
-    await stop();
+    await close();
     throw error;
   }
 };

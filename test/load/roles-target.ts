@@ -1,0 +1,123 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { ApiClient, endpointOf } from '#test/harness/api-client.js';
+import { Deployment, ROLES, type RoleName } from '#test/harness/deployment.js';
+import { startEngineProcesses, type EngineOptions, type EngineProcesses } from './engine-processes.js';
+import { cpuSince, usageOf, type Part, type PartUsage } from './part-usage.js';
+import { storeTotals, type Stores } from './store-figures.js';
+import { RELAY_COMPONENT, type Installation, type ServingTarget } from './targets.js';
+
+export interface RolesOptions extends EngineOptions {
+  readonly copies: Partial<Readonly<Record<RoleName, number>>>;
+  /** Sources, each with a webhook of its own. One source is one lane, so copies need several. */
+  readonly emitters: number;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+export interface RolesStart {
+  readonly enginesMs: Readonly<Record<string, number>>;
+  /** From spawn to the first 200 of /readyz, all roles started at once; of copies the last. */
+  readonly readyMs: Readonly<Record<string, number>>;
+  /** With nothing to do: CPU µs a second, and memory. */
+  readonly idle: readonly PartUsage[];
+}
+
+export interface RolesTarget extends ServingTarget {
+  readonly deployment: Deployment;
+  readonly started: RolesStart;
+}
+
+const SETTLE_MS = 3_000;
+const IDLE_MS = 10_000;
+
+interface RunningRoles extends Installation {
+  readonly deployment: Deployment;
+  readonly engines: EngineProcesses;
+}
+
+/** Engines and a process a role, fresh. */
+export const openRoles = async (options: RolesOptions): Promise<RunningRoles> => {
+  const engines = await startEngineProcesses(options);
+  const { copies, env } = options;
+  const deployment = new Deployment({ engines: engines.addresses, copies, ...(env ? { env } : {}) });
+  const api = new ApiClient(deployment);
+  const close = async (): Promise<void> => {
+    await api.close();
+    await deployment.close();
+    await engines.stop();
+  };
+  const slowest = (): number => Math.max(...deployment.all.map(({ readyMs }) => readyMs));
+  try {
+    await deployment.start();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const restart = async (): Promise<number> => {
+    await deployment.restart();
+    return slowest();
+  };
+  const parts = (): readonly Part[] => partsOf(deployment, engines);
+  return { server: deployment, deployment, engines, api, parts, restart, close };
+};
+
+/** Load goes to the ingress processes themselves, not through the test's proxy. */
+export const startRoles = async (sinkUrl: string, options: RolesOptions): Promise<RolesTarget> => {
+  const { deployment, engines, api, parts, close } = await openRoles(options);
+  try {
+    const paths = await deploySources(deployment, api, options.emitters, sinkUrl);
+    const ingress = deployment.processes.ingress.map(({ url }) => url);
+    return {
+      name: 'roles',
+      // Each connection keeps to one: with several ingress processes, sources are shared out among them.
+      urls: paths.map((path, n) => `${ingress[n % ingress.length] ?? ''}${path}`),
+      ...{ parts, api, deployment, stop: close },
+      stores: () => storeTotals(storesOf(deployment, engines)),
+      started: {
+        enginesMs: engines.startMs,
+        readyMs: Object.fromEntries(
+          ROLES.map((role) => [role, Math.max(...deployment.processes[role].map(({ readyMs }) => readyMs))]),
+        ),
+        idle: await idleUsage(parts()),
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+};
+
+const partsOf = ({ processes }: Deployment, engines: EngineProcesses): readonly Part[] => [
+  ...ROLES.flatMap((role) => processes[role].map(({ pid }) => ({ name: role, pid }))),
+  ...engines.parts(),
+];
+
+const storesOf = ({ settings }: Deployment, engines: EngineProcesses): Stores => ({
+  kafka: engines.addresses.kafka,
+  prefix: settings.SLUICE_KAFKA_PREFIX ?? '',
+  kafkaData: engines.kafkaData,
+  mongo: settings.SLUICE_MONGO_URL ?? '',
+});
+
+const deploySources = async (
+  deployment: Deployment,
+  api: ApiClient,
+  count: number,
+  sinkUrl: string,
+): Promise<readonly string[]> => {
+  const component = await api.createComponent(RELAY_COMPONENT);
+  const paths: string[] = [];
+  for (let n = 0; n < count; n++) {
+    const source = await api.createSource({ component_id: component.id });
+    const webhook = await api.createWebhook(sinkUrl);
+    await api.subscribe(source.id, webhook.id);
+    paths.push(endpointOf(deployment, source).slice(deployment.url.length));
+  }
+  return paths;
+};
+
+const idleUsage = async (parts: readonly Part[]): Promise<readonly PartUsage[]> => {
+  await pause(SETTLE_MS);
+  const before = usageOf(parts);
+  await pause(IDLE_MS);
+  return cpuSince(before, usageOf(parts)).map((part) => ({ ...part, cpuUs: part.cpuUs / (IDLE_MS / 1_000) }));
+};

@@ -1,0 +1,164 @@
+import { readFileSync } from 'node:fs';
+import { GroupConsumer } from '#libs/engines/kafka/group-consumer.js';
+import { openKafka, type KafkaStreamLog } from '#libs/engines/kafka/index.js';
+import { EMITS, perEmitterTopics, sharedTopics, type TopicPolicy } from '#libs/stream-log/topics.js';
+import { type LogRecord } from '#libs/stream-log/stream-log.js';
+import { cpuUsSince, newHistogram, quantilesMs } from './latencies.js';
+import { monotonicUs } from './monotonic.js';
+import { servePart } from './part-process.js';
+import {
+  type CreateResult,
+  type HeldLanes,
+  type Layout,
+  type MetadataCost,
+  type PublishResult,
+  type TopicClientApi,
+  type TrafficTotals,
+} from './topic-parts.js';
+
+/** A process of the simulation of topic layouts: one that uses the product's own Kafka engine, as a role does. */
+
+const GROUP = 'router';
+const RETENTION = { emitsAgeMs: 7 * 86_400_000, emitsBytes: 1 << 30 };
+const VALUE = JSON.stringify({ pad: 'x'.repeat(1_014) });
+/** As many as one process of the product would have under way from HTTP requests. */
+const OUTSTANDING = 256;
+const CREATE_AT_ONCE = 8;
+
+const [brokers = '', layoutName = '', partitions = ''] = process.argv.slice(2);
+const layout = layoutName as Layout;
+const policyOf = (): TopicPolicy =>
+  layout === 'per_emitter' ? perEmitterTopics(RETENTION) : sharedTopics(RETENTION, Number(partitions));
+const policy = policyOf();
+const log: KafkaStreamLog = await openKafka({
+  ...{ brokers: [brokers], prefix: 'bench.', clientId: `bench-${process.pid}`, replicationFactor: 1 },
+  onWarning: (text, fields) => process.stderr.write(`${text} ${JSON.stringify(fields)}\n`),
+});
+
+const emitter = (n: number): string => `dc_${String(n).padStart(7, '0')}`;
+const arrivals = new Map<string, number>();
+let received = 0;
+let consumer: GroupConsumer | undefined;
+
+const emitOf = (id: string): LogRecord => ({
+  topic: policy.emits(id),
+  key: id,
+  headers: { kind: 'emit', id: '1', emitter: id, workspace: 'w', channel: '', emit: 'e', hops: '0' },
+  value: VALUE,
+});
+
+const inParallel = async (width: number, more: () => (() => Promise<unknown>) | undefined): Promise<void> => {
+  const worker = async (): Promise<void> => {
+    for (let work = more(); work; work = more()) await work();
+  };
+  await Promise.all(Array.from({ length: width }, worker));
+};
+
+const create = async ({ from, to, limitMs }: { from: number; to: number; limitMs: number }): Promise<CreateResult> => {
+  const fixed = policy.fixed();
+  const began = performance.now();
+  for (const { topic, retention, partitions: count } of fixed) await log.createTopic(topic, retention, count);
+  const times = newHistogram();
+  let next = from;
+  await inParallel(CREATE_AT_ONCE, () => {
+    if (next >= to || performance.now() - began > limitMs) return undefined;
+    const id = emitter(next++);
+    return async () => {
+      for (const { topic, retention, partitions: count } of policy.ownedBy(id)) {
+        const before = monotonicUs();
+        await log.createTopic(topic, retention, count);
+        times.recordValue(Math.max(1, Math.round(monotonicUs() - before)));
+      }
+    };
+  });
+  return { emitters: next - from, seconds: (performance.now() - began) / 1_000, topicMs: quantilesMs(times) };
+};
+
+/** Round robin over all emitters, one record a call. */
+const publish = async (options: { emitters: number; durationMs: number; limit: number }): Promise<PublishResult> => {
+  const times = newHistogram();
+  const cpu = process.cpuUsage();
+  const began = performance.now();
+  let next = 0;
+  await inParallel(OUTSTANDING, () => {
+    if (next >= options.limit || performance.now() - began > options.durationMs) return undefined;
+    const id = emitter(next++ % options.emitters);
+    return async () => {
+      const before = monotonicUs();
+      const [offset] = await log.publish([emitOf(id)]);
+      if (typeof offset !== 'number') throw new Error(`the topic of ${id} is gone`);
+      times.recordValue(Math.max(1, Math.round(monotonicUs() - before)));
+    };
+  });
+  const seconds = (performance.now() - began) / 1_000;
+  return { records: next, seconds, callMs: quantilesMs(times), clientCpuUs: cpuUsSince(cpu) / next };
+};
+
+/** Milliseconds until `consume` has resolved: the group has agreed, and what is free is taken. */
+const consume = async (): Promise<number> => {
+  const began = performance.now();
+  const opened = await log.consume({
+    group: GROUP,
+    topics: { prefix: EMITS },
+    maxBatch: 500,
+    maxUnacked: 2_000,
+    handler: (batch) => {
+      received += batch.records.length;
+      for (const { key, offset } of batch.records) {
+        arrivals.set(key, monotonicUs());
+        batch.ack(offset);
+      }
+      return Promise.resolve();
+    },
+  });
+  if (!(opened instanceof GroupConsumer)) throw new Error('not a consumer of the Kafka engine');
+  consumer = opened;
+  return performance.now() - began;
+};
+
+const held = (): HeldLanes => ({ lanes: [...(consumer?.lanes() ?? [])].length, received });
+
+const traffic = (): TrafficTotals => {
+  const io = readFileSync('/proc/self/io', 'utf8');
+  const of = (name: string): number => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(io)?.[1]);
+  const { user, system } = process.cpuUsage();
+  return {
+    readBytes: of('rchar'),
+    writtenBytes: of('wchar'),
+    cpuUs: user + system,
+    rssMb: process.memoryUsage.rss() / 2 ** 20,
+  };
+};
+
+/** What one look at all topics costs: each process takes one every 0.7 to 1.5 s, to see new emitters. */
+const metadata = async (): Promise<MetadataCost> => {
+  const before = traffic();
+  const began = performance.now();
+  const topics = await log.topics('');
+  const ms = performance.now() - began;
+  const after = traffic();
+  return { topics: topics.length, ms, bytes: after.readBytes - before.readBytes, cpuUs: after.cpuUs - before.cpuUs };
+};
+
+/** Creates what a new emitter needs, emits once. Monotonic µs before the topic and before the record. */
+const newEmitter = async ({ n }: { n: number }): Promise<{ readonly key: string; readonly began: number }> => {
+  const id = emitter(n);
+  const began = monotonicUs();
+  for (const { topic, retention, partitions: count } of policy.ownedBy(id))
+    await log.createTopic(topic, retention, count);
+  await log.publish([emitOf(id)]);
+  return { key: id, began };
+};
+
+const api: TopicClientApi = {
+  create,
+  publish,
+  consume,
+  held,
+  traffic,
+  metadata,
+  newEmitter,
+  arrivedAt: ({ key }) => arrivals.get(key) ?? null,
+  close: () => log.close(),
+};
+servePart({ ...api }, '');
