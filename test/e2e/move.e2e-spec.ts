@@ -62,7 +62,7 @@ const leaveUnrouted = async (value: string): Promise<void> => {
 describe('sluice export and import', () => {
   it('refuse a data directory that a server has', async () => {
     await expect(sluice({ SLUICE_DATA_DIR: first.dataDir }, 'export', '--out', archive)).rejects.toThrow(/in use by/);
-  });
+  }, 120_000);
 
   it('give an installation that answers the same and goes on where the former one was', async () => {
     const before = await scene.answers();

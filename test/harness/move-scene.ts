@@ -129,8 +129,8 @@ export class MoveScene {
     await this.post(this.made.unique, emits);
   }
 
-  async secretBackwards(): Promise<unknown> {
-    return jsonOf(await this.post(this.made.secretive));
+  async secretBackwards(): Promise<string> {
+    return (await this.post(this.made.secretive)).text;
   }
 
   /** What the webhooks got that do not fail, repeats too. */
