@@ -15,7 +15,7 @@ export class Front {
   static async listen(host: string, port: number): Promise<Front> {
     const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 120_000 });
     const front = new Front(server);
-    server.on('request', (req: IncomingMessage, res: ServerResponse) => (front.handler ?? starting)(req, res));
+    server.on('request', (req: IncomingMessage, res: ServerResponse) => (front.handler ?? stillStarting)(req, res));
     await new Promise<void>((resolve, reject) => {
       server.once('error', (error: NodeJS.ErrnoException) =>
         reject(error.code === 'EADDRINUSE' ? inUse(host, port) : error),
@@ -43,7 +43,8 @@ export class Front {
   }
 }
 
-const starting: Handler = (_req, res) => {
+/** 503: try again soon. */
+export const stillStarting: Handler = (_req, res) => {
   res.writeHead(503, { 'content-type': 'application/json', 'retry-after': '1' });
   res.end('{"error":"the server is starting","code":"unavailable"}');
 };

@@ -10,7 +10,7 @@ import { createLogger, type Logger, Metrics, NestLogger, Readiness } from '#libs
 import { ProcessReporter } from './cluster.js';
 import { type ControlPlane, followControlPlane } from './control-plane.js';
 import { type RemoteEngines } from './engines.js';
-import { Front, type Handler } from './front.js';
+import { Front, type Handler, stillStarting } from './front.js';
 import { writeServerFile } from './server-file.js';
 import { Shutdown } from './shutdown.js';
 import { createTelemetryApp } from './telemetry-app.js';
@@ -147,6 +147,8 @@ const observeLag = (metrics: Metrics, log: StreamLog, group: string, prefix: str
 
 type Port = Pick<Role, 'front' | 'metrics' | 'readiness' | 'nestLogger' | 'serveTelemetry'>;
 
+const TELEMETRY = /^\/(healthz|readyz|metrics)(\?|$)/;
+
 const openPort = async (
   config: Config,
   logger: Logger,
@@ -161,7 +163,10 @@ const openPort = async (
   const serveTelemetry = telemetry.getHttpAdapter().getInstance() as Handler;
   shutdown.add('telemetry', () => telemetry.close());
   readiness.register('process', () => (shutdown.begun ? 'shutting down' : starting.isOver ? undefined : 'starting'));
-  front.serve(serveTelemetry);
+  // Whoever sends requests here already is to try again, and not to be told that a path does not exist.
+  front.serve((req, res) =>
+    starting.isOver || TELEMETRY.test(req.url ?? '') ? serveTelemetry(req, res) : stillStarting(req, res),
+  );
   writeServerFile(config.dataDir, { port: front.port, pid: process.pid, url: `http://${config.host}:${front.port}` });
   shutdown.add('port', () => front.close(5_000));
   return { front, metrics, readiness, nestLogger, serveTelemetry };
@@ -179,6 +184,9 @@ const readSettings = (name: string): { config: Config; logger: Logger } => {
 };
 
 const RETRY_MS = 1_000;
+const LINE_MS = 1_000;
+/** Shorter than the patience of /readyz, so that it names who is silent. */
+const PING_MS = 1_500;
 
 /** Engines that are not there yet are waited for, with a line a second; those that go away later are named by /readyz. */
 class EnginesAwaited {
@@ -198,19 +206,28 @@ class EnginesAwaited {
 
   async until<T>(engine: string, open: () => Promise<T>): Promise<T> {
     const startedAt = performance.now();
-    for (;;) {
-      try {
-        const opened = await open();
-        this.missing.delete(engine);
-        return opened;
-      } catch (error) {
-        if (this.shutdown.begun) throw error;
-        const reason = error instanceof Error ? error.message : String(error);
-        this.missing.set(engine, `${engine}: ${reason}`);
-        const seconds = Math.round((performance.now() - startedAt) / 1_000);
-        this.logger.warn({ engine, seconds, reason }, `waiting for ${engine}`);
-        await pause(RETRY_MS);
+    let reason = 'no answer yet';
+    const missing = (): void => void this.missing.set(engine, `${engine}: ${reason}`);
+    missing();
+    const lines = setInterval(() => {
+      const seconds = Math.round((performance.now() - startedAt) / 1_000);
+      this.logger.warn({ engine, seconds, reason }, `waiting for ${engine}`);
+    }, LINE_MS);
+    try {
+      for (;;) {
+        try {
+          const opened = await open();
+          this.missing.delete(engine);
+          return opened;
+        } catch (error) {
+          if (this.shutdown.begun) throw error;
+          reason = error instanceof Error ? error.message : String(error);
+          missing();
+          await pause(RETRY_MS);
+        }
       }
+    } finally {
+      clearInterval(lines);
     }
   }
 
@@ -222,11 +239,15 @@ class EnginesAwaited {
 const unreachable = async ({ checks }: RemoteEngines): Promise<string[]> => {
   const results = await Promise.all(
     checks.map(async (check) => {
+      const timer = new AbortController();
+      const late = pause(PING_MS, true, { signal: timer.signal }).catch(() => false);
       try {
-        await check.ping();
-        return [];
+        const isLate = await Promise.race([check.ping().then(() => false), late]);
+        return isLate ? [`${check.name}: no answer within ${PING_MS} ms`] : [];
       } catch (error) {
         return [`${check.name}: ${error instanceof Error ? error.message : String(error)}`];
+      } finally {
+        timer.abort();
       }
     }),
   );

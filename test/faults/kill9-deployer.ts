@@ -20,6 +20,7 @@ export class KillDeployer {
   private readonly deleted = new Set<string>();
   private stopping = false;
   private working: Promise<void> | undefined;
+  private failure: unknown;
 
   constructor(
     private readonly server: Target,
@@ -32,12 +33,13 @@ export class KillDeployer {
   }
 
   start(): void {
-    this.working = this.work();
+    this.working = this.work().catch((error: unknown) => void (this.failure = error));
   }
 
   async stop(): Promise<void> {
     this.stopping = true;
     await this.working;
+    if (this.failure !== undefined) throw this.failure;
   }
 
   /** What was answered stands; what is listed works. Nothing is half-created. */

@@ -47,6 +47,7 @@ export class KillLoad {
   private readonly agent = new Agent({ connections: 32, headersTimeout: 60_000 });
   private readonly clients: Promise<void>[] = [];
   readonly ledgers: Ledger[] = [];
+  private readonly failures: unknown[] = [];
   private stopping = false;
 
   constructor(
@@ -58,14 +59,19 @@ export class KillLoad {
     for (const { source, clients, times, pauseMs = 0 } of plans) {
       const ledger: Ledger = { source, sent: 0, refused: 0, acknowledged: new Set() };
       this.ledgers.push(ledger);
-      for (let n = 0; n < clients; n++) this.clients.push(this.client(ledger, times, pauseMs));
+      for (let n = 0; n < clients; n++) {
+        this.clients.push(
+          this.client(ledger, times, pauseMs).catch((error: unknown) => void this.failures.push(error)),
+        );
+      }
     }
   }
 
-  /** The server must be up: it is the last answers that are waited for. */
+  /** The server must be up: it is the last answers that are waited for. Rejects when a client got a wrong one. */
   async stop(): Promise<void> {
     this.stopping = true;
     await Promise.all(this.clients);
+    if (this.failures.length > 0) throw this.failures[0];
   }
 
   async close(): Promise<void> {

@@ -64,6 +64,7 @@ export class Server implements TestServer {
   private child: ChildProcess | undefined;
   private output = '';
   private address: { url: string; port: number } | undefined;
+  private ready = false;
   /** From spawn to the first 200 of /readyz, of the latest start. */
   readyMs = 0;
 
@@ -100,7 +101,7 @@ export class Server implements TestServer {
 
   /** Started and ready, and neither stopped nor killed by us. */
   get isRunning(): boolean {
-    return this.address !== undefined && this.child !== undefined;
+    return this.ready && this.child !== undefined;
   }
 
   get pid(): number {
@@ -143,6 +144,7 @@ export class Server implements TestServer {
     running.add(child);
     this.child = child;
     this.address = undefined;
+    this.ready = false;
     return child;
   }
 
@@ -174,6 +176,7 @@ export class Server implements TestServer {
       }
       await pause(this.address ? this.pollMs : 5);
     }
+    this.ready = true;
     this.readyMs = performance.now() - startedAt;
     return this;
   }
