@@ -6,7 +6,7 @@ import { worldForEach } from './testing/kafka-world.js';
 /** On a broker of its own, as it is killed. */
 
 /** Twice a Java machine has to start, on a machine that may be busy. */
-const PATIENCE_MS = 400_000;
+const PATIENCE_MS = 900_000;
 let broker: KafkaBroker | undefined;
 beforeAll(async () => {
   broker = await startKafkaBroker({ heapMb: 256 });
@@ -22,7 +22,7 @@ const running = (): KafkaBroker => {
 const world = worldForEach(() => [running().brokers]);
 
 const until = async (what: string, holds: () => boolean): Promise<void> => {
-  for (const end = Date.now() + PATIENCE_MS / 2; !holds(); await new Promise((resolve) => setTimeout(resolve, 20))) {
+  for (const end = Date.now() + 120_000; !holds(); await new Promise((resolve) => setTimeout(resolve, 20))) {
     if (Date.now() > end) throw new Error(`waited in vain: ${what}`);
   }
 };

@@ -123,6 +123,24 @@ describe('a member that the group has left behind', () => {
   });
 });
 
+describe('connections that break under load', () => {
+  it('lose nothing, and repeat nothing: the broker knows the batch by its sequence', async () => {
+    const log = await world().open();
+    await log.createTopic('t', {});
+    const { records: seen } = await follow(log, { topics: { names: ['t'] } });
+    for (let round = 0; round < 10; round++) {
+      const published = all(200, 200 * round).map((n) => log.publish([record('t', n)]));
+      // Once the request is on its way, so that only the answer is lost.
+      await new Promise((resolve) => setTimeout(resolve, 2 * round));
+      for (const purpose of ['produce', 'offsets', 'any']) log['cluster'].drop(purpose);
+      expect((await Promise.all(published)).flat()).not.toContain(null);
+    }
+    await eventually('all of them', () => seen.length >= 2000);
+    expect((await log.read('t', -1, 5_000)).map(numberOf)).toEqual(all(2000));
+    expect(seen.map(numberOf)).toEqual(all(2000));
+  });
+});
+
 describe('no broker', () => {
   it('is said with its name', async () => {
     const opening = openKafka({
