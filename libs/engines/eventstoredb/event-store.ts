@@ -28,8 +28,9 @@ import { within } from './within.js';
 
 const OPEN_MS = 3_000;
 const PING_MS = 2_000;
-/** The server answers, or gives up by the client's deadline of 10 s; this is for answers that are lost. */
-const APPEND_MS = 12_000;
+/** By then the server has answered or the client gives up; the second is for answers that the client loses. */
+const APPEND_DEADLINE_MS = 20_000;
+const APPEND_MS = 22_000;
 /** Events of one read that the client may hold before they are pulled. */
 const READ_AHEAD = 256;
 const LARGEST_PAGE = 1_024;
@@ -85,7 +86,9 @@ export class EventStoreDbEventStore implements EventStore {
     const name = this.names.onServer(stream);
     const write = (): Promise<AppendResult> =>
       repeated(async () => {
-        const appending = this.connection.client.appendToStream(name, data, { expectedRevision: expected });
+        const deadline = APPEND_DEADLINE_MS;
+        const options = { expectedRevision: expected, deadline };
+        const appending = this.connection.client.appendToStream(name, data, options);
         const { nextExpectedRevision: revision, position } = await within(APPEND_MS, `append to ${name}`, appending);
         return { revision, position: position ? textOf(position) : await this.positionOf(stream, revision) };
       });

@@ -1,9 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ErrorType, isCommandError } from '@eventstore/db-client';
 import { UnreadableEvent } from './recorded-event.js';
+import { Late } from './within.js';
 
-/** Answers that a repeat would not change. */
+/** Answers that a repeat would not change, or make worse: a server that is too slow is not helped by more to do. */
 const FINAL: ReadonlySet<ErrorType> = new Set([
+  ErrorType.DEADLINE_EXCEEDED,
+  ErrorType.TIMEOUT,
   ErrorType.WRONG_EXPECTED_VERSION,
   ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED,
   ErrorType.ACCESS_DENIED,
