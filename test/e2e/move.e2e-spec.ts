@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { openEmbedded } from '#libs/engines/embedded/index.js';
-import { systemClock } from '#libs/kernel/clock.js';
-import { MoveScene, sluice } from '#test/harness/move-scene.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { makeRetriesDue, MoveScene, secretKeyIn, sluice, withStopped } from '#test/harness/move-scene.js';
 import { Server } from '#test/harness/server.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { WebhookReceiver } from '#test/harness/webhook-receiver.js';
@@ -36,27 +34,14 @@ afterAll(async () => {
   removeDir(scratch);
 }, 60_000);
 
-const keyOf = ({ dataDir }: Server): string => readFileSync(join(dataDir, 'secret.key'), 'utf8').trim();
-
 /** As if the router had been killed before it came to it. */
-const leaveUnrouted = async (value: string): Promise<void> => {
+const leaveUnrouted = async (log: StreamLog, value: string): Promise<void> => {
   const { unique, counting } = scene.made;
-  const { dataDir } = first;
-  const engines = await openEmbedded({
-    ...{ dataDir, clock: systemClock, secretKey: Buffer.from(keyOf(first), 'base64') },
-    onFatal: (error) => {
-      throw error;
-    },
-  });
-  try {
-    const [record] = await engines.log.read(`emits.${unique.id}`, -1, 1);
-    if (!record) throw new Error('there is no emit to copy');
-    const own = { emitter: counting.id, id: `${Date.now()}-0`, emit: '3'.repeat(27) };
-    const headers = { ...record.headers, ...own };
-    await engines.log.publish([{ topic: `emits.${counting.id}`, key: counting.id, headers, value }]);
-  } finally {
-    await engines.close();
-  }
+  const [record] = await log.read(`emits.${unique.id}`, -1, 1);
+  if (!record) throw new Error('there is no emit to copy');
+  const own = { emitter: counting.id, id: `${Date.now()}-0`, emit: '3'.repeat(27) };
+  const headers = { ...record.headers, ...own };
+  await log.publish([{ topic: `emits.${counting.id}`, key: counting.id, headers, value }]);
 };
 
 describe('sluice export and import', () => {
@@ -67,7 +52,10 @@ describe('sluice export and import', () => {
   it('give an installation that answers the same and goes on where the former one was', async () => {
     const before = await scene.answers();
     await first.stop();
-    await leaveUnrouted('"not yet routed"');
+    await withStopped(first.dataDir, async (engines) => {
+      await leaveUnrouted(engines.log, '"not yet routed"');
+      await makeRetriesDue(engines);
+    });
     const told = await sluice({ SLUICE_DATA_DIR: first.dataDir }, 'export', '--out', archive);
     expect(told).toMatch(/archive [0-9a-f-]{36}: \d+ records/);
     expect(told).toContain(`${first.dataDir}/secret.key`);
@@ -76,10 +64,11 @@ describe('sluice export and import', () => {
     await expect(sluice(into, 'import', '--in', archive)).rejects.toThrow(/SLUICE_SECRET_KEY is not given/);
     const wrong = { ...into, SLUICE_SECRET_KEY: '0'.repeat(64) };
     await expect(sluice(wrong, 'import', '--in', archive)).rejects.toThrow(/SLUICE_SECRET_KEY is not the key/);
-    expect(await sluice({ ...into, SLUICE_SECRET_KEY: keyOf(first) }, 'import', '--in', archive)).toMatch(
+    expect(await sluice({ ...into, SLUICE_SECRET_KEY: secretKeyIn(first.dataDir) }, 'import', '--in', archive)).toMatch(
       /9 read models +\d+ events/,
     );
-    second.setting('SLUICE_SECRET_KEY', keyOf(first));
+    second.setting('SLUICE_SECRET_KEY', secretKeyIn(first.dataDir));
+    scene.letThrough();
     await second.start();
     at = second;
 
@@ -90,7 +79,7 @@ describe('sluice export and import', () => {
     await scene.emit(['first again', { id: 1 }], ['third', { id: 4 }]);
     await scene.untilArrived(4);
     expect([...scene.arrived].sort()).toEqual(['first', 'not yet routed', 'second', 'third']);
-    expect((await scene.deliverLater()).size).toBe(1);
+    expect((await scene.delivered()).size).toBe(1);
     expect(receiver.unsigned).toBe(0);
   }, 400_000);
 });
