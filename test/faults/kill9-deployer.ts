@@ -20,7 +20,7 @@ export class KillDeployer {
   private readonly deleted = new Set<string>();
   private stopping = false;
   private working: Promise<void> | undefined;
-  private failure: unknown;
+  private failure: Error | undefined;
 
   constructor(
     private readonly server: Target,
@@ -33,13 +33,15 @@ export class KillDeployer {
   }
 
   start(): void {
-    this.working = this.work().catch((error: unknown) => void (this.failure = error));
+    this.working = this.work().catch((error: unknown) => {
+      this.failure = error instanceof Error ? error : new Error(String(error));
+    });
   }
 
   async stop(): Promise<void> {
     this.stopping = true;
     await this.working;
-    if (this.failure !== undefined) throw this.failure;
+    if (this.failure) throw this.failure;
   }
 
   /** What was answered stands; what is listed works. Nothing is half-created. */
