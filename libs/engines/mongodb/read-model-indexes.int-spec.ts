@@ -34,7 +34,9 @@ beforeAll(() => {
   store = new MongoReadModelStore(db, { clock: systemClock, onWarning: () => undefined });
   client.on('commandStarted', ({ command }) => commands.push(command));
 });
-beforeEach(() => commands.splice(0));
+beforeEach(() => {
+  commands.length = 0;
+});
 afterAll(async () => {
   await db.dropDatabase();
   await client.close();
