@@ -17,6 +17,8 @@ export interface ClusterOptions {
 }
 
 const PING_MS = 2_000;
+/** A broker that starts again is waited for so long. */
+const ANY_MS = 10_000;
 /** A topic that one broker does not know may be new to it: only the second look counts. */
 const LOOK_AGAIN_MS = 200;
 
@@ -89,17 +91,24 @@ export class Cluster {
     return this.link(address.host, address.port, `${node} ${purpose}`).call(api, args);
   }
 
-  /** A call to any broker: each in turn until one answers. Rejects when none does. */
-  async callAny<A extends Api>(api: A, args: Apis[A]['args']): Promise<Apis[A]['reply']> {
-    let failure: unknown;
-    for (const { host, port } of this.addresses()) {
-      try {
-        return await this.link(host, port, 'any').call(api, args);
-      } catch (error) {
-        failure = error;
+  /** A call to any broker: each in turn, for some seconds, until one answers. Rejects, naming them, when none does. */
+  async callAny<A extends Api>(api: A, args: Apis[A]['args'], withinMs: number = ANY_MS): Promise<Apis[A]['reply']> {
+    const until = performance.now() + withinMs;
+    const backoff = new Backoff();
+    for (;;) {
+      let failure: unknown;
+      for (const { host, port } of this.addresses()) {
+        try {
+          return await this.link(host, port, 'any').call(api, args);
+        } catch (error) {
+          failure = error;
+        }
       }
+      if (this.closed || performance.now() >= until) {
+        throw new Error(`no broker of ${this.options.brokers.join(', ')} answers: ${messageOf(failure)}`);
+      }
+      await sleep(backoff.ms());
     }
-    throw new Error(`no broker of ${this.options.brokers.join(', ')} answers: ${messageOf(failure)}`);
   }
 
   /** A call to the controller's broker; in KRaft, any forwards to it. */
@@ -139,7 +148,7 @@ export class Cluster {
   /** Rejects, naming the brokers, when none answers within 2 s. */
   async ping(): Promise<void> {
     const { brokers } = this.options;
-    const answer = this.callAny('Metadata', { topics: ['?'], allowAutoTopicCreation: false });
+    const answer = this.callAny('Metadata', { topics: ['?'], allowAutoTopicCreation: false }, 0);
     const timer = new AbortController();
     const late = sleep(PING_MS, undefined, { signal: timer.signal }).then(() => {
       throw new Error(`Kafka (${brokers.join(', ')}) does not answer within ${PING_MS} ms`);

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { type MakeHarness } from '#libs/engines/conformance/harness.js';
 import { describeStreamLog, type LogUnderTest } from '#libs/engines/conformance/stream-log.suite.js';
+import { openPatiently } from './testing/open-patiently.js';
 import { testBrokers } from './testing/test-brokers.js';
-import { openKafka, type KafkaStreamLog } from './index.js';
+import { type KafkaStreamLog } from './index.js';
 
 // A broker makes and deletes a topic in tens of milliseconds of disk work, on a machine that may be busy.
 jest.setTimeout(120_000);
@@ -13,7 +14,7 @@ const harness: MakeHarness<LogUnderTest> = async () => {
   const prefix = `conformance-${randomUUID().slice(0, 8)}.`;
   const time = { ahead: 0 };
   const open = (): Promise<KafkaStreamLog> =>
-    openKafka({
+    openPatiently({
       ...{ brokers: testBrokers(), prefix, clientId: 'conformance', replicationFactor: 1, sweepEveryMs: 500 },
       clock: { now: () => Date.now() + time.ahead },
       // A broker that has just started has its coordinators still to load, and says so.

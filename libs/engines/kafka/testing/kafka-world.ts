@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach } from '@jest/globals';
-import { openKafka, type KafkaOptions, type KafkaStreamLog } from '../index.js';
+import { type KafkaOptions, type KafkaStreamLog } from '../index.js';
+import { openPatiently } from './open-patiently.js';
 import { testBrokers } from './test-brokers.js';
 
 /** Logs of one test as if of several processes, under one prefix; closed after it, topics removed. */
@@ -12,7 +13,7 @@ export class KafkaWorld {
   constructor(private readonly brokers: () => readonly string[]) {}
 
   async open(options: Partial<KafkaOptions> = {}): Promise<KafkaStreamLog> {
-    const log = await openKafka({
+    const log = await openPatiently({
       ...{ brokers: this.brokers(), prefix: this.prefix, clientId: 'spec', replicationFactor: 1 },
       onWarning: (text, fields) => this.warnings.push(`${text} ${JSON.stringify(fields)}`),
       ...options,

@@ -1,0 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openKafka, type KafkaOptions, type KafkaStreamLog } from '../index.js';
+
+const PATIENCE_MS = 30_000;
+
+/** Tries again as the apps do: on a busy machine a broker may be late once. */
+export const openPatiently = async (options: KafkaOptions): Promise<KafkaStreamLog> => {
+  for (const until = Date.now() + PATIENCE_MS; ; await sleep(500)) {
+    try {
+      return await openKafka(options);
+    } catch (error) {
+      if (Date.now() > until) throw error;
+    }
+  }
+};
