@@ -21,7 +21,9 @@ const PAUSES_MS = [50, 200, 800, 2_000];
 
 /** Whether a repeat may have another outcome. */
 export const isPassing = (error: unknown): boolean =>
-  error instanceof Error && !(error instanceof UnreadableEvent) && !(isCommandError(error) && FINAL.has(error.type));
+  error instanceof Error &&
+  !(error instanceof UnreadableEvent || error instanceof Late) &&
+  !(isCommandError(error) && FINAL.has(error.type));
 
 /** Does `work` again when the connection or the server failed it. Only for what may be repeated. */
 export const repeated = async <T>(work: () => Promise<T>): Promise<T> => {
