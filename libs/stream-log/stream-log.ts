@@ -76,7 +76,10 @@ export const REVOKE_MS = 10_000;
 export interface Consumer {
   /** Hands over nothing more, waits for handlers that run, writes the last commits. */
   close(): Promise<void>;
-  /** Records not yet acknowledged (handed over or not), in all lanes of the group. Cheap; may be a second old. */
+  /**
+   * Records not yet acknowledged (handed over or not), in the lanes that this process has of the group. Cheap; may be a
+   * second old. Of the whole group: `lag`.
+   */
   backlog(): number;
   /** The same, of one lane; 0 when unknown. */
   backlogOf(lane: string): number;
@@ -105,7 +108,7 @@ export interface StreamLog {
    */
   publish(records: readonly LogRecord[]): Promise<readonly (number | null)[]>;
 
-  /** A new group starts at the oldest record. Consumers of one group share the lanes. */
+  /** A new group starts at the oldest record. Consumers of one group select the same topics and share the lanes. */
   consume(options: ConsumeOptions): Promise<Consumer>;
 
   /**
