@@ -48,7 +48,7 @@ export const makeRetriesDue = async ({ schedule }: EmbeddedEngines): Promise<voi
   for await (const entry of schedule.all()) await schedule.put([{ ...entry, dueAt: Date.now() }]);
 };
 
-/** Answers of the API by path, without the address of the server. */
+/** Answers of the API by path, without what is the server's or the engine's own. */
 export type Answers = Readonly<Record<string, string>>;
 
 interface Parts {
@@ -143,7 +143,9 @@ export class MoveScene {
     const { url } = this.target;
     const entries = paths.map(async (path): Promise<[string, string]> => {
       const { status, text } = await this.api.call('GET', path);
-      return [path, `${status} ${text.replaceAll(url, 'http://server')}`];
+      // Places in the log are of the engine's making.
+      const same = text.replaceAll(url, 'http://server').replace(/"position":"[\d-]+"/g, '"position":"…"');
+      return [path, `${status} ${same}`];
     });
     return Object.fromEntries(await Promise.all(entries));
   }
