@@ -18,21 +18,41 @@ const readModelsHold = async (readModels: ReadModelStore, position: Position): P
 const processesHold = async (registry: ProcessRegistry, position: Position): Promise<boolean> =>
   (await registry.live()).every((process) => process.position >= position);
 
-const poll = async (timeoutMs: number, holds: () => Promise<boolean>): Promise<boolean> => {
+const poll = async (
+  timeoutMs: number,
+  holds: () => Promise<boolean>,
+  onFailure: (error: unknown) => void,
+): Promise<boolean> => {
   const until = performance.now() + timeoutMs;
+  let failure: unknown;
   for (let wait = FIRST_POLL_MS; ; wait = Math.min(wait * 2, LONGEST_POLL_MS)) {
-    if (await holds()) return true;
-    if (performance.now() + wait > until) return false;
+    try {
+      if (await holds()) return true;
+      failure = undefined;
+    } catch (error) {
+      // Who cannot be asked has not said yes; a command that is carried out does not turn to an error by it.
+      failure = error;
+    }
+    if (performance.now() + wait > until) {
+      if (failure !== undefined) onFailure(failure);
+      return false;
+    }
     await pause(wait);
   }
 };
 
+/** `onFailure` hears of an engine that could not be asked; the wait goes on, and ends with `false`. */
+
 /** For queries: the read models, and what this process has in memory, hold the position. */
-export const readModelsApplied = (readModels: ReadModelStore, own: ReadYourWrites): ReadYourWrites => ({
+export const readModelsApplied = (
+  readModels: ReadModelStore,
+  own: ReadYourWrites,
+  onFailure: (error: unknown) => void,
+): ReadYourWrites => ({
   async waitFor(position, timeoutMs) {
     const until = performance.now() + timeoutMs;
     if (!(await own.waitFor(position, timeoutMs))) return false;
-    return poll(until - performance.now(), () => readModelsHold(readModels, position));
+    return poll(until - performance.now(), () => readModelsHold(readModels, position), onFailure);
   },
 });
 
@@ -44,6 +64,7 @@ export const appliedEverywhere = (
   readModels: ReadModelStore,
   registry: ProcessRegistry,
   own: ReadYourWrites,
+  onFailure: (error: unknown) => void,
 ): ReadYourWrites => ({
   async waitFor(position, timeoutMs) {
     const until = performance.now() + timeoutMs;
@@ -51,6 +72,7 @@ export const appliedEverywhere = (
     return poll(
       until - performance.now(),
       async () => (await readModelsHold(readModels, position)) && (await processesHold(registry, position)),
+      onFailure,
     );
   },
 });

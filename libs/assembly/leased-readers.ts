@@ -140,7 +140,9 @@ export class LeasedReaders {
 
   private async react(onFailure: (error: Error) => void): Promise<Started> {
     const { plane } = this.options;
-    const applied = readModelsApplied(plane.engines.readModels, plane.follower);
+    const applied = readModelsApplied(plane.engines.readModels, plane.follower, (error) =>
+      this.options.logger.warn({ err: error }, 'read_models.unknown'),
+    );
     const [runner] = await startReactors(plane, [subscriptionsCleanUp(plane, applied)], onFailure);
     return reaction(runner);
   }

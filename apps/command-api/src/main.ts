@@ -34,7 +34,9 @@ runRole('command-api', openDistributed, async (role) => {
   const topicsOfSources = sourceTopics({ log, topics, journal, ticks, forget: async () => undefined });
 
   // 7. The first start's owner, and what a crash leaves half done: one process at a time.
-  const readYourWrites = appliedEverywhere(readModels, registry, plane.follower);
+  const readYourWrites = appliedEverywhere(readModels, registry, plane.follower, (error) =>
+    logger.warn({ err: error }, 'read_models.unknown'),
+  );
   await ownerOnce(role);
   role.leased({
     name: 'upkeep',

@@ -1,0 +1,148 @@
+import { describe, expect, it } from '@jest/globals';
+import { positionOf, type Position } from '#libs/kernel/events.js';
+import { type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
+import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
+import { appliedEverywhere, ClusterBacklog, ProcessReporter, readModelsApplied } from './cluster.js';
+import { projections } from './control-plane.js';
+
+class Registry implements ProcessRegistry {
+  reports = new Map<string, ProcessReport>();
+  told: ProcessReport[] = [];
+  failure: Error | undefined;
+
+  async report(report: ProcessReport): Promise<void> {
+    if (this.failure) throw this.failure;
+    this.reports.set(report.id, report);
+    this.told.push(report);
+  }
+  async live(): Promise<readonly ProcessReport[]> {
+    if (this.failure) throw this.failure;
+    return [...this.reports.values()];
+  }
+  async leave(id: string): Promise<void> {
+    this.reports.delete(id);
+  }
+}
+
+const at = (n: number): Position => positionOf(n);
+const own = { waitFor: async (): Promise<boolean> => true };
+const report = (id: string, position: Position, role = 'router', backlog = 0): ProcessReport => ({
+  ...{ id, role, position, backlog },
+});
+const noFailure = (error: unknown): never => {
+  throw error;
+};
+
+/** Every read model applied up to a position, those of `except` up to another. */
+const readModelsAt = async (position: Position, except: Readonly<Record<string, Position>> = {}) => {
+  const readModels = new InMemoryReadModels();
+  for (const { schema, name } of projections) {
+    const { active: generation } = await readModels.register(schema);
+    const next = except[name] ?? position;
+    await readModels.apply({ schema, generation, expected: null, next, writes: [] });
+  }
+  return readModels;
+};
+
+describe('read your writes, across processes', () => {
+  it('queries wait for every read model', async () => {
+    const all = await readModelsAt(at(5));
+    expect(await readModelsApplied(all, own, noFailure).waitFor(at(5), 10)).toBe(true);
+    const [first] = projections;
+    const lagging = await readModelsAt(at(5), { [first?.name ?? '']: at(4) });
+    expect(await readModelsApplied(lagging, own, noFailure).waitFor(at(5), 10)).toBe(false);
+    expect(await readModelsApplied(lagging, own, noFailure).waitFor(at(4), 10)).toBe(true);
+  });
+
+  it('a read model that nobody has begun holds nothing', async () => {
+    const empty = new InMemoryReadModels();
+    for (const { schema } of projections) await empty.register(schema);
+    expect(await readModelsApplied(empty, own, noFailure).waitFor(at(1), 10)).toBe(false);
+  });
+
+  it('commands wait for every living process too, until it has come so far or is gone', async () => {
+    const registry = new Registry();
+    const applied = appliedEverywhere(await readModelsAt(at(9)), registry, own, noFailure);
+    await registry.report(report('a', at(9)));
+    await registry.report(report('b', at(8)));
+    expect(await applied.waitFor(at(9), 10)).toBe(false);
+    const waiting = applied.waitFor(at(9), 5_000);
+    await registry.report(report('b', at(9)));
+    expect(await waiting).toBe(true);
+    await registry.report(report('c', at(1)));
+    const gone = applied.waitFor(at(9), 5_000);
+    await registry.leave('c');
+    expect(await gone).toBe(true);
+  });
+
+  it('waits for this process first', async () => {
+    const late = { waitFor: async (): Promise<boolean> => false };
+    expect(await readModelsApplied(await readModelsAt(at(9)), late, noFailure).waitFor(at(1), 10)).toBe(false);
+  });
+
+  it('does not turn to an error when the others cannot be asked: they have not said yes, and somebody hears why', async () => {
+    const registry = new Registry();
+    registry.failure = new Error('MongoDB is away');
+    const heard: unknown[] = [];
+    const applied = appliedEverywhere(await readModelsAt(at(9)), registry, own, (error) => heard.push(error));
+    expect(await applied.waitFor(at(9), 10)).toBe(false);
+    expect(heard).toEqual([registry.failure]);
+    const waiting = applied.waitFor(at(9), 5_000);
+    registry.failure = undefined;
+    expect(await waiting).toBe(true);
+  });
+});
+
+describe('what a process tells of itself', () => {
+  const until = async (holds: () => boolean): Promise<void> => {
+    while (!holds()) await new Promise((resolve) => setTimeout(resolve, 2));
+  };
+
+  it('is how far the slowest of its readers has come, and the sum of its work; gone when it closes', async () => {
+    const registry = new Registry();
+    const reporter = new ProcessReporter(registry, 'p', 'router', noFailure);
+    let position = at(3);
+    reporter.follows(() => position);
+    reporter.follows(() => at(7));
+    reporter.worksOff(() => 2);
+    reporter.worksOff(() => 40);
+    await reporter.start();
+    await until(() => registry.told.length > 0);
+    expect(registry.told[0]).toEqual({ id: 'p', role: 'router', position: at(3), backlog: 42 });
+    position = at(9);
+    await until(() => registry.told.at(-1)?.position === at(7));
+    await reporter.close();
+    await reporter.close();
+    expect(await registry.live()).toEqual([]);
+  });
+
+  it('goes on telling after the registry was away', async () => {
+    const registry = new Registry();
+    const failures: Error[] = [];
+    const reporter = new ProcessReporter(registry, 'p', 'router', (error) => failures.push(error));
+    let position = at(1);
+    reporter.follows(() => position);
+    await reporter.start();
+    await until(() => registry.told.length > 0);
+    registry.failure = new Error('away');
+    position = at(2);
+    await until(() => failures.length > 0);
+    registry.failure = undefined;
+    await until(() => registry.told.at(-1)?.position === at(2));
+    await reporter.close();
+  });
+});
+
+describe('the backlog of an installation', () => {
+  it('is counted for each runner that lives', async () => {
+    const registry = new Registry();
+    await registry.report(report('r1', at(1), 'runner', 30));
+    await registry.report(report('r2', at(1), 'runner', 10));
+    await registry.report(report('w', at(1), 'webhook-worker', 20));
+    const backlog = new ClusterBacklog(registry, noFailure);
+    backlog.start();
+    while (backlog.perRunner() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    backlog.close();
+    expect(backlog.perRunner()).toBe(30);
+  });
+});
