@@ -9,6 +9,9 @@ import { WebhookReceiver } from './webhook-receiver.js';
 /** Set by `npm run test:engines`: the same specs, with every role as a process of its own on the distributed engines. */
 const inRoles = process.env.SLUICE_TEST_DEPLOYMENT === 'roles';
 
+/** Eight processes start side by side: on a busy machine that takes minutes. */
+const START_MS = inRoles ? 400_000 : 120_000;
+
 /** A server of its own for one spec file, with a client and a webhook receiver. */
 export class Instance<S extends TestServer = TestServer> {
   readonly api: ApiClient;
@@ -95,7 +98,7 @@ export const useStandalone = (options: ServerOptions = {}): Instance<Server> =>
   started(new Instance(new Server(options)));
 
 const started = <S extends TestServer>(instance: Instance<S>): Instance<S> => {
-  beforeAll(() => instance.start(), 120_000);
-  afterAll(() => instance.close(), 60_000);
+  beforeAll(() => instance.start(), START_MS);
+  afterAll(() => instance.close(), START_MS);
   return instance;
 };
