@@ -27,6 +27,8 @@ export interface KafkaBrokerOptions {
   readonly heapMb?: number;
   /** Of the broker, beside or instead of those that tests have. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Collector and compiler of the Java machine as in use, not those with which a test starts soonest. */
+  readonly forLoad?: boolean;
 }
 
 /** A real Apache Kafka in KRaft mode, broker and controller in one process. Topics are not made by themselves. */
@@ -59,7 +61,13 @@ export const startKafkaBroker = async (options: KafkaBrokerOptions = {}): Promis
   const port = options.port ?? free;
   const dir = options.dir ?? tempDir('kafka');
   mkdirSync(dir, { recursive: true });
-  const command = ['-Xms64m', `-Xmx${options.heapMb ?? 384}m`, ...QUICK_START, '-cp', join(jars, '*')];
+  const command = [
+    '-Xms64m',
+    `-Xmx${options.heapMb ?? 384}m`,
+    ...(options.forLoad ? [] : QUICK_START),
+    '-cp',
+    join(jars, '*'),
+  ];
   const properties = join(dir, 'server.properties');
   if (!existsSync(properties)) {
     writeFileSync(properties, propertiesOf(dir, port, controller, options.settings));

@@ -41,7 +41,7 @@ export const startEngineProcesses = async ({ kafkaHeapMb, kafkaFlush }: EngineOp
     const dir = tempDir('kafka');
     stops.push(() => Promise.resolve(removeDir(dir)));
     const settings: Record<string, string> = kafkaFlush ? { 'log.flush.interval.messages': '1' } : {};
-    const kafka = await started('kafka', () => startKafkaBroker({ dir, heapMb: kafkaHeapMb, settings }));
+    const kafka = await started('kafka', () => startKafkaBroker({ dir, heapMb: kafkaHeapMb, settings, forLoad: true }));
     const mongo = await started('ferretdb', () => startFerretDb());
     const eventStore = await started('eventstore', () => startStandIn());
     return {

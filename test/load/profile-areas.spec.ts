@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { areaOf, IDLE, timeByArea, timeByFunction } from './profile-areas.js';
+import { areaOf, IDLE, PROFILER, timeByArea, timeByFunction } from './profile-areas.js';
 
 describe('areaOf', () => {
   const of = (url: string, functionName = 'f') => areaOf({ functionName, url });
@@ -19,6 +19,7 @@ describe('areaOf', () => {
   it('tells what has no file by its name', () => {
     expect(of('', '(idle)')).toBe(IDLE);
     expect(of('', '(garbage collector)')).toBe('garbage collection');
+    expect(of('', 'dispatch')).toBe(PROFILER);
     expect(of('', 'writev')).toBe('sockets and streams');
   });
 });

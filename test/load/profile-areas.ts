@@ -16,6 +16,8 @@ export interface AreaTime {
 }
 
 export const IDLE = 'idle';
+/** The call that starts the profiler counts as running until the first event after it. */
+export const PROFILER = 'profiler';
 
 /** Time of a profile by area, most first: each sample counts for the function that was running (self time). */
 export const timeByArea = (profile: CpuProfile): readonly AreaTime[] => sumBy(profile, (frame) => areaOf(frame));
@@ -48,6 +50,7 @@ interface Frame {
 
 const NATIVE: Readonly<Record<string, string>> = {
   '(idle)': IDLE,
+  dispatch: PROFILER,
   '(garbage collector)': 'garbage collection',
   '(program)': 'V8 and libuv',
   '(root)': 'V8 and libuv',

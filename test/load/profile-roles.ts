@@ -8,7 +8,7 @@ import { describeMachine } from './machine.js';
 import { measure, type Figures, type Rig } from './measure.js';
 import { PartProcess } from './part-process.js';
 import { type GeneratorApi, type SinkApi } from './parts.js';
-import { IDLE, timeByArea, timeByFunction, type AreaTime, type CpuProfile } from './profile-areas.js';
+import { IDLE, PROFILER, timeByArea, timeByFunction, type AreaTime, type CpuProfile } from './profile-areas.js';
 import { startRoles, type RolesTarget } from './roles-target.js';
 
 /** Where each role's CPU time goes at saturation: a V8 profile of each, summed by package and folder. */
@@ -39,7 +39,8 @@ const options = new Command('profile-roles')
   }>();
 
 const WRITE_MS = 30_000;
-const ROLE_PARTS = new Set(['ingress', 'runner', 'router', 'webhook-worker', 'projector']);
+/** Those that an event passes. */
+const ROLE_PARTS = ['ingress', 'runner', 'router', 'webhook-worker', 'projector'] as const;
 
 interface RoleProfile {
   readonly role: string;
@@ -75,7 +76,7 @@ const readProfiles = (dir: string): readonly { readonly role: string; readonly p
 
 const rolesIn = (dir: string): readonly RoleProfile[] => {
   const known = readProfiles(dir);
-  return [...ROLE_PARTS].flatMap((role) => {
+  return ROLE_PARTS.flatMap((role) => {
     const profile = known.find((each) => each.role === role)?.profile;
     return profile ? [{ role, areas: timeByArea(profile), functions: timeByFunction(profile) }] : [];
   });
@@ -90,7 +91,7 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 const areaTable = (profiles: readonly RoleProfile[], figures: Figures): string[] => {
   const cpuOf = (role: string): number => figures.parts.find(({ name }) => name === role)?.cpuUs ?? 0;
   const columns = profiles.map(({ role, areas }) => {
-    const busy = areas.filter(({ area }) => area !== IDLE);
+    const busy = areas.filter(({ area }) => area !== IDLE && area !== PROFILER);
     const all = busy.reduce((sum, { us }) => sum + us, 0);
     return { role, us: new Map(busy.map(({ area, us }) => [area, (us / all) * cpuOf(role)])) };
   });
@@ -111,7 +112,7 @@ const areaTable = (profiles: readonly RoleProfile[], figures: Figures): string[]
 
 const functionTable = (profiles: readonly RoleProfile[]): string[] =>
   profiles.flatMap(({ role, functions }) => {
-    const busy = functions.filter(({ area }) => !area.startsWith('(idle)'));
+    const busy = functions.filter(({ area }) => !area.startsWith('(idle)') && area.trim() !== 'dispatch');
     const all = busy.reduce((sum, { us }) => sum + us, 0);
     const rows = busy
       .slice(0, options.functions)

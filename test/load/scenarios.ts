@@ -163,7 +163,7 @@ const measureRound = async (
     if (!plan.scenarios.includes(name)) return;
     const figures = await measure(rig, target, shape);
     results[name].push(figures);
-    say(`${name.padEnd(10)}round ${round} ${target.name.padEnd(7)}${oneLine(figures)}`);
+    say(`${name.padEnd(11)}round ${round} ${target.name.padEnd(7)}${oneLine(figures)}`);
   };
   await take('steady', { ...timed, connections: OPEN_LOOP_CONNECTIONS, rate: plan.rate });
   await take('saturation', { ...timed, connections: plan.connections });

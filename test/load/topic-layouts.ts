@@ -49,7 +49,7 @@ const measureOne = async (layout: Layout, emitters: number): Promise<LayoutFigur
   const dir = tempDir('topics');
   const settings: Record<string, string> = options.flush ? { 'log.flush.interval.messages': '1' } : {};
   const restart = (port: number) =>
-    startKafkaBroker({ dir, heapMb: options.heap, settings, ...(port > 0 ? { port } : {}) });
+    startKafkaBroker({ dir, heapMb: options.heap, settings, forLoad: true, ...(port > 0 ? { port } : {}) });
   const broker = await restart(0);
   const { partitions, limit } = options;
   const run = new LayoutRun({ layout, emitters, partitions, limitMs: limit * 1_000, dir, broker, restart, say });
