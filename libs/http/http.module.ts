@@ -19,7 +19,11 @@ export interface HttpModuleOptions extends Partial<HttpSettings> {
 @Global()
 @Module({})
 export class HttpModule {
-  static register({ appliedTimeoutMs = 2000, answersUnapplied = false, ...settings }: HttpModuleOptions = {}): DynamicModule {
+  static register({
+    appliedTimeoutMs = 2000,
+    answersUnapplied = false,
+    ...settings
+  }: HttpModuleOptions = {}): DynamicModule {
     return {
       module: HttpModule,
       providers: [
