@@ -106,7 +106,7 @@ describe('what a process tells of itself', () => {
     reporter.follows(() => at(7));
     reporter.worksOff(() => 2);
     reporter.worksOff(() => 40);
-    await reporter.start();
+    reporter.start();
     await until(() => registry.told.length > 0);
     expect(registry.told[0]).toEqual({ id: 'p', role: 'router', position: at(3), backlog: 42 });
     position = at(9);
@@ -122,7 +122,7 @@ describe('what a process tells of itself', () => {
     const reporter = new ProcessReporter(registry, 'p', 'router', (error) => failures.push(error));
     let position = at(1);
     reporter.follows(() => position);
-    await reporter.start();
+    reporter.start();
     await until(() => registry.told.length > 0);
     registry.failure = new Error('away');
     position = at(2);

@@ -157,13 +157,13 @@ export class LeasedReaders {
     const projector = streamProjector(plane.engines, projection, onFailure);
     await projector.start();
     const [runner] = await startReactors(plane, [cleanUp(projector)], onFailure);
-    const { position, stop, status } = reaction(runner);
+    const reacting = reaction(runner);
     return {
-      status: () => [projector.status(), ...status()],
-      position,
+      status: () => [projector.status(), ...reacting.status()],
+      position: reacting.position,
       backlog: () => projector.backlog(),
       async stop() {
-        await stop();
+        await reacting.stop();
         await projector.stop();
       },
     };

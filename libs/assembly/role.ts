@@ -3,12 +3,13 @@ import { type Config, loadConfig, publicUrlOf, WrongSettings } from '#libs/confi
 import { type Clock, systemClock } from '#libs/kernel/clock.js';
 import { newId } from '#libs/kernel/ids.js';
 import { LeasedWork, type LeasedWorkOptions } from '#libs/kernel/leased-work.js';
-import { hostEndpointUrls, pathEndpointUrls, type EndpointUrls } from '#libs/sources/index.js';
+import { type EndpointUrls } from '#libs/sources/index.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { createLogger, type Logger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
 import { ProcessReporter } from './cluster.js';
 import { type ControlPlane, followControlPlane } from './control-plane.js';
+import { endpointUrls } from './endpoint-urls.js';
 import { type RemoteEngines } from './engines.js';
 import { Front, type Handler, stillStarting } from './front.js';
 import { writeServerFile } from './server-file.js';
@@ -43,11 +44,11 @@ export interface Role {
   readonly serveTelemetry: Handler;
   readonly shuttingDown: () => boolean;
   /** Closed in reverse order of these calls. */
-  closing(step: string, close: () => Promise<void>): void;
+  readonly closing: (step: string, close: () => Promise<void>) => void;
   /** Exports how far a consumer group is behind, over all processes. */
-  observeLag(group: string, prefix: string): void;
+  readonly observeLag: (group: string, prefix: string) => void;
   /** Work that one process at a time does; started at once, ended at shutdown. */
-  leased(work: Omit<LeasedWorkOptions, 'leases' | 'onFailure'>): LeasedWork;
+  readonly leased: (work: Omit<LeasedWorkOptions, 'leases' | 'onFailure'>) => LeasedWork;
 }
 
 /**
@@ -113,10 +114,9 @@ const start = async (
 
   // 5. The role itself.
   const publicUrl = publicUrlOf(config, front.port);
-  const { endpointDomain } = config;
   const role: Role = {
     ...{ id, name, config, logger, plane, topics, reporter, ...port },
-    urls: endpointDomain === null ? pathEndpointUrls(() => publicUrl) : hostEndpointUrls(endpointDomain),
+    urls: endpointUrls(config, publicUrl),
     shuttingDown: () => shutdown.begun,
     closing: (step, close) => shutdown.add(step, close),
     observeLag: (group, prefix) => observeLag(metrics, engines.log, group, prefix),

@@ -8,12 +8,12 @@ import { readYourWritesAndReactions } from '#libs/assembly/read-your-writes.js';
 import { eventsCleanUp, subscriptionsCleanUp, webhooksCleanUp } from '#libs/assembly/reactors.js';
 import { checkIsolation, startSandboxing } from '#libs/assembly/sandboxing.js';
 import { writeServerFile } from '#libs/assembly/server-file.js';
+import { endpointUrls } from '#libs/assembly/endpoint-urls.js';
 import { Shutdown } from '#libs/assembly/shutdown.js';
 import { reconcile, startUpkeep } from '#libs/assembly/upkeep.js';
 import { type Config, loadConfig, publicUrlOf, secretKeyOf, WrongSettings } from '#libs/config/index.js';
 import { openEmbedded } from '#libs/engines/embedded/index.js';
 import { systemClock } from '#libs/kernel/clock.js';
-import { hostEndpointUrls, pathEndpointUrls } from '#libs/sources/index.js';
 import { createLogger, type Logger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
 import { bootstrap } from '#libs/tenancy/index.js';
 import { announce } from './announce.js';
@@ -48,8 +48,7 @@ const start = async (): Promise<void> => {
   // 2. The port: in use or not is known before anything else starts.
   const front = await Front.listen(config.host, config.port);
   const publicUrl = publicUrlOf(config, front.port);
-  const { endpointDomain } = config;
-  const urls = endpointDomain === null ? pathEndpointUrls(() => publicUrl) : hostEndpointUrls(endpointDomain);
+  const urls = endpointUrls(config, publicUrl);
 
   // 3. Engines on the data directory, which is this process's alone from here on.
   const fail = (error: Error): void => shutdown.fail(error);
@@ -78,16 +77,11 @@ const start = async (): Promise<void> => {
   const { topics, relay, gate, summaries, attempts, sourceTopics, webhookTopics } = dataPlane;
   const reconciled = await reconcile(plane, sourceTopics);
   const owner = await setUpOwner(plane, config);
-  const reactions = [
-    subscriptionsCleanUp(plane, plane.projectors),
-    webhooksCleanUp(plane, attempts, webhookTopics),
-    eventsCleanUp(summaries, topics),
-  ];
+  const cleanUps = [webhooksCleanUp(plane, attempts, webhookTopics), eventsCleanUp(summaries, topics)];
+  const reactions = [subscriptionsCleanUp(plane, plane.projectors), ...cleanUps];
   const reactors = await startReactors(plane, reactions, onFailure);
-  const upkeep = await startUpkeep({
-    ...{ config, plane, sourceTopics, logger },
-    settled: (sourceId) => dataPlane.runner.settled(sourceId),
-  });
+  const settled = (sourceId: string): Promise<void> => dataPlane.runner.settled(sourceId);
+  const upkeep = await startUpkeep({ config, plane, sourceTopics, settled, logger });
   shutdown.add('upkeep', () => upkeep.stop());
   shutdown.add('reactors', async () => {
     await Promise.all(reactors.map((reactor) => reactor.stop()));

@@ -1,0 +1,105 @@
+import { choice, integer, list, optionalText, text } from './setting.js';
+
+const ENGINES = 'Engines';
+
+const url =
+  (scheme: RegExp) =>
+  (given: string): string | undefined =>
+    scheme.test(given) && URL.canParse(given) ? given : undefined;
+
+const namespace = (given: string): string | undefined => (/^[A-Za-z0-9_.]{1,60}$/.test(given) ? given : undefined);
+
+/** Where everything is kept. */
+export const engines = {
+  engine: choice({
+    name: 'SLUICE_ENGINE',
+    group: ENGINES,
+    values: ['embedded', 'distributed'],
+    fallback: 'embedded',
+    sentence: 'embedded: files in the data directory. distributed: EventStoreDB, MongoDB and Kafka.',
+  }),
+  eventStoreUrl: optionalText({
+    name: 'SLUICE_EVENTSTORE_URL',
+    group: ENGINES,
+    shownDefault: 'none',
+    allowed: 'an esdb:// or esdb+discover:// URL',
+    accept: url(/^(esdb|kurrentdb)(\+discover)?:\/\//),
+    sentence: 'EventStoreDB of the distributed engine.',
+  }),
+  mongoUrl: optionalText({
+    name: 'SLUICE_MONGO_URL',
+    group: ENGINES,
+    shownDefault: 'none',
+    allowed: 'a mongodb:// or mongodb+srv:// URL',
+    accept: (given) => (/^mongodb(\+srv)?:\/\/\S+$/.test(given) ? given : undefined),
+    sentence: 'MongoDB of the distributed engine.',
+  }),
+  kafkaBrokers: list({
+    name: 'SLUICE_KAFKA_BROKERS',
+    group: ENGINES,
+    allowed: 'host:port',
+    check: (entry) => (/^[^\s:/]+:\d{1,5}$/.test(entry) ? undefined : `"${entry}" is not host:port`),
+    sentence: 'Kafka brokers of the distributed engine.',
+  }),
+  eventStorePrefix: optionalText({
+    name: 'SLUICE_EVENTSTORE_PREFIX',
+    group: ENGINES,
+    shownDefault: 'none',
+    allowed: 'letters, digits, _ and .',
+    accept: namespace,
+    sentence: 'Put before the name of every stream, so that several installations can share an EventStoreDB.',
+  }),
+  kafkaPrefix: text({
+    name: 'SLUICE_KAFKA_PREFIX',
+    group: ENGINES,
+    fallback: 'sluice.',
+    allowed: 'letters, digits, _ and .',
+    accept: namespace,
+    sentence: 'Put before the name of every topic and group, so that several installations can share a cluster.',
+  }),
+  kafkaReplication: integer({
+    name: 'SLUICE_KAFKA_REPLICATION',
+    group: ENGINES,
+    min: 1,
+    max: 9,
+    fallback: 1,
+    unit: 'copies',
+    sentence: 'Copies of each topic; 3 on a cluster of three brokers or more.',
+  }),
+  kafkaSessionMs: integer({
+    name: 'SLUICE_KAFKA_SESSION_MS',
+    group: ENGINES,
+    min: 1_000,
+    max: 300_000,
+    fallback: 6_000,
+    unit: 'milliseconds',
+    sentence:
+      'A process that is silent for this long loses its share of the work to the others. Brokers refuse less than their group.min.session.timeout.ms (6000 unless changed).',
+  }),
+  leaseMs: integer({
+    name: 'SLUICE_LEASE_MS',
+    group: ENGINES,
+    min: 1_000,
+    max: 300_000,
+    fallback: 5_000,
+    unit: 'milliseconds',
+    sentence: 'The same for work that one process does at a time: projections, timers, retries.',
+  }),
+  topics: choice({
+    name: 'SLUICE_TOPICS',
+    group: ENGINES,
+    values: ['per_emitter', 'shared'],
+    fallback: 'per_emitter',
+    sentence:
+      'per_emitter: topics of its own for each source and webhook, a slow one delays nobody. shared: a fixed number of partitions for all, for more emitters than the brokers take topics. Not to be changed once there are sources.',
+  }),
+  topicPartitions: integer({
+    name: 'SLUICE_TOPIC_PARTITIONS',
+    group: ENGINES,
+    min: 1,
+    max: 10_000,
+    fallback: 48,
+    unit: 'partitions',
+    sentence: 'Partitions of each topic under SLUICE_TOPICS=shared. Not to be changed once there are sources.',
+  }),
+} as const;
