@@ -41,9 +41,9 @@ export const SUITES: Readonly<Record<EngineName, EngineSuites>> = {
 /** Specs that run every role as a process of its own on the engines at hand. */
 export const ROLE_SPECS: readonly string[] = [
   'test/e2e/main-job.e2e-spec.ts',
-  'test/engines/two-copies',
+  'test/e2e/hooks.e2e-spec.ts',
   'test/engines/move',
 ];
 
-/** Specs that kill roles and engines: on servers of their own, started by themselves. */
-export const FAULT_SPECS: readonly string[] = ['test/engines/engines-away', 'test/engines/kill9-roles'];
+/** Specs that run roles in copies, and kill roles and engines. */
+export const FAULT_SPECS: readonly string[] = ['test/engines/two-copies', 'test/engines/engines-away', 'test/engines/kill9-roles'];
