@@ -5,9 +5,9 @@ import { runJest, specsOf } from './jest-run.js';
 import { failed, sumOf, tableOf, type Row } from './report.js';
 import { missingForOwnServers, openServers, type Server, type Servers } from './servers.js';
 import { startStandIn } from './stand-in-process.js';
-import { ENGINES, FAULT_SPECS, ROLE_SPECS, SUITES, type EngineName } from './suites.js';
+import { COPY_SPECS, ENGINES, FAULT_SPECS, ROLE_SPECS, SUITES, type EngineName } from './suites.js';
 
-const PARTS = [...ENGINES, 'roles', 'faults'] as const;
+const PARTS = [...ENGINES, 'roles', 'copies', 'faults'] as const;
 type Part = (typeof PARTS)[number];
 
 interface Options {
@@ -60,19 +60,18 @@ const runEngine = async (name: EngineName, server: Server): Promise<Row> => {
 };
 
 /** The black-box specs, every role as a process of its own on all three engines. */
-const runRoles = async ({ of }: Servers): Promise<Row> => {
-  const title = 'every role a process';
+const runRoles = async ({ of }: Servers, title: string, patterns: readonly string[]): Promise<Row> => {
   const down = ENGINES.filter((name) => of[name].on === 'not run' || of[name].on === 'broken');
   if (down.length > 0) {
     const reason = `needs ${down.map((name) => SUITES[name].title).join(' and ')}`;
-    return { title, on: 'not run', reason, specs: ROLE_SPECS.length };
+    return { title, on: 'not run', reason, specs: patterns.length };
   }
   const standIn = addressOf(of.eventstoredb) === undefined ? await startStandIn() : undefined;
   try {
     say(`\n${title}: black-box specs`);
     const env: Record<string, string> = { SLUICE_TEST_DEPLOYMENT: 'roles' };
     for (const name of ENGINES) env[SUITES[name].variable] = addressOf(of[name]) ?? standIn?.url ?? '';
-    const figures = await runJest(commands, { tier: 'e2e,engines', patterns: ROLE_SPECS, env });
+    const figures = await runJest(commands, { tier: 'e2e,engines', patterns, env });
     const standIns = ENGINES.some((name) => of[name].on === 'stand-in');
     return { title, version: 'all three', on: standIns ? 'with stand-ins' : 'real server', figures };
   } finally {
@@ -95,7 +94,7 @@ const addressOf = (server: Server): string | undefined => ('address' in server ?
 const run = async (): Promise<readonly Row[]> => {
   const asked = (part: Part): boolean => options.only.includes(part);
   const servers = await openServers({
-    wanted: asked('roles') ? ENGINES : ENGINES.filter(asked),
+    wanted: asked('roles') || asked('copies') ? ENGINES : ENGINES.filter(asked),
     docker: options.docker,
     commands,
     say,
@@ -103,7 +102,8 @@ const run = async (): Promise<readonly Row[]> => {
   try {
     const rows: Row[] = [];
     for (const name of ENGINES.filter(asked)) rows.push(await runEngine(name, servers.of[name]));
-    if (asked('roles')) rows.push(await runRoles(servers));
+    if (asked('roles')) rows.push(await runRoles(servers, 'every role a process', ROLE_SPECS));
+    if (asked('copies')) rows.push(await runRoles(servers, 'two processes a role', COPY_SPECS));
     if (asked('faults')) rows.push(await runFaults(servers));
     return rows;
   } finally {

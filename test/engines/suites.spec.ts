@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { ROOT } from '#test/harness/paths.js';
-import { ENGINES, FAULT_SPECS, ROLE_SPECS, SUITES } from './suites.js';
+import { COPY_SPECS, ENGINES, FAULT_SPECS, ROLE_SPECS, SUITES } from './suites.js';
 
 const specsBelow = (folder: string): readonly string[] =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
@@ -12,7 +12,8 @@ const specsBelow = (folder: string): readonly string[] =>
 describe('the suites of test:engines', () => {
   it('leave out no spec that needs servers', () => {
     const adapters = ENGINES.map((name) => SUITES[name].adapter);
-    const patterns = [...adapters, ...ENGINES.flatMap((name) => SUITES[name].ownServer), ...FAULT_SPECS, ...ROLE_SPECS];
+    const own = ENGINES.flatMap((name) => SUITES[name].ownServer);
+    const patterns = [...adapters, ...own, ...FAULT_SPECS, ...COPY_SPECS, ...ROLE_SPECS];
     const specs = [...adapters.flatMap((folder) => specsBelow(folder.slice(0, -1))), ...specsBelow('test/engines')];
     expect(specs.length).toBeGreaterThan(0);
     expect(specs.filter((spec) => !patterns.some((pattern) => spec.includes(pattern)))).toEqual([]);
