@@ -54,10 +54,10 @@ export interface ServingTarget extends Target {
 export interface Installation {
   readonly server: TestServer;
   readonly api: ApiClient;
-  parts(): readonly Part[];
+  readonly parts: () => readonly Part[];
   /** Milliseconds until it is ready again, on its data. */
-  restart(): Promise<number>;
-  close(): Promise<void>;
+  readonly restart: () => Promise<number>;
+  readonly close: () => Promise<void>;
 }
 
 export const openSluice = async (): Promise<Installation> => {
