@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { Kafka, logLevel } from 'kafkajs';
 import { GroupConsumer } from '#libs/engines/kafka/group-consumer.js';
 import { openKafka, type KafkaStreamLog } from '#libs/engines/kafka/index.js';
 import { EMITS, perEmitterTopics, sharedTopics, type TopicPolicy } from '#libs/stream-log/topics.js';
@@ -19,11 +20,15 @@ import {
 /** A process of the simulation of topic layouts: one that uses the product's own Kafka engine, as a role does. */
 
 const GROUP = 'router';
+const PREFIX = 'bench.';
 const RETENTION = { emitsAgeMs: 7 * 86_400_000, emitsBytes: 1 << 30 };
 const VALUE = JSON.stringify({ pad: 'x'.repeat(1_014) });
 /** As many as one process of the product would have under way from HTTP requests. */
 const OUTSTANDING = 256;
 const CREATE_AT_ONCE = 8;
+/** So many emitters get their topics as the product makes them, one request a topic; the rest in large requests. */
+const ONE_BY_ONE = 100;
+const BULK = 100;
 
 const [brokers = '', layoutName = '', partitions = ''] = process.argv.slice(2);
 const layout = layoutName as Layout;
@@ -31,7 +36,7 @@ const policyOf = (): TopicPolicy =>
   layout === 'per_emitter' ? perEmitterTopics(RETENTION) : sharedTopics(RETENTION, Number(partitions));
 const policy = policyOf();
 const log: KafkaStreamLog = await openKafka({
-  ...{ brokers: [brokers], prefix: 'bench.', clientId: `bench-${process.pid}`, replicationFactor: 1 },
+  ...{ brokers: [brokers], prefix: PREFIX, clientId: `bench-${process.pid}`, replicationFactor: 1 },
   onWarning: (text, fields) => process.stderr.write(`${text} ${JSON.stringify(fields)}\n`),
 });
 
@@ -55,13 +60,14 @@ const inParallel = async (width: number, more: () => (() => Promise<unknown>) | 
 };
 
 const create = async ({ from, to, limitMs }: { from: number; to: number; limitMs: number }): Promise<CreateResult> => {
-  const fixed = policy.fixed();
   const began = performance.now();
-  for (const { topic, retention, partitions: count } of fixed) await log.createTopic(topic, retention, count);
+  for (const { topic, retention, partitions: count } of policy.fixed()) await log.createTopic(topic, retention, count);
   const times = newHistogram();
+  const alone = performance.now();
+  const end = Math.min(to, from + ONE_BY_ONE);
   let next = from;
   await inParallel(CREATE_AT_ONCE, () => {
-    if (next >= to || performance.now() - began > limitMs) return undefined;
+    if (next >= end || performance.now() - began > limitMs) return undefined;
     const id = emitter(next++);
     return async () => {
       for (const { topic, retention, partitions: count } of policy.ownedBy(id)) {
@@ -71,7 +77,45 @@ const create = async ({ from, to, limitMs }: { from: number; to: number; limitMs
       }
     };
   });
-  return { emitters: next - from, seconds: (performance.now() - began) / 1_000, topicMs: quantilesMs(times) };
+  const oneByOneSeconds = (performance.now() - alone) / 1_000;
+  const bulk = performance.now();
+  const emitters = (layout === 'shared' ? to : await createInBulk(next, to, began + limitMs)) - from;
+  const [bulkSeconds, topicMs] = [(performance.now() - bulk) / 1_000, quantilesMs(times)];
+  return { emitters, oneByOne: next - from, oneByOneSeconds, bulkSeconds, topicMs };
+};
+
+/** The same topics with the same number of settings, many in a request; the emitter up to which they were made. */
+const createInBulk = async (from: number, to: number, until: number): Promise<number> => {
+  const admin = new Kafka({
+    clientId: 'bench',
+    brokers: [brokers],
+    requestTimeout: 120_000,
+    logLevel: logLevel.NOTHING,
+  }).admin();
+  await admin.connect();
+  try {
+    let next = from;
+    for (; next < to && performance.now() < until; next = Math.min(to, next + BULK)) {
+      const ids = Array.from({ length: Math.min(BULK, to - next) }, (_, n) => emitter(next + n));
+      const topics = ids
+        .flatMap((id) => policy.ownedBy(id))
+        .map(({ topic, partitions: count, retention }) => ({
+          ...{ topic: `${PREFIX}${topic}`, numPartitions: count, replicationFactor: 1 },
+          configEntries: [
+            { name: 'cleanup.policy', value: 'delete' },
+            { name: 'retention.ms', value: String(retention.ageMs ?? -1) },
+            { name: 'retention.bytes', value: String(retention.bytes ?? -1) },
+            { name: 'max.message.bytes', value: String(16 << 20) },
+            { name: 'segment.ms', value: '3600000' },
+            { name: 'delete.retention.ms', value: retention.dropConsumed ? '0' : '86400000' },
+          ],
+        }));
+      await admin.createTopics({ topics, waitForLeaders: false, timeout: 110_000 });
+    }
+    return next;
+  } finally {
+    await admin.disconnect();
+  }
 };
 
 /** Round robin over all emitters, one record a call. */

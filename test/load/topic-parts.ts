@@ -7,8 +7,12 @@ export type Layout = 'per_emitter' | 'shared';
 export interface CreateResult {
   /** As many as came to be within the time limit. */
   readonly emitters: number;
-  readonly seconds: number;
-  /** Of each topic of an emitter. */
+  /** Of these, whose topics the product made, one request each, eight at a time. */
+  readonly oneByOne: number;
+  readonly oneByOneSeconds: number;
+  /** Of the rest, in large requests. */
+  readonly bulkSeconds: number;
+  /** Of each topic made one by one. */
   readonly topicMs: Quantiles;
 }
 
