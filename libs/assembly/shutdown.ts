@@ -1,6 +1,9 @@
 import { type Logger } from '#libs/telemetry/index.js';
 
+/** Less than what supervisors wait before they kill: 30 s with systemd and Kubernetes, and in docker-compose.yml. */
 const GRACE_MS = 20_000;
+/** Steps that take as long are named in the line of the end, with their milliseconds. */
+const SLOW_MS = 200;
 
 /** Closes what the start opened, in reverse, once: on SIGTERM, SIGINT, or when the process cannot go on. */
 export class Shutdown {
@@ -27,18 +30,26 @@ export class Shutdown {
   private async run(exitCode: number): Promise<void> {
     if (this.begun) return;
     this.begun = true;
+    const startedAt = performance.now();
+    const slow: Record<string, number> = {};
+    let step = '';
     setTimeout(() => {
-      this.logger.error({ graceMs: GRACE_MS }, 'shutdown.timed_out');
+      this.logger.error({ graceMs: GRACE_MS, step, slow }, 'shutdown.timed_out');
       process.exit(1);
     }, GRACE_MS).unref();
     for (const { name, close } of this.steps.reverse()) {
+      step = name;
+      const stepAt = performance.now();
       try {
         await close();
+        const ms = Math.round(performance.now() - stepAt);
+        if (ms >= SLOW_MS) slow[name] = ms;
       } catch (error) {
         this.logger.error({ err: error, step: name }, 'shutdown.step_failed');
         exitCode = 1;
       }
     }
+    this.logger.info({ ms: Math.round(performance.now() - startedAt), exitCode, slow }, 'server.stopped');
     process.exit(exitCode);
   }
 }

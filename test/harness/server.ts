@@ -181,7 +181,7 @@ export class Server implements TestServer {
     return this;
   }
 
-  /** SIGTERM; SIGKILL when it does not end in 15 s, which is an error. Resolves with the exit code. */
+  /** SIGTERM; SIGKILL when it does not end in 25 s, more than it gives itself, which is an error. Resolves with the exit code. */
   async stop(): Promise<number | null> {
     const child = this.child;
     if (!child) return null;
@@ -189,7 +189,7 @@ export class Server implements TestServer {
     const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined;
     if (!ended) return child.exitCode;
     child.kill('SIGTERM');
-    const late = setTimeout(() => child.kill('SIGKILL'), 15_000);
+    const late = setTimeout(() => child.kill('SIGKILL'), 25_000);
     await ended;
     clearTimeout(late);
     if (child.signalCode === 'SIGKILL') throw new Error(`the server did not end on SIGTERM:\n${this.output}`);
