@@ -2,7 +2,11 @@ import { Agent, get } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { Front } from './front.js';
 
-const open = async (): Promise<{ front: Front; agent: Agent; status: (path: string) => Promise<number | undefined> }> => {
+const open = async (): Promise<{
+  front: Front;
+  agent: Agent;
+  status: (path: string) => Promise<number | undefined>;
+}> => {
   const front = await Front.listen('127.0.0.1', 0);
   const { port } = front;
   const agent = new Agent({ keepAlive: true });

@@ -11,13 +11,15 @@ export interface DistributedOptions {
   readonly clientId: string;
   readonly clock: Clock;
   readonly onWarning: (text: string, fields: object) => void;
+  /** This process runs sources, and takes up what others, that are gone, left to be published. */
+  readonly takesUpOutboxes?: boolean;
   /** Opens an engine; the caller's way of trying again when it is not there. */
   readonly awaiting: <T>(engine: string, open: () => Promise<T>) => Promise<T>;
 }
 
 /** Every port on EventStoreDB, MongoDB and Kafka. Opened side by side; what is not there is waited for as the caller says. */
 export const openDistributed = async (options: DistributedOptions) => {
-  const { config, clientId, clock, onWarning, awaiting } = options;
+  const { config, clientId, clock, onWarning, awaiting, takesUpOutboxes = false } = options;
   const { dataDir } = config;
   const secretKey = secretKeyOf(dataDir, config.secretKey);
   const events = awaiting('EventStoreDB', () =>
@@ -34,17 +36,16 @@ export const openDistributed = async (options: DistributedOptions) => {
       onWarning,
     }),
   );
-  const mongo = log.then((kafka) =>
-    awaiting('MongoDB', () =>
-      openMongo({
-        ...{ url: given(config.mongoUrl), secretKey, clock, log: kafka, onWarning },
-        cacheDir: join(dataDir, 'blobs'),
-        leaseMs: config.leaseMs,
-      }),
-    ),
+  const mongo = awaiting('MongoDB', () =>
+    openMongo({
+      ...{ url: given(config.mongoUrl), secretKey, clock, onWarning },
+      cacheDir: join(dataDir, 'blobs'),
+      leaseMs: config.leaseMs,
+    }),
   );
   const [eventStore, kafka, documents] = await Promise.all([events, log, mongo]);
-  const { readModels, journal, schedule, ticks, vault, blobs, usage, leases, registry } = documents;
+  const journal = await awaiting('MongoDB', () => documents.openJournal(kafka, { takesUpOutboxes }));
+  const { readModels, schedule, ticks, vault, blobs, usage, leases, registry } = documents;
   return {
     ...{ events: eventStore, log: kafka },
     ...{ readModels, journal, schedule, ticks, vault, blobs, usage, leases, registry },

@@ -28,8 +28,6 @@ export interface MongoOptions {
   /** 32 bytes. */
   readonly secretKey: Buffer;
   readonly clock: Clock;
-  /** Where the journal's outboxes go. */
-  readonly log: StreamLog;
   /** Local copies of blobs, to be mounted into jails. */
   readonly cacheDir: string;
   /** Called for what failed, does no harm for now, and is tried again. */
@@ -38,9 +36,13 @@ export interface MongoOptions {
   readonly leaseMs?: number;
 }
 
+export interface JournalOptions {
+  /** This process takes up what others, that are gone, left in their outboxes: for those that run sources. */
+  readonly takesUpOutboxes?: boolean;
+}
+
 export interface MongoEngines {
   readonly readModels: ReadModelStore;
-  readonly journal: RunJournal;
   readonly schedule: RetrySchedule;
   readonly ticks: TickStore;
   readonly vault: Vault;
@@ -48,6 +50,8 @@ export interface MongoEngines {
   readonly usage: UsageStore;
   readonly leases: Leases;
   readonly registry: ProcessRegistry;
+  /** To be called once. `log`: where its outboxes go, open for longer than this. */
+  openJournal(log: StreamLog, options?: JournalOptions): Promise<RunJournal>;
   /** Rejects within 2 s, saying what is wrong. */
   ping(): Promise<void>;
   /** Ends what is under way, gives up leases. A second call waits for the first. */
@@ -69,16 +73,14 @@ export const openMongo = async (options: MongoOptions): Promise<MongoEngines> =>
 
 const assemble = async (options: MongoOptions, connection: MongoConnection): Promise<MongoEngines> => {
   const { db } = connection;
-  const { secretKey, clock, log, cacheDir, onWarning, leaseMs = LEASE_MS } = options;
+  const { secretKey, clock, cacheDir, onWarning, leaseMs = LEASE_MS } = options;
   const schedule = new MongoRetrySchedule(db);
   await schedule.ensureIndexes();
-  const journal = await MongoRunJournal.open(db, log, clock, (text, error) =>
-    onWarning(text, error instanceof Error ? { error: error.message } : {}),
-  );
   const leases = new MongoLeases(db, { ttlMs: leaseMs, onWarning });
+  let journal: MongoRunJournal | undefined;
   const end = async (): Promise<void> => {
     try {
-      await Promise.all([journal.close(), leases.close()]);
+      await Promise.all([journal?.close(), leases.close()]);
     } finally {
       await connection.close();
     }
@@ -86,7 +88,6 @@ const assemble = async (options: MongoOptions, connection: MongoConnection): Pro
   let closed: Promise<void> | undefined;
   return {
     readModels: new MongoReadModelStore(db, { clock, onWarning }),
-    journal,
     schedule,
     ticks: new MongoTickStore(db),
     vault: new MongoVault(db, secretKey),
@@ -94,6 +95,13 @@ const assemble = async (options: MongoOptions, connection: MongoConnection): Pro
     usage: new MongoUsageStore(db),
     leases,
     registry: new MongoProcessRegistry(db),
+    async openJournal(log, { takesUpOutboxes = false } = {}) {
+      journal = await MongoRunJournal.open(db, log, clock, {
+        onWarning: (text, error) => onWarning(text, error instanceof Error ? { error: error.message } : {}),
+      });
+      if (takesUpOutboxes) journal.startSweeping();
+      return journal;
+    },
     ping: () => connection.ping(),
     close: () => (closed ??= end()),
   };

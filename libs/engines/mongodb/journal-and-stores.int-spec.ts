@@ -27,7 +27,7 @@ const journalAndLog: MakeHarness<JournalAndLog> = async () => {
   const log = new InMemoryStreamLog();
   const warnings: string[] = [];
   const open = (): Promise<MongoRunJournal> =>
-    MongoRunJournal.open(db, log, clock, (message) => void warnings.push(message));
+    MongoRunJournal.open(db, log, clock, { onWarning: (message) => void warnings.push(message) });
   let journal = await open();
   const made = {
     port: { journal, log },

@@ -58,21 +58,24 @@ export class MongoRunJournal implements RunJournal {
     this.stale = new StaleOutboxes(this.documents, clock, this.context.newId);
   }
 
-  /** Makes the indexes, and sweeps every few seconds until `close`. `onWarning`: what is tried again, for the log. */
-  static async open(db: Db, log: StreamLog, clock: Clock, onWarning: WarningListener): Promise<MongoRunJournal> {
-    const journal = new MongoRunJournal(db, log, clock, { onWarning });
+  /** Makes the indexes. */
+  static async open(db: Db, log: StreamLog, clock: Clock, options: RunJournalOptions): Promise<MongoRunJournal> {
+    const journal = new MongoRunJournal(db, log, clock, options);
     await ensureIndexes(journal.documents, [{ name: 'outbox', key: { outboxMark: 1 }, sparse: true }]);
     await ensureIndexes(journal.partsCollection, [
       { name: 'source', key: { source: 1 } },
       { name: 'token', key: { token: 1 } },
     ]);
-    journal.sweepTimer = setInterval(() => {
-      journal.sweeping ??= journal
-        .relayStale()
-        .catch((error: unknown) => onWarning('left outboxes cannot be looked for', error))
-        .finally(() => (journal.sweeping = undefined));
-    }, SWEEP_MS).unref();
     return journal;
+  }
+
+  /** Takes up, every few seconds until `close`, what processes that are gone left in their outboxes. */
+  startSweeping(): void {
+    this.sweepTimer ??= setInterval(() => {
+      this.sweeping ??= this.relayStale()
+        .catch((error: unknown) => this.context.onWarning('left outboxes cannot be looked for', error))
+        .finally(() => (this.sweeping = undefined));
+    }, SWEEP_MS).unref();
   }
 
   load(sourceId: string): Promise<SourceState> {

@@ -2,7 +2,7 @@
 //
 // FerretDB finds the documents of an update and writes them in two steps: of two at once, one is lost. mongod
 // promises that an update of one document is atomic, and compare-and-set stands on that. So clients are not let at
-// FerretDB directly: commands that write go through one at a time.
+// FerretDB directly: commands that write a collection go through one at a time.
 package main
 
 import (
@@ -44,9 +44,10 @@ func main() {
 	flag.Parse()
 	server, err := ferretdb.New(&ferretdb.Config{
 		Listener:  ferretdb.ListenerConfig{TCP: "127.0.0.1:0"},
-		Logger:    slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
+		Logger:    slog.New(errorsOnly{slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})}),
 		Handler:   "sqlite",
-		SQLiteURL: "file:" + *dir,
+		// Synced at checkpoints of the log: a kill of the process loses nothing, a power cut may.
+		SQLiteURL: "file:" + *dir + "?_pragma=synchronous(normal)",
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -59,6 +60,13 @@ func main() {
 	}
 }
 
+// FerretDB gives a logger the arguments of each statement, whole documents, which a handler writes out whether or not
+// the line is ever logged: a sixth of its time. They are left out.
+type errorsOnly struct{ slog.Handler }
+
+func (h errorsOnly) WithAttrs([]slog.Attr) slog.Handler { return h }
+func (h errorsOnly) WithGroup(string) slog.Handler      { return h }
+
 func front(listen string, server *ferretdb.FerretDB) {
 	uri, err := url.Parse(server.MongoDBURI())
 	if err != nil {
@@ -69,7 +77,7 @@ func front(listen string, server *ferretdb.FerretDB) {
 		log.Fatal(err)
 	}
 	fmt.Println("listening on", listener.Addr())
-	var writing sync.Mutex
+	writing := &locks{of: map[string]*sync.Mutex{}}
 	for {
 		client, err := listener.Accept()
 		if err != nil {
@@ -77,7 +85,7 @@ func front(listen string, server *ferretdb.FerretDB) {
 		}
 		go func() {
 			defer client.Close()
-			if err := relay(client, uri.Host, &writing); err != nil && !errors.Is(err, io.EOF) {
+			if err := relay(client, uri.Host, writing); err != nil && !errors.Is(err, io.EOF) {
 				log.Print(err)
 			}
 		}()
@@ -85,7 +93,7 @@ func front(listen string, server *ferretdb.FerretDB) {
 }
 
 // Requests of one connection, each followed by its answer.
-func relay(client net.Conn, address string, writing *sync.Mutex) error {
+func relay(client net.Conn, address string, writing *locks) error {
 	backend, err := net.Dial("tcp", address)
 	if err != nil {
 		return err
@@ -106,10 +114,11 @@ func relay(client net.Conn, address string, writing *sync.Mutex) error {
 	}
 }
 
-func exchange(backend net.Conn, request []byte, writing *sync.Mutex) ([]byte, error) {
-	if !reads[commandOf(request)] {
-		writing.Lock()
-		defer writing.Unlock()
+func exchange(backend net.Conn, request []byte, writing *locks) ([]byte, error) {
+	if command, collection := commandOf(request); !reads[command] {
+		lock := writing.on(collection)
+		lock.Lock()
+		defer lock.Unlock()
 	}
 	if _, err := backend.Write(request); err != nil {
 		return nil, err
@@ -139,15 +148,43 @@ func isMsg(message []byte) bool {
 	return len(message) >= headerBytes+4 && binary.LittleEndian.Uint32(message[12:]) == opMsg
 }
 
-// The name of the command: the first key of the body, which drivers send as the first section. "" when unknown.
-func commandOf(message []byte) string {
+// One for each collection; those of the same name in two databases share one.
+type locks struct {
+	sync.Mutex
+	of map[string]*sync.Mutex
+}
+
+func (l *locks) on(collection string) *sync.Mutex {
+	l.Lock()
+	defer l.Unlock()
+	lock, ok := l.of[collection]
+	if !ok {
+		lock = &sync.Mutex{}
+		l.of[collection] = lock
+	}
+	return lock
+}
+
+// The command and its collection: the first key of the body, which drivers send as the first section, and its value
+// when that is a text. "" what is unknown.
+func commandOf(message []byte) (command, collection string) {
 	const key = headerBytes + 4 + 1 + 4 + 1
+	const text = 2
 	if !isMsg(message) || len(message) < key || message[headerBytes+4] != 0 {
-		return ""
+		return "", ""
 	}
 	end := bytes.IndexByte(message[key:], 0)
 	if end < 0 {
-		return ""
+		return "", ""
 	}
-	return string(message[key : key+end])
+	command = string(message[key : key+end])
+	value := key + end + 1 + 4
+	if message[key-1] != text || len(message) <= value {
+		return command, ""
+	}
+	length := bytes.IndexByte(message[value:], 0)
+	if length < 0 {
+		return command, ""
+	}
+	return command, string(message[value : value+length])
 }
