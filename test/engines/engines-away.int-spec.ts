@@ -67,7 +67,7 @@ describe('engines that are away', () => {
     server.lastOutput.split('\n').filter((line) => line.includes(message));
 
   const saysThrice = (server: Server): boolean =>
-    ['Kafka', 'EventStoreDB'].every((engine) => linesOf(server, `waiting for ${engine}`).length >= 3);
+    ['Kafka', 'MongoDB', 'EventStoreDB'].every((engine) => linesOf(server, `waiting for ${engine}`).length >= 3);
 
   it('are waited for at the start, with a line a second, and named by /readyz', async () => {
     const { broker, mongo, eventStore } = servers;
@@ -83,6 +83,7 @@ describe('engines that are away', () => {
         expect(status).toBe('not_ready');
         expect(checks['engines']).toContain('Kafka');
         expect(checks['engines']).toContain('EventStoreDB');
+        expect(checks['engines']).toContain('MongoDB');
         expect(linesOf(server, 'server.started')).toEqual([]);
       }
       await Promise.all([broker.start(), mongo.start(), eventStore.start()]);

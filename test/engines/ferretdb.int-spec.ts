@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
+import { MongoClient } from 'mongodb';
 import { removeDir, tempDir } from '../harness/temp-dir.js';
 import { startFerretDb, type FerretDb } from './ferretdb.js';
 
@@ -32,6 +33,32 @@ describe('the stand-in for MongoDB', () => {
     }
     expect(await listens(ferret)).toBe(false);
   }, 600_000);
+
+  it('finishes bulk writes of several clients at once, each write guarded', async () => {
+    const ferret = await startFerretDb();
+    const client = new MongoClient(ferret.url);
+    try {
+      const documents = Array.from({ length: 200 }, (_, n) => `d${n}`);
+      const write = async (name: string): Promise<number[]> => {
+        const collection = client.db('bulk').collection<{ _id: string; round: number }>(name);
+        const matched: number[] = [];
+        for (const round of [1, 2, 2]) {
+          const { matchedCount, upsertedCount } = await collection.bulkWrite(
+            documents.map((_id) => ({
+              updateOne: { filter: { _id, round: { $lt: round } }, update: { $set: { round } }, upsert: round === 1 },
+            })),
+          );
+          matched.push(matchedCount + upsertedCount);
+        }
+        return matched;
+      };
+      const all = await Promise.all(['a', 'b', 'c', 'd'].map(write));
+      expect(all).toEqual(Array.from({ length: 4 }, () => [200, 200, 0]));
+    } finally {
+      await client.close();
+      await ferret.stop();
+    }
+  }, 60_000);
 
   it('says what is missing when there is no Go to build it with', async () => {
     const { PATH, SLUICE_ENGINES_CACHE } = process.env;

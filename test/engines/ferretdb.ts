@@ -32,16 +32,35 @@ export interface FerretDb {
 const SOURCES = ['main.go', 'go.mod'] as const;
 const BUILD_MS = 10 * 60_000;
 
-/**
- * FerretDB looks a document up by `_id` only when the filter has nothing besides, and reads the whole collection for a
- * guarded write (`_id` and a revision), so that each takes longer the more there is. The filter is applied to what was
- * found either way: looking up by `_id` whenever it is given changes no answer.
- */
-const PATCH = {
-  file: 'vendor/github.com/FerretDB/FerretDB/internal/backends/sqlite/collection.go',
-  from: 'if params.Filter.Len() == 1 {',
-  to: 'if params.Filter.Len() > 0 {',
-};
+interface Patch {
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+const FERRETDB = 'vendor/github.com/FerretDB/FerretDB/internal';
+
+const PATCHES: readonly Patch[] = [
+  // A document is looked up by `_id` only when the filter has nothing besides; a guarded write (`_id` and a revision)
+  // reads the whole collection. The filter is applied to what was found either way, so this changes no answer.
+  {
+    file: `${FERRETDB}/backends/sqlite/collection.go`,
+    from: 'if params.Filter.Len() == 1 {',
+    to: 'if params.Filter.Len() > 0 {',
+  },
+  // Each write of a bulk keeps a connection to SQLite until the last one is done, of a hundred for all clients: two
+  // bulks of fifty and more wait for each other for ever.
+  {
+    file: `${FERRETDB}/handler/msg_update.go`,
+    from: '\t\tdefer closer.Close()\n',
+    to: '',
+  },
+  {
+    file: `${FERRETDB}/handler/msg_update.go`,
+    from: '\t\tresult, err := common.UpdateDocument(ctx, c, "update", iter, &u)\n',
+    to: '\t\tresult, err := common.UpdateDocument(ctx, c, "update", iter, &u)\n\t\tcloser.Close()\n',
+  },
+];
 
 export const startFerretDb = async (options: FerretDbOptions = {}): Promise<FerretDb> => {
   const binary = await ferretDbBinary();
@@ -77,7 +96,7 @@ export const ferretDbBinary = async (): Promise<string> => {
   const sources = SOURCES.map((name) => ({ name, text: readFileSync(join(ROOT, 'test/engines/ferretdb', name)) }));
   const hash = createHash('sha256');
   for (const { text } of sources) hash.update(text);
-  hash.update(JSON.stringify(PATCH));
+  hash.update(JSON.stringify(PATCHES));
   const binary = join(cache, `ferretdb-${hash.digest('hex').slice(0, 12)}`);
   if (existsSync(binary)) return binary;
   mkdirSync(cache, { recursive: true });
@@ -87,7 +106,7 @@ export const ferretDbBinary = async (): Promise<string> => {
     for (const { name, text } of sources) writeFileSync(join(build, name), text);
     await go(build, ['get', '.']);
     await go(build, ['mod', 'vendor']);
-    patch(build);
+    for (const patch of PATCHES) apply(build, patch);
     await go(build, ['build', '-mod=vendor', '-o', 'ferretdb', '.']);
     renameSync(join(build, 'ferretdb'), binary);
   } finally {
@@ -96,17 +115,15 @@ export const ferretDbBinary = async (): Promise<string> => {
   return binary;
 };
 
-const patch = (build: string): void => {
-  const file = join(build, PATCH.file);
-  const source = readFileSync(file, 'utf8');
-  const patched = source.replaceAll(PATCH.from, PATCH.to);
-  if (patched === source) throw new Error(`FerretDB could not be built: ${PATCH.file} has no "${PATCH.from}" to patch`);
-  writeFileSync(file, patched);
+const apply = (build: string, { file, from, to }: Patch): void => {
+  const source = readFileSync(join(build, file), 'utf8');
+  if (!source.includes(from)) throw new Error(`FerretDB could not be built: ${file} has no "${from.trim()}" to patch`);
+  writeFileSync(join(build, file), source.replaceAll(from, to));
 };
 
 const go = async (cwd: string, args: readonly string[]): Promise<void> => {
   try {
-    await promisify(execFile)('go', args, { cwd, timeout: BUILD_MS });
+    await promisify(execFile)('go', args, { cwd, timeout: BUILD_MS, env: process.env });
   } catch (error) {
     if (typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT') {
       throw new Error(

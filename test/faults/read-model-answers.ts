@@ -13,11 +13,12 @@ export const readAnswers = async (
   const single = [
     ...sources.flatMap(({ id, component_id }) => [`/v1/sources/${id}`, `/v1/components/${component_id}`]),
     ...webhookIds.map((id) => `/v1/webhooks/${id}`),
+    // Answered whole (rest-api, Endpoints).
+    '/v1/users/me/subscriptions',
   ];
   const lists = [
     '/v1/users/me/sources?',
     '/v1/users/me/webhooks?',
-    '/v1/users/me/subscriptions?',
     ...sources.flatMap(({ id }) => [
       `/v1/audit/${id}?`,
       ...CHANNELS.map((channel) => `/v1/sources/${id}/event_summaries?expand=event&event_name=${channel}&`),
