@@ -17,15 +17,13 @@ const LARGE = { limits: { inlineBytes: 1000 } };
 /** 5 MB, so that there is more than one part. */
 const large = [emit(1, 1_800_000), emit(2, 1_800_000), emit(3, 1_800_000)];
 
-/** The database, of which one call fails once with a lost connection: after it was `done`, or before. */
-const failing = (collection: string, operation: string, done = false): Db => {
-  let failed = false;
-  const failOnce = async (call: () => Promise<unknown>): Promise<unknown> => {
-    failed = true;
-    if (done) await call();
-    throw new MongoNetworkError('connection closed');
-  };
-  return new Proxy(world.db, {
+/** The database, with one operation of a collection as given. */
+const intercepted = (
+  collection: string,
+  operation: string,
+  intercept: (call: () => Promise<unknown>) => Promise<unknown>,
+): Db =>
+  new Proxy(world.db, {
     get: (db, method) => {
       if (method !== 'collection') return Reflect.get(db, method) as unknown;
       return (...args: Parameters<Db['collection']>) =>
@@ -33,14 +31,24 @@ const failing = (collection: string, operation: string, done = false): Db => {
           get: (real, name) => {
             const value = Reflect.get(real, name) as unknown;
             if (typeof value !== 'function') return value;
-            const fails = args[0] === collection && name === operation;
+            const isMeant = args[0] === collection && name === operation;
             return (...given: unknown[]): unknown => {
               const call = (): unknown => value.apply(real, given) as unknown;
-              return fails && !failed ? failOnce(() => call() as Promise<unknown>) : call();
+              return isMeant ? intercept(call as () => Promise<unknown>) : call();
             };
           },
         });
     },
+  });
+
+/** The database, of which one call fails once with a lost connection: after it was `done`, or before. */
+const failing = (collection: string, operation: string, done = false): Db => {
+  let failed = false;
+  return intercepted(collection, operation, async (call) => {
+    if (failed) return call();
+    failed = true;
+    if (done) await call();
+    throw new MongoNetworkError('connection closed');
   });
 };
 
@@ -142,6 +150,28 @@ describe('the outbox', () => {
     await eventually('an empty outbox', async () => (await world.outbox()).length === 0);
     const marks = world.db.collection('run_journal').countDocuments({ outboxMark: { $gt: '' } });
     expect(await marks).toBe(0);
+  });
+
+  it('is emptied of what was published while a commit was being written', async () => {
+    let publish = (): void => undefined;
+    const held = new Promise<void>((resolve) => (publish = resolve));
+    const log = world.logThat(async (records) => {
+      if (records.some(({ headers }) => headers['id'] === 'e1')) await held;
+      return world.log.publish(records);
+    });
+    let writes = 0;
+    const db = intercepted('run_journal', 'updateOne', async (call) => {
+      if (++writes === 2) {
+        publish();
+        await eventually('e1 is in the log', async () => (await world.emitted()).includes('e1'));
+      }
+      return call();
+    });
+    const journal = world.journal({ limits: { idleMs: 600_000 } }, { db, log });
+    for (let n = 0; n < 3; n++) await journal.commit(commit(n));
+    await journal.settled();
+    await journal.commit(commit(3, { records: [] }));
+    expect([writes, await world.outbox()]).toEqual([3, []]);
   });
 
   it('of a source in hand is left alone by the sweep', async () => {

@@ -31,9 +31,9 @@ export class OutboxRelay {
     private readonly onFailure: (error: unknown) => void,
   ) {}
 
-  /** In the log, and still in the outbox. */
+  /** In the log, and still in the outbox, as of now: what is published from here on is not among them. */
   published(): readonly Relayed[] {
-    return this.done;
+    return [...this.done];
   }
 
   isEmpty(): boolean {
