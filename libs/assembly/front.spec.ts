@@ -43,6 +43,17 @@ describe('Front', () => {
     agent.destroy();
   });
 
+  it('still answers on a kept connection what was sent as it closed, and says that the connection ends', async () => {
+    const { front, agent, status } = await open();
+    front.serve((_req, res) => res.end());
+    expect(await status('/first')).toBe(200);
+    const closed = front.close(600_000);
+    expect(await status('/second')).toBe(200);
+    await closed;
+    await expect(status('/third')).rejects.toThrow(/ECONNREFUSED/);
+    agent.destroy();
+  });
+
   it('cuts what has not finished when the grace is over', async () => {
     const { front, agent, status } = await open();
     const arrived = new Promise<void>((resolve) => {

@@ -1,8 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo } from 'node:net';
+import { type AddressInfo, Server as NetServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
+const LINGER_MS = 250;
 const IDLE_LOOK_MS = 20;
 
 /**
@@ -11,7 +13,7 @@ const IDLE_LOOK_MS = 20;
  */
 export class Front {
   private handler: Handler | undefined;
-  private closing = false;
+  private closed: Promise<void> | undefined;
 
   private constructor(private readonly server: Server) {}
 
@@ -19,7 +21,7 @@ export class Front {
     const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 120_000 });
     const front = new Front(server);
     server.on('request', (req: IncomingMessage, res: ServerResponse) => {
-      if (front.closing) front.lastOf(res);
+      if (front.closed) front.lastOf(res);
       (front.handler ?? stillStarting)(req, res);
     });
     await new Promise<void>((resolve, reject) => {
@@ -39,16 +41,25 @@ export class Front {
     this.handler = handler;
   }
 
-  /** Takes no more connections, lets the requests that run finish, up to `graceMs`. */
-  async close(graceMs: number): Promise<void> {
-    this.closing = true;
-    const closed = new Promise((resolve) => this.server.close(resolve));
-    // Node keeps a connection whose request was running at the close until its keep-alive ends: a look now and then.
+  /**
+   * Takes no more connections, lets the requests that run finish, up to `graceMs`. Connections that are kept are served
+   * for a moment longer: a request may be on its way on one, and a proxy does not send a POST again. Idempotent.
+   */
+  close(graceMs: number): Promise<void> {
+    return (this.closed ??= this.drain(graceMs));
+  }
+
+  private async drain(graceMs: number): Promise<void> {
+    // Not the close of an HTTP server, which cuts kept connections at once.
+    const ended = new Promise<void>((resolve) => NetServer.prototype.close.call(this.server, () => resolve()));
+    const late = setTimeout(() => this.server.closeAllConnections(), graceMs);
+    await Promise.race([ended, pause(Math.min(LINGER_MS, graceMs))]);
+    // Again and again: Node keeps a connection whose request was running until its keep-alive ends.
     const idle = setInterval(() => this.server.closeIdleConnections(), IDLE_LOOK_MS);
-    const timer = setTimeout(() => this.server.closeAllConnections(), graceMs);
-    await closed;
+    this.server.close();
+    await ended;
     clearInterval(idle);
-    clearTimeout(timer);
+    clearTimeout(late);
   }
 
   /** Tells the client that the connection ends with this answer, so that its next request goes elsewhere. */

@@ -6,6 +6,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { endsWithUs } from '../harness/ends-with-us.js';
 import { ROOT } from '../harness/paths.js';
 import { removeDir, tempDir } from '../harness/temp-dir.js';
 
@@ -41,12 +42,39 @@ interface Patch {
 const FERRETDB = 'vendor/github.com/FerretDB/FerretDB/internal';
 
 const PATCHES: readonly Patch[] = [
-  // A document is looked up by `_id` only when the filter has nothing besides; a guarded write (`_id` and a revision)
-  // reads the whole collection. The filter is applied to what was found either way, so this changes no answer.
+  // Documents are looked up by `_id` when the filter has nothing besides; everything else, as a guarded write (`_id` and
+  // a revision) or a list of what a source has, reads the whole collection. With this, fields that equal a text are
+  // looked up, for which SQLite has the indexes that were created. The filter is applied to what was found either way;
+  // only arrays that contain the text would be missed, and no filter of ours looks for any.
   {
     file: `${FERRETDB}/backends/sqlite/collection.go`,
-    from: 'if params.Filter.Len() == 1 {',
-    to: 'if params.Filter.Len() > 0 {',
+    from: `	if params.Filter.Len() == 1 {
+		v, _ := params.Filter.Get("_id")
+		switch v.(type) {
+		case string, types.ObjectID:
+			whereClause = fmt.Sprintf(\` WHERE %s = ?\`, metadata.IDColumn)
+			args = []any{string(must.NotFail(sjson.MarshalSingleValue(v)))}
+		}
+	}
+`,
+    to: `	for _, key := range params.Filter.Keys() {
+		v, isText := must.NotFail(params.Filter.Get(key)).(string)
+		if !isText || strings.ContainsAny(key, ".$") {
+			continue
+		}
+		column := fmt.Sprintf("%s->%q", metadata.DefaultColumn, key)
+		if key == "_id" {
+			column = metadata.IDColumn
+		}
+		if whereClause == "" {
+			whereClause = " WHERE "
+		} else {
+			whereClause += " AND "
+		}
+		whereClause += column + " = ?"
+		args = append(args, string(must.NotFail(sjson.MarshalSingleValue(v))))
+	}
+`,
   },
   // Each write of a bulk keeps a connection to SQLite until the last one is done, of a hundred for all clients: two
   // bulks of fifty and more wait for each other for ever.
@@ -148,6 +176,7 @@ const launch = async (binary: string, dir: string, port: number): Promise<Runnin
     stdio: ['ignore', 'pipe', 'pipe'],
     cwd: dir,
   });
+  endsWithUs(child);
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => {
     said = (said + chunk.toString()).slice(-4_000);

@@ -14,6 +14,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { endsWithUs } from '../harness/ends-with-us.js';
 import { ROOT } from '../harness/paths.js';
 import { removeDir, tempDir } from '../harness/temp-dir.js';
 import { freePorts } from './free-port.js';
@@ -155,6 +156,7 @@ const propertiesOf = (
 /** Resolves when the port takes connections. */
 const started = async (args: readonly string[], log: string, port: number): Promise<ChildProcess> => {
   const child = spawn('java', [...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  endsWithUs(child);
   const output = createWriteStream(log, { flags: 'a' });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { endsWithUs } from '#test/harness/ends-with-us.js';
 import { ROOT } from '#test/harness/paths.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { freePorts } from './free-port.js';
@@ -58,6 +59,7 @@ const launch = async (dir: string, port: number): Promise<{ readonly child: Chil
   const child = spawn(process.execPath, [MAIN, '--port', String(port), '--dir', dir], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  endsWithUs(child);
   for await (const line of createInterface({ input: child.stdout })) {
     child.stdout.resume();
     return { child, url: (JSON.parse(line) as { url: string }).url };

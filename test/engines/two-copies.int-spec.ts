@@ -275,6 +275,7 @@ describe('one of two processes that stops in good order, under load,', () => {
     const load = new KillLoad(deployment, gate);
     let isOver = false;
     const asked: number[] = [];
+    let asking: readonly Promise<void>[] = [];
     const ask = async (method: 'GET' | 'POST', path: string, query?: Record<string, string>): Promise<void> => {
       while (!isOver) {
         asked.push((await api.call(method, path, query ? { query } : {})).status);
@@ -287,7 +288,7 @@ describe('one of two processes that stops in good order, under load,', () => {
         { source: counter, clients: 2, times: 1, pauseMs: 100 },
       ]);
       gate.open();
-      const asking = [
+      asking = [
         ask('GET', '/v1/users/me/sources'),
         ask('POST', '/v1/subscriptions', { emitter_id: relay.id, listener_id: webhook.id }),
       ];
@@ -312,6 +313,7 @@ describe('one of two processes that stops in good order, under load,', () => {
       expect(asked.length).toBeGreaterThan(50);
     } finally {
       isOver = true;
+      await Promise.allSettled(asking);
       await load.close();
     }
   }, 240_000);

@@ -1,7 +1,10 @@
 import { Command, InvalidArgumentError } from 'commander';
+import { exitOnSignals } from '#test/harness/ends-with-us.js';
 import { startEngineServers } from './engine-servers.js';
 import { measureRouterStart } from './router-start.js';
 import { type RoundFigures, runRolesRounds } from './roles-rounds.js';
+
+exitOnSignals();
 
 interface Options {
   readonly rounds: number;

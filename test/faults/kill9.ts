@@ -1,5 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander';
+import { exitOnSignals } from '#test/harness/ends-with-us.js';
 import { runKillRounds } from './kill9-rounds.js';
+
+exitOnSignals();
 
 const whole = (text: string): number => {
   const value = Number(text);

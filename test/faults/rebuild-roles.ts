@@ -7,7 +7,7 @@ import { ROOT } from '#test/harness/paths.js';
 import { eventually } from '#test/harness/wait.js';
 import { differences, readAnswers, type Answers } from './read-model-answers.js';
 
-const SETTLE_MS = 60_000;
+const SETTLE_MS = 180_000;
 const SETTLE_POLL_MS = 1_500;
 
 /** Answers that two readings in a row give alike: the projections have come to their end. */

@@ -40,7 +40,7 @@ export const onRolesScene = async <T>(
   const deployment = new Deployment({
     engines,
     copies: Object.fromEntries(ROLES.map((role) => [role, copies])),
-    env: { SLUICE_EVENTS_KEPT: '500' },
+    env: { SLUICE_EVENTS_KEPT: '200' },
   });
   const api = new ApiClient(deployment);
   const gate = new Gate();

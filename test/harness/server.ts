@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { types } from 'node:util';
 import { request } from 'undici';
+import { endsWithUs } from './ends-with-us.js';
 import { ROOT } from './paths.js';
 import { removeDir, tempDir } from './temp-dir.js';
 
@@ -26,8 +27,6 @@ const mainOf = (app: string): string => join(ROOT, 'dist/apps', app, 'src/main.j
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } };
 const FLAGS = scripts.start.split(' ').slice(1, -1);
 const OUTPUT_KEPT = 64_000;
-const running = new Set<ChildProcess>();
-let armed = false;
 
 /** What runs under test, in one process or in several. */
 export interface TestServer {
@@ -128,7 +127,6 @@ export class Server implements TestServer {
   launch(): ChildProcess {
     if (!existsSync(this.main)) throw new Error(`${this.main} is missing: run npm run build`);
     if (this.child) throw new Error('the server is running already');
-    armExit();
     mkdirSync(this.dataDir, { recursive: true });
     const child = spawn(process.execPath, [...FLAGS, this.main], {
       cwd: this.dataDir,
@@ -140,8 +138,7 @@ export class Server implements TestServer {
     };
     child.stdout.on('data', keep);
     child.stderr.on('data', keep);
-    child.once('exit', () => running.delete(child));
-    running.add(child);
+    endsWithUs(child);
     this.child = child;
     this.address = undefined;
     this.ready = false;
@@ -260,11 +257,4 @@ const isReady = async (url: string): Promise<boolean> => {
     if (types.isNativeError(error)) return false;
     throw error;
   }
-};
-
-/** A test run that is interrupted leaves no server behind. */
-const armExit = (): void => {
-  if (armed) return;
-  armed = true;
-  process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 };

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, parse, resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { exitOnSignals } from '#test/harness/ends-with-us.js';
 import { ROLES, type RoleName } from '#test/harness/deployment.js';
 import { ROOT } from '#test/harness/paths.js';
 import { describeMachine } from './machine.js';
@@ -10,6 +11,8 @@ import { type GeneratorApi, type SinkApi } from './parts.js';
 import { reportOf } from './report.js';
 import { runPlan, SCENARIOS, type Plan, type Scenario } from './scenarios.js';
 import { type TargetName } from './targets.js';
+
+exitOnSignals();
 
 interface Options extends Omit<Plan, 'roles' | 'targets' | 'scenarios'> {
   readonly out?: string;

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
+import { exitOnSignals } from '#test/harness/ends-with-us.js';
 import { ROOT } from '#test/harness/paths.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { describeMachine } from './machine.js';
@@ -10,6 +11,8 @@ import { PartProcess } from './part-process.js';
 import { type GeneratorApi, type SinkApi } from './parts.js';
 import { IDLE, PROFILER, timeByArea, timeByFunction, type AreaTime, type CpuProfile } from './profile-areas.js';
 import { startRoles, type RolesTarget } from './roles-target.js';
+
+exitOnSignals();
 
 /** Where each role's CPU time goes at saturation: a V8 profile of each, summed by package and folder. */
 

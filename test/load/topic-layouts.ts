@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, parse, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
+import { exitOnSignals } from '#test/harness/ends-with-us.js';
 import { startKafkaBroker } from '#test/engines/kafka-broker.js';
 import { ROOT } from '#test/harness/paths.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
@@ -8,6 +9,8 @@ import { describeMachine } from './machine.js';
 import { topicReport } from './topic-report.js';
 import { LayoutRun, type LayoutFigures } from './topic-run.js';
 import { type Layout } from './topic-parts.js';
+
+exitOnSignals();
 
 /** Topics of each emitter against topics that all share, on a real broker, with the product's own Kafka engine. */
 

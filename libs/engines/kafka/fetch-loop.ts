@@ -5,7 +5,9 @@ import { keyOf } from './offsets.js';
 import { Backoff, Pause } from './pause.js';
 import { CODE, isLeaderMoving, type FetchedPartition } from './protocol.js';
 
+/** A lane that is taken, or has room again, waits for the end of the poll that is on. */
 const WAIT_MS = 100;
+const SINGLE_LANE_WAIT_MS = 1_000;
 const REPLY_BYTES = 8 << 20;
 const LEADER_PAUSE_MS = 200;
 
@@ -13,6 +15,8 @@ export interface FetchHost {
   readonly cluster: Cluster;
   /** Connections of its own: a long poll keeps a connection busy. */
   readonly purpose: string;
+  /** There will never be another lane than the one. */
+  hasSingleLane(): boolean;
   /** Lanes held whose leader is this broker. */
   lanesOn(node: number): readonly KafkaLane[];
   /** The log does not have the lane's next record. */
@@ -73,7 +77,7 @@ export class FetchLoop {
     const { cluster, purpose } = this.host;
     const reply = await cluster.call(this.node, purpose, 'Fetch', {
       ...{ replicaId: -1, isolationLevel: 1, rackId: '' },
-      ...{ maxWaitTime: WAIT_MS, minBytes: 1, maxBytes: REPLY_BYTES },
+      ...{ maxWaitTime: this.host.hasSingleLane() ? SINGLE_LANE_WAIT_MS : WAIT_MS, minBytes: 1, maxBytes: REPLY_BYTES },
       ...this.session.next(lanes),
     });
     if (!this.session.answered(reply)) return;

@@ -145,6 +145,13 @@ export class GroupConsumer implements Consumer {
     return fullName.startsWith(prefix) && topics.names.includes(fullName.slice(prefix.length));
   }
 
+  /** As an answers' topic, which each process has for itself: nothing to look for ten times a second. */
+  private hasSingleLane(): boolean {
+    const { topics } = this.options;
+    if (!('names' in topics) || topics.names.length !== 1) return false;
+    return [...this.selected()].length === 1;
+  }
+
   private exists({ topic, partition }: PartitionId): boolean {
     return this.leaderOf({ topic, partition }) !== undefined;
   }
@@ -179,6 +186,7 @@ export class GroupConsumer implements Consumer {
       loop = new FetchLoop(node, {
         cluster: this.host.cluster,
         purpose: this.fetchPurpose,
+        hasSingleLane: () => this.hasSingleLane(),
         lanesOn: (each) => [...this.held.values()].filter((lane) => this.leaderOf(lane) === each),
         outOfRange: (lane) => this.outOfRange(lane),
       });
