@@ -41,9 +41,10 @@ const poll = async (
   }
 };
 
-/** `onFailure` hears of an engine that could not be asked; the wait goes on, and ends with `false`. */
-
-/** For queries: the read models, and what this process has in memory, hold the position. */
+/**
+ * For queries: the read models, and what this process has in memory, hold the position. `onFailure` hears of an engine
+ * that could not be asked; the wait goes on, and ends with `false`.
+ */
 export const readModelsApplied = (
   readModels: ReadModelStore,
   own: ReadYourWrites,
@@ -79,6 +80,8 @@ export const appliedEverywhere = (
 
 const LOOK_MS = 20;
 const BEAT_MS = 500;
+/** Times as long as the last report took is waited until the next: many steps in a row do not keep a slow engine busy. */
+const REPORT_SHARE = 4;
 
 /** Tells the others how far this process has come: soon after each step, and that it lives. */
 export class ProcessReporter {
@@ -136,6 +139,8 @@ export class ProcessReporter {
     if (this.told && this.told.position === report.position && now - this.told.at < BEAT_MS) return;
     await this.registry.report(report);
     this.told = { position: report.position, at: now };
+    const reportedAt = performance.now();
+    this.pausedUntil = reportedAt + REPORT_SHARE * (reportedAt - now);
   }
 
   private current(): ProcessReport {

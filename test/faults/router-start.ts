@@ -102,7 +102,7 @@ export const seedSubscriptions = async (
       `${count} subscriptions are listed`,
       async () => ((await listed(api)) >= before + count ? true : undefined),
       SEEDED_MS,
-      500,
+      5_000,
     );
   } finally {
     await store.close();
