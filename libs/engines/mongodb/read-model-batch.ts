@@ -15,6 +15,8 @@ export class Overtaken extends Error {}
 
 /** How often E11000 may be the race of two inserts of one id rather than a later document. */
 const ATTEMPTS = 3;
+/** Operations of one request: one that is answered well before its time-out, also by a slow server, so that work goes on. */
+const BULK = 500;
 
 /** Writes documents of one numbered batch, in order; each is guarded by itself, so that any part of it may be repeated. */
 export class DocumentBatch {
@@ -30,7 +32,7 @@ export class DocumentBatch {
   }
 
   /**
-   * One round trip, and two more for each run of trims: what they delete depends on what is before them.
+   * A round trip for each 500 writes, and two more for each run of trims: what they delete depends on what is before them.
    * Rejects with Overtaken when a document is of a later batch.
    */
   async write(writes: readonly ReadModelWrite[]): Promise<void> {
@@ -71,7 +73,10 @@ export class DocumentBatch {
   }
 
   private async send(operations: readonly Operation[]): Promise<void> {
-    if (operations.length === 0) return;
+    for (let at = 0; at < operations.length; at += BULK) await this.sendBulk(operations.slice(at, at + BULK));
+  }
+
+  private async sendBulk(operations: readonly Operation[]): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
         await this.collection.bulkWrite([...operations], { ordered: true });

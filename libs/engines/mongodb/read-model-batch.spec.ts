@@ -1,0 +1,24 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Collection } from 'mongodb';
+import { DocumentBatch } from './read-model-batch.js';
+import { type StoredDoc } from './read-model-documents.js';
+
+const schema = { name: 'things.v1', indexed: [], sort: 'sort' };
+
+describe('DocumentBatch', () => {
+  it('sends what is more than one request is to hold in several, in order', async () => {
+    const requests: string[][] = [];
+    const collection = {
+      bulkWrite: (operations: readonly { updateOne: { filter: { _id: string } } }[]): Promise<void> => {
+        requests.push(operations.map(({ updateOne }) => updateOne.filter._id));
+        return Promise.resolve();
+      },
+    } as unknown as Collection<StoredDoc>;
+    const ids = Array.from({ length: 1_201 }, (_, n) => `d${n}`);
+    await new DocumentBatch(collection, schema, 1, 0).write(
+      ids.map((id) => ({ op: 'put', doc: { id, sort: id } }) as const),
+    );
+    expect(requests.map(({ length }) => length)).toEqual([500, 500, 201]);
+    expect(requests.flat()).toEqual(ids);
+  });
+});
