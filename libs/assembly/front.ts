@@ -21,7 +21,8 @@ export class Front {
     const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 120_000 });
     const front = new Front(server);
     server.on('request', (req: IncomingMessage, res: ServerResponse) => {
-      if (front.closed) front.lastOf(res);
+      // Tells the client that the connection ends with this answer, so that its next request goes elsewhere.
+      if (front.closed) res.shouldKeepAlive = false;
       (front.handler ?? stillStarting)(req, res);
     });
     await new Promise<void>((resolve, reject) => {
@@ -60,11 +61,6 @@ export class Front {
     await ended;
     clearInterval(idle);
     clearTimeout(late);
-  }
-
-  /** Tells the client that the connection ends with this answer, so that its next request goes elsewhere. */
-  private lastOf(res: ServerResponse): void {
-    res.shouldKeepAlive = false;
   }
 }
 

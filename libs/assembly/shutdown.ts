@@ -1,6 +1,6 @@
 import { type Logger } from '#libs/telemetry/index.js';
 
-/** Less than what supervisors wait before they kill: 30 s with systemd and Kubernetes, and in docker-compose.yml. */
+/** Less than what supervisors wait before they kill: 30 s with Kubernetes and in docker-compose.yml. */
 const GRACE_MS = 20_000;
 /** Steps that take as long are named in the line of the end, with their milliseconds. */
 const SLOW_MS = 200;

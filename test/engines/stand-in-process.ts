@@ -28,8 +28,6 @@ export const startStandIn = async (): Promise<StandInProcess> => {
   const dir = tempDir('eventstore');
   const [port = 0] = await freePorts(1);
   let running = await launch(dir, port);
-  const kill = (): void => void running.child.kill('SIGKILL');
-  process.once('exit', kill);
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     const { child } = running;
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -47,7 +45,6 @@ export const startStandIn = async (): Promise<StandInProcess> => {
       running = await launch(dir, port);
     },
     stop: async () => {
-      process.off('exit', kill);
       await end('SIGTERM');
       removeDir(dir);
     },
