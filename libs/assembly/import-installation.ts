@@ -8,7 +8,6 @@ import {
   type ArchivedWaiting,
   counted,
   type Manifest,
-  type OnProgress,
 } from './archive-format.js';
 import { type ArchiveReader } from './archive-reader.js';
 import { ArchiveSeal } from './archive-seal.js';
@@ -17,10 +16,10 @@ import { type MovedEngines } from './export-installation.js';
 import { importEvents, ownersIn } from './import-events.js';
 import { ImportMark } from './import-mark.js';
 import { importRecords } from './import-records.js';
-import { rebuildReadModels, type Rebuilt } from './rebuild.js';
+import { rebuildReadModels, type RebuildObserver, type Rebuilt } from './rebuild.js';
 import { topicPolicy } from './topic-policy.js';
 
-export interface ImportOptions {
+export interface ImportOptions extends RebuildObserver {
   readonly engines: MovedEngines;
   /** Of the target: it names the topics. */
   readonly config: Config;
@@ -28,7 +27,6 @@ export interface ImportOptions {
   /** 32 bytes, the one of the export (`sealOf`). */
   readonly secretKey: Buffer;
   readonly assertStopped: () => Promise<void>;
-  readonly onProgress: OnProgress;
 }
 
 export interface Imported {
@@ -76,7 +74,7 @@ export const importInstallation = async (options: ImportOptions): Promise<Import
   }
 
   // 4. What follows from the rest.
-  const rebuilt = await rebuildReadModels(engines, config, onProgress);
+  const rebuilt = await rebuildReadModels(engines, config, options);
   await assertStopped();
   await mark.reach('done');
   return { leftOut, rebuilt };

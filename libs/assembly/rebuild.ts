@@ -1,5 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Config } from '#libs/config/index.js';
-import { rebuildProjection } from '#libs/kernel/projector.js';
+import { PoisonEvent, rebuildProjection } from '#libs/kernel/projector.js';
+import { PoisonRecord } from '#libs/stream-log/stream-projection.js';
 import { makeUpcasters, projections } from './control-plane.js';
 import { streamProjections, streamProjector } from './stream-projections.js';
 import { type Engines } from './engines.js';
@@ -11,14 +13,28 @@ export interface Rebuilt {
   readonly ms: number;
 }
 
+/** What whoever rebuilds hears of meanwhile. */
+export interface RebuildObserver {
+  /** About once a second, with what was read so far. */
+  readonly onProgress: (name: string, events: number) => void;
+  /** An engine failed under the read model `name`, which is begun again from the oldest event after a pause. Throws to end it. */
+  readonly onRetry: (name: string, error: Error) => void;
+}
+
+/** An engine that fails this often under one read model is not to be waited for. */
+const ATTEMPTS = 5;
+const RETRY_MS = 2_000;
+
 /**
- * Makes every read model anew from the logs, each beside its old form and then in its place. `onProgress` is called
- * about once a second with what was read so far. Nobody else may apply to them meanwhile: see `withProjectionLeases`.
+ * Makes every read model anew from the logs, each beside its old form and then in its place. Nobody else may apply to
+ * them meanwhile: see `withProjectionLeases`. Rejects, with those that are done switched and the others as they were,
+ * at an event that cannot be applied, or when an engine failed too often; to repeat it is safe.
  */
 export const rebuildReadModels = async (
   engines: Pick<Engines, 'events' | 'readModels' | 'log'>,
   config: Config,
-  onProgress: (name: string, events: number) => void,
+  { onProgress, onRetry }: RebuildObserver,
+  retryMs = RETRY_MS,
 ): Promise<readonly Rebuilt[]> => {
   const { events, readModels, log } = engines;
   const upcasters = makeUpcasters();
@@ -29,12 +45,22 @@ export const rebuildReadModels = async (
   ): Promise<void> => {
     const startedAt = performance.now();
     let toldAt = startedAt;
-    const count = await rebuild((read) => {
+    const progress = (read: number): void => {
       if (performance.now() - toldAt < 1_000) return;
       toldAt = performance.now();
       onProgress(name, read);
-    });
-    rebuilt.push({ name, events: count, ms: performance.now() - startedAt });
+    };
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const events = await rebuild(progress);
+        rebuilt.push({ name, events, ms: performance.now() - startedAt });
+        return;
+      } catch (error) {
+        if (!(error instanceof Error) || attempt === ATTEMPTS || isPoison(error)) throw error;
+        onRetry(name, error);
+        await pause(retryMs);
+      }
+    }
   };
   for (const projection of projections) {
     await timed(projection.name, (progress) =>
@@ -42,12 +68,15 @@ export const rebuildReadModels = async (
     );
   }
   for (const projection of Object.values(streamProjections(config))) {
-    // It follows nothing: whatever goes wrong is thrown by `rebuild`.
-    const projector = streamProjector({ log, readModels }, projection, () => undefined);
-    await timed(projection.name, (progress) => projector.rebuild(progress));
+    await timed(projection.name, (progress) =>
+      // It follows nothing: whatever goes wrong is thrown by `rebuild`.
+      streamProjector({ log, readModels }, projection, () => undefined).rebuild(progress),
+    );
   }
   return rebuilt;
 };
+
+const isPoison = (error: Error): boolean => error instanceof PoisonEvent || error instanceof PoisonRecord;
 
 /**
  * Does the work while this process owns every projection, as the role `projector` otherwise does. Rejects when they are

@@ -63,6 +63,19 @@ export class Projector {
   }
 }
 
+/** An event that the projection cannot take: no attempt will do. */
+export class PoisonEvent extends Error {
+  constructor(projection: string, { type, position, stream, revision }: RecordedEvent, cause: unknown) {
+    super(
+      `projection ${projection} cannot apply ${type} at position ${position} (${stream}@${revision}): ${String(cause)}`,
+      {
+        cause,
+      },
+    );
+    this.name = 'PoisonEvent';
+  }
+}
+
 type Targets = Pick<ProjectorOptions, 'projection' | 'readModels' | 'upcasters'>;
 
 /** Folds a batch into documents and writes them with the checkpoint, as one unit. */
@@ -82,10 +95,7 @@ const applyEvents = async (
       try {
         docs.set(id, projection.evolve(docs.get(id), event, id));
       } catch (error) {
-        throw new Error(
-          `projection ${projection.name} cannot apply ${event.type} at position ${event.position} (${event.stream}@${event.revision}): ${String(error)}`,
-          { cause: error },
-        );
+        throw new PoisonEvent(projection.name, event, error);
       }
     }
   }

@@ -4,7 +4,7 @@ import { type Command } from 'commander';
 import { ArchiveReader, readManifest } from '#libs/assembly/archive-reader.js';
 import { importInstallation, sealOf } from '#libs/assembly/import-installation.js';
 import { type Config, secretKeyFrom, secretKeyOf } from '#libs/config/index.js';
-import { tell, tellProgress } from './progress.js';
+import { tell, tellProgress, tellRetry } from './progress.js';
 import { tellRebuilt } from './rebuild.js';
 import { assertStopped } from './stopped.js';
 import { readConfig, withEngines } from './with-engines.js';
@@ -27,7 +27,7 @@ export const registerImport = (program: Command): void => {
       const archive = await ArchiveReader.open(folder, tellProgress);
       await withEngines(async (engines) => {
         const { leftOut, rebuilt } = await importInstallation({
-          ...{ engines, config, archive, secretKey, onProgress: tellProgress },
+          ...{ engines, config, archive, secretKey, onProgress: tellProgress, onRetry: tellRetry },
           assertStopped: () => assertStopped(engines, config),
         });
         tellRebuilt(rebuilt);

@@ -2,7 +2,7 @@ import { type Command } from 'commander';
 import { type Engines } from '#libs/assembly/engines.js';
 import { rebuildReadModels, type Rebuilt, withProjectionLeases } from '#libs/assembly/rebuild.js';
 import { type Config } from '#libs/config/index.js';
-import { tell } from './progress.js';
+import { tell, tellRetry } from './progress.js';
 import { withEngines } from './with-engines.js';
 
 export const registerRebuild = (program: Command): void => {
@@ -21,7 +21,10 @@ export const registerRebuild = (program: Command): void => {
 
 const rebuild = (engines: Engines, config: Config): Promise<readonly Rebuilt[]> => {
   const work = (): Promise<readonly Rebuilt[]> =>
-    rebuildReadModels(engines, config, (name, events) => tell(`  ${name}: ${events} events so far`));
+    rebuildReadModels(engines, config, {
+      onProgress: (name, events) => tell(`  ${name}: ${events} events so far`),
+      onRetry: tellRetry,
+    });
   // On the embedded engine this process has the data directory, and with it every projection.
   return config.engine === 'embedded' ? work() : withProjectionLeases(engines, config, work);
 };
