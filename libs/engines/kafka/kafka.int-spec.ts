@@ -52,6 +52,18 @@ describe('partitions', () => {
   });
 });
 
+describe('a lane that is read', () => {
+  it('ends when another process deletes its topic', async () => {
+    const [reading, deleting] = [await world().open(), await world().open()];
+    await deleting.createTopic('t', {});
+    await deleting.publish(records('t', 3));
+    expect(await reading.lanes('t')).toEqual(['t']);
+    expect(await reading.read('t', -1, 2)).toHaveLength(2);
+    await deleting.deleteTopic('t');
+    expect(await reading.read('t', 1, 2)).toEqual([]);
+  });
+});
+
 describe('a consumer', () => {
   it('that dies leaves its lanes to the other, after the session time-out', async () => {
     const dying = await world().open();

@@ -10,8 +10,10 @@ import { storedRecords } from './records.js';
 
 const PAGE_BYTES = 1 << 20;
 const WITHIN_MS = 30_000;
+/** Looks after which a topic that the brokers do not know is gone. */
+const UNKNOWN = 3;
 
-/** Reads a partition outside of any group. */
+/** Reads a partition outside of any group. What is deleted meanwhile ends where it was read to. */
 export class LaneReader {
   constructor(
     private readonly cluster: Cluster,
@@ -28,6 +30,7 @@ export class LaneReader {
     const backoff = new Backoff();
     const until = performance.now() + WITHIN_MS;
     let position = after + 1;
+    let unknown = 0;
     while (records.length < limit) {
       const page = await this.page(partition, position);
       if (page === 'gone') break;
@@ -40,7 +43,8 @@ export class LaneReader {
       if (page === 'moving') {
         if (performance.now() > until) throw new Error(`lane ${lane.name} has no leader to read from`);
         await sleep(backoff.ms());
-        await this.cluster.refreshTopic(partition.topic);
+        // Deleted by another process; but a broker that has just started may be late to know it.
+        if (!(await this.cluster.refreshTopic(partition.topic)) && ++unknown === UNKNOWN) break;
         continue;
       }
       for (const record of storedRecords(lane.name, lane.topic, page.messages, position)) {
