@@ -42,8 +42,15 @@ interface Patch {
 const FERRETDB = 'vendor/github.com/FerretDB/FerretDB/internal';
 
 const PATCHES: readonly Patch[] = [
-  // Documents are looked up by `_id` when the filter has nothing besides; everything else, as a guarded write (`_id` and
-  // a revision) or a list of what a source has, reads the whole collection. With this, fields that equal a text are
+  // The index of `_id` is made of one expression and asked for by another: each look-up, update and deletion by `_id` read
+  // the whole collection.
+  {
+    file: `${FERRETDB}/backends/sqlite/metadata/metadata.go`,
+    from: `IDColumn = DefaultColumn + "->'$._id'"`,
+    to: 'IDColumn = DefaultColumn + `->"_id"`',
+  },
+  // Documents are looked up by `_id` when the filter has nothing besides; anything else, as a guarded write (`_id` and a
+  // revision) or a list of what a source has, reads the whole collection. With this, fields that equal a text are
   // looked up, for which SQLite has the indexes that were created. The filter is applied to what was found either way;
   // only arrays that contain the text would be missed, and no filter of ours looks for any.
   {
@@ -63,9 +70,6 @@ const PATCHES: readonly Patch[] = [
 			continue
 		}
 		column := fmt.Sprintf("%s->%q", metadata.DefaultColumn, key)
-		if key == "_id" {
-			column = metadata.IDColumn
-		}
 		if whereClause == "" {
 			whereClause = " WHERE "
 		} else {
