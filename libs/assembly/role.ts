@@ -73,7 +73,8 @@ const start = async (
   openEngines: (options: OpenEngines) => Promise<RemoteEngines>,
   steps: (role: Role) => Promise<void>,
 ): Promise<void> => {
-  const startedAt = performance.now();
+  const laps = new Laps();
+  laps.end('loading');
 
   // 1. Settings, logger, the end of the process.
   const { config, logger } = readSettings(name);
@@ -86,6 +87,8 @@ const start = async (
   const port = await openPort(config, logger, shutdown, starting);
   const { front, metrics, readiness } = port;
 
+  laps.end('listening');
+
   // 3. Engines, however long they take to come.
   const waiting = new EnginesAwaited(logger, readiness, shutdown);
   const engines = await openEngines({
@@ -95,15 +98,18 @@ const start = async (
   });
   shutdown.add('engines', () => engines.close());
   waiting.watch(engines);
+  laps.end('engines');
 
   // 4. Topics, and tables in memory caught up with the log.
   const topics = topicPolicy(config);
   await waiting.until('Kafka', () => createFixedTopics(engines.log, topics));
+  laps.end('topics');
   const onFailure = (error: Error): void => logger.fatal({ err: error }, 'projection.stopped');
   const plane = await followControlPlane(engines, clock, onFailure);
   shutdown.add('tables in memory', () => plane.follower.stop());
   shutdown.add('usage', () => plane.usage.close());
   readiness.register('tables in memory', () => plane.follower.status().failure);
+  laps.end('tables');
 
   // From here on the others wait for this process, until its work has ended.
   const onReportFailure = (error: Error): void => logger.warn({ err: error }, 'process.report_failed');
@@ -120,21 +126,41 @@ const start = async (
     shuttingDown: () => shutdown.begun,
     closing: (step, close) => shutdown.add(step, close),
     observeLag: (group, prefix) => observeLag(metrics, engines.log, group, prefix),
-    leased(options) {
-      const work = new LeasedWork({
-        ...options,
-        leases: engines.leases,
-        onFailure: (error) => logger.error({ err: error, lease: options.name }, 'leased_work.failed'),
-      });
-      work.start();
-      shutdown.add(options.name, () => work.stop());
-      return work;
-    },
+    leased: (options) => startLeased(options, engines, logger, shutdown),
   };
   await steps(role);
   starting.isOver = true;
-  const ms = Math.round(performance.now() - startedAt);
-  logger.info({ id, port: front.port, ms }, 'server.started');
+  laps.end('role');
+  logger.info({ id, port: front.port, ms: laps.totalMs(), steps: laps.steps }, 'server.started');
+};
+
+/** Where the time of a start goes: milliseconds by step, of which the first is the loading of the program. */
+class Laps {
+  readonly steps: Record<string, number> = {};
+  private at = 0;
+
+  end(step: string): void {
+    const now = performance.now();
+    this.steps[step] = Math.round(now - this.at);
+    this.at = now;
+  }
+
+  totalMs(): number {
+    return Math.round(this.at);
+  }
+}
+
+const startLeased = (
+  options: Omit<LeasedWorkOptions, 'leases' | 'onFailure'>,
+  { leases }: RemoteEngines,
+  logger: Logger,
+  shutdown: Shutdown,
+): LeasedWork => {
+  const onFailure = (error: Error): void => logger.error({ err: error, lease: options.name }, 'leased_work.failed');
+  const work = new LeasedWork({ ...options, leases, onFailure });
+  work.start();
+  shutdown.add(options.name, () => work.stop());
+  return work;
 };
 
 const observeLag = (metrics: Metrics, log: StreamLog, group: string, prefix: string): void =>

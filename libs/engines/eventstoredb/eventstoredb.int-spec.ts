@@ -149,6 +149,24 @@ describe('EventStoreDB adapter', () => {
       expect(seen).toEqual(upTo(total));
     }, 60_000);
 
+    it('hands history over in batches, and what is new at once', async () => {
+      const store = await open();
+      const total = 1_000;
+      await store.append(
+        'count-1',
+        upTo(total).map((n) => event(n)),
+        'no_stream',
+      );
+      const { batches, seen } = follow(store);
+      await eventually('history', () => seen.length === total);
+      expect(batches.length).toBeLessThan(total);
+      await eventually('caught up', () => batches.at(-1)?.caughtUp === true);
+      const before = batches.length;
+      await fill(store, 'count-1', 1, total);
+      await eventually('the new one', () => seen.length === total + 1);
+      expect(batches.length).toBe(before + 1);
+    });
+
     it('resumes behind what the server has looked at for it, not at its own last event', async () => {
       const [store, other] = [await open(), await open({ prefix: 'other' })];
       const { batches, done } = follow(store);

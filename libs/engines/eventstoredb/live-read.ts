@@ -4,6 +4,7 @@ import {
   type EventStoreDBClient,
 } from '@eventstore/db-client';
 import { type Position } from '#libs/kernel/events.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { release } from './connection.js';
 import { logPositionOf, textOf } from './positions.js';
 import { type StreamNames } from './stream-names.js';
@@ -75,6 +76,8 @@ export class LiveRead {
       await new Promise<void>((resolve) => {
         this.wake = resolve;
       });
+      // History comes event by event, and fast: what arrives in the same turn goes into the same batch.
+      if (!this.caughtUp) await nextTurn();
     }
   }
 
