@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { CheckpointConflict } from './read-model-store.js';
 import { ReactorRunner, reactionTo, type Reactor } from './reactor.js';
 import { ControlPlane } from './testing/control-plane.js';
@@ -46,6 +46,34 @@ describe('a reactor', () => {
     expect(seen).toEqual([{ n: 1 }, { n: 2 }]);
     expect(second.status()).toMatchObject({ name: 'specs.count.v1', caughtUp: true });
     await second.stop();
+    await plane.stop();
+  });
+
+  it('stores its place once for a batch, and goes on behind what it handled when it is stopped within one', async () => {
+    const seen: unknown[] = [];
+    const inHand = withResolvers();
+    const finish = withResolvers();
+    const { plane, start, reached } = await world(
+      reactorOf(async ({ data }) => {
+        seen.push(data);
+        if (seen.length !== 2) return;
+        inHand.resolve();
+        await finish.promise;
+      }),
+    );
+    for (const n of [1, 2, 3]) await plane.happened(`a-${n}`, wanted(n));
+    const apply = jest.spyOn(plane.readModels, 'apply');
+    const first = await start();
+    await inHand.promise;
+    const stopping = first.stop();
+    finish.resolve();
+    await stopping;
+    expect(apply).toHaveBeenCalledTimes(1);
+    const second = await start();
+    await reached(second);
+    await second.stop();
+    expect(seen).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
+    expect(apply).toHaveBeenCalledTimes(2);
     await plane.stop();
   });
 

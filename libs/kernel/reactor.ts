@@ -93,14 +93,20 @@ export class ReactorRunner {
   private async follow(): Promise<void> {
     const { events, upcasters } = this.options;
     for await (const batch of events.subscribe(this.stored ?? START, this.abort.signal)) {
+      // The place in the log is stored once for all of a batch: what a crash leaves out is handled again.
+      let worthStoring = false;
+      let place = this.handled;
       for (const recorded of batch.events) {
-        if (this.abort.signal.aborted) return;
+        if (this.abort.signal.aborted) break;
         if (this.wanted.has(recorded.type)) {
-          if (!(await this.handle(upcasters.upcast(recorded)))) return;
-          await this.store(recorded.position);
-        } else if (++this.skipped >= SKIPPED_PER_CHECKPOINT) await this.store(recorded.position);
-        this.handled = recorded.position;
+          if (!(await this.handle(upcasters.upcast(recorded)))) break;
+          worthStoring = true;
+        } else if (++this.skipped >= SKIPPED_PER_CHECKPOINT) worthStoring = true;
+        place = recorded.position;
       }
+      if (worthStoring) await this.store(place);
+      this.handled = place;
+      if (this.abort.signal.aborted) return;
       this.caughtUp = batch.caughtUp;
     }
   }

@@ -1,13 +1,15 @@
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openEventStoreDb } from '#libs/engines/eventstoredb/index.js';
-import { POSITION_HEADER } from '#libs/http/applied.js';
+import { openMongo } from '#libs/engines/mongodb/index.js';
+import { systemClock } from '#libs/kernel/clock.js';
 import { START, type Position } from '#libs/kernel/events.js';
 import { commandHandler } from '#libs/kernel/handle-command.js';
 import { newCommandId } from '#libs/kernel/ids.js';
 import { Upcasters } from '#libs/kernel/upcasting.js';
 import { subscription, subscriptionIdOf } from '#libs/subscriptions/domain/subscription.js';
 import { type ApiClient, type Data } from '#test/harness/api-client.js';
-import { type EngineAddresses } from '#test/harness/deployment.js';
+import { type Deployment, type EngineAddresses } from '#test/harness/deployment.js';
 import { eventually } from '#test/harness/wait.js';
 import { onRolesScene, type RolesScene } from './roles-scene.js';
 
@@ -18,7 +20,7 @@ const TIMES = 5;
 const DOWN_MS = 1_000;
 const LIMIT_MS = 5_000;
 const SEEDED_MS = 300_000;
-const CAUGHT_UP_EVERY_MS = 1_000;
+const APPLIED_EVERY_MS = 1_000;
 
 /**
  * Kills the router with -9, posts an event, starts the router, and takes the time from the spawn to the delivery of that
@@ -68,7 +70,7 @@ export const killAndTime = async (
   return { readyMs: router.readyMs, deliveredMs: deliveredAt - spawnedAt };
 };
 
-/** Through the command's decider and the event store, past HTTP; resolves when the read models hold them all. */
+/** Through the command's decider and the event store, past HTTP; resolves when every process has applied them all. */
 export const seedSubscriptions = async (
   { deployment, api, webhookId }: RolesScene,
   count = SUBSCRIPTIONS,
@@ -102,21 +104,32 @@ export const seedSubscriptions = async (
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, seed));
-    // A list of ten thousand is dear to the stand-in for MongoDB: a query that waits for the position is not.
-    await eventually(
-      `the read models hold ${count} subscriptions`,
-      async () => ((await isApplied(api, last)) ? true : undefined),
-      SEEDED_MS,
-      CAUGHT_UP_EVERY_MS,
-    );
+    await everywhereApplied(deployment, last);
   } finally {
     await store.close();
   }
 };
 
-const isApplied = async (api: ApiClient, position: Position): Promise<boolean> => {
-  const { status } = await api.call('GET', '/v1/users/me', { headers: { [POSITION_HEADER]: position } });
-  return status === 200;
+/** Resolves when nobody is busy with what was seeded any more. */
+const everywhereApplied = async ({ settings, dataDir }: Deployment, position: Position): Promise<void> => {
+  const mongo = await openMongo({
+    url: settings['SLUICE_MONGO_URL'] ?? '',
+    secretKey: Buffer.from(settings['SLUICE_SECRET_KEY'] ?? '', 'hex'),
+    clock: systemClock,
+    leaseMs: 5_000,
+    cacheDir: join(dataDir, 'seeding'),
+    onWarning: () => undefined,
+  });
+  try {
+    await eventually(
+      'every process has applied what was seeded',
+      async () => ((await mongo.registry.live()).every((each) => each.position >= position) ? true : undefined),
+      SEEDED_MS,
+      APPLIED_EVERY_MS,
+    );
+  } finally {
+    await mongo.close();
+  }
 };
 
 const ownerOf = async (api: ApiClient): Promise<{ userId: string; workspaceId: string }> => {
