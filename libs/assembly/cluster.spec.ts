@@ -1,7 +1,8 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { positionOf, type Position } from '#libs/kernel/events.js';
 import { type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
+import { type Logger } from '#libs/telemetry/index.js';
 import { appliedEverywhere, ClusterBacklog, ProcessReporter, readModelsApplied } from './cluster.js';
 import { projections } from './control-plane.js';
 
@@ -32,6 +33,12 @@ const report = (id: string, position: Position, role = 'router', backlog = 0): P
 const noFailure = (error: unknown): never => {
   throw error;
 };
+const logging = (heard: unknown[]): Pick<Logger, 'warn'> => ({
+  warn: (fields: unknown, text?: unknown) => void heard.push([fields, text]),
+});
+const warned: unknown[] = [];
+const silent = logging(warned);
+afterEach(() => expect(warned).toEqual([]));
 
 /** Every read model applied up to a position, those of `except` up to another. */
 const readModelsAt = async (position: Position, except: Readonly<Record<string, Position>> = {}) => {
@@ -47,22 +54,22 @@ const readModelsAt = async (position: Position, except: Readonly<Record<string, 
 describe('read your writes, across processes', () => {
   it('queries wait for every read model', async () => {
     const all = await readModelsAt(at(5));
-    expect(await readModelsApplied(all, own, noFailure).waitFor(at(5), 10)).toBe(true);
+    expect(await readModelsApplied(all, own, silent).waitFor(at(5), 10)).toBe(true);
     const [first] = projections;
     const lagging = await readModelsAt(at(5), { [first?.name ?? '']: at(4) });
-    expect(await readModelsApplied(lagging, own, noFailure).waitFor(at(5), 10)).toBe(false);
-    expect(await readModelsApplied(lagging, own, noFailure).waitFor(at(4), 10)).toBe(true);
+    expect(await readModelsApplied(lagging, own, silent).waitFor(at(5), 10)).toBe(false);
+    expect(await readModelsApplied(lagging, own, silent).waitFor(at(4), 10)).toBe(true);
   });
 
   it('a read model that nobody has begun holds nothing', async () => {
     const empty = new InMemoryReadModels();
     for (const { schema } of projections) await empty.register(schema);
-    expect(await readModelsApplied(empty, own, noFailure).waitFor(at(1), 10)).toBe(false);
+    expect(await readModelsApplied(empty, own, silent).waitFor(at(1), 10)).toBe(false);
   });
 
   it('commands wait for every living process too, until it has come so far or is gone', async () => {
     const registry = new Registry();
-    const applied = appliedEverywhere(await readModelsAt(at(9)), registry, own, noFailure);
+    const applied = appliedEverywhere(await readModelsAt(at(9)), registry, own, silent);
     await registry.report(report('a', at(9)));
     await registry.report(report('b', at(8)));
     expect(await applied.waitFor(at(9), 10)).toBe(false);
@@ -77,16 +84,16 @@ describe('read your writes, across processes', () => {
 
   it('waits for this process first', async () => {
     const late = { waitFor: async (): Promise<boolean> => false };
-    expect(await readModelsApplied(await readModelsAt(at(9)), late, noFailure).waitFor(at(1), 10)).toBe(false);
+    expect(await readModelsApplied(await readModelsAt(at(9)), late, silent).waitFor(at(1), 10)).toBe(false);
   });
 
   it('does not turn to an error when the others cannot be asked: they have not said yes, and somebody hears why', async () => {
     const registry = new Registry();
     registry.failure = new Error('MongoDB is away');
     const heard: unknown[] = [];
-    const applied = appliedEverywhere(await readModelsAt(at(9)), registry, own, (error) => heard.push(error));
+    const applied = appliedEverywhere(await readModelsAt(at(9)), registry, own, logging(heard));
     expect(await applied.waitFor(at(9), 10)).toBe(false);
-    expect(heard).toEqual([registry.failure]);
+    expect(heard).toEqual([[{ err: registry.failure }, 'read_models.unknown']]);
     const waiting = applied.waitFor(at(9), 5_000);
     registry.failure = undefined;
     expect(await waiting).toBe(true);

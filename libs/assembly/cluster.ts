@@ -1,14 +1,12 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Position } from '#libs/kernel/events.js';
 import { type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
+import { type Logger } from '#libs/telemetry/index.js';
 import { projections } from './control-plane.js';
+import { pollUntil } from './poll-until.js';
 
 /** What the processes of an installation know of each other (docs/adr/0011). */
-
-const FIRST_POLL_MS = 5;
-const LONGEST_POLL_MS = 50;
 
 const schemas = projections.map(({ schema }) => schema);
 
@@ -18,42 +16,17 @@ const readModelsHold = async (readModels: ReadModelStore, position: Position): P
 const processesHold = async (registry: ProcessRegistry, position: Position): Promise<boolean> =>
   (await registry.live()).every((process) => process.position >= position);
 
-const poll = async (
-  timeoutMs: number,
-  holds: () => Promise<boolean>,
-  onFailure: (error: unknown) => void,
-): Promise<boolean> => {
-  const until = performance.now() + timeoutMs;
-  let failure: unknown;
-  for (let wait = FIRST_POLL_MS; ; wait = Math.min(wait * 2, LONGEST_POLL_MS)) {
-    try {
-      if (await holds()) return true;
-      failure = undefined;
-    } catch (error) {
-      // Who cannot be asked has not said yes; a command that is carried out does not turn to an error by it.
-      failure = error;
-    }
-    if (performance.now() + wait > until) {
-      if (failure !== undefined) onFailure(failure);
-      return false;
-    }
-    await pause(wait);
-  }
-};
-
 /**
- * For queries: the read models, and what this process has in memory, hold the position. `onFailure` hears of an engine
- * that could not be asked; the wait goes on, and ends with `false`.
- */
+ * For queries: the read models, and what this process has in memory, hold the position. */
 export const readModelsApplied = (
   readModels: ReadModelStore,
   own: ReadYourWrites,
-  onFailure: (error: unknown) => void,
+  logger: Pick<Logger, 'warn'>,
 ): ReadYourWrites => ({
   async waitFor(position, timeoutMs) {
     const until = performance.now() + timeoutMs;
     if (!(await own.waitFor(position, timeoutMs))) return false;
-    return poll(until - performance.now(), () => readModelsHold(readModels, position), onFailure);
+    return pollUntil(() => readModelsHold(readModels, position), until - performance.now(), logger);
   },
 });
 
@@ -65,15 +38,15 @@ export const appliedEverywhere = (
   readModels: ReadModelStore,
   registry: ProcessRegistry,
   own: ReadYourWrites,
-  onFailure: (error: unknown) => void,
+  logger: Pick<Logger, 'warn'>,
 ): ReadYourWrites => ({
   async waitFor(position, timeoutMs) {
     const until = performance.now() + timeoutMs;
     if (!(await own.waitFor(position, timeoutMs))) return false;
-    return poll(
-      until - performance.now(),
+    return pollUntil(
       async () => (await readModelsHold(readModels, position)) && (await processesHold(registry, position)),
-      onFailure,
+      until - performance.now(),
+      logger,
     );
   },
 });

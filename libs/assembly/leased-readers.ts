@@ -140,9 +140,7 @@ export class LeasedReaders {
 
   private async react(onFailure: (error: Error) => void): Promise<Started> {
     const { plane } = this.options;
-    const applied = readModelsApplied(plane.engines.readModels, plane.follower, (error) =>
-      this.options.logger.warn({ err: error }, 'read_models.unknown'),
-    );
+    const applied = readModelsApplied(plane.engines.readModels, plane.follower, this.options.logger);
     const [runner] = await startReactors(plane, [subscriptionsCleanUp(plane, applied)], onFailure);
     return reaction(runner);
   }

@@ -34,9 +34,7 @@ runRole('command-api', openDistributed, async (role) => {
   const topicsOfSources = sourceTopics({ log, topics, journal, ticks, forget: async () => undefined });
 
   // 7. The first start's owner, and what a crash leaves half done: one process at a time.
-  const readYourWrites = appliedEverywhere(readModels, registry, plane.follower, (error) =>
-    logger.warn({ err: error }, 'read_models.unknown'),
-  );
+  const readYourWrites = appliedEverywhere(readModels, registry, plane.follower, logger);
   await ownerOnce(role);
   role.leased({
     name: 'upkeep',
@@ -53,7 +51,7 @@ runRole('command-api', openDistributed, async (role) => {
     ...{ hookRunner, readYourWrites, sourceTopics: topicsOfSources },
     manualRuns: manualRunsOf({ config, plane, topics }, relay),
     webhookTopics: webhookTopics(log, topics, schedule),
-    appliedEvents: appliedEventsIn(engines, config),
+    appliedEvents: appliedEventsIn(engines, config, logger),
     ...inspecting,
     serves: 'commands',
   });

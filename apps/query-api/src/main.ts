@@ -15,9 +15,7 @@ runRole('query-api', openDistributed, async (role) => {
   const api = await createApi({
     ...{ config, plane, topics, urls, metrics, readiness, logger: nestLogger, log: logger, shuttingDown },
     ...queriesOnly,
-    readYourWrites: readModelsApplied(readModels, plane.follower, (error) =>
-      logger.warn({ err: error }, 'read_models.unknown'),
-    ),
+    readYourWrites: readModelsApplied(readModels, plane.follower, logger),
     webhookTopics: webhookTopics(log, topics, schedule),
     serves: 'queries',
   });
