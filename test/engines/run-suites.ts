@@ -5,9 +5,9 @@ import { runJest, specsOf } from './jest-run.js';
 import { failed, sumOf, tableOf, type Row } from './report.js';
 import { missingForOwnServers, openServers, type Server, type Servers } from './servers.js';
 import { startStandIn } from './stand-in-process.js';
-import { COPY_SPECS, ENGINES, FAULT_SPECS, ROLE_SPECS, SUITES, type EngineName } from './suites.js';
+import { COPY_SPECS, E2E_SPECS, ENGINES, FAULT_SPECS, ROLE_SPECS, SUITES, type EngineName } from './suites.js';
 
-const PARTS = [...ENGINES, 'roles', 'copies', 'faults'] as const;
+const PARTS = [...ENGINES, 'roles', 'e2e', 'copies', 'faults'] as const;
 type Part = (typeof PARTS)[number];
 
 interface Options {
@@ -64,7 +64,7 @@ const runRoles = async ({ of }: Servers, title: string, patterns: readonly strin
   const down = ENGINES.filter((name) => of[name].on === 'not run' || of[name].on === 'broken');
   if (down.length > 0) {
     const reason = `needs ${down.map((name) => SUITES[name].title).join(' and ')}`;
-    return { title, on: 'not run', reason, specs: patterns.length };
+    return { title, on: 'not run', reason, specs: specsOf({ tier: 'e2e,engines', patterns }) };
   }
   const standIn = addressOf(of.eventstoredb) === undefined ? await startStandIn() : undefined;
   try {
@@ -94,7 +94,7 @@ const addressOf = (server: Server): string | undefined => ('address' in server ?
 const run = async (): Promise<readonly Row[]> => {
   const asked = (part: Part): boolean => options.only.includes(part);
   const servers = await openServers({
-    wanted: asked('roles') || asked('copies') ? ENGINES : ENGINES.filter(asked),
+    wanted: asked('roles') || asked('e2e') || asked('copies') ? ENGINES : ENGINES.filter(asked),
     docker: options.docker,
     commands,
     say,
@@ -103,6 +103,7 @@ const run = async (): Promise<readonly Row[]> => {
     const rows: Row[] = [];
     for (const name of ENGINES.filter(asked)) rows.push(await runEngine(name, servers.of[name]));
     if (asked('roles')) rows.push(await runRoles(servers, 'every role a process', ROLE_SPECS));
+    if (asked('e2e')) rows.push(await runRoles(servers, 'every role a process, all specs', E2E_SPECS));
     if (asked('copies')) rows.push(await runRoles(servers, 'two processes a role', COPY_SPECS));
     if (asked('faults')) rows.push(await runFaults(servers));
     return rows;

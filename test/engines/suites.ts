@@ -38,11 +38,16 @@ export const SUITES: Readonly<Record<EngineName, EngineSuites>> = {
   },
 };
 
-/** Specs that run every role as a process of its own on the engines at hand. */
+/** Specs that run every role as a process of its own on the engines at hand: what shows most in least time. */
 export const ROLE_SPECS: readonly string[] = [
   'test/e2e/main-job.e2e-spec.ts',
   'test/e2e/hooks.e2e-spec.ts',
   'test/engines/move',
+];
+
+/** All other black-box specs, but for those of what is one process in any case. A pattern, as Jest takes it. */
+export const E2E_SPECS: readonly string[] = [
+  'test/(e2e|faults)/(?!main-job|hooks|command-line|rebuild|move)[^/]+\\.e2e-spec\\.ts$',
 ];
 
 /** Specs that run two processes of every role on them: sixteen, which takes a machine that has time. */
