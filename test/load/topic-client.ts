@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Kafka, logLevel } from 'kafkajs';
 import { GroupConsumer } from '#libs/engines/kafka/group-consumer.js';
 import { openKafka, type KafkaStreamLog } from '#libs/engines/kafka/index.js';
@@ -29,6 +30,7 @@ const CREATE_AT_ONCE = 8;
 /** So many emitters get their topics as the product makes them, one request a topic; the rest in large requests. */
 const ONE_BY_ONE = 100;
 const BULK = 100;
+const TAKEN_UP_EVERY_MS = 500;
 
 const [brokers = '', layoutName = '', partitions = ''] = process.argv.slice(2);
 const layout = layoutName as Layout;
@@ -112,6 +114,9 @@ const createInBulk = async (from: number, to: number, until: number): Promise<nu
         }));
       await admin.createTopics({ topics, waitForLeaders: false, timeout: 110_000 });
     }
+    // The controller is ahead of the broker, which takes up topics in order: who knows the last one knows all.
+    const last = policy.ownedBy(emitter(next - 1)).at(-1)?.topic ?? '';
+    while (!(await admin.listTopics()).includes(`${PREFIX}${last}`)) await pause(TAKEN_UP_EVERY_MS);
     return next;
   } finally {
     await admin.disconnect();
