@@ -69,7 +69,7 @@ export class Offsets {
     return found;
   }
 
-  /** One request; the code of each partition that was not committed, and what the group says of the member. */
+  /** The code of each partition that was not committed. Many go in several requests, of which the first may be done alone. */
   async commit(
     group: string,
     member: { readonly id: string; readonly generation: number },
