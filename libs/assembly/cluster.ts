@@ -16,8 +16,7 @@ const readModelsHold = async (readModels: ReadModelStore, position: Position): P
 const processesHold = async (registry: ProcessRegistry, position: Position): Promise<boolean> =>
   (await registry.live()).every((process) => process.position >= position);
 
-/**
- * For queries: the read models, and what this process has in memory, hold the position. */
+/** For queries: the read models, and what this process has in memory, hold the position. */
 export const readModelsApplied = (
   readModels: ReadModelStore,
   own: ReadYourWrites,

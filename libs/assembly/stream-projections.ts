@@ -3,8 +3,8 @@ import { type AppliedRecords, eventSummariesProjection } from '#libs/events/inde
 import { type StreamProjection } from '#libs/stream-log/stream-projection.js';
 import { StreamFold } from '#libs/stream-log/stream-fold.js';
 import { StreamProjector } from '#libs/stream-log/stream-projector.js';
-import { attemptsProjection } from '#libs/webhooks/index.js';
 import { type Logger } from '#libs/telemetry/index.js';
+import { attemptsProjection } from '#libs/webhooks/index.js';
 import { type Engines } from './engines.js';
 import { pollUntil } from './poll-until.js';
 

@@ -66,12 +66,8 @@ export class Projector {
 /** An event that the projection cannot take: no attempt will do. */
 export class PoisonEvent extends Error {
   constructor(projection: string, { type, position, stream, revision }: RecordedEvent, cause: unknown) {
-    super(
-      `projection ${projection} cannot apply ${type} at position ${position} (${stream}@${revision}): ${String(cause)}`,
-      {
-        cause,
-      },
-    );
+    const event = `${type} at position ${position} (${stream}@${revision})`;
+    super(`projection ${projection} cannot apply ${event}: ${String(cause)}`, { cause });
     this.name = 'PoisonEvent';
   }
 }

@@ -7,7 +7,9 @@ import { missingForOwnServers, openServers, type Server, type Servers } from './
 import { startStandIn } from './stand-in-process.js';
 import { COPY_SPECS, E2E_SPECS, ENGINES, FAULT_SPECS, ROLE_SPECS, SUITES, type EngineName } from './suites.js';
 
-const PARTS = [...ENGINES, 'roles', 'e2e', 'copies', 'faults'] as const;
+/** Parts that run every role on all three engines. */
+const ON_ROLES = ['roles', 'e2e', 'copies'] as const;
+const PARTS = [...ENGINES, ...ON_ROLES, 'faults'] as const;
 type Part = (typeof PARTS)[number];
 
 interface Options {
@@ -94,7 +96,7 @@ const addressOf = (server: Server): string | undefined => ('address' in server ?
 const run = async (): Promise<readonly Row[]> => {
   const asked = (part: Part): boolean => options.only.includes(part);
   const servers = await openServers({
-    wanted: asked('roles') || asked('e2e') || asked('copies') ? ENGINES : ENGINES.filter(asked),
+    wanted: ON_ROLES.some(asked) ? ENGINES : ENGINES.filter(asked),
     docker: options.docker,
     commands,
     say,

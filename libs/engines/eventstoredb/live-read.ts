@@ -1,10 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type AllStreamResolvedEvent,
   type AllStreamSubscription,
   type EventStoreDBClient,
 } from '@eventstore/db-client';
 import { type Position } from '#libs/kernel/events.js';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { release } from './connection.js';
 import { logPositionOf, textOf } from './positions.js';
 import { type StreamNames } from './stream-names.js';
