@@ -10,14 +10,20 @@ import {
   componentDecider,
   crawledFetcher,
   DEFAULT_CODE_LIMITS,
+  INSPECTION_LIMITS,
 } from '#libs/components/index.js';
 import { type Config, maxApiBodyBytes } from '#libs/config/index.js';
 import { type Egress } from '#libs/egress/guarded-dispatcher.js';
 import { fetchText } from '#libs/egress/fetch-text.js';
 import { APPLIED_EVENTS, type AppliedRecords, EMITTERS, EVENT_SETTINGS, storedEvents } from '#libs/events/index.js';
+import { eventSettings } from './stream-projections.js';
+import { TrustedProxies } from '#libs/http/client-address.js';
 import { configureHttp, type HttpHalf } from '#libs/http/configure-http.js';
+import { OPERATOR_ACCESS, OperatorAccess } from '#libs/http/operator-access.js';
 import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
+import { RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
 import { type ResponseRelay } from '#libs/ingress/response-relay.js';
+import { type DomainError } from '#libs/kernel/domain-error.js';
 import { manualRuns } from '#libs/ingress/manual-runs.js';
 import {
   BLOBS,
@@ -40,6 +46,7 @@ import {
   sourceDecider,
 } from '#libs/sources/index.js';
 import { type HookRunner, type SourceTopics } from '#libs/sources/published.js';
+import { type UnreadLimits } from '#libs/stream-log/unread-limits.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { STREAM_LOG, TOPIC_POLICY } from '#libs/stream-log/tokens.js';
 import { RESOURCES, subscription } from '#libs/subscriptions/index.js';
@@ -69,6 +76,7 @@ export interface ApiOptions {
   readonly logger: LoggerService;
   readonly log: Logger;
   readonly shuttingDown: () => boolean;
+  readonly noRoom?: () => DomainError | undefined;
   /** Which half of the API this process has; the other half answers 421. */
   readonly serves: HttpHalf;
 }
@@ -106,7 +114,19 @@ const providersOf = (options: ApiOptions): Provider[] => {
     given(EMITTERS, views.sources),
     given(AUDITABLE_RESOURCES, auditableResources),
     given(COMPONENT_INSPECTOR, options.inspector),
+    given(RESOURCE_LIMITS, {
+      sourcesPerWorkspace: config.maxSources,
+      webhooksPerWorkspace: config.maxWebhooks,
+      subscriptionsPerWorkspace: config.maxSubscriptions,
+      apiKeysPerUser: config.maxApiKeys,
+      codeBytesPerWorkspace: config.workspaceCodeMb * 1024 * 1024,
+    } satisfies ResourceLimits),
     given(CODE_LIMITS, { ...DEFAULT_CODE_LIMITS, fileBytes: config.codeMaxKb * 1024 }),
+    given(INSPECTION_LIMITS, {
+      atOnce: config.buildsAtOnce,
+      waiting: config.buildsWaiting,
+      waitingInAll: config.buildsWaitingInAll,
+    }),
     given(
       COMPONENT_FETCHER,
       crawledFetcher((url) => fetchText(url, { dispatcher: egress.dispatcher })),
@@ -118,8 +138,9 @@ const providersOf = (options: ApiOptions): Provider[] => {
     given(ENDPOINT_URLS, options.urls),
     given(METRICS, options.metrics),
     given(READINESS, options.readiness),
+    given(OPERATOR_ACCESS, new OperatorAccess(config.metrics, new TrustedProxies(config.trustedProxies))),
     given(APPLIED_EVENTS, options.appliedEvents),
-    given(EVENT_SETTINGS, { retained: config.eventsKept }),
+    given(EVENT_SETTINGS, eventSettings(config)),
     given(MANUAL_RUNS, options.manualRuns),
   ];
 };
@@ -128,10 +149,12 @@ const providersOf = (options: ApiOptions): Provider[] => {
 export const manualRunsOf = (
   { config, plane, topics }: Pick<ApiOptions, 'config' | 'plane' | 'topics'>,
   relay: ResponseRelay,
+  unread?: UnreadLimits,
 ): ManualRuns => {
   const { engines, clock, views } = plane;
   return manualRuns({
     ...{ log: engines.log, topics, relay, clock },
+    ...(unread === undefined ? {} : { unread }),
     timeoutMs: (config.runTimeoutS ?? 30) * 1_000 + 1_000,
     defaultEvent: (sourceId) => {
       const timer = views.sources.find(sourceId)?.definition.timers[0];
@@ -145,6 +168,7 @@ export const createApi = async (options: ApiOptions): Promise<NestExpressApplica
   const { config, logger, log, metrics, shuttingDown } = options;
   const module = ApiModule.register(providersOf(options), {
     requestsPerMinute: config.apiRate,
+    proxies: new TrustedProxies(config.trustedProxies),
     burst: config.apiBurst,
     // The change is made: across processes the answer does not turn to an error when one of them lags.
     answersUnapplied: config.engine === 'distributed',
@@ -158,6 +182,7 @@ export const createApi = async (options: ApiOptions): Promise<NestExpressApplica
     maxBodyBytes: maxApiBodyBytes(config),
     corsOrigins: config.corsOrigins,
     shuttingDown,
+    ...(options.noRoom === undefined ? {} : { noRoom: options.noRoom }),
     serves: options.serves,
     onFinished: httpObserver(log, metrics),
   });

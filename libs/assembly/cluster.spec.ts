@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { positionOf, type Position } from '#libs/kernel/events.js';
-import { type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
+import { type Pressure, type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
 import { type Logger } from '#libs/telemetry/index.js';
 import { appliedEverywhere, ClusterBacklog, ProcessReporter, readModelsApplied } from './cluster.js';
 import { projections } from './control-plane.js';
+import { pressureOf } from './pressure.js';
 
 class Registry implements ProcessRegistry {
   reports = new Map<string, ProcessReport>();
@@ -27,8 +28,9 @@ class Registry implements ProcessRegistry {
 
 const at = (n: number): Position => positionOf(n);
 const own = { waitFor: async (): Promise<boolean> => true };
-const report = (id: string, position: Position, role = 'router', backlog = 0): ProcessReport => ({
-  ...{ id, role, position, backlog },
+const report = (id: string, position: Position, role = 'router', pressure?: Pressure): ProcessReport => ({
+  ...{ id, role, position, backlog: 0 },
+  ...(pressure ? { pressure } : {}),
 });
 const noFailure = (error: unknown): never => {
   throw error;
@@ -141,15 +143,37 @@ describe('what a process tells of itself', () => {
 });
 
 describe('the backlog of an installation', () => {
-  it('is counted for each runner that lives', async () => {
+  it('is summed by source and, for each runner that lives, by workspace', async () => {
     const registry = new Registry();
-    await registry.report(report('r1', at(1), 'runner', 30));
-    await registry.report(report('r2', at(1), 'runner', 10));
-    await registry.report(report('w', at(1), 'webhook-worker', 20));
+    const told = (sources: Record<string, number>, o_1: number): Pressure => ({ sources, workspaces: { o_1 } });
+    await registry.report(report('r1', at(1), 'runner', told({ dc_a: 300, dc_b: 200 }, 500)));
+    await registry.report(report('r2', at(1), 'runner'));
+    await registry.report(report('e', at(1), 'router', told({ dc_a: 40 }, 40)));
+    await registry.report(report('w', at(1), 'webhook-worker', told({ dc_a: 2 }, 2)));
     const backlog = new ClusterBacklog(registry, noFailure);
     backlog.start();
-    while (backlog.perRunner() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (backlog.ofSource('dc_a') === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     backlog.close();
-    expect(backlog.perRunner()).toBe(30);
+    const seen = (id: string) => [backlog.ofSource(id), backlog.waitingFor(id), backlog.unroutedOf(id)];
+    expect([seen('dc_a'), seen('dc_b'), seen('dc_c')]).toEqual([
+      [342, 300, 40],
+      [200, 200, 0],
+      [0, 0, 0],
+    ]);
+    expect([backlog.ofWorkspace('o_1'), backlog.ofWorkspace('o_2')]).toEqual([271, 0]);
+  });
+});
+
+describe('whose work it is', () => {
+  it('is told of those that have much, and nothing of the others', () => {
+    const counts = {
+      bySource: () => Object.entries({ dc_a: 512, dc_b: 127 }),
+      byWorkspace: () => Object.entries({ o_1: 639, o_2: 3 }),
+    };
+    expect(pressureOf(counts, (id) => (id === 'dc_a' ? 90_000 : 0))).toEqual({
+      sources: { dc_a: 90_000 },
+      workspaces: { o_1: 639 },
+    });
+    expect(pressureOf({ bySource: () => [], byWorkspace: () => [['o_1', 5]] })).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 import { type Position } from '#libs/kernel/events.js';
-import { type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
+import { type UnderWay } from '#libs/ingress/pressure-gate.js';
+import { type Pressure, type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
 import { type Logger } from '#libs/telemetry/index.js';
@@ -59,6 +60,7 @@ const REPORT_SHARE = 4;
 export class ProcessReporter {
   private readonly positions: (() => Position)[] = [];
   private readonly backlogs: (() => number)[] = [];
+  private pressure: () => Pressure | undefined = () => undefined;
   private timer: NodeJS.Timeout | undefined;
   private reporting: Promise<void> = Promise.resolve();
   private busy = false;
@@ -78,9 +80,10 @@ export class ProcessReporter {
     this.positions.push(position);
   }
 
-  /** Work that this process has taken and not yet done. */
-  worksOff(backlog: () => number): void {
+  /** Work that this process has taken and not yet done, and whose it is. */
+  worksOff(backlog: () => number, pressure?: () => Pressure | undefined): void {
     this.backlogs.push(backlog);
+    if (pressure) this.pressure = pressure;
   }
 
   start(): void {
@@ -106,30 +109,41 @@ export class ProcessReporter {
   }
 
   private async report(): Promise<void> {
-    const report = this.current();
+    const position = this.position();
     const now = performance.now();
-    if (this.told && this.told.position === report.position && now - this.told.at < BEAT_MS) return;
-    await this.registry.report(report);
-    this.told = { position: report.position, at: now };
+    if (this.told && this.told.position === position && now - this.told.at < BEAT_MS) return;
+    await this.registry.report(this.reportAt(position));
+    this.told = { position, at: now };
     const reportedAt = performance.now();
     this.pausedUntil = reportedAt + REPORT_SHARE * (reportedAt - now);
   }
 
-  private current(): ProcessReport {
-    const position = this.positions.map((read) => read()).reduce((lowest, each) => (each < lowest ? each : lowest));
+  private position(): Position {
+    return this.positions.map((read) => read()).reduce((lowest, each) => (each < lowest ? each : lowest));
+  }
+
+  private reportAt(position: Position): ProcessReport {
     const backlog = this.backlogs.reduce((sum, read) => sum + read(), 0);
-    return { id: this.id, role: this.role, position, backlog };
+    const pressure = this.pressure();
+    return { id: this.id, role: this.role, position, backlog, ...(pressure ? { pressure } : {}) };
   }
 }
 
 /** How often the backlog of the others is looked at. */
 const BACKLOG_MS = 250;
 
-/** Work under way in all processes for each runner that lives, as of a moment ago: what the door of an ingress looks at. */
-export class ClusterBacklog {
+/** Records by id, summed over processes. */
+type Sums = Map<string, number>;
+
+/** Whose work is under way in all processes, as of a moment ago: what the doors, the routers and the runners go by. */
+export class ClusterBacklog implements UnderWay {
   private timer: NodeJS.Timeout | undefined;
-  private value = 0;
   private busy = false;
+  private runners = 1;
+  private sources: Sums = new Map();
+  private inWorkspaces: Sums = new Map();
+  /** Of the sources, by role of the process that told it. */
+  private byRole = new Map<string, Sums>();
 
   constructor(
     private readonly registry: ProcessRegistry,
@@ -146,8 +160,36 @@ export class ClusterBacklog {
     }, BACKLOG_MS);
   }
 
-  perRunner(): number {
-    return this.value;
+  ofSource(sourceId: string): number {
+    return this.sources.get(sourceId) ?? 0;
+  }
+
+  /** For each runner that lives. */
+  ofWorkspace(workspaceId: string): number {
+    return (this.inWorkspaces.get(workspaceId) ?? 0) / this.runners;
+  }
+
+  /** Invocations that wait for a source. */
+  waitingFor(sourceId: string): number {
+    return this.byRole.get('runner')?.get(sourceId) ?? 0;
+  }
+
+  /** Emits of a source that are not yet routed. */
+  unroutedOf(sourceId: string): number {
+    return this.byRole.get('router')?.get(sourceId) ?? 0;
+  }
+
+  /** What this process has in memory of events is little: the work is others'. */
+  bytes(): number {
+    return 0;
+  }
+
+  bytesOfWorkspace(): number {
+    return 0;
+  }
+
+  workspaces(): number {
+    return 1;
   }
 
   close(): void {
@@ -156,7 +198,25 @@ export class ClusterBacklog {
 
   private async look(): Promise<void> {
     const live = await this.registry.live();
-    const runners = live.filter(({ role }) => role === 'runner').length;
-    this.value = live.reduce((sum, { backlog }) => sum + backlog, 0) / Math.max(1, runners);
+    const sources: Sums = new Map();
+    const workspaces: Sums = new Map();
+    const byRole = new Map<string, Sums>();
+    for (const { role, pressure } of live) {
+      if (!pressure) continue;
+      const ofRole = byRole.get(role) ?? new Map<string, number>();
+      byRole.set(role, ofRole);
+      add(pressure.sources, sources, ofRole);
+      add(pressure.workspaces, workspaces);
+    }
+    this.runners = Math.max(1, live.filter(({ role }) => role === 'runner').length);
+    this.sources = sources;
+    this.inWorkspaces = workspaces;
+    this.byRole = byRole;
   }
 }
+
+const add = (counts: Readonly<Record<string, number>>, ...sums: readonly Sums[]): void => {
+  for (const [id, records] of Object.entries(counts)) {
+    for (const sum of sums) sum.set(id, (sum.get(id) ?? 0) + records);
+  }
+};

@@ -1,8 +1,21 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { answerAtLast } from '#libs/http/last-answer.js';
+import { answerForParser, toOriginForm } from './parser-answers.js';
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => void;
+
+/** Of a client that is slow on purpose, a connection is held no longer than this. */
+const TIMEOUTS = {
+  /** Above that of the proxies in front, so that none sends a request into an end. */
+  keepAliveTimeout: 65_000,
+  headersTimeout: 20_000,
+  requestTimeout: 120_000,
+  connectionsCheckingInterval: 2_000,
+};
+/** Well below the open files that a process may have. */
+const MAX_CONNECTIONS = 8_192;
 
 const LINGER_MS = 250;
 const IDLE_LOOK_MS = 20;
@@ -17,13 +30,32 @@ export class Front {
 
   private constructor(private readonly server: Server) {}
 
-  static async listen(host: string, port: number): Promise<Front> {
-    const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 120_000 });
+  /** @param onFailure hears what a handler threw, or a response failed with; the request has ended then. */
+  static async listen(
+    host: string,
+    port: number,
+    onFailure: (error: unknown) => void = () => undefined,
+    timeouts = TIMEOUTS,
+  ): Promise<Front> {
+    const server = createServer(timeouts);
+    server.maxConnections = MAX_CONNECTIONS;
     const front = new Front(server);
+    answerForParser(server);
     server.on('request', (req: IncomingMessage, res: ServerResponse) => {
       // Tells the client that the connection ends with this answer, so that its next request goes elsewhere.
       if (front.closed) res.shouldKeepAlive = false;
-      (front.handler ?? stillStarting)(req, res);
+      res.on('error', onFailure);
+      try {
+        toOriginForm(req);
+        (front.handler ?? stillStarting)(req, res);
+      } catch (error) {
+        answerAtLast(res, {
+          status: 500,
+          code: 'internal_error',
+          error: 'unexpected error; the log of the server has it',
+        });
+        onFailure(error);
+      }
     });
     await new Promise<void>((resolve, reject) => {
       server.once('error', (error: NodeJS.ErrnoException) =>

@@ -1,4 +1,5 @@
 import { type ReactorRunner } from '#libs/kernel/reactor.js';
+import { type SandboxPool } from '#libs/runtime/sandbox-pool.js';
 import { type Metrics, type Readiness } from '#libs/telemetry/index.js';
 import { type WholeControlPlane } from './control-plane.js';
 import { type DataPlane } from './data-plane.js';
@@ -41,13 +42,16 @@ export const observe = ({
   metrics.sampled('sluice_backlog', 'Records not yet done, by role', () => ({
     runner: runner.backlog(),
     router: router.backlog(),
-    webhook_worker: worker.pressure(),
+    webhook_worker: worker.pressure.total(),
     event_summaries: summaries.backlog(),
     attempts: attempts.backlog(),
   }));
   metrics.sampled('sluice_ingress_held', 'Requests held back by pressure', () => gate.waitingCount());
   metrics.sampled('sluice_timers_armed', 'Timers', () => scheduler.size());
   metrics.sampled('sluice_sandboxes', 'Processes of sources', () => ({ ...sandboxing.pool.stats() }), 'state');
+  metrics.sampled('sluice_runs_memory', 'Bytes held for runs', () => ({ ...sandboxing.memory.stats() }), 'what');
+  metrics.sampled('sluice_router', 'What became of emits', () => ({ ...router.metrics, failures: router.failures() }));
+  observeCpu(sandboxing.pool, metrics);
   metrics.sampled(
     'sluice_ops_per_commit',
     'Writes that share one commit, on average',
@@ -60,3 +64,11 @@ export const observe = ({
     () => readers().filter(({ failure }) => failure !== undefined).length,
   );
 };
+
+export const observeCpu = (pool: Pick<SandboxPool, 'cpuSeconds'>, metrics: Metrics): void =>
+  metrics.sampled(
+    'sluice_workspace_cpu_seconds',
+    'Processor time of the processes of sources, of the 20 workspaces that used most',
+    () => pool.cpuSeconds(),
+    'workspace',
+  );

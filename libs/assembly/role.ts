@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Config, loadConfig, publicUrlOf, WrongSettings } from '#libs/config/index.js';
+import { type Config, keepFilesPrivate, loadConfig, publicUrlOf } from '#libs/config/index.js';
+import { TrustedProxies } from '#libs/http/client-address.js';
+import { OperatorAccess } from '#libs/http/operator-access.js';
 import { type Clock, systemClock } from '#libs/kernel/clock.js';
 import { newId } from '#libs/kernel/ids.js';
 import { LeasedWork, type LeasedWorkOptions } from '#libs/kernel/leased-work.js';
@@ -14,6 +16,7 @@ import { type RemoteEngines } from './engines.js';
 import { Front, type Handler, stillStarting } from './front.js';
 import { writeServerFile } from './server-file.js';
 import { Shutdown } from './shutdown.js';
+import { startProblem } from './start-problem.js';
 import { createTelemetryApp } from './telemetry-app.js';
 import { createFixedTopics, topicPolicy } from './topic-policy.js';
 
@@ -61,9 +64,7 @@ export const runRole = (
   steps: (role: Role) => Promise<void>,
 ): void => {
   start(name, openEngines, steps).catch((error: unknown) => {
-    const text =
-      error instanceof WrongSettings || !(error instanceof Error) ? String(error) : (error.stack ?? error.message);
-    process.stderr.write(`sluice ${name} cannot start: ${text.replace(/^Error: /, '')}\n`);
+    process.stderr.write(`sluice ${name} cannot start: ${startProblem(error)}\n`);
     process.exit(1);
   });
 };
@@ -181,11 +182,12 @@ const openPort = async (
   shutdown: Shutdown,
   starting: { readonly isOver: boolean },
 ): Promise<Port> => {
-  const front = await Front.listen(config.host, config.port);
+  const front = await Front.listen(config.host, config.port, (error) => logger.error({ err: error }, 'request.broke'));
   const metrics = new Metrics();
   const readiness = new Readiness();
   const nestLogger = new NestLogger(logger);
-  const telemetry = await createTelemetryApp(metrics, readiness, nestLogger);
+  const access = new OperatorAccess(config.metrics, new TrustedProxies(config.trustedProxies));
+  const telemetry = await createTelemetryApp({ metrics, readiness, access, logger: nestLogger });
   const serveTelemetry = telemetry.getHttpAdapter().getInstance() as Handler;
   shutdown.add('telemetry', () => telemetry.close());
   readiness.register('process', () => (shutdown.begun ? 'shutting down' : starting.isOver ? undefined : 'starting'));
@@ -204,6 +206,7 @@ const readSettings = (name: string): { config: Config; logger: Logger } => {
   if (config.engine !== 'distributed') {
     throw new Error(`${name} runs on servers that it shares with the other roles: set SLUICE_ENGINE=distributed`);
   }
+  keepFilesPrivate(config.dataDir, (text) => warnings.push(text));
   const logger = createLogger({ level: config.logLevel, role: name });
   for (const text of warnings) logger.warn({}, text);
   return { config, logger };

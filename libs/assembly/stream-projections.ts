@@ -1,5 +1,5 @@
 import { type Config } from '#libs/config/index.js';
-import { type AppliedRecords, eventSummariesProjection } from '#libs/events/index.js';
+import { type AppliedRecords, eventSummariesProjection, type EventSettings } from '#libs/events/index.js';
 import { type StreamProjection } from '#libs/stream-log/stream-projection.js';
 import { StreamFold } from '#libs/stream-log/stream-fold.js';
 import { StreamProjector } from '#libs/stream-log/stream-projector.js';
@@ -8,11 +8,21 @@ import { attemptsProjection } from '#libs/webhooks/index.js';
 import { type Engines } from './engines.js';
 import { pollUntil } from './poll-until.js';
 
+const MB = 1024 * 1024;
+
+export const eventSettings = (config: Config): EventSettings => ({
+  retained: config.eventsKept,
+  channels: config.channelsKept,
+  sourceBytes: config.sourceEventsMb * MB,
+  workspaceBytes: config.workspaceEventsMb * MB,
+  pageBytes: config.pageMb * MB,
+});
+
 /** Every read model over the stream log. */
 export const streamProjections = (
   config: Config,
 ): { readonly summaries: StreamProjection; readonly attempts: StreamProjection } => ({
-  summaries: eventSummariesProjection({ retained: config.eventsKept }),
+  summaries: eventSummariesProjection(eventSettings(config)),
   attempts: attemptsProjection,
 });
 

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type EventStore } from '#libs/kernel/event-store.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { streamName } from '#libs/kernel/events.js';
+import { isIdOf } from '#libs/kernel/ids.js';
 import { load, type CommandContext } from '#libs/kernel/handle-command.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { EVENT_STORE, READ_MODELS, UPCASTERS } from '#libs/kernel/tokens.js';
@@ -46,6 +47,7 @@ export class StoredComponentCatalog implements ComponentCatalog {
   }
 
   private async byId(id: string, workspaceId: string): Promise<SavedComponent> {
+    if (!isIdOf('sc', id)) throw componentNotFound(id);
     const stream = streamName(componentDecider.category, id);
     for await (const first of this.store.read(stream, { limit: 1 })) {
       if (first.metadata.workspaceId !== workspaceId) break;

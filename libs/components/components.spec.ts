@@ -4,6 +4,7 @@ import request from 'supertest';
 import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { dataOf, errorOf, type Json } from '#libs/http/testing/replies.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { DEFAULT_RESOURCE_LIMITS, RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { BLOBS } from '#libs/kernel/tokens.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
@@ -45,7 +46,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-const world = async (fetcher?: ComponentFetcher) => {
+const world = async (fetcher?: ComponentFetcher, codeBytesPerWorkspace = 1e9) => {
   const plane = await ControlPlane.start({ projections: componentsProjections });
   const inspector = new FakeInspector();
   const blobs = new InMemoryBlobs();
@@ -58,6 +59,7 @@ const world = async (fetcher?: ComponentFetcher) => {
       { provide: COMPONENT_INSPECTOR, useValue: inspector },
       { provide: COMPONENT_FETCHER, useValue: fetcher ?? noFetcher },
       { provide: CODE_LIMITS, useValue: { fileBytes: 1_000, files: 2, totalBytes: 2_000, depth: 3 } },
+      { provide: RESOURCE_LIMITS, useValue: { ...DEFAULT_RESOURCE_LIMITS, codeBytesPerWorkspace } },
     ],
     callers: { one: caller('u_1', 'o_1'), both: caller('u_2', 'o_1', 'o_2'), other: caller('u_3', 'o_2') },
   });
@@ -74,6 +76,46 @@ const world = async (fetcher?: ComponentFetcher) => {
   const catalog = app.get<ComponentCatalog>(COMPONENT_CATALOG);
   return { plane, inspector, blobs, app, call, save, catalog };
 };
+
+describe('code and bundles of a workspace', () => {
+  const LIMIT = 2_000;
+  /** About 250 bytes of code, and a bundle of as many. */
+  const large = (salt: number): string => codeOf({ salt, description: 'x'.repeat(220) });
+  const fill = async (limit: number) => {
+    const made = await world(undefined, limit);
+    const saved: string[] = [];
+    for (let salt = 0; salt < 20; salt++) {
+      const reply = await made.call('post', '/v1/components').send({ component_code: large(salt), org_id: 'o_1' });
+      if (reply.status !== 200) return { ...made, saved, reply };
+      saved.push(large(salt));
+    }
+    return { ...made, saved, reply: undefined };
+  };
+
+  it('are refused above the limit, which is named; what is there already and other workspaces are not', async () => {
+    const { saved, reply, blobs, inspector, save } = await fill(LIMIT);
+    expect(reply?.status).toBe(409);
+    expect(reply?.body).toMatchObject({
+      code: 'limit_reached',
+      details: { limit: LIMIT, setting: 'SLUICE_WORKSPACE_CODE_MB' },
+    });
+    const stored = [...blobs.texts.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+    expect(stored).toBeLessThanOrEqual(LIMIT);
+    expect(stored).toBeGreaterThan(LIMIT - 2 * large(0).length - 50);
+    // Now there is no room for the code alone: it is not even built.
+    const built = inspector.inspected.length;
+    const huge = codeOf({ description: 'x'.repeat(600) });
+    await expect(save(huge)).rejects.toThrow('no data in 409');
+    expect(inspector.inspected).toHaveLength(built);
+    expect(await save(saved[0] ?? '')).toMatchObject({ code: saved[0] });
+    expect(await save(huge, 'other')).toMatchObject({ code: huge });
+  });
+
+  it('fill the disk under a limit that is out of reach', async () => {
+    const { saved, reply } = await fill(1e9);
+    expect([saved.length, reply]).toEqual([20, undefined]);
+  });
+});
 
 describe('POST /v1/components', () => {
   it('answers 200 with the component, absent values as null', async () => {

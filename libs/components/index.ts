@@ -6,13 +6,16 @@ export {
   COMPONENT_FETCHER,
   COMPONENT_INSPECTOR,
   DEFAULT_CODE_LIMITS,
+  INSPECTION_LIMITS,
   type CodeLimits,
   type ComponentFetcher,
   type ComponentInspector,
+  type InspectionLimits,
 } from './ports.js';
 export { componentDecider } from './domain/component.js';
 
 import { type Projection } from '#libs/kernel/projection.js';
+import { codeSizesProjection } from './read-models/code-sizes.projection.js';
 import { componentsProjection } from './read-models/components.projection.js';
 
-export const componentsProjections: readonly Projection[] = [componentsProjection];
+export const componentsProjections: readonly Projection[] = [componentsProjection, codeSizesProjection];

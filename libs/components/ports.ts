@@ -6,6 +6,9 @@ export const COMPONENT_FETCHER = Symbol('ComponentFetcher');
 /** Optional; DEFAULT_CODE_LIMITS when it is not provided. */
 export const CODE_LIMITS = Symbol('CodeLimits');
 
+/** Optional; DEFAULT_INSPECTION_LIMITS when it is not provided. */
+export const INSPECTION_LIMITS = Symbol('InspectionLimits');
+
 export interface InspectOptions {
   /** Decides how the code is read (`.mjs`, `.cjs`, `.js`, `.ts`); may have folders: relative imports start there. */
   readonly fileName: string;
@@ -21,6 +24,16 @@ export interface ComponentInspector {
     options: InspectOptions,
   ): Promise<{ readonly bundle: string; readonly metadata: ComponentMetadata }>;
 }
+
+export interface InspectionLimits {
+  /** Inspections under way at once; one workspace holds half of them at most. */
+  readonly atOnce: number;
+  /** Of one workspace, that wait. */
+  readonly waiting: number;
+  readonly waitingInAll: number;
+}
+
+export const DEFAULT_INSPECTION_LIMITS: InspectionLimits = { atOnce: 4, waiting: 50, waitingInAll: 200 };
 
 export interface FetchedComponent {
   readonly code: string;

@@ -3,6 +3,7 @@ import { type CommandContext } from '../kernel/handle-command.js';
 import { type ConfigurableProp } from '../runtime/component-metadata.js';
 
 export type { ConfigurableProp };
+export { tooManyProps } from '../runtime/prop-limits.js';
 
 export type DedupeStrategy = 'unique' | 'greatest' | 'last';
 
@@ -21,6 +22,8 @@ export interface ComponentSaved {
     readonly codeHash: string;
     /** Blob of the one-file bundle that runs. */
     readonly bundleHash: string;
+    /** Of code and bundle; absent in what was saved before they were counted. */
+    readonly bytes?: number;
     /** Where the code lives; metadata only. */
     readonly url: string | null;
     readonly configurableProps: readonly ConfigurableProp[];

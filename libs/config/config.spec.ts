@@ -18,6 +18,7 @@ describe('settings', () => {
     expect(loadConfig({})).toMatchObject({
       port: 3000,
       host: '127.0.0.1',
+      diskFloorMb: 64,
       dataDir: './.sluice',
       publicUrl: null,
       apiKey: null,
@@ -31,6 +32,12 @@ describe('settings', () => {
       runTimeoutS: null,
       timerFirstTick: true,
       eventsKept: 100,
+      channelsKept: 100,
+      sourceEventsMb: 64,
+      workspaceEventsMb: 1024,
+      sourceUnreadMb: 256,
+      workspaceUnreadMb: 2048,
+      pageMb: 8,
     });
   });
 
@@ -64,7 +71,11 @@ describe('settings', () => {
     ['SLUICE_PORT', '80a', 'SLUICE_PORT is "80a"; allowed: an integer from 0 to 65535, 0 = any free port'],
     ['SLUICE_PORT', '1e3', 'SLUICE_PORT is "1e3"; allowed: an integer from 0 to 65535, 0 = any free port'],
     ['SLUICE_MEMORY_MB', '8', 'SLUICE_MEMORY_MB is "8"; allowed: an integer from 32 to 10240, in MB'],
-    ['SLUICE_ISOLATION', 'docker', 'SLUICE_ISOLATION is "docker"; allowed: one of auto, jail, process, vm2'],
+    [
+      'SLUICE_ISOLATION',
+      'docker',
+      'SLUICE_ISOLATION is "docker"; allowed: one of auto, jail, bwrap, unshare, process, vm2',
+    ],
     ['SLUICE_TIMER_FIRST_TICK', 'maybe', 'SLUICE_TIMER_FIRST_TICK is "maybe"; allowed: true or false'],
     [
       'SLUICE_PUBLIC_URL',

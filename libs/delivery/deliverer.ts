@@ -1,7 +1,7 @@
 import { type LaneBatch, type StoredRecord } from '#libs/stream-log/stream-log.js';
 import { attemptRecord, deferred, nextAttempt, readDelivery, type Delivery } from './delivery-records.js';
 import { Endpoint, type PreparedTarget } from './endpoint.js';
-import { ABORTED, AttemptSender, type AttemptResult } from './http-attempt.js';
+import { ABORTED, AttemptSender, NOT_SENT, notSent, type AttemptRequest, type AttemptResult } from './http-attempt.js';
 import { LaneWork } from './lane-work.js';
 import { decideRetry, retryAfterMs, withMaxAttempts, type AttemptOutcome, type RetryDecision } from './retry-policy.js';
 import { type Waiting } from './retry-schedule.js';
@@ -167,19 +167,31 @@ export class Deliverer {
   }
 
   private send(sent: Sent, prepared: PreparedTarget, origin: string): void {
-    const { delivery, endpoint, target } = sent;
+    const startedAt = this.options.clock.now();
+    sent.endpoint.started(sent.probe);
+    let request: AttemptRequest;
+    try {
+      request = this.requestOf(sent, prepared, origin, startedAt);
+    } catch (error) {
+      // An attempt like any other: it failed, is recorded, and frees what it took.
+      return this.ended(sent, notSent(error, 0), startedAt);
+    }
+    const abort = this.sender.send(request, (result) => this.ended(sent, result, startedAt));
+    sent.work.sending(sent.delivery.headers.id, abort);
+  }
+
+  private requestOf(
+    { delivery, target }: Sent,
+    { path, keys }: PreparedTarget,
+    origin: string,
+    startedAt: number,
+  ): AttemptRequest {
     const { id, webhook, emitter, emit, channel } = delivery.headers;
     const body = Buffer.from(delivery.body);
-    const startedAt = this.options.clock.now();
     const identity = { delivery: id, webhook, emitter, emit, channel, attempt: delivery.attempt };
-    const headers = signedHeaders(prepared.keys, identity, startedAt, body);
+    const headers = signedHeaders(keys, identity, startedAt, body);
     headers.push('content-type', 'application/json', 'user-agent', this.options.settings.userAgent);
-    endpoint.started(sent.probe);
-    const request = { origin, path: prepared.path, headers, body, timeoutMs: target.timeoutMs };
-    sent.work.sending(
-      id,
-      this.sender.send(request, (result) => this.ended(sent, result, startedAt)),
-    );
+    return { origin, path, headers, body, timeoutMs: target.timeoutMs };
   }
 
   private ended(sent: Sent, result: AttemptResult, startedAt: number): void {
@@ -359,7 +371,7 @@ const outcomeOf = ({ status, error, retryAfter }: AttemptResult): AttemptOutcome
 /** What an outcome says of the endpoint's health; undefined: nothing. */
 const wellOf = (outcome: AttemptOutcome): boolean | undefined => {
   if (outcome.kind === 'response') return outcome.status < 500 && ![408, 425, 429].includes(outcome.status);
-  return [ABORTED, 'EGRESS_REFUSED', 'INVALID_URL'].includes(outcome.error) ? undefined : false;
+  return [ABORTED, NOT_SENT, 'EGRESS_REFUSED', 'INVALID_URL'].includes(outcome.error) ? undefined : false;
 };
 
 const errorText = (result: AttemptResult, decision: RetryDecision): string | null => {

@@ -30,6 +30,18 @@ export interface ResponseLimits {
 /** The error of a request that `abort` ended. */
 export const ABORTED = 'ABORTED';
 
+/** The request could not be made, or the client would not take it. */
+export const NOT_SENT = 'NOT_SENT';
+
+export const notSent = (error: unknown, ms: number): AttemptResult => ({
+  status: null,
+  error: NOT_SENT,
+  message: error instanceof Error ? error.message : String(error),
+  retryAfter: undefined,
+  snippet: '',
+  ms,
+});
+
 type Done = (result: AttemptResult) => void;
 
 const SWEEP_MS = 100;
@@ -80,19 +92,23 @@ export class AttemptSender {
   send(request: AttemptRequest, done: Done): () => void {
     const attempt = new HttpAttempt(this.sweep, this.limits, request.timeoutMs, done);
     this.sweep.add(attempt);
-    this.dispatcher.dispatch(
-      {
-        origin: request.origin,
-        path: request.path,
-        method: 'POST',
-        headers: request.headers,
-        body: request.body,
-        // The sweep keeps the time.
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      },
-      attempt,
-    );
+    try {
+      this.dispatcher.dispatch(
+        {
+          origin: request.origin,
+          path: request.path,
+          method: 'POST',
+          headers: request.headers,
+          body: request.body,
+          // The sweep keeps the time.
+          headersTimeout: 0,
+          bodyTimeout: 0,
+        },
+        attempt,
+      );
+    } catch (error) {
+      attempt.refused(error);
+    }
     return () => attempt.expire(ABORTED);
   }
 
@@ -150,7 +166,12 @@ class HttpAttempt implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error & { code?: string }): void {
-    this.finish(error.code ?? error.name, error.message);
+    if (error.code === 'UND_ERR_INVALID_ARG') this.refused(error);
+    else this.finish(error.code ?? error.name, error.message);
+  }
+
+  refused(error: unknown): void {
+    this.finish(NOT_SENT, error instanceof Error ? error.message : String(error));
   }
 
   /** Ends the request now. */

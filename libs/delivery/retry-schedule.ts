@@ -15,7 +15,7 @@ export interface Waiting {
 export interface RetrySchedule {
   /** Resolves when durable. */
   put(entries: readonly Waiting[]): Promise<void>;
-  /** Earliest first, due at or before `now`. They stay until removed. */
+  /** Earliest first, due at or before `now`; fewer than `limit` when they are large. They stay until removed. */
   due(now: number, limit: number): Promise<readonly Waiting[]>;
   /** Idempotent. */
   remove(ids: readonly string[]): Promise<void>;
@@ -23,6 +23,11 @@ export interface RetrySchedule {
   /** Due time of the earliest entry; undefined when empty. */
   nextDueAt(): Promise<number | undefined>;
   countOf(owner: string): Promise<number>;
+  /**
+   * Bytes of what waits for an owner, each record as JSON in UTF-8. From memory, cheap enough to ask for every emit:
+   * exact where one process has the schedule, else about as of the last seconds.
+   */
+  bytesOf(owner: string): number;
   /** All entries, in any order, for moving an installation. */
   all(): AsyncIterable<Waiting>;
 }

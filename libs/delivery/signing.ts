@@ -35,8 +35,12 @@ export interface AttemptIdentity {
   readonly attempt: number;
 }
 
-/** Header values carry visible ASCII only; a channel may hold any text. */
-const headerText = (text: string): string => (/^[\x20-\x7e]*$/.test(text) ? text : encodeURIComponent(text));
+/**
+ * Header values carry visible ASCII only, a channel may hold any text: all else is percent-encoded as UTF-8. So is `%`,
+ * and blanks, of a value that has such characters; half a surrogate pair becomes U+FFFD. Never throws.
+ */
+const headerText = (text: string): string =>
+  /^(?! )[\x20-\x7e]*(?<! )$/.test(text) ? text : encodeURIComponent(Buffer.from(text).toString());
 
 let isoSecond = -1;
 let isoText = '';

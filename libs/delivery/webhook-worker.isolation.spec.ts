@@ -71,7 +71,7 @@ describe('startWebhookWorker: order, limits and isolation', () => {
     await until(() => h.lag('wh_a') === 0 && h.schedule.entries.size === 100);
     const tried = receiver.received.length;
     expect(tried).toBeLessThan(6);
-    expect(worker.pressure()).toBe(0);
+    expect(worker.pressure.total()).toBe(0);
     // Held back deliveries used up no attempt.
     const headers = [...h.schedule.entries.values()].map(({ record }) => record.headers);
     expect(headers.filter(({ attempt }) => attempt === '1')).toHaveLength(100 - tried);
@@ -108,7 +108,7 @@ describe('startWebhookWorker: order, limits and isolation', () => {
     const worker = await h.start();
     await h.deliver('wh_a', 50);
     await receiver.got(2);
-    expect(worker.pressure()).toBe(50);
+    expect(worker.pressure.total()).toBe(50);
   });
 
   it('puts a due delivery off in the schedule while the breaker is open, without its lane', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createHmac } from 'node:crypto';
+import { Agent } from 'undici';
 import { createEgress } from '#libs/egress/guarded-dispatcher.js';
 import { startSink } from './testing/http-sink.js';
 import {
@@ -222,7 +223,7 @@ describe('startWebhookWorker: outcomes', () => {
     await egress.close();
     const of = (id: string): Attempt => h.attempts().find(({ headers }) => headers.webhook === id)!;
     expect(of('wh_private')).toMatchObject({ status: null, headers: { outcome: 'final' } });
-    expect(of('wh_private').error).toMatch(/^EGRESS_REFUSED: .*127\.0\.0\.1: loopback address.*SLUICE_EGRESS_ALLOW/);
+    expect(of('wh_private').error).toMatch(/^EGRESS_REFUSED: .*: an address that is not allowed.*SLUICE_EGRESS_ALLOW/);
     expect(of('wh_dns')).toMatchObject({ error: 'ENOTFOUND: no such name', headers: { outcome: 'retry' } });
     expect(receiver.received).toEqual([]);
   });
@@ -293,5 +294,50 @@ describe('startWebhookWorker: outcomes', () => {
     await h.log.publish([{ ...record, headers: { ...record.headers, channel: 'größe\r\nx-evil: 1' } }]);
     await h.settled(1);
     expect(receiver.received[0]!.headers['x-pd-event-name']).toBe('gr%C3%B6%C3%9Fe%0D%0Ax-evil%3A%201');
+  });
+
+  it('sends half a surrogate pair in a channel name, which no encoder takes, and what comes after it', async () => {
+    const channel = 'a\ud800';
+    expect(() => encodeURIComponent(channel)).toThrow(URIError);
+    const h = harness();
+    const receiver = await h.sink(answerOk);
+    await h.webhook('wh_a', receiver.url);
+    await h.start();
+    const record = h.delivery('wh_a', 1);
+    await h.log.publish([{ ...record, headers: { ...record.headers, channel } }, h.delivery('wh_a', 2)]);
+    await h.settled(2);
+    expect(receiver.received.map(({ headers }) => headers['x-pd-event-name'])).toEqual(['a%EF%BF%BD', '']);
+  });
+
+  it('records as a failed attempt, and retries, what cannot be sent; what comes after it is', async () => {
+    const h = harness();
+    const receiver = await h.sink(answerOk);
+    await h.webhook('wh_a', receiver.url);
+    const breaker = { failuresInRow: 1, failureRate: 1, minSamples: 1, openMs: 60_000, maxOpenMs: 60_000, jitter: 0 };
+    await h.start({ breaker });
+    const record = h.delivery('wh_a', 1);
+    await h.log.publish([{ ...record, headers: { ...record.headers, emitter: 'dc_\u0001' } }, h.delivery('wh_a', 2)]);
+    await h.settled(5);
+    await until(() => h.lag('wh_a') === 0);
+    const failed = h.attempts().filter(({ headers }) => headers['delivery'] === 'dlv_wh_a_1');
+    expect(failed.map(({ headers: { outcome } }) => outcome)).toEqual(['retry', 'retry', 'retry', 'final']);
+    expect(failed[0]).toMatchObject({ status: null, error: expect.stringMatching(/^NOT_SENT: /) });
+    // It says nothing of the endpoint: the breaker stays closed.
+    expect(idsAt(receiver)).toEqual(['dlv_wh_a_2']);
+  });
+
+  it('records as a failed attempt whatever the client throws', async () => {
+    const h = harness();
+    await h.webhook('wh_a', 'http://127.0.0.1:1');
+    const dispatcher = new Agent();
+    dispatcher.dispatch = () => {
+      throw new Error('out of sockets');
+    };
+    const worker = await h.start({ retries: { ...FAST_RETRIES, delaysMs: [] } }, { dispatcher });
+    await h.deliver('wh_a', 3);
+    await h.settled(3);
+    await until(() => h.lag('wh_a') === 0);
+    expect(h.attempts()[0]).toMatchObject({ error: 'NOT_SENT: out of sockets' });
+    expect(worker.inFlight()).toBe(0);
   });
 });

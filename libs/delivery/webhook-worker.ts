@@ -1,8 +1,9 @@
 import { atMost } from '#libs/kernel/at-most.js';
-import { type Clock } from '#libs/kernel/clock.js';
-import { type Consumer, type LaneBatch } from '#libs/stream-log/stream-log.js';
+import { type LaneBatch } from '#libs/stream-log/stream-log.js';
+import { HandedOver } from '#libs/stream-log/handed-over.js';
 import { DELIVERIES } from '#libs/stream-log/topics.js';
 import { Deliverer } from './deliverer.js';
+import { DeliveryPressure } from './delivery-pressure.js';
 import { RetryPump } from './retry-pump.js';
 import { Settler } from './settler.js';
 import { DEFAULT_WEBHOOK_SETTINGS, type WebhookWorkerOptions } from './webhook-settings.js';
@@ -10,9 +11,12 @@ import { DEFAULT_WEBHOOK_SETTINGS, type WebhookWorkerOptions } from './webhook-s
 export type { WebhookWorkerOptions };
 
 export interface WebhookWorker {
-  /** Deliveries that wait for healthy endpoints: what ingress must not outrun. At most 100 ms old. */
-  pressure(): number;
+  /** Deliveries that wait for healthy endpoints: what ingress must not outrun. */
+  readonly pressure: DeliveryPressure;
+  /** Deliveries taken and not yet settled. */
+  readonly inHand: HandedOver;
   inFlight(): number;
+  unreadBytesOf(lane: string): number;
   /**
    * Takes no more, waits for what is in flight (up to `closeMs`, then ends it) and writes its results. What could not
    * be finished comes again, with the same ids. Idempotent.
@@ -42,14 +46,17 @@ export const startWebhookWorker = async (options: WebhookWorkerOptions): Promise
         });
 
   // 2. The lanes.
-  const consumer = await log.consume({
-    group: settings.group,
-    topics: { prefix: DELIVERIES },
-    maxBatch: settings.maxBatch,
-    maxUnacked: settings.maxUnacked,
-    handler: (batch: LaneBatch) => deliverer.take(batch),
-    onRevoked: (lane) => deliverer.letGo(lane, settings.letGoMs),
-  });
+  const inHand = new HandedOver(Infinity);
+  const consumer = await log.consume(
+    inHand.counting({
+      group: settings.group,
+      topics: { prefix: DELIVERIES },
+      maxBatch: settings.maxBatch,
+      maxUnacked: settings.maxUnacked,
+      handler: (batch: LaneBatch) => deliverer.take(batch),
+      onRevoked: (lane) => deliverer.letGo(lane, settings.letGoMs),
+    }),
+  );
   pump?.start();
 
   // 3. The end, in reverse. Each step is bounded: an engine that hangs does not keep the process.
@@ -63,24 +70,10 @@ export const startWebhookWorker = async (options: WebhookWorkerOptions): Promise
     await consumer.close();
   };
   return {
-    pressure: pressureOf(consumer, deliverer, clock),
+    pressure: new DeliveryPressure(() => deliverer.healthyLanes(), consumer, inHand, clock),
+    inHand,
     inFlight: () => deliverer.inFlight,
+    unreadBytesOf: (lane) => consumer.unreadBytesOf(lane),
     close: () => (closing ??= close()),
-  };
-};
-
-const PRESSURE_AGE_MS = 100;
-
-const pressureOf = (consumer: Consumer, deliverer: Deliverer, clock: Clock): (() => number) => {
-  let value = 0;
-  let until = 0;
-  return () => {
-    const now = clock.now();
-    if (now >= until || until > now + PRESSURE_AGE_MS) {
-      value = 0;
-      for (const lane of deliverer.healthyLanes()) value += consumer.backlogOf(lane);
-      until = now + PRESSURE_AGE_MS;
-    }
-    return value;
   };
 };

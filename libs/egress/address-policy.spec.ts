@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { networkInterfaces } from 'node:os';
 import { AddressPolicy, EgressRefused } from './address-policy.js';
+import { ownAddresses } from './own-addresses.js';
 
 const REFUSED: readonly (readonly [string, string])[] = [
   ['0.0.0.0', 'unspecified'],
@@ -109,13 +111,55 @@ describe('AddressPolicy', () => {
     expect(policy.refusal(address)).toBeUndefined();
   });
 
-  it('names host, address, reason and the setting', () => {
+  it('tells the user the host and the setting, and nothing of the address', () => {
     const check = (): void => policy.check('intranet.example', '::ffff:10.1.2.3');
     expect(check).toThrow(EgressRefused);
     expect(check).toThrow(
-      'refused to connect to intranet.example (::ffff:10.1.2.3): private address. To allow it, add 10.1.2.3/32 to SLUICE_EGRESS_ALLOW',
+      /^refused to connect to intranet\.example: an address that is not allowed\. The operator of this server can allow it with SLUICE_EGRESS_ALLOW$/,
     );
-    expect(check).toThrow(expect.objectContaining({ code: 'EGRESS_REFUSED', host: 'intranet.example' }));
+    // For the operator's log.
+    expect(check).toThrow(
+      expect.objectContaining({
+        code: 'EGRESS_REFUSED',
+        host: 'intranet.example',
+        address: '::ffff:10.1.2.3',
+        reason: 'private address',
+        allowEntry: '10.1.2.3/32',
+      }),
+    );
+  });
+});
+
+describe('AddressPolicy and the machine itself', () => {
+  const machine = ['127.0.0.1', '198.41.0.4', '2001:500:2f:0:0:0:0:f', 'fe80::1%eth0'];
+  const own = { ownAddresses: () => machine };
+
+  it.each(['198.41.0.4', '::ffff:198.41.0.4', '2001:500:2f::f', '64:ff9b::198.41.0.4', '2002:c629:4::1'])(
+    'refuses %s, its own, though it is public',
+    (address) => {
+      expect(new AddressPolicy([], { ownAddresses: () => [] }).refusal(address)).toBeUndefined();
+      expect(new AddressPolicy([], own).refusal(address)).toBe('address of this machine');
+    },
+  );
+
+  it('permits its neighbours, and itself when the operator names it', () => {
+    expect(new AddressPolicy([], own).refusal('198.41.0.5')).toBeUndefined();
+    expect(new AddressPolicy(['198.41.0.4/32'], own).refusal('198.41.0.4')).toBeUndefined();
+  });
+
+  it('refuses what the interfaces have now', () => {
+    const addresses: string[] = [];
+    const policy = new AddressPolicy([], { ownAddresses: () => addresses });
+    expect(policy.refusal('198.41.0.4')).toBeUndefined();
+    addresses.push('198.41.0.4');
+    expect(policy.refusal('198.41.0.4')).toBe('address of this machine');
+  });
+
+  it('asks the system for its interfaces', () => {
+    const all = Object.values(networkInterfaces()).flatMap((some) => (some ?? []).map(({ address }) => address));
+    expect(all.length).toBeGreaterThan(0);
+    expect(ownAddresses()).toEqual(all);
+    for (const address of all) expect(new AddressPolicy().refusal(address)).toBeDefined();
   });
 });
 

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { ownAddresses } from './own-addresses.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = [Address, number];
@@ -6,7 +7,13 @@ type Range = [Address, number];
 /** The setting that lets refused addresses through. */
 export const ALLOW_SETTING = 'SLUICE_EGRESS_ALLOW';
 
-/** An outgoing connection that the policy forbids. It never opened a socket. */
+const NOT_ALLOWED = 'an address that is not allowed';
+const OPERATOR_ALLOWS = `The operator of this server can allow it with ${ALLOW_SETTING}`;
+
+/**
+ * An outgoing connection that the policy forbids. It never opened a socket. Users read the message: it says neither which
+ * address a name stands for nor what kind of address that is. Operators find both in the log line `egress.refused`.
+ */
 export class EgressRefused extends Error {
   readonly code = 'EGRESS_REFUSED';
 
@@ -15,12 +22,13 @@ export class EgressRefused extends Error {
     readonly host: string,
     /** The address that it stands for; undefined when the host or port is refused before any lookup. */
     readonly address: string | undefined,
-    /** `loopback address`, `port 25`, … */
+    /** `loopback address`, `port 25`, … For operators when there is an address. */
     readonly reason: string,
     remedy: string,
+    /** The entry of the setting that would allow it. */
+    readonly allowEntry?: string | undefined,
   ) {
-    const target = address === undefined || address === host ? host : `${host} (${address})`;
-    super(`refused to connect to ${target}: ${reason}. ${remedy}`);
+    super(`refused to connect to ${host}: ${address === undefined ? reason : NOT_ALLOWED}. ${remedy}`);
     this.name = 'EgressRefused';
   }
 }
@@ -144,15 +152,25 @@ const parseEntry = (entry: string): Range => {
   return [base, bits];
 };
 
+export interface PolicyOptions {
+  /** The machine's own; default: those of its network interfaces. */
+  readonly ownAddresses?: () => readonly string[];
+  /** Called for each connection that is refused, before it is. */
+  readonly onRefused?: (refused: EgressRefused) => void;
+}
+
 /**
- * Which addresses user-supplied hosts may stand for: the public internet, and what the operator allows.
+ * Which addresses user-supplied hosts may stand for: the public internet without this machine, and what the operator allows.
  * IPv6 forms that carry an IPv4 address are judged by that one.
  */
 export class AddressPolicy {
   private readonly allowed: readonly Range[];
 
   /** @param allow addresses and CIDR ranges (`SLUICE_EGRESS_ALLOW`). Throws an Error that names a wrong entry. */
-  constructor(allow: readonly string[] = []) {
+  constructor(
+    allow: readonly string[] = [],
+    private readonly options: PolicyOptions = {},
+  ) {
     this.allowed = allow.filter((entry) => entry.trim() !== '').map(parseEntry);
   }
 
@@ -172,7 +190,9 @@ export class AddressPolicy {
   check(host: string, address: string): void {
     const reason = this.refusal(address);
     if (reason === undefined) return;
-    throw new EgressRefused(host, address, reason, `To allow it, add ${exactEntry(address)} to ${ALLOW_SETTING}`);
+    const refused = new EgressRefused(host, address, reason, OPERATOR_ALLOWS, exactEntry(address));
+    this.options.onRefused?.(refused);
+    throw refused;
   }
 
   private judge(target: Address): string | undefined {
@@ -180,7 +200,9 @@ export class AddressPolicy {
     if (METADATA.some((entry) => within(target, entry))) return 'cloud metadata address';
     const hit = REFUSED.find(([entry]) => within(target, entry));
     if (hit !== undefined) return hit[1];
-    return target instanceof ipaddr.IPv6 && !within(target, GLOBAL_UNICAST) ? 'reserved address' : undefined;
+    if (target instanceof ipaddr.IPv6 && !within(target, GLOBAL_UNICAST)) return 'reserved address';
+    const own = (this.options.ownAddresses ?? ownAddresses)();
+    return own.some((one) => parse(one)?.toString() === target.toString()) ? 'address of this machine' : undefined;
   }
 
   private allows(address: Address): boolean {
@@ -192,9 +214,9 @@ export class AddressPolicy {
 const isExact = ([base, bits]: Range): boolean => bits === (base instanceof ipaddr.IPv4 ? 32 : 128);
 
 /** What to put into the setting: the plain IPv4 where the address hides one. */
-const exactEntry = (address: string): string => {
+const exactEntry = (address: string): string | undefined => {
   const parsed = parse(address);
-  if (parsed === undefined) return 'its address';
+  if (parsed === undefined) return undefined;
   const target = targetsOf(parsed).find((each) => each instanceof ipaddr.IPv4) ?? parsed;
   return `${target.toString()}/${target instanceof ipaddr.IPv4 ? 32 : 128}`;
 };

@@ -114,15 +114,15 @@ describe('openEgressSocket', () => {
     ['CONNECT a 65536\n', 'BAD_REQUEST port 65536 is not between 1 and 65535'],
     [
       'CONNECT 10.0.0.1 80\n',
-      'EGRESS_REFUSED refused to connect to 10.0.0.1: private address. To allow it, add 10.0.0.1/32 to SLUICE_EGRESS_ALLOW',
+      'EGRESS_REFUSED refused to connect to 10.0.0.1: an address that is not allowed. The operator of this server can allow it with SLUICE_EGRESS_ALLOW',
     ],
     [
       'CONNECT 0x7f.0.0.2 80\n',
-      'EGRESS_REFUSED refused to connect to 0x7f.0.0.2 (127.0.0.2): loopback address. To allow it, add 127.0.0.2/32 to SLUICE_EGRESS_ALLOW',
+      'EGRESS_REFUSED refused to connect to 0x7f.0.0.2: an address that is not allowed. The operator of this server can allow it with SLUICE_EGRESS_ALLOW',
     ],
     [
       'CONNECT ::ffff:169.254.169.254 80\n',
-      'EGRESS_REFUSED refused to connect to ::ffff:169.254.169.254: cloud metadata address. To allow it, add 169.254.169.254/32 to SLUICE_EGRESS_ALLOW',
+      'EGRESS_REFUSED refused to connect to ::ffff:169.254.169.254: an address that is not allowed. The operator of this server can allow it with SLUICE_EGRESS_ALLOW',
     ],
     [
       'CONNECT 127.0.0.1 25\n',
@@ -142,6 +142,21 @@ describe('openEgressSocket', () => {
     await new Promise((resolve) => spare.close(resolve));
     expect(await say(`CONNECT 127.0.0.1 ${closedPort}\n`)).toMatch(/^ERR ECONNREFUSED /);
     expect(ended).toEqual([expect.objectContaining({ address: undefined, error: 'ECONNREFUSED' })]);
+  });
+
+  it('names the host that failed, not the address that it stands for', async () => {
+    const policy = new AddressPolicy(['127.0.0.1']);
+    await open({ policy, lookup: guardedLookup(policy, async () => [{ address: '127.0.0.1', family: 4 }]) });
+    const spare = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => spare.once('listening', resolve));
+    const closedPort = (spare.address() as AddressInfo).port;
+    await new Promise((resolve) => spare.close(resolve));
+    // What Node itself says of it.
+    const bare = await new Promise<Error>((resolve) => connect(closedPort, '127.0.0.1').on('error', resolve));
+    expect(bare.message).toContain('127.0.0.1');
+    expect(await say(`CONNECT inner.example ${closedPort}\n`)).toBe(
+      `ERR ECONNREFUSED could not connect to inner.example:${closedPort} (ECONNREFUSED)\n`,
+    );
   });
 
   it('resolves once and tries the checked addresses in turn', async () => {

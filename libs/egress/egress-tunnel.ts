@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { isNativeError } from 'node:util/types';
 import { EgressRefused } from './address-policy.js';
+import { connectFailure } from './connect-failure.js';
 import { type GuardedLookup } from './guarded-lookup.js';
 
 export interface TunnelLimits {
@@ -140,7 +141,7 @@ export class EgressTunnel {
     for (const { address } of addresses) {
       if (this.over) return;
       try {
-        const upstream = await dial(address, target.port, deadline, (socket) => (this.upstream = socket));
+        const upstream = await dial(address, target, deadline, (socket) => (this.upstream = socket));
         this.address = address;
         this.join(upstream);
         return;
@@ -215,22 +216,30 @@ const within = async <T>(work: Promise<T>, deadline: number, what: string): Prom
 };
 
 /** `address` is a checked IP literal: nothing is looked up. */
-const dial = (address: string, port: number, deadline: number, made: (socket: Socket) => void): Promise<Socket> =>
+const dial = (
+  address: string,
+  { host, port }: Target,
+  deadline: number,
+  made: (socket: Socket) => void,
+): Promise<Socket> =>
   new Promise((resolve, reject) => {
     const socket = connect({ host: address, port, allowHalfOpen: true });
     made(socket);
-    const late = new TunnelError('TIMEOUT', `connecting to ${address}:${port} took too long`);
+    const place = `${host}:${port}`;
+    const late = new TunnelError('TIMEOUT', `connecting to ${place} took too long`);
     const timer = setTimeout(() => socket.destroy(late), Math.max(1, deadline - Date.now()));
     const failed = (error?: Error): void => {
       clearTimeout(timer);
-      reject(error ?? new TunnelError('CLOSED', 'the connection was closed'));
+      reject(error ? connectFailure(error, place) : new TunnelError('CLOSED', 'the connection was closed'));
     };
     socket.once('error', failed);
-    socket.once('close', failed);
+    // It comes with a boolean, also after an error.
+    const closed = (): void => failed();
+    socket.once('close', closed);
     socket.once('connect', () => {
       clearTimeout(timer);
       socket.removeListener('error', failed);
-      socket.removeListener('close', failed);
+      socket.removeListener('close', closed);
       resolve(socket);
     });
   });

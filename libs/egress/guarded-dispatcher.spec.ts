@@ -42,7 +42,7 @@ describe('guardedLookup', () => {
   it('refuses a host with one refused address among public ones', async () => {
     const lookup = guardedLookup(new AddressPolicy(), async () => [publicAddress, loopback]);
     await expect(lookup('mixed.example')).rejects.toThrow(
-      'mixed.example (127.0.0.1): loopback address. To allow it, add 127.0.0.1/32 to SLUICE_EGRESS_ALLOW',
+      'mixed.example: an address that is not allowed. The operator of this server can allow it with SLUICE_EGRESS_ALLOW',
     );
   });
 
@@ -116,6 +116,20 @@ describe('createEgress', () => {
     server.closeAllConnections();
     await expect(get('rebind.example', guarded)).rejects.toMatchObject({ code: 'EGRESS_REFUSED', address: '10.0.0.1' });
   });
+
+  it.each([[[loopback]], [[loopback, { address: '127.0.0.2', family: 4 }]]])(
+    'names the host that refused the connection, not its addresses %j',
+    async (addresses) => {
+      await new Promise((resolve) => server.close(resolve));
+      const inner = make({ allow: ['127.0.0.0/8'], resolver: async () => addresses });
+      const failed: unknown = await get('inner.example', inner).catch((error: unknown) => error);
+      expect(failed).toMatchObject({
+        code: 'ECONNREFUSED',
+        message: `could not connect to inner.example:${port} (ECONNREFUSED)`,
+      });
+      server.listen(port, '127.0.0.1');
+    },
+  );
 
   it('follows no redirect', async () => {
     const { dispatcher } = make({ allow: ['127.0.0.0/8'] });

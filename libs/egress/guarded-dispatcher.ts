@@ -2,10 +2,11 @@ import { isIP } from 'node:net';
 import { isNativeError } from 'node:util/types';
 import { rootCertificates } from 'node:tls';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
-import { AddressPolicy } from './address-policy.js';
+import { AddressPolicy, type PolicyOptions } from './address-policy.js';
+import { connectFailure } from './connect-failure.js';
 import { asLookupFunction, guardedLookup, normalizeHost, type GuardedLookup, type Resolver } from './guarded-lookup.js';
 
-export interface EgressOptions {
+export interface EgressOptions extends PolicyOptions {
   /** Addresses and CIDR ranges besides the public internet (`SLUICE_EGRESS_ALLOW`). */
   readonly allow: readonly string[];
   /** Most connections open to one origin at once; further requests wait. Default 128. */
@@ -34,7 +35,7 @@ export interface Egress {
 }
 
 export const createEgress = (options: EgressOptions): Egress => {
-  const policy = new AddressPolicy(options.allow);
+  const policy = new AddressPolicy(options.allow, options);
   const lookup = guardedLookup(policy, options.resolver);
   const agent = new Agent({
     connect: guardedConnector(policy, lookup, options),
@@ -70,6 +71,10 @@ const guardedConnector = (
       queueMicrotask(() => callback(refused, null));
       return;
     }
-    connect(target, callback);
+    const place = `${target.hostname}:${target.port || (target.protocol === 'https:' ? 443 : 80)}`;
+    connect(target, (...[error, socket]) => {
+      if (error === null) callback(null, socket);
+      else callback(connectFailure(error, place), null);
+    });
   };
 };

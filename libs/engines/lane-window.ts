@@ -1,3 +1,4 @@
+import { recordBytes } from '#libs/stream-log/record-bytes.js';
 import { type ConsumeOptions, type LaneBatch, type StoredRecord } from '#libs/stream-log/stream-log.js';
 
 const FIRST_PAUSE_MS = 100;
@@ -7,7 +8,8 @@ const LONGEST_PAUSE_MS = 10_000;
 export interface WindowHost {
   /** The handler is free again, or there is room where there was none: `pump`. */
   ready(): void;
-  acknowledged(): void;
+  /** A record of so many bytes. */
+  acknowledged(bytes: number): void;
   /** Every record up to this offset is acknowledged. */
   committed(offset: number): void;
   failed(): void;
@@ -30,7 +32,9 @@ export class LaneWindow {
   /** Offsets handed over and above what is committed, in order; those before `head` are done with. */
   private window: number[] = [];
   private head = 0;
-  private readonly unacked = new Set<number>();
+  /** Bytes of each record handed over and not acknowledged, by offset. */
+  private readonly unacked = new Map<number, number>();
+  unackedBytes = 0;
   /** Records of a batch whose handler rejected, to hand over again first. */
   private again: StoredRecord[] = [];
   private full = false;
@@ -77,9 +81,11 @@ export class LaneWindow {
 
   /** Hands over the lane's next records, no more than there is room for. */
   take(records: readonly StoredRecord[]): void {
-    for (const { offset } of records) {
-      this.window.push(offset);
-      this.unacked.add(offset);
+    for (const record of records) {
+      const bytes = recordBytes(record);
+      this.window.push(record.offset);
+      this.unacked.set(record.offset, bytes);
+      this.unackedBytes += bytes;
     }
     this.hand(records);
   }
@@ -95,6 +101,7 @@ export class LaneWindow {
     this.detached = true;
     this.again = [];
     this.unacked.clear();
+    this.unackedBytes = 0;
   }
 
   private hand(records: readonly StoredRecord[]): void {
@@ -135,8 +142,11 @@ export class LaneWindow {
   }
 
   private ack(offset: number): void {
-    if (this.detached || !this.unacked.delete(offset)) return;
-    this.host.acknowledged();
+    const bytes = this.unacked.get(offset);
+    if (this.detached || bytes === undefined) return;
+    this.unacked.delete(offset);
+    this.unackedBytes -= bytes;
+    this.host.acknowledged(bytes);
     if (this.window[this.head] === offset) this.advance();
     if (this.full) {
       this.full = false;

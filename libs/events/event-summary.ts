@@ -1,15 +1,19 @@
-import { type EventDoc } from './read-models/event-summaries.projection.js';
+import { RawJson } from '#libs/http/raw-json.js';
 import { epochMsOf } from './domain/event-id.js';
-import { truncateEvent } from './domain/truncate-event.js';
+import { type EventDoc } from './read-models/event-summaries.projection.js';
 
-/** decisions.md 1.8 */
-const MAX_EVENT_BYTES = 1024;
+/** One event of a list, with the JSON text that is shown of it. */
+export interface ListedEvent {
+  readonly doc: EventDoc;
+  readonly event: string;
+  readonly truncated: boolean;
+}
 
 /** rest-api.md, "Event summary"; `truncated` only when the event was shortened. */
 export interface EventSummary {
   readonly id: string;
   readonly indexed_at_ms: number;
-  readonly event: unknown;
+  readonly event: RawJson;
   readonly metadata: {
     readonly emit_id: string;
     readonly name: string;
@@ -21,13 +25,11 @@ export interface EventSummary {
   readonly truncated?: true;
 }
 
-export const eventSummary = (doc: EventDoc, expand: boolean): EventSummary => {
-  const payload: unknown = JSON.parse(doc.payload);
-  const { value, truncated } = expand ? { value: payload, truncated: false } : truncateEvent(payload, MAX_EVENT_BYTES);
+export const eventSummary = ({ doc, event, truncated }: ListedEvent): EventSummary => {
   return {
     id: doc.eventId,
     indexed_at_ms: epochMsOf(doc.eventId),
-    event: value,
+    event: new RawJson(event),
     metadata: {
       emit_id: doc.emitId,
       name: doc.channel,

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import request from 'supertest';
 import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { errorOf, itemsOf } from '#libs/http/testing/replies.js';
@@ -12,8 +12,10 @@ import { STREAM_LOG, TOPIC_POLICY } from '#libs/stream-log/tokens.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import {
   APPLIED_EVENTS,
+  DEFAULT_EVENT_SETTINGS,
   EMITTERS,
   EVENT_SETTINGS,
+  type EventSettings,
   eventSummariesProjection,
   EventsModule,
   EventsOfDeletedSources,
@@ -48,12 +50,13 @@ const emit = (
 });
 const id = (n: number): string => `${T0 + n}-0`;
 
-const world = async (retained = 100) => {
+const world = async (retained = 100, given: Partial<EventSettings> = {}) => {
+  const settings = { ...DEFAULT_EVENT_SETTINGS, retained, ...given };
   const log = new InMemoryStreamLog();
   const readModels = new InMemoryReadModels();
   for (const source of ['dc_a', 'dc_b']) await log.createTopic(topics.emits(source), {});
   const failures: Error[] = [];
-  const projection = eventSummariesProjection({ retained });
+  const projection = eventSummariesProjection(settings);
   const summaries = new StreamProjector({
     ...{ projection, log, readModels, gatherMs: 1 },
     onFailure: (error) => void failures.push(error),
@@ -72,7 +75,7 @@ const world = async (retained = 100) => {
       { provide: TOPIC_POLICY, useValue: topics },
       { provide: EMITTERS, useValue: { find: (source: string) => sources.get(source) } },
       { provide: APPLIED_EVENTS, useValue: summaries },
-      { provide: EVENT_SETTINGS, useValue: { retained } },
+      { provide: EVENT_SETTINGS, useValue: settings },
     ],
     now: () => T0 + 1_000_000,
   });
@@ -195,6 +198,65 @@ describe('GET /v1/sources/{id}/event_summaries', () => {
     expect(await idsOf('/v1/sources/dc_a/$logs/event_summaries')).toEqual([id(4)]);
     expect(await idsOf('/v1/sources/dc_b/event_summaries')).toEqual([id(6)]);
   });
+
+  it('ends a page of whole events when its bytes are used up; the cursors go on, up and down', async () => {
+    const { call, emitted, readModels } = await world(100, { pageBytes: 10_000 });
+    const loaded: string[] = [];
+    const text = readModels.text.bind(readModels);
+    readModels.text = async (schema, docId) => {
+      loaded.push(docId.split('/').at(-1) ?? '');
+      return text(schema, docId);
+    };
+    const large = numbers(1, 9).map((n) => emit(n, { n, text: 'x'.repeat(4_000) }));
+    await emitted(...large, emit(10, { n: 10, text: 'y'.repeat(30_000) }), emit(11, { n: 11 }));
+    const page = async (query: string): Promise<{ ids: unknown[]; info: Record<string, unknown> }> => {
+      const reply = await call('get', `/v1/sources/dc_a/event_summaries?expand=event&limit=100${query}`);
+      const body = reply.body as { page_info: Record<string, unknown> };
+      return { ids: itemsOf(reply).map((item) => item['id']), info: body.page_info };
+    };
+    const first = await page('');
+    expect(first).toEqual({
+      ids: [id(11)],
+      info: { total_count: 11, count: 1, start_cursor: id(11), end_cursor: id(11) },
+    });
+    // Larger than a page: it comes alone.
+    expect((await page(`&after=${id(11)}`)).ids).toEqual([id(10)]);
+    expect((await page(`&after=${id(10)}`)).ids).toEqual([id(9), id(8)]);
+    expect((await page(`&before=${id(5)}`)).ids).toEqual([id(7), id(6)]);
+    // No text was read that was not returned.
+    expect(loaded).toEqual([id(10), id(9), id(8), id(6), id(7)]);
+    // Shortened ones are all there.
+    expect(itemsOf(await call('get', '/v1/sources/dc_a/event_summaries?limit=100'))).toHaveLength(11);
+  });
+
+  it.each(['', '&expand=event'])(
+    'parses no event for a list (limit=100%s), and loads none that is not shown whole',
+    async (expand) => {
+      const { call, emitted, readModels } = await world();
+      const odd = { text: 'x"\\\u2028😀'.repeat(20_000), list: [1, { a: null }] };
+      await emitted(...numbers(1, 30).map((n) => emit(n, { ...odd, n })));
+      const texts = jest.spyOn(readModels, 'text');
+      const parsed = jest.spyOn(JSON, 'parse');
+      const reply = await call('get', `/v1/sources/dc_a/event_summaries?limit=100${expand}&include=id,event`)
+        .buffer()
+        .parse((response, done) => {
+          const parts: Buffer[] = [];
+          response.on('data', (part: Buffer) => parts.push(part));
+          response.on('end', () => done(null, Buffer.concat(parts).toString('utf8')));
+        });
+      // The store of this spec parses copies of the shortened forms.
+      const longest = Math.max(0, ...parsed.mock.calls.map(([text]) => text.length));
+      const textsRead = texts.mock.calls.length;
+      parsed.mockRestore();
+      expect(longest).toBeLessThan(4_000);
+      expect(textsRead).toBe(expand === '' ? 0 : 30);
+      expect(reply.headers['content-type']).toBe('application/json; charset=utf-8');
+      // Control: the same request, parsed, is what was emitted.
+      const { data } = JSON.parse(reply.body as string) as { data: { event: object }[] };
+      expect(data).toHaveLength(30);
+      expect(data[0]).toEqual({ id: id(30), event: expand === '' ? expect.anything() : { ...odd, n: 30 } });
+    },
+  );
 
   it('truncates large events, unless told to expand them', async () => {
     const { call, emitted } = await world();

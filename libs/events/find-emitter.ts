@@ -1,9 +1,10 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { isIdOf, shownId } from '#libs/kernel/ids.js';
 import { type Emitters } from './ports.js';
 
 /** The workspace of a source of the caller. Throws source.not_found, also for another workspace's. */
 export const workspaceOfSource = (emitters: Emitters, workspaceIds: readonly string[], sourceId: string): string => {
-  const found = sourceId.startsWith('dc_') ? emitters.find(sourceId) : undefined;
+  const found = isIdOf('dc', sourceId) ? emitters.find(sourceId) : undefined;
   if (found && workspaceIds.includes(found.workspaceId)) return found.workspaceId;
-  throw new DomainError('source.not_found', `there is no source ${sourceId.slice(0, 100)}`, { id: sourceId });
+  throw new DomainError('source.not_found', `there is no source ${shownId(sourceId)}`, { id: shownId(sourceId) });
 };

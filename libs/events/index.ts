@@ -8,6 +8,7 @@ export {
   type Emitters,
   EVENT_SETTINGS,
   type EventSettings,
+  type KeptEvents,
 } from './ports.js';
 export { eventSummariesProjection } from './read-models/event-summaries.projection.js';
 export { storedEvents } from './stored-events.js';

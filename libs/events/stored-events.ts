@@ -6,6 +6,7 @@ export const storedEvents = (readModels: ReadModelStore) => ({
   /** JSON text, exactly as it was emitted; undefined when it is gone. */
   async payloadOf(emitterId: string, channel: string, eventId: string): Promise<string | undefined> {
     const doc = await readModels.get<EventDoc>(eventSummaries, eventDocId(emitterId, channel, eventId));
-    return doc?.payload;
+    if (!doc || doc.payloadBytes === 0) return doc?.short;
+    return readModels.text(eventSummaries, doc.id);
   },
 });

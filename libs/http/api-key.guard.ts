@@ -3,9 +3,13 @@ import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@ne
 import { Reflector } from '@nestjs/core';
 import { type Request } from 'express';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { CALLERS, type Callers } from '#libs/tenancy/published.js';
+import { CALLERS, type Caller, type Callers } from '#libs/tenancy/published.js';
 import { OPEN_TO_ALL, TOKEN_IN_QUERY } from './access.js';
 import { identify } from './request-state.js';
+import { WrongKeys } from './wrong-keys.js';
+
+/** Keys are shorter; a text above this is hashed for nobody. */
+const MAX_KEY = 512;
 
 export const hashOfKey = (apiKey: string): string => createHash('sha256').update(apiKey, 'utf8').digest('hex');
 
@@ -15,6 +19,7 @@ export class ApiKeyGuard implements CanActivate {
   constructor(
     @Inject(Reflector) private readonly reflector: Reflector,
     @Inject(CALLERS) private readonly callers: Callers,
+    @Inject(WrongKeys) private readonly wrongKeys: WrongKeys,
   ) {}
 
   canActivate(context: ExecutionContext): boolean {
@@ -24,8 +29,11 @@ export class ApiKeyGuard implements CanActivate {
 
     const request = context.switchToHttp().getRequest<Request>();
     const key = presentedKey(request, marked(TOKEN_IN_QUERY));
-    const caller = this.callers.callerOf(hashOfKey(key));
-    if (!caller) throw unauthorized('the API key is unknown or revoked');
+    const caller = callerWith(key, this.callers);
+    if (!caller) {
+      this.wrongKeys.count(request);
+      throw unauthorized('the API key is unknown or revoked');
+    }
     identify(request, caller);
     return true;
   }
@@ -49,8 +57,11 @@ const presentedKey = (request: Request, inQuery: boolean): string => {
 /** Whether the header holds a key in force: enough to read a body for; the guard decides what may be done with it. */
 export const isKnown = (request: Request, callers: Callers): boolean => {
   const [, key] = request.headers.authorization?.trim().split(/\s+/) ?? [];
-  return key !== undefined && callers.callerOf(hashOfKey(key)) !== undefined;
+  return key !== undefined && callerWith(key, callers) !== undefined;
 };
+
+const callerWith = (key: string, callers: Callers): Caller | undefined =>
+  key.length > MAX_KEY ? undefined : callers.callerOf(hashOfKey(key));
 
 const unauthorized = (why: string): DomainError =>
   new DomainError('auth.unauthorized', `${why}: send the header Authorization: Bearer <API key>`);

@@ -1,12 +1,15 @@
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { countFields, MAX_FIELDS } from './form-fields.js';
+import { shapeOf } from './json-shape.js';
 
-/** decisions.md 1.12 */
 const MAX_DEPTH = 256;
+/** Keys and elements of a JSON body. As many are parsed in some 20 ms, however they are arranged. */
+const MAX_VALUES = 25_000;
 
 /**
  * Reads JSON and form bodies (decisions.md 1.1, 1.2). An empty body is `{}` whatever its content type.
- * Fails with request.too_large, request.unsupported_media_type, request.invalid_json.
+ * Fails with request.too_large, request.unsupported_media_type, request.invalid_json, request.too_many_fields.
  */
 export const bodyReader = (maxBytes: number): readonly RequestHandler[] => [
   failEarly(express.raw({ type: () => true, limit: maxBytes }), maxBytes),
@@ -40,9 +43,9 @@ const isJson = (type: string): boolean => type === 'application/json' || type ==
 
 const parseJson = (text: string): unknown => {
   const source = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
-  let value: unknown;
+  checkShape(source);
   try {
-    value = JSON.parse(source);
+    return JSON.parse(source);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     const position = positionIn(error.message) ?? (error.message.includes('end of JSON') ? source.length : undefined);
@@ -56,18 +59,25 @@ const parseJson = (text: string): unknown => {
       position === undefined ? {} : { position },
     );
   }
-  const depth = depthOf(source);
+};
+
+/** Before it is parsed: what nests deep or holds many values costs much more than its length. */
+const checkShape = (text: string): void => {
+  const { depth, values } = shapeOf(text);
   if (depth > MAX_DEPTH) {
     throw new DomainError(
       'request.invalid_json',
       `the body is nested ${depth} levels deep, the limit is ${MAX_DEPTH}`,
-      {
-        limit: MAX_DEPTH,
-        actual: depth,
-      },
+      { limit: MAX_DEPTH, actual: depth },
     );
   }
-  return value;
+  if (values > MAX_VALUES) {
+    throw new DomainError(
+      'request.invalid_json',
+      `the body holds ${values} keys and values, the limit is ${MAX_VALUES}: send less at once`,
+      { limit: MAX_VALUES, actual: values },
+    );
+  }
 };
 
 const positionIn = (message: string): number | undefined => {
@@ -75,33 +85,25 @@ const positionIn = (message: string): number | undefined => {
   return digits === undefined ? undefined : Number(digits);
 };
 
-/** Of valid JSON text. A scan, not a walk: a deep value would overflow the stack. */
-const depthOf = (text: string): number => {
-  let depth = 0;
-  let deepest = 0;
-  let inString = false;
-  for (let i = 0; i < text.length; i++) {
-    const char = text.charCodeAt(i);
-    if (inString) {
-      if (char === 0x5c) i++;
-      else if (char === 0x22) inString = false;
-    } else if (char === 0x22) inString = true;
-    else if (char === 0x7b || char === 0x5b) deepest = Math.max(deepest, ++depth);
-    else if (char === 0x7d || char === 0x5d) depth--;
-  }
-  return deepest;
-};
-
 const parseForm = (text: string): Record<string, unknown> => {
-  const fields = new Map<string, unknown>();
+  checkFields(countFields(text), 'the body');
+  const fields = new Map<string, string | string[]>();
   for (const [name, value] of new URLSearchParams(text)) {
     const before = fields.get(name);
-    fields.set(
-      name,
-      before === undefined ? value : [...(Array.isArray(before) ? (before as unknown[]) : [before]), value],
-    );
+    if (before === undefined) fields.set(name, value);
+    else if (typeof before === 'string') fields.set(name, [before, value]);
+    else before.push(value);
   }
   return Object.fromEntries(fields);
+};
+
+/** Throws request.too_many_fields. */
+export const checkFields = (count: number, where: string): void => {
+  if (count <= MAX_FIELDS) return;
+  throw new DomainError('request.too_many_fields', `${where} has ${count} fields, the limit is ${MAX_FIELDS}`, {
+    limit: MAX_FIELDS,
+    actual: count,
+  });
 };
 
 /** Puts the reader's own failures into our words. */

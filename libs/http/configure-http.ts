@@ -4,7 +4,8 @@ import { v7 as uuidV7 } from 'uuid';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { CALLERS, type Callers } from '#libs/tenancy/published.js';
 import { isKnown } from './api-key.guard.js';
-import { bodyReader } from './body.js';
+import { bodyReader, checkFields } from './body.js';
+import { countFields } from './form-fields.js';
 import { normaliseUrl } from './normalise-url.js';
 import { openApiRoute } from './openapi-route.js';
 import { beginRequest, callerIfAny, requestIdOf } from './request-state.js';
@@ -19,6 +20,8 @@ export interface ConfigureHttpOptions {
   readonly corsOrigins?: readonly string[];
   /** True from the moment that the process was told to stop: requests are answered 503. */
   readonly shuttingDown?: () => boolean;
+  /** Why nothing can be added now; undefined when it can. Reads and deletions are served all the same. */
+  readonly noRoom?: () => DomainError | undefined;
   /** What this process answers of the API; for the rest it says who does, with 421. Default: everything. */
   readonly serves?: HttpHalf;
   /** Called once for each request, when its answer is sent or the client is gone. */
@@ -62,6 +65,7 @@ export const configureHttp = (app: NestExpressApplication, options: ConfigureHtt
     app.enableCors({ origin: origins.includes('*') ? '*' : [...origins], exposedHeaders: EXPOSED, maxAge: 600 });
   }
   if (options.shuttingDown) app.use(refuseWhen(options.shuttingDown));
+  if (options.noRoom) app.use(refuseAdditions(options.noRoom));
   app.use(normalised);
   if (options.serves !== undefined && options.serves !== 'everything') app.use(refuseOtherHalf(options.serves));
   app.use(openApiRoute(app));
@@ -100,6 +104,8 @@ const observed =
 
 const normalised: RequestHandler = (request, _response, next) => {
   request.url = normaliseUrl(request.url);
+  const mark = request.url.indexOf('?');
+  if (mark !== -1) checkFields(countFields(request.url.slice(mark + 1)), 'the query');
   next();
 };
 
@@ -126,6 +132,14 @@ const refuseOtherHalf =
       ? 'this process takes changes only: reads are answered by query-api'
       : 'this process answers reads only: changes are taken by command-api';
     next(new DomainError('request.misdirected', `${text}; what is in front of both tells them apart by method`));
+  };
+
+const ADDING_METHODS = new Set(['POST', 'PUT', 'PATCH']);
+
+const refuseAdditions =
+  (noRoom: () => DomainError | undefined): RequestHandler =>
+  (request, _response, next) => {
+    next(ADDING_METHODS.has(request.method) ? noRoom() : undefined);
   };
 
 const refuseWhen =

@@ -13,6 +13,7 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { RevisionConflict } from '#libs/kernel/event-store.js';
 import { UnknownCursor } from '#libs/kernel/read-model-store.js';
 import { ERROR_TABLE } from './error-table.js';
+import { answerAtLast } from './last-answer.js';
 import { encodeCursor } from './pages.js';
 import { parameters } from './parameters.js';
 import { requestIdOf } from './request-state.js';
@@ -35,6 +36,18 @@ export class ErrorFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
+    try {
+      this.tell(thrown, request, response);
+    } catch (error) {
+      // Nothing catches what this throws: the request ends here, whatever the answer could not hold.
+      const requestId = requestIdOf(request);
+      const body = { code: 'internal_error', error: unexpected(requestId), details: { request_id: requestId } };
+      answerAtLast(response, { status: 500, ...body });
+      this.logger.error({ msg: 'an error could not be answered', err: error, requestId });
+    }
+  }
+
+  private tell(thrown: unknown, request: Request, response: Response): void {
     const error = this.asDomainError(thrown, request, response);
     if (response.headersSent) {
       // A stream that broke half-way: there is no status left to set.
@@ -42,6 +55,8 @@ export class ErrorFilter implements ExceptionFilter {
       response.destroy();
       return;
     }
+    // The type of the answer that did not come to be.
+    response.removeHeader('Content-Type');
     if (error) this.answer(error, response);
     else this.answerUnexpected(thrown, request, response);
   }
@@ -65,7 +80,7 @@ export class ErrorFilter implements ExceptionFilter {
     }
     this.logger.error({ msg: 'unexpected error', err: thrown, requestId, method: request.method, path: request.path });
     response.status(500).json({
-      error: `unexpected error; the server's log names it under request id ${requestId}`,
+      error: unexpected(requestId),
       code: 'internal_error',
       details: { request_id: requestId },
     } satisfies ErrorBody);
@@ -101,6 +116,9 @@ export class ErrorFilter implements ExceptionFilter {
     });
   }
 }
+
+const unexpected = (requestId: string): string =>
+  `unexpected error; the server's log names it under request id ${requestId}`;
 
 /** The store knows the id, not the parameter that it came in. */
 const unknownCursor = (id: string, request: Request): DomainError => {

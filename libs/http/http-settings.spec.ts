@@ -5,7 +5,9 @@ import { type Response } from 'express';
 import request from 'supertest';
 import { positionOf, type Position } from '#libs/kernel/events.js';
 import { READ_YOUR_WRITES } from '#libs/kernel/tokens.js';
+import { CALLERS } from '#libs/tenancy/published.js';
 import { Applied } from './applied.js';
+import { TrustedProxies } from './client-address.js';
 import { httpTestApp, TEST_KEY, type HttpTestAppOptions } from './testing/http-test-app.js';
 import { errorOf } from './testing/replies.js';
 
@@ -40,7 +42,7 @@ describe('the HTTP edge with settings', () => {
     app = undefined;
   });
 
-  it('limits the requests of a key and tells when to come back', async () => {
+  it('limits the requests of a user over all keys, and tells when to come back', async () => {
     let now = 1_000_000;
     const options = { http: { requestsPerMinute: 60, burst: 2 }, now: () => now };
     const http = await start({
@@ -48,6 +50,7 @@ describe('the HTTP edge with settings', () => {
       callers: {
         one: { userId: 'u_1', apiKeyId: 'key_1', workspaceIds: ['o_1'] },
         two: { userId: 'u_1', apiKeyId: 'key_2', workspaceIds: ['o_1'] },
+        other: { userId: 'u_2', apiKeyId: 'key_3', workspaceIds: ['o_1'] },
       },
     });
     const ask = async (key: string) => await http.get('/v1/things').set('Authorization', `Bearer ${key}`);
@@ -58,7 +61,7 @@ describe('the HTTP edge with settings', () => {
       'x-ratelimit-remaining': '1',
       'x-ratelimit-reset': '1001',
     });
-    expect((await ask('one')).status).toBe(200);
+    expect((await ask('two')).status).toBe(200);
     const third = await ask('one');
     expect([
       third.status,
@@ -66,10 +69,57 @@ describe('the HTTP edge with settings', () => {
       third.headers['retry-after'],
       third.headers['x-ratelimit-remaining'],
     ]).toEqual([429, 'rate_limited', '1', '0']);
-    expect((await ask('two')).status).toBe(200);
+    expect((await ask('other')).status).toBe(200);
     now += 1000;
     expect((await ask('one')).status).toBe(200);
-    expect((await ask('one')).status).toBe(429);
+    expect((await ask('two')).status).toBe(429);
+  });
+
+  describe('wrong keys', () => {
+    const wrong = async (http: Awaited<ReturnType<typeof start>>, count: number, address: string) => {
+      const statuses: number[] = [];
+      for (let i = 0; i < count; i++) {
+        const headers = { Authorization: `Bearer guess-${i}`, 'X-Forwarded-For': address };
+        statuses.push((await http.get('/v1/things').set(headers)).status);
+      }
+      return statuses;
+    };
+    const times = (count: number, status: number) => Array.from({ length: count }, () => status);
+
+    it('are limited for each address, and a right key is taken from it all the same', async () => {
+      let now = 1_000_000;
+      const http = await start({ http: { proxies: new TrustedProxies(['127.0.0.1']) }, now: () => now });
+      expect(await wrong(http, 52, '203.0.113.7')).toEqual([...times(50, 401), 429, 429]);
+      const refused = await http.get('/v1/things').set({ Authorization: 'Bearer x', 'X-Forwarded-For': '203.0.113.7' });
+      expect([errorOf(refused).code, refused.headers['retry-after']]).toEqual(['rate_limited', '3']);
+      expect((await http.get('/v1/things').set({ ...bearer, 'X-Forwarded-For': '203.0.113.7' })).status).toBe(200);
+      // The control: another address has its own count.
+      expect(await wrong(http, 1, '203.0.113.8')).toEqual([401]);
+      now += 3_000;
+      expect(await wrong(http, 2, '203.0.113.7')).toEqual([401, 429]);
+    });
+
+    it('of a client that names other addresses are counted for its own', async () => {
+      const http = await start({});
+      expect(await wrong(http, 50, '203.0.113.7')).toEqual(times(50, 401));
+      expect(await wrong(http, 1, '203.0.113.8')).toEqual([429]);
+    });
+
+    it('are those presented: none at all, and no path to a route, count for nothing', async () => {
+      const http = await start({});
+      for (let i = 0; i < 55; i++) expect((await http.get('/v1/things')).status).toBe(401);
+      expect(await wrong(http, 1, '')).toEqual([401]);
+    });
+
+    it('that are too long to be one are hashed for nobody', async () => {
+      const asked: string[] = [];
+      const callers = { callerOf: (hash: string) => void asked.push(hash) };
+      const http = await start({ providers: [{ provide: CALLERS, useValue: callers }] });
+      expect((await http.get('/v1/things').set('Authorization', `Bearer ${'x'.repeat(513)}`)).status).toBe(401);
+      expect(asked).toEqual([]);
+      expect((await http.get('/v1/things').set('Authorization', `Bearer ${'x'.repeat(512)}`)).status).toBe(401);
+      expect(asked.length).toBeGreaterThan(0);
+    });
   });
 
   it('puts the position on a command and waits for the read models', async () => {

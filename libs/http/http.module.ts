@@ -6,7 +6,10 @@ import { ErrorFilter } from './error-filter.js';
 import { FieldsInterceptor } from './fields.interceptor.js';
 import { DEFAULT_HTTP_SETTINGS, HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
 import { PositionInterceptor } from './position.interceptor.js';
+import { RawJsonInterceptor } from './raw-json.interceptor.js';
 import { RateLimitGuard } from './rate-limit.guard.js';
+import { WorkspaceGuard } from './workspace.guard.js';
+import { WrongKeys } from './wrong-keys.js';
 
 export interface HttpModuleOptions extends Partial<HttpSettings> {
   /** How long a command's answer, or a query that carries a position, waits for the read models. */
@@ -28,13 +31,17 @@ export class HttpModule {
       module: HttpModule,
       providers: [
         Applied,
+        WrongKeys,
         { provide: APPLIED_TIMEOUT_MS, useValue: appliedTimeoutMs },
         { provide: ANSWERS_UNAPPLIED, useValue: answersUnapplied },
         { provide: HTTP_SETTINGS, useValue: { ...DEFAULT_HTTP_SETTINGS, ...settings } },
         { provide: APP_FILTER, useClass: ErrorFilter },
-        // In this order: who asks, then how often.
+        // In this order: who asks, then how often, then for which workspace.
         { provide: APP_GUARD, useClass: ApiKeyGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
+        { provide: APP_GUARD, useClass: WorkspaceGuard },
+        // The first sees the reply last.
+        { provide: APP_INTERCEPTOR, useClass: RawJsonInterceptor },
         { provide: APP_INTERCEPTOR, useClass: PositionInterceptor },
         { provide: APP_INTERCEPTOR, useClass: FieldsInterceptor },
       ],

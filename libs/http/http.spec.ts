@@ -74,6 +74,7 @@ const failures: Record<string, () => unknown> = {
   bug: () => new TypeError('secret internals'),
   conflict: () => new RevisionConflict('source-dc_1', 1n, 2n),
   text: () => 'just text',
+  unwritable: () => new DomainError('webhook.not_found', 'no', { id: 1n }),
   cursor: () => new UnknownCursor('dc_1'),
 };
 
@@ -215,7 +216,7 @@ describe('the HTTP edge', () => {
       ]);
     });
 
-    it.each(['bug', 'text'])('of ours (%s) tell a request id and nothing else', async (kind) => {
+    it.each(['bug', 'text', 'unwritable'])('of ours (%s) tell a request id and nothing else', async (kind) => {
       const reply = await http().get(`/v1/failures/${kind}`).set(bearer).set('X-Request-Id', 'req-1');
       expect([reply.status, reply.body]).toEqual([
         500,

@@ -99,6 +99,8 @@ describe('the description of the API', () => {
       'query limit',
       'query after',
       'query before',
+      'query workspace_id',
+      'query org_id',
       'query include',
       'query exclude',
     ]);

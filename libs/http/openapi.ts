@@ -20,6 +20,12 @@ const FIELDS: Readonly<Record<string, string>> = {
   exclude: 'Comma-separated fields of `data` to leave out',
 };
 
+const WORKSPACE: Readonly<Record<string, string>> = {
+  workspace_id:
+    'The workspace in which the operation takes effect, one of the caller; what is outside of it is not found',
+  org_id: 'Another name of workspace_id',
+};
+
 /** The description of the API, from its routes. Loads the library that reads them only now: a start does without. */
 export const buildOpenApi = async (app: INestApplication): Promise<OpenAPIObject> => {
   const { DocumentBuilder, SwaggerModule } = await import('@nestjs/swagger');
@@ -96,7 +102,12 @@ const describedOperation = (
 ): OperationObject => {
   const status = Object.keys(operation.responses).find((code) => code.startsWith('2')) ?? '200';
   const hasBody = status !== '204' && !open;
-  const texts = { ...info?.also, ...(info?.paged ? LISTED : {}), ...(hasBody ? FIELDS : {}) };
+  const texts = {
+    ...info?.also,
+    ...(info?.paged ? LISTED : {}),
+    ...(open ? {} : WORKSPACE),
+    ...(hasBody ? FIELDS : {}),
+  };
   const query = info?.query ? schemaOf(info.query) : undefined;
   return {
     operationId: operationIdOf(method, path),

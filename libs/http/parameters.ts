@@ -1,5 +1,5 @@
 import { plainToInstance, type ClassConstructor } from 'class-transformer';
-import { validate, type ValidationError } from 'class-validator';
+import { getMetadataStorage, validate, type ValidationError } from 'class-validator';
 import { type Request } from 'express';
 import { DomainError } from '#libs/kernel/domain-error.js';
 
@@ -24,11 +24,20 @@ const bodyObject = (body: unknown): Parameters => {
 };
 
 /**
- * An instance of the class, checked by its class-validator decorators. Unknown fields are dropped.
+ * An instance of the class, checked by its class-validator decorators. Unknown fields are dropped; objects and arrays
+ * are taken as they came, without instances of classes within.
  * Throws request.missing_parameter or request.invalid_parameter for the first wrong field.
  */
 export const validated = async <D extends object>(dto: ClassConstructor<D>, params: Parameters): Promise<D> => {
-  const instance = plainToInstance(dto, params);
+  const plain: Parameters = {};
+  const whole: Parameters = {};
+  for (const field of fieldsOf(dto)) {
+    if (!Object.hasOwn(params, field)) continue;
+    const value = params[field];
+    // class-transformer's copy of an object takes a time that grows with the square of its keys.
+    (typeof value === 'object' && value !== null ? whole : plain)[field] = value;
+  }
+  const instance = Object.assign(plainToInstance(dto, plain), whole);
   const errors = await validate(instance, {
     whitelist: true,
     forbidUnknownValues: false,
@@ -36,7 +45,33 @@ export const validated = async <D extends object>(dto: ClassConstructor<D>, para
   });
   const first = errors[0];
   if (first) throw invalid(first, '');
+  for (const field of Object.keys(instance) as (keyof D & string)[]) {
+    const value: unknown = instance[field];
+    if (typeof value === 'string') Object.assign(instance, { [field]: plainText(value, field) });
+  }
   return instance;
+};
+
+/** What the class speaks of, and nothing else. */
+const fieldsOf = (dto: ClassConstructor<object>): ReadonlySet<string> =>
+  new Set(
+    getMetadataStorage()
+      .getTargetValidationMetadatas(dto, '', false, false)
+      .map(({ propertyName }) => propertyName),
+  );
+
+/**
+ * A text as every store and header can hold it: halves of surrogate pairs become U+FFFD. Throws
+ * request.invalid_parameter for a NUL, which ends a text for some of what reads it.
+ */
+export const plainText = (text: string, field: string): string => {
+  const at = text.indexOf('\0');
+  if (at === -1) return text.toWellFormed();
+  throw new DomainError(
+    'request.invalid_parameter',
+    `parameter ${field} holds a NUL character at position ${at}: leave it out`,
+    { field, actual: `NUL at ${at}` },
+  );
 };
 
 const LENGTH_RULES = new Set(['minLength', 'maxLength', 'isLength', 'arrayMinSize', 'arrayMaxSize']);

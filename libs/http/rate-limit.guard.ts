@@ -7,7 +7,7 @@ import { TokenBuckets } from '#libs/rate-limit/token-buckets.js';
 import { HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
 import { callerIfAny } from './request-state.js';
 
-/** Requests per minute of each API key, as a token bucket (decisions.md 1.2). 0 turns it off. */
+/** Requests per minute of each user, whichever key they use, as a token bucket. 0 turns it off. */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
   private readonly buckets: TokenBuckets;
@@ -25,7 +25,7 @@ export class RateLimitGuard implements CanActivate {
     if (requestsPerMinute === 0 || !caller) return true;
 
     const now = this.clock.now();
-    const { allowed, tokens, waitSeconds } = this.buckets.take(caller.apiKeyId, now);
+    const { allowed, tokens, waitSeconds } = this.buckets.take(caller.userId, now);
 
     const msPerToken = 60_000 / requestsPerMinute;
     const response = context.switchToHttp().getResponse<Response>();
@@ -37,7 +37,7 @@ export class RateLimitGuard implements CanActivate {
 
     throw new DomainError(
       'request.rate_limited',
-      `more than ${requestsPerMinute} requests a minute (burst ${burst}) with this API key: wait ${waitSeconds} s`,
+      `more than ${requestsPerMinute} requests a minute (burst ${burst}) of one user: wait ${waitSeconds} s`,
       { limit: requestsPerMinute, burst, retry_after: waitSeconds },
     );
   }

@@ -1,42 +1,84 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Caller } from '#libs/tenancy/published.js';
+import { describe } from './parameters.js';
+
+const FIELDS = ['workspace_id', 'org_id'] as const;
 
 /**
- * The workspace in which an operation takes effect (decisions.md 1.1): the one named by `org_id` or `workspace_id`,
- * else the only one of the caller. Throws workspace.required, workspace.not_found, auth.not_a_member.
+ * The workspace that a request names, by either of its two names and in the query or in the body; undefined: none.
+ * An empty text and null name none. Throws request.invalid_parameter for anything but one text, and when two differ.
  */
-export const workspaceOf = (
-  caller: Caller,
-  params: { readonly org_id?: unknown; readonly workspace_id?: unknown },
-): string => {
-  const named = [params.org_id, params.workspace_id].find((id) => id !== undefined && id !== null && id !== '');
-  if (named === undefined) {
-    const [only, ...others] = caller.workspaceIds;
-    if (only !== undefined && others.length === 0) return only;
-    throw new DomainError('workspace.required', 'please specify a valid workspace', {
-      field: 'org_id',
-      actual: 'none',
-      allowed: caller.workspaceIds,
-    });
+export const namedWorkspace = (query: unknown, body: unknown): string | undefined => {
+  let named: string | undefined;
+  for (const place of [query, body]) {
+    for (const field of FIELDS) {
+      const given = fieldOf(place, field);
+      if (given === undefined || given === null || given === '') continue;
+      if (typeof given !== 'string') {
+        const actual = describe(given);
+        const message = `parameter ${field} must be one workspace id; got ${String(actual)}`;
+        throw new DomainError('request.invalid_parameter', message, { field, actual });
+      }
+      if (named !== undefined && named !== given) {
+        const [first, second] = [String(describe(named)), String(describe(given))];
+        throw new DomainError(
+          'request.invalid_parameter',
+          `parameter ${field} names another workspace than the request does elsewhere: ${first} and ${second}; give one`,
+          { field, actual: second, other: first },
+        );
+      }
+      named = given;
+    }
   }
-  if (typeof named !== 'string') {
-    throw new DomainError(
-      'request.invalid_parameter',
-      `org_id must be one workspace id, got ${JSON.stringify(named)}`,
-      {
-        field: 'org_id',
-        actual: named,
-      },
-    );
-  }
-  return memberOf(caller, named);
+  return named;
 };
 
-/** Returns the id when the caller is a member of that workspace. Throws workspace.not_found, auth.not_a_member. */
+/**
+ * The caller within one workspace: nothing outside of it is found, listed or changed.
+ * Throws workspace.not_found, auth.not_a_member.
+ */
+export const callerWithin = (caller: Caller, workspaceId: string): Caller => ({
+  ...caller,
+  workspaceIds: [memberOf(caller, workspaceId)],
+  named: workspaceId,
+  memberships: caller.workspaceIds,
+});
+
+/** The workspace that will own what the request creates: the named one, else the only one of the caller. Throws workspace.required. */
+export const workspaceOf = (caller: Caller): string => {
+  const [only, ...others] = caller.workspaceIds;
+  if (only !== undefined && others.length === 0) return only;
+  throw new DomainError('workspace.required', 'please specify a valid workspace', {
+    field: 'org_id',
+    actual: 'none',
+    allowed: caller.workspaceIds,
+  });
+};
+
+/**
+ * Returns the id when the caller is a member of that workspace.
+ * Throws workspace.not_found, also when the request names another workspace of the caller, and auth.not_a_member.
+ */
 export const memberOf = (caller: Caller, workspaceId: string): string => {
   if (caller.workspaceIds.includes(workspaceId)) return workspaceId;
+  const shown = String(describe(workspaceId));
   if (caller.isWorkspace?.(workspaceId) === false) {
-    throw new DomainError('workspace.not_found', `there is no workspace ${workspaceId}`, { id: workspaceId });
+    throw new DomainError('workspace.not_found', `there is no workspace ${shown}`, { id: shown });
   }
-  throw new DomainError('auth.not_a_member', `you are not a member of workspace ${workspaceId}`, { id: workspaceId });
+  if (caller.memberships?.includes(workspaceId) === true) {
+    const message = `workspace ${shown} is not the one that the request names, ${String(caller.named)}`;
+    throw new DomainError('workspace.not_found', message, { id: shown });
+  }
+  throw new DomainError('auth.not_a_member', `you are not a member of workspace ${shown}`, { id: shown });
 };
+
+/** `{ userId }` of a list of the caller's, narrowed to the workspace that the request names. */
+export const ownedBy = ({ userId, named }: Caller): { readonly userId: string; readonly workspaceId?: string } => ({
+  userId,
+  ...(named === undefined ? {} : { workspaceId: named }),
+});
+
+const fieldOf = (place: unknown, field: string): unknown =>
+  typeof place === 'object' && place !== null && Object.hasOwn(place, field)
+    ? (place as Readonly<Record<string, unknown>>)[field]
+    : undefined;

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { endpointEvent, MAX_NESTING, TooDeep } from './endpoint-event.js';
+import { parse as parseQuery } from 'node:querystring';
+import { endpointEvent, MAX_NESTING } from './endpoint-event.js';
+import { RefusedRequest } from './refused-request.js';
 
 const eventOf = async (body: string | Buffer, type?: string, query = ''): Promise<Record<string, unknown>> => {
   const text = await endpointEvent({
@@ -78,15 +80,122 @@ describe('event of an HTTP source', () => {
 
   it(`refuses JSON nested deeper than ${MAX_NESTING}, not counting brackets in strings`, async () => {
     const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
-    await expect(eventOf(nested(MAX_NESTING + 1), 'application/json')).rejects.toBeInstanceOf(TooDeep);
+    await expect(eventOf(nested(MAX_NESTING + 1), 'application/json')).rejects.toThrow(
+      /257 levels deep, the limit is 256/,
+    );
     expect((await eventOf(nested(MAX_NESTING), 'application/json'))['bodyRaw']).toBe(nested(MAX_NESTING));
     const text = JSON.stringify('['.repeat(1000) + '\\"');
     expect((await eventOf(text, 'application/json'))['bodyRaw']).toBe(text);
   });
 
   it('treats a __proto__ key of a form as data', async () => {
-    const event = await eventOf('__proto__=x&a=1', 'application/x-www-form-urlencoded');
-    expect(event['body']).toMatchObject({ a: '1' });
-    expect(({} as Record<string, unknown>)['x']).toBeUndefined();
+    const text = (name: string): string => JSON.stringify(JSON.parse(`{"${name}":"x","a":"1"}`));
+    const form = await eventOf('__proto__=x&a=1', 'application/x-www-form-urlencoded', '__proto__=x&a=1');
+    expect([JSON.stringify(form['body']), JSON.stringify(form['query'])]).toEqual([
+      text('__proto__'),
+      text('__proto__'),
+    ]);
+    const parts = [part('__proto__', 'x'), part('a', '1'), '--B--\r\n'].join('');
+    const multipart = await eventOf(parts, 'multipart/form-data; boundary=B');
+    expect(JSON.stringify(multipart['body'])).toBe(text('__proto__'));
+    expect(({} as Record<string, unknown>)['a']).toBeUndefined();
+  });
+
+  it.each([4_095, 8_192, 8_193, 300_000])(
+    'checks JSON of %i characters as JSON.parse does, whatever the length',
+    async (length) => {
+      const long = JSON.stringify('x'.repeat(length));
+      for (const [text, body] of [
+        [`{"a":${long}}`, { a: 'x'.repeat(length) }],
+        [`{"a":${long},}`, `{"a":${long},}`],
+        [`[${long}`, `[${long}`],
+      ] as const) {
+        const event = await eventOf(text, 'application/json');
+        expect([event['body'], event['bodyRaw']]).toEqual([body, text]);
+      }
+    },
+  );
+
+  it('keeps characters of two units whole where a long text is cut', async () => {
+    const text = `x${'🙂'.repeat(700_000)}`;
+    const event = await eventOf(text, 'text/plain');
+    expect(event['bodyRaw'] === text).toBe(true);
+  });
+});
+
+const part = (name: string, value: string): string =>
+  `--B\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+
+const fields = (count: number): Record<string, string> => ({
+  'application/x-www-form-urlencoded': Array.from({ length: count }, () => 'a=1').join('&'),
+  'multipart/form-data; boundary=B': `${part('a', '1').repeat(count)}--B--\r\n`,
+});
+
+describe('fields of a request', () => {
+  it.each(Object.keys(fields(0)))('of type %s may be 1,000, and no more', async (type) => {
+    expect(await eventOf(fields(1_000)[type] ?? '', type)).toMatchObject({ body: { a: expect.anything() } });
+    const refused = eventOf(fields(1_001)[type] ?? '', type);
+    await expect(refused).rejects.toThrow(/1,?00[01] fields/);
+    await expect(refused).rejects.toMatchObject({ name: 'RefusedRequest', code: 'too_many_fields' });
+  });
+
+  it('of a query may be 1,000, none of them lost', async () => {
+    const query = (count: number): string => Array.from({ length: count }, (_, i) => `k${i}=${i}`).join('&');
+    expect(Object.keys((await eventOf('', undefined, query(1_000)))['query'] as object)).toHaveLength(1_000);
+    await expect(eventOf('', undefined, query(1_001))).rejects.toThrow('the query has 1001 fields, the limit is 1000');
+    // The control: the parser's own limit drops the rest without a word.
+    expect(Object.keys(parseQuery(query(1_001)))).toHaveLength(1_000);
+  });
+
+  it('that are files count too, and a name or boundary of any length is data', async () => {
+    const file = '--B\r\nContent-Disposition: form-data; name="f"; filename="x"\r\n\r\n1\r\n';
+    const type = 'multipart/form-data; boundary=B';
+    await expect(eventOf(`${file.repeat(1_001)}--B--\r\n`, type)).rejects.toBeInstanceOf(RefusedRequest);
+    const boundary = 'b'.repeat(71);
+    const body = `--${boundary}\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--${boundary}--\r\n`;
+    expect((await eventOf(body, `multipart/form-data; boundary=${boundary}`))['body']).toBe(body);
+  });
+});
+
+describe('a hostile body', () => {
+  /** Turns of the event loop that others got while it was read. */
+  const turnsOf = async (body: string, type: string): Promise<number> => {
+    let turns = 0;
+    let running = true;
+    const next = (): void => {
+      turns++;
+      if (running) setImmediate(next);
+    };
+    setImmediate(next);
+    await eventOf(body, type).catch((error: unknown) => {
+      if (!(error instanceof RefusedRequest)) throw error;
+    });
+    running = false;
+    return turns;
+  };
+  const KB = 1024;
+
+  it.each([
+    ['brackets', '['.repeat(256 * KB) + ']'.repeat(256 * KB), 'application/json'],
+    ['brackets that stay open', '['.repeat(512 * KB), 'application/json'],
+    ['many shapes', `[${Array.from({ length: 40_000 }, (_, i) => `{"k${i}":0}`).join()}]`, 'application/json'],
+    ['escapes', `"${'\\u0041'.repeat(85 * KB)}"`, 'application/json'],
+    ['almost a boundary', `${part('a', '\r\n--'.repeat(120 * KB))}--B--`, 'multipart/form-data; boundary=B'],
+  ])('leaves others their turns: %s', async (_name, body, type) => {
+    expect(await turnsOf(body, type)).toBeGreaterThanOrEqual(4);
+    // The control: a short body is read at once.
+    expect(await turnsOf('{"a":1}', 'application/json')).toBeLessThanOrEqual(1);
+  });
+
+  it('that ends within a file stays text', async () => {
+    const cut = '--B\r\nContent-Disposition: form-data; name="f"; filename="x"\r\n\r\nabc';
+    expect((await eventOf(cut, 'multipart/form-data; boundary=B'))['body']).toBe(cut);
+  });
+
+  it.each([
+    ['parts without a name', '--B\r\n\r\n\r\n'.repeat(50 * KB)],
+    ['headers of a part', `--B\r\n${'a:\r\n'.repeat(100 * KB)}`],
+  ])('is given up early: %s', async (_name, body) => {
+    expect(await turnsOf(body, 'multipart/form-data; boundary=B')).toBeLessThanOrEqual(2);
   });
 });

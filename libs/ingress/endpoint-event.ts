@@ -1,6 +1,10 @@
-import busboy from 'busboy';
-import { Readable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
 import { parse as parseQuery } from 'node:querystring';
+import { countFields, MAX_FIELDS } from '../http/form-fields.js';
+import { shapeOf } from '../http/json-shape.js';
+import { JsonCheck } from './json-check.js';
+import { multipartFields } from './multipart.js';
+import { RefusedRequest } from './refused-request.js';
 
 /** What arrived at an endpoint. `headers` have lower-case keys. */
 export interface EndpointRequest {
@@ -15,33 +19,31 @@ export interface EndpointRequest {
   readonly url: string;
 }
 
-/** JSON deeper than this is refused (decisions.md 1.12). */
+/** JSON deeper than this is refused. */
 export const MAX_NESTING = 256;
 
-export class TooDeep extends Error {
-  constructor() {
-    super(`JSON body is nested deeper than ${MAX_NESTING} levels: flatten it`);
-    this.name = 'TooDeep';
-  }
-}
+/** Shorter texts are parsed at once; longer ones are checked by so many characters a turn. */
+const CHARACTERS_A_TURN = 64 * 1024;
+const SHORT = 8 * 1024;
 
 /**
- * The JSON text of the event that `run` receives (component-model.md "HTTP", decisions.md 2.11). A JSON body is spliced
- * in as the text that arrived, checked but not written anew. Throws TooDeep.
+ * The JSON text of the event that `run` receives. A JSON body is spliced in as the text that arrived, checked but not
+ * written anew. Holds the event loop for the time of a turn, whatever the body. Throws RefusedRequest.
  */
 export const endpointEvent = async (request: EndpointRequest): Promise<string> => {
+  const query = JSON.stringify(fieldsOf(request.query, 'the query'));
   const { bodyRaw, body, isBase64 } = await bodyOf(request);
   return (
     `{"method":${JSON.stringify(request.method)},"path":${JSON.stringify(request.path)},` +
-    `"query":${JSON.stringify(queryOf(request.query))},"headers":${JSON.stringify(request.headers)},` +
-    `"bodyRaw":${JSON.stringify(bodyRaw)},"body":${body},"client_ip":${JSON.stringify(request.clientIp)},` +
+    `"query":${query},"headers":${JSON.stringify(request.headers)},` +
+    `"bodyRaw":${bodyRaw},"body":${body},"client_ip":${JSON.stringify(request.clientIp)},` +
     `"url":${JSON.stringify(request.url)}${isBase64 ? ',"isBase64Encoded":true' : ''}}`
   );
 };
 
+/** JSON texts. */
 interface ParsedBody {
   readonly bodyRaw: string;
-  /** JSON text. */
   readonly body: string;
   readonly isBase64?: boolean;
 }
@@ -49,41 +51,60 @@ interface ParsedBody {
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 const bodyOf = async ({ headers, body }: EndpointRequest): Promise<ParsedBody> => {
-  if (body.length === 0) return { bodyRaw: '', body: '{}' };
+  if (body.length === 0) return { bodyRaw: '""', body: '{}' };
   const contentType = headers['content-type'] ?? '';
   const type = (contentType.split(';', 1)[0] as string).trim().toLowerCase();
-  if (type.startsWith('multipart/')) return multipart(contentType, body);
+  if (type.startsWith('multipart/')) {
+    const bodyRaw = await quoted(body.toString('latin1'));
+    const fields = await multipartFields(contentType, body);
+    return { bodyRaw, body: fields === undefined ? bodyRaw : JSON.stringify(fields) };
+  }
   let text: string;
   try {
     text = utf8.decode(body);
   } catch {
     // Not text: kept whole, as base64.
-    const base64 = body.toString('base64');
-    return { bodyRaw: base64, body: JSON.stringify(base64), isBase64: true };
+    const base64 = JSON.stringify(body.toString('base64'));
+    return { bodyRaw: base64, body: base64, isBase64: true };
   }
+  const bodyRaw = await quoted(text);
   if (type === 'application/x-www-form-urlencoded') {
     // `curl -d '{…}'` sends JSON under this type without meaning a form.
     const isForm = !/^\s*[{[]/.test(text);
-    return { bodyRaw: text, body: JSON.stringify(isForm ? queryOf(text) : text) };
+    return { bodyRaw, body: isForm ? JSON.stringify(fieldsOf(text, 'the body')) : bodyRaw };
   }
-  return { bodyRaw: text, body: looksLikeJson(type, text) ? jsonOrText(text) : JSON.stringify(text) };
+  return { bodyRaw, body: looksLikeJson(type, text) && (await isJson(text)) ? text : bodyRaw };
 };
 
 const looksLikeJson = (type: string, text: string): boolean =>
   type === 'application/json' || type.endsWith('+json') || /^\s*[{[]/.test(text);
 
-const jsonOrText = (text: string): string => {
+/** Throws RefusedRequest for JSON that nests too deep. */
+const isJson = async (text: string): Promise<boolean> => {
+  const { valid, depth } = text.length <= SHORT ? parsed(text) : await checked(text);
+  if (valid && depth > MAX_NESTING) {
+    const why = `JSON body is nested ${depth} levels deep, the limit is ${MAX_NESTING}: flatten it`;
+    throw new RefusedRequest('invalid_json', why);
+  }
+  return valid;
+};
+
+interface Verdict {
+  readonly valid: boolean;
+  readonly depth: number;
+}
+
+const parsed = (text: string): Verdict => {
   try {
     JSON.parse(text);
   } catch {
-    return JSON.stringify(text);
+    return { valid: false, depth: 0 };
   }
-  if (tooDeep(text)) throw new TooDeep();
-  return text;
+  return { valid: true, depth: mayNestTooDeep(text) ? shapeOf(text).depth : 0 };
 };
 
 /** Most bodies do not even hold that many brackets, which is quickly seen. */
-const mayBeTooDeep = (json: string): boolean => {
+const mayNestTooDeep = (json: string): boolean => {
   let open = 0;
   for (const bracket of ['{', '[']) {
     for (let at = json.indexOf(bracket); at !== -1; at = json.indexOf(bracket, at + 1)) {
@@ -93,50 +114,36 @@ const mayBeTooDeep = (json: string): boolean => {
   return false;
 };
 
-const tooDeep = (json: string): boolean => {
-  if (!mayBeTooDeep(json)) return false;
-  let depth = 0;
-  let inString = false;
-  for (let i = 0; i < json.length; i++) {
-    const c = json.charCodeAt(i);
-    if (inString) {
-      if (c === 92) i++;
-      else if (c === 34) inString = false;
-    } else if (c === 34) inString = true;
-    else if (c === 123 || c === 91) {
-      if (++depth > MAX_NESTING) return true;
-    } else if (c === 125 || c === 93) depth--;
+const checked = async (text: string): Promise<Verdict> => {
+  const check = new JsonCheck(text);
+  for (;;) {
+    const valid = check.read(CHARACTERS_A_TURN);
+    if (valid !== undefined) return { valid, depth: check.depth };
+    await turn();
   }
-  return false;
 };
 
-/** Repeated keys become an array. */
-const queryOf = (text: string): Record<string, string | string[] | undefined> => {
-  if (text === '') return {};
-  return { ...parseQuery(text) };
+/** As JSON.stringify writes it, a part of the text in a turn. */
+const quoted = async (text: string): Promise<string> => {
+  const longest = 16 * CHARACTERS_A_TURN;
+  if (text.length <= longest) return JSON.stringify(text);
+  let json = '"';
+  for (let at = 0, end = 0; at < text.length; at = end) {
+    end = at + longest;
+    // A pair of surrogates stays together.
+    if (isHighSurrogate(text.charCodeAt(end - 1))) end++;
+    json += JSON.stringify(text.slice(at, end)).slice(1, -1);
+    await turn();
+  }
+  return `${json}"`;
 };
 
-const multipart = (contentType: string, body: Buffer): Promise<ParsedBody> =>
-  new Promise((resolve) => {
-    const bodyRaw = body.toString('latin1');
-    const asText = (): void => resolve({ bodyRaw, body: JSON.stringify(bodyRaw) });
-    let parser: ReturnType<typeof busboy>;
-    try {
-      parser = busboy({ headers: { 'content-type': contentType } });
-    } catch {
-      // No boundary: it stays text, like any body that is not what its type says.
-      return asText();
-    }
-    const fields: Record<string, unknown> = {};
-    parser.on('field', (name, value) => (fields[name] = value));
-    parser.on('file', (name, stream, { filename, mimeType }) => {
-      const chunks: Buffer[] = [];
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-      stream.on('end', () => {
-        fields[name] = { filename, mimetype: mimeType, content: Buffer.concat(chunks).toString('base64') };
-      });
-    });
-    parser.on('error', asText);
-    parser.on('close', () => resolve({ bodyRaw, body: JSON.stringify(fields) }));
-    Readable.from([body]).pipe(parser);
-  });
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
+
+/** Of a query or a form; repeated keys become an array. Throws RefusedRequest when they are too many. */
+const fieldsOf = (text: string, where: string): Record<string, string | string[] | undefined> => {
+  const count = countFields(text);
+  if (count > MAX_FIELDS)
+    throw new RefusedRequest('too_many_fields', `${where} has ${count} fields, the limit is ${MAX_FIELDS}`);
+  return parseQuery(text, '&', '=', { maxKeys: 0 });
+};

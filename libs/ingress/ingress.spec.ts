@@ -1,10 +1,11 @@
 import { createServer, request, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { TrustedProxies } from '../http/client-address.js';
 import { type LogRecord, type StreamLog } from '../stream-log/stream-log.js';
 import { perEmitterTopics } from '../stream-log/topics.js';
+import { type Admission, type Arrival, type Refusal, refusing } from './admission.js';
 import { Ingress, type IngressDependencies } from './ingress.js';
-import { PressureGate } from './pressure-gate.js';
 import { RateLimit } from './rate-limit.js';
 import { ResponseRelay } from './response-relay.js';
 
@@ -36,11 +37,12 @@ const setUp = async (over: Partial<IngressDependencies> = {}) => {
     } as Partial<StreamLog> as StreamLog,
     topics: perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 }),
     relay,
-    gate: new PressureGate(() => 0, 10, 10, 1_000, Date.now),
+    admission: { enter: () => true, left: () => undefined },
     rate: new RateLimit(0, 0),
     domain: null,
     maxBodyBytes: 100,
     replyTimeoutMs: 5_000,
+    proxies: new TrustedProxies(['127.0.0.1']),
     clock: { now: () => 1_700_000_000_000 },
     metrics: { accepted: () => undefined, refused: () => undefined },
     logger: { error: () => undefined },
@@ -94,6 +96,36 @@ describe('ingress', () => {
     });
   });
 
+  it('answers 429 with the reason when the source has too much unread, and stores nothing', async () => {
+    let refused = true;
+    const full = ({ sourceId, workspaceId }: Arrival): Refusal | undefined =>
+      refused
+        ? { status: 429, code: 'unread_limit', retryAfterS: 7, text: `${sourceId} of ${workspaceId} is full` }
+        : undefined;
+    const t = await setUp({ admission: refusing(full) });
+    const answer = await t.call('POST', '/h/ehook', { body: '{}' });
+    expect(answer).toMatchObject({ status: 429, headers: { 'retry-after': '7' } });
+    expect(JSON.parse(answer.body)).toEqual({ error: 'dc_1 of o_1 is full', code: 'unread_limit' });
+    expect(t.published).toEqual([]);
+    refused = false;
+    expect((await t.call('POST', '/h/ehook', { body: '{}' })).status).toBe(200);
+  });
+
+  it.each([
+    ['a trusted proxy', ['127.0.0.1'], '203.0.113.7', 'https://public.example/h/ehook/a?b=1'],
+    ['anyone else', [], '127.0.0.1', 'http://own.example/h/ehook/a?b=1'],
+  ])('takes the client that %s names', async (_name, trusted, address, url) => {
+    const t = await setUp({ proxies: new TrustedProxies(trusted) });
+    const headers = {
+      host: 'own.example',
+      'x-forwarded-for': '1.1.1.1, 203.0.113.7',
+      'x-forwarded-proto': 'https',
+      'x-forwarded-host': 'public.example',
+    };
+    await t.call('POST', '/h/ehook/a?b=1', { headers });
+    expect(JSON.parse(t.published[0]?.value ?? '')).toMatchObject({ client_ip: address, url, headers });
+  });
+
   it('leaves other paths to the API', async () => {
     expect((await (await setUp()).call('GET', '/v1/users/me')).status).toBe(418);
   });
@@ -120,6 +152,31 @@ describe('ingress', () => {
     const answer = await t.call('POST', '/h/ehook', { body: 'x' });
     expect(answer.status).toBe(503);
     expect(answer.headers['retry-after']).toBe('1');
+  });
+
+  it('asks at the door whose it is, says why it is refused, and when it is stored', async () => {
+    const asked: unknown[] = [];
+    const left: unknown[] = [];
+    const text = 'source dc_1 takes no more events for the moment';
+    let refusal: Refusal | undefined = { status: 429, code: 'overloaded', text, retryAfterS: 3 };
+    const admission: Admission = {
+      enter: (arrival) => {
+        asked.push(arrival);
+        return Promise.resolve(refusal);
+      },
+      left: (arrival) => void left.push(arrival),
+    };
+    const t = await setUp({ admission });
+    const answer = await t.call('POST', '/h/ehook', { body: 'four', headers: { 'content-length': '4' } });
+    expect(answer).toMatchObject({ status: 429, headers: { 'retry-after': '3' } });
+    expect(JSON.parse(answer.body)).toEqual({ error: text, code: 'overloaded' });
+    expect([t.published, left]).toEqual([[], []]);
+
+    refusal = undefined;
+    expect((await t.call('POST', '/h/ehook', { body: 'x'.repeat(101) })).status).toBe(413);
+    expect((await t.call('POST', '/h/ehook', { body: 'four', headers: { 'content-length': '4' } })).status).toBe(200);
+    expect(asked[0]).toEqual({ sourceId: 'dc_1', workspaceId: 'o_1', bytes: 4 });
+    expect(left).toEqual(asked.slice(1));
   });
 
   it.each([
@@ -191,45 +248,6 @@ describe('ingress', () => {
       const t = await setUp({ replyTimeoutMs: 5 });
       expect((await t.call('POST', '/h/ecustom')).status).toBe(504);
     });
-  });
-});
-
-describe('pressure gate', () => {
-  it('lets in while there is room, holds the next, refuses what does not fit or waits too long', async () => {
-    let underWay = 0;
-    let now = 0;
-    const gate = new PressureGate(
-      () => underWay,
-      2,
-      1,
-      100,
-      () => now,
-    );
-    expect(gate.enter()).toBe(true);
-    underWay = 2;
-    const held = gate.enter();
-    expect(held).not.toBe(true);
-    expect(await gate.enter()).toBe(false);
-    underWay = 1;
-    expect(await held).toBe(true);
-    underWay = 2;
-    const late = gate.enter();
-    now = 200;
-    expect(await late).toBe(false);
-    expect(gate.waitingCount()).toBe(0);
-  });
-
-  it('refuses those that wait when it closes', async () => {
-    const gate = new PressureGate(
-      () => 9,
-      2,
-      5,
-      60_000,
-      () => 0,
-    );
-    const held = gate.enter();
-    gate.close();
-    expect(await held).toBe(false);
   });
 });
 

@@ -1,15 +1,19 @@
 import { type IncomingMessage, type ServerResponse } from 'node:http';
+import { answerAtLast } from '../http/last-answer.js';
+import { type TrustedProxies } from '../http/client-address.js';
 import { newId } from '../kernel/ids.js';
 import { type Clock } from '../kernel/clock.js';
 import { type HttpReply } from '../runtime/sandbox.js';
 import { type InvocationHeaders } from '../stream-log/envelopes.js';
 import { type LogRecord, type StreamLog } from '../stream-log/stream-log.js';
 import { type TopicPolicy } from '../stream-log/topics.js';
-import { endpointEvent, TooDeep } from './endpoint-event.js';
-import { type PressureGate } from './pressure-gate.js';
+import { type Admission, type Arrival } from './admission.js';
+import { endpointEvent } from './endpoint-event.js';
 import { type RateLimit } from './rate-limit.js';
 import { readBody } from './read-body.js';
+import { RefusedRequest } from './refused-request.js';
 import { type ResponseRelay } from './response-relay.js';
+import { sendReply } from './send-reply.js';
 
 export interface EndpointTarget {
   readonly sourceId: string;
@@ -24,13 +28,16 @@ export interface IngressDependencies {
   readonly log: StreamLog;
   readonly topics: TopicPolicy;
   readonly relay: ResponseRelay;
-  readonly gate: PressureGate;
+  /** What of it may come in now. */
+  readonly admission: Admission;
   readonly rate: RateLimit;
   /** Endpoints answer at `<key>.<domain>` too. */
   readonly domain: string | null;
   readonly maxBodyBytes: number;
   /** How long a caller waits for `respond`: the run's limit and a little. */
   readonly replyTimeoutMs: number;
+  /** Whose word on the client of a request counts. */
+  readonly proxies: Pick<TrustedProxies, 'clientOf'>;
   readonly clock: Clock;
   readonly metrics: { accepted(): void; refused(status: number): void };
   readonly logger: { error(fields: object, message: string): void };
@@ -58,10 +65,11 @@ export class Ingress {
     const address = this.addressOf(req);
     if (!address) return false;
     this.serve(address, req, res).catch((error: unknown) => {
-      this.deps.logger.error({ endpoint: address.key, error: String(error) }, 'ingress.failed');
-      if (!res.headersSent)
-        this.refuse(res, 503, 'unavailable', 'the event could not be stored: send it again', { 'retry-after': '1' });
-      else res.destroy();
+      const headers = { ...CORS_ORIGIN, 'retry-after': '1' };
+      answerAtLast(res, { status: 503, code: 'unavailable', error: NOT_STORED, headers });
+      this.deps.metrics.refused(503);
+      const source = this.deps.endpoint(address.key)?.sourceId;
+      this.deps.logger.error({ source, error: String(error) }, 'ingress.failed');
     });
     return true;
   }
@@ -79,41 +87,59 @@ export class Ingress {
       return this.refuse(res, 429, 'rate_limited', 'too many requests for this endpoint', {
         'retry-after': String(waitS),
       });
-    const entered = deps.gate.enter();
-    if (entered !== true && !(await entered)) {
-      return this.refuse(res, 503, 'overloaded', 'more events are under way than can be taken: try again', {
-        'retry-after': '1',
-      });
+    const { sourceId, workspaceId } = target;
+    const arrival = { sourceId, workspaceId, bytes: Number(req.headers['content-length'] ?? 0) };
+    const entered = deps.admission.enter(arrival);
+    const refusal = entered === true ? undefined : await entered;
+    if (refusal) {
+      const { status, code, text, retryAfterS } = refusal;
+      return this.refuse(res, status, code, text, { 'retry-after': String(retryAfterS) });
     }
+    const stay = new Stay(deps.admission, arrival);
+    try {
+      await this.take(address, target, stay, req, res);
+    } finally {
+      stay.end();
+    }
+  }
 
+  private async take(
+    address: Address,
+    target: EndpointTarget,
+    stay: Stay,
+    req: IncomingMessage,
+    res: ServerResponse,
+  ): Promise<void> {
+    const { deps } = this;
     // 3. Read and parse the body.
     const body = await readBody(req, deps.maxBodyBytes);
     if ('tooLarge' in body) {
       const text = `body of ${body.tooLarge} bytes is above the limit of ${deps.maxBodyBytes} bytes`;
       return this.refuse(res, 413, 'too_large', text, { connection: 'close' });
     }
-    const headers = plainHeaders(req);
+    const client = deps.proxies.clientOf(req);
     let event: string;
     try {
       event = await endpointEvent({
         method: req.method ?? 'GET',
         path: address.path,
         query: address.query,
-        headers,
+        headers: plainHeaders(req),
         body: body.bytes,
-        clientIp: req.socket.remoteAddress ?? '',
-        url: `${headers['x-forwarded-proto'] ?? 'http'}://${headers['host'] ?? ''}${req.url ?? ''}`,
+        clientIp: client.address,
+        url: `${client.scheme}://${client.host}${req.url ?? ''}`,
       });
     } catch (error) {
-      if (error instanceof TooDeep) return this.refuse(res, 400, 'invalid_json', error.message);
+      if (error instanceof RefusedRequest) return this.refuse(res, 400, error.code, error.message);
       throw error;
     }
-    await this.accept(target, event, req, res);
+    await this.accept(target, event, stay, req, res);
   }
 
   private async accept(
     target: EndpointTarget,
     event: string,
+    stay: Stay,
     req: IncomingMessage,
     res: ServerResponse,
   ): Promise<void> {
@@ -134,13 +160,25 @@ export class Ingress {
       deps.relay.cancel(id);
       return this.refuse(res, 404, 'not_found', 'the source was deleted');
     }
+    stay.end();
     deps.metrics.accepted();
     // 5. Answer: at once, or with what the component responds.
     if (!reply) return void res.writeHead(200, ACCEPTED_HEADERS).end(ACCEPTED);
     const answer = await reply;
     if (res.destroyed) return;
     if (!answer) return this.refuse(res, 504, 'timeout', 'the component did not respond in time; the event is stored');
-    send(res, answer, req.method === 'HEAD');
+    this.reply(target, answer, req, res);
+  }
+
+  /** A reply that cannot be sent is the component's failure, told to this caller alone. */
+  private reply(target: EndpointTarget, answer: HttpReply, req: IncomingMessage, res: ServerResponse): void {
+    try {
+      sendReply(res, answer, req.method === 'HEAD');
+    } catch (error) {
+      const text = `respond: the reply cannot be sent: ${error instanceof Error ? error.message : String(error)}`;
+      answerAtLast(res, { status: 500, code: 'run_failed', error: text, headers: CORS_ORIGIN });
+      this.deps.logger.error({ source: target.sourceId, error: String(error) }, 'ingress.reply_not_sent');
+    }
   }
 
   private invocationOf(target: EndpointTarget, event: string): LogRecord {
@@ -191,8 +229,26 @@ export class Ingress {
   }
 }
 
+/** From being let in until the event is stored, or given up. */
+class Stay {
+  private over = false;
+
+  constructor(
+    private readonly admission: Admission,
+    private readonly arrival: Arrival,
+  ) {}
+
+  /** Idempotent. */
+  end(): void {
+    if (this.over) return;
+    this.over = true;
+    this.admission.left(this.arrival);
+  }
+}
+
 const CORS_ORIGIN = { 'access-control-allow-origin': '*' };
 
+const NOT_STORED = 'the event could not be stored: send it again';
 const ACCEPTED = '{"success":true}';
 const ACCEPTED_HEADERS = {
   ...CORS_ORIGIN,
@@ -206,29 +262,4 @@ const plainHeaders = (req: IncomingMessage): Record<string, string> => {
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
   }
   return headers;
-};
-
-/** Hop-by-hop headers are the server's to set. */
-const FORBIDDEN = new Set(['connection', 'transfer-encoding', 'content-length', 'keep-alive', 'upgrade']);
-
-const send = (res: ServerResponse, reply: HttpReply, headOnly: boolean): void => {
-  const body = Buffer.from(reply.body, reply.base64 ? 'base64' : 'utf8');
-  for (const [name, value] of Object.entries(reply.headers)) {
-    if (FORBIDDEN.has(name.toLowerCase())) continue;
-    try {
-      res.setHeader(name, typeof value === 'string' ? value : [...value]);
-    } catch (error) {
-      // A header that HTTP does not allow comes from the component's code: the caller is told so.
-      res.writeHead(500, { 'content-type': 'application/json' });
-      return void res.end(
-        JSON.stringify({
-          error: `respond: header ${JSON.stringify(name)} is invalid: ${String(error)}`,
-          code: 'run_failed',
-        }),
-      );
-    }
-  }
-  res.statusCode = reply.status < 200 ? 200 : reply.status;
-  res.setHeader('content-length', body.length);
-  res.end(headOnly ? undefined : body);
 };

@@ -6,12 +6,14 @@ import { type Observation } from '../sources/published.js';
 import { type InvocationHeaders } from '../stream-log/envelopes.js';
 import { type StreamLog } from '../stream-log/stream-log.js';
 import { type TopicPolicy } from '../stream-log/topics.js';
+import { type UnreadLimits } from '../stream-log/unread-limits.js';
 import { type ResponseRelay } from './response-relay.js';
 
 export interface ManualRunsDependencies {
   readonly log: StreamLog;
   readonly topics: TopicPolicy;
   readonly relay: ResponseRelay;
+  readonly unread?: Pick<UnreadLimits, 'refusal'>;
   readonly clock: Clock;
   /** How long a caller that waits does so: the run's limit and a little. */
   readonly timeoutMs: number;
@@ -27,6 +29,8 @@ export interface ManualRunResult {
 /** Invocations that a person asks for (decisions.md 1.5, "Manual run"). They take the same path as all others. */
 export const manualRuns = (deps: ManualRunsDependencies) => ({
   async run(sourceId: string, workspaceId: string, event: unknown, wait: boolean): Promise<ManualRunResult> {
+    const unread = deps.unread?.refusal(sourceId, workspaceId);
+    if (unread) throw new DomainError('source.unread_limit', unread.text, { retry_after: unread.retryAfterS });
     const now = deps.clock.now();
     const invocationId = newId('inv', now);
     const headers: InvocationHeaders = {

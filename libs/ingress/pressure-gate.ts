@@ -1,53 +1,159 @@
+import { type Admission, type Arrival, type Refusal } from './admission.js';
+
+/** Work under way, as the door asks for it: each is a look-up. */
+export interface UnderWay {
+  /** Records of the source that are not done: its invocations, its emits not yet routed, its deliveries to healthy endpoints. */
+  ofSource(sourceId: string): number;
+  /** The same of all its sources, none of which counts with more than the limit of one source. */
+  ofWorkspace(workspaceId: string): number;
+  /** Bytes in memory, of all and of one workspace, and how many workspaces share them. */
+  bytes(): number;
+  bytesOfWorkspace(workspaceId: string): number;
+  workspaces(): number;
+}
+
+export interface PressureLimits {
+  /** Records under way, of one source and of one workspace. */
+  readonly source: number;
+  readonly workspace: number;
+  /** Bytes in memory, of all. */
+  readonly bytes: number;
+  /** Arrivals that may wait for room, of one source and in all, and how long. */
+  readonly heldOfSource: number;
+  readonly held: number;
+  readonly heldMs: number;
+}
+
+interface Held {
+  readonly arrival: Arrival;
+  readonly resume: (refusal: Refusal | undefined) => void;
+  readonly until: number;
+}
+
+const RETRY_AFTER_S = 1;
+/** How often those that are held are looked at. */
+const LOOK_MS = 1;
+
 /**
- * Back-pressure at the door: while more work is under way than `limit`, arrivals wait in a bounded queue; those that do
- * not fit, or wait too long, are told to come again. So the latency of what is accepted stays bounded, and memory too.
+ * Back-pressure at the door (docs/adr/0006). A source above its limit has its own arrivals held, and refused when they
+ * do not fit or wait too long; then a workspace above its limit; and above the limit of bytes whoever has more than an
+ * equal share of them. So the latency of what is accepted stays bounded, and memory too, and nobody is held for another.
  */
-export class PressureGate {
-  private readonly waiting: { readonly resume: (admitted: boolean) => void; readonly until: number }[] = [];
+export class PressureGate implements Admission {
+  /** By source, in the order of their turns. */
+  private readonly queues = new Map<string, Held[]>();
+  private waiting = 0;
+  /** Let in and not yet stored. */
+  private readonly bySource = new Map<string, number>();
+  private readonly byWorkspace = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
-    /** Work under way in the whole pipeline, cheap to ask. */
-    private readonly underWay: () => number,
-    private readonly limit: number,
-    private readonly maxWaiting: number,
-    private readonly maxWaitMs: number,
+    private readonly underWay: UnderWay,
+    private readonly limits: PressureLimits,
     private readonly now: () => number,
   ) {}
 
-  /** True at once when there is room; resolves false when the caller is to be refused (503, Retry-After). */
-  enter(): true | Promise<boolean> {
-    if (this.waiting.length === 0 && this.underWay() < this.limit) return true;
-    if (this.waiting.length >= this.maxWaiting) return Promise.resolve(false);
+  enter(arrival: Arrival): true | Promise<Refusal | undefined> {
+    const queue = this.queues.get(arrival.sourceId);
+    const reason = this.reasonAgainst(arrival);
+    if (!reason && !queue) {
+      this.take(arrival, 1);
+      return true;
+    }
+    if ((queue?.length ?? 0) >= this.limits.heldOfSource || this.waiting >= this.limits.held) {
+      return Promise.resolve(reason ?? this.refusal(arrival.sourceId, 'arrivals of it wait already'));
+    }
     return new Promise((resume) => {
-      this.waiting.push({ resume, until: this.now() + this.maxWaitMs });
-      this.timer ??= setTimeout(() => this.admit(), 1);
+      const held = { arrival, resume, until: this.now() + this.limits.heldMs };
+      if (queue) queue.push(held);
+      else this.queues.set(arrival.sourceId, [held]);
+      this.waiting++;
+      this.timer ??= setTimeout(() => this.look(), LOOK_MS);
     });
   }
 
+  left(arrival: Arrival): void {
+    this.take(arrival, -1);
+  }
+
   waitingCount(): number {
-    return this.waiting.length;
+    return this.waiting;
   }
 
   close(): void {
     clearTimeout(this.timer);
-    for (const { resume } of this.waiting.splice(0)) resume(false);
+    for (const [sourceId, queue] of this.queues) {
+      for (const { resume } of queue) resume(this.refusal(sourceId, 'the server shuts down'));
+    }
+    this.queues.clear();
+    this.waiting = 0;
   }
 
-  private admit(): void {
+  /** One turn for each source that waits; who got in goes to the end, so that a workspace's room goes round. */
+  private look(): void {
     this.timer = undefined;
-    let room = this.limit - this.underWay();
     const now = this.now();
+    for (const [sourceId, queue] of [...this.queues]) {
+      const done = this.admit(queue, now);
+      if (done === 0) continue;
+      this.waiting -= done;
+      this.queues.delete(sourceId);
+      if (done < queue.length) this.queues.set(sourceId, queue.slice(done));
+    }
+    if (this.waiting > 0) this.timer = setTimeout(() => this.look(), LOOK_MS);
+  }
+
+  /** How many of the queue were answered. */
+  private admit(queue: readonly Held[], now: number): number {
     let done = 0;
-    for (const { resume, until } of this.waiting) {
-      if (room > 0) {
-        room--;
-        resume(true);
-      } else if (until <= now) resume(false);
+    for (const { arrival, resume, until } of queue) {
+      const reason = this.reasonAgainst(arrival);
+      if (!reason) {
+        this.take(arrival, 1);
+        resume(undefined);
+      } else if (until <= now) resume(reason);
       else break;
       done++;
     }
-    this.waiting.splice(0, done);
-    if (this.waiting.length > 0) this.timer = setTimeout(() => this.admit(), 1);
+    return done;
+  }
+
+  private reasonAgainst({ sourceId, workspaceId, bytes }: Arrival): Refusal | undefined {
+    const { underWay, limits } = this;
+    const entering = this.bySource.get(sourceId) ?? 0;
+    const ofSource = underWay.ofSource(sourceId) + entering;
+    if (ofSource >= limits.source) {
+      return this.refusal(sourceId, `it has ${ofSource} events under way, the limit of one source is ${limits.source}`);
+    }
+    const ofWorkspace = underWay.ofWorkspace(workspaceId) + (this.byWorkspace.get(workspaceId) ?? 0);
+    if (ofWorkspace >= limits.workspace) {
+      const actual = `its workspace has ${ofWorkspace} events under way, the limit is ${limits.workspace}`;
+      return this.refusal(sourceId, actual);
+    }
+    if (underWay.bytes() + bytes <= limits.bytes) return undefined;
+    const own = underWay.bytesOfWorkspace(workspaceId) + bytes;
+    const share = Math.floor(limits.bytes / Math.max(1, underWay.workspaces()));
+    if (own <= share) return undefined;
+    return this.refusal(
+      sourceId,
+      `the server's memory for events is used up, and of it its workspace has ${own} bytes, its share is ${share}`,
+    );
+  }
+
+  private refusal(sourceId: string, reason: string): Refusal {
+    const text = `source ${sourceId} takes no more events for the moment: ${reason}. Send it again later`;
+    return { status: 503, code: 'overloaded', text, retryAfterS: RETRY_AFTER_S };
+  }
+
+  private take({ sourceId, workspaceId }: Arrival, sign: 1 | -1): void {
+    add(this.bySource, sourceId, sign);
+    add(this.byWorkspace, workspaceId, sign);
   }
 }
+
+const add = (counts: Map<string, number>, id: string, change: number): void => {
+  const count = (counts.get(id) ?? 0) + change;
+  if (count === 0) counts.delete(id);
+  else counts.set(id, count);
+};

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { derivedId, eventIdOf, newCommandId, newId, randomKey } from './ids.js';
+import { derivedId, eventIdOf, isIdOf, newCommandId, newId, randomKey, shownId } from './ids.js';
 
 describe('ids', () => {
   it('carry their prefix, sort by creation and do not repeat', () => {
@@ -25,6 +25,26 @@ describe('ids', () => {
     expect(eventIdOf('cmd-1', 'a-1', 0)).toBe(eventIdOf('cmd-1', 'a-1', 0));
     expect(new Set([eventIdOf('c', 'a-1', 0), eventIdOf('c', 'a-1', 1), eventIdOf('c', 'a-2', 0)]).size).toBe(3);
     expect(newCommandId()).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('from outside are of their kind, short and plain, or not looked up', () => {
+    expect(isIdOf('dc', newId('dc', 1))).toBe(true);
+    expect(isIdOf('dc', 'dc_some-other_1')).toBe(true);
+    for (const text of [
+      '',
+      'dc',
+      'dc\0',
+      'dc_\0',
+      'dc_a\0b',
+      'dc_a/b',
+      'dc_\ud800',
+      'wh_a',
+      'dc_a\n',
+      `dc_${'a'.repeat(198)}`,
+    ]) {
+      expect({ text, is: isIdOf('dc', text) }).toEqual({ text, is: false });
+    }
+    expect(shownId('x'.repeat(5000)).length).toBeLessThan(130);
   });
 
   it('keys have the length asked for', () => {

@@ -36,6 +36,16 @@ export const newId = (prefix: IdPrefix, now: number): string =>
 export const derivedId = (prefix: IdPrefix, ...parts: string[]): string =>
   `${prefix}_${base36(hash('sha256', parts.join('\n'), 'buffer'), 18)}`;
 
+const MAX_ID = 200;
+
+/** Whether a text from outside may be an id of that kind. What is not is looked up nowhere: no store, no stream name. */
+export const isIdOf = (prefix: IdPrefix, text: string): boolean =>
+  text.length <= MAX_ID && text.startsWith(`${prefix}_`) && /^[\w-]+$/.test(text);
+
+/** An id from outside, short enough for an error text. */
+export const shownId = (text: string): string =>
+  text.length > 100 ? `${text.slice(0, 100)}… (${text.length} characters)` : text;
+
 export const randomKey = (length: number): string => base36(randomBytes(length), length);
 
 export const newCommandId = (): string => uuidV7();

@@ -1,5 +1,11 @@
 import { type Position } from './events.js';
 
+/** Records that are not done, of the sources and workspaces that have most of them. */
+export interface Pressure {
+  readonly sources: Readonly<Record<string, number>>;
+  readonly workspaces: Readonly<Record<string, number>>;
+}
+
 /** What a process of an installation tells the others. */
 export interface ProcessReport {
   readonly id: string;
@@ -9,6 +15,8 @@ export interface ProcessReport {
   readonly position: Position;
   /** Records that it has taken, or may take, and that are not done: what back-pressure looks at. */
   readonly backlog: number;
+  /** Whose they are; absent when nobody's are many. */
+  readonly pressure?: Pressure;
 }
 
 /** Which processes live, and how far each has come. */

@@ -1,4 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { DomainError } from './domain-error.js';
 import { CheckpointConflict } from './read-model-store.js';
 import { ReactorRunner, reactionTo, type Reactor } from './reactor.js';
 import { ControlPlane } from './testing/control-plane.js';
@@ -74,6 +75,22 @@ describe('a reactor', () => {
     await second.stop();
     expect(seen).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
     expect(apply).toHaveBeenCalledTimes(2);
+    await plane.stop();
+  });
+
+  it('waits for room on a full disk, however often it takes: only other failures count', async () => {
+    let full = 2;
+    const { plane, failures, start, reached } = await world(
+      reactorOf(async () => {
+        if (full-- > 0) throw new DomainError('platform.storage_full', 'no room');
+      }),
+      [],
+    );
+    await plane.happened('a-1', wanted(1));
+    const runner = await start();
+    await reached(runner);
+    expect([runner.status().failure, failures, full]).toEqual([undefined, [], -1]);
+    await runner.stop();
     await plane.stop();
   });
 

@@ -1,3 +1,4 @@
+import { DomainError } from './domain-error.js';
 import { type EventStore } from './event-store.js';
 import { START, type Position, type RecordedEvent } from './events.js';
 import { type CommandContext } from './handle-command.js';
@@ -42,6 +43,8 @@ export interface ReactorOptions {
 }
 
 const BACKOFF_MS = [100, 200, 500, 1_000, 2_000, 5_000, 10_000, 10_000, 10_000];
+/** From one attempt to the next while there is no room to write. */
+const FULL_MS = 1_000;
 /** Events that it does not want move the stored checkpoint only this often: reading them again is cheap. */
 const SKIPPED_PER_CHECKPOINT = 500;
 
@@ -119,7 +122,10 @@ export class ReactorRunner {
         await reactor.handle(event);
         return true;
       } catch (error) {
-        const pause = backoffMs[attempt];
+        // While the disk is full no attempt will do, and none counts.
+        const full = error instanceof DomainError && error.code === 'platform.storage_full';
+        if (full) attempt--;
+        const pause = full ? FULL_MS : backoffMs[attempt];
         if (pause === undefined) {
           throw new Error(
             `reactor ${reactor.name} gave up on ${event.type} at position ${event.position} (${event.stream}@${event.revision}) after ${attempt + 1} attempts: ${String(error)}`,

@@ -12,6 +12,15 @@ export interface CollectionSchema {
   readonly name: string;
   readonly indexed: readonly string[];
   readonly sort: string;
+  /** Top-level number field that `trim` adds up when it keeps a number of bytes; 0 where a document has none. */
+  readonly bytes?: string;
+  /**
+   * Top-level text field that is stored beside the document: `get`, `getMany` and `page` leave it out, and only `text`
+   * reads it. For texts too large to be read with every document of a list.
+   */
+  readonly beside?: string;
+  /** Former versions of this collection. `register` removes them. */
+  readonly replaces?: readonly string[];
 }
 
 /** Resume point of a projection: a Position, or offsets as text. Compared as text. */
@@ -24,8 +33,11 @@ export type ReadModelWrite =
   | { readonly op: 'delete'; readonly id: string }
   /** Every document that matches and whose sort field is within [from, to]; an absent end is open. */
   | { readonly op: 'delete_range'; readonly where: Where; readonly from?: string; readonly to?: string }
-  /** Keeps the `keep` documents of highest sort that match, deletes the others. */
-  | { readonly op: 'trim'; readonly where: Where; readonly keep: number };
+  /**
+   * Keeps of the documents that match those of highest sort, at most `keep` of them and `bytes` in all; deletes the
+   * others. `bytes` needs a schema that names the field to add up.
+   */
+  | { readonly op: 'trim'; readonly where: Where; readonly keep?: number; readonly bytes?: number };
 
 export interface ApplyBatch {
   readonly schema: CollectionSchema;
@@ -105,6 +117,8 @@ export interface ReadModelStore {
     ids: readonly string[],
     generation?: number,
   ): Promise<readonly (D | undefined)[]>;
+  /** The text that the schema keeps beside the document; undefined when there is no such document, or none beside it. */
+  text(schema: CollectionSchema, id: string, generation?: number): Promise<string | undefined>;
   /** List order: highest sort first, then highest id. Rejects with UnknownCursor. */
   page<D extends Doc>(schema: CollectionSchema, query: PageQuery): Promise<Page<D>>;
 

@@ -8,23 +8,30 @@ export interface Taken {
 
 const MAX_BUCKETS = 10_000;
 
-/** A token bucket for each key: `perSecond` on average, `burst` at once. Whoever means "no limit" does not ask. */
+/**
+ * A token bucket for each key: `perSecond` on average, `burst` at once. Callers without a limit do not ask. Holds the
+ * keys asked for last; one that was forgotten has its whole burst again.
+ */
 export class TokenBuckets {
+  /** In order of use. */
   private readonly buckets = new Map<string, { tokens: number; at: number }>();
 
   constructor(
     private readonly perSecond: number,
     private readonly burst: number,
+    private readonly maxBuckets = MAX_BUCKETS,
   ) {}
+
+  get size(): number {
+    return this.buckets.size;
+  }
 
   /** `now`: epoch milliseconds. A clock that goes back takes no tokens away. */
   take(key: string, now: number): Taken {
-    let bucket = this.buckets.get(key);
-    if (!bucket) {
-      if (this.buckets.size >= MAX_BUCKETS) this.forgetFull(now);
-      bucket = { tokens: this.burst, at: now };
-      this.buckets.set(key, bucket);
-    }
+    const bucket = this.buckets.get(key) ?? { tokens: this.burst, at: now };
+    this.buckets.delete(key);
+    this.buckets.set(key, bucket);
+    if (this.buckets.size > this.maxBuckets) this.forgetOldest();
     bucket.tokens = this.refilled(bucket, now);
     bucket.at = now;
     const allowed = bucket.tokens >= 1;
@@ -37,10 +44,10 @@ export class TokenBuckets {
     return Math.min(this.burst, tokens + (Math.max(0, now - at) / 1000) * this.perSecond);
   }
 
-  /** A bucket that would be full again says nothing. */
-  private forgetFull(now: number): void {
-    for (const [key, bucket] of this.buckets) {
-      if (this.refilled(bucket, now) >= this.burst) this.buckets.delete(key);
+  private forgetOldest(): void {
+    for (const key of this.buckets.keys()) {
+      this.buckets.delete(key);
+      return;
     }
   }
 }

@@ -20,9 +20,16 @@ export interface Routed {
   readonly records: readonly LogRecord[];
   readonly workflowsSkipped: number;
   readonly hopLimited: boolean;
+  /** Sources that it was not passed on to, because the loop that it goes round grows. */
+  readonly givenUp: readonly string[];
+  /** A source that has no room for it: nothing of it may be passed on yet. */
+  readonly heldFor?: string;
 }
 
-const NOTHING: Routed = { records: [], workflowsSkipped: 0, hopLimited: false };
+/** Whether a source may be given one more invocation now. */
+export type RoomOf = (listenerId: string) => 'room' | 'wait' | 'give up';
+
+const NOTHING: Routed = { records: [], workflowsSkipped: 0, hopLimited: false, givenUp: [] };
 
 /** Sequence numbers of the error events made here start above any that a runner gives out within a millisecond. */
 const ROUTER_SEQUENCE = 1_000_000;
@@ -34,7 +41,13 @@ const ROUTER_SEQUENCE = 1_000_000;
  * At MAX_HOPS nothing is passed on and the emitter gets a `$errors` event instead. An error event that is itself at the
  * limit goes to webhooks only, where no hop follows, so that a loop is told about and cannot go on through its own errors.
  */
-export const routeEmit = (emit: Emit, table: SubscriptionTable, topics: TopicPolicy, now: number): Routed => {
+export const routeEmit = (
+  emit: Emit,
+  table: SubscriptionTable,
+  topics: TopicPolicy,
+  now: number,
+  roomOf: RoomOf = () => 'room',
+): Routed => {
   const { headers } = emit;
   if (headers.kind !== 'emit') return NOTHING;
   const matches = table.match(headers.emitter, headers.workspace, headers.channel);
@@ -42,17 +55,22 @@ export const routeEmit = (emit: Emit, table: SubscriptionTable, topics: TopicPol
 
   const atLimit = Number(headers.hops) >= MAX_HOPS;
   if (atLimit && headers.channel !== ERRORS_CHANNEL) {
-    return { records: [hopLimitError(emit, topics)], workflowsSkipped: 0, hopLimited: true };
+    return { ...NOTHING, records: [hopLimitError(emit, topics)], hopLimited: true };
   }
   const records: LogRecord[] = [];
+  const givenUp: string[] = [];
   let workflowsSkipped = 0;
   for (const match of matches) {
     if (match.listenerId.startsWith('wh_')) records.push(deliveryOf(emit, match, topics, now));
     else if (atLimit) continue;
-    else if (match.listenerId.startsWith('dc_')) records.push(invocationOf(emit, match, topics, now));
-    else workflowsSkipped++;
+    else if (match.listenerId.startsWith('dc_')) {
+      const room = roomOf(match.listenerId);
+      if (room === 'wait') return { ...NOTHING, heldFor: match.listenerId };
+      if (room === 'give up') givenUp.push(match.listenerId);
+      else records.push(invocationOf(emit, match, topics, now));
+    } else workflowsSkipped++;
   }
-  return { records, workflowsSkipped, hopLimited: atLimit };
+  return { records, workflowsSkipped, hopLimited: atLimit, givenUp };
 };
 
 const idFor = (prefix: 'inv' | 'dlv', { headers }: Emit, match: Match): string =>
@@ -95,30 +113,47 @@ const deliveryOf = (emit: Emit, match: Match, topics: TopicPolicy, now: number):
   return { topic: topics.deliveries(match.listenerId), key: match.listenerId, headers, value: emit.value };
 };
 
-/** Shape of a source error: decisions.md 1.8. */
 const hopLimitError = (emit: Emit, topics: TopicPolicy): LogRecord => {
-  const { emitter, workspace, id, channel } = emit.headers;
+  const { emitter, id, channel, hops } = emit.headers;
+  return routingError(emit, topics, {
+    code: 'HopLimitExceeded',
+    message:
+      `event ${id} on channel "${channel}" of ${emitter} has passed ${hops} listeners, the limit is ${MAX_HOPS}: ` +
+      'it was not passed on. Remove the subscription that closes the loop.',
+  });
+};
+
+/** Tells the emitter that its event, and others after it, went no further: what they led to outgrew what is worked off. */
+export const loopOverflowError = (emit: Emit, listenerId: string, limit: number, topics: TopicPolicy): LogRecord => {
+  const { emitter, id, channel } = emit.headers;
+  return routingError(emit, topics, {
+    code: 'LoopOverflow',
+    message:
+      `event ${id} on channel "${channel}" of ${emitter} was not passed on to ${listenerId}: they are in a loop that ` +
+      `grows, and more than ${limit} events of ${emitter} wait. Remove the subscription that closes the loop, or emit less.`,
+  });
+};
+
+/** A source error, as a run would leave it. At MAX_HOPS: webhooks hear of it, and no source. */
+const routingError = (
+  emit: Emit,
+  topics: TopicPolicy,
+  { code, message }: { readonly code: string; readonly message: string },
+): LogRecord => {
+  const { emitter, workspace, id } = emit.headers;
   const [ms = '0', seq = '0'] = id.split('-');
   const ts = new Date(Number(ms)).toISOString();
   const hops = emit.headers.hops;
   const context = { id: emit.headers.emit, ts, source_id: emitter, owner_id: workspace, hops: Number(hops) };
-  const error = {
-    code: 'HopLimitExceeded',
-    name: 'HopLimitExceeded',
-    message:
-      `event ${id} on channel "${channel}" of ${emitter} has passed ${hops} listeners, the limit is ${MAX_HOPS}: ` +
-      'it was not passed on. Remove the subscription that closes the loop.',
-    ts,
-    stack: '',
-  };
+  const error = { code, name: code, message, ts, stack: '' };
   const headers: EmitHeaders = {
     kind: 'emit',
     id: `${ms}-${ROUTER_SEQUENCE + Number(seq)}`,
     emitter,
     workspace,
     channel: ERRORS_CHANNEL,
-    emit: emitIds(`hop-limit/${emit.headers.emit}`, Number(ms))(0),
-    hops,
+    emit: emitIds(`${code === 'HopLimitExceeded' ? 'hop-limit' : 'loop'}/${emit.headers.emit}`, Number(ms))(0),
+    hops: String(MAX_HOPS),
     ...traced(emit.headers),
   };
   const value = `{"original_event":${emit.value},"original_context":${JSON.stringify(context)},"error":${JSON.stringify(error)}}`;

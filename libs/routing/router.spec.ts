@@ -86,11 +86,26 @@ describe('the router', () => {
     });
   });
 
+  it('holds back the emits for a listener that is full, in their own lane alone, and goes on when there is room', async () => {
+    const { log, start, recordsOf } = await world(['dc_a', 'wh_1'], ['dc_b', 'wh_2']);
+    const full = new Set(['deliveries.wh_1']);
+    await log.publish([emit(1), emit(2), emit(3, { emitter: 'dc_b' })]);
+    const router = await start({ isFull: (topic: string) => full.has(topic) });
+    while (router.metrics.held < 1 || router.metrics.deliveries < 1)
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    expect(await recordsOf('deliveries.wh_1')).toEqual([]);
+    expect(await recordsOf('deliveries.wh_2')).toHaveLength(1);
+    expect(router.unroutedOf('dc_a')).toBe(2);
+    full.clear();
+    await drained(router);
+    expect((await recordsOf('deliveries.wh_1')).map(({ headers }) => headers['emit'])).toEqual(['emit-1', 'emit-2']);
+  });
+
   it('publishes what follows from a batch in one call, in order', async () => {
     const { log, start, recordsOf } = await world(['dc_a', 'wh_1'], ['dc_a', 'wh_2']);
     await log.publish(Array.from({ length: 100 }, (_, i) => emit(i)));
     const before = log.published.length;
-    await drained(await start());
+    await drained(await start({ maxBatch: 100 }));
     expect(log.published.length - before).toBe(1);
     const values = (await recordsOf('deliveries.wh_2')).map(({ value }) => value);
     expect(values).toEqual(Array.from({ length: 100 }, (_, i) => `{"n": ${i} }`));
@@ -171,6 +186,97 @@ describe('the router', () => {
     await log.publish([emit(1, {}, 'not JSON at all')]);
     await drained(await start());
     expect((await recordsOf('deliveries.wh_1'))[0]?.value).toBe('not JSON at all');
+  });
+
+  describe('with a listener that is behind', () => {
+    const listening = (waiting: ReadonlyMap<string, number>, over: object = {}) => ({
+      listeners: { waitingFor: (id: string) => waiting.get(id) ?? 0, limit: 10, loopLimit: 3, ...over },
+    });
+    const settled = async (router: Router): Promise<void> => {
+      while (router.metrics.held === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    };
+
+    it('holds what its emitter emits, and nothing of others, until it has room: nothing is lost', async () => {
+      const { log, start, recordsOf } = await world(['dc_a', 'wh_1'], ['dc_a', 'dc_b'], ['dc_b', 'wh_2']);
+      const waiting = new Map([['dc_b', 10]]);
+      await log.publish([emit(1), emit(2, { emitter: 'dc_b' })]);
+      const router = await start(listening(waiting));
+      await settled(router);
+      expect(router.unroutedOf('dc_a')).toBe(1);
+      expect(await recordsOf('deliveries.wh_1')).toHaveLength(0);
+      expect(await recordsOf('deliveries.wh_2')).toHaveLength(1);
+      waiting.set('dc_b', 9);
+      await drained(router);
+      expect(await recordsOf('invocations.dc_b')).toHaveLength(1);
+      expect(await recordsOf('deliveries.wh_1')).toHaveLength(1);
+      expect(router.metrics).toMatchObject({ held: 1, loopsGivenUp: 0 });
+    });
+
+    it('without that, a listener is given whatever is emitted (control)', async () => {
+      const { log, start, recordsOf } = await world(['dc_a', 'dc_a']);
+      await log.publish([1, 2, 3, 4].map((n) => emit(n)));
+      await drained(await start());
+      expect(await recordsOf('invocations.dc_a')).toHaveLength(4);
+    });
+
+    it('lets go when the lane is to be closed', async () => {
+      const { log, start } = await world(['dc_a', 'dc_b']);
+      await log.publish([emit(1)]);
+      const router = await start(listening(new Map([['dc_b', 99]])));
+      await settled(router);
+      await router.close();
+      expect(log.uncommitted('router', topics.emits('dc_a'))).toBe(1);
+    });
+
+    it('gives up a loop that grows, tells its emitter once, and routes on', async () => {
+      const { log, start, recordsOf } = await world(
+        ['dc_a', 'dc_b'],
+        ['dc_b', 'dc_a'],
+        ['dc_a', 'wh_1'],
+        ['dc_a', 'wh_2', '$errors'],
+      );
+      await log.publish([1, 2, 3, 4, 5].map((n) => emit(n, { hops: '2' })));
+      const waiting = new Map([['dc_b', 10]]);
+      const router = await start(listening(waiting));
+      while (router.metrics.loopsGivenUp === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+      waiting.delete('dc_b');
+      await drained(router);
+      expect(router.metrics.loopsGivenUp).toBe(5);
+      expect(await recordsOf('invocations.dc_b')).toHaveLength(0);
+      expect(await recordsOf('deliveries.wh_1')).toHaveLength(5);
+      const [told, ...more] = await recordsOf('deliveries.wh_2');
+      expect(more).toEqual([]);
+      expect(JSON.parse(told?.value ?? '')).toMatchObject({
+        original_context: { id: 'emit-1', hops: 2 },
+        error: { code: 'LoopOverflow', message: expect.stringContaining('not passed on to dc_b') },
+      });
+    });
+
+    it('waits also in a loop as long as few wait, so that one event may become many', async () => {
+      const { log, start, recordsOf } = await world(['dc_a', 'dc_a']);
+      const waiting = new Map([['dc_a', 10]]);
+      await log.publish([emit(1), emit(2)]);
+      const router = await start(listening(waiting));
+      await settled(router);
+      waiting.delete('dc_a');
+      await drained(router);
+      expect(await recordsOf('invocations.dc_a')).toHaveLength(2);
+    });
+  });
+
+  it('skips a record that cannot be routed, visibly, and goes on with the next', async () => {
+    const { log, start, recordsOf } = await world(['dc_a', 'wh_1']);
+    const bad = emit(2, { hops: String(MAX_HOPS), id: 'not an id' });
+    expect(() => new Date(Number('not an id')).toISOString()).toThrow(RangeError);
+    await log.publish([emit(1), bad, emit(3)]);
+    const told: object[] = [];
+    const router = await start({ logger: { error: (fields: object) => void told.push(fields) } });
+    await drained(router);
+    expect(await recordsOf('deliveries.wh_1')).toHaveLength(2);
+    expect(router.metrics.poisoned).toBe(1);
+    expect(router.failures()).toBe(0);
+    expect(told).toEqual([expect.objectContaining({ offset: 1, error: expect.stringContaining('RangeError') })]);
   });
 
   describe(`at ${MAX_HOPS} hops`, () => {

@@ -1,8 +1,10 @@
 import { type Clock } from '#libs/kernel/clock.js';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
-import { type LaneBatch, type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
+import { type LaneBatch, type LogRecord, type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { EMITS, type TopicPolicy } from '#libs/stream-log/topics.js';
-import { routeEmit } from './route-emit.js';
+import { type ListenerBacklog, roomFor } from './listener-room.js';
+import { type Emit, loopOverflowError, type RoomOf, routeEmit, type Routed } from './route-emit.js';
 import { type SubscriptionTable } from './subscription-table.js';
 
 export interface RouterMetrics {
@@ -16,6 +18,12 @@ export interface RouterMetrics {
   hopLimited: number;
   /** Records whose topic was gone: the listener was deleted meanwhile. */
   dropped: number;
+  /** Not passed on to a source, in a loop that grows. */
+  loopsGivenUp: number;
+  /** Times that an emitter was held for a listener that is behind. */
+  held: number;
+  /** Records that no attempt can route: skipped. */
+  poisoned: number;
 }
 
 export interface RouterOptions {
@@ -26,15 +34,22 @@ export interface RouterOptions {
   readonly clock: Clock;
   readonly maxBatch?: number;
   readonly maxUnacked?: number;
+  /** Whether a listener's topic takes no more for now. The emits for it wait, in order, in their own lane alone. */
+  readonly isFull?: (topic: string) => boolean;
   /** Records of one publish; what fans out wider is published in several, so that memory stays bounded. */
   readonly maxPublish?: number;
+  /** Default: every listener has room. */
+  readonly listeners?: ListenerBacklog;
+  readonly logger?: { error(fields: object, message: string): void };
 }
 
 export interface Router {
   readonly metrics: Readonly<RouterMetrics>;
   /** Emits not yet routed. */
   backlog(): number;
-  backlogOf(lane: string): number;
+  unreadBytesOf(lane: string): number;
+  /** Emits of one source not yet routed; 0 where sources share their lanes. */
+  unroutedOf(sourceId: string): number;
   /** Batches that could not be published and were handed over again. */
   failures(): number;
   close(): Promise<void>;
@@ -45,7 +60,7 @@ export interface Router {
  * from it is durable; a crash before that routes it again, with the same ids.
  */
 export const startRouter = async (options: RouterOptions): Promise<Router> => {
-  const { log, maxBatch = 500, maxUnacked = 2_000 } = options;
+  const { log, topics, maxBatch = 64, maxUnacked = 1_024 } = options;
   const metrics: RouterMetrics = {
     emits: 0,
     invocations: 0,
@@ -53,49 +68,120 @@ export const startRouter = async (options: RouterOptions): Promise<Router> => {
     workflowsSkipped: 0,
     hopLimited: 0,
     dropped: 0,
+    loopsGivenUp: 0,
+    held: 0,
+    poisoned: 0,
   };
+  const unrouted = (lane: string): number => consumer.backlogOf(lane);
   const consumer = await log.consume({
     group: 'router',
     topics: { prefix: EMITS },
     maxBatch,
     maxUnacked,
-    handler: (batch) => routeBatch(batch, options, metrics),
+    handler: (batch) => new BatchRouting(batch, options, metrics, unrouted).run(),
   });
   return {
     metrics,
     backlog: () => consumer.backlog(),
-    backlogOf: (lane) => consumer.backlogOf(lane),
+    unreadBytesOf: (lane) => consumer.unreadBytesOf(lane),
+    unroutedOf: (sourceId) => (hasOwnLane(topics, sourceId) ? consumer.backlogOf(topics.emits(sourceId)) : 0),
     failures: () => consumer.failures(),
     close: () => consumer.close(),
   };
 };
 
-const routeBatch = async (batch: LaneBatch, options: RouterOptions, metrics: RouterMetrics): Promise<void> => {
-  const { log, topics, table, clock, maxPublish = 4_000 } = options;
-  const now = clock.now();
-  let out: LogRecord[] = [];
-  let routed: number[] = [];
+const hasOwnLane = (topics: TopicPolicy, sourceId: string): boolean => topics.ownedBy(sourceId).length > 0;
 
-  const flush = async (): Promise<void> => {
-    if (out.length > 0) count(metrics, out, await log.publish(out));
-    for (const offset of routed) batch.ack(offset);
-    out = [];
-    routed = [];
-  };
+/** Pauses of an emitter that is held: they grow, since a listener may be full for long. */
+const FIRST_LOOK_MS = 5;
+const LAST_LOOK_MS = 100;
 
-  for (const record of batch.records) {
-    if (batch.revoked()) return;
-    const emit = { headers: record.headers as EmitHeaders, value: record.value };
-    const { records, workflowsSkipped, hopLimited } = routeEmit(emit, table, topics, now);
-    metrics.emits++;
-    metrics.workflowsSkipped += workflowsSkipped;
-    if (hopLimited) metrics.hopLimited++;
-    for (const next of records) out.push(next);
-    routed.push(record.offset);
-    if (out.length >= maxPublish) await flush();
+/** One batch on its way. */
+class BatchRouting {
+  private out: LogRecord[] = [];
+  private routed: number[] = [];
+  /** Listeners that the emitter was told of. */
+  private readonly told = new Set<string>();
+  private readonly now: number;
+
+  constructor(
+    private readonly batch: LaneBatch,
+    private readonly options: RouterOptions,
+    private readonly metrics: RouterMetrics,
+    private readonly unrouted: (lane: string) => number,
+  ) {
+    this.now = options.clock.now();
   }
-  await flush();
-};
+
+  async run(): Promise<void> {
+    const { batch, metrics } = this;
+    for (const record of batch.records) {
+      if (batch.revoked()) return;
+      let routed = this.route(record);
+      if (routed?.heldFor !== undefined) metrics.held++;
+      for (let look = FIRST_LOOK_MS; routed?.heldFor !== undefined; look = Math.min(2 * look, LAST_LOOK_MS)) {
+        await this.flush();
+        await pause(look);
+        if (batch.revoked()) return;
+        routed = this.route(record);
+      }
+      metrics.emits++;
+      if (routed) this.take(record, routed);
+      this.routed.push(record.offset);
+      if (this.out.length >= (this.options.maxPublish ?? 256)) await this.flush();
+    }
+    await this.flush();
+  }
+
+  /** Undefined for a record that throws: it would again, and hold up all that come after it. */
+  private route(record: StoredRecord): Routed | undefined {
+    const { table, topics, isFull = () => false } = this.options;
+    const emit = emitOf(record);
+    try {
+      const routed = routeEmit(emit, table, topics, this.now, this.roomOf(emit));
+      const full = routed.records.find(({ topic }) => isFull(topic));
+      return full ? { ...routed, records: [], heldFor: full.key } : routed;
+    } catch (error) {
+      this.metrics.poisoned++;
+      const fields = { lane: record.lane, offset: record.offset, emit: emit.headers.emit, error: String(error) };
+      this.options.logger?.error(fields, 'router.record_skipped: it cannot be routed');
+      return undefined;
+    }
+  }
+
+  private roomOf({ headers }: Emit): RoomOf | undefined {
+    const { listeners, table, topics } = this.options;
+    // Others share the lane: they are not held for this one.
+    if (!listeners || !hasOwnLane(topics, headers.emitter)) return undefined;
+    const unrouted = (): number => this.unrouted(this.batch.lane);
+    return roomFor(listeners, table, { id: headers.emitter, workspaceId: headers.workspace, unrouted });
+  }
+
+  private take(record: StoredRecord, { records, workflowsSkipped, hopLimited, givenUp }: Routed): void {
+    const { metrics, options } = this;
+    metrics.workflowsSkipped += workflowsSkipped;
+    metrics.loopsGivenUp += givenUp.length;
+    if (hopLimited) metrics.hopLimited++;
+    for (const next of records) this.out.push(next);
+    for (const listenerId of givenUp) {
+      // One event for many: they come by the thousand.
+      if (this.told.has(listenerId)) continue;
+      this.told.add(listenerId);
+      const limit = options.listeners?.loopLimit ?? 0;
+      this.out.push(loopOverflowError(emitOf(record), listenerId, limit, options.topics));
+    }
+  }
+
+  private async flush(): Promise<void> {
+    const { out, routed } = this;
+    this.out = [];
+    this.routed = [];
+    if (out.length > 0) count(this.metrics, out, await this.options.log.publish(out));
+    for (const offset of routed) this.batch.ack(offset);
+  }
+}
+
+const emitOf = ({ headers, value }: StoredRecord): Emit => ({ headers: headers as EmitHeaders, value });
 
 const count = (metrics: RouterMetrics, records: readonly LogRecord[], offsets: readonly (number | null)[]): void => {
   records.forEach((record, i) => {

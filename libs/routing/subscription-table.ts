@@ -80,6 +80,37 @@ export class SubscriptionTable implements LiveView {
     return matches;
   }
 
+  /**
+   * Whether what the source `from` emits can come to the source `to`, directly or through others, on whatever channels:
+   * then a loop is closed by a subscription from `to` to `from`. Looks at each source of the workspace once at most.
+   */
+  leadsTo(from: string, to: string, workspaceId: string): boolean {
+    const seen = new Set([from]);
+    const next = [from];
+    for (let source = next.pop(); source !== undefined; source = next.pop()) {
+      if (source === to) return true;
+      for (const listener of this.sourcesThatHear(source, workspaceId)) {
+        if (seen.has(listener)) continue;
+        seen.add(listener);
+        next.push(listener);
+      }
+    }
+    return false;
+  }
+
+  private *sourcesThatHear(emitterId: string, workspaceId: string): Iterable<string> {
+    for (const { emitterId: emitter, listenerId } of this.byResource.get(emitterId) ?? []) {
+      if (emitter === emitterId && listenerId.startsWith('dc_')) yield listenerId;
+    }
+    const owner = this.owners.get(emitterId);
+    const buckets = [globBucket(workspaceId, 'dc_*'), workspaceId, ownerBucket(workspaceId, owner ?? '')];
+    for (const lists of this.channels.values()) {
+      for (const bucket of buckets) {
+        for (const { listenerId } of lists.get(bucket) ?? []) if (listenerId.startsWith('dc_')) yield listenerId;
+      }
+    }
+  }
+
   private collect(bucket: string, channel: string, into: Match[]): void {
     const found = this.channels.get(channel)?.get(bucket);
     if (found) for (const match of found) into.push(match);

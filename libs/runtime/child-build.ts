@@ -1,16 +1,19 @@
 import path from 'node:path';
 import { build, type BuildOptions } from 'esbuild';
+import { SHIM_NAMES } from './build/imports.js';
 
-export type ChildKind = 'plain' | 'vm2';
+export type ChildKind = 'plain' | 'vm2' | 'build';
 
 const CHILD = { bundle: true, platform: 'node', format: 'cjs', target: 'node20', write: false } satisfies BuildOptions;
 
 /**
  * The jailed child as one file, from the sources in `runtime` (libs/runtime). `vm2` is the child that runs components
- * within a vm2 realm: it holds vm2 and, as text, the code that the realm starts with.
+ * within a vm2 realm: it holds vm2 and, as text, the code that the realm starts with. `build` is the process that
+ * bundles components: it holds esbuild's API and, as text, the modules that components import from us.
  */
 export const buildChild = async (runtime: string, kind: ChildKind): Promise<string> => {
   if (kind === 'plain') return bundle({ ...CHILD, entryPoints: [path.join(runtime, 'child/main.ts')] });
+  if (kind === 'build') return buildBuilder(runtime);
   const realm = await bundle({
     entryPoints: [path.join(runtime, 'vm2/realm/main.ts')],
     bundle: true,
@@ -30,6 +33,25 @@ export const buildChild = async (runtime: string, kind: ChildKind): Promise<stri
     external: ['typescript', 'coffee-script'],
     define: { REALM_CODE: JSON.stringify(realm) },
   });
+};
+
+const buildBuilder = async (runtime: string): Promise<string> =>
+  bundle({
+    ...CHILD,
+    entryPoints: [path.join(runtime, 'build/main.ts')],
+    define: { SHIM_CODE: JSON.stringify(await shimCode(runtime)) },
+    // esbuild asks for its own place only when nobody has named the program to it.
+    logOverride: { 'require-resolve-not-external': 'silent' },
+  });
+
+/** The modules that components import from us, one text each. */
+export const shimCode = async (runtime: string): Promise<Readonly<Record<string, string>>> => {
+  const shims: Record<string, string> = {};
+  for (const name of SHIM_NAMES) {
+    const entry = path.join(runtime, `shim/${name}.ts`);
+    shims[name] = await bundle({ ...CHILD, format: 'esm', entryPoints: [entry] });
+  }
+  return shims;
 };
 
 const bundle = async (options: BuildOptions): Promise<string> => {

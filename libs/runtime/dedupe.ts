@@ -1,3 +1,4 @@
+import { rememberedId } from './dedupe-memory.js';
 import { type DedupeCache } from './run-journal.js';
 
 /** How many ids the `unique` strategy remembers per channel (component-model.md, "Limits"). */
@@ -44,7 +45,7 @@ const missing = (count: number): string[] =>
 
 /** First in, first out; a hit does not refresh its place, and an id repeated within the batch is a duplicate too. */
 const unique = <T extends Identified>(known: readonly string[], emits: readonly T[]): DedupeResult<T> => {
-  const ids = new Set(known);
+  const ids = new Set(known.map(rememberedId));
   const passed: T[] = [];
   let without = 0;
   let learned = false;
@@ -54,7 +55,7 @@ const unique = <T extends Identified>(known: readonly string[], emits: readonly 
       passed.push(emit);
       continue;
     }
-    const id = String(emit.id);
+    const id = rememberedId(String(emit.id));
     if (ids.has(id)) continue;
     ids.add(id);
     learned = true;
@@ -105,14 +106,14 @@ const greatest = <T extends Identified>(known: number, emits: readonly T[]): Ded
 
 /** What follows the cached id in the batch passes, or everything when it is not there. */
 const last = <T extends Identified>(known: string | undefined, emits: readonly T[]): DedupeResult<T> => {
-  const at =
-    known === undefined ? -1 : emits.findLastIndex((emit) => emit.id !== undefined && String(emit.id) === known);
+  const wanted = known === undefined ? undefined : rememberedId(known);
+  const at = emits.findLastIndex((emit) => emit.id !== undefined && rememberedId(String(emit.id)) === wanted);
   const passed = emits.filter((emit, index) => index > at || emit.id === undefined);
   const newest = passed.findLast((emit) => emit.id !== undefined)?.id;
   return {
     passed,
     duplicates: emits.length - passed.length,
-    cache: newest === undefined ? undefined : { strategy: 'last', id: String(newest) },
+    cache: newest === undefined ? undefined : { strategy: 'last', id: rememberedId(String(newest)) },
     warnings: missing(emits.filter((emit) => emit.id === undefined).length),
   };
 };

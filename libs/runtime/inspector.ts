@@ -1,21 +1,26 @@
 import { readFile } from 'node:fs/promises';
 import { type Clock, systemClock } from '../kernel/clock.js';
 import { DomainError } from '../kernel/domain-error.js';
-import { bundleComponent, type BundleInput, type PackageResolver } from './bundler.js';
+import { AskedProcess } from './asked-process.js';
+import { BuildJail } from './build/build-jail.js';
+import { type BuildLimits } from './build/bundler.js';
+import { type BundleInput } from './build/component-files.js';
+import { type PackageResolver } from './build/packages.js';
 import { parseChildMessage } from './child-message.js';
 import { type ComponentMetadata } from './component-metadata.js';
 import { DEFAULT_JAIL_LIMITS, JailHouse } from './jail-house.js';
 import { type JailLevel } from './jail/jail-level.js';
-import { type JailedProcess } from './jail/jailed-process.js';
 import { parseMetadata } from './metadata-validation.js';
 import { causeOf } from './process-end.js';
-import { encodeRecord, type ChildSettings, type ProtocolBreach, type RawRecord } from './protocol.js';
+import { encodeRecord, type ChildSettings, type RawRecord } from './protocol.js';
+import { Standby } from './standby.js';
 
 export interface InspectorOptions {
   readonly level: JailLevel;
   readonly memoryMb?: number;
-  /** Evaluating the module, decisions.md 2.1. */
+  /** Evaluating the module. */
   readonly timeoutMs?: number;
+  readonly build?: Partial<BuildLimits>;
   readonly clock?: Clock;
   /** Where npm packages come from; default: nowhere. */
   readonly packages?: PackageResolver;
@@ -45,57 +50,67 @@ const SETTINGS: Omit<ChildSettings, 'tmp'> = {
   inspect: true,
 };
 
+/** A process that was started ahead and that nobody needed. */
+const IDLE_MS = 60_000;
+
 export const createInspector = (options: InspectorOptions): Inspector => {
   const timeoutMs = options.timeoutMs ?? 10_000;
   const memoryMb = options.memoryMb ?? DEFAULT_JAIL_LIMITS.memoryMb;
   const clock = options.clock ?? systemClock;
   const house = new JailHouse(options.level, { ...DEFAULT_JAIL_LIMITS, memoryMb });
+  const standby = new Standby(() => AskedProcess.start(house), IDLE_MS);
+  const { level, build, packages } = options;
+  const builds = new BuildJail({ level, ...(build ? { limits: build } : {}), ...(packages ? { packages } : {}) });
   const describe = async (bundle: string): Promise<ComponentMetadata> => {
-    const metadata = await evaluate(house, bundle, timeoutMs);
+    const metadata = await evaluate(await standby.take(), bundle, timeoutMs, memoryMb).finally(() => standby.prepare());
     return { ...metadata, version: metadata.version.replaceAll('{{ts}}', String(clock.now())) };
   };
   return {
     inspectComponent: async (bundleFile) => describe(await readFile(bundleFile, 'utf8')),
     inspect: async (code, input = {}) => {
-      const { bundle } = await bundleComponent({ ...input, code }, options.packages);
+      const bundle = await builds.bundle({ ...input, code });
       return { bundle, metadata: await describe(bundle) };
     },
-    close: () => house.close(),
+    async close() {
+      await Promise.all([builds.close(), standby.close()]);
+      await house.close();
+    },
   };
 };
 
 const invalid = (message: string, details: Readonly<Record<string, unknown>> = { name: 'UserError' }): DomainError =>
   new DomainError('component.invalid', message, details);
 
-const evaluate = async (house: JailHouse, bundle: string, timeoutMs: number): Promise<ComponentMetadata> => {
-  let answer: ComponentMetadata | DomainError | undefined;
-  const child: JailedProcess = await house.start(undefined, {
-    onRecord: (record) => {
-      answer ??= readAnswer(record);
-      child.kill();
-    },
-    onRead: () => undefined,
-    onBreach: (breach: ProtocolBreach) => {
-      answer ??= invalid(`the component broke the protocol of its process while it was loaded: ${breach.message}`);
-    },
-  });
-  const timer = setTimeout(() => {
-    answer ??= invalid(
-      `evaluating the component took longer than the limit of ${timeoutMs} ms: do nothing slow at the top of the module`,
-      { name: 'Timeout' },
-    );
-    child.kill();
-  }, timeoutMs);
-  child.send(encodeRecord(0, { t: 'init', settings: { ...SETTINGS, tmp: child.plan.tmp } }, [bundle]));
-  const end = await child.ended;
-  clearTimeout(timer);
-  if (answer instanceof DomainError) throw answer;
-  if (answer) return answer;
-  const { code, text } = causeOf(end, house.limits.memoryMb);
-  throw invalid(`the component could not be evaluated: ${text}`, { name: code });
+const evaluate = async (
+  child: AskedProcess,
+  bundle: string,
+  timeoutMs: number,
+  memoryMb: number,
+): Promise<ComponentMetadata> => {
+  const { tmp } = child.plan;
+  const order = encodeRecord(0, { t: 'init', settings: { ...SETTINGS, tmp } }, [bundle]);
+  const outcome = await child.ask(order, timeoutMs, (record) => readAnswer(record, tmp));
+  child.kill();
+  switch (outcome.kind) {
+    case 'answer':
+      if (outcome.answer instanceof DomainError) throw outcome.answer;
+      return outcome.answer;
+    case 'breach':
+      throw invalid(`the component broke the protocol of its process while it was loaded: ${outcome.breach.message}`);
+    case 'timeout':
+      throw invalid(
+        `evaluating the component took longer than the limit of ${timeoutMs} ms: do nothing slow at the top of the module`,
+        { name: 'Timeout' },
+      );
+    case 'ended': {
+      const { code, text } = causeOf(outcome.end, memoryMb);
+      throw invalid(`the component could not be evaluated: ${text}`, { name: code });
+    }
+  }
 };
 
-const readAnswer = (record: RawRecord): ComponentMetadata | DomainError => {
+/** `tmp`: the folder of the process, a path of the host at the level `process`. */
+const readAnswer = (record: RawRecord, tmp: string): ComponentMetadata | DomainError => {
   const message = parseChildMessage(record);
   switch (message[0]) {
     case 'meta':
@@ -104,10 +119,12 @@ const readAnswer = (record: RawRecord): ComponentMetadata | DomainError => {
       return invalid(message[1], { name: 'UserError', ...(message[2] === null ? {} : { prop: message[2] }) });
     case 'loadfail': {
       const { name, message: text, stack } = message[1];
-      return invalid(`the component cannot be loaded: ${name}: ${text}`, { name, stack });
+      const said = `the component cannot be loaded: ${name}: ${text}`;
+      return invalid(said.replaceAll(tmp, '/tmp'), { name, stack: stack.replaceAll(tmp, '/tmp') });
     }
     case 'ready':
     case 's':
+    case 'g':
     case 'e':
     case 'l':
     case 'b':

@@ -1,6 +1,8 @@
-import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { isReadableByAll } from './build/engine-files.js';
+import { type ChildKind } from './child-build.js';
 import { childCode } from './child-file.js';
 import { type JailLevel, type JailSpec } from './jail/jail-level.js';
 import { JailedProcess, type JailedProcessHandlers } from './jail/jailed-process.js';
@@ -22,14 +24,20 @@ export const DEFAULT_JAIL_LIMITS: JailLimits = { memoryMb: 256, tmpMb: 128, star
 export class JailHouse {
   private ready: Promise<{ dir: string; childFile: string }> | undefined;
   private count = 0;
+  private readonly copies = new Map<string, Promise<void>>();
 
   constructor(
     readonly level: JailLevel,
     readonly limits: JailLimits,
+    private readonly kind: ChildKind = level.vm2 === true ? 'vm2' : 'plain',
   ) {}
 
   /** Starts a process; its folder and user are given back when it has ended. */
-  async start(egressSocket: string | undefined, handlers: JailedProcessHandlers): Promise<JailedProcess> {
+  async start(
+    egressSocket: string | undefined,
+    handlers: JailedProcessHandlers,
+    extras: Pick<JailSpec, 'reads' | 'startsPrograms'> = {},
+  ): Promise<JailedProcess> {
     this.ready ??= this.open();
     const { dir, childFile } = await this.ready;
     const uid = uids.take();
@@ -48,6 +56,7 @@ export class JailHouse {
         memoryMb,
         tmpMb,
         uid,
+        ...extras,
         ...(egressSocket === undefined ? {} : { egressSocket }),
       };
       return new JailedProcess(this.level, spec, handlers, free);
@@ -57,16 +66,28 @@ export class JailHouse {
     }
   }
 
+  /** Where the users of the processes can read a file: its own path, or that of a copy beside the child's code. */
+  async readable(file: string): Promise<string> {
+    this.ready ??= this.open();
+    const { dir } = await this.ready;
+    if (process.getuid?.() !== 0 || isReadableByAll(file)) return file;
+    const copy = path.join(dir, path.basename(file));
+    this.copies.set(file, this.copies.get(file) ?? copyFile(file, copy).then(() => chmod(copy, 0o755)));
+    await this.copies.get(file);
+    return copy;
+  }
+
   /** The processes must have ended. Idempotent. */
   async close(): Promise<void> {
     if (!this.ready) return;
     const { dir } = await this.ready;
     this.ready = undefined;
+    this.copies.clear();
     await rm(dir, { recursive: true, force: true });
   }
 
   private async open(): Promise<{ dir: string; childFile: string }> {
-    const code = await childCode(this.level.vm2 === true ? 'vm2' : 'plain');
+    const code = await childCode(this.kind);
     await removeStaleFolders(tmpdir());
     const dir = await mkdtemp(path.join(tmpdir(), folderPrefix('jail')));
     // Passed through by the users of the processes, listed by none.

@@ -1,9 +1,15 @@
+import { textOf } from './child-message.js';
 import { type ComponentMetadata, type ConfigurableProp } from './component-metadata.js';
-import { isPlainJson } from './child-message.js';
+import { wellFormedJson } from '../kernel/well-formed.js';
+import { isPlainJson } from './json-text.js';
+import { tooManyProps } from './prop-limits.js';
 import { MB, ProtocolBreach } from './protocol.js';
 
-/** Metadata comes out of a process that ran the component's code: it is checked like any other word of a child. */
-const MAX_PROPS = 1_000;
+/**
+ * Metadata comes out of a process that ran the component's code: it is checked like any other word of a child. What an
+ * author may reach has a lower limit and an error that says so (libs/components/domain/metadata-limits.ts).
+ */
+const MAX_PROPS = 10_000;
 
 type Check = (value: unknown) => boolean;
 
@@ -89,9 +95,11 @@ const isMetadata = (value: unknown): value is ComponentMetadata =>
 /** Throws ProtocolBreach for anything that is not exactly metadata. */
 export const parseMetadata = (json: Buffer): ComponentMetadata => {
   if (json.length > 2 * MB) throw new ProtocolBreach(`metadata of ${json.length} bytes, at most ${2 * MB}`);
-  const source = json.toString('utf8');
+  const source = textOf(json);
   if (!isPlainJson(source)) throw new ProtocolBreach('metadata that is no JSON');
-  const value: unknown = JSON.parse(source);
+  const value: unknown = wellFormedJson(JSON.parse(source));
   if (!isMetadata(value)) throw new ProtocolBreach('malformed metadata');
+  const fault = tooManyProps(value.configurableProps);
+  if (fault) throw new ProtocolBreach(`metadata with ${fault.count} ${fault.what}, at most ${fault.limit}`);
   return value;
 };

@@ -6,7 +6,8 @@ import { levelLabel, type JailLevel, type SpawnPlan } from './jail/jail-level.js
 import { type JailedProcess, type JailedProcessHandlers } from './jail/jailed-process.js';
 import { causeOf, userError } from './process-end.js';
 import { ProcessSandbox } from './warm-process.js';
-import { encodeRecord, ProtocolBreach, type ChildSettings } from './protocol.js';
+import { encodeRecord, MB, ProtocolBreach, type ChildSettings } from './protocol.js';
+import { RunsMemory } from './runs-memory.js';
 import { type SandboxFactory, type SandboxSpec, type UserError } from './sandbox.js';
 
 export interface SandboxFactoryOptions {
@@ -15,6 +16,8 @@ export interface SandboxFactoryOptions {
   /** Unix socket of the egress guard for a source; none: no network. Must be connectable by any user. */
   readonly egressSocket?: (workspaceId: string, sourceId: string) => Promise<string> | undefined;
   readonly clock?: Clock;
+  /** What all runs of this process share. Default: a budget of this factory's own. */
+  readonly memory?: RunsMemory;
 }
 
 /** The bundle was not loaded; `cause` is the UserError, with code Timeout when it hung. */
@@ -37,20 +40,26 @@ export interface ClosableSandboxFactory extends SandboxFactory {
 export const createSandboxFactory = (options: SandboxFactoryOptions): ClosableSandboxFactory => {
   const house = new JailHouse(options.level, { ...DEFAULT_JAIL_LIMITS, ...options.limits });
   const clock = options.clock ?? systemClock;
+  const memory = options.memory ?? new RunsMemory({ bytes: 256 * MB });
   return {
     level: levelLabel(options.level),
     start: async (spec) => {
       const bundle = await readFile(spec.bundleFile, 'utf8');
       const egress = await options.egressSocket?.(spec.workspaceId, spec.sourceId);
-      return startSandbox(house, clock, spec, bundle, egress);
+      return startSandbox({ house, clock, memory }, spec, bundle, egress);
     },
     close: () => house.close(),
   };
 };
 
+interface Host {
+  readonly house: JailHouse;
+  readonly clock: Clock;
+  readonly memory: RunsMemory;
+}
+
 const startSandbox = async (
-  house: JailHouse,
-  clock: Clock,
+  { house, clock, memory }: Host,
   spec: SandboxSpec,
   bundle: string,
   egress: string | undefined,
@@ -70,11 +79,11 @@ const startSandbox = async (
       const message = parseChildMessage(record);
       if (record.index === 0 && message[0] === 'loadfail') failed?.(message[1]);
       else if (record.index === 0 && message[0] === 'ready') {
-        sandbox = new ProcessSandbox(spec, child, house.limits.memoryMb, clock);
+        sandbox = new ProcessSandbox(spec, child, house.limits.memoryMb, clock, memory);
         loaded?.();
       } else throw new ProtocolBreach('something else than "ready" first');
     },
-    onRead: () => sandbox?.onRead(),
+    onRead: (pendingBytes) => sandbox?.onRead(pendingBytes),
     onBreach: (breach) => {
       if (sandbox) sandbox.onBreach(breach);
       else failed?.(userError('ProcessExited', breach.message));

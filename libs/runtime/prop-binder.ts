@@ -11,22 +11,23 @@ export const propBinder = (
   boundValue: (configured: ConfiguredValue & { readonly value: unknown }) => unknown,
 ): PropBinder => ({
   async bind(workspaceId: string, definition: SourceDefinition): Promise<Readonly<Record<string, BoundProp>>> {
-    const props: Record<string, BoundProp> = {};
-    for (const name of definition.appProps) props[name] = { kind: 'app', auth: {} };
+    // No object: a prop may be named like what every object inherits.
+    const props = new Map<string, BoundProp>();
+    for (const name of definition.appProps) props.set(name, { kind: 'app', auth: {} });
     for (const [name, configured] of Object.entries(definition.values)) {
-      if (name in props) continue;
+      if (props.has(name)) continue;
       if (!('secretRef' in configured)) {
-        props[name] = { kind: 'value', value: boundValue(configured) };
+        props.set(name, { kind: 'value', value: boundValue(configured) });
         continue;
       }
       const secret = await vault.get(configured.secretRef, workspaceId);
       if (secret === undefined) throw new Error(`the secret of prop ${name} is missing from the vault`);
-      props[name] = { kind: 'value', value: secret };
+      props.set(name, { kind: 'value', value: secret });
     }
-    for (const { prop, key } of definition.endpoints) props[prop] = { kind: 'http', endpoint: endpointUrl(key) };
+    for (const { prop, key } of definition.endpoints) props.set(prop, { kind: 'http', endpoint: endpointUrl(key) });
     for (const { prop, intervalSeconds, cron } of definition.timers)
-      props[prop] = { kind: 'timer', intervalSeconds, cron };
-    for (const prop of definition.dbProps) props[prop] = { kind: 'db' };
-    return props;
+      props.set(prop, { kind: 'timer', intervalSeconds, cron });
+    for (const prop of definition.dbProps) props.set(prop, { kind: 'db' });
+    return Object.fromEntries(props);
   },
 });

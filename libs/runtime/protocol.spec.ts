@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { depthOf, isPlainJson, parseChildMessage } from './child-message.js';
+import { parseChildMessage } from './child-message.js';
 import { encodeRecord, HEADER_BYTES, ProtocolBreach, RecordParser, type RawRecord } from './protocol.js';
 
 const copy = ({ index, json, raw }: RawRecord) => ({ index, json: json.toString(), raw: raw.toString() });
@@ -100,6 +100,14 @@ describe('messages of a child', () => {
     '["e", 1, "", null, 5, null]',
     '["e", 1, "", null, null, "5"]',
     `["e", 1, "${'c'.repeat(1_025)}", null, null, null]`,
+    '["e", 1, "$errors", null, null, null]',
+    '["e", 1, "$logs", null, null, null]',
+    '["e", 1, "$in", null, null, null]',
+    '["e", 1, "a\\u0000b", null, null, null]',
+    '["e", 1, "a\\nb", null, null, null]',
+    '["e", 1, "", "a\\u0000b", null, null]',
+    '["e", 1, "", null, null, 8.65e15]',
+    '["b", 1, "a\\u0000b", 0]',
     '["l", 1, "other", 5]',
     '["l", 1, "console.log\\n", 5]',
     '["b", 1, "key", 2]',
@@ -110,6 +118,12 @@ describe('messages of a child', () => {
     '["r", 1, 200, {"a b": "c"}, 0, 0]',
     '["r", 1, 200, {"a": "c\\r\\nd: e"}, 0, 0]',
     '["r", 1, 200, {"a": 5}, 0, 0]',
+    '["r", 1, 200, {"Trailer": "x"}, 0, 0]',
+    '["r", 1, 200, {"transfer-encoding": "chunked"}, 0, 0]',
+    '["r", 1, 200, {"content-length": "1"}, 0, 0]',
+    '["r", 1, 200, {"a": "\\u20ac"}, 0, 0]',
+    '["r", 1, 200, {"a": "1", "A": "2"}, 0, 0]',
+    `["r", 1, 200, {${Array.from({ length: 5 }, (_, i) => `"h${i}":"${'v'.repeat(16_000)}"`).join()}}, 0, 0]`,
     '["r", 1, 200, {}, true, 0]',
     '["d", 1, 5, {}]',
     '["d", 1, 5, {"name":"E","message":5,"stack":"","code":"E"}]',
@@ -118,24 +132,32 @@ describe('messages of a child', () => {
     expect(() => parse(json)).toThrow(ProtocolBreach);
   });
 
+  it('make every text well-formed', () => {
+    const half = '\\ud800';
+    const bad = `{"name":"${half}","message":"${half}","stack":"${half}","code":"${half}"}`;
+    expect(parse(`["e", 1, "c${half}", "i${half}", "s${half}", null]`, '1')).toEqual([
+      'e',
+      1,
+      'c\ufffd',
+      'i\ufffd',
+      's\ufffd',
+      null,
+    ]);
+    expect(parse(`["b", 1, "${half}", 0]`, '1')).toEqual(['b', 1, '\ufffd', 0]);
+    // No header can carry U+FFFD.
+    expect(() => parse(`["r", 1, 200, {"a": "${half}"}, 0, 0]`)).toThrow(ProtocolBreach);
+    expect(JSON.stringify(parse(`["d", 1, 5, ${bad}]`))).not.toContain('\\ud800');
+    expect(parse('["e", 1, "\\ud83d\\ude00", null, null, null]', '1')).toEqual(['e', 1, '\u{1F600}', null, null, null]);
+  });
+
+  it('refuse nesting that no stack holds, as a breach and nothing else', () => {
+    const deep = `["ready",${'['.repeat(200_000)}"\\ud800"${']'.repeat(200_000)}]`;
+    expect(() => parse(deep)).toThrow(ProtocolBreach);
+  });
+
   it('refuse a raw part where none belongs, and a head that is too long', () => {
     expect(() => parse('["d", 1, 5, null]', 'x')).toThrow(ProtocolBreach);
     expect(() => parse('["b", 1, "k", 1]', 'x')).toThrow(ProtocolBreach);
     expect(() => parse(`["ready"${' '.repeat(600_000)}]`)).toThrow('message head of');
-  });
-});
-
-describe('JSON of a child', () => {
-  it('may nest 256 deep, brackets within strings not counted', () => {
-    expect(isPlainJson('['.repeat(256) + ']'.repeat(256))).toBe(true);
-    expect(isPlainJson('['.repeat(257) + ']'.repeat(257))).toBe(false);
-    expect(isPlainJson('{"a":'.repeat(257) + '1' + '}'.repeat(257))).toBe(false);
-    expect(isPlainJson(JSON.stringify({ text: '[{"\\'.repeat(500) }))).toBe(true);
-    expect(isPlainJson(JSON.stringify(Array.from({ length: 1_000 }, () => [{}])))).toBe(true);
-    expect(depthOf('{"a":[1,{"b":"[[["}]}')).toBe(3);
-  });
-
-  it.each(['', '{', 'undefined', '1 2', "{'a':1}", 'NaN'])('is checked: %s', (text) => {
-    expect(isPlainJson(text)).toBe(false);
   });
 });

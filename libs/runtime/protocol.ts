@@ -4,6 +4,7 @@
  * A record is `[u32 index][u32 json bytes][u32 raw bytes][json][raw]`, little endian. Large texts (events, payloads) are
  * the raw part: they are cut out by length and never parsed to find their end, so that no text can pose as another record.
  */
+import { type ReplyHeaders } from './reply-headers.js';
 import { type BoundProp, type HookName } from './sandbox.js';
 
 export const HEADER_BYTES = 12;
@@ -11,6 +12,8 @@ export const HEADER_BYTES = 12;
 export const DOWN_FD = 3;
 export const UP_FD = 4;
 export const SPILL_FD = 5;
+/** What the jail's builder reads before the program starts, if it does (SpawnPlan.input). */
+export const INPUT_FD = 6;
 
 export const MB = 1024 * 1024;
 /** Invocations in one frame. */
@@ -18,23 +21,35 @@ export const MAX_BATCH = 64;
 
 export interface RunLimits {
   readonly emits: number;
+  /** Different channel names, besides the default channel. */
+  readonly channels: number;
   readonly logLines: number;
   readonly logBytes: number;
-  /** Emits, logs and the reply of one run (decisions.md 1.12). */
+  /** Emits, logs and the reply of one run, with all that belongs to them (run-size.ts). */
   readonly payloadBytes: number;
   readonly dbValueBytes: number;
   readonly dbTotalBytes: number;
+  /** Keys of one store; also the keys that one run may change. */
+  readonly dbKeys: number;
+  /** Changes sent as they happen. Later ones are sent at the end of the run, once for each key. */
   readonly dbWrites: number;
+  readonly dbWriteBytes: number;
+  /** All records of one run as they travel. JSON escapes make six bytes of one. */
+  readonly wireBytes: number;
 }
 
 export const RUN_LIMITS: RunLimits = {
   emits: 10_000,
+  channels: 100,
   logLines: 1_000,
   logBytes: 256 * 1024,
   payloadBytes: 6 * MB,
   dbValueBytes: 60 * 1024,
   dbTotalBytes: MB,
+  dbKeys: 10_000,
   dbWrites: 1_000,
+  dbWriteBytes: 4 * MB,
+  wireBytes: 64 * MB,
 };
 
 /** Longest texts, in UTF-16 units, that a child may send in the head of a message. */
@@ -63,7 +78,9 @@ export type HostMessage =
   | { readonly t: 'init'; readonly settings: ChildSettings }
   /** Raw: the texts of the events, one after the other; `runs` gives number and byte length of each. */
   | { readonly t: 'run'; readonly runs: readonly (readonly [n: number, bytes: number])[] }
-  | { readonly t: 'hook'; readonly n: number; readonly hook: HookName };
+  | { readonly t: 'hook'; readonly n: number; readonly hook: HookName }
+  /** Start nothing more; the last but for hooks. Answered by `g`. */
+  | { readonly t: 'drop' };
 
 export interface ChildSettings {
   readonly sourceId: string;
@@ -93,6 +110,8 @@ export type ChildMessage =
   | readonly ['meta']
   | readonly ['invalid', message: string, prop: string | null]
   | readonly ['s', n: number, at: number]
+  /** The answer to `drop`: of what has not started before this record, nothing will be. */
+  | readonly ['g']
   /** Raw: payload. */
   | readonly ['e', n: number, channel: string, id: string | number | null, summary: string | null, ts: number | null]
   /** Raw: the line. */
@@ -100,14 +119,7 @@ export type ChildMessage =
   /** Raw: JSON of the value, nothing when deleted. */
   | readonly ['b', n: number, key: string, deleted: 0 | 1]
   /** Raw: body. */
-  | readonly [
-      'r',
-      n: number,
-      status: number,
-      headers: Readonly<Record<string, string | readonly string[]>>,
-      immediate: 0 | 1,
-      base64: 0 | 1,
-    ]
+  | readonly ['r', n: number, status: number, headers: ReplyHeaders, immediate: 0 | 1, base64: 0 | 1]
   | readonly ['d', n: number, at: number, error: ErrorText | null]
   /** The run called process.exit. */
   | readonly ['x', n: number, exitCode: number];
@@ -125,25 +137,6 @@ export class ProtocolBreach extends Error {
     this.name = 'ProtocolBreach';
   }
 }
-
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
-const HEADER_VALUE = /^[^\u0000-\u0008\u000a-\u001f\u007f]*$/;
-
-export const isHeaderName = (name: string): boolean => HEADER_NAME.test(name);
-export const isHeaderValue = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= TEXT_LIMITS.headerValue && HEADER_VALUE.test(value);
-
-/** Headers of a reply, safe to hand to a HTTP server: no line break in a name or value. */
-export const isReplyHeaders = (value: unknown): value is Readonly<Record<string, string | readonly string[]>> =>
-  typeof value === 'object' &&
-  value !== null &&
-  !Array.isArray(value) &&
-  Object.keys(value).length <= TEXT_LIMITS.headers &&
-  Object.entries(value).every(
-    ([name, text]: [string, unknown]) =>
-      isHeaderName(name) &&
-      (Array.isArray(text) ? text.length <= TEXT_LIMITS.headers && text.every(isHeaderValue) : isHeaderValue(text)),
-  );
 
 export const recordBytes = (jsonBytes: number, rawBytes: number): number => HEADER_BYTES + jsonBytes + rawBytes;
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ProtocolBreach, RUN_LIMITS } from './protocol.js';
 import { RunCollector } from './run-collector.js';
+import { NOTE_BYTES } from './run-size.js';
 import { type HttpReply } from './sandbox.js';
 
 const collector = (onImmediateResponse?: (reply: HttpReply) => void) =>
@@ -10,11 +11,12 @@ const collector = (onImmediateResponse?: (reply: HttpReply) => void) =>
     timeoutMs: 1,
     sentAt: 1,
     beside: false,
-    bytes: 0,
+    eventBytes: 0,
     resolve: () => undefined,
     reject: () => undefined,
     onImmediateResponse,
   });
+const held = { bytes: 0, release: () => undefined };
 const emit = ['e', 1, '', null, null, null] as const;
 const line = ['l', 1, 'console.log', 5] as const;
 
@@ -29,8 +31,9 @@ describe('what a run says', () => {
     run.say(['b', 1, 'key', 1], Buffer.from(''));
     run.say(['b', 1, '__proto__', 0], Buffer.from('{}'));
     run.say(['r', 1, 201, { a: 'b' }, 0, 0], Buffer.from('body'));
-    expect(run.outcome('ok', 20)).toEqual({
+    expect(run.outcome('ok', 20, held)).toEqual({
       status: 'ok',
+      held,
       emits: [
         { payload: '{"ä":1}', channel: 'chan', id: 7, summary: 'sum', ts: 9 },
         { payload: 'null', channel: '' },
@@ -62,7 +65,61 @@ describe('what a run says', () => {
     const run = collector();
     const payload = Buffer.from(JSON.stringify('x'.repeat(1024 * 1024 - 2)));
     for (let i = 0; i < 6; i++) run.say(emit, payload);
-    expect(() => run.say(['r', 1, 200, {}, 0, 0], Buffer.from('x'))).toThrow('bytes of payload');
+    expect(() => run.say(['r', 1, 200, {}, 0, 0], Buffer.alloc(NOTE_BYTES + 1))).toThrow('bytes of payload');
+  });
+
+  it.each([
+    ['ids', (i: number) => ['e', 1, '', `${i} ${'ü'.repeat(4_000)}`, null, null] as const, '1'],
+    ['summaries', () => ['e', 1, '', null, 'x'.repeat(16_000), null] as const, '1'],
+    ['channel names', () => ['e', 1, '\u{1F600}'.repeat(500), null, null, null] as const, '1'],
+  ])('counts %s in UTF-8 bytes towards the same 6 MB', (_what, message, payload) => {
+    const run = collector();
+    let said = 0;
+    const flood = () => {
+      for (; said < RUN_LIMITS.emits; said++) run.say(message(said), Buffer.from(payload));
+    };
+    expect(flood).toThrow('bytes of payload');
+    expect(run.heldBytes).toBeLessThan(RUN_LIMITS.payloadBytes + 32_000 + said * 256);
+    // The control: as many emits without them are fine.
+    const plain = collector();
+    for (let i = 0; i < said; i++) plain.say(emit, Buffer.from(payload));
+    expect(plain.emits).toHaveLength(said);
+  });
+
+  it('counts log lines and the headers of a reply towards them too', () => {
+    const payload = Buffer.from(JSON.stringify('x'.repeat(RUN_LIMITS.payloadBytes - 2)));
+    const lines = collector();
+    lines.say(emit, payload);
+    expect(() => lines.say(line, Buffer.alloc(NOTE_BYTES, 97))).toThrow('bytes of payload');
+    const reply = collector();
+    reply.say(emit, payload);
+    expect(() => reply.say(['r', 1, 200, { a: 'b'.repeat(NOTE_BYTES) }, 0, 0], Buffer.from(''))).toThrow(
+      'bytes of payload',
+    );
+  });
+
+  it('breaks the protocol with one channel too many, the default channel not counted', () => {
+    const run = collector();
+    run.say(emit, Buffer.from('1'));
+    for (let i = 0; i < 2 * RUN_LIMITS.channels; i++)
+      run.say(['e', 1, `c${i % RUN_LIMITS.channels}`, null, null, null], Buffer.from('1'));
+    expect(() => run.say(['e', 1, 'one more', null, null, null], Buffer.from('1'))).toThrow('channels in one run');
+  });
+
+  it('breaks the protocol with bytes that are no UTF-8, which would grow threefold as they are read', () => {
+    const broken = Buffer.from([34, 0xff, 0xff, 34]);
+    for (const message of [emit, line, ['b', 1, 'k', 0], ['r', 1, 200, {}, 0, 0]] as const)
+      expect(() => collector().say(message, broken)).toThrow('no UTF-8');
+  });
+
+  it('breaks the protocol with records that are large only on their way', () => {
+    const run = collector();
+    const flood = () => {
+      for (let i = 0; i < 1_000; i++) run.countRecord(100_000);
+    };
+    expect(flood).toThrow('records of more than');
+    run.exits();
+    expect(() => run.exits()).toThrow('a second exit');
   });
 
   it('breaks the protocol with too many lines, or bytes of them', () => {

@@ -1,9 +1,12 @@
 import { type InvocationHeaders, type InvocationKind } from '../stream-log/envelopes.js';
 import { type LogRecord, type StoredRecord } from '../stream-log/stream-log.js';
+import { dictionary } from '../kernel/dictionary.js';
+import { DbDraft } from './db-draft.js';
 import { type DedupeStrategy } from './dedupe.js';
 import { type EventIds } from './emit-ids.js';
 import { type LaneTracker } from './lane-tracker.js';
 import { type DedupeCache, type RunCommit, type SourceState } from './run-journal.js';
+import { userError } from './process-end.js';
 import { type RunnerMetrics } from './runner-ports.js';
 import { type RunOutcome } from './sandbox.js';
 import { type Execution, settleRun } from './settle-run.js';
@@ -22,6 +25,9 @@ export interface Invocation {
   /** True once the lane that it came from is no longer this process's. */
   readonly revoked: () => boolean;
 }
+
+/** Invocations that another process, or a new start in this one, is to run: in lane order. */
+export type OnConflict = (unfinished: readonly Invocation[]) => void;
 
 export interface Finished {
   readonly execution: Execution;
@@ -43,22 +49,34 @@ export interface CommitContext {
   readonly metrics: RunnerMetrics;
 }
 
+export interface BuiltCommit {
+  readonly commit: RunCommit;
+  readonly next: SourceState;
+  /** A run went beyond what `$.service.db` may hold: its process goes by other limits, or has another content. */
+  readonly refused: boolean;
+}
+
 /** Everything that these executions leave, as one commit, and the state after it. */
 export const buildCommit = (
   batch: readonly Finished[],
   { sourceId, topic, strategy, state, tracker, eventIds, metrics }: CommitContext,
-): { commit: RunCommit; next: SourceState } => {
-  const caches: Record<string, DedupeCache> = { ...state.dedupe };
-  const changed: Record<string, DedupeCache> = {};
-  const dbChanges: Record<string, string | null> = {};
+): BuiltCommit => {
+  let caches = state.dedupe;
+  const changed = dictionary<DedupeCache | null>();
+  const dbChanges = dictionary<string | null>();
+  const db = new DbDraft(state.db);
+  let refused = false;
   const records: LogRecord[] = [];
   const inbox: string[] = [];
-  for (const { execution, outcome, invocation } of batch) {
+  for (const { execution, outcome: left, invocation } of batch) {
     if (invocation) tracker.finish(invocation.record.offset);
     if (invocation && REPEATABLE.has(invocation.headers.kind)) inbox.push(invocation.headers.id);
-    if (!outcome) continue;
+    if (!left) continue;
+    const fault = db.apply(left.dbChanges);
+    const outcome = fault === undefined ? left : withoutDb(left, fault);
+    refused ||= fault !== undefined;
     const settled = settleRun(execution, outcome, { topic, strategy, caches, eventIds });
-    Object.assign(caches, settled.dedupe);
+    caches = settled.caches;
     Object.assign(changed, settled.dedupe);
     Object.assign(dbChanges, outcome.dbChanges);
     records.push(...settled.records);
@@ -70,20 +88,15 @@ export const buildCommit = (
   const expectedVersion = state.version;
   return {
     commit: { sourceId, expectedVersion, progress, dedupe: changed, dbChanges, lastEventId, inbox, records },
-    next: { version: expectedVersion + 1, progress, dedupe: caches, db: withChanges(state.db, dbChanges), lastEventId },
+    next: { version: expectedVersion + 1, progress, dedupe: caches, db: db.result(), lastEventId },
+    refused,
   };
 };
 
-const withChanges = (
-  db: Readonly<Record<string, string>>,
-  changes: Readonly<Record<string, string | null>>,
-): Readonly<Record<string, string>> => {
-  const entries = Object.entries(changes);
-  if (entries.length === 0) return db;
-  const next = { ...db };
-  for (const [key, value] of entries) {
-    if (value === null) delete next[key];
-    else next[key] = value;
-  }
-  return next;
-};
+/** Its db changes are refused, and that is its error; what it emitted and logged stays. */
+const withoutDb = (outcome: RunOutcome, fault: string): RunOutcome => ({
+  ...outcome,
+  status: outcome.status === 'ok' ? 'threw' : outcome.status,
+  error: userError('DbLimitExceeded', `the changes of this run to $.service.db are refused: ${fault}`),
+  dbChanges: {},
+});

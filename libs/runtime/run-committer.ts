@@ -6,6 +6,10 @@ import { type RunCommit, type SourceState, StateConflict } from './run-journal.j
 import { type SourceRunnerDependencies } from './runner-ports.js';
 
 const COMMIT_BATCH = 256;
+/** Of outcomes in one commit, unless a single one is larger: each commit is copied on its way to the store. */
+const COMMIT_BYTES = 8 * 1024 * 1024;
+/** The same of emits: putting a commit together is one turn of the event loop, in which nobody else has theirs. */
+const COMMIT_EMITS = 256;
 const RETRY_MS = [100, 300, 1_000, 3_000, 10_000];
 
 export interface RunCommitterOptions {
@@ -16,9 +20,16 @@ export interface RunCommitterOptions {
   readonly strategy: () => DedupeStrategy | null;
   /** Nothing is left to be committed for now. */
   readonly onIdle: () => void;
+  /** Changes of a run to `$.service.db` were refused. */
+  readonly onRefused: () => void;
   /** Another process has committed: nothing of this one will be. */
   readonly onConflict: (error: StateConflict) => void;
 }
+
+const drop = ({ outcome, abandoned }: Finished, reason: Error): void => {
+  outcome?.held?.release();
+  abandoned?.(reason);
+};
 
 /** Commits what has ended of one source, in the order in which it ended, as many as there are in one write. */
 export class RunCommitter {
@@ -42,7 +53,7 @@ export class RunCommitter {
   }
 
   push(finished: Finished): void {
-    if (this.abandonedFor) return finished.abandoned?.(this.abandonedFor);
+    if (this.abandonedFor) return drop(finished, this.abandonedFor);
     this.finished.push(finished);
     this.commit();
   }
@@ -50,7 +61,7 @@ export class RunCommitter {
   /** Commits nothing more (what is being written at the moment may still come to be). Idempotent. */
   abandon(reason: Error): void {
     this.abandonedFor ??= reason;
-    for (const { abandoned } of this.finished.splice(0)) abandoned?.(reason);
+    for (const finished of this.finished.splice(0)) drop(finished, reason);
   }
 
   /** All that is there at once, while more of it ends meanwhile. */
@@ -72,8 +83,8 @@ export class RunCommitter {
     // One turn of the event loop gathers the outcomes that came in one frame.
     await new Promise<void>((resolve) => setImmediate(resolve));
     while (this.finished.length > 0) {
-      const batch = this.finished.slice(0, COMMIT_BATCH);
-      const { commit, next } = buildCommit(batch, {
+      const batch = this.nextBatch();
+      const { commit, next, refused } = buildCommit(batch, {
         ...{ sourceId, tracker, state: this.state, eventIds: this.eventIds, metrics: deps.metrics },
         topic: deps.topics.emits(sourceId),
         strategy: strategy(),
@@ -81,8 +92,25 @@ export class RunCommitter {
       if (!(await this.write(commit)) || this.abandonedFor) return;
       this.state = next;
       this.finished.splice(0, batch.length);
-      for (const { committed } of batch) committed();
+      for (const { outcome, committed } of batch) {
+        outcome?.held?.release();
+        committed();
+      }
+      if (refused) this.options.onRefused();
     }
+  }
+
+  private nextBatch(): readonly Finished[] {
+    let bytes = 0;
+    let emits = 0;
+    let count = 0;
+    for (const { outcome } of this.finished) {
+      bytes += outcome?.held?.bytes ?? 0;
+      emits += outcome?.emits.length ?? 0;
+      if (count > 0 && (count >= COMMIT_BATCH || bytes > COMMIT_BYTES || emits > COMMIT_EMITS)) break;
+      count++;
+    }
+    return this.finished.slice(0, count);
   }
 
   /** Writes until it is durable: a store that cannot write now is waited for, and nothing is acknowledged meanwhile. */

@@ -28,8 +28,8 @@ export interface RunCommit {
   readonly sourceId: string;
   readonly expectedVersion: number;
   readonly progress: LaneProgress;
-  /** Channels whose cache changed. */
-  readonly dedupe: Readonly<Record<string, DedupeCache>>;
+  /** Channels whose cache changed; null for one that is forgotten. */
+  readonly dedupe: Readonly<Record<string, DedupeCache | null>>;
   readonly dbChanges: Readonly<Record<string, string | null>>;
   readonly lastEventId: string;
   /** Invocations from the router or a timer in this commit, remembered so that a repeat of them is not run again. */

@@ -5,6 +5,7 @@ import { type Position } from '../kernel/events.js';
 import { type SourceDefinition } from '../sources/published.js';
 import { type StreamLog } from '../stream-log/stream-log.js';
 import { type TopicPolicy } from '../stream-log/topics.js';
+import { type HostDeaths } from './host-deaths.js';
 import { type RunJournal } from './run-journal.js';
 import { type BoundProp, type HttpReply, type RunOutcome, type Sandbox, type SandboxSpec } from './sandbox.js';
 
@@ -32,7 +33,7 @@ export interface Sandboxes {
    * The source's live process, started with `spec` when there is none. Rejects when it cannot be started; with a
    * UserError as `cause` when the author's bundle is at fault.
    */
-  acquire(sourceId: string, spec: () => Promise<SandboxSpec>): Promise<Sandbox>;
+  acquire(sourceId: string, workspaceId: string, spec: () => Promise<SandboxSpec>): Promise<Sandbox>;
   /** Ends the source's process. Idempotent. */
   drop(sourceId: string): Promise<void>;
 }
@@ -78,6 +79,11 @@ export interface RunnerSettings {
 }
 
 export interface RunnerDependencies {
+  /**
+   * True while the source must start nothing more: there is no room for what it would emit, or too much of it waits to
+   * be routed. Its invocations wait.
+   */
+  readonly isPaused?: (sourceId: string) => boolean;
   readonly log: StreamLog;
   readonly topics: TopicPolicy;
   readonly journal: RunJournal;
@@ -88,6 +94,7 @@ export interface RunnerDependencies {
   readonly binder: PropBinder;
   readonly replies: Replies;
   readonly settings: RunnerSettings;
+  readonly hostDeaths: HostDeaths;
   readonly clock: Clock;
   readonly metrics: RunnerMetrics;
   readonly logger: RunnerLogger;

@@ -38,6 +38,21 @@ describe('runners of one installation', () => {
     expect(world.journal.states.get('dc_2')?.version).toBe(2);
   });
 
+  it('run nothing of a paused source, lose nothing of it, and go on when it may; others are not held', async () => {
+    await world.source('dc_1');
+    await world.source('dc_2');
+    let paused = true;
+    const isPaused = (sourceId: string): boolean => paused && sourceId === 'dc_1';
+    const { sandboxes } = await world.process({ auto, isPaused });
+    await world.invoke('dc_1', ['a', 'b']);
+    await world.invoke('dc_2', ['c']);
+    await until(() => world.open('dc_2') === 0);
+    expect([sandboxes.runs(), world.open('dc_1')]).toEqual([['c'], 2]);
+    paused = false;
+    await until(() => world.open('dc_1') === 0);
+    expect(sandboxes.runs()).toEqual(['c', 'a', 'b']);
+  });
+
   it('load a source anew when its lane comes back', async () => {
     await world.source('dc_1');
     await world.source('dc_2');

@@ -10,6 +10,11 @@ import { type RunnerDependencies } from './runner-ports.js';
 export interface Runner extends HookRunner {
   /** Invocations accepted and not yet done. */
   backlog(): number;
+  unreadBytesOf(lane: string): number;
+  /** Of one source; 0 where sources share their lanes. */
+  waitingFor(sourceId: string): number;
+  /** A line for the source's `$logs` that no run wrote; nothing where the source is not loaded. */
+  note(sourceId: string, text: string): Promise<void>;
   /** The source is gone: its process is ended, its state in memory forgotten. */
   forget(sourceId: string): Promise<void>;
   /** Starts nothing more; waits for what runs, at most `withinMs` (default: as long as it takes). What is left comes again. */
@@ -46,6 +51,9 @@ export const startRunner = async (deps: RunnerDependencies): Promise<Runner> => 
 
   return {
     backlog: () => consumer.backlog(),
+    unreadBytesOf: (lane) => consumer.unreadBytesOf(lane),
+    waitingFor: (sourceId) =>
+      deps.topics.ownedBy(sourceId).length > 0 ? consumer.backlogOf(deps.topics.invocations(sourceId)) : 0,
 
     async runHook({ sourceId, workspaceId, definition, hook }): Promise<HookOutcome> {
       const runner = await sources.open(sourceId);
@@ -56,6 +64,10 @@ export const startRunner = async (deps: RunnerDependencies): Promise<Runner> => 
 
     async settled(sourceId): Promise<void> {
       (await sources.loaded(sourceId))?.settled();
+    },
+
+    async note(sourceId, text): Promise<void> {
+      (await sources.loaded(sourceId))?.note(newId('inv', deps.clock.now()), text);
     },
 
     async forget(sourceId): Promise<void> {

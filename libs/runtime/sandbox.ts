@@ -58,6 +58,13 @@ export interface UserError {
   readonly code: string;
 }
 
+/** What the outcome of a run takes of the memory that all runs share (docs/adr/0016). */
+export interface HeldMemory {
+  readonly bytes: number;
+  /** Gives it back: the outcome is committed, or will not be. Idempotent. */
+  release(): void;
+}
+
 /** The end of one execution. What was said before a failure is kept: emits, logs and db changes come with every status. */
 export interface RunOutcome {
   /** `killed`: the process ended during it (timeout, memory, exit, protocol breach). It took nothing else with it. */
@@ -71,6 +78,8 @@ export interface RunOutcome {
   readonly response?: HttpReply;
   readonly startedAt: number;
   readonly endedAt: number;
+  /** Absent for an outcome that no process made. */
+  readonly held?: HeldMemory;
 }
 
 export interface RunRequest {
@@ -92,8 +101,15 @@ export interface Sandbox {
   run(request: RunRequest): Promise<RunOutcome>;
   /** Hooks run beside invocations, one at a time. */
   hook(hook: HookName, timeoutMs: number): Promise<RunOutcome>;
+  /**
+   * Gives back what has not started: it rejects with SandboxGone, and so does what is asked from now on. What has
+   * started goes on, and hooks are run. Idempotent.
+   */
+  drain(): void;
   /** True until the process ended or was stopped. */
   alive(): boolean;
+  /** Processor time that it has used; undefined when that cannot be known. */
+  cpuMs(): number | undefined;
   /** Ends the process (SIGKILL after a grace of 500 ms); what runs resolves as `killed`. Idempotent. */
   stop(): Promise<void>;
 }

@@ -67,7 +67,7 @@ describe('settling a run', () => {
     const emits = Array.from({ length: 30 }, (_, i) => emit(i, { id: 100 - i, ts: 100 - i }));
     const first = settleRun(execution, outcome({ emits }), context({ strategy: 'greatest' }));
     expect(first.emitted).toBe(30);
-    const again = settleRun(execution, outcome({ emits }), context({ strategy: 'greatest', caches: first.dedupe }));
+    const again = settleRun(execution, outcome({ emits }), context({ strategy: 'greatest', caches: first.caches }));
     expect(again.emitted).toBe(0);
   });
 

@@ -1,5 +1,7 @@
 import { type EmitHeaders, ERRORS_CHANNEL, LOGS_CHANNEL } from '../stream-log/envelopes.js';
 import { type LogRecord } from '../stream-log/stream-log.js';
+import { dictionary } from '../kernel/dictionary.js';
+import { channelsToForget, DEDUPE_LIMITS } from './dedupe-memory.js';
 import { dedupe, type DedupeStrategy } from './dedupe.js';
 import { emitIds, type EventIds } from './emit-ids.js';
 import { type DedupeCache } from './run-journal.js';
@@ -23,8 +25,10 @@ export interface Execution {
 export interface SettledRun {
   /** For the emitter's topic, in order. */
   readonly records: readonly LogRecord[];
-  /** Channels whose dedupe cache changed. */
-  readonly dedupe: Readonly<Record<string, DedupeCache>>;
+  /** Channels whose dedupe cache changed; null for one that is forgotten. */
+  readonly dedupe: Readonly<Record<string, DedupeCache | null>>;
+  /** All dedupe caches after the run. */
+  readonly caches: Readonly<Record<string, DedupeCache>>;
   readonly emitted: number;
   readonly duplicates: number;
 }
@@ -60,7 +64,7 @@ export const settleRun = (execution: Execution, outcome: RunOutcome, context: Se
 
   // 1. Emits, oldest first; those without `ts` count as now and keep their order.
   const sorted = execution.emits ? inOrderOfTs(outcome.emits, outcome.endedAt) : [];
-  const { passed, caches, duplicates, warnings } = dedupeByChannel(sorted, context);
+  const { passed, changed, caches, duplicates, warnings } = dedupeByChannel(sorted, context);
   for (const emit of passed) add(emit.channel, emit.payload, optionalHeaders(emit));
   const emitted = records.length;
 
@@ -79,17 +83,23 @@ export const settleRun = (execution: Execution, outcome: RunOutcome, context: Se
     add(LOGS_CHANNEL, JSON.stringify({ k: 'error', ts: outcome.endedAt, err: { name, message, stack } }));
     add(ERRORS_CHANNEL, errorEvent(execution, outcome.error, outcome.endedAt));
   }
-  return { records, dedupe: caches, emitted, duplicates };
+  return { records, dedupe: changed, caches, emitted, duplicates };
 };
 
 const inOrderOfTs = (emits: readonly EmitCall[], now: number): readonly EmitCall[] =>
   emits.some((emit) => emit.ts !== undefined) ? [...emits].sort((a, b) => (a.ts ?? now) - (b.ts ?? now)) : emits;
 
-const dedupeByChannel = (
-  emits: readonly EmitCall[],
-  { strategy, caches }: SettleContext,
-): { passed: readonly EmitCall[]; caches: Record<string, DedupeCache>; duplicates: number; warnings: string[] } => {
-  if (strategy === null || emits.length === 0) return { passed: emits, caches: {}, duplicates: 0, warnings: [] };
+interface Deduped {
+  readonly passed: readonly EmitCall[];
+  readonly changed: Readonly<Record<string, DedupeCache | null>>;
+  readonly caches: Readonly<Record<string, DedupeCache>>;
+  readonly duplicates: number;
+  readonly warnings: readonly string[];
+}
+
+const dedupeByChannel = (emits: readonly EmitCall[], { strategy, caches }: SettleContext): Deduped => {
+  if (strategy === null || emits.length === 0)
+    return { passed: emits, changed: {}, caches, duplicates: 0, warnings: [] };
   const channels = new Map<string, EmitCall[]>();
   for (const emit of emits) {
     const list = channels.get(emit.channel);
@@ -97,17 +107,32 @@ const dedupeByChannel = (
     else channels.set(emit.channel, [emit]);
   }
   const kept = new Set<EmitCall>();
-  const changed: Record<string, DedupeCache> = {};
+  const changed = dictionary<DedupeCache | null>();
+  const after = dictionary(caches);
   const warnings: string[] = [];
   let duplicates = 0;
   for (const [channel, list] of channels) {
-    const result = dedupe(strategy, caches[channel], list);
+    const result = dedupe(strategy, after[channel], list);
     for (const emit of result.passed) kept.add(emit);
-    if (result.cache) changed[channel] = result.cache;
+    if (result.cache) {
+      // What was learned last comes last, and is forgotten last.
+      delete after[channel];
+      after[channel] = result.cache;
+      changed[channel] = result.cache;
+    }
     duplicates += result.duplicates;
     warnings.push(...result.warnings);
   }
-  return { passed: emits.filter((emit) => kept.has(emit)), caches: changed, duplicates, warnings };
+  const forgotten = channelsToForget(after);
+  for (const channel of forgotten) {
+    delete after[channel];
+    changed[channel] = null;
+  }
+  if (forgotten.length > 0)
+    warnings.push(
+      `the ids of ${forgotten.length} channel(s) were forgotten: a source remembers ${DEDUPE_LIMITS.channels} channels, and ${DEDUPE_LIMITS.bytes} bytes, at most`,
+    );
+  return { passed: emits.filter((emit) => kept.has(emit)), changed, caches: after, duplicates, warnings };
 };
 
 const optionalHeaders = (emit: EmitCall): Record<string, string> => ({
@@ -131,3 +156,9 @@ const errorEvent = (execution: Execution, error: UserError, at: number): string 
   const detail = { code, name, message, ts: new Date(at).toISOString(), stack };
   return `{"original_event":${execution.event},"original_context":${JSON.stringify(context)},"error":${JSON.stringify(detail)}}`;
 };
+
+/** Of an execution that is nothing but a line for `$logs`. */
+export const loggedOutcome = (msg: string, now: number): RunOutcome => ({
+  ...{ status: 'ok', emits: [], dbChanges: {}, startedAt: now, endedAt: now },
+  logs: [{ k: 'console.error', ts: now, msg }],
+});

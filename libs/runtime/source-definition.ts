@@ -1,4 +1,5 @@
 import { type SourceDefinition } from '../sources/published.js';
+import { userError } from './process-end.js';
 import { type RunOutcome, type UserError } from './sandbox.js';
 
 const fingerprints = new WeakMap<SourceDefinition, string>();
@@ -21,8 +22,21 @@ export const userErrorOf = (error: unknown): UserError | undefined => {
 };
 
 /** A bundle that cannot be loaded fails each run of it. */
-export const failedToLoad = (error: UserError, now: number): RunOutcome => ({
-  status: 'threw',
+export const failedToLoad = (error: UserError, now: number): RunOutcome => nothingButError('threw', error, now);
+
+/** A run that has ended its host each time is not run again. */
+export const hostEnded = (deaths: number, now: number): RunOutcome =>
+  nothingButError(
+    'killed',
+    userError(
+      'HostEnded',
+      `the server process was ended ${deaths} times during this run, the last times while nothing else ran: it is not run again`,
+    ),
+    now,
+  );
+
+const nothingButError = (status: RunOutcome['status'], error: UserError, now: number): RunOutcome => ({
+  status,
   error,
   emits: [],
   logs: [],

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { type HostDeaths, NO_HOST_DEATHS } from './host-deaths.js';
 import { type RunOutcome } from './sandbox.js';
+import { SourceRunner } from './source-runner.js';
 import { ok } from './testing/fake-sandbox.js';
 import { definition, sourceWorld, until } from './testing/source-world.js';
 
@@ -47,6 +49,34 @@ describe('source runner', () => {
     await until(() => t.sandboxes[1]?.started.length === 3);
     expect(t.sandboxes[1]?.started).toEqual(['inv_1', 'inv_2', 'inv_3']);
     expect(t.sandboxes[1]?.spec.db).toEqual({ count: '1' });
+  });
+
+  it('runs what a drained process gave back in order, by a new process once what went on is committed', async () => {
+    const t = sourceWorld();
+    t.world.definition = definition({ dbProps: ['db'] });
+    const runner = await t.load();
+    await runner.accept([0, 1, 2, 3].map((offset) => t.invocation(offset)));
+    await until(() => t.sandboxes[0]?.started.length === 4);
+    t.sandboxes[0]?.drain();
+    for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+    expect(t.sandboxes).toHaveLength(1);
+    t.sandboxes[0]?.end('inv_0', ok({ dbChanges: { count: '1' } }));
+    await until(() => t.sandboxes[1]?.started.length === 3);
+    expect(t.sandboxes[1]?.started).toEqual(['inv_1', 'inv_2', 'inv_3']);
+    expect(t.sandboxes[1]?.spec.db).toEqual({ count: '1' });
+  });
+
+  it('waits for nothing but what has started when it closes, and leaves the rest in the log', async () => {
+    const t = sourceWorld();
+    t.world.definition = definition({ dbProps: ['db'] });
+    const runner = await t.load();
+    await runner.accept([0, 1, 2].map((offset) => t.invocation(offset)));
+    await until(() => t.sandboxes[0]?.started.length === 3);
+    const closed = runner.close();
+    t.sandboxes[0]?.end('inv_0');
+    await closed;
+    expect(t.acked).toEqual([0]);
+    expect(t.sandboxes).toHaveLength(1);
   });
 
   it('waits for a store that cannot write, acknowledges nothing meanwhile, and loses nothing', async () => {
@@ -220,5 +250,143 @@ describe('source runner', () => {
     expect(t.sandboxes[0]?.alive()).toBe(false);
     expect(t.acked).toEqual([]);
     expect(t.journal.commits).toEqual([]);
+  });
+
+  it('gives back what an outcome holds once it is committed, also when it never will be', async () => {
+    const t = sourceWorld();
+    const released: string[] = [];
+    const holding = (id: string, bytes: number): RunOutcome =>
+      ok({ held: { bytes, release: () => void released.push(id) } });
+    const runner = await t.load();
+    await runner.accept([0, 1, 2].map((offset) => t.invocation(offset)));
+    await until(() => t.sandboxes[0]?.started.length === 3);
+    let commit = (): void => undefined;
+    t.journal.held = new Promise((resolve) => (commit = resolve));
+    t.sandboxes[0]?.end('inv_0', holding('inv_0', 1));
+    await until(() => t.journal.waiting === 1);
+    expect(released).toEqual([]);
+    commit();
+    await until(() => released.length === 1);
+    t.journal.held = new Promise(() => undefined);
+    t.sandboxes[0]?.end('inv_1', holding('inv_1', 1));
+    await until(() => t.journal.waiting === 1);
+    await runner.close(1);
+    expect(released).toEqual(['inv_0', 'inv_1']);
+  });
+
+  it('commits outcomes that hold much one by one, and small ones together', async () => {
+    const t = sourceWorld();
+    const runner = await t.load();
+    await runner.accept(Array.from({ length: 24 }, (_, offset) => t.invocation(offset)));
+    await until(() => t.sandboxes[0]?.started.length === 24);
+    const held = (bytes: number) => ok({ held: { bytes, release: () => undefined } });
+    for (let n = 0; n < 12; n++) t.sandboxes[0]?.end(`inv_${n}`, held(1_000));
+    await until(() => t.acked.length === 12);
+    const small = t.journal.commits.length;
+    for (let n = 12; n < 24; n++) t.sandboxes[0]?.end(`inv_${n}`, held(6_000_000));
+    await until(() => t.acked.length === 24);
+    expect(small).toBeLessThan(12);
+    expect(t.journal.commits.length - small).toBe(12);
+  });
+
+  it('refuses db changes above the limits of a source, says so on $errors, and starts a new process', async () => {
+    const t = sourceWorld();
+    t.world.definition = definition({ dbProps: ['db'] });
+    const runner = await t.load();
+    await runner.accept([t.invocation(0)]);
+    await until(() => t.sandboxes[0]?.started.length === 1);
+    const dbChanges = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`k${n}`, 'x'.repeat(60_000)]));
+    t.sandboxes[0]?.end('inv_0', ok({ dbChanges, emits: [{ payload: '"said"', channel: '' }] }));
+    await until(() => t.acked.length === 1);
+    expect(t.journal.states.get('dc_1')?.db).toEqual({});
+    const [said, , error] = t.journal.records;
+    expect(said?.value).toBe('"said"');
+    expect(error?.headers['channel']).toBe('$errors');
+    expect(error?.value).toContain('DbLimitExceeded');
+    await until(() => t.sandboxes[0]?.alive() === false);
+    await runner.accept([t.invocation(1)]);
+    await until(() => t.sandboxes[1]?.started.length === 1);
+    expect(t.sandboxes[1]?.spec.db).toEqual({});
+  });
+
+  it('keeps secrets and endpoint keys out of logs, errors and the event in them', async () => {
+    const values = { token: { secretRef: 'ref' } };
+    const endpoints = [{ prop: 'http', key: 'e0123456789abcde', customResponse: false }];
+    const t = sourceWorld({
+      auto: () =>
+        ok({
+          status: 'threw',
+          emits: [{ payload: '"hunter22"', channel: '' }],
+          logs: [{ k: 'console.log', ts: 1, msg: 'with hunter22 at /h/e0123456789abcde' }],
+          error: { name: 'Error', message: 'no hunter22', stack: 'hunter22', code: 'Error' },
+        }),
+    });
+    t.world.definition = definition({ values, endpoints });
+    const runner = await SourceRunner.load(
+      'dc_1',
+      { ...t.deps, binder: { bind: async () => ({ token: { kind: 'value', value: 'hunter22' } }) } },
+      () => undefined,
+    );
+    await runner.accept([t.invocation(0, {}, '{"url":"http://x/h/e0123456789abcde","n":1}')]);
+    await until(() => t.acked.length === 1);
+    const [emitted, ...said] = t.journal.records.map(({ value }) => value);
+    expect(emitted).toBe('"hunter22"');
+    expect(said).toHaveLength(3);
+    for (const text of said) {
+      expect(text).toContain('********');
+      expect(text).not.toMatch(/hunter22|e0123456789abcde/);
+    }
+  });
+
+  it('runs a suspect of having ended the host alone, in its place in the lane', async () => {
+    const t = sourceWorld();
+    const suspects = new Set(['inv_1']);
+    const turns: string[] = [];
+    let release = (): void => undefined;
+    let soloist: Promise<void> | undefined;
+    const hostDeaths: HostDeaths = {
+      ...NO_HOST_DEATHS,
+      isSuspect: (id) => suspects.has(id),
+      begin: (ids) => void turns.push(...ids),
+      blocked: () => soloist,
+      alone: async (id) => {
+        turns.push(`alone ${id}`);
+        soloist = new Promise((resolve) => (release = resolve));
+        return 'run';
+      },
+      end: (id) => {
+        if (!suspects.delete(id)) return;
+        soloist = undefined;
+        release();
+      },
+    };
+    const runner = await SourceRunner.load('dc_1', { ...t.deps, hostDeaths }, () => undefined);
+    await runner.accept([0, 1, 2].map((offset) => t.invocation(offset)));
+    await until(() => t.sandboxes[0]?.started.length === 2);
+    expect([turns, t.sandboxes[0]?.started]).toEqual([
+      ['inv_0', 'alone inv_1'],
+      ['inv_0', 'inv_1'],
+    ]);
+    t.sandboxes[0]?.end('inv_1');
+    await until(() => t.sandboxes[0]?.started.length === 3);
+    expect(turns).toEqual(['inv_0', 'alone inv_1', 'inv_2']);
+  });
+
+  it('gives up a run that has ended the host each time: as its error, with the runs around it done', async () => {
+    const t = sourceWorld({ auto: () => ok() });
+    const hostDeaths: HostDeaths = {
+      ...NO_HOST_DEATHS,
+      isSuspect: (id) => id === 'inv_1',
+      deathsOf: () => 5,
+      alone: () => Promise.resolve('give up'),
+    };
+    const runner = await SourceRunner.load('dc_1', { ...t.deps, hostDeaths }, () => undefined);
+    await runner.accept([0, 1, 2].map((offset) => t.invocation(offset)));
+    await until(() => t.acked.length === 3);
+    expect(t.sandboxes[0]?.started).toEqual(['inv_0', 'inv_2']);
+    const errors = t.journal.records.filter(({ headers }) => headers['channel'] === '$errors');
+    expect(errors.map(({ value }) => JSON.parse(value) as unknown)).toMatchObject([
+      { original_event: { n: 1 }, error: { code: 'HostEnded', message: expect.stringContaining('5 times') } },
+    ]);
   });
 });

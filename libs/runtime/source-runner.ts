@@ -1,33 +1,25 @@
 import { atMost } from '../kernel/at-most.js';
 import { type SourceDefinition } from '../sources/published.js';
 import { DefinitionOverride } from './definition-override.js';
+import { type HookCall } from './hook-call.js';
 import { type HookRequest } from './hook-invocation.js';
 import { HookTurns } from './hook-turns.js';
 import { InHand } from './in-hand.js';
 import { LaneTracker } from './lane-tracker.js';
-import { type Invocation, REPEATABLE } from './run-commit.js';
+import { type Invocation, type OnConflict, REPEATABLE } from './run-commit.js';
 import { RunCommitter } from './run-committer.js';
 import { type SourceState } from './run-journal.js';
 import { type RunnableSource, type SourceRunnerDependencies } from './runner-ports.js';
-import { type HookName, type RunOutcome, type Sandbox, SandboxGone, type SandboxSpec } from './sandbox.js';
-import { failedToLoad, fingerprint, userErrorOf } from './source-definition.js';
-import { type Execution } from './settle-run.js';
+import { type HookName, type RunOutcome, type Sandbox, SandboxGone } from './sandbox.js';
+import { failedToLoad, hostEnded, userErrorOf } from './source-definition.js';
+import { SourcePause } from './source-pause.js';
+import { SourceProcess } from './source-process.js';
+import { type Execution, loggedOutcome } from './settle-run.js';
 import { TickTurns } from './tick-turns.js';
 
 const RETRY_MS = [100, 300, 1_000, 3_000, 10_000];
 /** How long a source that is not known is waited for, each time. */
 const FOLLOW_MS = 10_000;
-
-/** Invocations that another process, or a new start in this one, is to run: in lane order. */
-export type OnConflict = (unfinished: readonly Invocation[]) => void;
-
-interface HookCall {
-  readonly hook: HookName;
-  readonly definition: SourceDefinition;
-  readonly workspaceId: string;
-  readonly executionId: string;
-  readonly timeoutMs: number;
-}
 
 /**
  * One source in this process: its queue, its sandbox, and its state. Invocations start in lane order; what they left
@@ -40,14 +32,17 @@ export class SourceRunner {
   private readonly committer: RunCommitter;
   private readonly hooks: HookTurns;
   private readonly ticks = new TickTurns();
+  private readonly process: SourceProcess;
   private inFlight = 0;
   private pumping = false;
+  private readonly pause = new SourcePause(
+    () => this.deps.isPaused?.(this.sourceId) ?? false,
+    () => this.pump(),
+  );
   private closed = false;
   private abandoned: Error | undefined;
   private attempts = 0;
   private readonly override = new DefinitionOverride();
-  private boundTo: string | undefined;
-  private switching: Promise<unknown> = Promise.resolve();
   private quiet: (() => void)[] = [];
 
   private constructor(
@@ -62,11 +57,22 @@ export class SourceRunner {
       strategy: () =>
         (this.override.current(deps.clock.now()) ?? deps.sources.find(sourceId)?.definition)?.dedupe ?? null,
       onIdle: () => this.settleQuiet(),
+      onRefused: () => {
+        // It is started again with what was committed.
+        deps.sandboxes.drop(sourceId).catch((error: unknown) => this.failed(error, 'sandbox.drop_failed'));
+      },
       onConflict: (error) => {
         const unfinished = this.inHand.clear();
         this.abandon(error);
         onConflict(unfinished);
       },
+    });
+    this.process = new SourceProcess({
+      sourceId,
+      deps,
+      db: () => this.committer.db,
+      untilQuiet: () => this.untilQuiet(),
+      abandoned: () => this.abandoned,
     });
     this.hooks = new HookTurns(sourceId, deps, {
       performHook: (invocation, request, timeoutMs) => this.performHook(invocation, request, timeoutMs),
@@ -117,6 +123,15 @@ export class SourceRunner {
     return this.perform({ hook, definition, workspaceId, executionId, timeoutMs }, undefined);
   }
 
+  /** A line for its `$logs` that no run wrote. */
+  note(executionId: string, msg: string): void {
+    const source = this.deps.sources.find(this.sourceId);
+    if (!source || this.closed) return;
+    const outcome = loggedOutcome(msg, this.deps.clock.now());
+    const execution = this.executionOf(executionId, source.definition, source.workspaceId);
+    this.committer.push({ execution, outcome, invocation: undefined, committed: () => undefined });
+  }
+
   /** The event log's definition is in force again. */
   settled(): void {
     this.override.end();
@@ -130,6 +145,7 @@ export class SourceRunner {
   async close(withinMs?: number): Promise<void> {
     this.closed = true;
     this.queue.length = 0;
+    this.process.drain();
     const quiet = this.hooks.ended().then(() => this.untilQuiet());
     await (withinMs === undefined ? quiet : atMost(withinMs, quiet));
     this.abandon(new Error(`source ${this.sourceId} was let go by this process`));
@@ -181,19 +197,21 @@ export class SourceRunner {
 
   /** Hands queued invocations to the sandbox, in order, as long as the window allows. */
   private pump(): void {
-    if (this.pumping) return;
+    if (this.pumping || this.closed || this.queue.length === 0 || this.pause.holds()) return;
     this.pumping = true;
     void this.pumpQueue().then(
       () => this.pumpAgain(0),
       (error: unknown) => {
         // The platform failed, not the component: again, with a pause that grows; the records stay unacknowledged.
-        if (!this.closed) {
-          this.deps.metrics.platformFailure();
-          this.deps.logger.error({ source: this.sourceId, error: String(error) }, 'run.start_failed');
-        }
+        if (!this.closed) this.failed(error, 'run.start_failed');
         this.pumpAgain(RETRY_MS[Math.min(this.attempts++, RETRY_MS.length - 1)] ?? 0);
       },
     );
+  }
+
+  private failed(error: unknown, message: string): void {
+    this.deps.metrics.platformFailure();
+    this.deps.logger.error({ source: this.sourceId, error: String(error) }, message);
   }
 
   private pumpAgain(pauseMs: number): void {
@@ -213,7 +231,7 @@ export class SourceRunner {
       }
       let sandbox: Sandbox;
       try {
-        sandbox = await this.sandboxFor(source.workspaceId, definition);
+        sandbox = await this.process.sandboxFor(source.workspaceId, definition);
       } catch (error) {
         const userError = userErrorOf(error);
         if (!userError) throw error;
@@ -223,10 +241,35 @@ export class SourceRunner {
         continue;
       }
       this.attempts = 0;
-      while (this.queue.length > 0 && this.inFlight < this.deps.settings.window && sandbox.alive()) {
-        this.start(this.queue.shift() as Invocation, sandbox, definition, source.workspaceId);
-      }
+      await this.startQueued(sandbox, definition, source.workspaceId);
     }
+  }
+
+  /** Hands over as many as may run side by side. A suspect of having ended the host runs alone, in its place in the lane. */
+  private async startQueued(sandbox: Sandbox, definition: SourceDefinition, workspaceId: string): Promise<void> {
+    const { hostDeaths, settings } = this.deps;
+    const isSuspect = (invocation: Invocation | undefined): invocation is Invocation =>
+      invocation !== undefined && hostDeaths.isSuspect(invocation.headers.id);
+    if (isSuspect(this.queue[0])) return this.startAlone(sandbox, definition, workspaceId);
+    const blocked = hostDeaths.blocked();
+    if (blocked) return blocked;
+    const free = sandbox.alive() ? settings.window - this.inFlight : 0;
+    const suspect = this.queue.slice(0, free).findIndex(isSuspect);
+    const batch = this.queue.splice(0, suspect === -1 ? free : suspect);
+    hostDeaths.begin(batch.map(({ headers }) => headers.id));
+    for (const invocation of batch) this.start(invocation, sandbox, definition, workspaceId);
+  }
+
+  private async startAlone(sandbox: Sandbox, definition: SourceDefinition, workspaceId: string): Promise<void> {
+    const { hostDeaths, clock } = this.deps;
+    const invocation = this.queue.shift();
+    if (!invocation) return;
+    const { id } = invocation.headers;
+    const deaths = hostDeaths.deathsOf(id);
+    const verdict = await hostDeaths.alone(id);
+    if (this.closed) return hostDeaths.end(id);
+    if (verdict === 'run') this.start(invocation, sandbox, definition, workspaceId);
+    else this.finish(invocation, definition, workspaceId, hostEnded(deaths, clock.now()));
   }
 
   /** Its lane may be ahead of the event log as this process has followed it: then the log decides what it is. */
@@ -260,25 +303,30 @@ export class SourceRunner {
 
   /** It never started: it keeps its place. */
   private requeue(invocation: Invocation, error: unknown): void {
+    this.deps.hostDeaths.end(invocation.headers.id);
     if (this.closed) return;
     if (!(error instanceof SandboxGone)) {
-      this.deps.logger.error(
-        { source: this.sourceId, invocation: invocation.headers.id, error: String(error) },
-        'run.failed',
-      );
+      const fields = { source: this.sourceId, invocation: invocation.headers.id, error: String(error) };
+      this.deps.logger.error(fields, 'run.failed');
       this.deps.metrics.platformFailure();
     }
     const at = this.queue.findIndex((other) => other.record.offset > invocation.record.offset);
     this.queue.splice(at === -1 ? this.queue.length : at, 0, invocation);
   }
 
-  private finish(invocation: Invocation, definition: SourceDefinition, workspaceId: string, outcome: RunOutcome): void {
-    // It was killed because this process has lost the source, and is run by who has it now.
-    if (this.abandoned) return;
+  private finish(invocation: Invocation, definition: SourceDefinition, workspaceId: string, left: RunOutcome): void {
     const { headers, record } = invocation;
+    const abandoned = (): void => this.deps.hostDeaths.end(headers.id);
+    // It was killed because this process has lost the source, and is run by the process that owns it now.
+    if (this.abandoned) {
+      left.held?.release();
+      return abandoned();
+    }
+    const { mask } = this.process;
+    const outcome = mask.outcome(left);
     const execution: Execution = {
       ...this.executionOf(headers.id, definition, workspaceId),
-      event: record.value,
+      event: outcome.error ? mask.json(record.value) : record.value,
       hops: Number(headers.hops),
     };
     this.deps.metrics.run(outcome.status, workspaceId, outcome.endedAt - outcome.startedAt);
@@ -290,7 +338,7 @@ export class SourceRunner {
       }
       this.done(invocation);
     };
-    this.committer.push({ execution, outcome, invocation, committed });
+    this.committer.push({ execution, outcome, invocation, committed, abandoned });
   }
 
   private finishWithoutRun(invocation: Invocation): void {
@@ -301,6 +349,7 @@ export class SourceRunner {
   }
 
   private done(invocation: Invocation): void {
+    this.deps.hostDeaths.end(invocation.headers.id);
     this.inHand.remove(invocation);
     invocation.ack();
   }
@@ -324,7 +373,7 @@ export class SourceRunner {
     const hookEnded = this.override.begin(definition);
     let outcome: RunOutcome;
     try {
-      outcome = await this.attempt(workspaceId, definition, (sandbox) => sandbox.hook(hook, timeoutMs));
+      outcome = await this.process.hook(workspaceId, definition, hook, timeoutMs);
     } finally {
       hookEnded(this.deps.clock.now());
     }
@@ -334,54 +383,6 @@ export class SourceRunner {
       this.committer.push({ execution, outcome, invocation, committed, abandoned });
     });
     return outcome;
-  }
-
-  /** Runs `work` in a sandbox of this definition, again when the process was gone before it started. */
-  private async attempt(
-    workspaceId: string,
-    definition: SourceDefinition,
-    work: (sandbox: Sandbox) => Promise<RunOutcome>,
-  ): Promise<RunOutcome> {
-    for (let attempt = 0; ; attempt++) {
-      try {
-        return await work(await this.sandboxFor(workspaceId, definition));
-      } catch (error) {
-        const userError = userErrorOf(error);
-        if (userError) return failedToLoad(userError, this.deps.clock.now());
-        if (!(error instanceof SandboxGone) || attempt >= 3) throw error;
-      }
-    }
-  }
-
-  /** A process of another definition is ended first, once what it runs is committed: the db that follows is whole. */
-  private async sandboxFor(workspaceId: string, definition: SourceDefinition): Promise<Sandbox> {
-    const { sandboxes } = this.deps;
-    const wanted = fingerprint(definition);
-    const turn = this.switching.then(async () => {
-      if (this.boundTo !== wanted) {
-        await this.untilQuiet();
-        if (this.abandoned) throw this.abandoned;
-        await sandboxes.drop(this.sourceId);
-        this.boundTo = wanted;
-      }
-      if (this.abandoned) throw this.abandoned;
-      return sandboxes.acquire(this.sourceId, () => this.specFor(workspaceId, definition));
-    });
-    this.switching = turn.catch(() => undefined);
-    return turn;
-  }
-
-  private async specFor(workspaceId: string, definition: SourceDefinition): Promise<SandboxSpec> {
-    await this.untilQuiet();
-    const { binder, blobs, settings } = this.deps;
-    return {
-      sourceId: this.sourceId,
-      workspaceId,
-      bundleFile: await blobs.fileOf(definition.bundleHash),
-      props: await binder.bind(workspaceId, definition),
-      db: this.committer.db,
-      concurrency: definition.dbProps.length > 0 ? 1 : settings.concurrency,
-    };
   }
 
   private untilQuiet(): Promise<void> {

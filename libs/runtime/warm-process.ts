@@ -1,19 +1,21 @@
 import { type Clock } from '../kernel/clock.js';
 import { parseChildMessage } from './child-message.js';
 import { type JailedProcess, type ProcessEnd } from './jail/jailed-process.js';
-import { causeOf, userError, type Cause } from './process-end.js';
+import { overdueOf } from './overdue-run.js';
+import { causeOf, errorOfKilled, type Cause } from './process-end.js';
 import {
   encodeRecord,
   MAX_BATCH,
-  MAX_CHILD_RECORD_BYTES,
   MB,
   ProtocolBreach,
-  RecordParser,
+  recordBytes,
   type ChildMessage,
   type RawRecord,
 } from './protocol.js';
-import { RunCollector } from './run-collector.js';
+import { largestOf, lastStarted, RunCollector } from './run-collector.js';
+import { type MemoryAccount, type RunsMemory } from './runs-memory.js';
 import {
+  type HeldMemory,
   type HookName,
   type RunOutcome,
   type RunRequest,
@@ -21,6 +23,8 @@ import {
   SandboxGone,
   type SandboxSpec,
 } from './sandbox.js';
+import { readSpilled } from './spilled-records.js';
+import { UnsentRuns } from './unsent-runs.js';
 
 const STOP_GRACE_MS = 500;
 /** Invocations that the child holds: two frames, so that it never waits for the host. */
@@ -30,17 +34,18 @@ const MAX_FRAME_BYTES = MB;
 const WINDOW_BYTES = 4 * MB;
 /** `ready`. */
 const HEARD_AT_START = 1;
+/** Beyond the time of the run that may block it, for a process to give back what it has not started. */
+const GIVE_BACK_MS = 1_000;
 
-interface Queued {
-  readonly request: RunRequest;
-  readonly resolve: (outcome: RunOutcome) => void;
-  readonly reject: (reason: Error) => void;
-}
+/** What is used of a JailedProcess. */
+export type SandboxProcess = Pick<
+  JailedProcess,
+  'ended' | 'send' | 'hangUp' | 'kill' | 'pauseReading' | 'resumeReading' | 'cpuMs'
+>;
 
 /** Host side of one warm process: hands out invocations, collects what they say, ends it when one overstays. */
 export class ProcessSandbox implements Sandbox {
-  private queue: Queued[] = [];
-  private queueHead = 0;
+  private readonly unsent = new UnsentRuns();
   private readonly sent = new Map<number, RunCollector>();
   private hooks: Promise<unknown> = Promise.resolve();
   private sentBytes = 0;
@@ -57,21 +62,34 @@ export class ProcessSandbox implements Sandbox {
   private breached = false;
   private stopped = false;
   private isAlive = true;
+  private drains = false;
+  /** By when it must have answered `drop`; undefined while it owes no answer. */
+  private giveBackBy: number | undefined;
   private readonly finished: Promise<void>;
+  private readonly account: MemoryAccount;
+  private pendingBytes = 0;
+  /** When reading was paused; undefined while it is not. */
+  private pausedAt: number | undefined;
 
   constructor(
     private readonly spec: SandboxSpec,
-    private readonly child: JailedProcess,
+    private readonly child: SandboxProcess,
     private readonly memoryMb: number,
     private readonly clock: Clock,
+    memory: RunsMemory,
   ) {
+    this.account = memory.open({
+      pause: () => this.pause(),
+      resume: () => this.resume(),
+      endLargest: () => this.endLargest(),
+    });
     this.finished = child.ended.then((end) => this.close(end));
   }
 
   run(request: RunRequest): Promise<RunOutcome> {
-    if (!this.isAlive) return Promise.reject(this.gone());
+    if (!this.isAlive || this.drains) return Promise.reject(this.gone());
     return new Promise((resolve, reject) => {
-      this.queue.push({ request, resolve, reject });
+      this.unsent.push({ request, resolve, reject });
       this.planDispatch();
     });
   }
@@ -85,8 +103,23 @@ export class ProcessSandbox implements Sandbox {
     return run;
   }
 
+  drain(): void {
+    if (this.drains || !this.isAlive) return;
+    this.drains = true;
+    for (const { reject } of this.unsent.takeAll()) reject(this.gone());
+    const all = [...this.sent.values()];
+    if (all.every((run) => run.started || run.beside)) return;
+    // Not given back before the child says so: it may be starting one just now.
+    this.giveBackBy = this.clock.now() + Math.max(...all.map(({ timeoutMs }) => timeoutMs)) + GIVE_BACK_MS;
+    this.child.send(encodeRecord(this.nextRecord++, { t: 'drop' }));
+  }
+
   alive(): boolean {
     return this.isAlive;
+  }
+
+  cpuMs(): number | undefined {
+    return this.child.cpuMs();
   }
 
   async stop(): Promise<void> {
@@ -104,12 +137,18 @@ export class ProcessSandbox implements Sandbox {
   onRecord(record: RawRecord): void {
     if (record.index !== this.heard >>> 0) throw new ProtocolBreach('a record out of order');
     this.heard++;
-    this.take(parseChildMessage(record), record.raw);
+    this.take(parseChildMessage(record), record);
   }
 
-  onRead(): void {
+  /** @param pendingBytes of a record that has not come whole */
+  onRead(pendingBytes: number): void {
+    if (pendingBytes > 0 && this.sent.size === 0 && this.giveBackBy === undefined)
+      throw new ProtocolBreach('bytes of no run');
     this.lastHeardAt = this.clock.now();
-    if (this.queueHead < this.queue.length) this.dispatch();
+    this.account.hold(pendingBytes - this.pendingBytes);
+    this.pendingBytes = pendingBytes;
+    this.account.settle();
+    this.dispatch();
   }
 
   onBreach(breach: ProtocolBreach): void {
@@ -130,7 +169,7 @@ export class ProcessSandbox implements Sandbox {
           timeoutMs,
           sentAt: this.clock.now(),
           beside: true,
-          bytes: 0,
+          eventBytes: 0,
           resolve,
           reject,
           onImmediateResponse: undefined,
@@ -153,15 +192,12 @@ export class ProcessSandbox implements Sandbox {
   private dispatch(): void {
     while (
       this.isAlive &&
-      this.queueHead < this.queue.length &&
+      this.unsent.size > 0 &&
       this.sent.size < Math.max(WINDOW, this.spec.concurrency) &&
-      this.sentBytes < WINDOW_BYTES
+      this.sentBytes < WINDOW_BYTES &&
+      this.account.mayTake()
     )
       this.sendFrame();
-    if (this.queueHead > 0 && this.queueHead === this.queue.length) {
-      this.queue = [];
-      this.queueHead = 0;
-    }
   }
 
   private sendFrame(): void {
@@ -169,27 +205,23 @@ export class ProcessSandbox implements Sandbox {
     const runs: [number, number][] = [];
     const texts: string[] = [];
     let bytes = 0;
-    while (runs.length < MAX_BATCH && bytes < MAX_FRAME_BYTES && this.queueHead < this.queue.length) {
-      const queued = this.queue[this.queueHead++];
-      if (!queued) break;
-      const { request, resolve, reject } = queued;
+    while (runs.length < MAX_BATCH && bytes < MAX_FRAME_BYTES) {
+      const unsent = this.unsent.shift();
+      if (!unsent) break;
+      const { request, resolve, reject } = unsent;
       const n = this.nextRun++;
       const length = Buffer.byteLength(request.event);
       runs.push([n, length]);
       texts.push(request.event);
       bytes += length;
       this.sentBytes += length;
+      this.account.hold(length);
       this.sent.set(
         n,
         new RunCollector({
-          n,
+          ...{ n, resolve, reject, sentAt: now, beside: false, eventBytes: length },
           invocationId: request.invocationId,
           timeoutMs: request.timeoutMs,
-          sentAt: now,
-          beside: false,
-          bytes: length,
-          resolve,
-          reject,
           onImmediateResponse: request.onImmediateResponse,
         }),
       );
@@ -198,20 +230,46 @@ export class ProcessSandbox implements Sandbox {
     this.watch();
   }
 
-  private take(message: ChildMessage, raw: Buffer): void {
+  private take(message: ChildMessage, { json, raw }: RawRecord): void {
     const tag = message[0];
     if (tag === 'ready' || tag === 'loadfail' || tag === 'meta' || tag === 'invalid')
       throw new ProtocolBreach(`a message of kind "${tag}" after loading`);
+    if (tag === 'g') return this.givenBack();
     const run = this.sent.get(message[1]);
     if (!run) throw new ProtocolBreach(`a message about run ${message[1]}, which is not going on`);
     if (tag === 's') return this.started(run, message[2]);
     if (!run.started) throw new ProtocolBreach(`a message of kind "${tag}" of a run that has not started`);
     if (tag === 'd') return this.done(run, message);
+    run.countRecord(recordBytes(json.length, raw.length));
     if (tag === 'x') {
+      run.exits();
       this.culprit = run;
       return;
     }
-    run.say(message, raw);
+    const before = run.heldBytes;
+    try {
+      run.say(message, raw);
+    } finally {
+      // What breaks a limit was counted by the run, which gives back all that it counted.
+      this.account.hold(run.heldBytes - before);
+    }
+  }
+
+  /** Records come in order: what was not said to have started before this one will not be. */
+  private givenBack(): void {
+    if (this.giveBackBy === undefined) throw new ProtocolBreach('runs given back that were not asked for');
+    this.giveBackBy = undefined;
+    for (const run of this.sent.values()) {
+      if (run.started || run.beside) continue;
+      this.sent.delete(run.n);
+      this.sentBytes -= run.eventBytes;
+      this.giveBack(run);
+    }
+  }
+
+  private giveBack(run: RunCollector): void {
+    this.account.hold(-run.heldBytes);
+    run.reject(this.gone());
   }
 
   private started(run: RunCollector, at: number): void {
@@ -222,9 +280,40 @@ export class ProcessSandbox implements Sandbox {
 
   private done(run: RunCollector, [, , at, error]: Extract<ChildMessage, readonly ['d', ...unknown[]]>): void {
     this.sent.delete(run.n);
-    this.sentBytes -= run.bytes;
+    this.sentBytes -= run.eventBytes;
     const endedAt = Math.min(Math.max(at, run.startedAt), this.clock.now());
-    run.resolve(error === null ? run.outcome('ok', endedAt) : run.outcome('threw', endedAt, error));
+    const held = this.heldBy(run);
+    run.resolve(error === null ? run.outcome('ok', endedAt, held) : run.outcome('threw', endedAt, held, error));
+  }
+
+  private heldBy(run: RunCollector): HeldMemory {
+    return { bytes: run.heldBytes, release: this.account.ended(run.heldBytes) };
+  }
+
+  private pause(): void {
+    this.pausedAt ??= this.clock.now();
+    this.child.pauseReading();
+  }
+
+  /** The time that the process had to wait to be read is not the runs'. */
+  private resume(): void {
+    if (this.pausedAt !== undefined) {
+      const now = this.clock.now();
+      for (const run of this.sent.values()) run.wasUnheard(now - Math.max(this.pausedAt, run.startedAt));
+      this.lastHeardAt = now;
+      if (this.giveBackBy !== undefined) this.giveBackBy += now - this.pausedAt;
+      this.pausedAt = undefined;
+      this.child.resumeReading();
+    }
+    this.planDispatch();
+  }
+
+  private endLargest(): void {
+    const largest = largestOf(this.sent.values());
+    this.endFor(largest, {
+      code: 'FunctionPayloadLimitExceeded',
+      text: `the run held ${largest?.heldBytes ?? 0} bytes while other runs waited for memory: emit less in one run, or raise SLUICE_RUNS_MEMORY_MB`,
+    });
   }
 
   private watch(): void {
@@ -241,53 +330,55 @@ export class ProcessSandbox implements Sandbox {
     );
   }
 
-  /**
-   * Kills the process when a run overstays, or when one that could start is not even heard to have started: then
-   * something blocks the whole process since the last word from it (Uplink.spill).
-   */
   private endOverdue(): void {
+    if (this.pausedAt !== undefined) return;
     const now = this.clock.now();
-    let free = this.spec.concurrency;
-    const next: RunCollector[] = [];
-    for (const run of this.sent.values()) {
-      if (!run.started) next.push(run);
-      else if (now - run.startedAt >= run.timeoutMs) return this.killFor(run);
-      else if (!run.beside) free--;
+    const { lastHeardAt, spec } = this;
+    const overdue = overdueOf(this.sent.values(), { now, lastHeardAt, concurrency: spec.concurrency });
+    if (overdue) {
+      const run = overdue === 'unknown' ? undefined : overdue;
+      const text = `${run ? `run ${run.invocationId}` : 'a run'} took longer than its limit`;
+      this.endFor(run, { code: 'Timeout', text });
+    } else if (this.giveBackBy !== undefined && now >= this.giveBackBy) {
+      const text = 'the process was asked to let another workspace have a turn, and did not answer: code blocks it';
+      this.endFor(undefined, { code: 'ProcessExited', text });
     }
-    const isStuck = (run: RunCollector): boolean => now - Math.max(run.sentAt, this.lastHeardAt) >= run.timeoutMs;
-    if (next.slice(0, Math.max(free, 0)).some(isStuck)) this.killFor(undefined);
   }
 
-  private killFor(run: RunCollector | undefined): void {
+  private endFor(run: RunCollector | undefined, cause: Cause): void {
     this.culprit = run;
-    this.cause = {
-      code: 'Timeout',
-      text: `${run ? `run ${run.invocationId}` : 'a run'} took longer than its limit`,
-    };
+    this.cause = cause;
     this.isAlive = false;
     this.child.kill();
   }
 
   private gone(): SandboxGone {
-    return new SandboxGone(this.spec.sourceId, this.cause?.text ?? 'its process ended');
+    const otherwise = this.drains ? 'it is the turn of another one' : 'its process ended';
+    return new SandboxGone(this.spec.sourceId, this.cause?.text ?? otherwise);
   }
 
   private close(end: ProcessEnd): void {
     this.isAlive = false;
     clearTimeout(this.watchdog);
-    this.readSpilled(end.spilled);
+    readSpilled(
+      end.spilled,
+      () => this.heard,
+      (record) => this.onRecord(record),
+    );
     const cause = this.cause ?? causeOf(end, this.memoryMb);
     this.cause = cause;
     this.blameFirst(cause);
-    const culprit = this.culprit ?? (cause.code === 'Timeout' ? this.lastStarted() : undefined);
+    const culprit = this.culprit ?? (cause.code === 'Timeout' ? lastStarted(this.sent.values()) : undefined);
     const now = this.clock.now();
     for (const run of this.sent.values()) {
-      if (run.started) run.resolve(run.outcome('killed', now, this.errorOf(run, cause, culprit, now)));
-      else run.reject(this.gone());
+      if (run.started) {
+        run.resolve(run.outcome('killed', now, this.heldBy(run), errorOfKilled(run, cause, culprit, now)));
+      } else this.giveBack(run);
     }
-    for (const { reject } of this.queue.slice(this.queueHead)) reject(this.gone());
+    this.account.hold(-this.pendingBytes);
+    this.account.close();
+    for (const { reject } of this.unsent.takeAll()) reject(this.gone());
     this.sent.clear();
-    this.queue = [];
   }
 
   /**
@@ -301,44 +392,5 @@ export class ProcessSandbox implements Sandbox {
     if (!first || all.some((run) => run.started) || !(code === 'Timeout' || this.breached || endedAtOnce)) return;
     first.startedAt = first.sentAt;
     first.startOrder = ++this.startOrder;
-  }
-
-  private errorOf(
-    run: RunCollector,
-    cause: Cause,
-    culprit: RunCollector | undefined,
-    now: number,
-  ): RunOutcome['error'] {
-    const overdue = cause.code === 'Timeout' && (run === culprit || now - run.startedAt >= run.timeoutMs);
-    if (overdue)
-      return userError(
-        'Timeout',
-        `the run took longer than its limit of ${run.timeoutMs} ms: make it faster, or raise the limit`,
-      );
-    if (culprit && run !== culprit)
-      return userError(
-        'ProcessExited',
-        `the process was taken down by another run, ${culprit.invocationId}: ${cause.code}`,
-      );
-    return userError(cause.code, cause.text);
-  }
-
-  private lastStarted(): RunCollector | undefined {
-    let last: RunCollector | undefined;
-    for (const run of this.sent.values()) if (run.started && run.startOrder >= (last?.startOrder ?? 0)) last = run;
-    return last;
-  }
-
-  /** What the child had said but not yet sent when it was killed. */
-  private readSpilled(spilled: Buffer): void {
-    try {
-      new RecordParser(MAX_CHILD_RECORD_BYTES, (record) => {
-        if (record.index === this.heard >>> 0) this.onRecord(record);
-        else if (record.index > this.heard) throw new ProtocolBreach('the rest is older');
-      }).push(spilled);
-    } catch (error) {
-      // Whatever follows is left over from before, or was half written.
-      if (!(error instanceof ProtocolBreach)) throw error;
-    }
   }
 }

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type EventStore } from '#libs/kernel/event-store.js';
 import { streamName } from '#libs/kernel/events.js';
+import { isIdOf } from '#libs/kernel/ids.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { EVENT_STORE, READ_MODELS } from '#libs/kernel/tokens.js';
 import { type Caller } from '#libs/tenancy/published.js';
@@ -27,6 +28,7 @@ export class LocateSource {
       if (!doc) throw sourceNotFound(idOrSlug);
       return { sourceId: doc.id, workspaceId: doc.workspaceId };
     }
+    if (!isIdOf('dc', idOrSlug)) throw sourceNotFound(idOrSlug);
     // The log, not a read model: what was deployed a moment ago can be changed.
     for await (const { metadata } of this.store.read(streamName(sourceDecider.category, idOrSlug), { limit: 1 })) {
       if (!caller.workspaceIds.includes(metadata.workspaceId)) break;

@@ -1,5 +1,5 @@
 import { Transform } from 'class-transformer';
-import { IsBoolean, IsInt, IsOptional, IsString, Length } from 'class-validator';
+import { IsBoolean, IsInt, IsOptional, IsString, Length, MaxLength } from 'class-validator';
 import { type ComponentReference } from '#libs/components/published.js';
 import { describe, type Parameters } from '#libs/http/parameters.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
@@ -9,11 +9,11 @@ const fromText = ({ value }: { value: unknown }): unknown =>
 
 /** Text and flags of the bodies of create, update and delete; the objects in them are read by the functions below. */
 export class SourceBodyDto {
-  @IsOptional() @IsString() component_id?: string;
+  @IsOptional() @IsString() @MaxLength(200) component_id?: string;
   @IsOptional() @IsString() component_code?: string;
-  @IsOptional() @IsString() component_url?: string;
-  @IsOptional() @IsString() key?: string;
-  @IsOptional() @IsString() component_key?: string;
+  @IsOptional() @IsString() @MaxLength(2_048) component_url?: string;
+  @IsOptional() @IsString() @MaxLength(8_192) key?: string;
+  @IsOptional() @IsString() @MaxLength(8_192) component_key?: string;
   @IsOptional() @IsString() @Length(1, 255) name?: string;
   @IsOptional() @Transform(fromText) @IsBoolean() active?: boolean;
   @IsOptional() @Transform(fromText) @IsBoolean() emit_on_deploy?: boolean;
@@ -49,8 +49,20 @@ export const configuredPropsOf = (params: Parameters): Readonly<Record<string, u
   const raw = params['configured_props'];
   if (raw === undefined || raw === null) return undefined;
   const value = typeof raw === 'string' ? jsonOf(raw) : raw;
-  if (isObject(value)) return value;
+  if (isObject(value)) return fewKeys(value);
   throw notAnObject('configured_props', 'an object of values by prop', raw);
+};
+
+const MAX_KEYS = 1_000;
+
+const fewKeys = (given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
+  const actual = Object.keys(given).length;
+  if (actual <= MAX_KEYS) return given;
+  throw new DomainError(
+    'request.invalid_parameter',
+    `parameter configured_props has ${actual} keys, the limit is ${MAX_KEYS}: give values of props of the component alone`,
+    { field: 'configured_props', limit: MAX_KEYS, actual },
+  );
 };
 
 const filesOf = (raw: unknown): Readonly<Record<string, string>> | undefined => {

@@ -32,7 +32,7 @@ export class StreamFold {
     readonly generation: number,
     private checkpoint: Checkpoint | null,
   ) {
-    this.sizes = new GroupSizes(projection.keep.newest);
+    this.sizes = new GroupSizes(projection);
   }
 
   /** The same as `appliedTo`, for who only reads the read model; of the active generation unless told otherwise. */
@@ -84,9 +84,9 @@ export class StreamFold {
   }
 
   private laneDoc(lane: string, offset: number): LaneDoc {
-    const { indexed, sort } = this.projection.schema;
+    const { indexed, sort, bytes } = this.projection.schema;
     const fields = Object.fromEntries([...indexed, sort].map((field) => [field, NO_GROUP]));
-    return { ...fields, id: laneDocId(lane), lane, offset };
+    return { ...fields, ...(bytes === undefined ? {} : { [bytes]: 0 }), id: laneDocId(lane), lane, offset };
   }
 
   /** The checkpoint counts batches: it says nothing of lanes, and tells when somebody else writes. */

@@ -83,6 +83,11 @@ export interface Consumer {
   backlog(): number;
   /** The same, of one lane; 0 when unknown. */
   backlogOf(lane: string): number;
+  /**
+   * Bytes of the records that `backlogOf` counts, about: keys, headers and values. An engine that does not know what is
+   * not yet handed over goes by the size of what was; 0 when unknown.
+   */
+  unreadBytesOf(lane: string): number;
   /** Handler rejections since the start. */
   failures(): number;
 }
@@ -112,8 +117,8 @@ export interface StreamLog {
   consume(options: ConsumeOptions): Promise<Consumer>;
 
   /**
-   * Records of a lane after an offset (-1: from the oldest), for rebuilds; does not move any group. Empty only at the
-   * end of the lane, or when it does not exist.
+   * Records of a lane after an offset (-1: from the oldest), for rebuilds; does not move any group. Fewer than `limit`
+   * when they are large. Empty only at the end of the lane, or when it does not exist.
    */
   read(lane: string, after: number, limit: number): Promise<readonly StoredRecord[]>;
 

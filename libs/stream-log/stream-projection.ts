@@ -1,6 +1,13 @@
 import { type CollectionSchema, type Doc, type ReadModelWrite, type Where } from '#libs/kernel/read-model-store.js';
 import { type StoredRecord } from './stream-log.js';
 
+export interface GroupBound {
+  readonly by: string;
+  readonly newest?: number;
+  /** Needs a schema that names the field to add up. */
+  readonly bytes?: number;
+}
+
 /** What a record does to the read model. Ids of documents are a function of the record: a repeat replaces. */
 export type StreamChange<D extends Doc> =
   | { readonly kind: 'put'; readonly doc: D }
@@ -15,6 +22,8 @@ export interface StreamProjection<D extends Doc = Doc> {
   readonly schema: CollectionSchema;
   /** Keeps the newest documents, by the schema's sort, of each value of one indexed field. */
   readonly keep: { readonly by: string; readonly newest: number };
+  /** Bounds of wider groups: of each value of an indexed field so many documents, or so many bytes. The oldest go. */
+  readonly bounds?: readonly GroupBound[];
   /** undefined: none of its business. */
   interpret(record: StoredRecord): StreamChange<D> | undefined;
   /** What selects the documents that come from records with this key; for a deleted source or webhook. */
@@ -31,26 +40,67 @@ export class PoisonRecord extends Error {
   }
 }
 
-/** Trimming waits until a group may hold this many documents too many: it costs more than a put. */
+/** Trimming waits until a group may hold this much too much: it costs more than a put. */
 const SLACK = 25;
+const SLACK_SHARE = 0.1;
 const MAX_COUNTED = 50_000;
 
-/** An upper bound of how many documents each group holds, so that most batches need no trim. */
-export class GroupSizes {
-  private readonly atMost = new Map<string, number>();
+interface Held {
+  readonly docs: number;
+  readonly bytes: number;
+}
 
-  constructor(private readonly newest: number) {}
+/** An upper bound of what each group of one bound holds, so that most batches need no trim. */
+class BoundSizes {
+  private readonly atMost = new Map<string, Held>();
+  private readonly limit: Held;
 
-  /** True when the group is to be trimmed now. What is not known, after a start, is trimmed once. */
-  add(group: string, puts: number): boolean {
+  constructor(readonly bound: GroupBound) {
+    this.limit = { docs: bound.newest ?? Number.POSITIVE_INFINITY, bytes: bound.bytes ?? Number.POSITIVE_INFINITY };
+  }
+
+  /** True when the group must be trimmed now. What is not known, after a start, is trimmed once. */
+  add(group: string, docs: number, bytes: number): boolean {
+    const { limit } = this;
     const known = this.atMost.get(group);
-    if (known !== undefined && known + puts <= this.newest + SLACK) {
-      this.atMost.set(group, known + puts);
-      return false;
+    const held = known && { docs: known.docs + docs, bytes: known.bytes + bytes };
+    const fits =
+      held !== undefined &&
+      held.docs <= limit.docs + Math.max(SLACK, limit.docs * SLACK_SHARE) &&
+      held.bytes <= limit.bytes * (1 + SLACK_SHARE);
+    if (!fits && this.atMost.size >= MAX_COUNTED) this.atMost.clear();
+    this.atMost.set(group, fits ? held : limit);
+    return !fits;
+  }
+}
+
+/** What the groups of a projection hold, by bound: the one of `keep` first. */
+export class GroupSizes {
+  private readonly bounds: readonly BoundSizes[];
+
+  constructor(private readonly projection: Pick<StreamProjection, 'keep' | 'bounds' | 'schema'>) {
+    this.bounds = [projection.keep, ...(projection.bounds ?? [])].map((bound) => new BoundSizes(bound));
+  }
+
+  /** The trims that these documents call for once they are written. */
+  add(docs: readonly Doc[]): ReadModelWrite[] {
+    return this.bounds.flatMap((sizes) => this.trims(sizes, docs));
+  }
+
+  private trims(sizes: BoundSizes, docs: readonly Doc[]): ReadModelWrite[] {
+    const { by, newest, bytes } = sizes.bound;
+    const field = bytes === undefined ? undefined : this.projection.schema.bytes;
+    const added = new Map<string, Held>();
+    for (const doc of docs) {
+      const group = fieldOf(doc, by);
+      const before = added.get(group) ?? { docs: 0, bytes: 0 };
+      const size = field === undefined ? 0 : numberOf(doc, field);
+      added.set(group, { docs: before.docs + 1, bytes: before.bytes + size });
     }
-    if (this.atMost.size >= MAX_COUNTED) this.atMost.clear();
-    this.atMost.set(group, this.newest);
-    return true;
+    const trim = { ...(newest === undefined ? {} : { keep: newest }), ...(bytes === undefined ? {} : { bytes }) };
+    return [...added].flatMap(([group, more]): ReadModelWrite[] =>
+      sizes.add(group, more.docs, more.bytes) ? [{ op: 'trim', where: { [by]: group }, ...trim }] : [],
+    );
   }
 }
 
@@ -84,15 +134,11 @@ export const foldRecords = <D extends Doc>(
       });
     }
   }
-  const { by, newest } = projection.keep;
-  const trims: ReadModelWrite[] = [];
-  for (const [group, docs] of groups) {
-    if (docs.size === 0) continue;
-    const kept = newestOf([...docs.values()], projection.schema.sort, newest);
-    for (const doc of kept) writes.push({ op: 'put', doc });
-    if (sizes.add(group, kept.length)) trims.push({ op: 'trim', where: { [by]: group }, keep: newest });
-  }
-  return [...writes, ...trims];
+  const written: D[] = [];
+  for (const docs of groups.values())
+    written.push(...newestOf([...docs.values()], projection.schema.sort, projection.keep.newest));
+  for (const doc of written) writes.push({ op: 'put', doc });
+  return [...writes, ...sizes.add(written)];
 };
 
 const interpreted = <D extends Doc>(
@@ -131,5 +177,11 @@ const removeFrom = <D extends Doc>(
 const fieldOf = (doc: Doc, field: string): string => {
   const value = (doc as Doc & Readonly<Record<string, unknown>>)[field];
   if (typeof value !== 'string') throw new Error(`field ${field} of document ${doc.id} is not text`);
+  return value;
+};
+
+const numberOf = (doc: Doc, field: string): number => {
+  const value = (doc as Doc & Readonly<Record<string, unknown>>)[field];
+  if (typeof value !== 'number') throw new Error(`field ${field} of document ${doc.id} is not a number`);
   return value;
 };

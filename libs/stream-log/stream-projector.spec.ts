@@ -66,7 +66,7 @@ describe('foldRecords', () => {
 
   it('writes of a long run only what is kept', () => {
     const run = stored(put('a', ...Array.from({ length: 500 }, (_, i) => String(i).padStart(3, '0'))));
-    const writes = foldRecords(lines, run, new GroupSizes(5));
+    const writes = foldRecords(lines, run, new GroupSizes(lines));
     expect(writes.map((write) => (write.op === 'put' ? write.doc.id : write.op))).toEqual([
       'a/495',
       'a/496',
@@ -79,7 +79,7 @@ describe('foldRecords', () => {
 
   it('takes removals in order: what came before goes, what comes after stays', () => {
     const run = stored([...put('a', '1', '2', '3'), record('a', 'remove 2 9'), ...put('a', '2', '4')]);
-    const writes = foldRecords(lines, run, new GroupSizes(5));
+    const writes = foldRecords(lines, run, new GroupSizes(lines));
     expect(writes.slice(0, -1)).toEqual([
       { op: 'delete_range', where: { list: 'a' }, from: '2', to: '9' },
       { op: 'put', doc: expect.objectContaining({ id: 'a/1' }) },
@@ -90,7 +90,7 @@ describe('foldRecords', () => {
 
   it('keeps the newest also when they come out of order', () => {
     const run = stored(put('a', '9', '1', '8', '2', '7', '3', '6'));
-    const writes = foldRecords(lines, run, new GroupSizes(5));
+    const writes = foldRecords(lines, run, new GroupSizes(lines));
     expect(writes.flatMap((write) => (write.op === 'put' ? [write.doc.id] : []))).toEqual([
       'a/3',
       'a/6',
@@ -101,12 +101,76 @@ describe('foldRecords', () => {
   });
 
   it('trims a group when it may have grown too large, not with each batch', () => {
-    const sizes = new GroupSizes(5);
+    const sizes = new GroupSizes(lines);
     const trims = Array.from({ length: 60 }, (_, i) =>
       foldRecords(lines, stored(put('a', String(i))), sizes).some(({ op }) => op === 'trim'),
     );
     expect(trims.filter(Boolean).length).toBeLessThanOrEqual(3);
     expect(trims[0]).toBe(true);
+  });
+});
+
+describe('bounds of wider groups', () => {
+  interface Sized extends Line {
+    readonly all: string;
+    readonly size: number;
+  }
+  /** As many channels as there are records. */
+  const wide: StreamProjection<Sized> = {
+    name: 'specs.wide.v1',
+    prefix: 'wide.',
+    schema: { name: 'specs.wide.v1', indexed: ['list', 'all'], sort: 'sort', bytes: 'size' },
+    keep: { by: 'list', newest: 5 },
+    bounds: [{ by: 'all', newest: 50, bytes: 4_000 }],
+    interpret: ({ key, offset, value }) => ({
+      kind: 'put',
+      doc: {
+        ...{ id: `${key}/${offset}`, list: `${key}/${offset}`, all: key, text: '', size: value.length },
+        sort: String(offset).padStart(6, '0'),
+      },
+    }),
+    ofKey: (key) => [{ all: key }],
+  };
+
+  const heldOf = async (
+    sizeOfRecord: (n: number) => number,
+    projection: StreamProjection<Sized>,
+  ): Promise<{ docs: number; bytes: number; mostDocs: number; mostBytes: number; newest: string }> => {
+    const readModels = new InMemoryReadModels();
+    await readModels.register(projection.schema);
+    const sizes = new GroupSizes(projection);
+    let [held, most]: [readonly Sized[], { docs: number; bytes: number }] = [[], { docs: 0, bytes: 0 }];
+    const bytesOf = (docs: readonly Sized[]): number => docs.reduce((sum, { size }) => sum + size, 0);
+    for (let n = 0; n < 600; n += 10) {
+      const records = Array.from({ length: 10 }, (_, i) => ({
+        ...{ topic: 'wide.a', lane: 'wide.a', key: 'a', headers: {}, timestamp: 0 },
+        ...{ offset: n + i, value: 'x'.repeat(sizeOfRecord(n + i)) },
+      }));
+      const writes = foldRecords(projection, records, sizes);
+      const expected = n === 0 ? null : String(n);
+      await readModels.apply({ schema: projection.schema, generation: 1, expected, next: String(n + 10), writes });
+      held = (await readModels.page<Sized>(projection.schema, { where: {}, limit: 1_000 })).docs;
+      most = { docs: Math.max(most.docs, held.length), bytes: Math.max(most.bytes, bytesOf(held)) };
+    }
+    return {
+      ...{ docs: held.length, bytes: bytesOf(held), mostDocs: most.docs, mostBytes: most.bytes },
+      newest: held[0]?.sort ?? '',
+    };
+  };
+
+  it('hold the documents of many lists to a number and to bytes, and the oldest go', async () => {
+    const small = await heldOf(() => 1, wide);
+    expect(small.mostDocs).toBeLessThanOrEqual(50 + 25 + 10);
+    expect(small.newest).toBe('000599');
+    const large = await heldOf((n) => (n % 7) * 50, wide);
+    expect(large.mostBytes).toBeLessThanOrEqual(4_000 * 1.1 + 10 * 300);
+    expect(large.newest).toBe('000599');
+  });
+
+  it('control: without them, every list keeps its own', async () => {
+    const { bounds, ...unbounded } = wide;
+    expect(bounds).toHaveLength(1);
+    expect((await heldOf(() => 100, unbounded)).docs).toBe(600);
   });
 });
 
@@ -139,6 +203,21 @@ describe('StreamProjector', () => {
     };
     await drained(await start());
     expect(batches).toBeLessThan(5);
+  });
+
+  it('holds the large records of many lanes in several writes', async () => {
+    const names = Array.from({ length: 12 }, (_, i) => `l${i}`);
+    const { log, readModels, start, shown } = await world(...names);
+    await log.publish(names.map((name) => record(name, `put 1 ${'x'.repeat(1 << 20)}`)));
+    const written: number[] = [];
+    const apply = readModels.apply.bind(readModels);
+    readModels.apply = async (batch) => {
+      written.push(batch.writes.filter(({ op }) => op === 'put').length);
+      await apply(batch);
+    };
+    await drained(await start());
+    expect(written.length).toBeGreaterThanOrEqual(3);
+    for (const name of names) expect(await shown(name)).toEqual(['1']);
   });
 
   it('keeps the newest only, over many batches', async () => {

@@ -33,6 +33,8 @@ const READ = 1_000;
 /** Records per millisecond from which on it pays to gather longer: then the newest few of many are written. */
 const MANY_PER_MS = 1;
 const MAX_FORGOTTEN = 10_000;
+/** Characters of values that one write takes, beyond its first batch: the event loop and memory hold no more at a time. */
+const WRITE_CHARS = 4 << 20;
 
 /**
  * Keeps one read model over the stream log: consumer group `projector.<name>`, the batches of all lanes that came
@@ -56,7 +58,7 @@ export class StreamProjector {
   constructor(private readonly options: StreamProjectorOptions) {}
 
   async start(): Promise<void> {
-    const { projection, log, maxBatch = 2_000, maxUnacked = 4_000 } = this.options;
+    const { projection, log, maxBatch = 256, maxUnacked = 1_024 } = this.options;
     await this.open();
     this.consumer = await log.consume({
       group: `projector.${projection.name}`,
@@ -172,7 +174,7 @@ export class StreamProjector {
 
   /** Never rejects: a failure goes to the batches that it concerns. */
   private async flush(): Promise<void> {
-    const taken = this.pending.splice(0);
+    const taken = this.pending.splice(0, batchesFor(this.pending, WRITE_CHARS));
     const live = taken.filter(({ batch }) => !batch.revoked());
     try {
       const fold = await this.open();
@@ -187,6 +189,7 @@ export class StreamProjector {
       if (failure instanceof CheckpointConflict || failure instanceof PoisonRecord) this.fail(failure);
       for (const { reject } of taken) reject(failure);
     }
+    if (this.pending.length > 0 && !this.failure) this.flushSoon(0);
   }
 
   private async catchUp(fold: StreamFold, onProgress: (records: number) => void): Promise<void> {
@@ -235,3 +238,13 @@ export class StreamProjector {
     return result;
   }
 }
+
+/** How many of the batches fit into one write: the first in any case. */
+const batchesFor = (pending: readonly Pending[], limit: number): number => {
+  let chars = 0;
+  const tooMany = pending.findIndex(({ batch }, index) => {
+    for (const { value } of batch.records) chars += value.length;
+    return index > 0 && chars > limit;
+  });
+  return tooMany < 0 ? pending.length : tooMany;
+};

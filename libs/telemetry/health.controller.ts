@@ -1,7 +1,9 @@
-import { Controller, Get, Header, Inject, Res } from '@nestjs/common';
-import { type Response } from 'express';
+import { Controller, Get, Header, Inject, Req, Res } from '@nestjs/common';
+import { type Request, type Response } from 'express';
 import { OpenToAll } from '#libs/http/access.js';
+import { OPERATOR_ACCESS, OperatorAccess } from '#libs/http/operator-access.js';
 import { Operation } from '#libs/http/operation.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
 import { METRICS, Metrics } from './metrics.js';
 import { READINESS, Readiness, type ReadinessReport } from './readiness.js';
 
@@ -12,6 +14,7 @@ export class HealthController {
   constructor(
     @Inject(READINESS) private readonly readiness: Readiness,
     @Inject(METRICS) private readonly metrics: Metrics,
+    @Inject(OPERATOR_ACCESS) private readonly access: OperatorAccess,
   ) {}
 
   /** The process answers. */
@@ -21,19 +24,28 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** 200 when it can do its work, else 503 with the checks that fail. */
+  /** 200 when it can do its work, else 503. Which checks fail, and why, is for the operator: it names servers. */
   @Get('readyz')
-  @Operation({ summary: 'Whether the process can do its work; 503 names what fails' })
-  async ready(@Res({ passthrough: true }) response: Response): Promise<ReadinessReport> {
+  @Operation({ summary: 'Whether the process can do its work; names the checks to who may read metrics' })
+  async ready(
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<Pick<ReadinessReport, 'status'> & Partial<ReadinessReport>> {
     const report = await this.readiness.report();
     if (report.status === 'not_ready') response.status(503).setHeader('Retry-After', '1');
-    return report;
+    return this.access.allows(request) ? report : { status: report.status };
   }
 
   @Get('metrics')
   @Operation({ summary: 'Metrics in Prometheus text format' })
   @Header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8')
-  text(): Promise<string> {
+  text(@Req() request: Request): Promise<string> {
+    if (!this.access.allows(request)) {
+      throw new DomainError(
+        'request.operator_only',
+        'metrics are answered on a loopback address, without a proxy between: ask there, or set SLUICE_METRICS=open',
+      );
+    }
     return this.metrics.text();
   }
 }

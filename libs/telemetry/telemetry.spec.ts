@@ -3,6 +3,8 @@ import { type NestExpressApplication } from '@nestjs/platform-express';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { type FinishedRequest } from '#libs/http/configure-http.js';
+import { TrustedProxies } from '#libs/http/client-address.js';
+import { OPERATOR_ACCESS, OperatorAccess } from '#libs/http/operator-access.js';
 import { httpTestApp, TEST_KEY, type HttpTestAppOptions } from '#libs/http/testing/http-test-app.js';
 import {
   createLogger,
@@ -85,6 +87,7 @@ describe('health, readiness and metrics', () => {
       providers: [
         { provide: READINESS, useValue: readiness },
         { provide: METRICS, useValue: metrics },
+        { provide: OPERATOR_ACCESS, useValue: new OperatorAccess('loopback', new TrustedProxies()) },
       ],
     });
     return request(app.getHttpServer());
@@ -121,6 +124,20 @@ describe('health, readiness and metrics', () => {
     disk = undefined;
     expect(await readiness.report()).toMatchObject({ checks: { store: 'ok' } });
     expect(() => readiness.register('store', () => undefined)).toThrow('already registered');
+  });
+
+  it('tell nobody behind a proxy more than the status', async () => {
+    const readiness = new Readiness();
+    readiness.register('broker', () => 'connect ECONNREFUSED 10.0.0.7:9092');
+    const http = await start(readiness);
+    const behind = { 'X-Forwarded-For': '127.0.0.1' };
+    const ready = await http.get('/readyz').set(behind);
+    expect([ready.status, ready.body]).toEqual([503, { status: 'not_ready' }]);
+    expect((await http.get('/healthz').set(behind)).status).toBe(200);
+    const metrics = await http.get('/metrics').set(behind);
+    expect([metrics.status, metrics.body]).toMatchObject([403, { code: 'operator_only' }]);
+    expect(metrics.headers['content-type']).toMatch(/^application\/json/);
+    expect((await http.get('/metrics')).status).toBe(200);
   });
 
   it('stay open while the process shuts down', async () => {

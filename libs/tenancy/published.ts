@@ -8,7 +8,22 @@ export interface UserRegistered {
     readonly registeredAt: number;
   };
 }
-export type UserEvent = UserRegistered;
+/**
+ * On the stream that the name stands for: the name is taken, and these random ids are its user's. A name that was taken
+ * before ids were random has UserRegistered there.
+ */
+export interface UsernameReserved {
+  readonly type: 'UsernameReserved';
+  readonly data: {
+    readonly username: string;
+    readonly email: string;
+    readonly userId: string;
+    /** Of the workspace made for the user. */
+    readonly workspaceId: string;
+    readonly reservedAt: number;
+  };
+}
+export type UserEvent = UsernameReserved | UserRegistered;
 
 export interface WorkspaceCreated {
   readonly type: 'WorkspaceCreated';
@@ -53,8 +68,12 @@ export type ApiKeyEvent = ApiKeyIssued | ApiKeyHandedOver | ApiKeyRevoked;
 export interface Caller {
   readonly userId: string;
   readonly apiKeyId: string;
-  /** Workspaces that the user is a member of. */
+  /** Workspaces that the request may read and change: the named one alone, else all that the user is a member of. */
   readonly workspaceIds: readonly string[];
+  /** The workspace that the request names. Lists hold what belongs to it. */
+  readonly named?: string;
+  /** Every workspace of the user, whatever the request names. Absent: `workspaceIds`. */
+  readonly memberships?: readonly string[];
   /** Whether a workspace with this id exists, to tell 404 from 403. Absent: not known. */
   readonly isWorkspace?: (workspaceId: string) => boolean;
 }

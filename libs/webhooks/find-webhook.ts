@@ -1,4 +1,5 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { isIdOf, shownId } from '#libs/kernel/ids.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { type WebhookDoc, webhooksProjection } from './read-models/webhooks.projection.js';
 
@@ -8,7 +9,8 @@ export const findWebhook = async (
   workspaceIds: readonly string[],
   webhookId: string,
 ): Promise<WebhookDoc> => {
-  const doc = await readModels.get<WebhookDoc>(webhooksProjection.schema, webhookId);
+  const isId = isIdOf('wh', webhookId);
+  const doc = isId ? await readModels.get<WebhookDoc>(webhooksProjection.schema, webhookId) : undefined;
   if (doc && workspaceIds.includes(doc.workspaceId)) return doc;
-  throw new DomainError('webhook.not_found', `there is no webhook ${webhookId.slice(0, 100)}`, { id: webhookId });
+  throw new DomainError('webhook.not_found', `there is no webhook ${shownId(webhookId)}`, { id: shownId(webhookId) });
 };

@@ -1,7 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import ipaddr from 'ipaddr.js';
 import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
+import { DOCKER_RUN } from '#libs/assembly/sandboxing.js';
 import { loadConfig, SETTINGS } from '#libs/config/index.js';
 import { ROOT } from '#test/harness/paths.js';
 
@@ -10,7 +12,7 @@ interface Service {
   readonly build?: string;
   readonly container_name?: string;
   readonly ports?: readonly string[];
-  readonly networks?: readonly string[];
+  readonly networks?: readonly string[] | Readonly<Record<string, { readonly ipv4_address?: string }>>;
   readonly volumes?: readonly string[];
   readonly environment?: Readonly<Record<string, string | number>>;
   readonly healthcheck?: { readonly test: readonly string[] };
@@ -19,9 +21,16 @@ interface Service {
   readonly deploy?: { readonly resources: { readonly limits: { readonly memory: string } } };
 }
 
+interface Subnet {
+  readonly subnet: string;
+  readonly ip_range: string;
+}
+
 interface Compose {
   readonly services: Readonly<Record<string, Service>>;
-  readonly networks: Readonly<Record<string, { readonly internal?: boolean } | null>>;
+  readonly networks: Readonly<
+    Record<string, { readonly internal?: boolean; readonly ipam?: { readonly config: readonly Subnet[] } } | null>
+  >;
   readonly volumes: Readonly<Record<string, null>>;
 }
 
@@ -125,6 +134,31 @@ describe('docker-compose.yml', () => {
     expect(named.filter((volume) => !(volume in compose.volumes))).toEqual([]);
   });
 
+  it('has the roles believe the proxy, and nobody else in its network', () => {
+    const networks = serviceOf('proxy').networks;
+    const given = networks && 'default' in networks ? (networks['default']?.ipv4_address ?? '') : '';
+    const address = interpolated(given, {});
+    const { subnet = '', ip_range = '' } = compose.networks['default']?.ipam?.config[0] ?? {};
+    expect(ipaddr.parse(address).match(ipaddr.parseCIDR(interpolated(subnet, {})))).toBe(true);
+    // Given to whichever container starts first.
+    expect(ipaddr.parse(address).match(ipaddr.parseCIDR(interpolated(ip_range, {})))).toBe(false);
+    for (const role of roles) {
+      expect(loadConfig(environmentOf(role, GIVEN)).trustedProxies).toEqual([address]);
+      const ahead = { ...GIVEN, SLUICE_TRUSTED_PROXIES: '203.0.113.5' };
+      expect(loadConfig(environmentOf(role, ahead)).trustedProxies).toEqual([address, '203.0.113.5']);
+    }
+    for (const header of ['For', 'Proto', 'Host'])
+      expect(text('deploy/nginx.conf.template')).toMatch(new RegExp(`proxy_set_header X-Forwarded-${header} \\$`));
+  });
+
+  it('opens metrics in the inner networks, where no role has a port of the machine', () => {
+    for (const role of roles) {
+      expect(loadConfig(environmentOf(role, GIVEN)).metrics).toBe('open');
+      expect(serviceOf(role).ports).toBeUndefined();
+    }
+    expect(text('deploy/nginx.conf.template')).not.toMatch(/location[^{]*metrics/);
+  });
+
   it('limits the memory of every service, to what it says in sum', () => {
     const limits = Object.values(compose.services).map(({ deploy }) =>
       megabytes(deploy?.resources.limits.memory ?? ''),
@@ -180,6 +214,33 @@ describe('Dockerfile', () => {
     const allowed = [...text('.dockerignore').matchAll(/^!(.+)$/gm)].map(([, name = '']) => name);
     expect(allowed.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
     expect(allowed).toEqual(expect.arrayContaining(['apps', 'libs', 'tools', 'deploy/start-role.sh']));
+  });
+
+  it('stands on one exact version of Node, which .ci/run reads from it and runs the tests on', () => {
+    const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base);
+    expect(new Set(bases)).toEqual(new Set(['${NODE_IMAGE}']));
+    const tag = /^ARG NODE_IMAGE=node:(\d+\.\d+\.\d+)-bookworm-slim$/m.exec(dockerfile)?.[1];
+    expect(tag).toBeDefined();
+    expect(text('.ci/run')).toMatch(/^NODE_LTS=.*NODE_IMAGE.*Dockerfile\)$/m);
+    expect(text('.ci/run')).toMatch(/^ +PATH="\$lts\/bin:\$PATH" tests .* npm test /m);
+    expect(dockerfile).not.toMatch(/npm ci(?!.*--ignore-scripts)/);
+  });
+
+  it('begins with the command that gives it a jail, and the image has the profile that the command takes', () => {
+    const commands = [...dockerfile.matchAll(/^# {3}(docker run .*)$/gm)].map(([, command]) => command);
+    expect(commands).toEqual([DOCKER_RUN]);
+    expect(DOCKER_RUN).toContain('/app/deploy/seccomp.json');
+    // The first command of the README that runs a container.
+    expect(/^docker run .*$/m.exec(text('README.md'))?.[0]).toBe(DOCKER_RUN);
+    expect(dockerfile).toMatch(/^COPY .*deploy\/seccomp\.json .*deploy\/$/m);
+    const given = compose.services['runner']?.security_opt ?? [];
+    expect(given).toContain('apparmor=unconfined');
+  });
+
+  it('is told apart by a setting, so that it never falls back to plain processes', () => {
+    const [, variables = ''] = /^ENV (.*)$/m.exec(dockerfile) ?? [];
+    const env = Object.fromEntries(variables.split(' ').map((pair) => pair.split('=') as [string, string]));
+    expect(loadConfig(env)).toMatchObject({ inImage: true, isolation: 'auto' });
   });
 
   it('runs without root, with the jail and an init inside', () => {

@@ -46,8 +46,8 @@ describe('the command line', () => {
     for (const end of ['', '-wal', '-shm']) rmSync(join(server.dataDir, `read.db${end}`), { force: true });
     const told = await sluice('rebuild');
     expect(told).toMatch(/sources\.sources\.v1 +\d+ events .* events\/s/);
-    expect(told).toMatch(/events\.summaries\.v1 +[1-9]\d* events/);
-    expect(told).toMatch(/9 read models +[1-9]\d* events/);
+    expect(told).toMatch(/events\.summaries\.v2 +[1-9]\d* events/);
+    expect(told).toMatch(/10 read models +[1-9]\d* events/);
 
     await server.start();
     const after = await Promise.all(paths.map((path) => api.call('GET', path)));

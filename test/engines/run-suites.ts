@@ -5,10 +5,19 @@ import { runJest, specsOf } from './jest-run.js';
 import { failed, sumOf, tableOf, type Row } from './report.js';
 import { missingForOwnServers, openServers, type Server, type Servers } from './servers.js';
 import { startStandIn } from './stand-in-process.js';
-import { COPY_SPECS, E2E_SPECS, ENGINES, FAULT_SPECS, ROLE_SPECS, SUITES, type EngineName } from './suites.js';
+import {
+  ATTACK_SPECS,
+  COPY_SPECS,
+  E2E_SPECS,
+  ENGINES,
+  FAULT_SPECS,
+  ROLE_SPECS,
+  SUITES,
+  type EngineName,
+} from './suites.js';
 
 /** Parts that run every role on all three engines. */
-const ON_ROLES = ['roles', 'e2e', 'copies'] as const;
+const ON_ROLES = ['roles', 'e2e', 'attacks', 'copies'] as const;
 const PARTS = [...ENGINES, ...ON_ROLES, 'faults'] as const;
 type Part = (typeof PARTS)[number];
 
@@ -106,6 +115,7 @@ const run = async (): Promise<readonly Row[]> => {
     for (const name of ENGINES.filter(asked)) rows.push(await runEngine(name, servers.of[name]));
     if (asked('roles')) rows.push(await runRoles(servers, 'every role a process', ROLE_SPECS));
     if (asked('e2e')) rows.push(await runRoles(servers, 'every role a process, all specs', E2E_SPECS));
+    if (asked('attacks')) rows.push(await runRoles(servers, 'every role a process, attacked', ATTACK_SPECS));
     if (asked('copies')) rows.push(await runRoles(servers, 'two processes a role', COPY_SPECS));
     if (asked('faults')) rows.push(await runFaults(servers));
     return rows;

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { ROOT } from '#test/harness/paths.js';
-import { COPY_SPECS, E2E_SPECS, ENGINES, FAULT_SPECS, ROLE_SPECS, SUITES } from './suites.js';
+import { ATTACK_SPECS, COPY_SPECS, E2E_SPECS, ENGINES, FAULT_SPECS, ROLE_SPECS, SUITES } from './suites.js';
 
 const specsBelow = (folder: string): readonly string[] =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
@@ -25,12 +25,12 @@ describe('the suites of test:engines', () => {
   });
 
   it('run every black-box spec on the roles that does not ask for one process', () => {
-    const specs = ['test/e2e', 'test/faults'].flatMap((folder) =>
+    const specs = ['test/e2e', 'test/faults', 'test/attacks'].flatMap((folder) =>
       readdirSync(join(ROOT, folder))
         .filter((name) => name.endsWith('.e2e-spec.ts'))
         .map((name) => `${folder}/${name}`),
     );
-    const onRoles = [...ROLE_SPECS, ...E2E_SPECS].map((pattern) => new RegExp(pattern));
+    const onRoles = [...ROLE_SPECS, ...E2E_SPECS, ...ATTACK_SPECS].map((pattern) => new RegExp(pattern));
     expect(specs.filter((spec) => onRoles.some((pattern) => pattern.test(spec)))).toEqual(
       specs.filter((spec) => readFileSync(join(ROOT, spec), 'utf8').includes('useInstance(')),
     );

@@ -18,6 +18,8 @@ export interface ServerOptions {
   /** Default: a fresh temp folder, removed by `close`. */
   readonly dataDir?: string;
   readonly readyTimeoutMs?: number;
+  /** Gives the data directory a disk of this size: a tmpfs that the process alone sees. Needs root. */
+  readonly diskMb?: number;
   /** Between two looks at /readyz during the start. Default: 5, for figures; what asks other servers is asked less. */
   readonly pollMs?: number;
 }
@@ -60,6 +62,7 @@ export class Server implements TestServer {
   private readonly main: string;
   private readonly readyTimeoutMs: number;
   private readonly pollMs: number;
+  private readonly diskMb: number | undefined;
   private child: ChildProcess | undefined;
   private output = '';
   private address: { url: string; port: number } | undefined;
@@ -73,6 +76,7 @@ export class Server implements TestServer {
     this.dataDir = options.dataDir ?? tempDir('data');
     this.readyTimeoutMs = options.readyTimeoutMs ?? 30_000;
     this.pollMs = options.pollMs ?? 5;
+    this.diskMb = options.diskMb;
     this.env = {
       PATH: process.env.PATH ?? '',
       HOME: this.dataDir,
@@ -128,7 +132,8 @@ export class Server implements TestServer {
     if (!existsSync(this.main)) throw new Error(`${this.main} is missing: run npm run build`);
     if (this.child) throw new Error('the server is running already');
     mkdirSync(this.dataDir, { recursive: true });
-    const child = spawn(process.execPath, [...FLAGS, this.main], {
+    const [command = '', ...args] = [...this.onDisk(), process.execPath, ...FLAGS, this.main];
+    const child = spawn(command, args, {
       cwd: this.dataDir,
       env: this.env,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -223,9 +228,20 @@ export class Server implements TestServer {
     if (left.length > 0) throw new Error(`the server left temporary files behind: ${left.join(', ')}`);
   }
 
+  /** The data directory as this process reaches it. */
+  seenDataDir(pid = this.pid): string {
+    return this.diskMb === undefined ? this.dataDir : `/proc/${pid}/root${this.dataDir}`;
+  }
+
+  private onDisk(): readonly string[] {
+    if (this.diskMb === undefined) return [];
+    const mounted = `mount -t tmpfs -o size=${this.diskMb}m,mode=700 tmpfs "$0" && cd "$0" && exec "$@"`;
+    return ['unshare', '--mount', 'sh', '-c', mounted, this.dataDir];
+  }
+
   /** Port 0 was asked for: the server writes what it got to `server.json`, with its pid. */
   private readAddress(pid: number | undefined): { url: string; port: number } | undefined {
-    const file = join(this.dataDir, 'server.json');
+    const file = join(pid === undefined ? this.dataDir : this.seenDataDir(pid), 'server.json');
     if (!existsSync(file)) return undefined;
     const text = readFileSync(file, 'utf8');
     const told = parsed(text) as { port: number; pid: number } | undefined;

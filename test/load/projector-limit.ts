@@ -68,7 +68,7 @@ const caughtUp = async (lags: LagReader, model: Followed): Promise<CatchUp> => {
 };
 
 const FOLLOWED: Readonly<Record<Followed, { readonly group: string; readonly topics: string }>> = {
-  summaries: { group: 'projector.events.summaries.v1', topics: 'emits.' },
+  summaries: { group: 'projector.events.summaries.v2', topics: 'emits.' },
   attempts: { group: 'projector.webhooks.attempts.v1', topics: 'attempts' },
 };
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Engines } from '#libs/assembly/engines.js';
-import { type Config, loadConfig, secretKeyOf } from '#libs/config/index.js';
+import { type Config, keepFilesPrivate, loadConfig, secretKeyOf } from '#libs/config/index.js';
 import { openEmbedded } from '#libs/engines/embedded/index.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { newId } from '#libs/kernel/ids.js';
@@ -13,6 +13,7 @@ export const readConfig = (): Config =>
 
 /** Opens the engines that SLUICE_ENGINE names for one command. Rejects when a server has the data directory. */
 export const withEngines = async (work: Work, config = readConfig()): Promise<void> => {
+  keepFilesPrivate(config.dataDir, (text) => process.stderr.write(`${text}\n`));
   switch (config.engine) {
     case 'embedded':
       return withEmbedded(work, config);

@@ -20,9 +20,9 @@ runRole('command-api', openDistributed, async (role) => {
   const { log, readModels, registry, events, journal, ticks, schedule } = engines;
 
   // 5. A jail for looking at components, and the one way out.
-  const inspecting = await startInspecting(config);
+  const inspecting = await startInspecting(config, logger);
   closing('inspector', () => inspecting.close());
-  checkIsolation(inspecting.level, config.isolation, plane.views.callers.workspaceCount());
+  checkIsolation(inspecting.level, config, plane.views.callers.workspaceCount());
 
   // 6. Where answers of hooks and of runs by hand come back.
   const channel = await openReplyChannel({ log, processId: id, logger });

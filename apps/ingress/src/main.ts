@@ -1,12 +1,9 @@
 import { ClusterBacklog } from '#libs/assembly/cluster.js';
-import { pressureGate } from '#libs/assembly/data-plane.js';
 import { makeIngress } from '#libs/assembly/make-ingress.js';
+import { pressureGate, pressureSettings } from '#libs/assembly/pressure.js';
 import { runRole } from '#libs/assembly/role.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
 import { openReplyChannel } from '#libs/ingress/reply-channel.js';
-
-/** Records under way for each runner, in all processes, above which arrivals are held (docs/adr/0006). */
-const MAX_UNDER_WAY = 4_000;
 
 /** Role `ingress`, any number of copies: step 1 of the path of an event. Steps 1 to 4 of the start are those of every role. */
 runRole('ingress', openDistributed, async (role) => {
@@ -19,18 +16,14 @@ runRole('ingress', openDistributed, async (role) => {
   // 6. The door, held to what the others can take.
   const backlog = new ClusterBacklog(plane.engines.registry, (error) => logger.warn({ err: error }, 'backlog.unknown'));
   backlog.start();
-  const gate = pressureGate(
-    () => backlog.perRunner(),
-    MAX_UNDER_WAY,
-    () => plane.clock.now(),
-  );
+  const gate = pressureGate(backlog, pressureSettings(config), () => plane.clock.now());
   closing('gate', async () => {
     backlog.close();
     gate.close();
   });
 
   // 7. Endpoints, and beside them what every role answers.
-  const ingress = makeIngress({ config, plane, topics, relay: channel.relay, gate, metrics, logger });
+  const ingress = makeIngress({ config, plane, topics, relay: channel.relay, admission: gate, metrics, logger });
   front.serve((req, res) => void (ingress.handle(req, res) || serveTelemetry(req, res)));
   closing('requests', () => front.close(5_000));
   metrics.sampled('sluice_ingress_held', 'Requests held back by pressure', () => gate.waitingCount());

@@ -1,18 +1,37 @@
+import { ClusterBacklog } from '#libs/assembly/cluster.js';
+import { pressureOf, pressureSettings } from '#libs/assembly/pressure.js';
 import { runRole } from '#libs/assembly/role.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
 import { startRouter } from '#libs/routing/router.js';
+import { countedLog } from '#libs/stream-log/counted-log.js';
+import { HandedOver } from '#libs/stream-log/handed-over.js';
 import { EMITS } from '#libs/stream-log/topics.js';
 
 /** Role `router`, any number of copies: step 4 of the path of an event. Steps 1 to 4 of the start are those of every role. */
-runRole('router', openDistributed, async ({ plane, topics, reporter, metrics, observeLag, closing }) => {
+runRole('router', openDistributed, async (role) => {
+  const { config, plane, topics, reporter, logger, metrics, observeLag, closing } = role;
   // 5. Take emits, give out what subscriptions make of them.
   const { engines, views, clock } = plane;
-  const { log } = engines;
-  const router = await startRouter({ log, topics, table: views.subscriptions, clock });
+  const limits = pressureSettings(config);
+  const inHand = new HandedOver(limits.source);
+  const backlog = new ClusterBacklog(engines.registry, (error) => logger.warn({ err: error }, 'backlog.unknown'));
+  backlog.start();
+  closing('backlog', async () => backlog.close());
+  const router = await startRouter({
+    ...{ log: countedLog(engines.log, inHand), topics, table: views.subscriptions, clock, logger },
+    listeners: {
+      waitingFor: (sourceId) => backlog.waitingFor(sourceId),
+      limit: limits.listener,
+      loopLimit: limits.unrouted,
+    },
+  });
   closing('router', () => router.close());
 
   // 6. What it tells of itself.
-  reporter.worksOff(() => router.backlog());
+  reporter.worksOff(
+    () => router.backlog(),
+    () => pressureOf(inHand, (id) => router.unroutedOf(id)),
+  );
   metrics.sampled('sluice_router', 'What became of emits', () => ({ ...router.metrics, failures: router.failures() }));
   observeLag('router', EMITS);
 });

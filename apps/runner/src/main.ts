@@ -1,9 +1,13 @@
+import { ClusterBacklog } from '#libs/assembly/cluster.js';
+import { observeCpu } from '#libs/assembly/observe.js';
+import { pressureOf, pressureSettings } from '#libs/assembly/pressure.js';
 import { runRole } from '#libs/assembly/role.js';
-import { startRuns } from '#libs/assembly/runs.js';
-import { checkIsolation, startSandboxing } from '#libs/assembly/sandboxing.js';
+import { openHostDeaths, startRuns } from '#libs/assembly/runs.js';
+import { checkIsolation, isolationFacts, startSandboxing } from '#libs/assembly/sandboxing.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
 import { repliesOverLog } from '#libs/ingress/replies-over-log.js';
-import { levelLabel } from '#libs/runtime/jail/jail-level.js';
+import { countedLog } from '#libs/stream-log/counted-log.js';
+import { HandedOver } from '#libs/stream-log/handed-over.js';
 import { INVOCATIONS } from '#libs/stream-log/topics.js';
 
 /** Runs that take longer to end are stopped, and run again by the next owner of their source. */
@@ -17,19 +21,36 @@ runRole(
     const { config, plane, topics, urls, logger, metrics, reporter, closing, observeLag } = role;
 
     // 5. User code's jail.
-    const sandboxing = await startSandboxing(config);
+    const sandboxing = await startSandboxing(config, logger);
     closing('sandboxes', () => sandboxing.close());
-    checkIsolation(sandboxing.level, config.isolation, plane.views.callers.workspaceCount());
-    logger.info({ isolation: levelLabel(sandboxing.level) }, sandboxing.level.warning ?? 'sandbox.ready');
+    checkIsolation(sandboxing.level, config, plane.views.callers.workspaceCount());
+    logger.info(isolationFacts(sandboxing.level), 'sandbox.ready');
+    const { warning, unavailable } = sandboxing.level;
+    if (warning !== null) logger.warn({ unavailable }, warning);
 
     // 6. Runs and hooks, shared out by source; answers go back over the log to who waits.
     const replies = repliesOverLog(plane.engines.log, logger);
-    const runner = await startRuns({ config, plane, topics, sandboxing, urls, replies, metrics, logger });
+    const hostDeaths = openHostDeaths(config, logger);
+    const limits = pressureSettings(config);
+    const inHand = new HandedOver(limits.source);
+    const { log, registry } = plane.engines;
+    const backlog = new ClusterBacklog(registry, (error) => logger.warn({ err: error }, 'backlog.unknown'));
+    backlog.start();
+    closing('backlog', async () => backlog.close());
+    const isPaused = (sourceId: string): boolean => backlog.unroutedOf(sourceId) >= limits.unrouted;
+    const common = { config, plane, topics, sandboxing, urls, replies, metrics, logger, hostDeaths };
+    const runner = await startRuns({ ...common, log: countedLog(log, inHand), isPaused });
     closing('runs', () => runner.close(CLOSE_MS));
+    closing('runs in flight', async () => hostDeaths.close());
 
     // 7. What it tells of itself.
-    reporter.worksOff(() => runner.backlog());
+    reporter.worksOff(
+      () => runner.backlog(),
+      () => pressureOf(inHand, (id) => runner.waitingFor(id)),
+    );
     metrics.sampled('sluice_sandboxes', 'Processes of sources', () => ({ ...sandboxing.pool.stats() }), 'state');
+    metrics.sampled('sluice_runs_memory', 'Bytes held for runs', () => ({ ...sandboxing.memory.stats() }), 'what');
+    observeCpu(sandboxing.pool, metrics);
     observeLag('runner', INVOCATIONS);
   },
 );

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { isolationFacts } from '#libs/assembly/sandboxing.js';
 import { type Config } from '#libs/config/index.js';
 import { levelLabel, type JailLevel } from '#libs/runtime/jail/jail-level.js';
 import { type Reconciled } from '#libs/sources/index.js';
@@ -22,7 +23,7 @@ export const announce = async (facts: Announcement): Promise<void> => {
   const { rolledBack, deleted, released } = reconciled;
   const repaired = { rolledBack: rolledBack.length, deleted: deleted.length, released: released.length };
   logger.info(
-    { url: publicUrl, dataDir: resolve(config.dataDir), isolation: levelLabel(level), ms, ...repaired },
+    { url: publicUrl, dataDir: resolve(config.dataDir), ...isolationFacts(level), ms, ...repaired },
     'server.started',
   );
   if (level.warning !== null)

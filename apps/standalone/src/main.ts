@@ -1,6 +1,7 @@
 import { createApi, manualRunsOf } from '#libs/assembly/api.js';
 import { startControlPlane, startReactors, type WholeControlPlane } from '#libs/assembly/control-plane.js';
 import { startDataPlane } from '#libs/assembly/data-plane.js';
+import { DiskWatch } from '#libs/assembly/disk-watch.js';
 import { Front, type Handler } from '#libs/assembly/front.js';
 import { makeIngress } from '#libs/assembly/make-ingress.js';
 import { observe } from '#libs/assembly/observe.js';
@@ -8,10 +9,11 @@ import { readYourWritesAndReactions } from '#libs/assembly/read-your-writes.js';
 import { eventsCleanUp, subscriptionsCleanUp, webhooksCleanUp } from '#libs/assembly/reactors.js';
 import { checkIsolation, startSandboxing } from '#libs/assembly/sandboxing.js';
 import { writeServerFile } from '#libs/assembly/server-file.js';
+import { startProblem } from '#libs/assembly/start-problem.js';
 import { endpointUrls } from '#libs/assembly/endpoint-urls.js';
 import { Shutdown } from '#libs/assembly/shutdown.js';
 import { reconcile, startUpkeep } from '#libs/assembly/upkeep.js';
-import { type Config, loadConfig, publicUrlOf, secretKeyOf, WrongSettings } from '#libs/config/index.js';
+import { type Config, keepFilesPrivate, loadConfig, publicUrlOf, secretKeyOf } from '#libs/config/index.js';
 import { openEmbedded } from '#libs/engines/embedded/index.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { createLogger, type Logger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
@@ -24,9 +26,26 @@ const readSettings = (): { config: Config; logger: Logger } => {
   if (config.engine !== 'embedded') {
     throw new Error('SLUICE_ENGINE is "distributed": this process has every role on the embedded engine; unset it');
   }
+  keepFilesPrivate(config.dataDir, (text) => warnings.push(text));
   const logger = createLogger({ level: config.logLevel, role: 'standalone' });
   for (const text of warnings) logger.warn({}, text);
   return { config, logger };
+};
+
+const watchDisk = async (
+  config: Config,
+  logger: Logger,
+  readiness: Readiness,
+  shutdown: Shutdown,
+): Promise<DiskWatch> => {
+  const disk = await DiskWatch.start({
+    dir: config.dataDir,
+    floorBytes: config.diskFloorMb * 1024 * 1024,
+    onFailure: (error) => logger.warn({ err: error }, 'disk.unknown'),
+  });
+  readiness.register('disk', () => disk.problem());
+  shutdown.add('disk watch', () => disk.close());
+  return disk;
 };
 
 const setUpOwner = async ({ handleCommand, clock, views, projectors }: WholeControlPlane, config: Config) => {
@@ -46,7 +65,7 @@ const start = async (): Promise<void> => {
   const clock = systemClock;
 
   // 2. The port: in use or not is known before anything else starts.
-  const front = await Front.listen(config.host, config.port);
+  const front = await Front.listen(config.host, config.port, (error) => logger.error({ err: error }, 'request.broke'));
   const publicUrl = publicUrlOf(config, front.port);
   const urls = endpointUrls(config, publicUrl);
 
@@ -55,26 +74,28 @@ const start = async (): Promise<void> => {
   const secretKey = secretKeyOf(config.dataDir, config.secretKey);
   const engines = await openEmbedded({ dataDir: config.dataDir, secretKey, clock, onFatal: fail });
   shutdown.add('engines', () => engines.close());
+  const readiness = new Readiness();
+  const disk = await watchDisk(config, logger, readiness, shutdown);
 
   // 4. Read models and tables in memory, caught up with the log; user code's jail, tried meanwhile.
-  const readiness = new Readiness();
   const onFailure = (error: Error): void => logger.fatal({ err: error }, 'projection.stopped');
   const [plane, sandboxing] = await Promise.all([
     startControlPlane(engines, clock, onFailure),
-    startSandboxing(config),
+    startSandboxing(config, logger),
   ]);
-  checkIsolation(sandboxing.level, config.isolation, plane.views.callers.workspaceCount());
+  checkIsolation(sandboxing.level, config, plane.views.callers.workspaceCount());
   shutdown.add('projections', () => plane.projectors.stop());
   shutdown.add('usage', () => plane.usage.close());
   shutdown.add('sandboxes', () => sandboxing.close());
 
   // 5. The roles that move events.
   const metrics = new Metrics();
-  const dataPlane = await startDataPlane({ config, plane, sandboxing, urls, metrics, logger, onFailure: fail });
+  const common = { config, plane, sandboxing, urls, metrics, logger, disk, onFailure: fail };
+  const dataPlane = await startDataPlane({ ...common, queuedBytes: () => engines.queuedBytes() });
   shutdown.add('data plane', () => dataPlane.close());
 
   // 6. What a crash left half done, what the first start makes, and what follows from events.
-  const { topics, relay, gate, summaries, attempts, sourceTopics, webhookTopics } = dataPlane;
+  const { topics, relay, admission, unread, summaries, attempts, sourceTopics, webhookTopics } = dataPlane;
   const reconciled = await reconcile(plane, sourceTopics);
   const owner = await setUpOwner(plane, config);
   const cleanUps = [webhooksCleanUp(plane, attempts, webhookTopics), eventsCleanUp(summaries, topics)];
@@ -83,9 +104,7 @@ const start = async (): Promise<void> => {
   const settled = (sourceId: string): Promise<void> => dataPlane.runner.settled(sourceId);
   const upkeep = await startUpkeep({ config, plane, sourceTopics, settled, logger });
   shutdown.add('upkeep', () => upkeep.stop());
-  shutdown.add('reactors', async () => {
-    await Promise.all(reactors.map((reactor) => reactor.stop()));
-  });
+  shutdown.add('reactors', async () => void (await Promise.all(reactors.map((reactor) => reactor.stop()))));
 
   // 7. The API and, ahead of it, the endpoints.
   const shuttingDown = (): boolean => shutdown.begun;
@@ -95,13 +114,14 @@ const start = async (): Promise<void> => {
     ...{ config, plane, topics, sourceTopics, webhookTopics, urls, ...edge },
     readYourWrites: readYourWritesAndReactions(plane.projectors, engines.events, reactors),
     hookRunner: dataPlane.runner,
-    manualRuns: manualRunsOf({ config, plane, topics }, relay),
+    manualRuns: manualRunsOf({ config, plane, topics }, relay, unread),
     appliedEvents: summaries,
     inspector: sandboxing.inspector,
+    noRoom: () => disk.error(),
     egress: sandboxing.egress,
   });
   shutdown.add('api', () => api.close());
-  const ingress = makeIngress({ config, plane, topics, relay, gate, metrics, logger });
+  const ingress = makeIngress({ config, plane, topics, relay, admission, metrics, logger });
   const serveApi = api.getHttpAdapter().getInstance() as Handler;
   observe({ plane, dataPlane, sandboxing, engines, reactors, metrics, readiness, shuttingDown });
   front.serve((req, res) => void (ingress.handle(req, res) || serveApi(req, res)));
@@ -114,8 +134,6 @@ const start = async (): Promise<void> => {
 };
 
 start().catch((error: unknown) => {
-  const text =
-    error instanceof WrongSettings || !(error instanceof Error) ? String(error) : (error.stack ?? error.message);
-  process.stderr.write(`sluice cannot start: ${text.replace(/^Error: /, '')}\n`);
+  process.stderr.write(`sluice cannot start: ${startProblem(error)}\n`);
   process.exit(1);
 });

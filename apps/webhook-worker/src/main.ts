@@ -1,7 +1,9 @@
 import { startDeliveries } from '#libs/assembly/deliveries.js';
+import { pressureOf } from '#libs/assembly/pressure.js';
 import { runRole } from '#libs/assembly/role.js';
 import { startRetryPump } from '#libs/delivery/retry-pump.js';
 import { createEgress } from '#libs/egress/guarded-dispatcher.js';
+import { refusalLog } from '#libs/egress/refusal-log.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
 import { DELIVERIES } from '#libs/stream-log/topics.js';
 
@@ -10,7 +12,7 @@ runRole('webhook-worker', openDistributed, async (role) => {
   const { config, plane, topics, logger, metrics, reporter, closing, leased, observeLag } = role;
 
   // 5. The one way out.
-  const egress = createEgress({ allow: config.egressAllow });
+  const egress = createEgress({ allow: config.egressAllow, onRefused: refusalLog(logger) });
   closing('egress', () => egress.close());
 
   // 6. Deliveries, shared out by webhook.
@@ -28,7 +30,10 @@ runRole('webhook-worker', openDistributed, async (role) => {
   });
 
   // 8. What it tells of itself.
-  reporter.worksOff(() => worker.pressure());
+  reporter.worksOff(
+    () => worker.pressure.total(),
+    () => pressureOf(worker.pressure),
+  );
   metrics.sampled('sluice_deliveries_in_flight', 'Requests to webhooks that run', () => worker.inFlight());
   observeLag('webhook-worker', DELIVERIES);
 });

@@ -1,6 +1,7 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type EventStore } from '#libs/kernel/event-store.js';
 import { streamName, type RecordedEvent } from '#libs/kernel/events.js';
+import { isIdOf, shownId } from '#libs/kernel/ids.js';
 import { type AuditableResource } from '../ports.js';
 
 export interface AuditedStream {
@@ -16,12 +17,12 @@ export const streamOf = async (
   id: string,
   workspaceIds: readonly string[],
 ): Promise<AuditedStream> => {
-  const resource = resources.find(({ prefix }) => id.startsWith(`${prefix}_`));
+  const resource = resources.find(({ prefix }) => isIdOf(prefix, id));
   if (resource) {
     const stream = streamName(resource.category, id);
     for await (const newest of store.read(stream, { direction: 'backwards', limit: 1 })) {
       if (workspaceIds.includes(newest.metadata.workspaceId)) return { resource, stream, newest };
     }
   }
-  throw new DomainError('audit.not_found', `there is no resource ${id.slice(0, 100)}`, { id: id.slice(0, 100) });
+  throw new DomainError('audit.not_found', `there is no resource ${shownId(id)}`, { id: shownId(id) });
 };

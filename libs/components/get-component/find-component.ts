@@ -1,3 +1,4 @@
+import { isIdOf } from '#libs/kernel/ids.js';
 import { type Page, type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { compareVersions } from '../domain/version-order.js';
 import { COMPONENTS, type ComponentDoc } from '../read-models/components.projection.js';
@@ -12,10 +13,10 @@ export const findComponent = async (
   workspaceIds: readonly string[],
 ): Promise<ComponentDoc | undefined> => {
   if (keyOrId.startsWith('sc_')) {
-    const doc = await readModels.get<ComponentDoc>(COMPONENTS, keyOrId);
+    const doc = isIdOf('sc', keyOrId) ? await readModels.get<ComponentDoc>(COMPONENTS, keyOrId) : undefined;
     return doc && workspaceIds.includes(doc.workspaceId) ? doc : undefined;
   }
-  if (keyOrId === '') return undefined;
+  if (!mayBeKey(keyOrId)) return undefined;
   let newest: ComponentDoc | undefined;
   for (const workspaceId of workspaceIds) {
     for await (const doc of byKey(readModels, workspaceId, keyOrId)) {
@@ -24,6 +25,10 @@ export const findComponent = async (
   }
   return newest;
 };
+
+/** A component without a key is stored under the empty one, which is nobody's; older keys may be longer than new ones. */
+const mayBeKey = (text: string): boolean => text !== '' && text.length <= MAX_KEY && !text.includes('\0');
+const MAX_KEY = 8_192;
 
 const isNewer = (a: ComponentDoc, b: ComponentDoc): boolean => {
   const order = compareVersions(a.component.version, b.component.version);

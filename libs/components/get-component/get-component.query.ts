@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { shownId } from '#libs/kernel/ids.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { BLOBS, READ_MODELS } from '#libs/kernel/tokens.js';
 import { componentReply, type ComponentReply } from '../domain/component-view.js';
@@ -38,6 +39,6 @@ export class GetComponentHandler implements IQueryHandler<GetComponent> {
 export const componentNotFound = (keyOrId: string): DomainError =>
   new DomainError(
     'component.not_found',
-    `there is no component with the ${keyOrId.startsWith('sc_') ? 'id' : 'key'} ${keyOrId} in your workspaces`,
-    { id: keyOrId },
+    `there is no component with the ${keyOrId.startsWith('sc_') ? 'id' : 'key'} ${shownId(keyOrId)} in your workspaces`,
+    { id: shownId(keyOrId) },
   );

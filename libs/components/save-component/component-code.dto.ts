@@ -1,9 +1,9 @@
-import { IsOptional, IsString } from 'class-validator';
+import { IsOptional, IsString, MaxLength } from 'class-validator';
 import { DomainError } from '#libs/kernel/domain-error.js';
 
 export class ComponentCodeDto {
   @IsOptional() @IsString() component_code?: string;
-  @IsOptional() @IsString() component_url?: string;
+  @IsOptional() @IsString() @MaxLength(2_048) component_url?: string;
 }
 
 /**

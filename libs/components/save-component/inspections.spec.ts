@@ -1,51 +1,120 @@
 import { describe, expect, it } from '@jest/globals';
+import { DomainError } from '#libs/kernel/domain-error.js';
 import { Inspections } from './inspections.js';
 
-/** An inspection that ends when it is told to. */
-const controlled = () => {
+/** Inspections that end when they are told to. Names begin with the workspace: `a1` is of workspace `a`. */
+const world = (atOnce: number, waiting = 10, waitingInAll = 20) => {
+  const inspections = new Inspections({ atOnce, waiting, waitingInAll });
   const started: string[] = [];
   const ends = new Map<string, (error?: Error) => void>();
-  const inspect = (name: string) => () => {
-    started.push(name);
-    return new Promise<never>((resolve, reject) => {
-      ends.set(name, (error) => (error ? reject(error) : resolve(name as never)));
+  const ask = (name: string, bytes = 1) => {
+    const workspaceId = name.charAt(0);
+    return inspections.of({ workspaceId, componentId: name, bytes }, () => {
+      started.push(name);
+      return new Promise<never>((resolve, reject) => {
+        ends.set(name, (error) => (error ? reject(error) : resolve(name as never)));
+      });
     });
   };
   const end = async (name: string, error?: Error): Promise<void> => {
     ends.get(name)?.(error);
     await new Promise<void>((resolve) => setImmediate(resolve));
   };
-  return { started, inspect, end };
+  const codeOf = async (asked: Promise<unknown>): Promise<unknown> => {
+    const error: unknown = await asked.catch((reason: unknown) => reason);
+    return error instanceof DomainError ? error.code : error;
+  };
+  return { ask, end, started, codeOf };
 };
 
 describe('Inspections', () => {
   it('looks at one component once at a time, and again later', async () => {
-    const { started, inspect, end } = controlled();
-    const inspections = new Inspections(2);
-    const both = [inspections.of('a', inspect('a')), inspections.of('a', inspect('a'))];
-    await end('a');
-    expect(await Promise.all(both)).toEqual(['a', 'a']);
-    expect(started).toEqual(['a']);
-    void inspections.of('a', inspect('a'));
-    expect(started).toEqual(['a', 'a']);
+    const { ask, end, started } = world(2);
+    const both = [ask('a1'), ask('a1')];
+    await end('a1');
+    expect(await Promise.all(both)).toEqual(['a1', 'a1']);
+    expect(started).toEqual(['a1']);
+    void ask('a1');
+    expect(started).toEqual(['a1', 'a1']);
   });
 
   it('lets the others wait in order, also behind one that fails', async () => {
-    const { started, inspect, end } = controlled();
-    const inspections = new Inspections(2);
-    const all = ['a', 'b', 'c', 'd'].map((name) => inspections.of(name, inspect(name)));
-    const results = Promise.allSettled(all);
-    expect(started).toEqual(['a', 'b']);
-    await end('b', new Error('broken'));
-    expect(started).toEqual(['a', 'b', 'c']);
-    await end('a');
-    expect(started).toEqual(['a', 'b', 'c', 'd']);
-    await end('c');
-    await end('d');
+    const { ask, end, started } = world(4);
+    const results = Promise.allSettled(['a1', 'a2', 'a3', 'a4'].map((name) => ask(name)));
+    expect(started).toEqual(['a1', 'a2']);
+    await end('a2', new Error('broken'));
+    expect(started).toEqual(['a1', 'a2', 'a3']);
+    await end('a1');
+    expect(started).toEqual(['a1', 'a2', 'a3', 'a4']);
+    await end('a3');
+    await end('a4');
     expect((await results).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
-    void inspections.of('e', inspect('e'));
-    void inspections.of('f', inspect('f'));
-    void inspections.of('g', inspect('g'));
-    expect(started.slice(4)).toEqual(['e', 'f']);
+    void ask('a5');
+    void ask('a6');
+    void ask('a7');
+    expect(started.slice(4)).toEqual(['a5', 'a6']);
+  });
+
+  it.each([
+    [1, 1],
+    [2, 1],
+    [3, 1],
+    [4, 2],
+    [5, 2],
+  ])('of %i slots gives one workspace %i, and the others the rest', (atOnce, own) => {
+    const { ask, started } = world(atOnce);
+    for (let i = 0; i < 9; i++) void ask(`a${i}`);
+    expect(started).toHaveLength(own);
+    void ask('b0');
+    expect(started.includes('b0')).toBe(atOnce > own);
+  });
+
+  it('takes turns over the workspaces, however many of one wait', async () => {
+    const { ask, end, started } = world(2);
+    for (let i = 0; i < 5; i++) void ask(`a${i}`);
+    for (const name of ['b0', 'b1', 'c0', 'd0']) void ask(name);
+    expect(started).toEqual(['a0', 'b0']);
+    for (const name of ['a0', 'b0', 'a1', 'b1', 'c0', 'd0', 'a2', 'a3']) await end(name);
+    expect(started).toEqual(['a0', 'b0', 'a1', 'b1', 'c0', 'd0', 'a2', 'a3', 'a4']);
+  });
+
+  it('refuses what would wait beyond the limit of its workspace, and takes it again later', async () => {
+    const { ask, end, started, codeOf } = world(2, 2);
+    for (const name of ['a0', 'a1', 'a2']) void ask(name);
+    expect(await codeOf(ask('a3'))).toBe('component.too_many_builds');
+    void ask('b0');
+    expect(started).toEqual(['a0', 'b0']);
+    await end('a0');
+    void ask('a3');
+    await end('a1');
+    expect(started).toEqual(['a0', 'b0', 'a1', 'a2']);
+  });
+
+  it('counts those who wait for the same component', async () => {
+    const { ask, end, codeOf } = world(2, 2);
+    const all = [ask('a0'), ask('a0'), ask('a0')];
+    expect(await codeOf(ask('a0'))).toBe('component.too_many_builds');
+    await end('a0');
+    await Promise.all(all);
+    const again = [ask('a0'), ask('a0'), ask('a0')];
+    await end('a0');
+    expect(await Promise.all(again)).toHaveLength(3);
+  });
+
+  it('refuses what would wait beyond the limit of all', async () => {
+    const { ask, codeOf } = world(2, 2, 3);
+    for (const name of ['a0', 'b0', 'a1', 'a2', 'b1']) void ask(name);
+    expect(await codeOf(ask('b2'))).toBe('component.builds_overloaded');
+    expect(await codeOf(ask('c0'))).toBe('component.builds_overloaded');
+  });
+
+  it('bounds the bytes that wait, and lets one of any size wait', async () => {
+    const { ask, codeOf } = world(2);
+    const large = 20 * 1024 * 1024;
+    for (const name of ['a0', 'a1']) void ask(name, 2 * large);
+    expect(await codeOf(ask('a2', large))).toBe('component.too_many_builds');
+    for (const name of ['b0', 'b1', 'c0', 'd0', 'e0']) void ask(name, large);
+    expect(await codeOf(ask('f0', large))).toBe('component.builds_overloaded');
+    void ask('f0', 1);
   });
 });

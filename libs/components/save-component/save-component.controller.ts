@@ -39,7 +39,7 @@ export class SaveComponentController {
       ...(typeof url === 'string' ? { url } : {}),
       ...(files ? { files } : {}),
     };
-    const context = contextOf(request, caller, workspaceOf(caller, params));
+    const context = contextOf(request, caller, workspaceOf(caller));
     const saved = await this.commands.execute(new SaveComponent(given, context));
     await this.applied.settle(response, saved.position);
     return { data: componentReply(saved.component, saved.code) };

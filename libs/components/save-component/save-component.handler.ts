@@ -6,25 +6,32 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { RevisionConflict, type EventStore } from '#libs/kernel/event-store.js';
 import { streamName, type Position } from '#libs/kernel/events.js';
 import { load, type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
-import { BLOBS, CLOCK, EVENT_STORE, HANDLE_COMMAND, UPCASTERS } from '#libs/kernel/tokens.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { DEFAULT_RESOURCE_LIMITS, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import { BLOBS, CLOCK, EVENT_STORE, HANDLE_COMMAND, READ_MODELS, UPCASTERS } from '#libs/kernel/tokens.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { checkCodeSize } from '../domain/code-size.js';
 import { componentDecider, type SavedComponent } from '../domain/component.js';
 import { componentIdOf } from '../domain/component-identity.js';
+import { checkFilePaths } from '../domain/file-paths.js';
+import { boundedMetadata } from '../domain/metadata-limits.js';
 import {
   CODE_LIMITS,
   COMPONENT_FETCHER,
   COMPONENT_INSPECTOR,
   DEFAULT_CODE_LIMITS,
+  DEFAULT_INSPECTION_LIMITS,
+  INSPECTION_LIMITS,
   type CodeLimits,
   type ComponentFetcher,
   type ComponentInspector,
   type FetchedComponent,
+  type InspectionLimits,
 } from '../ports.js';
 import { type ComponentSaved } from '../published.js';
+import { checkCodeRoom } from './code-room.js';
 import { Inspections } from './inspections.js';
 
-const INSPECTIONS_AT_ONCE = 4;
 /** Name of code that came without one. */
 const UNNAMED = 'component.js';
 
@@ -53,7 +60,7 @@ export class SaveComponent extends Command<SaveComponentResult> {
 @Injectable()
 @CommandHandler(SaveComponent)
 export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
-  private readonly inspections = new Inspections(INSPECTIONS_AT_ONCE);
+  private readonly inspections: Inspections;
 
   constructor(
     @Inject(HANDLE_COMMAND) private readonly handle: HandleCommand,
@@ -63,8 +70,13 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(COMPONENT_INSPECTOR) private readonly inspector: ComponentInspector,
     @Inject(COMPONENT_FETCHER) private readonly fetcher: ComponentFetcher,
+    @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
     @Optional() @Inject(CODE_LIMITS) private readonly limits: CodeLimits = DEFAULT_CODE_LIMITS,
-  ) {}
+    @Optional() @Inject(INSPECTION_LIMITS) inspectionLimits: InspectionLimits = DEFAULT_INSPECTION_LIMITS,
+    @Optional() @Inject(RESOURCE_LIMITS) private readonly resources: ResourceLimits = DEFAULT_RESOURCE_LIMITS,
+  ) {
+    this.inspections = new Inspections(inspectionLimits);
+  }
 
   async execute({ given, context }: SaveComponent): Promise<SaveComponentResult> {
     // 1. The code, given or fetched.
@@ -77,12 +89,21 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     const known = await this.find(id);
     if (known) return this.append({ ...savedDataOf(known), url: given.url ?? null, savedAt }, source.code, context);
 
-    // 3. Bundle and evaluate.
-    const { bundle, metadata } = await this.inspections.of(id, () => this.inspect(source));
+    // 3. Bundle and evaluate, if there is room; how large the bundle is shows only then.
+    const room = (bytes: number): Promise<void> =>
+      checkCodeRoom(this.readModels, context.workspaceId, bytes, this.resources.codeBytesPerWorkspace);
+    const codeBytes = Buffer.byteLength(source.code);
+    await room(codeBytes);
+    const request = { workspaceId: context.workspaceId, componentId: id, bytes: sizeOf(source) };
+    const { bundle, metadata: declared } = await this.inspections.of(request, () => this.inspect(source));
+    const metadata = boundedMetadata(declared);
     if (metadata.kind === 'app') {
       const text = `an app is not deployable: ${metadata.name} exports an app; save a component that uses it instead`;
       throw new DomainError('component.not_deployable', text, { name: metadata.name });
     }
+
+    const bytes = codeBytes + Buffer.byteLength(bundle);
+    await room(bytes);
 
     // 4. Code and bundle are durable before the event that refers to them.
     const [codeHash, bundleHash] = await Promise.all([this.blobs.put(source.code), this.blobs.put(bundle)]);
@@ -93,7 +114,7 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
         componentId: id,
         userId: context.actor.userId,
         kind: metadata.kind,
-        ...{ key, name, version, description, annotations, codeHash, bundleHash },
+        ...{ key, name, version, description, annotations, codeHash, bundleHash, bytes },
         url: given.url ?? null,
         ...{ configurableProps, hooks, dedupe, hasRun, savedAt },
       },
@@ -103,6 +124,7 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
   }
 
   private async sourceOf({ code, url, files }: ComponentCode): Promise<FetchedComponent> {
+    if (files !== undefined) checkFilePaths(files);
     if (code !== undefined) {
       return { code, fileName: fileNameOf(url), finalUrl: url ?? '', ...(files ? { files } : {}) };
     }
@@ -166,6 +188,9 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     return state.status === 'saved' ? state.component : undefined;
   }
 }
+
+const sizeOf = ({ code, files = {} }: FetchedComponent): number =>
+  Object.values(files).reduce((sum, text) => sum + text.length, code.length);
 
 const savedDataOf = ({ createdAt, updatedAt: _, ...data }: SavedComponent): ComponentSaved['data'] => ({
   ...data,

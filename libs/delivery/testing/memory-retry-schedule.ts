@@ -35,6 +35,14 @@ export class MemoryRetrySchedule implements RetrySchedule {
     return this.sorted().filter((entry) => entry.owner === owner).length;
   }
 
+  bytesOf(owner: string): number {
+    let bytes = 0;
+    for (const entry of this.entries.values()) {
+      if (entry.owner === owner) bytes += Buffer.byteLength(JSON.stringify(entry.record));
+    }
+    return bytes;
+  }
+
   async *all(): AsyncIterable<Waiting> {
     yield* this.sorted();
   }

@@ -1,10 +1,11 @@
+import { MemoryRetrySchedule } from '#libs/delivery/testing/memory-retry-schedule.js';
 import { InMemoryEventStore } from '#libs/kernel/testing/in-memory-event-store.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
 import { InMemoryUsage } from '#libs/tenancy/testing/in-memory-usage.js';
 import { describeEventStore } from './event-store.suite.js';
 import { type MakeHarness } from './harness.js';
 import { describeReadModelStore } from './read-model-store.suite.js';
-import { describeUsageStore } from './small-stores.suite.js';
+import { describeRetrySchedule, describeUsageStore } from './small-stores.suite.js';
 
 /** What specs use in place of an engine keeps the same contract; its memory is what survives a restart. */
 const harness =
@@ -21,6 +22,10 @@ describeEventStore(
 describeReadModelStore(
   'in memory',
   harness(() => new InMemoryReadModels()),
+);
+describeRetrySchedule(
+  'in memory',
+  harness(() => new MemoryRetrySchedule()),
 );
 describeUsageStore(
   'in memory',

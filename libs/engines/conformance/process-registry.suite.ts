@@ -37,6 +37,15 @@ const parts: Record<(typeof PROCESS_REGISTRY_PARTS)[number], Part<RegistryUnderT
       expect(byId(await one.live())).toEqual(expected);
       expect(byId(await other.live())).toEqual(expected);
     });
+
+    it('shows whose records they are as long as that is told', async () => {
+      const [one, other] = [port().process(), port().process()];
+      const pressure = { sources: { dc_a: 900 }, workspaces: { o_1: 950 } };
+      await one.report({ ...report('one', '0001', 950), pressure });
+      expect(await other.live()).toEqual([{ ...report('one', '0001', 950), pressure }]);
+      await one.report(report('one', '0001', 3));
+      expect(await other.live()).toEqual([report('one', '0001', 3)]);
+    });
   },
 
   silence: (port) => {

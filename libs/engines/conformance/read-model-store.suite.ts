@@ -17,6 +17,8 @@ export const READ_MODEL_STORE_PARTS = [
   'page',
   'delete_range',
   'trim',
+  'beside',
+  'replaces',
   'rebuild',
   'restart',
 ] as const;
@@ -165,6 +167,21 @@ const parts: Record<(typeof READ_MODEL_STORE_PARTS)[number], Part<ReadModelStore
   },
 
   page: (store) => {
+    it('finds by the whole text: one that ends at a NUL is another, and so is the empty one', async () => {
+      const texts = ['', '\0', 'a', 'a\0', 'a\0b', 'a\0c'];
+      await fill(store(), put(...texts.map((text, at) => item(`id ${text}`, at, text))));
+      for (const text of texts) {
+        expect(await listed(store(), { owner: text })).toEqual([`id ${text}`]);
+        expect(await store().get(schema, `id ${text}`)).toMatchObject({ owner: text });
+      }
+      const all = texts.map((text) => `id ${text}`);
+      expect(ids(await store().getMany(schema, all))).toEqual(all);
+      expect(await listed(store(), { owner: 'b\0' })).toEqual([]);
+      const writes = [{ op: 'delete', id: 'id a\0b' }] as const;
+      await store().apply({ schema, generation: 1, expected: '1', next: '2', writes });
+      expect(ids(await store().getMany(schema, all))).toEqual(all.map((id) => (id === 'id a\0b' ? undefined : id)));
+    });
+
     // Ties in `at`: 5 documents share each value.
     const docs = Array.from({ length: 25 }, (_, i) =>
       item(`d${String(i).padStart(2, '0')}`, Math.floor(i / 5), i % 2 === 0 ? 'even' : 'odd', i < 12 ? 'low' : 'high'),
@@ -257,8 +274,74 @@ const parts: Record<(typeof READ_MODEL_STORE_PARTS)[number], Part<ReadModelStore
       expect(await listed(store(), { owner: 'o2' })).toEqual(['x']);
     });
 
+    it('keeps the newest whose bytes fit, and at most a number of them', async () => {
+      const sized: CollectionSchema = { ...schema, name: 'items.sized.v1', bytes: 'size' };
+      const docs = [40, 30, 20, 10, 5].map((size, at) => ({ ...item(`d${at}`, at), size }));
+      const left = async (trim: { keep?: number; bytes?: number }, owner = 'o1'): Promise<unknown> => {
+        const { checkpoint } = await store().register(sized);
+        const next = String(Number(checkpoint ?? '0') + 1).padStart(4, '0');
+        const writes: ReadModelWrite[] = docs.map((doc) => ({ op: 'put', doc }));
+        writes.push({ op: 'trim', where: { owner }, ...trim });
+        await store().apply({ schema: sized, generation: 1, expected: checkpoint, next, writes });
+        return ids((await store().page(sized, { where: {}, limit: 10 })).docs);
+      };
+      expect(await left({ bytes: 105 })).toEqual(['d4', 'd3', 'd2', 'd1', 'd0']);
+      expect(await left({ bytes: 104 })).toEqual(['d4', 'd3', 'd2', 'd1']);
+      expect(await left({ bytes: 36 })).toEqual(['d4', 'd3', 'd2']);
+      expect(await left({ bytes: 36, keep: 1 })).toEqual(['d4']);
+      expect(await left({ bytes: 14, keep: 3 })).toEqual(['d4']);
+      expect(await left({ bytes: 4 }, 'o2')).toEqual(['d4', 'd3', 'd2', 'd1', 'd0']);
+      expect(await left({ bytes: 4 })).toEqual([]);
+    });
+
     it('to nothing', async () => {
       await fill(store(), [...put(item('a', 1), item('b', 1)), { op: 'trim', where: {}, keep: 0 }]);
+      expect(await listed(store())).toEqual([]);
+    });
+  },
+
+  beside: (store, harness) => {
+    it('is read by `text` alone, and is gone with the document', async () => {
+      const texts: CollectionSchema = { ...schema, name: 'items.texts.v1', beside: 'payload', bytes: 'size' };
+      const sized = (id: string, at: number, size: number, payload?: string): Doc =>
+        ({ ...item(id, at), size, nested: { payload: 1 }, ...(payload === undefined ? {} : { payload }) }) as Doc;
+      await store().register(texts);
+      const apply = (expected: string | null, next: string, ...writes: ReadModelWrite[]): Promise<void> =>
+        store().apply({ schema: texts, generation: 1, expected, next, writes });
+      const large = JSON.stringify({ text: 'ü"\\\n'.repeat(100_000) });
+      await apply(
+        null,
+        '1',
+        { op: 'put', doc: sized('a', 1, 5, large) },
+        { op: 'put', doc: sized('b', 2, 5) },
+        { op: 'put', doc: sized('c', 3, 5, 'short') },
+      );
+      expect(await store().text(texts, 'a')).toBe(large);
+      expect([await store().text(texts, 'b'), await store().text(texts, 'none')]).toEqual([undefined, undefined]);
+      expect(await store().get(texts, 'a')).toEqual(sized('a', 1, 5));
+      expect((await store().page(texts, { where: { owner: 'o1' }, limit: 5 })).docs).toEqual([
+        sized('c', 3, 5),
+        sized('b', 2, 5),
+        sized('a', 1, 5),
+      ]);
+      const reopened = await harness().reopen();
+      await reopened.register(texts);
+      expect(await reopened.text(texts, 'a')).toBe(large);
+      await apply('1', '2', { op: 'put', doc: sized('a', 1, 5) }, { op: 'delete', id: 'c' });
+      expect([await store().text(texts, 'a'), await store().text(texts, 'c')]).toEqual([undefined, undefined]);
+    });
+  },
+
+  replaces: (store, harness) => {
+    it('removes the former version, once or again', async () => {
+      await fill(store(), put(item('a', 1)));
+      const next: CollectionSchema = { ...schema, name: 'items.list.v2', replaces: [schema.name, 'items.none.v1'] };
+      expect(await store().register(next)).toEqual({ active: 1, checkpoint: null });
+      await harness().flush();
+      expect(await store().checkpoints([schema])).toEqual([null]);
+      await store().register(next);
+      // Registered anew it is empty.
+      expect(await store().register(schema)).toEqual({ active: 1, checkpoint: null });
       expect(await listed(store())).toEqual([]);
     });
   },

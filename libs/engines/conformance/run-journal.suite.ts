@@ -58,7 +58,7 @@ const parts: Record<(typeof RUN_JOURNAL_PARTS)[number], Part<JournalAndLog>> = {
       );
       await journal.commit(
         commit(1, {
-          dedupe: { other: { strategy: 'greatest', max: 9 }, third: { strategy: 'last', id: 'z' } },
+          dedupe: { other: { strategy: 'greatest', max: 9 }, third: { strategy: 'last', id: 'z' }, fourth: null },
           dbChanges: { a: '2', b: null, missing: null },
         }),
       );
@@ -73,7 +73,7 @@ const parts: Record<(typeof RUN_JOURNAL_PARTS)[number], Part<JournalAndLog>> = {
 
     it('takes any text as a key or a channel', async () => {
       const { journal } = port();
-      const names = ['', '.', 'a.b', '$x', '%0024', '__proto__', '5', 'naïve 😀', 'x'.repeat(200)];
+      const names = ['', '.', 'a.b', '$x', '%0024', '__proto__', 'constructor', '5', 'naïve 😀', 'x'.repeat(200)];
       const db = Object.fromEntries(names.map((name) => [name, JSON.stringify(name)]));
       const dedupe = Object.fromEntries(names.map((name) => [name, { strategy: 'last', id: name } as const]));
       await journal.commit(commit(0, { dbChanges: db, dedupe }));
@@ -81,6 +81,16 @@ const parts: Record<(typeof RUN_JOURNAL_PARTS)[number], Part<JournalAndLog>> = {
       await journal.commit(commit(1, { dbChanges: { 'a.b': null, '': null } }));
       const { 'a.b': _, '': __, ...left } = db;
       expect((await journal.load('dc_1')).db).toEqual(left);
+    });
+
+    it('forgets the cache of a channel, as a commit says', async () => {
+      const { journal } = port();
+      const last = { strategy: 'last', id: 'x' } as const;
+      await journal.commit(commit(0, { dedupe: { '': last, 'a.b': last, kept: last } }));
+      await journal.commit(commit(1, { dedupe: { '': null, 'a.b': null } }));
+      expect((await journal.load('dc_1')).dedupe).toEqual({ kept: last });
+      await journal.commit(commit(2, { dedupe: { 'a.b': { strategy: 'last', id: 'y' } } }));
+      expect((await journal.load('dc_1')).dedupe).toEqual({ kept: last, 'a.b': { strategy: 'last', id: 'y' } });
     });
 
     it('of one source is not that of another', async () => {

@@ -6,11 +6,12 @@ import { type RetrySchedule, type Waiting } from '#libs/delivery/retry-schedule.
 import { type TickStore } from '#libs/scheduling/tick-store.js';
 import { type DailyUsage, type UsageStore } from '#libs/tenancy/published.js';
 import { type MakeHarness, type Part } from './harness.js';
+import { eventually } from './eventually.js';
 import { runParts } from './run-parts.js';
 
 export const VAULT_PARTS = ['secrets', 'isolation', 'listing', 'restart'] as const;
 export const BLOB_STORE_PARTS = ['blobs', 'files', 'listing', 'restart'] as const;
-export const RETRY_SCHEDULE_PARTS = ['order', 'replace', 'remove', 'listing', 'restart'] as const;
+export const RETRY_SCHEDULE_PARTS = ['order', 'replace', 'remove', 'size', 'listing', 'restart'] as const;
 export const TICK_STORE_PARTS = ['ticks', 'drop', 'restart'] as const;
 export const USAGE_STORE_PARTS = ['counters', 'restart'] as const;
 
@@ -136,6 +137,22 @@ const schedule: Record<(typeof RETRY_SCHEDULE_PARTS)[number], Part<RetrySchedule
       expect(await store().due(9, 10)).toEqual([]);
       expect((await store().due(10, 10))[0]).toEqual(waiting('a', 10));
     });
+    it('gives large ones a few at a time, all of them in the end', async () => {
+      const value = JSON.stringify('x'.repeat(1 << 20));
+      const large = Array.from({ length: 12 }, (_, n) => {
+        const entry = waiting(`l${String(n).padStart(2, '0')}`, n);
+        return { ...entry, record: { ...entry.record, value } };
+      });
+      for (const entry of large) await store().put([entry]);
+      const seen: unknown[] = [];
+      for (let due = await store().due(50, 100); due.length > 0; due = await store().due(50, 100)) {
+        expect(due.length).toBeLessThanOrEqual(12);
+        seen.push(...idsOf(due));
+        await store().remove(due.map(({ id }) => id));
+      }
+      expect(seen).toEqual(large.map(({ id }) => id));
+    });
+
     it('knows when the next is due', async () => {
       expect(await store().nextDueAt()).toBeUndefined();
       await store().put([waiting('b', 20), waiting('a', 10)]);
@@ -165,6 +182,49 @@ const schedule: Record<(typeof RETRY_SCHEDULE_PARTS)[number], Part<RetrySchedule
       await store().removeOwner('wh_1');
       await store().removeOwner('wh_1');
       expect(idsOf(await store().due(100, 10))).toEqual(['c']);
+    });
+  },
+  size: (store, harness) => {
+    const bytes = (...entries: Waiting[]): number =>
+      entries.reduce((sum, { record }) => sum + Buffer.byteLength(JSON.stringify(record)), 0);
+    const padded = (entry: Waiting, pad: number): Waiting => ({
+      ...entry,
+      record: { ...entry.record, value: JSON.stringify('ü'.repeat(pad)) },
+    });
+    /** At once where one process has the schedule. */
+    const holds = (owner: string, expected: number): Promise<void> =>
+      eventually(`${expected} bytes of ${owner}`, () => store().bytesOf(owner) === expected);
+
+    it('is that of what waits for each owner: grows, shrinks, and is the same after a restart', async () => {
+      expect(store().bytesOf('wh_1')).toBe(0);
+      const [a, b, c] = [padded(waiting('a', 1), 1_000), padded(waiting('b', 2), 10), waiting('c', 3, 'wh_2')];
+      await Promise.all([store().put([a, b]), store().put([c])]);
+      await holds('wh_1', bytes(a, b));
+      await holds('wh_2', bytes(c));
+      await harness().reopen();
+      await holds('wh_1', bytes(a, b));
+      await store().remove(['a', 'a', 'none']);
+      await holds('wh_1', bytes(b));
+      await store().remove(['b']);
+      await holds('wh_1', 0);
+      await holds('wh_2', bytes(c));
+    });
+
+    it('counts a replaced entry once, for the owner that it has now', async () => {
+      await store().put([padded(waiting('a', 1), 1_000), padded(waiting('a', 1), 2_000)]);
+      await holds('wh_1', bytes(padded(waiting('a', 1), 2_000)));
+      await store().put([padded(waiting('a', 5), 20)]);
+      await holds('wh_1', bytes(padded(waiting('a', 5), 20)));
+      await store().put([waiting('a', 5, 'wh_2')]);
+      await holds('wh_1', 0);
+      await holds('wh_2', bytes(waiting('a', 5, 'wh_2')));
+    });
+
+    it('is none once the owner is dropped', async () => {
+      await store().put([waiting('a', 1), waiting('b', 2), waiting('c', 3, 'wh_2')]);
+      await store().removeOwner('wh_1');
+      await holds('wh_1', 0);
+      await holds('wh_2', bytes(waiting('c', 3, 'wh_2')));
     });
   },
   listing: (store) => {

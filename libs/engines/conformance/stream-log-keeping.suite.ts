@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { eventually } from './eventually.js';
+import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { all, follow, numberOf, read, record, records, type Get, type Log } from './stream-log-harness.js';
 
 /** Parts of the StreamLog suite (stream-log.suite.ts): what is counted, kept and dropped. */
@@ -20,6 +21,33 @@ export const backlog = ({ port, get }: { port: Log; get: Get }): void => {
     await eventually('nine', () => consumer.backlog() === 9);
     expect(consumer.backlogOf(seen[0]!.lane)).toBe(7);
     await consumer.close();
+  });
+
+  it('tells about how many bytes are not acknowledged, also after a restart', async () => {
+    await port().log.createTopic('t.1', {});
+    // As large in bytes as in characters times three.
+    const large = (n: number): LogRecord => record('t.1', n, 'k', JSON.stringify('漢'.repeat(10_000)));
+    for (const n of all(6)) await port().log.publish([large(n)]);
+    const about = (n: number) => (bytes: number) => bytes >= n * 30_000 && bytes <= n * 30_300;
+    const first = await follow(port().log, { topics: { prefix: 't.' }, maxUnacked: 2 }, false);
+    await eventually('two', () => first.records.length === 2);
+    const { lane } = first.records[0]!;
+    await eventually('six', () => about(6)(first.consumer.unreadBytesOf(lane)));
+    expect(first.consumer.unreadBytesOf('unknown')).toBe(0);
+    first.batches[0]!.ack(first.records[0]!.offset);
+    await eventually('five', () => about(5)(first.consumer.unreadBytesOf(lane)));
+    await first.consumer.close();
+
+    const { log } = await get().reopen();
+    const again = await follow(log, { topics: { prefix: 't.' }, maxUnacked: 1 }, false);
+    await eventually('one', () => again.records.length === 1);
+    await eventually('five', () => about(5)(again.consumer.unreadBytesOf(lane)));
+    await again.consumer.close();
+    const rest = await follow(log, { topics: { prefix: 't.' } });
+    await eventually('none', () => rest.consumer.unreadBytesOf(lane) === 0 && rest.records.length === 5);
+    await log.publish([large(6)]);
+    await eventually('none again', () => rest.consumer.unreadBytesOf(lane) === 0 && rest.records.length === 6);
+    await rest.consumer.close();
   });
 
   it('lag: by lane, also without a live consumer, and after a restart', async () => {
@@ -169,5 +197,20 @@ export const readPart = ({ port }: { port: Log }): void => {
     expect(page.map(numberOf)).toEqual(all(5, 10));
     expect(await log.read('t', whole.at(-1)!.offset, 5)).toEqual([]);
     expect(await log.lag('g', { names: ['t'] })).toEqual({ t: 1200 });
+  });
+
+  it('pages through records of any size; an empty page is the end', async () => {
+    const { log } = port();
+    await log.createTopic('t', {});
+    for (const n of all(12)) await log.publish([record('t', n, 'k', JSON.stringify('x'.repeat(1 << 20)))]);
+    const seen: number[] = [];
+    for (let after = -1; ;) {
+      const page = await log.read('t', after, 1_000);
+      const last = page.at(-1);
+      if (!last) break;
+      seen.push(...page.map(numberOf));
+      after = last.offset;
+    }
+    expect(seen).toEqual(all(12));
   });
 };

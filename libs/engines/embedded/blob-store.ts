@@ -1,6 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, open, readFile, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { storageFull } from './refusal.js';
+import { isNoSpace } from './sqlite-driver.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 
 const HASH = /^[0-9a-f]{64}$/;
@@ -26,6 +28,9 @@ export class EmbeddedBlobStore implements BlobStore {
     try {
       await file.writeFile(text, 'utf8');
       await file.sync();
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw isNoSpace(error) ? storageFull() : error;
     } finally {
       await file.close();
     }

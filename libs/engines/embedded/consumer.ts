@@ -31,6 +31,10 @@ export class EmbeddedConsumer implements Consumer {
     return Math.max(0, this.lanes.get(lane)?.backlog ?? 0);
   }
 
+  unreadBytesOf(lane: string): number {
+    return Math.max(0, this.lanes.get(lane)?.bytes ?? 0);
+  }
+
   failures(): number {
     return this.failed;
   }

@@ -11,7 +11,9 @@ import { StateConflict } from '#libs/runtime/run-journal.js';
 import { readRecords } from './fetcher.js';
 import { GroupCommit } from './group-commit.js';
 import { openEmbedded, type EmbeddedEngines } from './index.js';
+import { EmbeddedReadModelStore } from './read-model-store.js';
 import { tableOf, whereClause } from './read-model-tables.js';
+import { refusal } from './refusal.js';
 import { migrate } from './schema.js';
 import { Database } from './sqlite-driver.js';
 import { MAX_GROUP_BYTES, Writer } from './writer.js';
@@ -82,9 +84,9 @@ describe('the data directory', () => {
     const db = new Database(join(dataDir, 'data.db'));
     db.exec('PRAGMA user_version = 99');
     db.close();
-    await expect(engines()).rejects.toThrow(/data\.db has schema 99, this version of Sluice knows up to 2/);
+    await expect(engines()).rejects.toThrow(/data\.db has schema 99, this version of Sluice knows up to 3/);
     const again = new Database(join(dataDir, 'data.db'));
-    again.exec('PRAGMA user_version = 2');
+    again.exec('PRAGMA user_version = 3');
     again.close();
     await engines();
   });
@@ -137,19 +139,55 @@ describe('migrations', () => {
   it('of a data directory of the first version keep what is in it', async () => {
     const first = await engines();
     await first.vault.put('sec_1', 'o_1', 'kept');
+    const record = { topic: 'deliveries.wh_1', key: 'wh_1', headers: {}, value: '"ü"' };
+    await first.schedule.put([{ id: 'dlv_1', owner: 'wh_1', dueAt: 1, record }]);
     await first.close();
     open.length = 0;
     const db = new Database(join(dataDir, 'data.db'));
-    db.exec('DROP TABLE usage; PRAGMA user_version = 1');
+    db.exec(
+      `DROP TABLE usage; DROP INDEX waiting_by_owner; ALTER TABLE waiting DROP COLUMN size;
+       CREATE INDEX waiting_by_owner ON waiting(owner); PRAGMA user_version = 1`,
+    );
     db.close();
-    const { vault, usage } = await engines();
+    const { vault, usage, schedule } = await engines();
     expect(await vault.get('sec_1', 'o_1')).toBe('kept');
+    expect(schedule.bytesOf('wh_1')).toBe(Buffer.byteLength(JSON.stringify(record)));
+    expect(await schedule.due(1, 10)).toHaveLength(1);
     await usage.add(1, new Map([['o_1', { invocations: 1, computeMs: 2, credits: 3 }]]));
     expect(await usage.of(1, 'o_1')).toEqual({ invocations: 1, computeMs: 2, credits: 3 });
   });
 });
 
 describe('group commit', () => {
+  it('for which there is no space are told so; those of read models wait for it', async () => {
+    let full = 2;
+    const submitted: string[] = [];
+    const writer: Partial<Writer> = {
+      submit: async (kind) => {
+        submitted.push(kind);
+        if (full-- > 0) throw refusal({ rule: 'failed', message: 'disk full', fatal: false, full: true });
+        return null;
+      },
+    };
+    const reader = new Database(join(dataDir, 'x.db'));
+    const store = new EmbeddedReadModelStore(writer as Writer, reader);
+    const schema = { name: 's.v1', indexed: [], sort: 'at' };
+    await store.apply({ schema, generation: 1, expected: null, next: '1', writes: [] });
+    expect(submitted).toEqual(['apply', 'apply', 'apply']);
+    // Control: another failure is the caller's at once, and so is one of the log itself.
+    const failing: Partial<Writer> = {
+      submit: () => Promise.reject(refusal({ rule: 'failed', message: 'x', fatal: true, full: false })),
+    };
+    const other = new EmbeddedReadModelStore(failing as Writer, reader);
+    await expect(other.apply({ schema, generation: 1, expected: null, next: '1', writes: [] })).rejects.toThrow(
+      'not written: x',
+    );
+    expect(refusal({ rule: 'failed', message: 'disk full', fatal: false, full: true })).toMatchObject({
+      code: 'platform.storage_full',
+    });
+    reader.close();
+  });
+
   it('isolates operations that their own rule refuses', async () => {
     const { events, journal, stats } = await engines();
     const commit = (sourceId: string, expectedVersion: number): Promise<void> =>
@@ -260,6 +298,19 @@ describe('group commit', () => {
 });
 
 describe('reading', () => {
+  it('of the log and of due deliveries stop at about 4 MB, however many records are asked for', async () => {
+    const { log, schedule } = await engines();
+    for (let n = 0; n < 12; n++) {
+      const record = { topic: 't', key: 'k', headers: {}, value: JSON.stringify('x'.repeat(1 << 20)) };
+      await schedule.put([{ id: `d${n}`, owner: 'wh_1', dueAt: n, record }]);
+    }
+    expect((await schedule.due(100, 1_000)).length).toBeLessThanOrEqual(6);
+    await log.createTopic('t', {});
+    for (let n = 0; n < 12; n++)
+      await log.publish([{ topic: 't', key: 'k', headers: {}, value: JSON.stringify('x'.repeat(1 << 20)) }]);
+    expect((await log.read('t', -1, 1_000)).length).toBeLessThanOrEqual(6);
+  });
+
   it('cut short by size leaves no snapshot open that would hold back the write-ahead log', async () => {
     const { log } = await engines();
     await log.createTopic('t', {});
@@ -273,7 +324,8 @@ describe('reading', () => {
     expect(other.sql('PRAGMA wal_checkpoint(RESTART)').get()).toMatchObject({ busy: 0 });
     other.close();
     reader.close();
-    expect(await log.read('t', -1, 100)).toHaveLength(9);
+    const page = await log.read('t', -1, 100);
+    expect(page.at(-1)?.offset).toBe(page.length - 1);
   });
 
   it('looks a list up by the field that narrows it down most', async () => {

@@ -13,7 +13,7 @@ export interface RecordRow {
 /** Reading from the file on the main thread stops after this long, and goes on in the next turn of the loop. */
 const TURN_MS = 4;
 /** Most characters of values read for one batch, beyond its first record. */
-const BATCH_BYTES = 4 << 20;
+export const BATCH_BYTES = 4 << 20;
 
 export const storedRecord = (topic: string, row: RecordRow): StoredRecord => ({
   topic,

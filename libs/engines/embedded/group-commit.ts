@@ -87,6 +87,7 @@ const failed = (error: unknown): Outcome => ({
   failure: {
     rule: 'failed',
     message: error instanceof Error ? error.message : String(error),
-    fatal: isFatal(error),
+    fatal: isFatal(error) && !isNoSpace(error),
+    full: isNoSpace(error),
   },
 });

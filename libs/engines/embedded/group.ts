@@ -3,8 +3,11 @@ import { type EmbeddedConsumer } from './consumer.js';
 import { type Lane } from './lane.js';
 import { type Topic } from './topic.js';
 
-/** A group not heard of for this long holds back no retention: a consumer that was removed for good. */
-const FORGOTTEN_AFTER_MS = 7 * 24 * 3600 * 1000;
+/**
+ * A group without a consumer for this long, while the log was open, holds back no retention: it was removed for good.
+ * The time that the log was closed does not count: its consumers had no chance to come.
+ */
+const FORGOTTEN_AFTER_MS = 3600 * 1000;
 
 export const selects = (selector: TopicSelector, topic: string): boolean =>
   'prefix' in selector ? topic.startsWith(selector.prefix) : selector.names.includes(topic);

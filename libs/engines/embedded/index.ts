@@ -60,6 +60,8 @@ export interface EmbeddedEngines {
   readonly vault: Vault;
   readonly blobs: BlobStore;
   stats(): EmbeddedStats;
+  /** Bytes that wait for the disk. Asked for each arrival: `stats` looks at files. */
+  queuedBytes(): number;
   /** Share of the write queue that is in use: above 1, refuse new work (429) until it is lower again. */
   pressure(): number;
   /** One pass of retention over all topics, which otherwise comes every 30 s. */
@@ -149,6 +151,7 @@ const assemble = (
         },
       };
     },
+    queuedBytes: () => writer.stats().queuedBytes,
     pressure: () => writer.stats().queuedBytes / QUEUE_BYTES,
     sweep: () => log.sweep(),
     close: () => (closed ??= end()),

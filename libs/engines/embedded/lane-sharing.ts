@@ -12,8 +12,8 @@ export interface SharingHost {
   readonly fetcher: Fetcher;
   readonly commits: CommitWriter;
   wake(lane: Lane): void;
-  /** Records of the topic after an offset. */
-  count(topic: Topic, after: number): number;
+  /** Records of the topic after an offset, and their bytes. */
+  count(topic: Topic, after: number): { readonly n: number; readonly bytes: number };
   /** Highest offset known to be durable. */
   durable(): number;
   exists(topic: Topic): boolean;
@@ -62,7 +62,7 @@ export class LaneSharing {
     const member = group.memberFor(topic);
     if (!member) return;
     const committed = group.committedOf(topic);
-    const backlog = topic.lastId <= committed ? 0 : this.host.count(topic, committed);
+    const { n: backlog, bytes } = topic.lastId <= committed ? { n: 0, bytes: 0 } : this.host.count(topic, committed);
     const host: LaneHost = {
       tails: this.host.tails,
       fetch: (lane) => this.host.fetcher.add(lane),
@@ -78,6 +78,7 @@ export class LaneSharing {
     };
     const lane = new Lane(topic, member.options, backlog === 0 ? this.host.durable() : committed, host);
     lane.backlog = backlog;
+    lane.bytes = bytes;
     group.backlog += backlog;
     group.lanes.set(topic.id, lane);
     member.lanes.set(topic.name, lane);

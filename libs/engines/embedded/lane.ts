@@ -17,7 +17,9 @@ export interface LaneHost {
 
 /** One topic as one consumer works through it. */
 export class Lane {
+  /** Records not acknowledged, and their bytes. */
   backlog = 0;
+  bytes = 0;
   /** Set by the fetcher while the lane waits for its turn. */
   fetching = false;
   readonly window: LaneWindow;
@@ -31,8 +33,10 @@ export class Lane {
   ) {
     this.window = new LaneWindow(topic.name, topic.name, options, {
       ready: () => host.wake(this),
-      acknowledged: () => {
+      acknowledged: (bytes) => {
         this.backlog--;
+        // What is counted from the file and what is counted here differ by a few bytes a record.
+        this.bytes = this.backlog > 0 ? this.bytes - bytes : 0;
         host.acknowledged(this);
       },
       committed: (offset) => host.committed(this, offset),

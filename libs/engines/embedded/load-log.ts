@@ -20,6 +20,7 @@ const retentionOf = (row: TopicRow): Retention => ({
 /** What the stream log holds in memory, as the file has it at start. */
 export const loadLog = (
   reader: Database,
+  now: number,
 ): { topics: Map<string, Topic>; groups: Map<string, Group>; lastId: number } => {
   const lastId =
     reader
@@ -30,19 +31,18 @@ export const loadLog = (
     topics.set(row.name, new Topic(row.id, row.name, retentionOf(row), lastId));
   }
   const groups = new Map<string, Group>();
-  const groupOf = (name: string, seenAt: number): Group => {
-    const group = groups.get(name) ?? new Group(name, seenAt);
+  const groupOf = (name: string): Group => {
+    const group = groups.get(name) ?? new Group(name, now);
     groups.set(name, group);
-    group.seenAt = Math.max(group.seenAt, seenAt);
     return group;
   };
   const selectors = reader
-    .sql('SELECT name, topic, is_prefix, seen_at FROM groups')
-    .all<{ name: string; topic: string; is_prefix: number; seen_at: number }>();
-  for (const row of selectors) groupOf(row.name, row.seen_at).add(row.topic, row.is_prefix === 1);
+    .sql('SELECT name, topic, is_prefix FROM groups')
+    .all<{ name: string; topic: string; is_prefix: number }>();
+  for (const row of selectors) groupOf(row.name).add(row.topic, row.is_prefix === 1);
   const commits = reader.sql('SELECT topic, grp, committed FROM commits');
   for (const row of commits.all<{ topic: number; grp: string; committed: number }>()) {
-    groupOf(row.grp, 0).committed.set(row.topic, row.committed);
+    groupOf(row.grp).committed.set(row.topic, row.committed);
   }
   return { topics, groups, lastId };
 };

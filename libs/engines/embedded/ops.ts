@@ -13,6 +13,9 @@ export type RecordRows = (number | string)[];
 /** Offset of the first record, the others follow without a gap; or one by one when a topic is gone. */
 export type Offsets = number | (number | null)[];
 
+/** By how much what waits for an owner has grown, below 0 when it has shrunk. */
+export type WaitingBytes = readonly (readonly [owner: string, bytes: number])[];
+
 export interface Ops {
   append: {
     args: { stream: string; expected: number; events: string[]; at: number };
@@ -30,13 +33,12 @@ export interface Ops {
   commit: { args: { group: string; rows: number[] }[]; result: null };
   drop: { args: number[]; result: null };
   group: { args: { name: string; topics: string[]; prefix: boolean; at: number }; result: null };
-  group_seen: { args: { name: string; at: number }; result: null };
   run: {
     args: Omit<RunCommit, 'records' | 'dedupe' | 'dbChanges' | 'progress'> & {
       through: number;
       above: string;
       /** `[channel, cache, …]` */
-      dedupe: string[];
+      dedupe: (string | null)[];
       /** `[key, value or null, …]` */
       db: (string | null)[];
       rows: RecordRows;
@@ -45,10 +47,10 @@ export interface Ops {
     result: Offsets;
   };
   drop_source: { args: string; result: null };
-  /** `[id, owner, due, record, …]` */
-  wait: { args: (string | number)[]; result: null };
-  unwait: { args: readonly string[]; result: null };
-  unwait_owner: { args: string; result: null };
+  /** `[id, owner, due, record, bytes of the record, …]` */
+  wait: { args: (string | number)[]; result: WaitingBytes };
+  unwait: { args: readonly string[]; result: WaitingBytes };
+  unwait_owner: { args: string; result: WaitingBytes };
   /** `[key, at, …]` */
   ticks: { args: (string | number)[]; result: null };
   drop_ticks: { args: string; result: null };
@@ -74,11 +76,11 @@ export interface Ops {
 }
 
 export type ReadWrite =
-  /** id, sort, indexed fields, document as JSON text. */
-  | { op: 'put'; values: string[] }
+  /** The columns of the collection's table, in order (read-model-tables.ts). */
+  | { op: 'put'; values: (string | number | null)[] }
   | { op: 'delete'; id: string }
   | { op: 'delete_range'; where: Readonly<Record<string, string>>; from: string | null; to: string | null }
-  | { op: 'trim'; where: Readonly<Record<string, string>>; keep: number };
+  | { op: 'trim'; where: Readonly<Record<string, string>>; keep: number | null; bytes: number | null };
 
 export type OpKind = keyof Ops;
 
@@ -91,7 +93,6 @@ export const FILE_OF: Readonly<Record<OpKind, FileName>> = {
   commit: 'data',
   drop: 'data',
   group: 'data',
-  group_seen: 'data',
   run: 'data',
   drop_source: 'data',
   wait: 'data',
@@ -124,7 +125,7 @@ export type Failure =
       readonly expected: string | null;
       readonly actual: string | null;
     }
-  | { readonly rule: 'failed'; readonly message: string; readonly fatal: boolean };
+  | { readonly rule: 'failed'; readonly message: string; readonly fatal: boolean; readonly full: boolean };
 
 export interface WriteRequest {
   readonly file: FileName;

@@ -39,6 +39,7 @@ export const readModelOperations = (db: Database): FileOperations => {
   };
 
   const register = (schema: CollectionSchema): number => {
+    for (const name of schema.replaces ?? []) removeCollection(db, name);
     const row = collection(schema);
     if (row && row.shape !== shapeOf(schema)) {
       throw new Error(
@@ -70,6 +71,20 @@ export const readModelOperations = (db: Database): FileOperations => {
   };
 
   return { handlers: { register, begin, activate, prune, apply: (batch) => apply(db, batch) }, reset: () => undefined };
+};
+
+/** Nothing, when there is no such collection. */
+const removeCollection = (db: Database, name: string): void => {
+  const former = { name, indexed: [], sort: '' };
+  const generations = db
+    .sql('SELECT generation FROM checkpoints WHERE collection = ?')
+    .all<{ generation: number }>(name);
+  for (const { generation } of generations) {
+    db.forget(tableOf(former, generation));
+    db.exec(dropTable(former, generation));
+  }
+  db.sql('DELETE FROM checkpoints WHERE collection = ?').run(name);
+  db.sql('DELETE FROM collections WHERE name = ?').run(name);
 };
 
 const apply = (db: Database, batch: Ops['apply']['args']): null => {
@@ -108,12 +123,41 @@ const writeOne = (db: Database, schema: CollectionSchema, table: string, write: 
     case 'trim': {
       const where = whereClause(db, schema, table, write.where);
       const values = Object.values(write.where);
-      const lowest = db
-        .sql(`SELECT sort, id FROM ${table} WHERE ${where} ORDER BY sort DESC, id DESC LIMIT 1 OFFSET ?`)
-        .get<{ sort: string; id: string }>(...values, Math.max(0, write.keep));
-      if (!lowest) return;
-      db.sql(`DELETE FROM ${table} WHERE ${where} AND (sort, id) <= (?, ?)`).run(...values, lowest.sort, lowest.id);
+      const highest = [
+        ...(write.keep === null ? [] : [beyondCount(db, table, where, values, write.keep)]),
+        ...(write.bytes === null ? [] : [beyondBytes(db, table, where, values, write.bytes)]),
+      ];
+      for (const key of highest) {
+        if (key)
+          db.sql(`DELETE FROM ${table} WHERE ${where} AND (sort, id) <= (?, ?)`).run(...values, key.sort, key.id);
+      }
       return;
     }
   }
+};
+
+interface Key {
+  readonly sort: string;
+  readonly id: string;
+}
+
+/** The highest document beyond the `keep` newest. */
+const beyondCount = (db: Database, table: string, where: string, values: string[], keep: number): Key | undefined =>
+  db
+    .sql(`SELECT sort, id FROM ${table} WHERE ${where} ORDER BY sort DESC, id DESC LIMIT 1 OFFSET ?`)
+    .get<Key>(...values, Math.max(0, keep));
+
+/** The highest document that must go for the newer ones to fit. Adds up from the index, then walks what is too much. */
+const beyondBytes = (db: Database, table: string, where: string, values: string[], limit: number): Key | undefined => {
+  const sum = db.sql(`SELECT coalesce(sum(bytes), 0) AS total FROM ${table} WHERE ${where}`);
+  let excess = (sum.get<{ total: number }>(...values)?.total ?? 0) - limit;
+  let highest: Key | undefined;
+  if (excess <= 0) return undefined;
+  const oldest = db.sql(`SELECT sort, id, bytes FROM ${table} WHERE ${where} ORDER BY sort, id`);
+  for (const { sort, id, bytes } of oldest.iterate<Key & { readonly bytes: number }>(...values)) {
+    highest = { sort, id };
+    excess -= bytes;
+    if (excess <= 0) break;
+  }
+  return highest;
 };

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   UnknownCursor,
   type ApplyBatch,
@@ -10,11 +11,17 @@ import {
   type ReadModelStore,
   type ReadModelWrite,
 } from '#libs/kernel/read-model-store.js';
+import { isStorageFull } from './refusal.js';
 import { type ReadWrite } from './ops.js';
 import { tableOf, whereClause } from './read-model-tables.js';
 import { type Database } from './sqlite-driver.js';
 import { nextTurn, ROWS_PER_TURN } from './turns.js';
 import { type Writer } from './writer.js';
+
+/** Of documents parsed in one go: about 5 ms. */
+const CHARS_PER_TURN = 1 << 20;
+/** From one attempt to write to the next, while the disk is full. */
+const ROOM_MS = 250;
 
 interface DocRow {
   readonly id: string;
@@ -43,10 +50,20 @@ export class EmbeddedReadModelStore implements ReadModelStore {
     let bytes = 0;
     const flat = writes.map((write) => {
       const each = flatWrite(schema, write);
-      bytes += each.op === 'put' ? 200 + (each.values.at(-1)?.length ?? 0) : 200;
+      bytes += 200;
+      if (each.op === 'put') for (const value of each.values) bytes += typeof value === 'string' ? value.length : 8;
       return each;
     });
-    await this.writer.submit('apply', { schema, generation, expected, next, writes: flat }, bytes);
+    for (;;) {
+      try {
+        await this.writer.submit('apply', { schema, generation, expected, next, writes: flat }, bytes);
+        return;
+      } catch (error) {
+        // What a read model shows follows from what is stored: its owner waits for room, and does not stop.
+        if (!isStorageFull(error)) throw error;
+        await sleep(ROOM_MS);
+      }
+    }
   }
 
   async checkpoints(schemas: readonly CollectionSchema[]): Promise<readonly (Checkpoint | null)[]> {
@@ -69,15 +86,28 @@ export class EmbeddedReadModelStore implements ReadModelStore {
     generation?: number,
   ): Promise<readonly (D | undefined)[]> {
     const found = new Map<string, D>();
-    for (let i = 0; i < ids.length; i += ROWS_PER_TURN) {
+    const listed = ids.filter(inJson);
+    for (const id of ids) {
+      const doc = inJson(id) ? undefined : await this.get<D>(schema, id, generation);
+      if (doc) found.set(id, doc);
+    }
+    for (let i = 0; i < listed.length; i += ROWS_PER_TURN) {
       if (i > 0) await nextTurn();
       // The ids as one JSON parameter: one statement for any number of them.
       const rows = this.reader
         .sql(`SELECT id, doc FROM ${this.table(schema, generation)} WHERE id IN (SELECT value FROM json_each(?))`)
-        .all<DocRow>(JSON.stringify(ids.slice(i, i + ROWS_PER_TURN)));
+        .all<DocRow>(JSON.stringify(listed.slice(i, i + ROWS_PER_TURN)));
       for (const row of rows) found.set(row.id, JSON.parse(row.doc) as D);
     }
     return ids.map((id) => found.get(id));
+  }
+
+  async text(schema: CollectionSchema, id: string, generation?: number): Promise<string | undefined> {
+    if (schema.beside === undefined) return undefined;
+    const row = this.reader
+      .sql(`SELECT beside FROM ${this.table(schema, generation)} WHERE id = ?`)
+      .get<{ beside: string | null }>(id);
+    return row?.beside ?? undefined;
   }
 
   async page<D extends Doc>(schema: CollectionSchema, query: PageQuery): Promise<Page<D>> {
@@ -105,7 +135,7 @@ export class EmbeddedReadModelStore implements ReadModelStore {
          ORDER BY sort ${order}, id ${order} LIMIT ?`,
       )
       .all<{ doc: string }>(...values, ...(after ?? []), ...(before ?? []), query.limit);
-    const docs = rows.map(({ doc }) => JSON.parse(doc) as D);
+    const docs = await parsed<D>(rows);
     return { docs: order === 'ASC' ? docs.reverse() : docs, total: total ?? 0 };
   }
 
@@ -130,6 +160,24 @@ export class EmbeddedReadModelStore implements ReadModelStore {
   }
 }
 
+/** What SQLite reads out of a JSON parameter as it was bound as a text: not a NUL, nor half of a surrogate pair. */
+const inJson = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
+
+/** Large documents are parsed in several turns of the event loop. */
+const parsed = async <D extends Doc>(rows: readonly { readonly doc: string }[]): Promise<D[]> => {
+  const docs: D[] = [];
+  let chars = 0;
+  for (const { doc } of rows) {
+    if (chars > CHARS_PER_TURN) {
+      await nextTurn();
+      chars = 0;
+    }
+    docs.push(JSON.parse(doc) as D);
+    chars += doc.length;
+  }
+  return docs;
+};
+
 const flatWrite = (schema: CollectionSchema, write: ReadModelWrite): ReadWrite => {
   switch (write.op) {
     case 'put': {
@@ -141,9 +189,15 @@ const flatWrite = (schema: CollectionSchema, write: ReadModelWrite): ReadWrite =
           `document ${write.doc.id} of ${schema.name}: field ${field} must be text, it is ${typeof value}`,
         );
       };
+      const { bytes, beside } = schema;
+      const values = [
+        ...[write.doc.id, text(schema.sort), ...schema.indexed.map(text)],
+        ...(bytes === undefined ? [] : [Number(fields.get(bytes) ?? 0)]),
+        JSON.stringify(beside === undefined ? write.doc : { ...write.doc, [beside]: undefined }),
+      ];
       return {
         op: 'put',
-        values: [write.doc.id, text(schema.sort), ...schema.indexed.map(text), JSON.stringify(write.doc)],
+        values: beside === undefined ? values : [...values, fields.has(beside) ? text(beside) : null],
       };
     }
     case 'delete':
@@ -151,6 +205,6 @@ const flatWrite = (schema: CollectionSchema, write: ReadModelWrite): ReadWrite =
     case 'delete_range':
       return { op: 'delete_range', where: write.where, from: write.from ?? null, to: write.to ?? null };
     case 'trim':
-      return write;
+      return { op: 'trim', where: write.where, keep: write.keep ?? null, bytes: write.bytes ?? null };
   }
 };

@@ -15,9 +15,13 @@ export const createTable = (schema: CollectionSchema, generation: number): strin
   const columns = schema.indexed.map((field) => `, ${columnOf(field)} TEXT NOT NULL`).join('');
   const indexes = schema.indexed.map((field) => {
     const name = quoted(`${schema.name}#${generation}#${field}`);
-    return `CREATE INDEX ${name} ON ${table}(${columnOf(field)}, sort, id);`;
+    // With the bytes in it, a group is added up from the index alone.
+    return `CREATE INDEX ${name} ON ${table}(${columnOf(field)}, sort, id${schema.bytes ? ', bytes' : ''});`;
   });
-  return `CREATE TABLE ${table}(id TEXT PRIMARY KEY, sort TEXT NOT NULL${columns}, doc TEXT NOT NULL);
+  const bytes = schema.bytes ? ', bytes INTEGER NOT NULL' : '';
+  // Last: a row is read up to the last column that is asked for.
+  const beside = schema.beside ? ', beside TEXT' : '';
+  return `CREATE TABLE ${table}(id TEXT PRIMARY KEY, sort TEXT NOT NULL${columns}${bytes}, doc TEXT NOT NULL${beside});
     CREATE INDEX ${quoted(`${schema.name}#${generation}#`)} ON ${table}(sort, id);
     ${indexes.join('\n')}`;
 };
@@ -59,4 +63,9 @@ export const whereClause = (
 
 /** What tells two schemas of one name apart. */
 export const shapeOf = (schema: CollectionSchema): string =>
-  JSON.stringify({ indexed: [...schema.indexed].sort(), sort: schema.sort });
+  JSON.stringify({
+    indexed: [...schema.indexed].sort(),
+    sort: schema.sort,
+    ...(schema.bytes === undefined ? {} : { bytes: schema.bytes }),
+    ...(schema.beside === undefined ? {} : { beside: schema.beside }),
+  });

@@ -92,9 +92,9 @@ const drop = (db: Database, ranges: readonly number[]): null => {
   return null;
 };
 
-/** Characters, the index's estimate of bytes. */
+/** UTF-8 bytes, as the file has them. */
 export const sizeOf = (key: string, headers: string, value: string): number =>
-  key.length + headers.length + value.length;
+  Buffer.byteLength(key) + Buffer.byteLength(headers) + Buffer.byteLength(value);
 
 interface TopicChanges {
   created(id: number): void;
@@ -140,10 +140,6 @@ const topicOperations = (db: Database, changes: TopicChanges): FileOperations['h
       'INSERT INTO groups VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET seen_at = excluded.seen_at',
     );
     for (const topic of topics) upsert.run(name, topic, prefix ? 1 : 0, at);
-    return null;
-  },
-  group_seen: ({ name, at }) => {
-    db.sql('UPDATE groups SET seen_at = ? WHERE name = ?').run(at, name);
     return null;
   },
 });

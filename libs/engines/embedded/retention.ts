@@ -1,12 +1,10 @@
 import { type Clock } from '#libs/kernel/clock.js';
-import { type Group } from './group.js';
 import { type Database } from './sqlite-driver.js';
 import { type Topic } from './topic.js';
 import { nextTurn, ROWS_PER_TURN } from './turns.js';
 import { type Writer } from './writer.js';
 
 const SWEEP_EVERY_MS = 30_000;
-const SEEN_EVERY_MS = 3_600_000;
 /** Records deleted in one operation: about 2 ms of the writer. */
 const STEP = 250;
 const TOPICS_PER_TURN = 50;
@@ -18,7 +16,6 @@ export interface RetentionHost {
   topics(): Iterable<Topic>;
   /** Infinity when no group reads the topic. */
   committedByAll(topic: Topic): number;
-  liveGroups(): readonly Group[];
 }
 
 /** Drops, in the background and in small steps, what retention allows and no group still has to read. */
@@ -26,12 +23,10 @@ export class RetentionSweeper {
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> = Promise.resolve();
   private stopped = false;
-  private seenAt: number;
   /** Why the last pass did not come to its end. */
   failure: unknown;
 
   constructor(private readonly host: RetentionHost) {
-    this.seenAt = host.clock.now();
     this.schedule();
     this.purgeSoon();
   }
@@ -79,7 +74,6 @@ export class RetentionSweeper {
   }
 
   private async pass(): Promise<void> {
-    await this.noteGroups();
     let count = 0;
     for (const topic of [...this.host.topics()]) {
       if (this.stopped) return;
@@ -141,16 +135,6 @@ export class RetentionSweeper {
       total += row?.total ?? 0;
       if (!row || row.n < 10 * ROWS_PER_TURN) return total;
       after = row.last ?? after;
-    }
-  }
-
-  private async noteGroups(): Promise<void> {
-    const now = this.host.clock.now();
-    if (now - this.seenAt < SEEN_EVERY_MS) return;
-    this.seenAt = now;
-    for (const group of this.host.liveGroups()) {
-      group.seenAt = now;
-      await this.host.writer.submit('group_seen', { name: group.name, at: now });
     }
   }
 }

@@ -1,7 +1,7 @@
 import { type Clock } from '#libs/kernel/clock.js';
 import { type DedupeCache, type RunCommit, type RunJournal, type SourceState } from '#libs/runtime/run-journal.js';
 import { pagesByKey } from './pages.js';
-import { type Database } from './sqlite-driver.js';
+import { textIn, type Database } from './sqlite-driver.js';
 import { type EmbeddedStreamLog } from './stream-log.js';
 import { type Writer } from './writer.js';
 
@@ -25,15 +25,17 @@ export class EmbeddedRunJournal implements RunJournal {
     const row = this.reader.sql('SELECT * FROM source_state WHERE source = ?').get<StateRow>(sourceId);
     const dedupe = this.reader
       .sql('SELECT channel, cache FROM source_dedupe WHERE source = ?')
-      .all<{ channel: string; cache: string }>(sourceId);
+      .all<{ channel: string | Uint8Array; cache: string }>(sourceId);
     const db = this.reader
       .sql('SELECT key, value FROM source_db WHERE source = ?')
-      .all<{ key: string; value: string }>(sourceId);
+      .all<{ key: string | Uint8Array; value: string }>(sourceId);
     return {
       version: row?.version ?? 0,
       progress: { through: row?.through ?? -1, above: row ? (JSON.parse(row.above) as number[]) : [] },
-      dedupe: Object.fromEntries(dedupe.map(({ channel, cache }) => [channel, JSON.parse(cache) as DedupeCache])),
-      db: Object.fromEntries(db.map(({ key, value }) => [key, value])),
+      dedupe: Object.fromEntries(
+        dedupe.map(({ channel, cache }) => [textIn(channel), JSON.parse(cache) as DedupeCache]),
+      ),
+      db: Object.fromEntries(db.map(({ key, value }) => [textIn(key), value])),
       lastEventId: row?.last_event_id ?? '',
     };
   }
@@ -49,10 +51,10 @@ export class EmbeddedRunJournal implements RunJournal {
     const { sourceId, expectedVersion, progress, lastEventId, inbox, records } = commit;
     const prepared = this.log.prepare(records);
     let bytes = 300 + prepared.bytes;
-    const dedupe: string[] = [];
+    const dedupe: (string | null)[] = [];
     for (const [channel, cache] of Object.entries(commit.dedupe)) {
-      const text = JSON.stringify(cache);
-      bytes += text.length;
+      const text = cache === null ? null : JSON.stringify(cache);
+      bytes += text?.length ?? 0;
       dedupe.push(channel, text);
     }
     const db = Object.entries(commit.dbChanges).flat();

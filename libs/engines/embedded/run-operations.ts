@@ -70,7 +70,9 @@ export const runOperations = (db: Database, log: RecordAppender): FileOperations
 
 const writeCaches = (db: Database, { sourceId, dedupe, db: changes }: Ops['run']['args']): void => {
   for (let i = 0; i < dedupe.length; i += 2) {
-    db.sql('INSERT OR REPLACE INTO source_dedupe VALUES (?, ?, ?)').run(sourceId, dedupe[i] ?? '', dedupe[i + 1] ?? '');
+    const [channel, cache] = [dedupe[i] ?? '', dedupe[i + 1] ?? null];
+    if (cache === null) db.sql('DELETE FROM source_dedupe WHERE source = ? AND channel = ?').run(sourceId, channel);
+    else db.sql('INSERT OR REPLACE INTO source_dedupe VALUES (?, ?, ?)').run(sourceId, channel, cache);
   }
   for (let i = 0; i < changes.length; i += 2) {
     const [key, value] = [changes[i] ?? '', changes[i + 1] ?? null];

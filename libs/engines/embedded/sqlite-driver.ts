@@ -68,7 +68,7 @@ export class Database {
   sql(text: string): Statement {
     const cached = this.statements.get(text);
     if (cached) return cached;
-    const statement: Statement = this.db.prepare(text);
+    const statement = new WholeTexts(this.db.prepare(text));
     this.statements.set(text, statement);
     return statement;
   }
@@ -83,3 +83,37 @@ export class Database {
     if (this.db.isOpen) this.db.close();
   }
 }
+
+/**
+ * The driver ends a bound text at its first NUL, so that "a\0b" would be stored and found as "a". Such a text is bound
+ * as its bytes instead: it equals itself alone. Where one is read back, `textIn` makes it a text again.
+ */
+class WholeTexts implements Statement {
+  constructor(private readonly statement: Statement) {}
+
+  run(...values: SqlValue[]): unknown {
+    return this.statement.run(...whole(values));
+  }
+  get<R>(...values: SqlValue[]): R | undefined {
+    return this.statement.get<R>(...whole(values));
+  }
+  all<R>(...values: SqlValue[]): R[] {
+    return this.statement.all<R>(...whole(values));
+  }
+  iterate<R>(...values: SqlValue[]): IterableIterator<R> {
+    return this.statement.iterate<R>(...whole(values));
+  }
+}
+
+/** In place: the array is the caller's arguments. */
+const whole = (values: SqlValue[]): SqlValue[] => {
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
+    if (typeof value === 'string' && value.includes('\0')) values[i] = Buffer.from(value, 'utf8');
+  }
+  return values;
+};
+
+/** The text of a column that may hold any text. */
+export const textIn = (column: string | Uint8Array): string =>
+  typeof column === 'string' ? column : Buffer.from(column).toString('utf8');

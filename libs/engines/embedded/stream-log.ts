@@ -10,12 +10,13 @@ import {
 } from '#libs/stream-log/stream-log.js';
 import { CommitWriter } from './commit-writer.js';
 import { EmbeddedConsumer } from './consumer.js';
-import { Fetcher, readRecords } from './fetcher.js';
+import { BATCH_BYTES, Fetcher, readRecords } from './fetcher.js';
 import { Group, selects } from './group.js';
 import { type Lane } from './lane.js';
 import { LaneSharing } from './lane-sharing.js';
 import { loadLog } from './load-log.js';
 import { type Offsets, type RecordRows } from './ops.js';
+import { sizeOf } from './record-operations.js';
 import { RetentionSweeper } from './retention.js';
 import { type Database } from './sqlite-driver.js';
 import { TailCache } from './tail-cache.js';
@@ -37,6 +38,8 @@ interface PreparedRecord {
   readonly topic: Topic;
   /** Place in the caller's list. */
   readonly index: number;
+  /** As the file has it (record-operations.ts). */
+  readonly size: number;
 }
 
 /** StreamLog on data.db. A topic is one lane. Consumers are woken by publishes of this process, the only one there is. */
@@ -57,7 +60,7 @@ export class EmbeddedStreamLog implements StreamLog {
     private readonly reader: Database,
     private readonly clock: Clock,
   ) {
-    const { topics, groups, lastId } = loadLog(reader);
+    const { topics, groups, lastId } = loadLog(reader, clock.now());
     this.byName = topics;
     this.groups = groups;
     this.durable = lastId;
@@ -76,7 +79,6 @@ export class EmbeddedStreamLog implements StreamLog {
       clock,
       topics: () => this.byName.values(),
       committedByAll: (topic) => this.committedByAll(topic),
-      liveGroups: () => [...this.groups.values()].filter(({ members }) => members.size > 0),
     });
   }
 
@@ -169,11 +171,15 @@ export class EmbeddedStreamLog implements StreamLog {
     const known = this.byName.get(lane);
     const records: StoredRecord[] = [];
     let position = after;
-    while (known && records.length < limit) {
+    let bytes = 0;
+    while (known && records.length < limit && bytes <= BATCH_BYTES) {
       const wanted = Math.min(limit - records.length, ROWS_PER_TURN);
       const range = { after: position, upTo: this.durable, limit: wanted };
       const { records: more, complete } = readRecords(this.reader, known, range);
-      for (const record of more) records.push(record);
+      for (const record of more) {
+        records.push(record);
+        bytes += record.value.length;
+      }
       position = records.at(-1)?.offset ?? position;
       if (complete) break;
       if (records.length < limit) await nextTurn();
@@ -188,7 +194,7 @@ export class EmbeddedStreamLog implements StreamLog {
     for (const topic of [...this.byName.values()]) {
       if (!selects(topics, topic.name)) continue;
       const committed = group?.committedOf(topic) ?? -1;
-      lag[topic.name] = this.count(topic, committed);
+      lag[topic.name] = this.count(topic, committed).n;
       if (++counted % LANES_PER_TURN === 0) await nextTurn();
     }
     return lag;
@@ -226,7 +232,7 @@ export class EmbeddedStreamLog implements StreamLog {
       const headers = JSON.stringify(record.headers);
       rows.push(topic.id, record.key, headers, record.value);
       bytes += headers.length + record.value.length + 150;
-      known.push({ record, topic, index });
+      known.push({ record, topic, index, size: sizeOf(record.key, headers, record.value) });
     }
     return { rows, records: known, bytes };
   }
@@ -237,12 +243,13 @@ export class EmbeddedStreamLog implements StreamLog {
       const offset = offsetAt(offsets, i);
       const prepared = records[i];
       if (offset === null || !prepared) continue;
-      const { topic, record } = prepared;
+      const { topic, record, size } = prepared;
       this.tails.add(topic, storedFrom(record, offset, timestamp));
       topic.lastId = this.durable = offset;
-      if (topic.bytes !== undefined) topic.bytes += record.value.length;
+      if (topic.bytes !== undefined) topic.bytes += size;
       for (const lane of topic.lanes) {
         lane.backlog++;
+        lane.bytes += size;
         this.groupOf(lane).backlog++;
         this.wake(lane);
       }
@@ -322,11 +329,11 @@ export class EmbeddedStreamLog implements StreamLog {
     );
   }
 
-  private count(topic: Topic, after: number): number {
+  private count(topic: Topic, after: number): { n: number; bytes: number } {
     const row = this.reader
-      .sql('SELECT count(*) AS n FROM records WHERE topic = ? AND id > ? AND id <= ?')
-      .get<{ n: number }>(topic.id, after, this.durable);
-    return row?.n ?? 0;
+      .sql('SELECT count(*) AS n, coalesce(sum(size), 0) AS bytes FROM records WHERE topic = ? AND id > ? AND id <= ?')
+      .get<{ n: number; bytes: number }>(topic.id, after, this.durable);
+    return row ?? { n: 0, bytes: 0 };
   }
 
   /** Infinity when no group reads the topic. */

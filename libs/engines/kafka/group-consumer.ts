@@ -4,7 +4,7 @@ import { Committer } from './committer.js';
 import { FetchLoop } from './fetch-loop.js';
 import { KafkaLane } from './kafka-lane.js';
 import { LaneTaking } from './lane-taking.js';
-import { laneName, type PartitionId } from './lane-names.js';
+import { laneName, parseLane, type PartitionId } from './lane-names.js';
 import { Membership, type Agreement } from './membership.js';
 import { EARLIEST, keyOf, type Commit, type Offsets } from './offsets.js';
 import { ownerOf } from './ownership.js';
@@ -97,7 +97,13 @@ export class GroupConsumer implements Consumer {
   }
 
   backlogOf(name: string): number {
-    for (const lane of this.held.values()) if (lane.name === name) return lane.backlog;
+    const { topic, partition } = parseLane(name);
+    const lane = this.held.get(keyOf({ topic: this.host.prefix + topic, partition }));
+    return lane?.name === name ? lane.backlog : 0;
+  }
+
+  unreadBytesOf(name: string): number {
+    for (const lane of this.held.values()) if (lane.name === name) return lane.unreadBytes;
     return 0;
   }
 

@@ -1,3 +1,4 @@
+import { recordBytes } from '#libs/stream-log/record-bytes.js';
 import { type ConsumeOptions, type StoredRecord } from '#libs/stream-log/stream-log.js';
 import { LaneWindow } from '../lane-window.js';
 import { type PartitionId } from './lane-names.js';
@@ -23,6 +24,8 @@ export class KafkaLane implements PartitionId {
   /** Not fetched before this time (process uptime, milliseconds): its leader is on the move. */
   notBefore = 0;
   private handed: number;
+  private handedRecords = 0;
+  private handedBytes = 0;
   private buffer: StoredRecord[] = [];
 
   /** `topic` is the full name. */
@@ -50,6 +53,13 @@ export class KafkaLane implements PartitionId {
 
   get backlog(): number {
     return this.window.isRevoked ? 0 : Math.max(0, this.end - this.handed) + this.window.unackedCount;
+  }
+
+  /** What is not fetched yet is taken to be as large as what was handed over. */
+  get unreadBytes(): number {
+    if (this.window.isRevoked) return 0;
+    const average = this.handedRecords === 0 ? 0 : this.handedBytes / this.handedRecords;
+    return Math.round(this.window.unackedBytes + Math.max(0, this.end - this.handed) * average);
   }
 
   /** Whether a fetch should bring more. */
@@ -88,6 +98,8 @@ export class KafkaLane implements PartitionId {
       const records = this.buffer.slice(0, room);
       this.buffer = this.buffer.slice(records.length);
       this.handed = last.offset + 1;
+      this.handedRecords += records.length;
+      for (const record of records) this.handedBytes += recordBytes(record);
       this.window.take(records);
     }
     if (this.isWanting) this.host.wanting(this);

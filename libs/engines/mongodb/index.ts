@@ -74,7 +74,9 @@ export const openMongo = async (options: MongoOptions): Promise<MongoEngines> =>
 const assemble = async (options: MongoOptions, connection: MongoConnection): Promise<MongoEngines> => {
   const { db } = connection;
   const { secretKey, clock, cacheDir, onWarning, leaseMs = LEASE_MS } = options;
-  const schedule = new MongoRetrySchedule(db);
+  const warn = (text: string, error: unknown): void =>
+    onWarning(text, error instanceof Error ? { error: error.message } : {});
+  const schedule = new MongoRetrySchedule(db, warn);
   await schedule.ensureIndexes();
   const leases = new MongoLeases(db, { ttlMs: leaseMs, onWarning });
   let journal: MongoRunJournal | undefined;
@@ -97,7 +99,7 @@ const assemble = async (options: MongoOptions, connection: MongoConnection): Pro
     registry: new MongoProcessRegistry(db),
     async openJournal(log, { takesUpOutboxes = false } = {}) {
       journal = await MongoRunJournal.open(db, log, clock, {
-        onWarning: (text, error) => onWarning(text, error instanceof Error ? { error: error.message } : {}),
+        onWarning: warn,
       });
       if (takesUpOutboxes) journal.startSweeping();
       return journal;

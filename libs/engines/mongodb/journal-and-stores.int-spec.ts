@@ -77,7 +77,7 @@ describeBlobStore(
 describeRetrySchedule(
   'mongodb',
   store(async (db) => {
-    const schedule = new MongoRetrySchedule(db);
+    const schedule = new MongoRetrySchedule(db, () => undefined);
     await schedule.ensureIndexes();
     return schedule;
   }),

@@ -27,10 +27,15 @@ export class MongoProcessRegistry implements ProcessRegistry {
     this.documents = db.collection<ProcessDoc>('processes', { writeConcern: { w: 1 } });
   }
 
-  async report({ id, role, position, backlog }: ProcessReport): Promise<void> {
+  async report({ id, role, position, backlog, pressure }: ProcessReport): Promise<void> {
     await this.documents.updateOne(
       { _id: id },
-      { $set: { role, position, backlog }, $inc: { beat: 1 } },
+      {
+        ...(pressure
+          ? { $set: { role, position, backlog, pressure } }
+          : { $set: { role, position, backlog }, $unset: { pressure: '' } }),
+        $inc: { beat: 1 },
+      },
       { upsert: true },
     );
   }
@@ -42,12 +47,12 @@ export class MongoProcessRegistry implements ProcessRegistry {
     const dead: ProcessDoc[] = [];
     const ids = new Set<string>();
     for (const document of stored) {
-      const { _id: id, beat, role, position, backlog } = document;
+      const { _id: id, beat, role, position, backlog, pressure } = document;
       ids.add(id);
       const last = this.seen.get(id);
       const at = last?.beat === beat ? last.at : now;
       this.seen.set(id, { beat, at });
-      if (now - at <= SILENCE_MS) live.push({ id, role, position, backlog });
+      if (now - at <= SILENCE_MS) live.push({ id, role, position, backlog, ...(pressure ? { pressure } : {}) });
       else if (now - at > DEAD_MS) dead.push(document);
     }
     for (const id of this.seen.keys()) if (!ids.has(id)) this.seen.delete(id);

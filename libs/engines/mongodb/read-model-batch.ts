@@ -7,7 +7,8 @@ type Operation = AnyBulkWriteOperation<StoredDoc>;
 
 interface Trim {
   readonly where: Where;
-  readonly keep: number;
+  readonly keep?: number;
+  readonly bytes?: number;
 }
 
 /** Another writer took a later number and wrote a document that this batch is about. */
@@ -96,8 +97,38 @@ export class DocumentBatch {
     });
   }
 
-  /** The highest document that is not to be kept. */
-  private async firstBeyond({ where, keep }: Trim): Promise<Key | undefined> {
+  /** The highest document that the trim deletes. */
+  private async firstBeyond({ where, keep, bytes }: Trim): Promise<Key | undefined> {
+    const keys = [
+      keep === undefined ? undefined : await this.beyondCount(where, keep),
+      bytes === undefined ? undefined : await this.beyondBytes(where, bytes),
+    ];
+    return keys.reduce((a, b) => (a && b ? (a.sort > b.sort || (a.sort === b.sort && a.id > b.id) ? a : b) : (a ?? b)));
+  }
+
+  /** Adds up on the server, then walks what is too much, oldest first. */
+  private async beyondBytes(where: Where, limit: number): Promise<Key | undefined> {
+    const match = { ...matching(this.schema, where), ...within({}) };
+    const [sum] = await this.collection
+      .aggregate<{ total: number }>([{ $match: match }, { $group: { _id: null, total: { $sum: '$bytes' } } }])
+      .toArray();
+    let excess = (sum?.total ?? 0) - limit;
+    if (excess <= 0) return undefined;
+    const oldest = this.collection.find(match, {
+      sort: { sort: 1, _id: 1 },
+      projection: { sort: 1, bytes: 1 },
+      batchSize: BULK,
+    });
+    let highest: Key | undefined;
+    for await (const { _id: id, sort, bytes } of oldest) {
+      if (sort !== undefined) highest = { sort, id };
+      excess -= bytes ?? 0;
+      if (excess <= 0) break;
+    }
+    return highest;
+  }
+
+  private async beyondCount(where: Where, keep: number): Promise<Key | undefined> {
     const found = await this.collection.findOne(
       { ...matching(this.schema, where), ...within({}) },
       { sort: { sort: -1, _id: -1 }, skip: Math.max(0, keep), projection: { sort: 1 } },

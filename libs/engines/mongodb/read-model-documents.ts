@@ -15,6 +15,10 @@ export interface StoredDoc {
   readonly born?: number;
   readonly sort?: string;
   readonly doc?: string;
+  /** What the document counts in a trim by bytes. */
+  readonly bytes?: number;
+  /** The text that the schema keeps beside the document. */
+  readonly beside?: string;
   /** Epoch ms. */
   readonly died?: number;
   readonly [field: `f_${string}`]: string;
@@ -96,12 +100,16 @@ export class BatchOperations {
       throw new Error(`document ${doc.id} of ${schema.name}: field ${field} must be text, it is ${typeof value}`);
     };
     const indexed = Object.fromEntries(schema.indexed.map((field) => [fieldName(field), text(field)]));
+    const { bytes, beside } = schema;
+    const counted = bytes === undefined ? {} : { bytes: Number(fields.get(bytes) ?? 0) };
+    const large = beside === undefined || !fields.has(beside) ? {} : { beside: text(beside) };
+    const json = JSON.stringify(beside === undefined ? doc : { ...doc, [beside]: undefined });
     return {
       updateOne: {
         filter: { _id: doc.id, at: { $lte: at } },
         update: {
-          $set: { at, ...indexed, sort: text(schema.sort), doc: JSON.stringify(doc) },
-          $unset: { died: '' },
+          $set: { at, ...indexed, sort: text(schema.sort), doc: json, ...counted, ...large },
+          $unset: 'beside' in large ? { died: '' } : { died: '', beside: '' },
           $setOnInsert: { born: at },
         },
         upsert: true,
@@ -135,7 +143,9 @@ export class BatchOperations {
   }
 
   private burial(): UpdateFilter<StoredDoc> {
-    const gone = Object.fromEntries([...this.schema.indexed.map(fieldName), 'sort', 'doc'].map((field) => [field, '']));
+    const gone = Object.fromEntries(
+      [...this.schema.indexed.map(fieldName), 'sort', 'doc', 'bytes', 'beside'].map((field) => [field, '']),
+    );
     return { $set: { at: this.batch, died: this.now }, $unset: gone } as UpdateFilter<StoredDoc>;
   }
 }

@@ -47,8 +47,14 @@ export class ReadModelGenerations {
 
   /** Creates the read model if need be; two processes may do so at once. */
   async register(schema: CollectionSchema): Promise<GenerationState> {
-    const { name } = schema;
-    const shape = JSON.stringify({ indexed: [...schema.indexed].sort(), sort: schema.sort });
+    const { name, bytes, beside } = schema;
+    for (const former of schema.replaces ?? []) await this.remove(former);
+    const shape = JSON.stringify({
+      indexed: [...schema.indexed].sort(),
+      sort: schema.sort,
+      ...(bytes === undefined ? {} : { bytes }),
+      ...(beside === undefined ? {} : { beside }),
+    });
     const fresh = { shape, active: 1, last: 1, generations: { g1: NOTHING } };
     await this.models.updateOne({ _id: name }, { $setOnInsert: fresh }, { upsert: true }).catch((error: unknown) => {
       // Another process inserted it between the server's look and its insert.
@@ -148,6 +154,15 @@ export class ReadModelGenerations {
       const number = Number(generationPattern(name).exec(collection)?.[1]);
       if (!generations[`g${number}`]) await this.db.collection(collection).drop();
     }
+  }
+
+  /** Nothing, when it is not there. The document goes first: what is left of a crash in between goes at the next start. */
+  private async remove(name: string): Promise<void> {
+    await this.models.deleteOne({ _id: name });
+    const listed = await this.db
+      .listCollections({ name: { $regex: generationPattern(name) } }, { nameOnly: true })
+      .toArray();
+    for (const { name: collection } of listed) await this.db.collection(collection).drop();
   }
 
   private async model(name: string): Promise<ReadModelDoc> {

@@ -81,13 +81,23 @@ export class MongoReadModelStore implements ReadModelStore {
       const found = new Map<string, D>();
       for (let i = 0; i < ids.length; i += IDS_PER_QUERY) {
         const wanted = [...new Set(ids.slice(i, i + IDS_PER_QUERY))];
-        const stored = await collection.find({ _id: { $in: wanted } }, { batchSize: IDS_PER_QUERY + 1 }).toArray();
+        const stored = await collection
+          .find({ _id: { $in: wanted } }, { batchSize: IDS_PER_QUERY + 1 })
+          .project<{ _id: string; doc?: string }>({ doc: 1 })
+          .toArray();
         for (const { _id, doc } of stored) if (doc !== undefined) found.set(_id, JSON.parse(doc) as D);
       }
       return ids.map((id) => found.get(id));
     };
     if (generation !== undefined) return query(this.generations.documents(schema.name, generation));
     return this.fromActive(schema, query, (docs) => !docs.includes(undefined));
+  }
+
+  async text(schema: CollectionSchema, id: string, generation?: number): Promise<string | undefined> {
+    const query = async (collection: Collection<StoredDoc>): Promise<string | undefined> =>
+      (await collection.findOne({ _id: id }, { projection: { beside: 1 } }))?.beside;
+    if (generation !== undefined) return query(this.generations.documents(schema.name, generation));
+    return this.fromActive(schema, query, (text) => text !== undefined);
   }
 
   page<D extends Doc>(schema: CollectionSchema, query: PageQuery): Promise<Page<D>> {

@@ -65,7 +65,9 @@ export const changeOf = (
   const version = commit.expectedVersion + 1;
   const { through, above } = commit.progress;
   const changes = Object.entries(commit.dbChanges);
+  const caches = Object.entries(commit.dedupe);
   const unset = [
+    ...caches.filter(([, cache]) => cache === null).map(([channel]) => `dedupe.${fieldOf(channel)}`),
     ...changes.filter(([, text]) => text === null).map(([key]) => `db.${fieldOf(key)}`),
     ...inbox.dropped.map((chunk) => `inbox.${chunk}`),
     ...published.map((seq) => `outbox.${seq}`),
@@ -74,7 +76,7 @@ export const changeOf = (
   return {
     ...{ version, commitId, through, above, lastEventId: commit.lastEventId, unset },
     dedupe: Object.fromEntries(
-      Object.entries(commit.dedupe).map(([channel, cache]) => [fieldOf(channel), JSON.stringify(cache)]),
+      caches.flatMap(([channel, cache]) => (cache === null ? [] : [[fieldOf(channel), JSON.stringify(cache)]])),
     ),
     db: Object.fromEntries(changes.flatMap(([key, text]) => (text === null ? [] : [[fieldOf(key), text]]))),
     inbox: Object.fromEntries(inbox.chunks),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { truncateEvent } from './truncate-event.js';
+import { truncateEvent, truncateJson } from './truncate-event.js';
+import { pruneJson } from './prune-json.js';
 
 const MAX = 1024;
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
@@ -126,5 +127,44 @@ describe('truncateEvent', () => {
   it('leaves out a key that is longer than the room', () => {
     const { value } = truncateEvent({ ['k'.repeat(2_000)]: 1, short: 2 }, MAX);
     expect(value).toEqual({ short: 2 });
+  });
+});
+
+describe('truncateJson', () => {
+  it('shortens a text as truncateEvent shortens its value, for values of every shape', () => {
+    for (let seed = 1; seed <= 300; seed++) {
+      const text = JSON.stringify(valueOf(random(seed), 0));
+      const expected = truncateEvent(JSON.parse(text), MAX);
+      const short = truncateJson(text, MAX);
+      expect(Buffer.byteLength(short.text)).toBeLessThanOrEqual(MAX);
+      expect(short.truncated).toBe(expected.truncated);
+      expect(isPartOf(JSON.parse(short.text), JSON.parse(text))).toBe(true);
+      if (!expected.truncated) expect(short.text).toBe(text);
+    }
+  });
+
+  it.each([
+    ['a long text', 'x'.repeat(6_000_000)],
+    ['escapes up to the cut', '\n"\\\u0001'.repeat(500_000)],
+    ['numbers', Array.from({ length: 1_000_000 }, (_, i) => i)],
+    ['one long text after another', Array.from({ length: 200 }, (_, i) => `${i}${'y'.repeat(30_000)}`)],
+    [
+      'objects in objects',
+      Array.from({ length: 50_000 }, (_, i) => ({ id: i, tags: ['a', { b: [i] }], text: 'some text' })),
+    ],
+    ['many names', Object.fromEntries(Array.from({ length: 300_000 }, (_, i) => [`name-${i}`, i]))],
+  ])('parses a small part of a large event: %s', (_name, value) => {
+    const text = JSON.stringify(value);
+    expect(text.length).toBeGreaterThan(2_500_000);
+    const pruned = pruneJson(text);
+    expect(pruned.length).toBeLessThan(text.length / 4);
+    const short = truncateJson(text, MAX);
+    expect(short).toEqual({ text: JSON.stringify(truncateEvent(value, MAX).value), truncated: true });
+  });
+
+  it('reads JSON with white space and stops at the end of what is none', () => {
+    const spaced = JSON.stringify({ a: [1, { b: 'c' }], d: 'e'.repeat(2_000) }, null, 2);
+    expect(JSON.parse(truncateJson(spaced, MAX).text)).toMatchObject({ a: [1, { b: 'c' }] });
+    for (const broken of ['[', '{"a"', '{"a":', '["', '"\\', '[1,,', '{,}', ']', '']) pruneJson(broken);
   });
 });

@@ -1,3 +1,5 @@
+import { pruneJson } from './prune-json.js';
+
 export interface Truncated {
   readonly value: unknown;
   readonly truncated: boolean;
@@ -21,6 +23,23 @@ export const truncateEvent = (value: unknown, maxBytes: number): Truncated => {
   if (typeof value === 'string') return { value: cutText(value, maxBytes), truncated: true };
   if (typeof value !== 'object' || value === null) return { value, truncated: false };
   return { value: new Shortening(maxBytes).shorten(value), truncated: true };
+};
+
+/**
+ * The same for a JSON text, which is not parsed when it is long: one pass over it (about 7 ms a MB at worst) leaves
+ * what a shortened form can show.
+ */
+export const truncateJson = (
+  text: string,
+  maxBytes: number,
+): { readonly text: string; readonly truncated: boolean } => {
+  if (Buffer.byteLength(text) <= maxBytes) return { text, truncated: false };
+  const value: unknown = JSON.parse(pruneJson(text));
+  if (typeof value === 'string') return { text: JSON.stringify(cutText(value, maxBytes)), truncated: true };
+  // Anything else that is long is a number written with many digits, or padded with blanks.
+  if (typeof value !== 'object' || value === null) return { text: JSON.stringify(value), truncated: false };
+  const { value: shortened } = truncateEvent(value, maxBytes);
+  return { text: JSON.stringify(shortened), truncated: true };
 };
 
 type Container = unknown[] | Record<string, unknown>;

@@ -26,7 +26,10 @@ export class ListEventSummariesController {
   @Operation({
     summary: 'Events of a source, newest first',
     paged: true,
-    also: { event_name: 'Channel', expand: 'event: without truncation' },
+    also: {
+      event_name: 'Channel',
+      expand: 'event: without truncation; a page of large events ends early, count tells',
+    },
   })
   events(@Param('id') id: string, @Req() request: Request, @CurrentCaller() caller: Caller) {
     const params = parameters(request, 'body_wins');
@@ -37,7 +40,7 @@ export class ListEventSummariesController {
   @Operation({
     summary: 'Errors of a source, newest first',
     paged: true,
-    also: { expand: 'event: without truncation' },
+    also: { expand: 'event: without truncation; a page of large events ends early, count tells' },
   })
   errors(@Param('id') id: string, @Req() request: Request, @CurrentCaller() caller: Caller) {
     return this.list(id, ERRORS_CHANNEL, parameters(request, 'body_wins'), caller);
@@ -47,7 +50,7 @@ export class ListEventSummariesController {
   @Operation({
     summary: 'Log lines of a source, newest first',
     paged: true,
-    also: { expand: 'event: without truncation' },
+    also: { expand: 'event: without truncation; a page of large events ends early, count tells' },
   })
   logs(@Param('id') id: string, @Req() request: Request, @CurrentCaller() caller: Caller) {
     return this.list(id, LOGS_CHANNEL, parameters(request, 'body_wins'), caller);
@@ -58,7 +61,7 @@ export class ListEventSummariesController {
   @Operation({
     summary: 'Former address of event_summaries',
     paged: true,
-    also: { n: 'Page size', expand: 'event: without truncation' },
+    also: { n: 'Page size', expand: 'event: without truncation; a page of large events ends early, count tells' },
   })
   legacy(@Param('id') id: string, @Req() request: Request, @CurrentCaller() caller: Caller) {
     const params = parameters(request, 'body_wins');
@@ -84,17 +87,17 @@ export class ListEventSummariesController {
       ...(after === undefined ? {} : { after }),
       ...(before === undefined ? {} : { before }),
     };
-    const { docs, total } = await this.queries.execute(new ListEventSummaries(id, channel, page));
     const expand = params['expand'] === 'event';
+    const { events, total } = await this.queries.execute(new ListEventSummaries(id, channel, page, expand));
     return {
       page_info: {
         total_count: total,
-        count: docs.length,
+        count: events.length,
         // Cursors of events are the ids themselves (decisions.md 1.3).
-        start_cursor: docs[0]?.eventId ?? null,
-        end_cursor: docs.at(-1)?.eventId ?? null,
+        start_cursor: events[0]?.doc.eventId ?? null,
+        end_cursor: events.at(-1)?.doc.eventId ?? null,
       },
-      data: docs.map((doc) => eventSummary(doc, expand)),
+      data: events.map(eventSummary),
     };
   }
 }

@@ -1,17 +1,29 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Inject } from '@nestjs/common';
 import { IQueryHandler, Query, QueryHandler } from '@nestjs/cqrs';
-import { type Page, type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
 import { retainedPage } from '#libs/stream-log/retained-page.js';
+import { type ListedEvent } from '../event-summary.js';
 import { EVENT_SETTINGS, type EventSettings } from '../ports.js';
 import { type EventDoc, eventDocId, eventSummaries, listOf } from '../read-models/event-summaries.projection.js';
 
-/** Events of one channel, newest first. `after` and `before` are event ids. */
-export class ListEventSummaries extends Query<Page<EventDoc>> {
+export interface EventsPage {
+  readonly events: readonly ListedEvent[];
+  /** All of the channel, regardless of the page. */
+  readonly total: number;
+}
+
+/**
+ * Events of one channel, newest first. `after` and `before` are event ids. With `expand` whole instead of shortened:
+ * then the page ends early when the next event does not fit into its bytes. One event alone always fits.
+ */
+export class ListEventSummaries extends Query<EventsPage> {
   constructor(
     readonly emitterId: string,
     readonly channel: string,
     readonly page: { readonly limit: number; readonly after?: string; readonly before?: string },
+    readonly expand: boolean,
   ) {
     super();
   }
@@ -19,12 +31,15 @@ export class ListEventSummaries extends Query<Page<EventDoc>> {
 
 @QueryHandler(ListEventSummaries)
 export class ListEventSummariesHandler implements IQueryHandler<ListEventSummaries> {
+  /** Pages of whole events are made one after the other: many at once would share turns of the event loop. */
+  private turn: Promise<unknown> = Promise.resolve();
+
   constructor(
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
     @Inject(EVENT_SETTINGS) private readonly settings: EventSettings,
   ) {}
 
-  execute({ emitterId, channel, page }: ListEventSummaries): Promise<Page<EventDoc>> {
+  async execute({ emitterId, channel, page, expand }: ListEventSummaries): Promise<EventsPage> {
     const where = { list: listOf(emitterId, channel) };
     const cursor = (id: string): string => eventDocId(emitterId, channel, id);
     const query = {
@@ -33,6 +48,39 @@ export class ListEventSummariesHandler implements IQueryHandler<ListEventSummari
       ...(page.after === undefined ? {} : { after: cursor(page.after) }),
       ...(page.before === undefined ? {} : { before: cursor(page.before) }),
     };
-    return retainedPage<EventDoc>(this.readModels, eventSummaries, query, this.settings.retained);
+    const { docs, total } = await retainedPage<EventDoc>(
+      this.readModels,
+      eventSummaries,
+      query,
+      this.settings.retained,
+    );
+    if (!expand) {
+      return { events: docs.map((doc) => ({ doc, event: doc.short, truncated: doc.payloadBytes > 0 })), total };
+    }
+    // A page that was asked for upwards is filled from its lower end: the next one goes on above it.
+    const upwards = page.before !== undefined && page.after === undefined;
+    const made = this.turn.then(() => this.whole(upwards ? [...docs].reverse() : docs));
+    this.turn = made.catch(() => undefined);
+    const events = await made;
+    return { events: upwards ? events.reverse() : events, total };
+  }
+
+  /** The texts are read one by one, each in a turn of the event loop of its own, and none that is not returned. */
+  private async whole(docs: readonly EventDoc[]): Promise<ListedEvent[]> {
+    const events: ListedEvent[] = [];
+    let left = this.settings.pageBytes;
+    for (const doc of docs) {
+      left -= Math.max(doc.payloadBytes, doc.short.length);
+      if (left < 0 && events.length > 0) break;
+      if (doc.payloadBytes === 0) {
+        events.push({ doc, event: doc.short, truncated: false });
+        continue;
+      }
+      const event = await this.readModels.text(eventSummaries, doc.id);
+      // Without its text it was removed since the page was read.
+      if (event !== undefined) events.push({ doc, event, truncated: false });
+      await nextTurn();
+    }
+    return events;
   }
 }

@@ -33,6 +33,7 @@ export class InMemoryReadModels implements ReadModelStore {
   }
 
   async register(schema: CollectionSchema): Promise<GenerationState> {
+    for (const former of schema.replaces ?? []) this.collections.delete(former);
     let collection = this.collections.get(schema.name);
     if (!collection) {
       collection = { active: 1, generations: new Map([[1, { docs: new Map(), checkpoint: null }]]) };
@@ -65,7 +66,13 @@ export class InMemoryReadModels implements ReadModelStore {
     generation?: number,
   ): Promise<readonly (D | undefined)[]> {
     const { docs } = this.generation(schema, generation);
-    return ids.map((id) => structuredClone(docs.get(id)) as D | undefined);
+    return ids.map((id) => listedForm<D>(schema, docs.get(id)));
+  }
+
+  async text(schema: CollectionSchema, id: string, generation?: number): Promise<string | undefined> {
+    const doc = this.generation(schema, generation).docs.get(id);
+    const text: unknown = doc && schema.beside !== undefined ? fieldOf(doc, schema.beside) : undefined;
+    return typeof text === 'string' ? text : undefined;
   }
 
   async page<D extends Doc>(schema: CollectionSchema, { where, limit, after, before }: PageQuery): Promise<Page<D>> {
@@ -78,7 +85,7 @@ export class InMemoryReadModels implements ReadModelStore {
     const end = before === undefined ? all.length : indexOf(before);
     const start = after !== undefined ? indexOf(after) + 1 : before === undefined ? 0 : Math.max(0, end - limit);
     const docs = all.slice(start, Math.max(start, Math.min(end, start + limit)));
-    return { docs: structuredClone(docs) as D[], total: all.length };
+    return { docs: docs.flatMap((doc) => listedForm<D>(schema, doc) ?? []), total: all.length };
   }
 
   async beginGeneration(schema: CollectionSchema): Promise<number> {
@@ -132,9 +139,26 @@ const applyWrite = (schema: CollectionSchema, docs: Map<string, Doc>, write: Rea
       }
       return;
     case 'trim':
-      for (const doc of listed(schema, docs, write.where).slice(write.keep)) docs.delete(doc.id);
+      for (const doc of beyond(schema, listed(schema, docs, write.where), write)) docs.delete(doc.id);
   }
 };
+
+/** What a trim deletes of the documents that match, given in list order. */
+const beyond = (schema: CollectionSchema, docs: readonly Doc[], trim: { keep?: number; bytes?: number }): Doc[] => {
+  const { keep = Number.POSITIVE_INFINITY, bytes = Number.POSITIVE_INFINITY } = trim;
+  let total = 0;
+  const first = docs.findIndex((doc, index) => {
+    if (trim.bytes !== undefined) total += Number(fieldOf(doc, schema.bytes ?? ''));
+    return index >= keep || total > bytes;
+  });
+  return first < 0 ? [] : docs.slice(first);
+};
+
+const fieldOf = (doc: Doc, field: string): unknown => Object.entries(doc).find(([name]) => name === field)?.[1];
+
+/** A copy without what the schema keeps beside the document. */
+const listedForm = <D extends Doc>({ beside }: CollectionSchema, doc: Doc | undefined): D | undefined =>
+  doc && (JSON.parse(JSON.stringify(beside === undefined ? doc : { ...doc, [beside]: undefined })) as D);
 
 /** What matches, highest sort first, then highest id. */
 const listed = (schema: CollectionSchema, docs: ReadonlyMap<string, Doc>, where: Where): Doc[] =>
@@ -145,7 +169,7 @@ const listed = (schema: CollectionSchema, docs: ReadonlyMap<string, Doc>, where:
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const textOf = (doc: Doc, field: string): string => {
-  const value: unknown = Object.entries(doc).find(([name]) => name === field)?.[1];
+  const value = fieldOf(doc, field);
   if (typeof value !== 'string') throw new Error(`field ${field} of ${doc.id} is not text`);
   return value;
 };

@@ -26,6 +26,20 @@ describe('metadata of a component', () => {
     ]);
   });
 
+  it.each([
+    ['$.interface.timer', {}, 20],
+    ['$.interface.http', {}, 20],
+    ['string', { secret: true }, 50],
+  ])('allows only so many props of type %s with %j', (type, more, limit) => {
+    const many = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`p${n}`, { type, ...more }]));
+    expect(props(many(limit))).toHaveLength(limit);
+    const error = failing({ ...base, props: many(limit + 2) });
+    expect(error.message).toContain(`there are ${limit + 2} `);
+    expect(error.message).toContain(`at most ${limit} are allowed`);
+    expect(error.prop).toBe(`p${limit}`);
+  });
+
   it('emits the keys that were set, and only those', () => {
     const set = {
       type: 'string[]',

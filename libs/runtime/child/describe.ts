@@ -1,4 +1,5 @@
 import { type ComponentMetadata, type ConfigurableProp } from '../component-metadata.js';
+import { tooManyProps } from '../prop-limits.js';
 import { type HookName } from '../sandbox.js';
 import { type ComponentObject } from './component.js';
 import { describeProp } from './describe-prop.js';
@@ -94,7 +95,14 @@ const hooksOf = (hooks: unknown, warnings: string[]): HookName[] => {
 const describeProps = (props: unknown, kind: 'source' | 'action', warnings: string[]): ConfigurableProp[] => {
   if (props === undefined || props === null) return [];
   if (!isRecord(props)) throw new InvalidComponent('props must be an object of prop definitions');
-  return Object.entries(props).map(([name, definition]) => describeProp(name, definition, kind, warnings));
+  const described = Object.entries(props).map(([name, definition]) => describeProp(name, definition, kind, warnings));
+  const fault = tooManyProps(described);
+  if (fault)
+    throw new InvalidComponent(
+      `there are ${fault.count} ${fault.what}, at most ${fault.limit} are allowed; the first too many is "${fault.prop}"`,
+      fault.prop,
+    );
+  return described;
 };
 
 const checkRun = ({ kind, hasRun, hasAdditionalProps, configurableProps }: ComponentMetadata): void => {

@@ -1,5 +1,8 @@
-import { MAX_NESTING, nestsTooDeep } from '../child-message.js';
+import { MAX_NESTING, nestsTooDeep } from '../json-text.js';
 import { RUN_LIMITS, TEXT_LIMITS } from '../protocol.js';
+import { channelFault, isTime, keyFault } from '../run-names.js';
+import { emitBytes, logBytes, replyBytes } from '../run-size.js';
+import { wellFormed } from '../../kernel/well-formed.js';
 import { type Uplink } from './uplink.js';
 import { textOfError } from './error-text.js';
 import { type SourceDb } from './source-db.js';
@@ -21,6 +24,9 @@ export class Execution {
   private logBytes = 0;
   private payloadBytes = 0;
   private dbWrites = 0;
+  private dbWriteBytes = 0;
+  private readonly channels = new Set<string>();
+  private readonly dbKeys = new Set<string>();
   private responded = false;
   private readonly lateDbKeys = new Set<string>();
   private readonly onEnd: (execution: Execution) => void;
@@ -60,7 +66,8 @@ export class Execution {
         'FunctionPayloadLimitExceeded',
         `$emit: one run may emit at most ${RUN_LIMITS.emits} events; emit the others in a later run`,
       );
-    this.countPayload(Buffer.byteLength(payload), '$emit');
+    this.countChannel(channel);
+    this.countPayload(emitBytes(Buffer.byteLength(payload), channel, id, summary), '$emit');
     this.uplink.send(['e', this.n, channel, id, summary, ts], payload);
     this.uplink.spill();
     return Promise.resolve();
@@ -69,18 +76,19 @@ export class Execution {
   /** `kind` is `console.log` and so on. Lines beyond the limits are dropped, with one line that says so. */
   log(kind: string, text: string): void {
     if (this.over || this.logLines > RUN_LIMITS.logLines) return;
-    const bytes = Buffer.byteLength(text);
-    const left = RUN_LIMITS.logBytes - this.logBytes;
+    const bytes = logBytes(kind, Buffer.byteLength(text));
+    const left = Math.min(RUN_LIMITS.logBytes - this.logBytes, RUN_LIMITS.payloadBytes - this.payloadBytes);
     this.logLines++;
     if (this.logLines >= RUN_LIMITS.logLines || bytes > left) {
       this.logLines = RUN_LIMITS.logLines + 1;
-      const limits = `${RUN_LIMITS.logLines} lines or ${RUN_LIMITS.logBytes / 1024} KB`;
+      const limits = `${RUN_LIMITS.logLines} lines, ${RUN_LIMITS.logBytes / 1024} KB, or what the run may send in all`;
       this.uplink.send(
         ['l', this.n, 'console.warn', Date.now()],
         `Further log lines of this run are dropped: more than ${limits}`,
       );
     } else {
       this.logBytes += bytes;
+      this.payloadBytes += bytes;
       this.uplink.send(['l', this.n, kind, Date.now()], text);
     }
     this.uplink.spill();
@@ -89,7 +97,7 @@ export class Execution {
   readonly respond = (input?: RespondInput): Promise<void> => {
     const reply = readReply(input);
     if (this.responded || this.over) return Promise.resolve();
-    this.countPayload(Buffer.byteLength(reply.body), 'respond');
+    this.countPayload(replyBytes(Buffer.byteLength(reply.body), reply.headers), 'respond');
     this.responded = true;
     const { status, headers, immediate, base64 } = reply;
     this.uplink.send(['r', this.n, status, headers, immediate ? 1 : 0, base64 ? 1 : 0], reply.body);
@@ -100,23 +108,44 @@ export class Execution {
 
   /** `$.service.db` (decisions.md 2.12): synchronous, JSON in and out. */
   readonly dbGet = (key: unknown): unknown => {
-    const text = this.db.get(String(key));
+    const text = this.db.get(wellFormed(String(key)));
     return text === undefined ? undefined : (JSON.parse(text) as unknown);
   };
 
   readonly dbSet = (key: unknown, value: unknown): void => {
-    const name = String(key);
+    const name = wellFormed(String(key));
+    const fault = keyFault(name);
+    if (fault !== undefined) throw new Error(`db.set: a key is not allowed: ${fault}`);
+    this.countDbKey(name);
     if (value === undefined) this.db.delete(name);
     else this.db.set(name, jsonOf(value, `db.set("${name}")`));
     if (this.over) return;
-    if (this.dbWrites++ < RUN_LIMITS.dbWrites) this.sendDb(name);
+    this.dbWriteBytes += this.db.get(name)?.length ?? 0;
+    if (this.dbWrites++ < RUN_LIMITS.dbWrites && this.dbWriteBytes < RUN_LIMITS.dbWriteBytes) this.sendDb(name);
     else this.lateDbKeys.add(name);
   };
+
+  private countDbKey(name: string): void {
+    if (this.over || this.dbKeys.has(name)) return;
+    if (this.dbKeys.size >= RUN_LIMITS.dbKeys)
+      throw new Error(`db.set: one run may change at most ${RUN_LIMITS.dbKeys} keys; change the others in a later run`);
+    this.dbKeys.add(name);
+  }
 
   private sendDb(name: string): void {
     const text = this.db.get(name);
     this.uplink.send(['b', this.n, name, text === undefined ? 1 : 0], text ?? '');
     this.uplink.spill();
+  }
+
+  private countChannel(channel: string): void {
+    if (channel === '' || this.channels.has(channel)) return;
+    if (this.channels.size >= RUN_LIMITS.channels)
+      throw limitError(
+        'FunctionPayloadLimitExceeded',
+        `$emit: one run may emit on at most ${RUN_LIMITS.channels} channels, and "${channel}" would be one more`,
+      );
+    this.channels.add(channel);
   }
 
   private countPayload(bytes: number, what: string): void {
@@ -162,14 +191,18 @@ const NO_METADATA: ReadMetadata = { channel: '', id: null, summary: null, ts: nu
 const readMetadata = (metadata: EmitMetadata | undefined): ReadMetadata => {
   if (metadata === undefined || metadata === null) return NO_METADATA;
   const { name, id, summary, ts } = metadata;
-  const channel = name === undefined || name === null ? '' : textOf(name, 'name');
+  const channel = name === undefined || name === null ? '' : wellFormed(textOf(name, 'name'));
   if (channel.length > TEXT_LIMITS.channel)
     throw new Error(`$emit: name may have at most ${TEXT_LIMITS.channel} characters, this one has ${channel.length}`);
+  const fault = channel === '' ? undefined : channelFault(channel);
+  if (fault !== undefined) throw new Error(`$emit: ${fault}`);
   return {
     channel,
     id: readId(id),
     summary:
-      summary === undefined || summary === null ? null : textOf(summary, 'summary').slice(0, TEXT_LIMITS.summary),
+      summary === undefined || summary === null
+        ? null
+        : wellFormed(textOf(summary, 'summary').slice(0, TEXT_LIMITS.summary)),
     ts: readTime(ts),
   };
 };
@@ -177,7 +210,9 @@ const readMetadata = (metadata: EmitMetadata | undefined): ReadMetadata => {
 const readId = (id: unknown): string | number | null => {
   if (id === undefined || id === null) return null;
   if (typeof id === 'number' && Number.isFinite(id)) return id;
-  const text = textOf(id, 'id');
+  const text = wellFormed(textOf(id, 'id'));
+  const fault = keyFault(text);
+  if (fault !== undefined) throw new Error(`$emit: an id is not allowed: ${fault}`);
   if (text.length > TEXT_LIMITS.emitId)
     throw new Error(`$emit: id may have at most ${TEXT_LIMITS.emitId} characters, this one has ${text.length}`);
   return text;
@@ -186,7 +221,7 @@ const readId = (id: unknown): string | number | null => {
 const readTime = (ts: unknown): number | null => {
   if (ts === undefined || ts === null) return null;
   const ms = typeof ts === 'number' ? ts : ts instanceof Date ? ts.getTime() : Number(ts);
-  if (!Number.isFinite(ms)) throw new Error(`$emit: ts must be epoch milliseconds, not ${textOf(ts, 'ts')}`);
+  if (!isTime(ms)) throw new Error(`$emit: ts must be epoch milliseconds, not ${textOf(ts, 'ts')}`);
   return ms;
 };
 

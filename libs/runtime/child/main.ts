@@ -44,6 +44,9 @@ class Child {
         return this.init(message.settings, record.raw);
       case 'run':
         return this.queue.add(message.runs, record.raw);
+      case 'drop':
+        this.queue.drop();
+        return uplink.send(['g']);
       case 'hook':
         return this.hook(message.n, message.hook);
     }

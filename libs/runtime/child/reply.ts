@@ -1,4 +1,5 @@
-import { isHeaderName, isHeaderValue, TEXT_LIMITS } from '../protocol.js';
+import { TEXT_LIMITS } from '../protocol.js';
+import { isFraming, isHeaderName, isHeaderValue, sizeOfHeader } from '../reply-headers.js';
 
 export interface RespondInput {
   readonly status?: unknown;
@@ -32,30 +33,47 @@ const readStatus = (status: unknown): number => {
 };
 
 const readHeaders = (input: unknown): Record<string, string | string[]> => {
-  const headers: Record<string, string | string[]> = {};
-  if (input === undefined || input === null) return headers;
+  if (input === undefined || input === null) return {};
   if (typeof input !== 'object') throw new Error(`respond: headers must be an object, not ${typeof input}`);
-  const entries: [string, unknown][] =
+  const given: [string, unknown][] =
     typeof Headers === 'function' && input instanceof Headers ? [...input.entries()] : Object.entries(input);
-  if (entries.length > TEXT_LIMITS.headers)
-    throw new Error(`respond: at most ${TEXT_LIMITS.headers} headers are allowed, there are ${entries.length}`);
+  if (given.length > TEXT_LIMITS.headers)
+    throw new Error(`respond: at most ${TEXT_LIMITS.headers} headers are allowed, there are ${given.length}`);
+  const headers = new Map<string, [string, string | string[]]>();
   let total = 0;
-  for (const [name, value] of entries) {
+  for (const [name, value] of given) {
     if (value === undefined || value === null) continue;
-    if (!isHeaderName(name)) throw new Error(`respond: ${JSON.stringify(name)} cannot be a header name`);
-    headers[name] = Array.isArray(value) ? value.map((part) => headerText(name, part)) : headerText(name, value);
-    total += name.length + [headers[name]].flat().join('').length;
+    const lowerCase = headerName(name);
+    const text = Array.isArray(value) ? value.map((part) => headerText(name, part)) : headerText(name, value);
+    total += sizeOfHeader(name, text);
+    // `Headers` gives each cookie by itself; elsewhere it is one name in two spellings, of which one would be lost.
+    const before = headers.get(lowerCase);
+    if (before && before[0] !== name)
+      throw new Error(`respond: headers ${before[0]} and ${name} are the same: give one, with an array of values`);
+    headers.set(lowerCase, [name, before ? [before[1], text].flat() : text]);
   }
   if (total > TEXT_LIMITS.headerTotal)
     throw new Error(`respond: headers may have ${TEXT_LIMITS.headerTotal} characters in all, these have ${total}`);
-  return headers;
+  return Object.fromEntries(headers.values());
+};
+
+/** In lower case. Throws for a name that no answer can have, or only the server's. */
+const headerName = (name: string): string => {
+  if (!isHeaderName(name)) throw new Error(`respond: ${JSON.stringify(name.slice(0, 300))} cannot be a header name`);
+  if (isFraming(name))
+    throw new Error(`respond: header ${name} cannot be set: it belongs to the connection. Leave it out`);
+  return name.toLowerCase();
 };
 
 const headerText = (name: string, value: unknown): string => {
   const text = String(value);
+  if (text.length > TEXT_LIMITS.headerValue)
+    throw new Error(
+      `respond: the value of header ${name} has ${text.length} characters, at most ${TEXT_LIMITS.headerValue} are allowed`,
+    );
   if (isHeaderValue(text)) return text;
   throw new Error(
-    `respond: the value of header ${name} has a line break or control character, or more than ${TEXT_LIMITS.headerValue} characters`,
+    `respond: the value of header ${name} has a line break, a control character or one beyond Latin-1: encode it, with encodeURIComponent for example`,
   );
 };
 

@@ -3,6 +3,9 @@ interface Waiting {
   readonly event: string;
 }
 
+/** After this the host is listened to before another run starts: it may want back what has not started. */
+const TURN_MS = 50;
+
 /** The runs that the host asked for, started in order, at most `concurrency` at a time. */
 export class RunQueue {
   concurrency = 1;
@@ -10,9 +13,14 @@ export class RunQueue {
   private next = 0;
   private running = 0;
   private planned = 0;
+  /** When the first of those planned was started; undefined until then. */
+  private turnAt: number | undefined;
 
   /** `start` gives control to the component; `ended` must be called once for each that it was called with. */
-  constructor(private readonly start: (n: number, event: string) => void) {}
+  constructor(
+    private readonly start: (n: number, event: string) => void,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
 
   add(runs: readonly (readonly [number, number])[], raw: Buffer): void {
     let at = 0;
@@ -23,24 +31,39 @@ export class RunQueue {
     this.pump();
   }
 
-  ended(): void {
-    this.running--;
-    // Not from here: a run that ends at once would nest one stack frame per waiting one.
-    if (this.waiting.length > 0) queueMicrotask(this.startNext);
+  /** Forgets what has not started. */
+  drop(): void {
+    this.waiting = [];
+    this.next = 0;
   }
 
-  /** One start per turn, so that what a run leaves to its microtasks is over before another run can block. */
+  ended(): void {
+    this.running--;
+    if (this.waiting.length === 0) return;
+    // Not from here: a run that ends at once would nest one stack frame per waiting one.
+    if (this.isTurnShort()) queueMicrotask(this.startNext);
+    else this.pump();
+  }
+
+  /** One start per task, so that what a run leaves to its microtasks is over before another run can block. */
   private pump(): void {
     const free = Math.min(this.concurrency - this.running, this.waiting.length - this.next) - this.planned;
+    if (free > 0 && this.planned === 0) this.turnAt = undefined;
     for (let i = 0; i < free; i++) {
       this.planned++;
       setImmediate(this.startPlanned);
     }
   }
 
+  private isTurnShort(): boolean {
+    return this.turnAt !== undefined && this.now() - this.turnAt < TURN_MS;
+  }
+
   private readonly startPlanned = (): void => {
     this.planned--;
-    this.startNext();
+    this.turnAt ??= this.now();
+    if (this.isTurnShort()) this.startNext();
+    if (this.planned === 0) this.pump();
   };
 
   private readonly startNext = (): void => {

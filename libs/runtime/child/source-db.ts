@@ -32,6 +32,10 @@ export class SourceDb {
         `db.set("${key}"): the value has ${value} bytes as JSON, at most ${RUN_LIMITS.dbValueBytes} (60 KB) are allowed`,
       );
     const old = this.texts.get(key);
+    if (old === undefined && this.texts.size >= RUN_LIMITS.dbKeys)
+      throw new Error(
+        `db.set("${key}"): the store has ${this.texts.size} keys, at most ${RUN_LIMITS.dbKeys} are allowed`,
+      );
     const total = this.bytes - (old === undefined ? 0 : sizeOf(key, old)) + sizeOf(key, text);
     if (total > RUN_LIMITS.dbTotalBytes)
       throw new Error(

@@ -8,6 +8,8 @@ import { type RunOutcome, type Sandbox } from '../sandbox.js';
 import { ComponentSandboxes } from '../testing/component-sandboxes.js';
 import { tryLevel } from './detect.js';
 import { type JailLevel, type JailName } from './jail-level.js';
+import { MAX_TMP_FILES } from './node-flags.js';
+import { isCarried, type Protection } from './promises.js';
 
 /** Runs one piece of raw Node code; what it returns is emitted. */
 const attacker = `
@@ -29,7 +31,11 @@ for (const name of NAMES) {
 }
 
 describe.each([...available.values()])('attacks in $name', (level) => {
-  const isJail = level.name !== 'process';
+  /** A test of what this level promises; skipped by name where it does not. */
+  const promised = (protection: Protection, name: string, run: () => Promise<void>): void => {
+    if (isCarried(level, protection)) it(name, run);
+    else it.skip(`not promised at ${level.name}: ${name}`, run);
+  };
   let sandboxes: ComponentSandboxes;
   let secretDir: string;
   let server: Server;
@@ -94,31 +100,34 @@ describe.each([...available.values()])('attacks in $name', (level) => {
     expect(Object.keys(emitted(outcome) as object)).toEqual(['PD_COMPONENT']);
   });
 
-  it('cannot connect to an internal server, not even below what was patched', async () => {
+  it('cannot connect to an internal server', async () => {
     const { port } = server.address() as AddressInfo;
     const outcome = await attack(
       `return new Promise((resolve) => require('net').connect(args, '127.0.0.1').on('error', (e) => resolve(e.code)).on('connect', () => resolve('connected')))`,
       port,
     );
     expect(emitted(outcome)).toBe('EACCES');
-    if (isJail) {
-      const raw = await attack(
-        `const { TCP, TCPConnectWrap, constants } = process.binding('tcp_wrap');
-         const handle = new TCP(constants.SOCKET);
-         return new Promise((resolve) => {
-           const req = new TCPConnectWrap();
-           req.oncomplete = (status) => resolve(status === 0 ? 'connected' : 'failed');
-           const code = handle.connect(req, '127.0.0.1', args);
-           if (code) resolve('failed');
-         })`,
-        port,
-      );
-      expect(emitted(raw)).not.toBe('connected');
-      const udp = await attack(
-        `return new Promise((resolve) => { const s = require('dgram').createSocket('udp4'); s.on('error', (e) => resolve(e.code)); s.send('x', 53, '8.8.8.8', (e) => resolve(e ? e.code : 'sent')) })`,
-      );
-      expect(emitted(udp)).not.toBe('sent');
-    }
+    expect(connections).toBe(0);
+  });
+
+  promised('network', 'cannot connect below what was patched', async () => {
+    const { port } = server.address() as AddressInfo;
+    const raw = await attack(
+      `const { TCP, TCPConnectWrap, constants } = process.binding('tcp_wrap');
+       const handle = new TCP(constants.SOCKET);
+       return new Promise((resolve) => {
+         const req = new TCPConnectWrap();
+         req.oncomplete = (status) => resolve(status === 0 ? 'connected' : 'failed');
+         const code = handle.connect(req, '127.0.0.1', args);
+         if (code) resolve('failed');
+       })`,
+      port,
+    );
+    expect(emitted(raw)).not.toBe('connected');
+    const udp = await attack(
+      `return new Promise((resolve) => { const s = require('dgram').createSocket('udp4'); s.on('error', (e) => resolve(e.code)); s.send('x', 53, '8.8.8.8', (e) => resolve(e ? e.code : 'sent')) })`,
+    );
+    expect(emitted(udp)).not.toBe('sent');
     expect(connections).toBe(0);
   });
 
@@ -131,6 +140,45 @@ describe.each([...available.values()])('attacks in $name', (level) => {
     const outcome = await attack(`const r = ${code}; if (r instanceof Error) throw r; return 'started'`);
     expect(outcome.status).not.toBe('ok');
     await expectOthersUnharmed();
+  });
+
+  it('lets Node do what components need: threads of its own, wasm, files, compression, ciphers', async () => {
+    const outcome = await attack(
+      `const { promisify } = require('util'), fs = require('fs'), os = require('os'), crypto = require('crypto'), zlib = require('zlib');
+       const wasm = await WebAssembly.instantiate(Buffer.from('0061736d0100000001070160027f7f017f030201000707010361646400000a09010700200020016a0b', 'hex'));
+       const f = os.tmpdir() + '/works';
+       await fs.promises.writeFile(f, 'kept');
+       const shared = new Int32Array(new SharedArrayBuffer(1024));
+       return {
+         wasm: wasm.instance.exports.add(40, 2),
+         file: await fs.promises.readFile(f, 'utf8'),
+         zip: (await promisify(zlib.gunzip)(await promisify(zlib.gzip)('zipped'))).toString(),
+         brotli: zlib.brotliDecompressSync(zlib.brotliCompressSync('small')).toString(),
+         key: (await promisify(crypto.scrypt)('a', 'b', 8)).length,
+         pair: (await promisify(crypto.generateKeyPair)('ed25519')).privateKey.type,
+         random: crypto.randomUUID().length,
+         wait: Atomics.wait(shared, 0, 0, 1),
+         dns: await require('dns').promises.lookup('no.such.test').then(() => 'found', (e) => e.code !== undefined),
+         hrtime: typeof process.hrtime.bigint(),
+         intl: new Intl.DateTimeFormat('de', { timeZone: 'Europe/Berlin' }).format(0),
+       };`,
+      {},
+      20_000,
+    );
+    expect(outcome.error).toBeUndefined();
+    expect(emitted(outcome)).toMatchObject({
+      wasm: 42,
+      file: 'kept',
+      zip: 'zipped',
+      brotli: 'small',
+      key: 8,
+      pair: 'private',
+      random: 36,
+      wait: 'timed-out',
+      dns: true,
+      hrtime: 'bigint',
+      intl: '1.1.1970',
+    });
   });
 
   it('survives a fork bomb', async () => {
@@ -222,24 +270,41 @@ describe.each([...available.values()])('attacks in $name', (level) => {
   });
 
   it('can write to its /tmp only, and not without bound', async () => {
-    const tmp = `require('os').tmpdir()`;
     for (const file of ['/x', '/child.cjs', '/etc/x', '/dev/x', '/usr/x', `${secretDir}/x`])
       expect((await attack(`require('fs').writeFileSync(args, 'x')`, file)).status).toBe('threw');
     expect(await readdir(secretDir)).toEqual(['key']);
-    if (isJail) {
-      const own = await attack(
-        `const f = ${tmp} + '/x'; require('fs').writeFileSync(f, 'mine'); return require('fs').readFileSync(f, 'utf8')`,
-      );
-      expect(emitted(own)).toBe('mine');
-      const full = await attack(
-        `const fs = require('fs'); for (let i = 0; i < 64; i++) fs.writeFileSync(${tmp} + '/' + i, Buffer.alloc(1024 * 1024))`,
-      );
-      expect(full).toMatchObject({ status: 'threw', error: { code: 'ENOSPC' } });
-    }
     const large = await attack(
       `const fs = require('fs'); const f = process.cwd() + '/large'; for (let i = 0; i < 64; i++) fs.appendFileSync(f, Buffer.alloc(1024 * 1024))`,
     );
     expect(large.status).not.toBe('ok');
+    await expectOthersUnharmed();
+  });
+
+  promised('tmp_size', 'can use its /tmp, up to its size', async () => {
+    const own = await attack(
+      `const f = require('os').tmpdir() + '/x'; require('fs').writeFileSync(f, 'mine'); return require('fs').readFileSync(f, 'utf8')`,
+    );
+    expect(emitted(own)).toBe('mine');
+    const full = await attack(
+      `const fs = require('fs'); for (let i = 0; i < 64; i++) fs.writeFileSync(require('os').tmpdir() + '/' + i, Buffer.alloc(1024 * 1024))`,
+    );
+    expect(full).toMatchObject({ status: 'threw', error: { code: 'ENOSPC' } });
+  });
+
+  promised('tmp_files', 'cannot fill /tmp with empty files', async () => {
+    const outcome = await attack(
+      `const fs = require('fs'); for (let i = 0; i < args; i++) fs.closeSync(fs.openSync(require('os').tmpdir() + '/' + i, 'w')); return 'made'`,
+      2 * MAX_TMP_FILES,
+      20_000,
+    );
+    expect(outcome).toMatchObject({ status: 'threw', error: { code: 'ENOSPC' } });
+    // A twentieth of the same is work like any other.
+    const harmless = await attack(
+      `const fs = require('fs'); for (let i = 0; i < args; i++) fs.closeSync(fs.openSync(require('os').tmpdir() + '/' + i, 'w')); return 'made'`,
+      Math.floor(MAX_TMP_FILES / 10),
+      20_000,
+    );
+    expect(emitted(harmless)).toBe('made');
     await expectOthersUnharmed();
   });
 

@@ -2,7 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import { detectIsolation, IsolationUnavailable } from './detect.js';
 import { levelLabel, type JailLevel, type JailName } from './jail-level.js';
 
-const plan: JailLevel['plan'] = () => ({ file: '', args: [], cwd: '/', uid: null, egress: null, tmp: '/tmp' });
+const plan: JailLevel['plan'] = () => ({
+  file: '',
+  args: [],
+  cwd: '/',
+  uid: null,
+  egress: null,
+  tmp: '/tmp',
+  reads: [],
+});
 
 /** A machine on which only these levels run. */
 const machine = (...levels: JailName[]) => {
@@ -35,6 +43,21 @@ describe('the level of isolation', () => {
     const refused = detectIsolation('jail', machine('process').tryOne);
     await expect(refused).rejects.toBeInstanceOf(IsolationUnavailable);
     await expect(refused).rejects.toThrow(/SLUICE_ISOLATION=jail .*no jail \(bwrap\) here.*Install bubblewrap/);
+  });
+
+  it.each([
+    ['bwrap', 'jail (bwrap)'],
+    ['unshare', 'jail (unshare)'],
+  ] as const)('is %s or nothing when that one is pinned', async (setting, name) => {
+    const all = machine('jail (bwrap)', 'jail (unshare)', 'process');
+    expect((await detectIsolation(setting, all.tryOne)).name).toBe(name);
+    expect(all.tried).toEqual([name]);
+    const others = (['jail (bwrap)', 'jail (unshare)', 'process'] as const).filter((other) => other !== name);
+    const without = machine(...others);
+    await expect(detectIsolation(setting, without.tryOne)).rejects.toThrow(
+      `SLUICE_ISOLATION=${setting} is not available`,
+    );
+    expect(without.tried).toEqual([name]);
   });
 
   it('is a process only when that is asked for', async () => {

@@ -1,14 +1,16 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { bwrapVariants } from './bwrap.js';
+import { Cgroups } from './cgroups.js';
+import { carriedBy, findEntries, type Entry } from './entry.js';
 import { type JailLevel, type JailName, type JailVariant } from './jail-level.js';
 import { JailedProcess } from './jailed-process.js';
 import { PROCESS_WARNING, processVariants } from './process-level.js';
 import { uids } from './uids.js';
 import { unshareVariants } from './unshare.js';
 
-export type IsolationSetting = 'auto' | 'jail' | 'process' | 'vm2';
+export type IsolationSetting = 'auto' | 'jail' | 'bwrap' | 'unshare' | 'process' | 'vm2';
 
 interface Candidate {
   readonly name: JailName;
@@ -21,6 +23,16 @@ const CANDIDATES: readonly Candidate[] = [
   { name: 'jail (unshare)', warning: null, variants: unshareVariants },
   { name: 'process', warning: PROCESS_WARNING, variants: processVariants },
 ];
+
+/** The levels that a setting accepts, strongest first. */
+const ACCEPTED: Readonly<Record<IsolationSetting, readonly JailName[]>> = {
+  auto: ['jail (bwrap)', 'jail (unshare)', 'process'],
+  vm2: ['jail (bwrap)', 'jail (unshare)', 'process'],
+  jail: ['jail (bwrap)', 'jail (unshare)'],
+  bwrap: ['jail (bwrap)'],
+  unshare: ['jail (unshare)'],
+  process: ['process'],
+};
 
 const PROBE = `require('node:fs').writeSync(4, Buffer.from('0000000002000000000000005b5d', 'hex'));`;
 const PROBE_TIMEOUT_MS = 10_000;
@@ -35,26 +47,23 @@ export class IsolationUnavailable extends Error {
 
 /**
  * Finds the strongest level that the setting allows by running Node in it; `vm2` is `auto` with a vm2 realm inside.
- * Rejects with IsolationUnavailable when an explicit `jail` cannot be had.
+ * Rejects with IsolationUnavailable when none of the levels that it accepts runs here.
  */
 export const detectIsolation = async (
   setting: IsolationSetting,
   tryOne: (name: JailName) => Promise<JailLevel | string> = tryLevel,
 ): Promise<JailLevel> => {
-  const wanted = CANDIDATES.filter(({ name }) =>
-    setting === 'auto' || setting === 'vm2' ? true : setting === 'process' ? name === 'process' : name !== 'process',
-  );
   const unavailable: string[] = [];
-  for (const candidate of wanted) {
-    const found = await tryOne(candidate.name);
+  for (const name of ACCEPTED[setting]) {
+    const found = await tryOne(name);
     if (typeof found !== 'string') return { ...found, unavailable, ...(setting === 'vm2' ? { vm2: true } : {}) };
-    unavailable.push(`${candidate.name}: ${found}`);
+    unavailable.push(`${name}: ${found}`);
   }
   const hint =
     setting === 'process'
       ? ''
       : '. Install bubblewrap (or util-linux with setpriv), allow unprivileged user namespaces, or set SLUICE_ISOLATION=process and run only code that you trust';
-  throw new IsolationUnavailable(`SLUICE_ISOLATION=${setting} cannot be had here: ${unavailable.join('; ')}${hint}`);
+  throw new IsolationUnavailable(`SLUICE_ISOLATION=${setting} is not available here: ${unavailable.join('; ')}${hint}`);
 };
 
 /** The level, or why it cannot be had here. */
@@ -69,14 +78,38 @@ export const tryLevel = async (name: JailName): Promise<JailLevel | string> => {
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
-  for (const variant of variants) {
-    const level: JailLevel = { name, warning: candidate.warning, unavailable: [], plan: (spec) => variant.plan(spec) };
+  const entries = await findEntries(process.platform === 'linux' ? Cgroups.find() : 'cgroups need Linux');
+  const tried = async (variant: JailVariant, entry: Entry | undefined): Promise<JailLevel | undefined> => {
+    const level = levelOf(candidate, variant, entry);
     const failure = await probe(level);
     if (failure === null) return level;
     reasons.push(`${failure} (${variant.label})`);
+    return undefined;
+  };
+  // All that the host may offer, at once; if that fails, the strongest shape, then the strongest entry to it.
+  const [best, ...weaker] = variants;
+  const whole = best && (await tried(best, entries[0]));
+  if (whole) return whole;
+  for (const variant of entries[0] ? variants : weaker) {
+    const bare = await tried(variant, undefined);
+    if (!bare) continue;
+    for (const entry of variant === best ? entries.slice(1) : entries) {
+      const level = entry && (await tried(variant, entry));
+      if (level) return level;
+    }
+    return bare;
   }
   return reasons[0] ?? 'there is no way to set it up';
 };
+
+const levelOf = ({ name, warning }: Candidate, variant: JailVariant, entry: Entry | undefined): JailLevel => ({
+  name,
+  warning,
+  unavailable: [],
+  carries: new Set([...variant.carries, ...(entry ? carriedBy(entry) : [])]),
+  ...(entry ? { entry } : {}),
+  plan: (spec) => variant.plan(spec),
+});
 
 /** Runs Node at this level once; null when it worked. */
 const probe = async (level: JailLevel): Promise<string | null> => {
@@ -85,9 +118,12 @@ const probe = async (level: JailLevel): Promise<string | null> => {
   try {
     await chmod(dir, 0o711);
     const childFile = path.join(dir, 'child.cjs');
-    await writeFile(childFile, PROBE, { mode: 0o644 });
+    await writeFile(childFile, PROBE);
+    // Set, not asked for: the server's umask would take from it what the jail's user needs.
+    await chmod(childFile, 0o644);
     const privateDir = path.join(dir, 'private');
-    await mkdir(privateDir, { mode: 0o711 });
+    await mkdir(privateDir, { mode: 0o700 });
+    if (uid !== null) await chown(privateDir, uid, uid);
     return await runProbe(level, childFile, privateDir, uid);
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

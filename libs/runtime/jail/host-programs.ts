@@ -28,6 +28,13 @@ export const findProgram = async (name: string): Promise<string> => {
   throw new MissingProgram(name, PACKAGES[name] ?? 'util-linux');
 };
 
+/** Null where a program is missing. */
+export const orNull = <T>(found: Promise<T>): Promise<T | null> =>
+  found.catch((error: unknown) => {
+    if (error instanceof MissingProgram) return null;
+    throw error;
+  });
+
 export interface ProgramFiles {
   readonly file: string;
   /** Shared libraries, and the loader, at the paths by which the loader looks for them. */

@@ -1,9 +1,16 @@
+import { type Entry } from './entry.js';
+import { type Protection } from './promises.js';
+
 /** How strongly the process of a component is shut in (docs/adr on the sandbox). */
 export interface JailSpec {
   /** The child's code; readable by every user. */
   readonly childFile: string;
   /** Of this process alone. Only the level `process` lets it be seen, as the one place to write to. */
   readonly privateDir: string;
+  /** Further files and folders of the host that it may read, and where it sees them; the level `process` moves none. */
+  readonly reads?: readonly { readonly from: string; readonly to: string }[];
+  /** Whether it may start programs that it can read. Default: no. */
+  readonly startsPrograms?: boolean;
   /** Host path of the egress guard's socket; absent for no network. */
   readonly egressSocket?: string;
   readonly memoryMb: number;
@@ -22,6 +29,10 @@ export interface SpawnPlan {
   readonly egress: string | null;
   /** The folder that the child may write to, as it sees it. */
   readonly tmp: string;
+  /** What the spec's `reads` are called in the jail, in the same order. */
+  readonly reads: readonly string[];
+  /** Sent to INPUT_FD while the jail is built, for `file` to read; the program must not find it open. */
+  readonly input?: Buffer;
 }
 
 export type JailName = 'jail (bwrap)' | 'jail (unshare)' | 'process';
@@ -32,6 +43,9 @@ export interface JailLevel {
   readonly warning: string | null;
   /** Why each stronger level cannot be had here, for the log. */
   readonly unavailable: readonly string[];
+  /** What this host let it have of that which the level promises only where the host allows it (promises.ts). */
+  readonly carries?: ReadonlySet<Protection>;
+  readonly entry?: Entry;
   /** Components run within a vm2 realm besides, inside the jailed process. */
   readonly vm2?: boolean;
   plan(spec: JailSpec): SpawnPlan;
@@ -40,6 +54,7 @@ export interface JailLevel {
 /** One way to set a level up; the first that runs Node here is taken. */
 export interface JailVariant {
   readonly label: string;
+  readonly carries: readonly Protection[];
   plan(spec: JailSpec): SpawnPlan;
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type BuildOptions } from 'esbuild';
-import { bundleComponent } from '../bundler.js';
+import { bundleHere } from '../testing/bundle.js';
 import { tryLevel } from './detect.js';
 import { type JailName } from './jail-level.js';
 
@@ -74,7 +74,7 @@ describe('a server that is killed', () => {
       outfile: path.join(dir, 'server.mjs'),
     });
     await symlink(path.join(runtime, '../../node_modules'), path.join(dir, 'node_modules'));
-    const { bundle } = await bundleComponent({
+    const bundle = await bundleHere({
       code: `export default { name: 't', version: '1', run() { this.http.respond({ immediate: true }); for (;;); } }`,
     });
     await writeFile(path.join(dir, 'hang.cjs'), bundle);

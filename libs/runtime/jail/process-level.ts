@@ -1,15 +1,9 @@
-import { findProgram } from './host-programs.js';
+import { findProgram, orNull } from './host-programs.js';
 import { type JailSpec, type JailVariant, type SpawnPlan } from './jail-level.js';
 import { dataLimitBytes, MAX_PROCESSES, nodeFlags } from './node-flags.js';
 
 export const PROCESS_WARNING =
-  'Components run in plain child processes: Node permission flags and resource limits, but they share the network and the process table of this machine. Run only code that you trust, or install bubblewrap.';
-
-const orNull = (program: Promise<string>): Promise<string | null> =>
-  program.catch((error: unknown) => {
-    if (error instanceof Error && error.name === 'MissingProgram') return null;
-    throw error;
-  });
+  'Components run in plain child processes: Node permission flags and resource limits, but they share the network and the process table of this machine. Run only code that you trust; or install bubblewrap, allow user namespaces and set SLUICE_ISOLATION=jail.';
 
 /** A child process with Node's permission flags, limits where prlimit exists, a user of its own when root. */
 export const processVariants = async (isRoot: boolean): Promise<readonly JailVariant[]> => {
@@ -17,6 +11,7 @@ export const processVariants = async (isRoot: boolean): Promise<readonly JailVar
   const setpriv = await orNull(findProgram('setpriv'));
   const make = (ownUser: boolean, limited: boolean, tied: boolean): JailVariant => ({
     label: `ownUser=${String(ownUser)} limited=${String(limited)} tied=${String(tied)}`,
+    carries: limited ? ['heap', ...(ownUser ? (['processes'] as const) : [])] : [],
     plan: (spec) => plan(spec, ownUser, limited ? prlimit : null, tied ? setpriv : null),
   });
   const users = isRoot ? [true, false] : [false];
@@ -29,6 +24,7 @@ export const processVariants = async (isRoot: boolean): Promise<readonly JailVar
 
 const plan = (spec: JailSpec, ownUser: boolean, prlimit: string | null, setpriv: string | null): SpawnPlan => {
   const dir = spec.privateDir;
+  const reads = (spec.reads ?? []).map(({ from }) => from);
   const command = [
     ...(prlimit === null
       ? []
@@ -42,9 +38,9 @@ const plan = (spec: JailSpec, ownUser: boolean, prlimit: string | null, setpriv:
     // Ends with the server, also when that is killed.
     ...(setpriv === null ? [] : [setpriv, '--pdeathsig', 'KILL', '--no-new-privs']),
     process.execPath,
-    ...nodeFlags(spec.memoryMb, [spec.childFile, dir], dir),
+    ...nodeFlags(spec, [spec.childFile, dir, ...reads], dir),
     spec.childFile,
   ];
   const [file, ...args] = command as [string, ...string[]];
-  return { file, args, cwd: dir, uid: ownUser ? spec.uid : null, egress: spec.egressSocket ?? null, tmp: dir };
+  return { file, args, cwd: dir, uid: ownUser ? spec.uid : null, egress: spec.egressSocket ?? null, tmp: dir, reads };
 };

@@ -23,15 +23,19 @@ const ownerOf = (pid: number | string): string | null => {
 export const folderPrefix = (kind: FolderKind): string =>
   `sluice-${kind}-${ownerOf(process.pid) ?? `x-${process.pid}-x`}-`;
 
-/** Removes what servers left behind that were killed. Folders of other pid namespaces are not judged. */
-export const removeStaleFolders = async (parent: string): Promise<void> => {
+/** Whether a name made with `folderPrefix` belongs to a server that is gone. Those of other pid namespaces are not judged. */
+export const isStale = (name: string): boolean => {
   const self = ownerOf(process.pid);
-  if (self === null) return;
+  if (self === null) return false;
   const [namespace] = self.split('-');
+  const [, theirs, pid, startedAt] = /^sluice-(?:jail|egress)-(\d+)-(\d+)-(\d+)-/.exec(name) ?? [];
+  return theirs === namespace && pid !== undefined && ownerOf(pid) !== `${theirs}-${pid}-${startedAt}`;
+};
+
+/** Removes what servers left behind that were killed. */
+export const removeStaleFolders = async (parent: string): Promise<void> => {
   for (const name of readdirSync(parent)) {
-    const [, theirs, pid, startedAt] = /^sluice-(?:jail|egress)-(\d+)-(\d+)-(\d+)-/.exec(name) ?? [];
-    if (theirs !== namespace || pid === undefined || ownerOf(pid) === `${theirs}-${pid}-${startedAt}`) continue;
     // Another user's: not ours to remove.
-    await rm(path.join(parent, name), { recursive: true, force: true }).catch(() => undefined);
+    if (isStale(name)) await rm(path.join(parent, name), { recursive: true, force: true }).catch(() => undefined);
   }
 };

@@ -1,10 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { bundleComponent } from '../bundler.js';
 import { type JailLevel } from '../jail/jail-level.js';
 import { createSandboxFactory, type ClosableSandboxFactory, type SandboxFactoryOptions } from '../process-sandbox.js';
 import { type Sandbox, type SandboxSpec } from '../sandbox.js';
+import { bundleHere } from './bundle.js';
 
 export type SpecPart = Partial<Omit<SandboxSpec, 'bundleFile'>>;
 
@@ -24,9 +24,8 @@ export class ComponentSandboxes {
   }
 
   async bundle(code: string): Promise<string> {
-    const { bundle } = await bundleComponent({ code });
     const file = path.join(this.dir, `${++this.count}.cjs`);
-    await writeFile(file, bundle);
+    await writeFile(file, await bundleHere({ code }));
     return file;
   }
 

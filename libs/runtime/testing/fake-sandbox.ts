@@ -57,8 +57,21 @@ export class FakeSandbox implements Sandbox {
     return Promise.race([killed, this.script.hook?.(hook, timeoutMs) ?? Promise.resolve(hookOutcome)]);
   }
 
+  /** As many have started as may at once. */
+  drain(): void {
+    this.living = false;
+    for (const [id, { reject }] of [...this.pending].slice(this.spec.concurrency)) {
+      reject(new SandboxGone('dc_1', 'drained'));
+      this.pending.delete(id);
+    }
+  }
+
   alive(): boolean {
     return this.living;
+  }
+
+  cpuMs(): number {
+    return 0;
   }
 
   end(id: string, outcome = ok()): void {

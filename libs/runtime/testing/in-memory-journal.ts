@@ -1,5 +1,6 @@
+import { dictionary } from '../../kernel/dictionary.js';
 import { type LogRecord } from '../../stream-log/stream-log.js';
-import { type DedupeCache, type RunCommit, type RunJournal, type SourceState, StateConflict } from '../run-journal.js';
+import { type RunCommit, type RunJournal, type SourceState, StateConflict } from '../run-journal.js';
 
 const EMPTY: SourceState = { version: 0, progress: { through: -1, above: [] }, dedupe: {}, db: {}, lastEventId: '' };
 
@@ -49,12 +50,16 @@ export class InMemoryJournal implements RunJournal {
     if (state.version !== commit.expectedVersion) {
       throw new StateConflict(commit.sourceId, commit.expectedVersion, state.version);
     }
-    const db: Record<string, string> = { ...state.db };
+    const db = dictionary(state.db);
     for (const [key, value] of Object.entries(commit.dbChanges)) {
       if (value === null) delete db[key];
       else db[key] = value;
     }
-    const dedupe: Record<string, DedupeCache> = { ...state.dedupe, ...commit.dedupe };
+    const dedupe = dictionary(state.dedupe);
+    for (const [channel, cache] of Object.entries(commit.dedupe)) {
+      delete dedupe[channel];
+      if (cache !== null) dedupe[channel] = cache;
+    }
     const { progress, lastEventId } = commit;
     this.states.set(commit.sourceId, { version: state.version + 1, progress, dedupe, db, lastEventId });
     const inbox = this.remembered.get(commit.sourceId) ?? new Set<string>();

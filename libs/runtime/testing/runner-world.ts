@@ -19,6 +19,7 @@ export interface RunnerProcess {
 }
 
 interface ProcessOptions extends Script {
+  readonly isPaused?: (sourceId: string) => boolean;
   readonly replies?: Replies;
   /** Knows of no source until its follower is up to date. */
   readonly behind?: boolean;
@@ -57,6 +58,7 @@ export class RunnerWorld {
       ...quietDependencies,
       ...{ log: this.log, topics: this.topics, journal: this.journal, sandboxes, follower },
       replies: options.replies ?? NOBODY,
+      ...(options.isPaused === undefined ? {} : { isPaused: options.isPaused }),
       sources: { find },
       clock: { now: () => Date.now() },
       logger: { info: say, warn: say, error: say },

@@ -2,6 +2,7 @@ import { expect } from '@jest/globals';
 import { type SourceDefinition } from '../../sources/published.js';
 import { type InvocationHeaders } from '../../stream-log/envelopes.js';
 import { perEmitterTopics } from '../../stream-log/topics.js';
+import { NO_HOST_DEATHS } from '../host-deaths.js';
 import { replyOf } from '../reply-of.js';
 import { type Invocation } from '../run-commit.js';
 import { type LogFollower, type Sandboxes, type SourceRunnerDependencies } from '../runner-ports.js';
@@ -54,7 +55,7 @@ export class FakeSandboxes implements Sandboxes {
     private readonly loadError?: Error,
   ) {}
 
-  async acquire(sourceId: string, spec: () => Promise<SandboxSpec>): Promise<FakeSandbox> {
+  async acquire(sourceId: string, _workspaceId: string, spec: () => Promise<SandboxSpec>): Promise<FakeSandbox> {
     const known = this.living.get(sourceId);
     if (known?.alive()) return known;
     const made = await spec();
@@ -81,6 +82,7 @@ export const quietDependencies = {
   topics: perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 }),
   blobs: { fileOf: async (hash: string) => `/blobs/${hash}` },
   binder: { bind: async () => ({}) },
+  hostDeaths: NO_HOST_DEATHS,
   settings: { concurrency: 10, httpTimeoutMs: 1, timerTimeoutMs: 2, hookTimeoutMs: 3_000, window: 64 },
   metrics: {
     run: () => undefined,

@@ -50,6 +50,9 @@ class Vm2Child {
         return this.init(message.settings, record.raw.toString('utf8'));
       case 'run':
         return this.queue.add(message.runs, record.raw);
+      case 'drop':
+        this.queue.drop();
+        return this.uplink.send(['g']);
       case 'hook':
         this.hooks.add(message.n);
         return this.enter(message.n, () => this.realm.hook(message.n, message.hook));

@@ -44,7 +44,7 @@ export class DeploySourceController {
       emitOnDeploy: body.emit_on_deploy ?? true,
       ...(typeof body.name === 'string' ? { name: body.name } : {}),
     };
-    const context = contextOf(request, caller, workspaceOf(caller, params));
+    const context = contextOf(request, caller, workspaceOf(caller));
     const { source, workspaceId, position } = await this.commands.execute(new DeploySource(deployment, context));
     await this.applied.settle(response, position);
     return { data: sourceReplyWithUser(source, workspaceId, this.urls) };

@@ -1,9 +1,17 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { COMPONENT_CATALOG, type ComponentCatalog, type ComponentReference } from '#libs/components/published.js';
 import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { newId, randomKey } from '#libs/kernel/ids.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import {
+  checkRoom,
+  DEFAULT_RESOURCE_LIMITS,
+  RESOURCE_LIMITS,
+  type ResourceLimits,
+} from '#libs/kernel/resource-limits.js';
+import { READ_MODELS } from '#libs/kernel/tokens.js';
 import { slugOf } from '../domain/name-slug.js';
 import { planProps, type ConfiguredProps, type PropPlan } from '../domain/props.js';
 import { deployedSource, secretRefsOf, type SourceRecord } from '../domain/source.js';
@@ -11,6 +19,7 @@ import { checkIsSource, definitionOf } from '../domain/source-definition.js';
 import { type SourceDefinition } from '../published.js';
 import { failureOf } from '../failure-of.js';
 import { type HookLog } from '../hook-log.js';
+import { SOURCES } from '../read-models/sources.projection.js';
 import { SourceOperations } from '../source-operations.js';
 
 export interface DeploySourceRequest {
@@ -52,11 +61,14 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
   constructor(
     @Inject(SourceOperations) private readonly operations: SourceOperations,
     @Inject(COMPONENT_CATALOG) private readonly components: ComponentCatalog,
+    @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
+    @Optional() @Inject(RESOURCE_LIMITS) private readonly limits: ResourceLimits = DEFAULT_RESOURCE_LIMITS,
   ) {}
 
   async execute({ request, context }: DeploySource): Promise<SourceResult> {
     const { operations } = this;
     const now = operations.clock.now();
+    await this.mustHaveRoom(context.workspaceId);
 
     // 1. The component: found, or saved on the way.
     const component = await this.components.resolve(request.reference, context);
@@ -86,6 +98,12 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
       await this.undo(deployment, error, context);
       throw error;
     }
+  }
+
+  private mustHaveRoom(workspaceId: string): Promise<void> {
+    const limit = this.limits.sourcesPerWorkspace;
+    const counted = { what: 'sources', owner: 'workspace', limit, setting: 'SLUICE_MAX_SOURCES' } as const;
+    return checkRoom(this.readModels, SOURCES, { workspaceId }, counted);
   }
 
   private async deploy(deployment: Deployment, context: CommandContext): Promise<SourceResult> {

@@ -10,6 +10,9 @@ export const slugOf = (name: string): string => {
 
 const MAX_SLUG = 200;
 
+/** Whether a text from outside may be a slug, with the number that tells sources of one name apart. */
+export const isSlug = (text: string): boolean => text.length <= MAX_SLUG + 20 && /^[a-z0-9-]+$/.test(text);
+
 /** `foo`, `foo-1` and `foo-1-1` may all clash with each other's next number, so they share one stream. */
 export const slugFamily = (slug: string): string => slug.replace(/(?:-\d+)+$/, '');
 

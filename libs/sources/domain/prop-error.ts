@@ -22,3 +22,10 @@ export const shown = (value: unknown): string => {
   const text = typeof value === 'string' ? JSON.stringify(value) : (JSON.stringify(value) ?? typeof value);
   return text.length > 100 ? `${text.slice(0, 100)}… (${text.length} characters)` : text;
 };
+
+/** The same for an error about a prop: of a secret nothing but its kind is told. */
+export const toldOf = (prop: { readonly secret?: boolean }, value: unknown): string => {
+  if (prop.secret !== true) return shown(value);
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
+  return `a ${value === null ? 'null' : typeof value} (its value is secret)`;
+};

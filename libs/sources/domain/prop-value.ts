@@ -1,6 +1,6 @@
 import { type ConfigurableProp } from '#libs/components/published.js';
 import { isLabelAndValue, isLabelled, unlabelled } from './bound-value.js';
-import { invalidProp, shown } from './prop-error.js';
+import { invalidProp, toldOf } from './prop-error.js';
 
 /** Bytes of one configured value: UTF-8 of a text, else of its JSON (component-model.md, "Limits"). */
 export const MAX_VALUE_BYTES = 64 * 1024;
@@ -16,7 +16,7 @@ export const normalisedValue = (prop: ConfigurableProp, value: unknown): unknown
   checkSize(prop.name, value);
   if (isLabelled(value)) {
     const labelled = Array.isArray(value.__lv) ? value.__lv : [value.__lv];
-    if (!labelled.every(isLabelAndValue)) throw invalidProp(prop.name, '{__lv: {label, value}}', shown(value));
+    if (!labelled.every(isLabelAndValue)) throw invalidProp(prop.name, '{__lv: {label, value}}', toldOf(prop, value));
     coerced(prop, unlabelled(value));
     return value;
   }
@@ -62,7 +62,7 @@ const special = (prop: ConfigurableProp, value: unknown): unknown => {
 
 const list = (prop: ConfigurableProp, type: Scalar, value: unknown): unknown[] => {
   const given = typeof value === 'string' ? parsed(value) : value;
-  if (!Array.isArray(given)) throw invalidProp(prop.name, `an array of ${type}`, shown(value));
+  if (!Array.isArray(given)) throw invalidProp(prop.name, `an array of ${type}`, toldOf(prop, value));
   return given.map((item: unknown, i) => scalar(prop, type, item, `[${i}]`));
 };
 
@@ -72,19 +72,20 @@ const scalar = (prop: ConfigurableProp, type: Scalar, value: unknown, at: string
     case 'string':
       if (typeof value === 'string') return value;
       if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-      throw invalidProp(name, 'a string', shown(value));
+      throw invalidProp(name, 'a string', toldOf(prop, value));
     case 'integer':
       return integer(prop, name, value);
     case 'boolean':
       if (typeof value === 'boolean') return value;
       if (value === 'true' || value === 'false') return value === 'true';
-      throw invalidProp(name, 'a boolean', shown(value));
+      throw invalidProp(name, 'a boolean', toldOf(prop, value));
   }
 };
 
 const integer = (prop: ConfigurableProp, name: string, value: unknown): number => {
   const number = typeof value === 'string' && /^\s*[+-]?\d+\s*$/.test(value) ? Number(value) : value;
-  if (typeof number !== 'number' || !Number.isSafeInteger(number)) throw invalidProp(name, 'an integer', shown(value));
+  if (typeof number !== 'number' || !Number.isSafeInteger(number))
+    throw invalidProp(name, 'an integer', toldOf(prop, value));
   if (prop.min !== undefined && number < prop.min) {
     throw invalidProp(name, `an integer of at least ${prop.min}`, number, prop.min);
   }
@@ -97,7 +98,7 @@ const integer = (prop: ConfigurableProp, name: string, value: unknown): number =
 const object = (prop: ConfigurableProp, value: unknown): unknown => {
   const given = typeof value === 'string' ? parsed(value) : value;
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw invalidProp(prop.name, 'an object', shown(value));
+    throw invalidProp(prop.name, 'an object', toldOf(prop, value));
   }
   return given;
 };
@@ -107,7 +108,7 @@ const account = (prop: ConfigurableProp, value: unknown): unknown => {
     const { authProvisionId } = value;
     if (typeof authProvisionId === 'string' && authProvisionId !== '') return { authProvisionId };
   }
-  throw invalidProp(prop.name, '{authProvisionId: "apn_…"}', shown(value));
+  throw invalidProp(prop.name, '{authProvisionId: "apn_…"}', toldOf(prop, value));
 };
 
 /** Undefined for text that is no JSON. */

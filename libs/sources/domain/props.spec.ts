@@ -1,40 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { DomainError } from '#libs/kernel/domain-error.js';
 import { type ConfigurableProp } from '#libs/components/published.js';
 import { boundValue } from './bound-value.js';
-import { planProps, SECRET_MASK, type PropPlan, type PropRequest } from './props.js';
-
-const plan = (
-  props: readonly ConfigurableProp[],
-  given: Readonly<Record<string, unknown>> = {},
-  stored?: PropRequest['stored'],
-): PropPlan => {
-  let n = 0;
-  return planProps({
-    props,
-    given,
-    ...(stored ? { stored } : {}),
-    now: Date.UTC(2026, 0, 1),
-    newEndpointKey: () => `ekey${++n}`,
-    newSecretRef: () => `sec_${++n}`,
-  });
-};
-const prop = (type: string, over: Partial<ConfigurableProp> = {}): ConfigurableProp => ({ name: 'p', type, ...over });
-const stored = (over: Partial<NonNullable<PropRequest['stored']>>): PropRequest['stored'] => ({
-  values: {},
-  endpoints: [],
-  timers: [],
-  ...over,
-});
-const refusal = (act: () => unknown): DomainError => {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof DomainError) return error;
-    throw error;
-  }
-  throw new Error('nothing was refused');
-};
+import { SECRET_MASK } from './props.js';
+import { plan, prop, refusal, stored } from '../testing/planned-props.js';
 
 describe('values', () => {
   it.each<[string, unknown, unknown]>([
@@ -205,6 +173,23 @@ describe('a value chosen with its label', () => {
 
 describe('secrets', () => {
   const secret = prop('string', { secret: true });
+
+  it('are not repeated in the error that refuses them', () => {
+    const hush = 'hush-1234567890';
+    for (const given of [
+      [hush],
+      { a: hush },
+      { __lv: [{ value: hush }] },
+      { __lv: { value: { hush } } },
+      { __lv: hush },
+    ]) {
+      const error = refusal(() => plan([secret], { p: given }));
+      expect(error.code).toBe('source.invalid_prop');
+      expect(JSON.stringify([error.message, error.details])).not.toContain('hush');
+      // The control: a value that is no secret is told, so that its author finds it.
+      expect(refusal(() => plan([prop('integer')], { p: given })).message).toContain('hush');
+    }
+  });
 
   it('go to the vault, and only a reference into the definition', () => {
     const planned = plan([secret], { p: 'hush' });

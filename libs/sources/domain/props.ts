@@ -1,6 +1,7 @@
-import { type ConfigurableProp } from '#libs/components/published.js';
+import { type ConfigurableProp, tooManyProps } from '#libs/components/published.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
 import { type ConfiguredValue, type Endpoint, type SourceDefinition, type Timer } from '../published.js';
-import { invalidProp, missingProp, shown } from './prop-error.js';
+import { invalidProp, missingProp, toldOf } from './prop-error.js';
 import { normalisedValue } from './prop-value.js';
 import { timerOf } from './timer-value.js';
 
@@ -44,8 +45,28 @@ export const planProps = (request: PropRequest): PropPlan => {
     appProps: [] as string[],
     secrets: [] as { ref: string; text: string }[],
   };
+  const fault = tooManyProps(request.props);
+  if (fault) throw invalidProp(fault.prop, `one of at most ${fault.limit} ${fault.what}`, fault.count, fault.limit);
   for (const prop of request.props) planProp(prop, request, plan);
-  return { ...plan, values: Object.fromEntries(plan.values) };
+  const values = Object.fromEntries(plan.values);
+  checkTotal(values, plan.secrets);
+  return { ...plan, values };
+};
+
+/** UTF-8 bytes of the values of all props of a source as JSON: its definition is in its events, lists and each start. */
+export const MAX_TOTAL_BYTES = 1024 * 1024;
+
+const checkTotal = (values: PropPlan['values'], secrets: PropPlan['secrets']): void => {
+  const actual = secrets.reduce(
+    (sum, { text }) => sum + Buffer.byteLength(text),
+    Buffer.byteLength(JSON.stringify(values)),
+  );
+  if (actual <= MAX_TOTAL_BYTES) return;
+  throw new DomainError(
+    'source.invalid_prop',
+    `configured_props: all values together have ${actual} bytes, the limit is ${MAX_TOTAL_BYTES}: make them smaller`,
+    { field: 'configured_props', limit: MAX_TOTAL_BYTES, actual },
+  );
 };
 
 interface Draft {
@@ -126,7 +147,7 @@ const configured = (prop: ConfigurableProp, given: unknown, request: PropRequest
     throw invalidProp(prop.name, 'of type string, because it is secret (an error of the component)', prop.type);
   }
   const text = normalisedValue(prop, given);
-  if (typeof text !== 'string') throw invalidProp(prop.name, 'a string', shown(given));
+  if (typeof text !== 'string') throw invalidProp(prop.name, 'a string', toldOf(prop, given));
   const ref = request.newSecretRef();
   draft.secrets.push({ ref, text });
   return { secretRef: ref };

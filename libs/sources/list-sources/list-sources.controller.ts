@@ -5,7 +5,7 @@ import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
 import { listReply, pageQuery, type ListReply } from '#libs/http/pages.js';
 import { parameters } from '#libs/http/parameters.js';
-import { memberOf } from '#libs/http/workspace.js';
+import { memberOf, ownedBy } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/tenancy/published.js';
 import { sourceReply, type EndpointUrls, type SourceReply } from '../domain/source-view.js';
 import { ENDPOINT_URLS } from '../ports.js';
@@ -21,7 +21,7 @@ export class ListSourcesController {
   @Get('users/me/sources')
   @Operation({ summary: 'Sources of the user, newest first', paged: true })
   mine(@Req() request: Request, @CurrentCaller() caller: Caller): Promise<ListReply<SourceReply>> {
-    return this.list({ userId: caller.userId }, request);
+    return this.list(ownedBy(caller), request);
   }
 
   @Get(['orgs/:id/sources', 'workspaces/:id/sources'])

@@ -4,7 +4,7 @@ import { type Page, type PageQuery, type ReadModelStore } from '#libs/kernel/rea
 import { READ_MODELS } from '#libs/kernel/tokens.js';
 import { SOURCES, type SourceDoc } from '../read-models/sources.projection.js';
 
-export type SourceOwner = { readonly userId: string } | { readonly workspaceId: string };
+export type SourceOwner = { readonly userId: string; readonly workspaceId?: string } | { readonly workspaceId: string };
 
 export class ListSources extends Query<Page<SourceDoc>> {
   constructor(

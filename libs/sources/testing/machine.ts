@@ -15,6 +15,8 @@ import {
 import { sourceDecider, type SourceState } from '../domain/source.js';
 import { NameSlugs } from '../name-slugs.js';
 import { reconcileSources, type Reconciled } from '../reconcile-sources.js';
+import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
+import { SOURCES } from '../read-models/sources.projection.js';
 import { SourceOperations } from '../source-operations.js';
 import { SourcesView } from '../sources-view.js';
 import { UpdateSource, UpdateSourceHandler, type UpdateSourceRequest } from '../update-source/update-source.handler.js';
@@ -106,9 +108,12 @@ export class Machine {
     );
   }
 
-  deploy(request: Partial<DeploySourceRequest> = {}, context = contextFor()): Promise<SourceResult> {
+  async deploy(request: Partial<DeploySourceRequest> = {}, context = contextFor()): Promise<SourceResult> {
     const full = { reference: { componentId: 'one' }, configuredProps: {}, emitOnDeploy: true, ...request };
-    return new DeploySourceHandler(this.operations, this.catalog).execute(new DeploySource(full, context));
+    // Empty: how many sources there are is no matter of these specs.
+    const readModels = new InMemoryReadModels();
+    await readModels.register(SOURCES);
+    return new DeploySourceHandler(this.operations, this.catalog, readModels).execute(new DeploySource(full, context));
   }
 
   update(id: string, request: Partial<UpdateSourceRequest>, context = contextFor()): Promise<SourceResult> {

@@ -1,3 +1,4 @@
+import { recordBytes } from '../record-bytes.js';
 import { lettingGo } from '../letting-go.js';
 import { type ConsumeOptions, type Consumer, type LaneBatch, type StoredRecord } from '../stream-log.js';
 
@@ -158,6 +159,12 @@ export class InMemoryConsumer implements Consumer {
   backlogOf(lane: string): number {
     const topic = this.selects(lane) ? this.topics.get(lane) : undefined;
     return topic ? this.group.backlogOf(topic) : 0;
+  }
+
+  unreadBytesOf(lane: string): number {
+    const topic = this.selects(lane) ? this.topics.get(lane) : undefined;
+    const unread = topic?.records.slice(this.group.committedOf(topic)) ?? [];
+    return unread.reduce((sum, record) => sum + recordBytes(record), 0);
   }
 
   failures(): number {

@@ -30,7 +30,7 @@ export class CreateSubscriptionController {
   ): Promise<{ data: ReturnType<typeof subscriptionReply> }> {
     const params = parameters(request, 'query_wins');
     const triple = tripleOf(await validated(TripleDto, params));
-    const context = contextOf(request, caller, workspaceOf(caller, params));
+    const context = contextOf(request, caller, workspaceOf(caller));
     const { subscription, position } = await this.commands.execute(new CreateSubscription(triple, context));
     await this.applied.settle(response, position);
     return { data: subscriptionReply(subscription) };

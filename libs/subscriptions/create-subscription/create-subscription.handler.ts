@@ -1,13 +1,21 @@
-import { Inject } from '@nestjs/common';
+import { Inject, Optional } from '@nestjs/common';
 import { Command, CommandHandler, ICommandHandler } from '@nestjs/cqrs';
 import { type Clock } from '#libs/kernel/clock.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
-import { CLOCK, HANDLE_COMMAND } from '#libs/kernel/tokens.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import {
+  checkRoom,
+  DEFAULT_RESOURCE_LIMITS,
+  RESOURCE_LIMITS,
+  type ResourceLimits,
+} from '#libs/kernel/resource-limits.js';
+import { CLOCK, HANDLE_COMMAND, READ_MODELS } from '#libs/kernel/tokens.js';
 import { subscription, subscriptionIdOf, type Triple } from '../domain/subscription.js';
 import { checkTriple, type EmitterKind } from '../domain/triple.js';
 import { RESOURCES, type Resources } from '../ports.js';
+import { subscriptionsProjection } from '../read-models/subscriptions.projection.js';
 
 export interface CreatedSubscription {
   readonly subscription: { readonly id: string } & Triple;
@@ -29,6 +37,8 @@ export class CreateSubscriptionHandler implements ICommandHandler<CreateSubscrip
     @Inject(HANDLE_COMMAND) private readonly handleCommand: HandleCommand,
     @Inject(RESOURCES) private readonly resources: Resources,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
+    @Optional() @Inject(RESOURCE_LIMITS) private readonly limits: ResourceLimits = DEFAULT_RESOURCE_LIMITS,
   ) {}
 
   async execute({ triple, context }: CreateSubscription): Promise<CreatedSubscription> {
@@ -38,10 +48,20 @@ export class CreateSubscriptionHandler implements ICommandHandler<CreateSubscrip
 
     // A resource deleted from here on takes its subscriptions along: SubscriptionsOfDeletedResources.
     const id = subscriptionIdOf(context.workspaceId, triple);
+    await this.mustHaveRoom(context.workspaceId, id);
     const { userId } = context.actor;
     const command = { kind: 'create', subscriptionId: id, userId, now: this.clock.now(), ...triple } as const;
     const { position } = await this.handleCommand(subscription, id, command, context);
     return { subscription: { id, ...triple }, ...(position === undefined ? {} : { position }) };
+  }
+
+  /** One that is there already is given back, also when there is no room for another. */
+  private async mustHaveRoom(workspaceId: string, id: string): Promise<void> {
+    const { schema } = subscriptionsProjection;
+    if (await this.readModels.get(schema, id)) return;
+    const limit = this.limits.subscriptionsPerWorkspace;
+    const counted = { what: 'subscriptions', owner: 'workspace', limit, setting: 'SLUICE_MAX_SUBSCRIPTIONS' } as const;
+    await checkRoom(this.readModels, schema, { workspaceId }, counted);
   }
 
   private mustBeEmitter(kind: EmitterKind, emitterId: string, { workspaceId, actor }: CommandContext): void {

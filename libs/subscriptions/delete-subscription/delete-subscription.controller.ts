@@ -6,7 +6,6 @@ import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { parameters, validated } from '#libs/http/parameters.js';
-import { workspaceOf } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/tenancy/published.js';
 import { TripleDto, tripleOf } from '../triple.dto.js';
 import { DeleteSubscription } from './delete-subscription.handler.js';
@@ -26,11 +25,9 @@ export class DeleteSubscriptionController {
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<void> {
-    const params = parameters(request, 'query_wins');
-    const triple = tripleOf(await validated(TripleDto, params));
-    // The triple names what exists: without a workspace in the request it is looked for in all of the caller's.
-    const workspaces = params['org_id'] || params['workspace_id'] ? [workspaceOf(caller, params)] : caller.workspaceIds;
-    const contexts = workspaces.map((workspaceId) => contextOf(request, caller, workspaceId));
+    const triple = tripleOf(await validated(TripleDto, parameters(request, 'query_wins')));
+    // The triple names what exists: it is looked for in the named workspace, else in all of the caller's.
+    const contexts = caller.workspaceIds.map((workspaceId) => contextOf(request, caller, workspaceId));
     const { position } = await this.commands.execute(new DeleteSubscription(triple, contexts));
     await this.applied.settle(response, position);
   }

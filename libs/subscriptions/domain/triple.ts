@@ -14,7 +14,10 @@ export const LISTENER_FORMS = ['dc_… (a source)', 'p_… (a workflow)', 'wh_�
 
 export type EmitterKind = 'resource' | 'glob' | 'workspace' | 'user';
 
-const ID = /^(dc|p|wh|o|u)_[A-Za-z0-9_-]+$/;
+const ID = /^(dc|p|wh|o|u)_[A-Za-z0-9_-]{1,190}$/;
+
+/** UTF-8 bytes of a channel's name. */
+const MAX_CHANNEL_BYTES = 1_024;
 
 /** What an emitter id stands for (decisions.md 1.6). Throws subscription.invalid_emitter. */
 export const emitterKindOf = (emitterId: string): EmitterKind => {
@@ -44,6 +47,14 @@ export const checkTriple = ({ emitterId, listenerId, eventName }: Triple): Emitt
       'subscription.invalid_listener',
       `listener_id must be one of ${LISTENER_FORMS.join(', ')}; got ${shortened(listenerId)}`,
       { field: 'listener_id', actual: shortened(listenerId), allowed: LISTENER_FORMS },
+    );
+  }
+  const channelBytes = Buffer.byteLength(eventName);
+  if (channelBytes > MAX_CHANNEL_BYTES) {
+    throw new DomainError(
+      'subscription.invalid_channel',
+      `event_name has ${channelBytes} bytes, the limit is ${MAX_CHANNEL_BYTES}: use a shorter name for the channel`,
+      { field: 'event_name', limit: MAX_CHANNEL_BYTES, actual: channelBytes },
     );
   }
   const ownersErrors = kind === 'workspace' || kind === 'user';

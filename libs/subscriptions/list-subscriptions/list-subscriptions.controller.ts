@@ -2,7 +2,7 @@ import { Controller, Get, Inject, Param } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
-import { memberOf } from '#libs/http/workspace.js';
+import { memberOf, ownedBy } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/tenancy/published.js';
 import { subscriptionReply } from '../subscription-reply.js';
 import { ListSubscriptions } from './list-subscriptions.query.js';
@@ -17,7 +17,7 @@ export class ListSubscriptionsController {
   @Get('users/me/subscriptions')
   @Operation({ summary: 'Subscriptions of the user' })
   async ofUser(@CurrentCaller() caller: Caller): Promise<SubscriptionsReply> {
-    const docs = await this.queries.execute(new ListSubscriptions({ userId: caller.userId }));
+    const docs = await this.queries.execute(new ListSubscriptions(ownedBy(caller)));
     return { data: docs.map(subscriptionReply) };
   }
 

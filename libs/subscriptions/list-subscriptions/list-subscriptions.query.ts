@@ -7,7 +7,9 @@ import { type SubscriptionDoc, subscriptionsProjection } from '../read-models/su
 
 /** All of a user, or all of a workspace, newest first. */
 export class ListSubscriptions extends Query<readonly SubscriptionDoc[]> {
-  constructor(readonly where: { readonly userId: string } | { readonly workspaceId: string }) {
+  constructor(
+    readonly where: { readonly userId: string; readonly workspaceId?: string } | { readonly workspaceId: string },
+  ) {
     super();
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Decider } from '#libs/kernel/decider.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { derivedId } from '#libs/kernel/ids.js';
+import { derivedId, shownId } from '#libs/kernel/ids.js';
 import { type ApiKeyEvent } from '../published.js';
 
 export type ApiKeyCommand =
@@ -28,6 +28,9 @@ export type ApiKeyState = {
 
 export const hashOfKey = (key: string): string => createHash('sha256').update(key, 'utf8').digest('hex');
 
+export const apiKeyNotFound = (keyId: string): DomainError =>
+  new DomainError('api_key.not_found', `there is no API key ${shownId(keyId)}`, { id: shownId(keyId) });
+
 /** Of a key that was given to us: the same key is the same stream. */
 export const givenKeyId = (keyHash: string): string => derivedId('key', 'given', keyHash);
 
@@ -51,9 +54,7 @@ export const apiKey: Decider<ApiKeyCommand, ApiKeyEvent, ApiKeyState> = {
       case 'revoke': {
         const { keyId, userId, now } = command;
         // Somebody else's key answers like one that does not exist.
-        if (state?.userId !== userId) {
-          throw new DomainError('api_key.not_found', `there is no API key ${keyId}`, { id: keyId });
-        }
+        if (state?.userId !== userId) throw apiKeyNotFound(keyId);
         return state.revoked ? [] : [{ type: 'ApiKeyRevoked', data: { revokedAt: now } }];
       }
     }

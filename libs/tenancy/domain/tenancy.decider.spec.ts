@@ -2,11 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import { given } from '#libs/kernel/testing/decider-specification.js';
 import { type ApiKeyEvent, type UserEvent, type WorkspaceEvent } from '../published.js';
 import { apiKey, givenKeyId, hashOfKey } from './api-key.js';
-import { user, userIdOf } from './user.js';
+import { nameIdOf, user } from './user.js';
 import { workspace } from './workspace.js';
 
 describe('user', () => {
-  const register = { userId: 'u_1', username: 'ada', email: 'ada@example.com', now: 5 };
+  const register = { kind: 'register', userId: 'u_1', username: 'ada', email: 'ada@example.com', now: 5 } as const;
   const registered: UserEvent = {
     type: 'UserRegistered',
     data: { userId: 'u_1', username: 'ada', email: 'ada@example.com', registeredAt: 5 },
@@ -24,7 +24,26 @@ describe('user', () => {
     given(user, [registered])
       .when(other)
       .thenThrows('user.already_exists', /ada is taken/);
-    expect(userIdOf('Ada')).toBe(userIdOf('ada'));
+    expect(nameIdOf('Ada')).toBe(nameIdOf('ada'));
+  });
+
+  it('gets the ids that were drawn first, on the stream of its name', () => {
+    const reserve = { ...register, kind: 'reserve_name', workspaceId: 'o_1' } as const;
+    const reserved: UserEvent = {
+      type: 'UsernameReserved',
+      data: { username: 'ada', email: 'ada@example.com', userId: 'u_1', workspaceId: 'o_1', reservedAt: 5 },
+    };
+    given(user).when(reserve).then(reserved);
+    given(user, [reserved])
+      .when({ ...reserve, userId: 'u_2', workspaceId: 'o_2' })
+      .thenState((state) => expect(state?.reserved).toEqual({ userId: 'u_1', workspaceId: 'o_1' }));
+    given(user, [reserved])
+      .when({ ...reserve, email: 'other@example.com' })
+      .thenThrows('user.already_exists', /ada is taken/);
+    // A name from before ids were random stays its user's.
+    given(user, [registered])
+      .when(reserve)
+      .thenState((state) => expect(state).toEqual({ username: 'ada', email: 'ada@example.com' }));
   });
 
   it.each(['', 'a b', '-ada', 'ada.', 'x'.repeat(41), 'añb'])('is refused the name %j', (username) => {
@@ -40,11 +59,14 @@ describe('user', () => {
       .thenState((state) => expect(state?.username).toBe(username));
   });
 
-  it.each(['', 'ada', 'a b@c', '@x', `${'x'.repeat(260)}@y`])('is refused the address %j', (email) => {
-    given(user)
-      .when({ ...register, email })
-      .thenThrows('request.invalid_parameter', /email must be/);
-  });
+  it.each(['', 'ada', 'a b@c', '@x', 'a\0@b', 'a@b\ud800', `${'x'.repeat(260)}@y`])(
+    'is refused the address %j',
+    (email) => {
+      given(user)
+        .when({ ...register, email })
+        .thenThrows('request.invalid_parameter', /email must be/);
+    },
+  );
 });
 
 describe('workspace', () => {

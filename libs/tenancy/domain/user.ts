@@ -3,22 +3,31 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { derivedId } from '#libs/kernel/ids.js';
 import { type UserEvent } from '../published.js';
 
-export interface RegisterUserCommand {
+interface Named {
   readonly userId: string;
   readonly username: string;
   readonly email: string;
   readonly now: number;
 }
 
-export type UserState = { readonly username: string; readonly email: string } | null;
+export type UserCommand =
+  ({ readonly kind: 'reserve_name'; readonly workspaceId: string } & Named) | ({ readonly kind: 'register' } & Named);
 
-/** Derived from the name, so that the stream itself keeps names unique, and a repeat after a crash finds its user. */
-export const userIdOf = (username: string): string => derivedId('u', 'username', username.toLowerCase());
+export type UserState = {
+  readonly username: string;
+  readonly email: string;
+  /** Whose the name is, on the stream of a name. */
+  readonly reserved?: { readonly userId: string; readonly workspaceId: string };
+} | null;
 
-export const user: Decider<RegisterUserCommand, UserEvent, UserState> = {
+/** The stream of a name: that it is one stream keeps names unique, and lets a repeat after a crash find its user. */
+export const nameIdOf = (username: string): string => derivedId('u', 'username', username.toLowerCase());
+
+export const user: Decider<UserCommand, UserEvent, UserState> = {
   category: 'user',
   initialState: () => null,
-  decide({ userId, username, email, now }, state) {
+  decide(command, state) {
+    const { userId, username, email, now } = command;
     mustBeUsername(username);
     mustBeEmail(email);
     if (state) {
@@ -28,9 +37,26 @@ export const user: Decider<RegisterUserCommand, UserEvent, UserState> = {
         actual: username,
       });
     }
-    return [{ type: 'UserRegistered', data: { userId, username, email, registeredAt: now } }];
+    switch (command.kind) {
+      case 'reserve_name': {
+        const { workspaceId } = command;
+        return [{ type: 'UsernameReserved', data: { username, email, userId, workspaceId, reservedAt: now } }];
+      }
+      case 'register':
+        return [{ type: 'UserRegistered', data: { userId, username, email, registeredAt: now } }];
+    }
   },
-  evolve: (_, event) => ({ username: event.data.username, email: event.data.email }),
+  evolve(_, event) {
+    const { username, email } = event.data;
+    switch (event.type) {
+      case 'UsernameReserved': {
+        const { userId, workspaceId } = event.data;
+        return { username, email, reserved: { userId, workspaceId } };
+      }
+      case 'UserRegistered':
+        return { username, email };
+    }
+  },
 };
 
 const mustBeUsername = (username: string): void => {
@@ -43,7 +69,7 @@ const mustBeUsername = (username: string): void => {
 };
 
 const mustBeEmail = (email: string): void => {
-  if (email.length <= 254 && /^[^\s@]+@[^\s@]+$/.test(email)) return;
+  if (email.length <= 254 && /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u.test(email)) return;
   throw new DomainError(
     'request.invalid_parameter',
     `email must be an address like name@host; got ${email.slice(0, 60)}`,

@@ -17,7 +17,7 @@ export type WorkspaceCommand =
 
 export type WorkspaceState = { readonly ownerId: string; readonly members: readonly string[] } | null;
 
-/** The workspace that a user gets at registration. */
+/** The workspace of a user who registered before ids were random. */
 export const firstWorkspaceIdOf = (userId: string): string => derivedId('o', 'first workspace', userId);
 
 export const workspace: Decider<WorkspaceCommand, WorkspaceEvent, WorkspaceState> = {
@@ -28,6 +28,7 @@ export const workspace: Decider<WorkspaceCommand, WorkspaceEvent, WorkspaceState
       case 'create': {
         if (state) return [];
         const { workspaceId, orgname, name, email, ownerId, now } = command;
+        mustBeName(name);
         return [{ type: 'WorkspaceCreated', data: { workspaceId, orgname, name, email, ownerId, createdAt: now } }];
       }
       case 'add_member': {
@@ -47,4 +48,15 @@ export const workspace: Decider<WorkspaceCommand, WorkspaceEvent, WorkspaceState
         return state && { ...state, members: [...state.members, event.data.userId] };
     }
   },
+};
+
+const MAX_NAME = 255;
+
+const mustBeName = (name: string): void => {
+  if (name !== '' && name.length <= MAX_NAME && name.isWellFormed() && !/\p{Cc}/u.test(name)) return;
+  throw new DomainError(
+    'request.invalid_parameter',
+    `the name of a workspace must be 1 to ${MAX_NAME} characters without control characters; it has ${name.length}`,
+    { field: 'workspace', limit: MAX_NAME, actual: name.length },
+  );
 };

@@ -3,8 +3,9 @@ import { Command, CommandHandler, ICommandHandler } from '@nestjs/cqrs';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
+import { isIdOf } from '#libs/kernel/ids.js';
 import { CLOCK, HANDLE_COMMAND } from '#libs/kernel/tokens.js';
-import { apiKey } from '../domain/api-key.js';
+import { apiKey, apiKeyNotFound } from '../domain/api-key.js';
 
 export class RevokeApiKey extends Command<{ readonly position?: Position }> {
   constructor(
@@ -23,6 +24,7 @@ export class RevokeApiKeyHandler implements ICommandHandler<RevokeApiKey> {
   ) {}
 
   async execute({ keyId, context }: RevokeApiKey): Promise<{ readonly position?: Position }> {
+    if (!isIdOf('key', keyId)) throw apiKeyNotFound(keyId);
     const revoke = { kind: 'revoke', keyId, userId: context.actor.userId, now: this.clock.now() } as const;
     const { position } = await this.handleCommand(apiKey, keyId, revoke, context);
     return position === undefined ? {} : { position };

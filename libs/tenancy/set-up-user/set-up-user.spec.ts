@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { START } from '#libs/kernel/events.js';
 import { hashOfKey } from '../domain/api-key.js';
+import { nameIdOf, user } from '../domain/user.js';
+import { firstWorkspaceIdOf, workspace } from '../domain/workspace.js';
 import { runningTenancy, type RunningTenancy } from '../testing/running-tenancy.js';
 import { bootstrap } from './bootstrap.js';
 import { setUpUser, type SetUpResult } from './set-up-user.js';
@@ -29,7 +31,13 @@ describe('the first start', () => {
     await made(result).handedOver();
     await tenancy.caughtUp();
 
-    expect(await types(tenancy)).toEqual(['UserRegistered', 'WorkspaceCreated', 'ApiKeyIssued', 'ApiKeyHandedOver']);
+    expect(await types(tenancy)).toEqual([
+      'UsernameReserved',
+      'UserRegistered',
+      'WorkspaceCreated',
+      'ApiKeyIssued',
+      'ApiKeyHandedOver',
+    ]);
     expect(made(result).secret).toMatch(/^sk_[0-9a-f]{40}$/);
     expect(tenancy.callers.callerOf(hashOfKey(made(result).secret))).toMatchObject({
       userId: result.userId,
@@ -48,11 +56,11 @@ describe('the first start', () => {
 
     const second = await start(first.store);
     expect(await bootstrap(second.deps, undefined)).toEqual({ userId, workspaceId, key: { status: 'existing' } });
-    expect(await types(second)).toHaveLength(4);
+    expect(await types(second)).toHaveLength(5);
   });
 
   // Dies right before its n-th append, or after the last one and before the key was printed.
-  it.each([1, 2, 3, 4, 5])(
+  it.each([1, 2, 3, 4, 5, 6])(
     'that died before append %i is finished by the next, with a key that opens',
     async (dies) => {
       const first = await start();
@@ -64,9 +72,9 @@ describe('the first start', () => {
       first.store.onNextAppend(dying);
       const firstStart = async (): Promise<void> => {
         const { key } = await bootstrap(first.deps, undefined);
-        if (dies < 5 && key.status === 'made') await key.handedOver();
+        if (dies < 6 && key.status === 'made') await key.handedOver();
       };
-      if (dies < 5) await expect(firstStart()).rejects.toThrow('power cut');
+      if (dies < 6) await expect(firstStart()).rejects.toThrow('power cut');
       else await firstStart();
       first.store.onNextAppend(async () => undefined);
 
@@ -119,6 +127,33 @@ describe('the first start', () => {
     expect(tenancy.callers.keysInHand(userId)).toBe(0);
     // Without any key that works, the owner gets a new one.
     expect((await bootstrap(tenancy.deps, undefined)).key.status).toBe('made');
+  });
+
+  it('draws ids that do not follow from the name, once', async () => {
+    const ada = { username: 'ada', email: 'ada@example.com', workspaceName: 'Ada' };
+    const [here, elsewhere] = [await start(), await start()];
+    const drawn = [
+      await setUpUser(here.deps, ada),
+      await setUpUser(elsewhere.deps, ada),
+      await setUpUser(here.deps, ada),
+    ];
+    const ids = drawn.map(({ userId, workspaceId }) => `${userId} ${workspaceId}`);
+    expect(ids[0]).toMatch(/^u_[0-9a-z]{18} o_[0-9a-z]{18}$/);
+    expect(ids[1]).not.toBe(ids[0]);
+    expect(ids[2]).toBe(ids[0]);
+  });
+
+  it('finds the user and the workspace of an installation from before, whose ids follow from the name', async () => {
+    const tenancy = await start();
+    const userId = nameIdOf('owner');
+    const workspaceId = firstWorkspaceIdOf(userId);
+    const context = { correlationId: 'c', causationId: 'c', actor: { userId, apiKeyId: null }, workspaceId };
+    const named = { userId, username: 'owner', email: 'owner@localhost', now: 1 };
+    await tenancy.handleCommand(user, userId, { kind: 'register', ...named }, { ...context, commandId: 'c1' });
+    const owned = { workspaceId, orgname: 'owner', name: 'Mine', email: named.email, ownerId: userId, now: 1 };
+    await tenancy.handleCommand(workspace, workspaceId, { kind: 'create', ...owned }, { ...context, commandId: 'c2' });
+    expect(await bootstrap(tenancy.deps, 'given-key-number-one')).toMatchObject({ userId, workspaceId });
+    expect(await types(tenancy)).toEqual(['UserRegistered', 'WorkspaceCreated', 'ApiKeyIssued', 'ApiKeyHandedOver']);
   });
 
   it('gives every user their own workspace and key', async () => {

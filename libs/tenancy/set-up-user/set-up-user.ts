@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
-import { newCommandId } from '#libs/kernel/ids.js';
+import { newCommandId, newId } from '#libs/kernel/ids.js';
 import { apiKey, firstKeyId, givenKeyId, hashOfKey } from '../domain/api-key.js';
-import { user, userIdOf } from '../domain/user.js';
+import { nameIdOf, user } from '../domain/user.js';
 import { firstWorkspaceIdOf, workspace } from '../domain/workspace.js';
 
 export interface SetUpUser {
@@ -45,20 +45,23 @@ export interface SetUpDependencies {
 export const newApiKey = (): string => `sk_${randomBytes(20).toString('hex')}`;
 
 /**
- * A user, their workspace and their first API key: three streams whose ids follow from the user name, so that a repeat
- * after a crash at any point goes on where the first try stopped. One set-up of a user at a time.
+ * A user, their workspace and their first API key. The ids are random, so that nobody who knows a name knows an id; the
+ * stream of the name keeps them, so that a repeat after a crash at any point goes on where the first try stopped. One
+ * set-up of a user at a time.
  * Throws DomainError user.already_exists when the name is taken by somebody with another address.
  */
 export const setUpUser = async (deps: SetUpDependencies, request: SetUpUser): Promise<SetUpResult> => {
-  const userId = userIdOf(request.username);
-  const workspaceId = firstWorkspaceIdOf(userId);
   const { username, email, workspaceName, givenKey } = request;
   const now = deps.clock.now();
 
-  // 1. The user.
-  const registered = await deps.handleCommand(user, userId, { userId, username, email, now }, by(userId, workspaceId));
+  // 1. The name, and with it the ids.
+  const { userId, workspaceId } = await reserveName(deps, request, now);
 
-  // 2. Their workspace.
+  // 2. The user.
+  const register = { kind: 'register', userId, username, email, now } as const;
+  const registered = await deps.handleCommand(user, userId, register, by(userId, workspaceId));
+
+  // 3. Their workspace.
   const create = { kind: 'create', workspaceId, orgname: username.toLowerCase(), name: workspaceName, email } as const;
   const created = await deps.handleCommand(
     workspace,
@@ -67,12 +70,21 @@ export const setUpUser = async (deps: SetUpDependencies, request: SetUpUser): Pr
     by(userId, workspaceId),
   );
 
-  // 3. Their key.
+  // 4. Their key.
   const owner = { userId, workspaceId };
   const { key, position } =
     givenKey === undefined ? await firstKey(deps, owner) : await issueGiven(deps, owner, givenKey);
   const last = position ?? created.position ?? registered.position;
   return { ...owner, key, ...(last === undefined ? {} : { position: last }) };
+};
+
+const reserveName = async (deps: SetUpDependencies, request: SetUpUser, now: number): Promise<Owner> => {
+  const { username, email } = request;
+  const nameId = nameIdOf(username);
+  const drawn = { userId: newId('u', now), workspaceId: newId('o', now) };
+  const reserve = { kind: 'reserve_name', username, email, now, ...drawn } as const;
+  const { state } = await deps.handleCommand(user, nameId, reserve, by(drawn.userId, drawn.workspaceId));
+  return state?.reserved ?? { userId: nameId, workspaceId: firstWorkspaceIdOf(nameId) };
 };
 
 interface Owner {

@@ -44,7 +44,7 @@ export class CreateWebhookController {
   ): Promise<{ data: WebhookReply & { user_id: string; signing_key: string } }> {
     const params = parameters(request, 'query_wins');
     const { url, name, description } = await validated(CreateWebhookDto, params);
-    const context = contextOf(request, caller, workspaceOf(caller, params));
+    const context = contextOf(request, caller, workspaceOf(caller));
     const input = { url, name: name || null, description: description || null };
     const { webhook, signingKey, position } = await this.commands.execute(new CreateWebhook(input, context));
     await this.applied.settle(response, position);

@@ -1,14 +1,22 @@
-import { Inject } from '@nestjs/common';
+import { Inject, Optional } from '@nestjs/common';
 import { Command, CommandHandler, ICommandHandler } from '@nestjs/cqrs';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
 import { newId } from '#libs/kernel/ids.js';
-import { CLOCK, HANDLE_COMMAND, VAULT } from '#libs/kernel/tokens.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import {
+  checkRoom,
+  DEFAULT_RESOURCE_LIMITS,
+  RESOURCE_LIMITS,
+  type ResourceLimits,
+} from '#libs/kernel/resource-limits.js';
+import { CLOCK, HANDLE_COMMAND, READ_MODELS, VAULT } from '#libs/kernel/tokens.js';
 import { type Vault } from '#libs/kernel/vault.js';
 import { type ExistingWebhook, webhook } from '../domain/webhook.js';
 import { checkWebhookUrl } from '../domain/webhook-url.js';
 import { WEBHOOK_TOPICS, type WebhookTopics } from '../ports.js';
+import { webhooksProjection } from '../read-models/webhooks.projection.js';
 import { newSigningKey } from '../signing-key.js';
 
 export interface CreatedWebhook {
@@ -39,11 +47,19 @@ export class CreateWebhookHandler implements ICommandHandler<CreateWebhook> {
     @Inject(VAULT) private readonly vault: Vault,
     @Inject(WEBHOOK_TOPICS) private readonly topics: WebhookTopics,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
+    @Optional() @Inject(RESOURCE_LIMITS) private readonly limits: ResourceLimits = DEFAULT_RESOURCE_LIMITS,
   ) {}
 
   async execute({ input, context }: CreateWebhook): Promise<CreatedWebhook> {
     const { name, description } = input;
     const url = checkWebhookUrl(input.url);
+    await checkRoom(
+      this.readModels,
+      webhooksProjection.schema,
+      { workspaceId: context.workspaceId },
+      { what: 'webhooks', owner: 'workspace', limit: this.limits.webhooksPerWorkspace, setting: 'SLUICE_MAX_WEBHOOKS' },
+    );
     const now = this.clock.now();
     const id = newId('wh', now);
     const signingKeyRef = newId('sec', now);

@@ -5,6 +5,7 @@ import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
 import { listReply, type ListReply, pageQuery } from '#libs/http/pages.js';
 import { parameters } from '#libs/http/parameters.js';
+import { ownedBy } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/tenancy/published.js';
 import { webhookReply, type WebhookReply } from '../webhook-reply.js';
 import { ListWebhooks } from './list-webhooks.query.js';
@@ -16,7 +17,7 @@ export class ListWebhooksController {
   @Get()
   @Operation({ summary: 'Webhooks of the user, newest first', paged: true })
   async list(@Req() request: Request, @CurrentCaller() caller: Caller): Promise<ListReply<WebhookReply>> {
-    const page = { where: { userId: caller.userId }, ...pageQuery(parameters(request, 'query_wins')) };
+    const page = { where: ownedBy(caller), ...pageQuery(parameters(request, 'query_wins')) };
     return listReply(await this.queries.execute(new ListWebhooks(page)), webhookReply);
   }
 }

@@ -2,6 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, ICommandHandler } from '@nestjs/cqrs';
 import { type Clock } from '#libs/kernel/clock.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { isIdOf, shownId } from '#libs/kernel/ids.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { CLOCK, READ_MODELS } from '#libs/kernel/tokens.js';
 import { type DeliveryHeaders } from '#libs/stream-log/envelopes.js';
@@ -38,6 +39,7 @@ export class RedeliverDeliveryHandler implements ICommandHandler<RedeliverDelive
 
   async execute({ webhookId, deliveryId, workspaceIds }: RedeliverDelivery): Promise<{ readonly deliveryId: string }> {
     const { workspaceId } = await findWebhook(this.readModels, workspaceIds, webhookId);
+    if (!isIdOf('dlv', deliveryId)) throw notFound(deliveryId, `webhook ${webhookId} has no such delivery`);
     const where = { deliveryId, webhookId };
     const [attempt] = (await this.readModels.page<AttemptDoc>(deliveryAttempts, { where, limit: 1 })).docs;
     if (!attempt)
@@ -66,4 +68,5 @@ export class RedeliverDeliveryHandler implements ICommandHandler<RedeliverDelive
   }
 }
 
-const notFound = (id: string, message: string): DomainError => new DomainError('delivery.not_found', message, { id });
+const notFound = (id: string, message: string): DomainError =>
+  new DomainError('delivery.not_found', message, { id: shownId(id) });

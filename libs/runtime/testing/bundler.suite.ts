@@ -1,18 +1,29 @@
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
+import { chmod, cp, mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { DomainError } from '../kernel/domain-error.js';
-import { bundleComponent, type BundleInput } from './bundler.js';
-import { componentOf } from './child/component.js';
-import { loadBundle } from './child/load-bundle.js';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { DomainError } from '../../kernel/domain-error.js';
+import { type BundleInput } from '../build/component-files.js';
+import { type PackageResolver } from '../build/packages.js';
+import { componentOf } from '../child/component.js';
+import { loadBundle } from '../child/load-bundle.js';
 
-const load = async (input: BundleInput) => componentOf(loadBundle((await bundleComponent(input)).bundle));
-const failing = async (input: BundleInput): Promise<DomainError> => {
-  const error: unknown = await bundleComponent(input).catch((reason: unknown) => reason);
-  if (error instanceof DomainError) return error;
-  throw new Error(`no DomainError: ${String(error)}`);
-};
+export interface Bundling {
+  bundle(input: BundleInput): Promise<string>;
+  /** Absent where packages cannot be bundled. */
+  bundleWith?(input: BundleInput, packages: PackageResolver): Promise<string>;
+}
 
-describe('bundling a component', () => {
+/** What bundling does, in a jail as without one. */
+export const bundlerCases = ({ bundle, bundleWith }: Bundling): void => {
+  const load = async (input: BundleInput) => componentOf(loadBundle(await bundle(input)));
+  const failing = async (input: BundleInput): Promise<DomainError> => {
+    const error: unknown = await bundle(input).catch((reason: unknown) => reason);
+    if (error instanceof DomainError) return error;
+    throw new Error(`no DomainError: ${String(error)}`);
+  };
+
   it.each([
     ['an ESM default export', 'export default { name: "n" }'],
     ['module.exports', 'module.exports = { name: "n" }'],
@@ -91,12 +102,19 @@ describe('bundling a component', () => {
     expect(error.message).not.toContain(process.cwd());
   });
 
-  it('takes packages from where the resolver has put them', async () => {
-    const folder = createRequire(import.meta.url)
-      .resolve('uuid')
-      .replace(/node_modules.*$/, '');
+  const withPackages = bundleWith ?? (() => Promise.reject(new Error('packages cannot be bundled here')));
+  const takesPackages = 'takes packages from where the resolver has put them';
+  const [test, title] = bundleWith ? [it, takesPackages] : [it.skip, `not promised at this level: ${takesPackages}`];
+  test(title, async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'sluice-packages-'));
+    await chmod(folder, 0o755);
+    const installed = createRequire(import.meta.url).resolve('uuid');
+    const uuid = 'node_modules/uuid';
+    await cp(installed.slice(0, installed.lastIndexOf(uuid) + uuid.length), path.join(folder, uuid), {
+      recursive: true,
+    });
     const asked: unknown[] = [];
-    const { bundle } = await bundleComponent(
+    const built = await withPackages(
       { code: `import { NIL } from 'uuid@14.0.3'; export default { name: NIL }` },
       {
         resolve: (specifiers) => {
@@ -105,8 +123,9 @@ describe('bundling a component', () => {
         },
       },
     );
+    await rm(folder, { recursive: true });
     expect(asked).toEqual([['uuid@14.0.3']]);
-    expect(componentOf(loadBundle(bundle)).name).toBe('00000000-0000-0000-0000-000000000000');
+    expect(componentOf(loadBundle(built)).name).toBe('00000000-0000-0000-0000-000000000000');
   });
 
   it('names file, line and column of a syntax error', async () => {
@@ -134,6 +153,23 @@ describe('bundling a component', () => {
     expect(error).toMatchObject({ code: 'component.invalid', message: expect.stringContaining(text) });
   });
 
+  it.each([
+    ['import(`./x/${q}.mjs`)', 'import'],
+    ["import('./x/' + q)", 'import'],
+    ['require(`./x/${q}.json`)', 'require'],
+    ["import(`./x/${q}.key`, { with: { type: 'text' } })", 'import'],
+    ['import(`/etc/${q}`)', 'no pattern'],
+  ])('refuses the path made of parts in %s, and says what to write', async (code, call) => {
+    const q = call === 'no pattern' ? bundle({ code: `const q = 'a'; export default () => ${code}` }) : undefined;
+    // What is no pattern to esbuild stays as it is: nothing is read.
+    if (q) return expect(await q).toContain('import(`/etc/${q}`)');
+    const error = await failing({ code: `const q = 'a';\nexport default () => ${code}`, fileName: 'a/b.mjs' });
+    expect(error).toMatchObject({ code: 'component.invalid', details: { file: 'a/b.mjs' } });
+    expect(error.message).toMatch(
+      new RegExp(`^a/b\\.mjs:2:\\d+: ${call}\\(\\) builds the path .*import\\('\\./part\\.mjs'\\)`),
+    );
+  });
+
   it.each(['../x.mjs', '/etc/x', 'a/../../x', 'a\\..\\x', 'a\0b', '.', '..'])(
     'refuses the file name %j',
     async (name) => {
@@ -141,4 +177,4 @@ describe('bundling a component', () => {
       expect(await failing({ code: '', fileName: name })).toMatchObject({ code: 'component.invalid' });
     },
   );
-});
+};

@@ -1,0 +1,88 @@
+import { statfs } from 'node:fs/promises';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type Refusal } from '#libs/stream-log/unread-limits.js';
+
+export interface DiskWatchOptions {
+  readonly dir: string;
+  /** Free bytes below which nothing more is taken. */
+  readonly floorBytes: number;
+  /** The file system cannot be asked. Called at each look that fails. */
+  readonly onFailure: (error: unknown) => void;
+  /** Free bytes of the file system that holds `dir`. */
+  readonly freeBytes?: (dir: string) => Promise<number>;
+  readonly everyMs?: number;
+}
+
+const MB = 1024 * 1024;
+const EVERY_MS = 1_000;
+const RETRY_AFTER_S = 10;
+
+const freeBytesOf = async (dir: string): Promise<number> => {
+  const { bavail, bsize } = await statfs(dir);
+  return bavail * bsize;
+};
+
+/** Looks every second at the space that is left, so that new work is refused before the engine cannot write. */
+export class DiskWatch {
+  private timer: NodeJS.Timeout | undefined;
+  private looking: Promise<void> = Promise.resolve();
+  private free = Number.POSITIVE_INFINITY;
+  private closed = false;
+
+  private constructor(private readonly options: DiskWatchOptions) {}
+
+  /** Resolves after the first look. */
+  static async start(options: DiskWatchOptions): Promise<DiskWatch> {
+    const watch = new DiskWatch(options);
+    await watch.look();
+    watch.schedule();
+    return watch;
+  }
+
+  isFull(): boolean {
+    return this.free < this.options.floorBytes;
+  }
+
+  /** What is wrong, without the path: also strangers may read it. */
+  problem(): string | undefined {
+    if (!this.isFull()) return undefined;
+    const { floorBytes } = this.options;
+    return `disk full: ${Math.floor(this.free / MB)} MB are free for the data directory, below the floor of ${Math.round(floorBytes / MB)} MB`;
+  }
+
+  /** For what would add data; undefined when there is room. */
+  refusal(): Refusal | undefined {
+    const problem = this.problem();
+    if (problem === undefined) return undefined;
+    const text = `${problem}: nothing is taken until there is room; what was accepted is kept`;
+    return { status: 503, code: 'storage_full', retryAfterS: RETRY_AFTER_S, text };
+  }
+
+  error(): DomainError | undefined {
+    const refused = this.refusal();
+    return refused && new DomainError('platform.storage_full', refused.text);
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    clearTimeout(this.timer);
+    await this.looking;
+  }
+
+  private schedule(): void {
+    if (this.closed) return;
+    this.timer = setTimeout(() => {
+      this.looking = this.look().then(() => this.schedule());
+    }, this.options.everyMs ?? EVERY_MS);
+    this.timer.unref();
+  }
+
+  private async look(): Promise<void> {
+    const { dir, freeBytes = freeBytesOf, onFailure } = this.options;
+    try {
+      this.free = await freeBytes(dir);
+    } catch (error) {
+      onFailure(error);
+    }
+  }
+}

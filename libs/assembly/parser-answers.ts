@@ -1,0 +1,74 @@
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type Duplex } from 'node:stream';
+import { answerAtLast } from '#libs/http/last-answer.js';
+
+interface Refusal {
+  readonly status: number;
+  readonly code: string;
+  readonly error: string;
+}
+
+/** Node's own limits on a request line with its headers. */
+const HEADER_KB = 16;
+
+const NOT_HTTP: Refusal = { status: 400, code: 'bad_request', error: 'the request is not valid HTTP/1.1' };
+
+const REFUSALS: Readonly<Record<string, Refusal>> = {
+  HPE_HEADER_OVERFLOW: {
+    status: 431,
+    code: 'headers_too_large',
+    error: `request line and headers are above the limit of ${HEADER_KB} KB`,
+  },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: {
+    status: 413,
+    code: 'too_large',
+    error: `the extensions of a chunk are above the limit of ${HEADER_KB} KB: leave them out`,
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: 408,
+    code: 'request_timeout',
+    error: 'the request did not arrive in time: send it again, on a new connection',
+  },
+};
+
+/** Answers, with the error body that routes have too, what never becomes a request: Node's own answers have no body. */
+export const answerForParser = (server: Server): void => {
+  const answered = new WeakMap<Duplex, ServerResponse>();
+  server.on('request', (req: IncomingMessage, res: ServerResponse) => void answered.set(req.socket, res));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    const under = answered.get(socket);
+    // Within an answer, or after its end of the connection, more bytes would be taken for a part of it.
+    const isBusy = under !== undefined && under.headersSent && !under.writableFinished;
+    if (!socket.writable || isBusy || error.code === 'ECONNRESET') return void socket.destroy();
+    socket.end(rawAnswer(REFUSALS[error.code ?? ''] ?? NOT_HTTP), () => void socket.destroy());
+  });
+  server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
+    const error = `the expectation ${JSON.stringify(req.headers.expect?.slice(0, 100))} cannot be met: leave it out`;
+    answerAtLast(res, { status: 417, code: 'expectation_failed', error });
+  });
+  server.on('connect', (_req: IncomingMessage, socket: Duplex) => {
+    const error = 'CONNECT is not served: this is no proxy';
+    socket.end(rawAnswer({ status: 405, code: 'method_not_allowed', error }), () => void socket.destroy());
+  });
+};
+
+const rawAnswer = ({ status, code, error }: Refusal): string => {
+  const body = JSON.stringify({ error, code });
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n');
+};
+
+/** `GET http://host/path` is `GET /path` to that host (RFC 9112, 3.2.2), whatever its Host header says. */
+export const toOriginForm = (req: IncomingMessage): void => {
+  const absolute = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)(.*)$/is.exec(req.url ?? '');
+  if (!absolute) return;
+  const [, authority = '', rest = ''] = absolute;
+  req.headers.host = authority.slice(authority.lastIndexOf('@') + 1);
+  req.url = rest.startsWith('/') ? rest : `/${rest}`;
+};

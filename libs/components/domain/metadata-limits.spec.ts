@@ -1,0 +1,109 @@
+import { describe, expect, it } from '@jest/globals';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type ComponentMetadata, type ConfigurableProp } from '#libs/runtime/component-metadata.js';
+import { parseMetadata } from '#libs/runtime/metadata-validation.js';
+import { boundedMetadata, METADATA_LIMITS } from './metadata-limits.js';
+
+const metadata = (over: Partial<ComponentMetadata> = {}): ComponentMetadata => ({
+  kind: 'source',
+  name: 'Hello',
+  key: null,
+  version: '0.0.1',
+  description: null,
+  annotations: null,
+  dedupe: null,
+  hooks: [],
+  hasRun: true,
+  hasAdditionalProps: false,
+  methods: [],
+  configurableProps: [],
+  warnings: [],
+  ...over,
+});
+
+/** As it comes from the child: the structural check lets all of these through. */
+const refusal = (over: Partial<ComponentMetadata>): DomainError => {
+  const fromChild = parseMetadata(Buffer.from(JSON.stringify(metadata(over))));
+  try {
+    boundedMetadata(fromChild);
+  } catch (error) {
+    if (error instanceof DomainError) return error;
+    throw error;
+  }
+  throw new Error('it was not refused');
+};
+
+const prop = (over: Partial<ConfigurableProp> = {}): ConfigurableProp => ({ name: 'url', type: 'string', ...over });
+const text = (bytes: number): string => 'ü'.repeat(bytes / 2);
+
+describe('what a component may say of itself', () => {
+  it('is taken up to its limits, in bytes', () => {
+    const most = metadata({
+      name: text(1_024),
+      key: text(1_024),
+      version: text(1_024),
+      description: text(16_384),
+      annotations: { note: 'x'.repeat(1_024 - '{"note":""}'.length) },
+      configurableProps: [prop({ name: text(256), label: text(1_024), description: text(16_384) })],
+    });
+    expect(boundedMetadata(most)).toEqual(most);
+  });
+
+  it.each<[string, Partial<ComponentMetadata>, number, number]>([
+    ['name', { name: `${text(1_024)}x` }, 1_024, 1_025],
+    ['key', { key: `${text(1_024)}x` }, 1_024, 1_025],
+    ['version', { version: `${text(1_024)}x` }, 1_024, 1_025],
+    ['description', { description: `${text(16_384)}x` }, 16_384, 16_385],
+    ['annotations', { annotations: { note: 'x'.repeat(1_024) } }, 1_024, 1_035],
+    ['props', { configurableProps: Array.from({ length: 1_001 }, (_, n) => prop({ name: `p${n}` })) }, 1_000, 1_001],
+    ['the name of a prop', { configurableProps: [prop({ name: 'x'.repeat(257) })] }, 256, 257],
+    ['label of prop "url"', { configurableProps: [prop({ label: 'x'.repeat(1_025) })] }, 1_024, 1_025],
+  ])('%s is refused above its limit, with both figures', (field, over, limit, actual) => {
+    const error = refusal(over);
+    expect(error).toMatchObject({ code: 'component.invalid', details: { field, limit, actual } });
+    expect(error.message).toContain(`${field}: ${actual}`);
+  });
+
+  it('is bounded in all', () => {
+    const configurableProps = Array.from({ length: 900 }, (_, n) => prop({ name: `p${n}`, label: 'x'.repeat(1_000) }));
+    expect(refusal({ configurableProps }).details).toMatchObject({ limit: METADATA_LIMITS.total });
+  });
+
+  it('holds no NUL in its texts, and no half of a surrogate pair anywhere', () => {
+    for (const over of [
+      { name: 'a\0' },
+      { key: '\0' },
+      { version: '\0' },
+      { configurableProps: [prop({ name: 'a\0' })] },
+    ])
+      expect(refusal(over).message).toContain('NUL');
+    const bounded = boundedMetadata(
+      metadata({
+        name: 'a\ud800',
+        annotations: { '\udc00': ['\ud800'] },
+        configurableProps: [prop({ name: '\ud83d', default: { text: '\ude00' } })],
+      }),
+    );
+    expect(JSON.stringify(bounded)).not.toMatch(/\\ud[89a-f]/);
+    expect(bounded.annotations).toEqual({ '\ufffd': ['\ufffd'] });
+  });
+
+  it('has props of any name but those that this cannot hold', () => {
+    const names = ['constructor', 'toString', 'run', 'hooks', 'hasOwnProperty', 'prototype', 'then'];
+    const kept = boundedMetadata(metadata({ configurableProps: names.map((name) => prop({ name })) }));
+    expect(kept.configurableProps.map(({ name }) => name)).toEqual(names);
+    for (const name of ['__proto__', '$emit', '']) {
+      expect(refusal({ configurableProps: [prop({ name })] })).toMatchObject({
+        code: 'component.invalid',
+        details: { prop: name },
+      });
+    }
+  });
+
+  it('keeps __proto__ as a key of annotations and defaults', () => {
+    const annotations = JSON.parse('{"__proto__":{"polluted":true}}') as Record<string, unknown>;
+    const bounded = boundedMetadata(metadata({ annotations }));
+    expect(JSON.stringify(bounded.annotations)).toBe('{"__proto__":{"polluted":true}}');
+    expect(Object.getPrototypeOf(bounded.annotations)).toBe(Object.prototype);
+  });
+});

@@ -1,0 +1,83 @@
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type ComponentMetadata, type ConfigurableProp } from '../../runtime/component-metadata.js';
+
+/** UTF-8 bytes, of text or JSON. What a component says of itself is kept in the event log and shown in every list. */
+export const METADATA_LIMITS = {
+  /** Name, key and version, each; the annotations as JSON. */
+  text: 1_024,
+  description: 16 * 1_024,
+  props: 1_000,
+  propName: 256,
+  /** Of a prop; its description and content have the limit of a description. */
+  propText: 1_024,
+  /** All of it as JSON. */
+  total: 512 * 1_024,
+} as const;
+
+/** `this.__proto__` would be no prop, and `this.$emit` emits. */
+const RESERVED_PROPS: readonly string[] = ['__proto__', '$emit'];
+
+const LONG_TEXTS: readonly string[] = ['description', 'content'];
+
+/**
+ * The metadata with its texts well-formed. It comes from a process that ran the component's code, so the limits are
+ * checked here and not there. Throws component.invalid, naming the field, its limit and its size.
+ */
+export const boundedMetadata = (given: ComponentMetadata): ComponentMetadata => {
+  const metadata = wellFormed(given) as ComponentMetadata;
+  const { name, key, version, description, annotations, configurableProps } = metadata;
+  checkText('name', name, METADATA_LIMITS.text);
+  checkText('key', key ?? '', METADATA_LIMITS.text);
+  checkText('version', version, METADATA_LIMITS.text);
+  checkText('description', description ?? '', METADATA_LIMITS.description);
+  if (annotations !== null) checkSize('annotations', sizeOf(annotations), METADATA_LIMITS.text, 'bytes');
+  checkSize('props', configurableProps.length, METADATA_LIMITS.props, 'props');
+  for (const prop of configurableProps) checkProp(prop);
+  checkSize('the metadata of the component', sizeOf(metadata), METADATA_LIMITS.total, 'bytes');
+  return metadata;
+};
+
+const checkProp = (prop: ConfigurableProp): void => {
+  checkText('the name of a prop', prop.name, METADATA_LIMITS.propName);
+  if (prop.name === '' || RESERVED_PROPS.includes(prop.name)) {
+    const why = prop.name === '' ? 'is empty' : 'is reserved';
+    throw new DomainError('component.invalid', `prop "${prop.name}": this name ${why}: use another`, {
+      prop: prop.name,
+      name: 'UserError',
+    });
+  }
+  for (const [field, value] of Object.entries(prop)) {
+    if (typeof value !== 'string' || field === 'default' || field === 'static') continue;
+    const limit = LONG_TEXTS.includes(field) ? METADATA_LIMITS.description : METADATA_LIMITS.propText;
+    checkText(`${field} of prop "${prop.name}"`, value, limit);
+  }
+};
+
+const checkText = (field: string, text: string, limit: number): void => {
+  checkSize(field, Buffer.byteLength(text), limit, 'bytes');
+  const at = text.indexOf('\0');
+  if (at === -1) return;
+  throw new DomainError('component.invalid', `${field} holds a NUL character at position ${at}: leave it out`, {
+    field,
+    actual: `NUL at ${at}`,
+  });
+};
+
+const checkSize = (field: string, actual: number, limit: number, unit: string): void => {
+  if (actual <= limit) return;
+  throw new DomainError(
+    'component.invalid',
+    `${field}: ${actual} ${unit}, the limit is ${limit} ${unit}; make it smaller`,
+    { field, limit, actual },
+  );
+};
+
+const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+/** A copy in which keys and texts are well-formed. The JSON of a component's process nests at most 256 levels. */
+const wellFormed = (value: unknown): unknown => {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(wellFormed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key.toWellFormed(), wellFormed(each)]));
+};

@@ -1,0 +1,25 @@
+import { type Projection } from '#libs/kernel/projection.js';
+import { type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
+import { type ComponentSaved } from '../published.js';
+
+/** Code and bundles that a workspace has saved; `id` is that of the workspace. */
+export interface CodeSizeDoc extends Doc {
+  readonly bytes: number;
+  /** Position of the last event that is in the sum: a replay adds nothing. */
+  readonly through: string;
+}
+
+export const CODE_SIZES: CollectionSchema = { name: 'components.code_sizes.v1', indexed: [], sort: 'through' };
+
+/** ComponentSaved comes once for each workspace and code. What was saved before sizes were kept weighs nothing. */
+export const codeSizesProjection: Projection<CodeSizeDoc> = {
+  name: CODE_SIZES.name,
+  schema: CODE_SIZES,
+  keys: (event) => (event.type === 'ComponentSaved' ? [event.metadata.workspaceId] : []),
+  evolve: (doc, event, id) => {
+    const through = String(event.position).padStart(20, '0');
+    if (doc !== undefined && through <= doc.through) return doc;
+    const { bytes = 0 } = event.data as ComponentSaved['data'];
+    return { id, bytes: (doc?.bytes ?? 0) + bytes, through };
+  },
+};

@@ -1,0 +1,26 @@
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { CODE_SIZES, type CodeSizeDoc } from '../read-models/code-sizes.projection.js';
+
+const SETTING = 'SLUICE_WORKSPACE_CODE_MB';
+
+/**
+ * Throws workspace.limit_reached when the workspace's code and bundles would be more than `limit` bytes with `more`.
+ * What is saved at the same moment may pass it.
+ */
+export const checkCodeRoom = async (
+  readModels: ReadModelStore,
+  workspaceId: string,
+  more: number,
+  limit: number,
+): Promise<void> => {
+  const saved = (await readModels.get<CodeSizeDoc>(CODE_SIZES, workspaceId))?.bytes ?? 0;
+  const actual = saved + more;
+  if (actual <= limit) return;
+  throw new DomainError(
+    'workspace.limit_reached',
+    `the components of this workspace would be ${actual} bytes of code and bundles, the limit is ${limit} bytes: ` +
+      `deploy a component that is saved already, or have ${SETTING} raised`,
+    { limit, actual, setting: SETTING },
+  );
+};

@@ -1,0 +1,141 @@
+import { AddressPolicy } from '#libs/egress/address-policy.js';
+import { integer, list } from './setting.js';
+
+const EVENTS = 'Events';
+const WEBHOOKS = 'Webhooks and outgoing requests';
+
+const range = (entry: string): string | undefined => {
+  try {
+    new AddressPolicy([entry]);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message.replace(/^SLUICE_EGRESS_ALLOW: /, '') : String(error);
+  }
+};
+
+export const events = {
+  eventsKept: integer({
+    name: 'SLUICE_EVENTS_KEPT',
+    group: EVENTS,
+    min: 1,
+    max: 100_000,
+    fallback: 100,
+    unit: 'events',
+    sentence: 'Events readable for each source and channel.',
+  }),
+  channelsKept: integer({
+    name: 'SLUICE_CHANNELS_KEPT',
+    group: EVENTS,
+    min: 1,
+    max: 100_000,
+    fallback: 100,
+    unit: 'channels',
+    sentence:
+      'Events readable for each source over all its channels, as a multiple of SLUICE_EVENTS_KEPT; the oldest go first.',
+  }),
+  sourceEventsMb: integer({
+    name: 'SLUICE_SOURCE_EVENTS_MB',
+    group: EVENTS,
+    min: 1,
+    max: 1_048_576,
+    fallback: 64,
+    unit: 'MB',
+    sentence:
+      'Size up to which the events of one source stay readable: those of its own channels together, its errors, and its logs; the oldest go first.',
+  }),
+  workspaceEventsMb: integer({
+    name: 'SLUICE_WORKSPACE_EVENTS_MB',
+    group: EVENTS,
+    min: 1,
+    max: 1_048_576,
+    fallback: 1024,
+    unit: 'MB',
+    sentence: 'Size up to which the events of one workspace stay readable; the oldest go first.',
+  }),
+  sourceUnreadMb: integer({
+    name: 'SLUICE_SOURCE_UNREAD_MB',
+    group: EVENTS,
+    min: 1,
+    max: 1_048_576,
+    fallback: 256,
+    unit: 'MB',
+    sentence:
+      'Size of the events that wait for one source, or of the deliveries that wait for one webhook, also for their next attempt; above it, arrivals of the source are answered 429 and emits for the listener wait.',
+  }),
+  workspaceUnreadMb: integer({
+    name: 'SLUICE_WORKSPACE_UNREAD_MB',
+    group: EVENTS,
+    min: 1,
+    max: 1_048_576,
+    fallback: 2048,
+    unit: 'MB',
+    sentence: 'Size of the events of one workspace that wait; above it, arrivals of all its sources are answered 429.',
+  }),
+  pageMb: integer({
+    name: 'SLUICE_PAGE_MB',
+    group: EVENTS,
+    min: 1,
+    max: 1024,
+    fallback: 8,
+    unit: 'MB',
+    sentence:
+      'Size of whole events in one page (expand=event); a page ends early when the next event does not fit, one event alone always fits.',
+  }),
+  emitsRetentionDays: integer({
+    name: 'SLUICE_EMITS_RETENTION_DAYS',
+    group: EVENTS,
+    min: 1,
+    max: 3650,
+    fallback: 7,
+    unit: 'days',
+    sentence: 'Age up to which emits stay in the log, for rebuilds and replays.',
+  }),
+  emitsRetentionMb: integer({
+    name: 'SLUICE_EMITS_RETENTION_MB',
+    group: EVENTS,
+    min: 1,
+    max: 1_048_576,
+    fallback: 1024,
+    unit: 'MB',
+    sentence:
+      'Size up to which the emits of one source stay in the log. When those not yet routed alone are more, the source pauses and its arrivals are answered 429.',
+  }),
+} as const;
+
+export const webhooks = {
+  webhookConcurrency: integer({
+    name: 'SLUICE_WEBHOOK_CONCURRENCY',
+    group: WEBHOOKS,
+    min: 1,
+    max: 1000,
+    fallback: 32,
+    unit: 'deliveries',
+    sentence: 'Deliveries to one webhook at once.',
+  }),
+  webhookTimeoutS: integer({
+    name: 'SLUICE_WEBHOOK_TIMEOUT_S',
+    group: WEBHOOKS,
+    min: 1,
+    max: 30,
+    fallback: 5,
+    unit: 'seconds',
+    sentence: 'Time that a webhook has to answer.',
+  }),
+  webhookMaxAttempts: integer({
+    name: 'SLUICE_WEBHOOK_MAX_ATTEMPTS',
+    group: WEBHOOKS,
+    min: 1,
+    max: 10,
+    fallback: 10,
+    unit: 'attempts',
+    sentence: 'Attempts of one delivery, over about three days; 1 never retries.',
+  }),
+  egressAllow: list({
+    name: 'SLUICE_EGRESS_ALLOW',
+    group: WEBHOOKS,
+    allowed: 'addresses and CIDR ranges',
+    check: range,
+    sentence:
+      'Private addresses that webhooks, components and URLs given by users may reach besides the public internet.',
+  }),
+} as const;

@@ -1,0 +1,131 @@
+import { choice, flag, integer, optionalInteger } from './setting.js';
+
+const RUNS = 'Runs';
+const BUILDS = 'Building components';
+
+export const runs = {
+  isolation: choice({
+    name: 'SLUICE_ISOLATION',
+    group: RUNS,
+    values: ['auto', 'jail', 'bwrap', 'unshare', 'process', 'vm2'],
+    fallback: 'auto',
+    sentence:
+      'How component code is kept apart: auto takes the strongest level that this machine allows, jail the stronger of bwrap and unshare; bwrap, unshare and process take that level or refuse to start; vm2 is auto, with a vm2 realm around each component besides (slower, little of the standard library). SECURITY.md lists what each level promises.',
+  }),
+  inImage: flag({
+    name: 'SLUICE_IN_IMAGE',
+    group: RUNS,
+    fallback: false,
+    sentence:
+      'Set by the container image: auto never falls back to process there, and the refusal holds the docker command to use.',
+  }),
+  sandboxes: integer({
+    name: 'SLUICE_SANDBOXES',
+    group: RUNS,
+    min: 1,
+    max: 10_000,
+    fallback: 50,
+    unit: 'processes',
+    sentence: 'Sandbox processes at once; the one that was idle longest makes room.',
+  }),
+  sandboxIdleS: integer({
+    name: 'SLUICE_SANDBOX_IDLE_S',
+    group: RUNS,
+    min: 1,
+    max: 86_400,
+    fallback: 300,
+    unit: 'seconds',
+    sentence: 'A sandbox without work ends after this time.',
+  }),
+  memoryMb: integer({
+    name: 'SLUICE_MEMORY_MB',
+    group: RUNS,
+    min: 32,
+    max: 10_240,
+    fallback: 256,
+    unit: 'MB',
+    sentence: 'Heap of one sandbox.',
+  }),
+  runsMemoryMb: integer({
+    name: 'SLUICE_RUNS_MEMORY_MB',
+    group: RUNS,
+    min: 32,
+    max: 65_536,
+    fallback: 256,
+    unit: 'MB',
+    sentence:
+      'What the server holds for all runs in flight, from the event to the commit; a process that holds more than its share waits.',
+  }),
+  runTimeoutS: optionalInteger({
+    name: 'SLUICE_RUN_TIMEOUT_S',
+    group: RUNS,
+    min: 1,
+    max: 900,
+    unit: 'seconds',
+    shownDefault: '30 for HTTP and events, 60 for timers',
+    sentence: 'Longest run; one value for all kinds when set.',
+  }),
+  hookTimeoutS: integer({
+    name: 'SLUICE_HOOK_TIMEOUT_S',
+    group: RUNS,
+    min: 1,
+    max: 900,
+    fallback: 60,
+    unit: 'seconds',
+    sentence: 'Longest deploy, activate or deactivate hook.',
+  }),
+  sourceConcurrency: integer({
+    name: 'SLUICE_SOURCE_CONCURRENCY',
+    group: RUNS,
+    min: 1,
+    max: 1000,
+    fallback: 10,
+    unit: 'runs',
+    sentence: 'Runs of one source at once, when it has no $.service.db (those run one at a time).',
+  }),
+  timerFirstTick: flag({
+    name: 'SLUICE_TIMER_FIRST_TICK',
+    group: RUNS,
+    fallback: true,
+    sentence: 'Whether an interval timer fires at once when its source is deployed.',
+  }),
+} as const;
+
+export const builds = {
+  buildsAtOnce: integer({
+    name: 'SLUICE_BUILDS',
+    group: BUILDS,
+    min: 2,
+    max: 1_000,
+    fallback: 4,
+    unit: 'builds',
+    sentence: 'Components that are built and evaluated at once; one workspace has half of them at most.',
+  }),
+  buildTimeoutS: integer({
+    name: 'SLUICE_BUILD_TIMEOUT_S',
+    group: BUILDS,
+    min: 1,
+    max: 300,
+    fallback: 10,
+    unit: 'seconds',
+    sentence: 'Longest build of one component; without a jail large components take several times longer.',
+  }),
+  buildsWaiting: integer({
+    name: 'SLUICE_BUILDS_WAITING',
+    group: BUILDS,
+    min: 1,
+    max: 10_000,
+    fallback: 50,
+    unit: 'builds',
+    sentence: 'Builds of one workspace that may wait; further ones are answered with 429.',
+  }),
+  buildsWaitingInAll: integer({
+    name: 'SLUICE_BUILDS_WAITING_IN_ALL',
+    group: BUILDS,
+    min: 1,
+    max: 100_000,
+    fallback: 200,
+    unit: 'builds',
+    sentence: 'Builds of all workspaces that may wait; further ones are answered with 503.',
+  }),
+} as const;

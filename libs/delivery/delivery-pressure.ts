@@ -1,0 +1,72 @@
+import { type Clock } from '#libs/kernel/clock.js';
+import { type HandedOver } from '#libs/stream-log/handed-over.js';
+import { type Consumer } from '#libs/stream-log/stream-log.js';
+
+const AGE_MS = 100;
+/** A lane with fewer keeps up. */
+const BEHIND = 64;
+
+/**
+ * Deliveries that wait for healthy endpoints, by the source that emitted them. Where several sources share a webhook,
+ * each counts with its share of what is in hand. At most 100 ms old.
+ */
+export class DeliveryPressure {
+  private all = 0;
+  private sources = new Map<string, number>();
+  private workspaces = new Map<string, number>();
+  private until = 0;
+
+  constructor(
+    private readonly healthyLanes: () => Iterable<string>,
+    private readonly consumer: Pick<Consumer, 'backlogOf'>,
+    private readonly inHand: HandedOver,
+    private readonly clock: Clock,
+  ) {}
+
+  total(): number {
+    this.look();
+    return this.all;
+  }
+
+  ofSource(sourceId: string): number {
+    this.look();
+    return this.sources.get(sourceId) ?? 0;
+  }
+
+  ofWorkspace(workspaceId: string): number {
+    this.look();
+    return this.workspaces.get(workspaceId) ?? 0;
+  }
+
+  bySource(): ReadonlyMap<string, number> {
+    this.look();
+    return this.sources;
+  }
+
+  byWorkspace(): ReadonlyMap<string, number> {
+    this.look();
+    return this.workspaces;
+  }
+
+  private look(): void {
+    const now = this.clock.now();
+    if (now < this.until && this.until <= now + AGE_MS) return;
+    this.until = now + AGE_MS;
+    this.all = 0;
+    this.sources = new Map();
+    this.workspaces = new Map();
+    for (const lane of this.healthyLanes()) {
+      const backlog = this.consumer.backlogOf(lane);
+      this.all += backlog;
+      if (backlog < BEHIND) continue;
+      const owners = [...this.inHand.ownersIn(lane)];
+      for (const { source, workspace } of owners) {
+        add(this.sources, source, backlog / owners.length);
+        add(this.workspaces, workspace, backlog / owners.length);
+      }
+    }
+  }
+}
+
+const add = (sums: Map<string, number>, id: string, share: number): void =>
+  void sums.set(id, (sums.get(id) ?? 0) + share);

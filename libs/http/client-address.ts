@@ -1,0 +1,122 @@
+import { type IncomingMessage } from 'node:http';
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Range = readonly [Address, number];
+
+/** Where a request came from, as far as that can be believed. */
+export interface Client {
+  /** In its plain form: IPv4 also where the socket writes it as IPv6. */
+  readonly address: string;
+  readonly scheme: 'http' | 'https';
+  /** Name and port that the client asked for. */
+  readonly host: string;
+}
+
+/** Headers by which a proxy shows itself. */
+const FORWARDING = ['forwarded', 'via', 'x-real-ip', 'x-client-ip', 'x-cluster-client-ip', 'true-client-ip'];
+const HOST = /^[A-Za-z0-9._:[\]-]{1,255}$/;
+
+/**
+ * Proxies whose `x-forwarded-for`, `-proto` and `-host` are believed (SLUICE_TRUSTED_PROXIES). From any other peer these
+ * headers are text that the client wrote.
+ */
+export class TrustedProxies {
+  private readonly ranges: readonly Range[];
+
+  /** @param ranges addresses and CIDR ranges. Throws an Error that names a wrong entry. */
+  constructor(ranges: readonly string[] = []) {
+    this.ranges = ranges.map(parseRange);
+  }
+
+  /** The first address from the right of `x-forwarded-for` that is no trusted proxy, and what its proxy says of it. */
+  clientOf(req: IncomingMessage): Client {
+    const hops = this.hopsOf(req);
+    const peer = parse(peerOf(req));
+    const proxies = Math.max(hops.length - 1, peer !== undefined && this.trusts(peer) ? 1 : 0);
+    const said = (header: string): string | undefined => {
+      const values = proxies === 0 ? [] : listOf(req, header);
+      // Each proxy appends one value, or there is one for all of them.
+      return values[Math.max(0, values.length - proxies)];
+    };
+    const host = said('x-forwarded-host') ?? '';
+    return {
+      address: hops.at(-1) ?? '',
+      scheme: said('x-forwarded-proto')?.toLowerCase() === 'https' ? 'https' : 'http',
+      host: HOST.test(host) ? host : (req.headers.host ?? ''),
+    };
+  }
+
+  /** Whether a proxy, trusted or not, stands between the client and this process. */
+  isForwarded(req: IncomingMessage): boolean {
+    const names = Object.keys(req.headers);
+    const peer = parse(peerOf(req));
+    return (
+      names.some((name) => name.startsWith('x-forwarded') || FORWARDING.includes(name)) ||
+      (peer !== undefined && this.trusts(peer))
+    );
+  }
+
+  /** The peer, then what each trusted proxy says it was asked by. The last one is the client. */
+  private hopsOf(req: IncomingMessage): readonly string[] {
+    const hops = [peerOf(req)];
+    if (this.ranges.length === 0) return hops;
+    const forwarded = listOf(req, 'x-forwarded-for');
+    let address = parse(hops[0] ?? '');
+    while (address !== undefined && this.trusts(address)) {
+      address = parse(forwarded.pop() ?? '');
+      if (address !== undefined) hops.push(address.toString());
+    }
+    return hops;
+  }
+
+  private trusts(address: Address): boolean {
+    return this.ranges.some(([base, bits]) => address.kind() === base.kind() && address.match(base, bits));
+  }
+}
+
+export const isLoopback = (req: IncomingMessage): boolean => parse(peerOf(req))?.range() === 'loopback';
+
+/** What limits for each address count by: an IPv6 network of one customer is one client. */
+export const limitKeyOf = (address: string): string => {
+  const parsed = parse(address);
+  if (parsed === undefined || parsed.kind() === 'ipv4') return address;
+  return `${parsed.toByteArray().slice(0, 8).join('.')}/64`;
+};
+
+/** Throws an Error that says what an entry looks like. */
+export const parseRange = (entry: string): Range => {
+  const [text = '', suffix, ...more] = entry.trim().split('/');
+  const mapped = /^::ffff:/i.test(text);
+  const base = parse(text);
+  const longest = base?.kind() === 'ipv4' && !mapped ? 32 : 128;
+  const bits = suffix === undefined ? longest : /^\d{1,3}$/.test(suffix) ? Number(suffix) : Infinity;
+  if (base === undefined || bits > longest || more.length > 0 || (mapped && bits < 96)) {
+    throw new Error(
+      `${JSON.stringify(entry)} is not an address or CIDR range; write for example 10.0.0.7, 172.16.0.0/12 or fd00::/8`,
+    );
+  }
+  return [base, mapped ? bits - 96 : bits];
+};
+
+const peerOf = (req: IncomingMessage): string => {
+  const address = req.socket.remoteAddress ?? '';
+  return /^::ffff:\d+\.\d+\.\d+\.\d+$/i.test(address) ? address.slice(7) : address;
+};
+
+const listOf = (req: IncomingMessage, header: string): string[] => {
+  const value = req.headers[header];
+  const text = typeof value === 'string' ? value : (value ?? []).join(',');
+  return text.split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]));
+};
+
+/** Also with the port, brackets or quotes that some proxies write; undefined for what is no address. */
+const parse = (text: string): Address | undefined => {
+  const bare = text
+    .replace(/^"|"$/g, '')
+    .replace(/^\[([^\]]*)\](:\d+)?$/, '$1')
+    .replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')
+    .replace(/%.*$/, '');
+  if (ipaddr.IPv4.isValidFourPartDecimal(bare)) return ipaddr.IPv4.parse(bare);
+  return bare.includes(':') && ipaddr.IPv6.isValid(bare) ? ipaddr.process(bare) : undefined;
+};

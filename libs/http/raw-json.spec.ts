@@ -1,0 +1,24 @@
+import { describe, expect, it } from '@jest/globals';
+import { hasRawJson, jsonParts, RawJson } from './raw-json.js';
+
+describe('RawJson', () => {
+  const raw = new RawJson('{ "spaced" : [1,  2] }');
+
+  it('is written as it is, all else as JSON.stringify writes it', () => {
+    const plain = { a: [1, null, 'ü"\u2028', { b: {} }, []], c: undefined, d: true, ['__proto__x']: 1.5 };
+    expect([...jsonParts(plain)].join('')).toBe(JSON.stringify(plain));
+    const text = [...jsonParts({ data: [{ event: raw, id: 'x' }] })].join('');
+    expect(text).toBe('{"data":[{"event":{ "spaced" : [1,  2] },"id":"x"}]}');
+    expect([...jsonParts([undefined, raw])]).toContain(raw.text);
+  });
+
+  it('is found in the fields of items, where lists have it', () => {
+    expect(hasRawJson({ data: [{ id: 1 }, { event: raw }] })).toBe(true);
+    expect(hasRawJson({ data: { event: raw } })).toBe(true);
+    expect([hasRawJson({ data: [{ id: 1 }, null, 3] }), hasRawJson(undefined), hasRawJson('x')]).toEqual([
+      false,
+      false,
+      false,
+    ]);
+  });
+});

@@ -1,0 +1,38 @@
+import { type IncomingMessage } from 'node:http';
+import { Inject, Injectable } from '@nestjs/common';
+import { type Clock } from '#libs/kernel/clock.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { CLOCK } from '#libs/kernel/tokens.js';
+import { TokenBuckets } from '#libs/rate-limit/token-buckets.js';
+import { limitKeyOf } from './client-address.js';
+import { HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
+
+/** At once, and then one in so many seconds: more than a person mistypes, less than a guess needs. */
+const WRONG_KEYS_AT_ONCE = 50;
+const SECONDS_EACH = 3;
+
+/**
+ * Counts wrong API keys by client address. A right key is never refused for it: behind one address may be an office,
+ * whose others would be locked out by whoever guesses there.
+ */
+@Injectable()
+export class WrongKeys {
+  private readonly buckets = new TokenBuckets(1 / SECONDS_EACH, WRONG_KEYS_AT_ONCE);
+
+  constructor(
+    @Inject(HTTP_SETTINGS) private readonly settings: HttpSettings,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** Throws request.rate_limited beyond the limit. */
+  count(request: IncomingMessage): void {
+    const { address } = this.settings.proxies.clientOf(request);
+    const { allowed, waitSeconds } = this.buckets.take(limitKeyOf(address), this.clock.now());
+    if (allowed) return;
+    throw new DomainError(
+      'request.rate_limited',
+      `more than ${WRONG_KEYS_AT_ONCE} wrong API keys from this address: wait ${waitSeconds} s, or send a right one`,
+      { limit: WRONG_KEYS_AT_ONCE, retry_after: waitSeconds },
+    );
+  }
+}

@@ -1,0 +1,74 @@
+import { Readable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
+import busboy from 'busboy';
+import { MAX_FIELDS } from '../http/form-fields.js';
+import { RefusedRequest } from './refused-request.js';
+
+const BYTES_A_TURN = 64 * 1024;
+/** As long as RFC 2046 has it. */
+const MAX_BOUNDARY = 70;
+const MAX_NAME = 1024;
+const MAX_PART_HEADERS = 50;
+
+/**
+ * Fields and files by name, the last one of a name; undefined for a body that is not what its type says.
+ * Throws RefusedRequest when there are too many.
+ */
+export const multipartFields = (contentType: string, body: Buffer): Promise<object | undefined> =>
+  new Promise((resolve, reject) => {
+    const parser = parserOf(contentType, body.length);
+    if (!parser) return resolve(undefined);
+    // Without a prototype, `__proto__` is a name like any other.
+    const fields = Object.create(null) as Record<string, unknown>;
+    const source = Readable.from(inTurns(body));
+    const end = (): void => {
+      source.unpipe(parser);
+      source.destroy();
+    };
+    const tooMany = (): void => {
+      end();
+      reject(new RefusedRequest('too_many_fields', `the body has more than ${MAX_FIELDS} fields, which is the limit`));
+    };
+    parser.on('field', (name, value) => (fields[name] = value));
+    parser.on('file', (name, stream, { filename, mimeType }) => {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        fields[name] = { filename, mimetype: mimeType, content: Buffer.concat(chunks).toString('base64') };
+      });
+      // Cut off in the middle of a file: the parser says so too.
+      stream.on('error', () => resolve(undefined));
+    });
+    parser.on('partsLimit', tooMany);
+    parser.on('error', () => {
+      end();
+      resolve(undefined);
+    });
+    parser.on('close', () => resolve(fields));
+    source.pipe(parser);
+  });
+
+/** Undefined where there is no boundary, or none that a parser should look for. */
+const parserOf = (contentType: string, bodyBytes: number): ReturnType<typeof busboy> | undefined => {
+  const boundary = /;\s*boundary=(?:"([^"]*)"|([^;\s]*))/i.exec(contentType);
+  if ((boundary?.[1] ?? boundary?.[2] ?? '').length > MAX_BOUNDARY) return undefined;
+  const limits = {
+    // Told of when it is reached, not when it is passed.
+    parts: MAX_FIELDS + 1,
+    fieldSize: bodyBytes,
+    fieldNameSize: MAX_NAME,
+    headerPairs: MAX_PART_HEADERS,
+  };
+  try {
+    return busboy({ headers: { 'content-type': contentType }, limits });
+  } catch {
+    return undefined;
+  }
+};
+
+async function* inTurns(body: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < body.length; at += BYTES_A_TURN) {
+    yield body.subarray(at, at + BYTES_A_TURN);
+    await turn();
+  }
+}

@@ -1,0 +1,140 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Admission, allOf, type Arrival, type Refusal } from './admission.js';
+import { PressureGate, type PressureLimits } from './pressure-gate.js';
+
+const LIMITS: PressureLimits = { source: 2, workspace: 5, bytes: 100, heldOfSource: 1, held: 3, heldMs: 100 };
+
+const world = (over: Partial<PressureLimits> = {}) => {
+  const state = { now: 0, sources: new Map<string, number>(), workspaces: new Map<string, number>(), bytes: 0 };
+  const own = new Map<string, number>();
+  const gate = new PressureGate(
+    {
+      ofSource: (id) => state.sources.get(id) ?? 0,
+      ofWorkspace: (id) => state.workspaces.get(id) ?? 0,
+      bytes: () => state.bytes,
+      bytesOfWorkspace: (id) => own.get(id) ?? 0,
+      workspaces: () => own.size,
+    },
+    { ...LIMITS, ...over },
+    () => state.now,
+  );
+  return { ...state, state, own, gate };
+};
+
+const arrival = (sourceId: string, workspaceId = 'o_1', bytes = 0): Arrival => ({ sourceId, workspaceId, bytes });
+const refusalOf = async (entered: true | Promise<Refusal | undefined>): Promise<Refusal | undefined> =>
+  entered === true ? undefined : entered;
+
+describe('pressure gate', () => {
+  it('lets in while there is room, holds the next, refuses what does not fit or waits too long', async () => {
+    const { gate, state } = world();
+    expect(gate.enter(arrival('dc_a'))).toBe(true);
+    gate.left(arrival('dc_a'));
+    state.sources.set('dc_a', 2);
+    const held = gate.enter(arrival('dc_a'));
+    expect(held).not.toBe(true);
+    expect(await refusalOf(gate.enter(arrival('dc_a')))).toMatchObject({ status: 503, code: 'overloaded' });
+    state.sources.set('dc_a', 1);
+    expect(await held).toBeUndefined();
+    gate.left(arrival('dc_a'));
+    state.sources.set('dc_a', 2);
+    const late = gate.enter(arrival('dc_a'));
+    state.now = 200;
+    expect(await refusalOf(late)).toMatchObject({
+      text: expect.stringContaining(
+        'dc_a takes no more events for the moment: it has 2 events under way, the limit of',
+      ),
+    });
+    expect(gate.waitingCount()).toBe(0);
+  });
+
+  it('closes the door of nobody else: one limit for all of them would (control)', async () => {
+    const { gate, state } = world();
+    state.sources.set('dc_hog', 1_000);
+    state.workspaces.set('o_1', 2);
+    const sumOfAll = [...state.sources.values()].reduce((sum, each) => sum + each, 0);
+    expect(sumOfAll).toBeGreaterThan(512);
+    const held = gate.enter(arrival('dc_hog'));
+    expect(held).not.toBe(true);
+    expect(gate.enter(arrival('dc_sibling'))).toBe(true);
+    expect(gate.enter(arrival('dc_other', 'o_2'))).toBe(true);
+    gate.close();
+    expect(await held).toMatchObject({ text: expect.stringContaining('shuts down') });
+  });
+
+  it('holds a workspace above its own limit, and not the next one', async () => {
+    const { gate, state } = world();
+    state.workspaces.set('o_1', 5);
+    const held = gate.enter(arrival('dc_a'));
+    expect(gate.enter(arrival('dc_b', 'o_2'))).toBe(true);
+    state.now = 200;
+    expect(await refusalOf(held)).toMatchObject({ text: expect.stringContaining('its workspace has 5 events') });
+  });
+
+  it('counts who was let in until it is stored', async () => {
+    const { gate } = world();
+    expect([gate.enter(arrival('dc_a')), gate.enter(arrival('dc_a'))]).toEqual([true, true]);
+    const third = gate.enter(arrival('dc_a'));
+    expect(third).not.toBe(true);
+    gate.left(arrival('dc_a'));
+    expect(await third).toBeUndefined();
+    gate.left(arrival('dc_a'));
+    gate.left(arrival('dc_a'));
+    expect(gate.enter(arrival('dc_a'))).toBe(true);
+  });
+
+  it('lets a workspace of whom many sources wait in by turns', async () => {
+    const { gate, state } = world({ heldOfSource: 3, held: 10, source: 10 });
+    state.workspaces.set('o_1', 5);
+    const order: string[] = [];
+    const held = ['dc_a', 'dc_a', 'dc_a', 'dc_b'].map(async (id) => {
+      const refusal = await refusalOf(gate.enter(arrival(id)));
+      state.workspaces.set('o_1', 5);
+      gate.left(arrival(id));
+      order.push(refusal ? 'refused' : id);
+    });
+    // Room for one at a time; each is stored, and under way, before the next.
+    for (let n = 1; n <= 4; n++) {
+      state.workspaces.set('o_1', 4);
+      while (order.length < n) await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    await Promise.all(held);
+    expect(order.indexOf('dc_b')).toBeLessThanOrEqual(1);
+  });
+
+  it('above the limit of bytes refuses whoever has more than its share first', async () => {
+    const { gate, state, own } = world();
+    own.set('o_hog', 95).set('o_2', 5);
+    state.bytes = 100;
+    const hog = gate.enter(arrival('dc_hog', 'o_hog', 10));
+    expect(gate.enter(arrival('dc_b', 'o_2', 10))).toBe(true);
+    state.now = 200;
+    expect(await refusalOf(hog)).toMatchObject({ text: expect.stringContaining('has 105 bytes, its share is 50') });
+  });
+});
+
+describe('rules at the door', () => {
+  const rule = (answers: readonly (Refusal | undefined | true)[]) => {
+    const left: string[] = [];
+    const admission: Admission = {
+      enter: () => {
+        const answer = answers[asked++];
+        return answer === true ? true : Promise.resolve(answer);
+      },
+      left: ({ sourceId }) => void left.push(sourceId),
+    };
+    let asked = 0;
+    return { admission, left };
+  };
+  const no: Refusal = { status: 503, code: 'full', text: 'no', retryAfterS: 1 };
+
+  it('all have to let it in; who had is told when another does not', async () => {
+    const [one, two, three] = [rule([true, true, true]), rule([undefined, no, true]), rule([true, true])];
+    const all = allOf(one.admission, two.admission, three.admission);
+    expect(await all.enter(arrival('dc_a'))).toBeUndefined();
+    all.left(arrival('dc_a'));
+    expect(await all.enter(arrival('dc_b'))).toBe(no);
+    expect(all.enter(arrival('dc_c'))).toBe(true);
+    expect([one.left, two.left, three.left]).toEqual([['dc_a', 'dc_b'], ['dc_a'], ['dc_a']]);
+  });
+});

@@ -1,0 +1,22 @@
+import { type ServerResponse } from 'node:http';
+import { isFraming } from '../runtime/reply-headers.js';
+import { type HttpReply } from '../runtime/sandbox.js';
+
+/** Answers that HTTP ends after the headers. */
+const WITHOUT_BODY = new Set([204, 304]);
+
+/**
+ * Sends what a component responded. Framing is the server's: such headers are left out, should a reply hold any.
+ * Throws, before anything is sent, when Node refuses a header or the status.
+ */
+export const sendReply = (res: ServerResponse, reply: HttpReply, headOnly: boolean): void => {
+  const body = Buffer.from(reply.body, reply.base64 ? 'base64' : 'utf8');
+  for (const [name, value] of Object.entries(reply.headers)) {
+    if (!isFraming(name)) res.setHeader(name, typeof value === 'string' ? value : [...value]);
+  }
+  // An informational status announces another answer, which never comes.
+  res.statusCode = reply.status < 200 ? 200 : reply.status;
+  if (WITHOUT_BODY.has(res.statusCode)) return void res.end();
+  res.setHeader('content-length', body.length);
+  res.end(headOnly ? undefined : body);
+};

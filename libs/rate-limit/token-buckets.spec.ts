@@ -1,0 +1,43 @@
+import { describe, expect, it } from '@jest/globals';
+import { TokenBuckets } from './token-buckets.js';
+
+describe('token buckets', () => {
+  it('allow the burst, then the average, for each key', () => {
+    const buckets = new TokenBuckets(0.5, 2);
+    const take = (key: string, now: number) => buckets.take(key, now);
+    expect([take('a', 0), take('a', 0), take('a', 0)].map(({ allowed }) => allowed)).toEqual([true, true, false]);
+    expect(take('a', 0).waitSeconds).toBe(2);
+    expect(take('b', 0).allowed).toBe(true);
+    expect(take('a', 2_000).allowed).toBe(true);
+    expect(take('a', 1_000).allowed).toBe(false);
+  });
+
+  it('hold no more keys than their limit, and keep those in use', () => {
+    const buckets = new TokenBuckets(0.001, 1, 100);
+    expect(buckets.take('attacker', 0).allowed).toBe(true);
+    for (let i = 0; i < 10_000; i++) {
+      buckets.take(`other ${i}`, 0);
+      expect(buckets.take('attacker', 0).allowed).toBe(false);
+    }
+    expect(buckets.size).toBe(100);
+  });
+
+  it('visit one bucket a call when they are full', () => {
+    let visited = 0;
+    const keys = Map.prototype.keys;
+    const buckets = new TokenBuckets(0.001, 1, 100);
+    for (let i = 0; i < 100; i++) buckets.take(`${i}`, 0);
+    Map.prototype.keys = function* <K>(this: Map<K, unknown>) {
+      for (const key of keys.call(this) as Iterable<K>) {
+        visited++;
+        yield key;
+      }
+    } as typeof keys;
+    try {
+      for (let i = 0; i < 50; i++) buckets.take(`new ${i}`, 0);
+    } finally {
+      Map.prototype.keys = keys;
+    }
+    expect(visited).toBe(50);
+  });
+});

@@ -1,0 +1,187 @@
+import { isBuiltin } from 'node:module';
+import path from 'node:path';
+import { type BuildFailure, type BuildOptions, type BuildResult, type Message, type Plugin } from 'esbuild';
+import { DomainError } from '../../kernel/domain-error.js';
+import { type BuildReply, type Problem } from './build-message.js';
+import { quoted, type ComponentFiles } from './component-files.js';
+import { resolveImport, withoutVersion } from './imports.js';
+
+/** esbuild, native or as WebAssembly. */
+export interface Compiler {
+  build(options: BuildOptions): Promise<BuildResult>;
+}
+
+export interface CompileRequest {
+  readonly files: ComponentFiles;
+  /** Folder with the node_modules to take packages from; null on the first pass, which only collects their names. */
+  readonly packagesIn: string | null;
+  /** Name to code, as one module each. */
+  readonly shims: Readonly<Record<string, string>>;
+  /**
+   * Answer an import by a pattern with a text that says what to write. esbuild resolves such imports by reading folders,
+   * without asking a plugin: what keeps them from the host's files is the jail. Its tests turn this off.
+   */
+  readonly refusePatterns: boolean;
+}
+
+/** Namespaces of esbuild; every other file that it reads comes from a file system. */
+export const COMPONENT = 'component';
+export const SHIM = 'shim';
+const PACKAGE = 'package';
+/** `input` of the metafile that stands for a file of the component, or for one of our own modules. */
+export const componentInput = (file: string): string => `${COMPONENT}:${file}`;
+export const packageInput = (file: string): string => `${PACKAGE}:${file}`;
+export const shimInput = (name: string): string => `${SHIM}:${name}`;
+
+const LOADERS: Readonly<Record<string, 'ts' | 'json' | 'text'>> = {
+  '.ts': 'ts',
+  '.mts': 'ts',
+  '.cts': 'ts',
+  '.json': 'json',
+  '.txt': 'text',
+  '.md': 'text',
+};
+const RESOLVING = Symbol('resolving');
+
+/**
+ * One CommonJS file with everything that a component imports. Runs in the build jail: the component's text goes through
+ * esbuild's parser, none of it is evaluated. Rejects when esbuild itself ends.
+ */
+export const compile = async (compiler: Compiler, request: CompileRequest): Promise<BuildReply> => {
+  const wanted = new Set<string>();
+  let result: BuildResult;
+  try {
+    result = await compiler.build({
+      entryPoints: [request.files.entry],
+      plugins: [componentFiles(request, wanted)],
+      bundle: true,
+      write: false,
+      metafile: true,
+      platform: 'node',
+      format: 'cjs',
+      target: 'node20',
+      keepNames: true,
+      charset: 'utf8',
+      logLevel: 'silent',
+      absWorkingDir: '/',
+      tsconfigRaw: '{}',
+      define: { 'import.meta.url': '"file:///tmp/component.js"' },
+    });
+  } catch (error) {
+    if (!isBuildFailure(error)) throw error;
+    return failed(error.errors, request.refusePatterns);
+  }
+  const pattern = request.refusePatterns ? (patternIn(result.warnings) ?? patternMatched(result, request)) : undefined;
+  if (pattern) return pattern;
+  if (wanted.size > 0 && request.packagesIn === null) return { kind: 'wanted', packages: [...wanted].sort() };
+  return {
+    kind: 'bundle',
+    bundle: Buffer.from(result.outputFiles?.[0]?.contents ?? ''),
+    inputs: Object.keys(result.metafile?.inputs ?? {}).map((input) => inputName(input, request)),
+  };
+};
+
+/** Files of packages by their place among the packages, wherever these lie; all others as esbuild calls them. */
+const inputName = (input: string, { packagesIn }: CompileRequest): string =>
+  packagesIn !== null && `/${input}`.startsWith(`${packagesIn}/`)
+    ? packageInput(`/${input}`.slice(packagesIn.length + 1))
+    : input;
+
+const isBuildFailure = (error: unknown): error is BuildFailure =>
+  error instanceof Error && Array.isArray((error as Partial<BuildFailure>).errors);
+
+const MAX_PROBLEMS = 5;
+const MAX_PROBLEM_TEXT = 2_000;
+
+const failed = (errors: readonly Message[], refusePatterns: boolean): BuildReply => {
+  const own = errors.map(({ detail }) => detail as unknown).find((detail) => detail instanceof DomainError);
+  if (own instanceof DomainError) return refusedBy(own);
+  const pattern = refusePatterns ? patternIn(errors) : undefined;
+  if (pattern) return pattern;
+  return { kind: 'invalid', problems: errors.slice(0, MAX_PROBLEMS).map(problemOf), count: errors.length };
+};
+
+const refusedBy = ({ message, details }: DomainError): BuildReply => {
+  const { file, missing } = details ?? {};
+  return {
+    kind: 'refused',
+    message: message.slice(0, MAX_PROBLEM_TEXT),
+    file: typeof file === 'string' ? quoted(file) : null,
+    missing: typeof missing === 'string' ? quoted(missing) : null,
+  };
+};
+
+const problemOf = ({ text, location }: Message): Problem => ({
+  text: text.slice(0, MAX_PROBLEM_TEXT),
+  file: location ? quoted(location.file.replace(`${COMPONENT}:`, '')) : null,
+  line: location?.line ?? 0,
+  column: location ? location.column + 1 : 0,
+});
+
+/** How esbuild speaks of a pattern whose folder is not there, or holds no file that matches. */
+const PATTERN = /^(?:Could not resolve|The glob pattern) ((?:import|require)\(")/;
+
+const patternIn = (messages: readonly Message[]): BuildReply | undefined => {
+  const met = messages.find(({ text, location }) => PATTERN.test(text) && location?.file.startsWith(`${COMPONENT}:`));
+  if (!met) return undefined;
+  const { file, line, column } = problemOf(met);
+  const call = PATTERN.exec(met.text)?.[1] === 'require("' ? 'require' : 'import';
+  return {
+    kind: 'refused',
+    message: patternRefused(`${file ?? ''}:${line}:${column}: ${call}()`),
+    file,
+    missing: null,
+  };
+};
+
+/** A pattern that found files: not of the component, as those are in no file system. */
+const patternMatched = ({ metafile }: BuildResult, { packagesIn }: CompileRequest): BuildReply | undefined => {
+  // What packages import is theirs.
+  if (packagesIn !== null) return undefined;
+  const own = Object.entries(metafile?.inputs ?? {}).filter(([input]) => input.startsWith(`${COMPONENT}:`));
+  const importer = own.find(([, { imports }]) =>
+    imports.some(({ path: to, external }) => external !== true && !/^(component|shim):/.test(to)),
+  )?.[0];
+  if (importer === undefined) return undefined;
+  const file = quoted(importer.replace(`${COMPONENT}:`, ''));
+  return { kind: 'refused', message: patternRefused(`${file}: import() or require()`), file, missing: null };
+};
+
+export const patternRefused = (where: string): string =>
+  `${where} builds the path of a file from parts, which cannot be bundled: import each file of the component by its whole path, such as import('./part.mjs'), and choose among what was imported`;
+
+/** Serves the component's files and our own modules from memory. */
+const componentFiles = (request: CompileRequest, wanted: Set<string>): Plugin => ({
+  name: 'component-files',
+  setup: (hooks) => {
+    hooks.onResolve({ filter: /.*/ }, (args) => {
+      if (args.pluginData === RESOLVING) return undefined;
+      if (args.kind === 'entry-point') return { path: args.path, namespace: COMPONENT };
+      if (isBuiltin(args.path)) return { path: args.path, external: true };
+      // Below a package esbuild resolves as it does.
+      if (args.namespace !== COMPONENT) return undefined;
+      const resolved = resolveImport(request.files, args.path, args.importer);
+      switch (resolved.kind) {
+        case 'file':
+          return { path: resolved.path, namespace: COMPONENT };
+        case 'shim':
+          return { path: resolved.name, namespace: SHIM };
+        case 'refused':
+          return { errors: [{ text: resolved.error.message, detail: resolved.error }] };
+        case 'package': {
+          wanted.add(resolved.specifier);
+          if (request.packagesIn === null) return { path: args.path, external: true };
+          const { kind, importer } = args;
+          const bare = withoutVersion(resolved.specifier);
+          return hooks.resolve(bare, { kind, importer, resolveDir: request.packagesIn, pluginData: RESOLVING });
+        }
+      }
+    });
+    hooks.onLoad({ filter: /.*/, namespace: COMPONENT }, (args) => {
+      const contents = request.files.texts.get(args.path);
+      if (contents === undefined) return { errors: [{ text: `file "${args.path}" is missing` }] };
+      return { contents, loader: LOADERS[path.posix.extname(args.path)] ?? 'js' };
+    });
+    hooks.onLoad({ filter: /.*/, namespace: SHIM }, (args) => ({ contents: request.shims[args.path] ?? '' }));
+  },
+});

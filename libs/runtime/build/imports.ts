@@ -1,0 +1,61 @@
+import path from 'node:path';
+import { DomainError } from '../../kernel/domain-error.js';
+import { insideOf, quoted, type ComponentFiles } from './component-files.js';
+
+const ENDINGS = ['', '.mjs', '.js', '.cjs', '.ts', '.mts', '.cts', '.json', '/index.mjs', '/index.js', '/index.ts'];
+/** Packages whose names resolve to our own code. */
+const SHIMS: ReadonlyMap<string, string> = new Map([
+  ['@pipedream/platform', 'platform'],
+  ['@pipedream/types', 'types'],
+]);
+export const SHIM_NAMES: readonly string[] = [...SHIMS.values()];
+
+/** What an import of a component's file leads to. */
+export type Resolved =
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'shim'; readonly name: string }
+  | { readonly kind: 'package'; readonly specifier: string }
+  | { readonly kind: 'refused'; readonly error: DomainError };
+
+/** `name` as it stands in the file `importer`. Modules of Node are the caller's. */
+export const resolveImport = ({ texts }: ComponentFiles, name: string, importer: string): Resolved => {
+  const shim = SHIMS.get(withoutVersion(name));
+  if (shim !== undefined) return { kind: 'shim', name: shim };
+  if (/^\.{1,2}(\/|$)/.test(name)) return resolveRelative(texts, name, importer);
+  if (path.posix.isAbsolute(name) || /^[a-z][a-z0-9+.-]*:/i.test(name))
+    return refused(
+      `"${quoted(name)}" cannot be imported (in ${importer}): import modules of Node, and files of the component by relative path`,
+      { file: importer },
+    );
+  return { kind: 'package', specifier: name };
+};
+
+const refused = (message: string, details: Readonly<Record<string, unknown>>): Resolved => ({
+  kind: 'refused',
+  error: new DomainError('component.invalid', message, details),
+});
+
+const resolveRelative = (texts: ReadonlyMap<string, string>, name: string, importer: string): Resolved => {
+  let wanted: string;
+  try {
+    wanted = insideOf(path.posix.dirname(importer), name);
+  } catch (error) {
+    if (error instanceof DomainError) return { kind: 'refused', error };
+    throw error;
+  }
+  const candidates = ENDINGS.map((ending) => `${wanted}${ending}`);
+  // TypeScript names the file that a .ts file becomes.
+  if (/\.[mc]?js$/.test(wanted)) candidates.push(wanted.replace(/js$/, 'ts'));
+  const found = candidates.find((candidate) => texts.has(candidate));
+  if (found !== undefined) return { kind: 'file', path: found };
+  return refused(
+    `${importer} imports "${quoted(name)}", which is not among the component's files: give it in \`files\``,
+    {
+      file: importer,
+      missing: wanted,
+    },
+  );
+};
+
+/** `name@1.2.3/sub` is `name/sub` at that version. */
+export const withoutVersion = (specifier: string): string => specifier.replace(/^((?:@[^/@]+\/)?[^/@]+)@[^/]+/, '$1');

@@ -1,0 +1,63 @@
+import { describe, expect, it } from '@jest/globals';
+import { RunQueue } from './run-queue.js';
+
+const immediate = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const frame = (from: number, count: number): [number, number][] =>
+  Array.from({ length: count }, (_, i): [number, number] => [from + i, 1]);
+
+describe('the queue of runs in a process', () => {
+  /** Runs that block for `ms` each and end at once; what was started by the end of each turn of the event loop. */
+  const turnsOf = async (ms: number, concurrency: number, frames: number): Promise<number[]> => {
+    let now = 0;
+    let started = 0;
+    const queue: RunQueue = new RunQueue(
+      () => {
+        started++;
+        now += ms;
+        queueMicrotask(() => queue.ended());
+      },
+      () => now,
+    );
+    queue.concurrency = concurrency;
+    for (let n = 0; n < frames; n++) queue.add(frame(1 + (n * 8) / frames, 8 / frames), Buffer.from('x'.repeat(8)));
+    const turns = [];
+    while (started < 8) {
+      await immediate();
+      turns.push(started);
+    }
+    return turns;
+  };
+
+  it.each([
+    [1, 1],
+    [8, 1],
+    [8, 8],
+  ])('listens to the host between runs that block: %d at once, in %d frames', async (concurrency, frames) => {
+    const turns = await turnsOf(29_000, concurrency, frames);
+    const steps = turns.map((started, i) => started - (turns[i - 1] ?? 0));
+    expect(Math.max(...steps)).toBe(1);
+    // Control: short ones are started without a turn of the loop for each.
+    expect((await turnsOf(1, concurrency, frames))[0]).toBe(8);
+  });
+
+  it('starts nothing of what it drops, also when that was planned, and goes on with what comes later', async () => {
+    const started: number[] = [];
+    const queue: RunQueue = new RunQueue((n) => started.push(n));
+    queue.concurrency = 2;
+    queue.add(frame(1, 4), Buffer.from('abcd'));
+    await immediate();
+    expect(started).toEqual([1, 2]);
+    queue.ended();
+    queue.drop();
+    queue.ended();
+    await immediate();
+    queue.add(frame(5, 1), Buffer.from('e'));
+    queue.drop();
+    await immediate();
+    await immediate();
+    expect(started).toEqual([1, 2]);
+    queue.add(frame(6, 1), Buffer.from('f'));
+    await immediate();
+    expect(started).toEqual([1, 2, 6]);
+  });
+});

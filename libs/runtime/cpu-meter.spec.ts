@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import { CpuMeter } from './cpu-meter.js';
+import { cpuMsOf } from './process-cpu.js';
+
+describe('the meter of processor time', () => {
+  const world = () => {
+    const state = { now: 0, cpu: 0 };
+    const meter = new CpuMeter(() => state.now);
+    const process = { workspaceId: 'o_1', going: 0, begun: 1 };
+    const after = (cpuMs: number) => {
+      state.now += 1_000;
+      state.cpu += cpuMs;
+      return meter.look(process, state.cpu);
+    };
+    return { meter, process, after };
+  };
+
+  it('finds a process that is busy at two looks in a row while nothing runs', () => {
+    const { after, meter } = world();
+    expect([after(50), after(300), after(10), after(250)]).toEqual([undefined, undefined, undefined, undefined]);
+    expect(after(900)).toEqual({ cpuMs: 1_150, overMs: 2_000 });
+    expect(meter.secondsByWorkspace()).toEqual({ o_1: 1.51 });
+  });
+
+  it('leaves alone one that works on runs, also when none goes on at the looks', () => {
+    const { after, process } = world();
+    for (let n = 0; n < 5; n++) {
+      process.begun++;
+      expect(after(1_000)).toBeUndefined();
+    }
+    process.going = 1;
+    for (let n = 0; n < 5; n++) expect(after(1_000)).toBeUndefined();
+  });
+
+  it('reads what a process and those below it have used', () => {
+    const before = cpuMsOf(process.pid) ?? NaN;
+    const until = process.cpuUsage().user + 60_000;
+    while (process.cpuUsage().user < until);
+    expect(cpuMsOf(process.pid)).toBeGreaterThanOrEqual(before + 20);
+    expect(cpuMsOf(2 ** 22 + 1)).toBeUndefined();
+  });
+});

@@ -1,0 +1,39 @@
+import { hash } from 'node:crypto';
+import { type DedupeCache } from './run-journal.js';
+
+/** What one source remembers of the ids that it emitted, over all of its channels. */
+export const DEDUPE_LIMITS = { channels: 256, bytes: 1024 * 1024, idBytes: 128 } as const;
+
+/** What is remembered of an id: the id, or its digest when it is long. The digest of a digest is itself. */
+export const rememberedId = (id: string): string =>
+  3 * id.length > DEDUPE_LIMITS.idBytes && Buffer.byteLength(id) > DEDUPE_LIMITS.idBytes
+    ? `sha256:${hash('sha256', id, 'base64url')}`
+    : id;
+
+const sizes = new WeakMap<DedupeCache, number>();
+
+const bytesOf = (cache: DedupeCache): number => {
+  let bytes = sizes.get(cache);
+  if (bytes === undefined) {
+    bytes = Buffer.byteLength(JSON.stringify(cache));
+    sizes.set(cache, bytes);
+  }
+  return bytes;
+};
+
+/** Channels to forget, those learned longest ago first, so that what is left keeps the limits. */
+export const channelsToForget = (caches: Readonly<Record<string, DedupeCache>>): readonly string[] => {
+  const entries = Object.entries(caches);
+  const size = ([channel, cache]: readonly [string, DedupeCache]): number =>
+    Buffer.byteLength(channel) + bytesOf(cache);
+  let bytes = entries.reduce((sum, entry) => sum + size(entry), 0);
+  let channels = entries.length;
+  const forgotten: string[] = [];
+  for (const entry of entries) {
+    if (channels <= DEDUPE_LIMITS.channels && bytes <= DEDUPE_LIMITS.bytes) break;
+    forgotten.push(entry[0]);
+    channels--;
+    bytes -= size(entry);
+  }
+  return forgotten;
+};

@@ -1,0 +1,104 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { HostDeathNotes } from './host-deaths.js';
+
+describe('notes of runs in flight', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'sluice-test-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const warnings: unknown[] = [];
+  /** Starts anew, as after a kill: nothing was closed. */
+  const start = () => HostDeathNotes.open(folder, (error) => void warnings.push(error));
+  const dieDuring = (id: string, times: number): void => {
+    for (let i = 0; i < times; i++) start().begin([id]);
+  };
+
+  it('suspect nothing after one death of the host, nor of what ended in order', () => {
+    const first = start();
+    first.begin(['a', 'b']);
+    first.end('a');
+    expect(start().isSuspect('b')).toBe(false);
+    const third = start();
+    third.begin(['b']);
+    third.close();
+    expect(start().isSuspect('b')).toBe(false);
+    expect(warnings).toEqual([]);
+  });
+
+  it('suspect a run that was in flight at two deaths, until it ends', () => {
+    dieDuring('a', 2);
+    const notes = start();
+    expect([notes.isSuspect('a'), notes.isSuspect('b'), notes.deathsOf('a')]).toEqual([true, false, 2]);
+    notes.end('a');
+    expect(notes.isSuspect('a')).toBe(false);
+  });
+
+  it('give up a run that ended the host three times while it ran alone, and no other', async () => {
+    dieDuring('killer', 2);
+    for (let n = 0; n < 3; n++) {
+      const notes = start();
+      expect(await notes.alone('killer')).toBe('run');
+      notes.end('other');
+    }
+    const last = start();
+    expect(last.deathsOf('killer')).toBe(5);
+    expect(await last.alone('killer')).toBe('give up');
+    last.end('killer');
+    expect(last.blocked()).toBeUndefined();
+  });
+
+  it('count no death alone against a suspect that has come to its end', async () => {
+    dieDuring('a', 2);
+    for (let n = 0; n < 4; n++) {
+      const notes = start();
+      expect(await notes.alone('a')).toBe('run');
+      notes.end('a');
+    }
+    const notes = start();
+    expect(await notes.alone('a')).toBe('run');
+  });
+
+  it('let a suspect wait for what runs, what comes after it wait for the suspect, and suspects take turns', async () => {
+    dieDuring('a', 2);
+    dieDuring('b', 2);
+    const notes = start();
+    const order: string[] = [];
+    notes.begin(['x']);
+    const alone = async (id: string): Promise<void> => {
+      await notes.alone(id);
+      order.push(id);
+    };
+    const waits = [alone('a'), alone('b')];
+    const blocked = notes.blocked()?.then(() => order.push('others'));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(order).toEqual([]);
+    notes.end('x');
+    expect(notes.blocked()).toBeDefined();
+    await waits[0];
+    expect(order).toEqual(['a']);
+    notes.end('a');
+    await waits[1];
+    notes.end('b');
+    await blocked;
+    expect(order).toEqual(['a', 'b', 'others']);
+    expect(notes.blocked()).toBeUndefined();
+  });
+
+  it('stay small, and still hold what is in flight', () => {
+    const notes = start();
+    notes.begin(['long']);
+    for (let n = 0; n < 20_000; n++) {
+      notes.begin([`inv_0123456789abcdef${n}`]);
+      notes.end(`inv_0123456789abcdef${n}`);
+    }
+    const sizes = readdirSync(folder).map((name) => statSync(path.join(folder, name)).size);
+    expect(Math.max(...sizes)).toBeLessThan(140_000);
+    start().begin(['long']);
+    expect(start().isSuspect('long')).toBe(true);
+  });
+});

@@ -1,0 +1,228 @@
+/** Which runs were in flight when the server process was killed: a run that ends its host each time is given up (docs/adr/0016). */
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import path from 'node:path';
+
+/** Deaths of the host during a run after which it is run alone. */
+const SUSPECT_AFTER = 2;
+/** Deaths of the host while a run ran alone after which it is given up. */
+const GIVEN_UP_AFTER = 3;
+const MAX_KEPT = 10_000;
+const MAX_NOTE_BYTES = 128 * 1024;
+const DEATHS = 'deaths.json';
+const NOTE = /^started\.(\d+)$/;
+
+export interface HostDeaths {
+  /** Undefined: runs may be handed over. Else a suspect runs alone, or waits to; resolves when they may. */
+  blocked(): Promise<void> | undefined;
+  /** True for a run that must run alone. */
+  isSuspect(invocationId: string): boolean;
+  /** Notes runs that are about to be handed over. */
+  begin(invocationIds: readonly string[]): void;
+  /** The run is committed, or not this process's any more. Idempotent. */
+  end(invocationId: string): void;
+  /** Resolves when no other run is in flight: with what to do with the suspect. `end` ends its turn. */
+  alone(invocationId: string): Promise<'run' | 'give up'>;
+  /** How often the host was killed during this run. */
+  deathsOf(invocationId: string): number;
+}
+
+export const NO_HOST_DEATHS: HostDeaths = {
+  blocked: () => undefined,
+  isSuspect: () => false,
+  begin: () => undefined,
+  end: () => undefined,
+  alone: () => Promise.resolve('run'),
+  deathsOf: () => 0,
+};
+
+interface Count {
+  readonly deaths: number;
+  /** Of these, those while it ran alone. */
+  readonly alone: number;
+}
+
+/**
+ * Keeps its notes in a folder of this machine. A note is written before a run is handed over, without a sync: what the
+ * kernel has survives the death of the process, and only that is looked for.
+ */
+export class HostDeathNotes implements HostDeaths {
+  private readonly running = new Set<string>();
+  private readonly waitingAlone: { readonly id: string; readonly resolve: () => void }[] = [];
+  private soloist: string | undefined;
+  private open: (() => void)[] = [];
+  private noteBytes = 0;
+  private note: number;
+  private failed = false;
+  private closed = false;
+
+  private constructor(
+    private readonly folder: string,
+    private readonly counts: Map<string, Count>,
+    private readonly onWarning: (error: unknown) => void,
+  ) {
+    this.note = openSync(this.noteFile(), 'w', 0o600);
+  }
+
+  /** Reads what processes that are gone left there. */
+  static open(folder: string, onWarning: (error: unknown) => void): HostDeathNotes {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const counts = readCounts(path.join(folder, DEATHS));
+    const left = readdirSync(folder).filter((name) => isLeft(name));
+    for (const name of left) countDeath(counts, readFileSync(path.join(folder, name), 'utf8'));
+    if (left.length > 0) writeDurably(path.join(folder, DEATHS), JSON.stringify(worthKeeping(counts)));
+    for (const name of left) rmSync(path.join(folder, name), { force: true });
+    return new HostDeathNotes(folder, counts, onWarning);
+  }
+
+  blocked(): Promise<void> | undefined {
+    if (this.soloist === undefined && this.waitingAlone.length === 0) return undefined;
+    return new Promise((resolve) => this.open.push(resolve));
+  }
+
+  isSuspect(invocationId: string): boolean {
+    return (this.counts.get(invocationId)?.deaths ?? 0) >= SUSPECT_AFTER;
+  }
+
+  begin(invocationIds: readonly string[]): void {
+    for (const id of invocationIds) this.running.add(id);
+    this.write(invocationIds.map((id) => `+ ${id}\n`).join(''));
+  }
+
+  end(invocationId: string): void {
+    if (this.counts.size > 0) this.counts.delete(invocationId);
+    this.running.delete(invocationId);
+    if (this.soloist === invocationId) {
+      this.soloist = undefined;
+      this.write(`- ${invocationId}\n`);
+    }
+    if (this.running.size === 0 && this.soloist === undefined) this.next();
+  }
+
+  async alone(invocationId: string): Promise<'run' | 'give up'> {
+    if (this.running.size === 0 && this.soloist === undefined) this.soloist = invocationId;
+    else await new Promise<void>((resolve) => this.waitingAlone.push({ id: invocationId, resolve }));
+    this.running.add(invocationId);
+    if ((this.counts.get(invocationId)?.alone ?? 0) >= GIVEN_UP_AFTER) return 'give up';
+    this.write(`! ${invocationId}\n`);
+    this.sync();
+    return 'run';
+  }
+
+  deathsOf(invocationId: string): number {
+    return this.counts.get(invocationId)?.deaths ?? 0;
+  }
+
+  /** The process ends in order: what runs from now on is not noted. */
+  close(): void {
+    this.closed = true;
+    closeSync(this.note);
+    rmSync(this.noteFile(), { force: true });
+  }
+
+  private next(): void {
+    const waiting = this.waitingAlone.shift();
+    if (waiting) {
+      // At once: nothing else may begin before the suspect hears of it.
+      this.soloist = waiting.id;
+      return waiting.resolve();
+    }
+    for (const resume of this.open.splice(0)) resume();
+  }
+
+  private noteFile(): string {
+    return path.join(this.folder, `started.${process.pid}`);
+  }
+
+  private write(lines: string): void {
+    if (this.closed) return;
+    try {
+      if (this.noteBytes + lines.length > MAX_NOTE_BYTES) this.startOver();
+      this.noteBytes += writeSync(this.note, lines);
+      this.failed = false;
+    } catch (error) {
+      // Runs go on without it, as on a full disk.
+      if (!this.failed) this.onWarning(error);
+      this.failed = true;
+    }
+  }
+
+  private sync(): void {
+    if (this.closed) return;
+    try {
+      fsyncSync(this.note);
+    } catch (error) {
+      this.onWarning(error);
+    }
+  }
+
+  /** A new file with what is in flight now, in place of the old one in one step. */
+  private startOver(): void {
+    const file = `${this.noteFile()}.new`;
+    const fd = openSync(file, 'w', 0o600);
+    this.noteBytes = writeSync(fd, [...this.running].map((id) => `+ ${id}\n`).join(''));
+    renameSync(file, this.noteFile());
+    closeSync(this.note);
+    this.note = fd;
+  }
+}
+
+/** A note of a process that is no more, or that had the id which this one has now. */
+const isLeft = (name: string): boolean => {
+  const pid = Number(NOTE.exec(name)?.[1]);
+  if (!Number.isInteger(pid)) return false;
+  if (pid === process.pid) return true;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+};
+
+const countDeath = (counts: Map<string, Count>, note: string): void => {
+  const ended = new Map<string, boolean>();
+  for (const line of note.split('\n')) {
+    const id = line.slice(2);
+    if (line.startsWith('- ')) ended.delete(id);
+    else if (id !== '') ended.set(id, line.startsWith('! '));
+  }
+  for (const [id, alone] of ended) {
+    const before = counts.get(id) ?? { deaths: 0, alone: 0 };
+    counts.delete(id);
+    counts.set(id, { deaths: before.deaths + 1, alone: before.alone + (alone ? 1 : 0) });
+  }
+};
+
+/** All suspects, and the newest of the others: what ended before the death was noted too, and never comes again. */
+const worthKeeping = (counts: ReadonlyMap<string, Count>): readonly (readonly [string, Count])[] => {
+  const isSuspect = ([, { deaths }]: readonly [string, Count]): boolean => deaths >= SUSPECT_AFTER;
+  const all = [...counts];
+  return [...all.filter((each) => !isSuspect(each)).slice(-MAX_KEPT), ...all.filter(isSuspect).slice(-MAX_KEPT)];
+};
+
+const readCounts = (file: string): Map<string, Count> => {
+  try {
+    return new Map(JSON.parse(readFileSync(file, 'utf8')) as [string, Count][]);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return new Map();
+    throw error;
+  }
+};
+
+const writeDurably = (file: string, text: string): void => {
+  const fd = openSync(`${file}.new`, 'w', 0o600);
+  writeSync(fd, text);
+  fsyncSync(fd);
+  closeSync(fd);
+  renameSync(`${file}.new`, file);
+};

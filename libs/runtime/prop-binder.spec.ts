@@ -1,0 +1,33 @@
+import { describe, expect, it } from '@jest/globals';
+import { type SourceDefinition } from '../sources/published.js';
+import { propBinder } from './prop-binder.js';
+import { definition } from './testing/source-world.js';
+
+const vault = {
+  put: () => Promise.resolve(),
+  get: (ref: string) => Promise.resolve(`secret ${ref}`),
+  delete: () => Promise.resolve(),
+  // Not read by the binder.
+  entries: async function* () {},
+};
+const binder = propBinder(
+  vault,
+  (key) => `http://host/h/${key}`,
+  ({ value }) => value,
+);
+
+describe('the props of a run', () => {
+  it('are all there, also one named like what every object inherits', async () => {
+    const names = ['constructor', 'toString', 'hasOwnProperty', 'valueOf', 'url'];
+    const values = Object.fromEntries(names.map((name) => [name, { value: `of ${name}` }]));
+    const bound = await binder.bind('o_1', definition({ values }));
+    expect(Object.entries(bound)).toEqual(names.map((name) => [name, { kind: 'value', value: `of ${name}` }]));
+  });
+
+  it('leave the prototype alone', async () => {
+    const values = JSON.parse('{"__proto__":{"value":{"polluted":true}}}') as SourceDefinition['values'];
+    const bound = await binder.bind('o_1', definition({ values, dbProps: ['__proto__'] }));
+    expect(Object.getPrototypeOf(bound)).toBe(Object.prototype);
+    expect(Object.keys(bound)).toEqual(['__proto__']);
+  });
+});

@@ -1,0 +1,28 @@
+import { type ConfigurableProp } from './component-metadata.js';
+
+/** Most props of one component that cost the server something for each source, by what they are. */
+const LIMITS: readonly { readonly what: string; readonly limit: number; readonly is: (prop: Counted) => boolean }[] = [
+  { what: 'props of type $.interface.timer', limit: 20, is: ({ type }) => type === '$.interface.timer' },
+  { what: 'props of type $.interface.http', limit: 20, is: ({ type }) => type === '$.interface.http' },
+  { what: 'secret props', limit: 50, is: ({ secret }) => secret === true },
+];
+
+type Counted = Pick<ConfigurableProp, 'name' | 'type' | 'secret'>;
+
+export interface TooManyProps {
+  /** The first prop beyond the limit. */
+  readonly prop: string;
+  readonly what: string;
+  readonly limit: number;
+  readonly count: number;
+}
+
+/** Which limit the props of a component exceed; undefined when they keep all. */
+export const tooManyProps = (props: readonly Counted[]): TooManyProps | undefined => {
+  for (const { what, limit, is } of LIMITS) {
+    const counted = props.filter(is);
+    const beyond = counted[limit];
+    if (beyond) return { prop: beyond.name, what, limit, count: counted.length };
+  }
+  return undefined;
+};

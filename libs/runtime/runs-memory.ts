@@ -1,0 +1,221 @@
+/** The memory of this process that all runs in flight share, and the rule that no process waits indefinitely (docs/adr/0016). */
+
+/** Most that the holder of the pass keeps others waiting before its largest run is ended. */
+const PASS_MS = 10_000;
+
+/** What the budget asks of one process of a source. */
+export interface MemoryUser {
+  /** Stop reading what the process says. */
+  pause(): void;
+  /** Read again; more invocations may be handed over. */
+  resume(): void;
+  /** End the run that holds most, because others wait for the memory. */
+  endLargest(): void;
+}
+
+export interface RunsMemoryOptions {
+  readonly bytes: number;
+  /** Calls back after `ms`; returns what cancels it. Default: a timer that does not keep the process alive. */
+  readonly later?: (ms: number, call: () => void) => () => void;
+}
+
+const timer = (ms: number, call: () => void): (() => void) => {
+  const timeout = setTimeout(call, ms);
+  timeout.unref();
+  return () => clearTimeout(timeout);
+};
+
+/**
+ * Counts what the server holds for runs: events handed to processes, what the runs said, outcomes not yet committed.
+ *
+ * Up to half of the budget nobody waits. Beyond it, a process that holds more than its share of the other half is not
+ * read until it is below. One process, the holder of the pass, is read in any case until all that it holds is committed:
+ * so there is always one that can finish, and the wait of the others ends.
+ */
+export class RunsMemory {
+  private readonly accounts = new Set<MemoryAccount>();
+  private readonly waiting = new Set<MemoryAccount>();
+  private pass: MemoryAccount | undefined;
+  private cancel: (() => void) | undefined;
+  private total = 0;
+  private most = 0;
+
+  constructor(private readonly options: RunsMemoryOptions) {}
+
+  /** Opens the account of one process. */
+  open(user: MemoryUser): MemoryAccount {
+    const account = new MemoryAccount(user, {
+      changed: (bytes) => {
+        this.total += bytes;
+        this.most = Math.max(this.most, this.total);
+      },
+      settle: (each) => this.settle(each),
+      mayTake: (each) => this.mayTake(each),
+      freed: (each) => this.freed(each),
+    });
+    this.accounts.add(account);
+    return account;
+  }
+
+  stats(): { readonly bytes: number; readonly most: number; readonly waiting: number } {
+    return { bytes: this.total, most: this.most, waiting: this.waiting.size };
+  }
+
+  /** After a read of the account's process, or before more is handed to it. */
+  private settle(account: MemoryAccount): void {
+    if (account.closed) return this.leave(account);
+    if (!this.mustWait(account)) return;
+    if (account.mayBeCommitted(this.committing())) {
+      this.pass ??= account;
+      if (this.pass === account) return this.limitPass();
+    }
+    if (this.waiting.has(account)) return;
+    this.waiting.add(account);
+    account.user.pause();
+    this.limitPass();
+  }
+
+  /** The holder of the pass takes nothing more either: else what it holds would never be committed. */
+  private mayTake(account: MemoryAccount): boolean {
+    if (account.mayBeCommitted(this.committing()) && !this.isOver(account)) return true;
+    this.settle(account);
+    return false;
+  }
+
+  private freed(account: MemoryAccount): void {
+    if (account.closed && account.held === 0) this.accounts.delete(account);
+    const holder = this.pass;
+    if (holder && !this.isOver(holder)) {
+      this.endPass();
+      if (!this.waiting.has(holder)) holder.user.resume();
+    }
+    if (this.waiting.size > 0) this.wakeWaiting();
+  }
+
+  private wakeWaiting(): void {
+    for (const account of [...this.waiting]) {
+      if (account.closed) this.waiting.delete(account);
+      else if (!this.mustWait(account)) this.wake(account);
+      else if (!this.pass && account.mayBeCommitted(this.committing())) {
+        this.pass = account;
+        this.wake(account);
+      }
+    }
+    this.limitPass();
+  }
+
+  private leave(account: MemoryAccount): void {
+    this.waiting.delete(account);
+    if (this.pass === account) this.endPass();
+    this.freed(account);
+  }
+
+  private wake(account: MemoryAccount): void {
+    this.waiting.delete(account);
+    account.user.resume();
+  }
+
+  private endPass(): void {
+    this.pass = undefined;
+    this.cancel?.();
+    this.cancel = undefined;
+  }
+
+  /** While others wait, the pass is not held for longer than its limit by runs that do not end. */
+  private limitPass(): void {
+    if (!this.pass || this.cancel || this.waiting.size === 0) return;
+    this.cancel = (this.options.later ?? timer)(PASS_MS, () => {
+      this.cancel = undefined;
+      const holder = this.pass;
+      if (holder && this.waiting.size > 0 && holder.open > this.share()) holder.user.endLargest();
+      this.limitPass();
+    });
+  }
+
+  private mustWait(account: MemoryAccount): boolean {
+    return !account.mayBeCommitted(this.committing()) || (this.isOver(account) && this.pass !== account);
+  }
+
+  private isOver(account: MemoryAccount): boolean {
+    return this.total > this.half() && account.held > this.share();
+  }
+
+  private share(): number {
+    let holders = 0;
+    for (const { held } of this.accounts) if (held > 0) holders++;
+    return this.half() / Math.max(holders, 1);
+  }
+
+  /** Outcomes of one process beyond which it waits for their commit, whatever the others hold. */
+  private committing(): number {
+    return this.half() / 4;
+  }
+
+  private half(): number {
+    return this.options.bytes / 2;
+  }
+}
+
+interface Budget {
+  changed(bytes: number): void;
+  settle(account: MemoryAccount): void;
+  mayTake(account: MemoryAccount): boolean;
+  freed(account: MemoryAccount): void;
+}
+
+/** What one process of a source holds. */
+export class MemoryAccount {
+  /** For runs that go on. */
+  open = 0;
+  private uncommitted = 0;
+  closed = false;
+
+  constructor(
+    readonly user: MemoryUser,
+    private readonly budget: Budget,
+  ) {}
+
+  get held(): number {
+    return this.open + this.uncommitted;
+  }
+
+  mayBeCommitted(limit: number): boolean {
+    return this.uncommitted <= limit;
+  }
+
+  /** Counts more, or less, for a run that goes on. */
+  hold(bytes: number): void {
+    this.open += bytes;
+    this.budget.changed(bytes);
+  }
+
+  /** Lets the budget decide whether the process is read on. */
+  settle(): void {
+    this.budget.settle(this);
+  }
+
+  /** True when more may be handed to the process; else its user is resumed once it may. */
+  mayTake(): boolean {
+    return this.budget.mayTake(this);
+  }
+
+  /** A run has ended; returns what gives back the bytes of its outcome, once. */
+  ended(bytes: number): () => void {
+    this.open -= bytes;
+    this.uncommitted += bytes;
+    let released = false;
+    return () => {
+      if (released) return;
+      released = true;
+      this.uncommitted -= bytes;
+      this.budget.changed(-bytes);
+      this.budget.freed(this);
+    };
+  }
+
+  /** The process has ended. What its outcomes hold still counts until they are released. */
+  close(): void {
+    this.closed = true;
+    this.budget.settle(this);
+  }
+}

@@ -1,0 +1,94 @@
+import { describe, expect, it } from '@jest/globals';
+import { Standby, type Startable } from './standby.js';
+
+class FakeProcess implements Startable {
+  hasEnded = false;
+  private end: () => void = () => undefined;
+  readonly ended = new Promise<void>((resolve) => (this.end = resolve));
+
+  constructor(readonly n: number) {}
+
+  kill(): void {
+    this.hasEnded = true;
+    this.end();
+  }
+}
+
+const world = (idleMs = 60_000) => {
+  const started: FakeProcess[] = [];
+  let failure: Error | undefined;
+  const start = async (): Promise<FakeProcess> => {
+    await Promise.resolve();
+    if (failure) throw failure;
+    const process = new FakeProcess(started.length);
+    started.push(process);
+    return process;
+  };
+  const failWith = (error: Error | undefined): void => void (failure = error);
+  return { standby: new Standby(start, idleMs), started, failWith };
+};
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('Standby', () => {
+  it('starts nothing before it is asked to', async () => {
+    const { standby, started } = world();
+    await turn();
+    expect(started).toHaveLength(0);
+    expect((await standby.take()).n).toBe(0);
+    await standby.close();
+  });
+
+  it('gives the one that was started ahead, once', async () => {
+    const { standby, started } = world();
+    standby.prepare();
+    standby.prepare();
+    await turn();
+    expect(started).toHaveLength(1);
+    expect((await Promise.all([standby.take(), standby.take()])).map(({ n }) => n)).toEqual([0, 1]);
+    await standby.close();
+  });
+
+  it('gives one that is still being started', async () => {
+    const { standby, started } = world();
+    standby.prepare();
+    expect((await standby.take()).n).toBe(0);
+    expect(started).toHaveLength(1);
+    await standby.close();
+  });
+
+  it('starts another when the one ahead has ended, or could not be started', async () => {
+    const { standby, started, failWith } = world();
+    standby.prepare();
+    await turn();
+    started[0]?.kill();
+    expect((await standby.take()).n).toBe(1);
+    failWith(new Error('no memory'));
+    standby.prepare();
+    await turn();
+    failWith(undefined);
+    expect((await standby.take()).n).toBe(2);
+    failWith(new Error('no memory'));
+    await expect(standby.take()).rejects.toThrow('no memory');
+    await standby.close();
+  });
+
+  it('ends the one ahead when nobody takes it', async () => {
+    const { standby, started } = world(1);
+    standby.prepare();
+    while (!started[0]?.hasEnded) await turn();
+    expect((await standby.take()).n).toBe(1);
+    await standby.close();
+  });
+
+  it('ends all that it has started when it is closed, also one whose start is under way, and starts no more', async () => {
+    const { standby, started } = world();
+    await standby.take();
+    standby.prepare();
+    await standby.close();
+    await standby.close();
+    standby.prepare();
+    await turn();
+    expect(started.map(({ hasEnded }) => hasEnded)).toEqual([true, true]);
+    await expect(standby.take()).rejects.toThrow('after the end');
+  });
+});

@@ -1,0 +1,39 @@
+import { type ConfigurableProp } from '#libs/components/published.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { planProps, type PropPlan, type PropRequest } from '../domain/props.js';
+
+export const plan = (
+  props: readonly ConfigurableProp[],
+  given: Readonly<Record<string, unknown>> = {},
+  stored?: PropRequest['stored'],
+): PropPlan => {
+  let n = 0;
+  return planProps({
+    props,
+    given,
+    ...(stored ? { stored } : {}),
+    now: Date.UTC(2026, 0, 1),
+    newEndpointKey: () => `ekey${++n}`,
+    newSecretRef: () => `sec_${++n}`,
+  });
+};
+export const prop = (type: string, over: Partial<ConfigurableProp> = {}): ConfigurableProp => ({
+  name: 'p',
+  type,
+  ...over,
+});
+export const stored = (over: Partial<NonNullable<PropRequest['stored']>>): PropRequest['stored'] => ({
+  values: {},
+  endpoints: [],
+  timers: [],
+  ...over,
+});
+export const refusal = (act: () => unknown): DomainError => {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof DomainError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+};

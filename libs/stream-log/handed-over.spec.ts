@@ -1,0 +1,71 @@
+import { describe, expect, it } from '@jest/globals';
+import { countedLog } from './counted-log.js';
+import { HandedOver } from './handed-over.js';
+import { type LaneBatch } from './stream-log.js';
+import { drained } from './testing/drained.js';
+import { InMemoryStreamLog } from './testing/in-memory-stream-log.js';
+
+const record = (source: string, workspace: string, value = '12345', topic = 'invocations.all') => ({
+  ...{ topic, key: source, value },
+  headers: { source, workspace },
+});
+
+describe('what consumers have in hand', () => {
+  it('is counted by source and workspace until it is acknowledged, however often it is handed over', async () => {
+    const log = new InMemoryStreamLog();
+    await log.createTopic('invocations.all');
+    const inHand = new HandedOver(2);
+    const batches: LaneBatch[] = [];
+    let failing = true;
+    const consumer = await countedLog(log, inHand).consume({
+      ...{ group: 'g', topics: { prefix: 'invocations.' }, maxBatch: 10, maxUnacked: 10 },
+      async handler(batch) {
+        batches.push(batch);
+        if (!failing) return;
+        failing = false;
+        throw new Error('again');
+      },
+    });
+    await log.publish([
+      record('a', 'o_1'),
+      record('a', 'o_1'),
+      record('a', 'o_1'),
+      record('b', 'o_1'),
+      record('c', 'o_2'),
+    ]);
+    while (batches.length < 2) await new Promise((resolve) => setImmediate(resolve));
+
+    expect([...inHand.bySource()]).toEqual([
+      ['a', 3],
+      ['b', 1],
+      ['c', 1],
+    ]);
+    // No more than two of one source.
+    expect([...inHand.byWorkspace()]).toEqual([
+      ['o_1', 3],
+      ['o_2', 1],
+    ]);
+    expect([inHand.bytes, inHand.bytesOfWorkspace('o_1'), inHand.workspaceCount]).toEqual([25, 20, 2]);
+    for (const offset of [0, 1, 1, 2, 3, 4]) batches[1]?.ack(offset);
+    expect([[...inHand.bySource()], [...inHand.byWorkspace()], inHand.bytes]).toEqual([[], [], 0]);
+    await drained(consumer);
+    await consumer.close();
+  });
+
+  it('is not of a lane that was taken away', async () => {
+    const log = new InMemoryStreamLog();
+    await log.createTopic('invocations.a');
+    const inHand = new HandedOver(2);
+    const consumer = await countedLog(log, inHand).consume({
+      ...{ group: 'g', topics: { prefix: 'invocations.' }, maxBatch: 10, maxUnacked: 10 },
+      handler: () => Promise.resolve(),
+    });
+    await log.publish([record('a', 'o_1', '1', 'invocations.a')]);
+    while (inHand.recordsOf('a') === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect([...inHand.ownersIn('invocations.a')]).toEqual([{ source: 'a', workspace: 'o_1' }]);
+    await log.deleteTopic('invocations.a');
+    while (inHand.recordsOf('a') > 0) await new Promise((resolve) => setImmediate(resolve));
+    expect([inHand.bytes, inHand.workspaceCount]).toEqual([0, 0]);
+    await consumer.close();
+  });
+});

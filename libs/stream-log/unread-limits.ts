@@ -1,0 +1,122 @@
+import { DELIVERIES, INVOCATIONS, type TopicPolicy } from './topics.js';
+
+/** Bytes that may be unread. What is unread is never dropped, so more is refused or waits where it comes from. */
+export interface UnreadSettings {
+  /** Invocations of one source that are not done, and deliveries of one webhook, with those that wait for a retry. */
+  readonly laneBytes: number;
+  /** Emits of one source that are not routed. */
+  readonly emitsBytes: number;
+  /** Both, over all sources of a workspace. */
+  readonly workspaceBytes: number;
+}
+
+export interface Refusal {
+  readonly status: 429 | 503;
+  /** The public word. */
+  readonly code: 'unread_limit' | 'storage_full';
+  readonly retryAfterS: number;
+  /** Names what is full, the limit and the actual value. */
+  readonly text: string;
+}
+
+/** What the consumers of a lane have not acknowledged, in bytes. */
+export type UnreadOf = (lane: string) => number;
+
+export interface UnreadBytes {
+  readonly invocations: UnreadOf;
+  readonly emits: UnreadOf;
+  readonly deliveries: UnreadOf;
+  /** Deliveries of a webhook that wait for their next attempt, no longer in its lane. */
+  readonly waiting: (webhookId: string) => number;
+}
+
+export interface UnreadLimitsDependencies {
+  readonly topics: TopicPolicy;
+  readonly settings: UnreadSettings;
+  readonly sources: () => Iterable<readonly [id: string, source: { readonly workspaceId: string }]>;
+  readonly now: () => number;
+}
+
+const RETRY_AFTER_S = 5;
+/** How old the sums of workspaces may be. */
+const SUMS_MS = 1_000;
+const MB = 1024 * 1024;
+
+/**
+ * Says where no more may be added to what is unread: arrivals are refused (`refusal`), the router hands over nothing to
+ * a full listener (`isFull`), a source with too many emits that are not routed does not run (`isPaused`). Only where
+ * each source has topics of its own: a shared lane does not tell whose its records are.
+ */
+export class UnreadLimits {
+  private invocations: UnreadOf = () => 0;
+  private emits: UnreadOf = () => 0;
+  private deliveries: UnreadOf = () => 0;
+  private waiting: (webhookId: string) => number = () => 0;
+  private sums = new Map<string, number>();
+  private sumsAt = Number.NEGATIVE_INFINITY;
+  private readonly perSource: boolean;
+
+  constructor(private readonly deps: UnreadLimitsDependencies) {
+    this.perSource = deps.topics.ownedBy('dc_').length > 0;
+  }
+
+  /** The consumers to ask, once they run. Nothing is unread until then. */
+  count(unread: UnreadBytes): void {
+    ({ invocations: this.invocations, emits: this.emits, deliveries: this.deliveries, waiting: this.waiting } = unread);
+  }
+
+  /** Undefined when the source may take one more. */
+  refusal(sourceId: string, workspaceId: string): Refusal | undefined {
+    const { settings } = this.deps;
+    const waiting = this.unreadInvocations(sourceId);
+    if (waiting > settings.laneBytes) return refused('events that wait for this source', waiting, settings.laneBytes);
+    const emits = this.unreadEmits(sourceId);
+    if (emits > settings.emitsBytes) return refused('events that this source emitted', emits, settings.emitsBytes);
+    const workspace = this.workspace(workspaceId);
+    if (workspace <= settings.workspaceBytes) return undefined;
+    return refused('events of this workspace', workspace, settings.workspaceBytes);
+  }
+
+  /** Whether a topic of invocations or deliveries holds as much as may be unread. */
+  isFull(topic: string): boolean {
+    if (!this.perSource) return false;
+    const { laneBytes } = this.deps.settings;
+    if (topic.startsWith(INVOCATIONS)) return this.invocations(topic) > laneBytes;
+    if (!topic.startsWith(DELIVERIES)) return false;
+    // A dead endpoint's lane is empty: its deliveries are acknowledged into the schedule of retries.
+    return this.deliveries(topic) + this.waiting(topic.slice(DELIVERIES.length)) > laneBytes;
+  }
+
+  isPaused(sourceId: string): boolean {
+    return this.unreadEmits(sourceId) > this.deps.settings.emitsBytes;
+  }
+
+  private unreadInvocations(sourceId: string): number {
+    return this.perSource ? this.invocations(this.deps.topics.invocations(sourceId)) : 0;
+  }
+
+  private unreadEmits(sourceId: string): number {
+    return this.perSource ? this.emits(this.deps.topics.emits(sourceId)) : 0;
+  }
+
+  private workspace(workspaceId: string): number {
+    const now = this.deps.now();
+    if (now - this.sumsAt >= SUMS_MS || now < this.sumsAt) {
+      this.sumsAt = now;
+      this.sums = new Map();
+      for (const [id, { workspaceId: of }] of this.perSource ? this.deps.sources() : []) {
+        this.sums.set(of, (this.sums.get(of) ?? 0) + this.unreadInvocations(id) + this.unreadEmits(id));
+      }
+    }
+    return this.sums.get(workspaceId) ?? 0;
+  }
+}
+
+const refused = (what: string, bytes: number, limit: number): Refusal => ({
+  status: 429,
+  code: 'unread_limit',
+  retryAfterS: RETRY_AFTER_S,
+  text:
+    `${what} hold ${Math.ceil(bytes / MB)} MB that are not processed yet, above the limit of ${Math.floor(limit / MB)} MB: ` +
+    `send again when there is less; nothing that was accepted is lost`,
+});

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { isIPv6, type AddressInfo } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { request } from 'undici';
+import { componentCode, CUSTOM_HTTP, relayCode } from '#test/harness/component-code.js';
+import { useInstance } from '#test/harness/instance.js';
+import { eventually } from '#test/harness/wait.js';
+
+/** All that this machine answers on; link-local ones need a zone, which URLs do not carry. */
+const OWN = Object.values(networkInterfaces())
+  .flatMap((all) => all ?? [])
+  .map(({ address }) => address)
+  .filter((address) => !address.startsWith('fe80'));
+
+/** What users must not read of: how an address was classed, or one that they did not write themselves. */
+const CLASSES = /loopback|private address|link-local|reserved address|this machine/i;
+
+describe('the addresses of the machine itself', () => {
+  const instance = useInstance({ env: { SLUICE_EGRESS_ALLOW: undefined } });
+  const { api } = instance;
+  let inner: Server;
+  let hits = 0;
+  let urls: string[];
+
+  beforeAll(async () => {
+    inner = createServer((_, response) => {
+      hits++;
+      response.end('export default {}');
+    }).listen(0, '127.0.0.1');
+    await once(inner, 'listening');
+    const { port } = inner.address() as AddressInfo;
+    urls = [...OWN.map((one) => (isIPv6(one) ? `[${one}]` : one)), 'localhost'].map(
+      (host) => `http://${host}:${port}/`,
+    );
+    // The control: without the guard each leads to this machine, and says so.
+    const reached = (url: string): Promise<string> =>
+      request(url).then(
+        ({ statusCode }) => String(statusCode),
+        (error: Error & { code?: string }) => `${error.code ?? ''} ${error.message}`,
+      );
+    for (const url of urls) expect(await reached(url)).toMatch(/^200$|^ECONNREFUSED/);
+    expect(hits).toBeGreaterThan(0);
+    hits = 0;
+  });
+  afterAll(() => new Promise((resolve) => inner.close(resolve)));
+
+  const expectNothingSaid = (text: string, url: string): void => {
+    expect(text).toContain('not allowed');
+    expect(text).not.toMatch(CLASSES);
+    const others = OWN.filter((address) => !url.includes(address));
+    expect(others.filter((address) => text.includes(address))).toEqual([]);
+  };
+
+  it('answer no component, and its errors do not name them', async () => {
+    const code = componentCode({
+      props: CUSTOM_HTTP,
+      members: `async run(event) {
+        const results = [];
+        for (const url of event.body) results.push(await fetch(url).then(() => 'answered', (e) => e.message + ' ' + e.cause?.message));
+        this.http.respond({ status: 200, body: results });
+      },`,
+    });
+    const answer = await instance.post(await instance.deploy(code), urls);
+    const results = JSON.parse(answer.text) as string[];
+    expect(results).toHaveLength(urls.length);
+    results.forEach((text, index) => expectNothingSaid(text, urls[index] ?? ''));
+    expect(hits).toBe(0);
+  });
+
+  it('get no delivery, and attempts do not name them', async () => {
+    const source = await instance.deploy(relayCode());
+    const webhooks: { id: string; url: string }[] = [];
+    for (const url of urls) {
+      const made = await api.call<{ data: { id: string } }>('POST', '/v1/webhooks', { query: { url } });
+      if (made.status !== 200) expectNothingSaid(made.text, url);
+      else webhooks.push({ id: made.body.data.id, url });
+    }
+    for (const { id } of webhooks) await api.subscribe(source.id, id);
+    await instance.post(source, { any: 1 });
+    for (const { id, url } of webhooks) {
+      const [attempt] = await eventually(`an attempt of ${id}`, async () => {
+        const { data } = await api.expect<{ data: Record<string, unknown>[] }>(
+          200,
+          'GET',
+          `/v1/webhooks/${id}/deliveries`,
+        );
+        return data.length > 0 ? data : undefined;
+      });
+      expectNothingSaid(JSON.stringify(attempt), url);
+    }
+    expect(hits).toBe(0);
+  });
+
+  it('are fetched from by nobody who gives a component_url, and the answer does not name them', async () => {
+    for (const url of urls) {
+      const reply = await api.call('POST', '/v1/components', { body: { component_url: url } });
+      expect(reply.status).toBeGreaterThanOrEqual(400);
+      expect(reply.status).toBeLessThan(500);
+      expectNothingSaid(reply.text, url);
+    }
+    expect(hits).toBe(0);
+  });
+});

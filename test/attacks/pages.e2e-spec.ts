@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals';
+import { request } from 'undici';
+import { componentCode, relayCode } from '#test/harness/component-code.js';
+import { useInstance } from '#test/harness/instance.js';
+import { eventually } from '#test/harness/wait.js';
+
+const MB = 1024 * 1024;
+
+describe('a list of many events of megabytes', () => {
+  const instance = useInstance({ env: { SLUICE_PAGE_MB: '8', SLUICE_SOURCE_EVENTS_MB: '1024' } });
+  const SIZE = 2 * MB;
+  const COUNT = 60;
+  const heavy = componentCode({
+    members: `run({ body }) { this.$emit({ n: body.n, text: 'x'.repeat(${SIZE}) }); },`,
+  });
+
+  /** Of a page of whole events. Not parsed: that would hold up the neighbour's client. */
+  const bytesOf = async (path: string): Promise<number> => {
+    const headers = { authorization: `Bearer ${instance.server.apiKey}` };
+    const { statusCode, body } = await request(`${instance.server.url}${path}?limit=100&expand=event`, { headers });
+    expect(statusCode).toBe(200);
+    let bytes = 0;
+    for await (const part of body) bytes += (part as Buffer).length;
+    return bytes;
+  };
+
+  it('is short when shortened, ends early when whole, and others are served meanwhile', async () => {
+    const source = await instance.deploy(heavy);
+    for (let n = 0; n < COUNT; n++) expect((await instance.post(source, { n })).status).toBe(200);
+    await eventually(
+      'all events',
+      async () => {
+        const { page_info } = await instance.api.summaries(source.id, { limit: '1' });
+        return page_info.total_count >= COUNT ? true : undefined;
+      },
+      60_000,
+    );
+    const path = `/v1/sources/${source.id}/event_summaries`;
+
+    // Shortened: all of them, about 1 KB each.
+    const short = await instance.api.call('GET', path, { query: { limit: '100' } });
+    expect(short.status).toBe(200);
+    expect(short.text.length).toBeLessThan(COUNT * 2_000);
+
+    // Whole: many at once, and neighbours in between.
+    const neighbour = await instance.deploy(relayCode());
+    let running = true;
+    let answered = 0;
+    const attack = Promise.all(Array.from({ length: 20 }, () => bytesOf(path))).finally(() => (running = false));
+    while (running) {
+      expect((await instance.post(neighbour, { n: answered })).status).toBe(200);
+      answered++;
+    }
+    for (const bytes of await attack) {
+      expect(bytes).toBeGreaterThan(SIZE);
+      expect(bytes).toBeLessThan(8 * MB + 10_000);
+      // Control: a page of all would be this large.
+      expect(bytes).toBeLessThan((COUNT * SIZE) / 5);
+    }
+    // One request after another: the pages were made in turns of the event loop, not in one.
+    expect(answered).toBeGreaterThanOrEqual(5);
+
+    // The cursors reach every one, each once.
+    const seen: unknown[] = [];
+    for (let after: string | null = ''; after !== null;) {
+      const query: Record<string, string> = { limit: '100', expand: 'event', ...(after === '' ? {} : { after }) };
+      const { data, page_info } = await instance.api.summaries(source.id, query);
+      expect(data).toHaveLength(page_info.count);
+      for (const { event } of data) seen.push((event as { n: number }).n);
+      after = page_info.end_cursor;
+    }
+    expect(seen).toHaveLength(COUNT);
+    expect(new Set(seen).size).toBe(COUNT);
+  }, 120_000);
+});

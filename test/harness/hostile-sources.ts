@@ -1,0 +1,79 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type ApiClient, endpointOf, type Source } from './api-client.js';
+import { componentCode, relayCode } from './component-code.js';
+import { send } from './http.js';
+import { type TestServer } from './server.js';
+
+/** Sources that pile up work, by what they do. */
+export interface HostileSources {
+  /** Each event makes ten of it, which come back to it, up to the limit of hops. */
+  readonly loop: Source;
+  /** Each event makes 5,000, to a listener that sleeps. */
+  readonly burst: Source;
+  /** An endpoint whose runs take their time. */
+  readonly slow: Source;
+  /** Its webhook's receiver never answers. */
+  readonly hung: Source;
+}
+
+export const SLEEP_MS = 200;
+const BURST = 5_000;
+const AT_ONCE = 8;
+
+const emitting = (count: number): string =>
+  componentCode({ members: `run() { for (let i = 0; i < ${count}; i++) this.$emit({ i }); },` });
+
+const sleeping = (ms: number): string =>
+  componentCode({ members: `async run() { await new Promise((resolve) => setTimeout(resolve, ${ms})); },` });
+
+/** @param hangingUrl of a receiver that never answers. */
+export const deployHostile = async (api: ApiClient, hangingUrl: string): Promise<HostileSources> => {
+  const deploy = (code: string): Promise<Source> => api.createSource({ component_code: code });
+  const loop = await deploy(emitting(10));
+  await api.subscribe(loop.id, loop.id);
+  const burst = await deploy(emitting(BURST));
+  await api.subscribe(burst.id, (await deploy(sleeping(SLEEP_MS))).id);
+  const slow = await deploy(sleeping(2_000));
+  const hung = await deploy(relayCode());
+  await api.subscribe(hung.id, (await api.createWebhook(hangingUrl)).id);
+  return { loop, burst, slow, hung };
+};
+
+export interface Answers {
+  readonly statuses: Record<number, number>;
+  /** Of the answers that were refusals. */
+  readonly refusals: Set<string>;
+}
+
+/**
+ * Posts to each of them, eight at a time and without end, until `stop`; with `perSecond`, so many to each, so that what
+ * is measured is what the sources do and not the load of posting.
+ */
+export const attack = (
+  server: TestServer,
+  hostile: HostileSources,
+  perSecond?: number,
+): { readonly answers: Record<keyof HostileSources, Answers>; stop(): Promise<void> } => {
+  const none = (): Answers => ({ statuses: {}, refusals: new Set() });
+  const answers = { loop: none(), burst: none(), slow: none(), hung: none() };
+  let going = true;
+  const keepPosting = async (name: keyof HostileSources): Promise<void> => {
+    const { statuses, refusals } = answers[name];
+    const url = endpointOf(server, hostile[name]);
+    while (going) {
+      const { status, text } = await send(url, { body: { hostile: name } });
+      statuses[status] = (statuses[status] ?? 0) + 1;
+      if (status !== 200) refusals.add(text);
+      if (perSecond !== undefined) await pause((AT_ONCE * 1_000) / perSecond);
+    }
+  };
+  const names = Object.keys(answers) as (keyof HostileSources)[];
+  const posting = names.flatMap((name) => Array.from({ length: AT_ONCE }, () => keepPosting(name)));
+  return {
+    answers,
+    async stop() {
+      going = false;
+      await Promise.all(posting);
+    },
+  };
+};
