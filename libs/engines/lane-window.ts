@@ -1,4 +1,3 @@
-import { recordBytes } from '#libs/stream-log/record-bytes.js';
 import { type ConsumeOptions, type LaneBatch, type StoredRecord } from '#libs/stream-log/stream-log.js';
 
 const FIRST_PAUSE_MS = 100;
@@ -81,11 +80,10 @@ export class LaneWindow {
 
   /** Hands over the lane's next records, no more than there is room for. */
   take(records: readonly StoredRecord[]): void {
-    for (const record of records) {
-      const bytes = recordBytes(record);
-      this.window.push(record.offset);
-      this.unacked.set(record.offset, bytes);
-      this.unackedBytes += bytes;
+    for (const { offset, size } of records) {
+      this.window.push(offset);
+      this.unacked.set(offset, size);
+      this.unackedBytes += size;
     }
     this.hand(records);
   }

@@ -31,6 +31,7 @@ export class TrustedProxies {
 
   /** The first address from the right of `x-forwarded-for` that is no trusted proxy, and what its proxy says of it. */
   clientOf(req: IncomingMessage): Client {
+    if (this.ranges.length === 0) return { address: peerOf(req), scheme: 'http', host: req.headers.host ?? '' };
     const hops = this.hopsOf(req);
     const peer = parse(peerOf(req));
     const proxies = Math.max(hops.length - 1, peer !== undefined && this.trusts(peer) ? 1 : 0);
@@ -60,7 +61,6 @@ export class TrustedProxies {
   /** The peer, then what each trusted proxy says it was asked by. The last one is the client. */
   private hopsOf(req: IncomingMessage): readonly string[] {
     const hops = [peerOf(req)];
-    if (this.ranges.length === 0) return hops;
     const forwarded = listOf(req, 'x-forwarded-for');
     let address = parse(hops[0] ?? '');
     while (address !== undefined && this.trusts(address)) {

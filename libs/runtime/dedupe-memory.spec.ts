@@ -63,7 +63,7 @@ describe('what dedupe remembers', () => {
         if (cache === null) stored.delete(channel);
         else stored.set(channel, cache);
       }
-      warned += settled.records.filter(({ value }) => value.includes('were forgotten')).length;
+      warned += [...settled.records].filter(({ value }) => value.includes('were forgotten')).length;
     }
     expect(Object.keys(caches)).toHaveLength(DEDUPE_LIMITS.channels);
     expect(new Set(stored.keys())).toEqual(new Set(Object.keys(caches)));

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { hash } from 'node:crypto';
 import { emitIds, EventIds } from './emit-ids.js';
 
 describe('emit ids', () => {
@@ -11,6 +12,24 @@ describe('emit ids', () => {
     expect(new Set(all).size).toBe(1000);
     expect(again(7)).toBe(all[7]);
     expect(emitIds('inv_2', at)(7)).not.toBe(all[7]);
+  });
+
+  it('are the KSUID text of the second, the digest of the execution, and the index', () => {
+    const at = Date.UTC(2026, 0, 1);
+    for (let n = 0; n < 2_000; n++) {
+      const index = n % 7 === 0 ? 0xffff_ffff - n : n;
+      const digest = hash('sha256', `inv_${n}`, 'buffer');
+      const bytes = Buffer.alloc(20);
+      bytes.writeUInt32BE(at / 1000 - 1_400_000_000, 0);
+      digest.copy(bytes, 4, 0, 16);
+      bytes.writeUInt32BE((digest.readUInt32BE(12) ^ index) >>> 0, 16);
+      let rest = BigInt(`0x${bytes.toString('hex')}`);
+      let text = '';
+      for (let digit = 0; digit < 27; digit++, rest /= 62n) {
+        text = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'.charAt(Number(rest % 62n)) + text;
+      }
+      expect(emitIds(`inv_${n}`, at)(index)).toBe(text);
+    }
   });
 
   it('sort by the second of the execution', () => {

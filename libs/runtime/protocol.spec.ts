@@ -25,6 +25,22 @@ describe('records', () => {
     expect(parser.pending()).toBe(0);
   });
 
+  it.each([1, 13, 4_096, 1_000_000])('are handled a few at a time on request, in pieces of %i bytes', (size) => {
+    const all = Buffer.concat([...records, ...records]);
+    const batches: unknown[][] = [];
+    const parser = new RecordParser(10_000, (record) => batches.at(-1)?.push(copy(record)));
+    for (let at = 0; at < all.length; at += size) {
+      let rest: Buffer = all.subarray(at, at + size);
+      do {
+        batches.push([]);
+        rest = parser.push(rest, 2);
+      } while (rest.length > 0);
+    }
+    expect(batches.flat()).toEqual([...expected, ...expected]);
+    expect(Math.max(...batches.map(({ length }) => length))).toBe(size < 4_096 ? 1 : 2);
+    expect(parser.pending()).toBe(0);
+  });
+
   it('are refused above the size limit before their content has come', () => {
     const parser = new RecordParser(1_000, () => undefined);
     const head = Buffer.alloc(HEADER_BYTES);

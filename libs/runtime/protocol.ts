@@ -164,6 +164,8 @@ export const encodeRecord = (index: number, message: unknown, texts: readonly (s
   return out;
 };
 
+const NOTHING = Buffer.alloc(0);
+
 /**
  * Cuts a byte stream into records, in any fragmentation, copying each byte at most twice.
  * The buffers handed out are views: use them before the call returns. Throws ProtocolBreach on an oversized record.
@@ -178,21 +180,24 @@ export class RecordParser {
     private readonly onRecord: (record: RawRecord) => void,
   ) {}
 
-  push(chunk: Buffer): void {
+  /** Handles so many records at most, and returns what it has not looked at: push that next. */
+  push(chunk: Buffer, most = Infinity): Buffer {
     if (this.have > 0) {
       this.parts.push(chunk);
       this.have += chunk.length;
-      if (this.have < this.need) return;
+      if (this.have < this.need) return NOTHING;
       chunk = this.parts.length === 1 ? chunk : Buffer.concat(this.parts, this.have);
     }
     this.parts = [];
     this.have = 0;
-    const rest = this.cut(chunk);
-    if (rest < chunk.length) {
-      const tail = chunk.subarray(rest);
+    const { at, isFull } = this.cut(chunk, most);
+    const tail = chunk.subarray(at);
+    if (isFull) return tail;
+    if (tail.length > 0) {
       this.parts.push(tail);
       this.have = tail.length;
     }
+    return NOTHING;
   }
 
   /** Bytes of an unfinished record. */
@@ -200,10 +205,11 @@ export class RecordParser {
     return this.have;
   }
 
-  private cut(buffer: Buffer): number {
+  private cut(buffer: Buffer, most: number): { readonly at: number; readonly isFull: boolean } {
     let at = 0;
     this.need = HEADER_BYTES;
-    while (buffer.length - at >= HEADER_BYTES) {
+    for (let count = 0; buffer.length - at >= HEADER_BYTES; count++) {
+      if (count >= most) return { at, isFull: true };
       const jsonBytes = buffer.readUInt32LE(at + 4);
       const rawBytes = buffer.readUInt32LE(at + 8);
       const total = recordBytes(jsonBytes, rawBytes);
@@ -211,7 +217,7 @@ export class RecordParser {
         throw new ProtocolBreach(`a record of ${total} bytes exceeds the limit of ${this.maxBytes} bytes`);
       if (buffer.length - at < total) {
         this.need = total;
-        return at;
+        break;
       }
       const rawAt = at + HEADER_BYTES + jsonBytes;
       this.onRecord({
@@ -221,6 +227,6 @@ export class RecordParser {
       });
       at += total;
     }
-    return at;
+    return { at, isFull: false };
   }
 }

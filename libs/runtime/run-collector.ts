@@ -1,3 +1,4 @@
+import { dictionary } from '../kernel/dictionary.js';
 import { textOf } from './child-message.js';
 import { isPlainJson } from './json-text.js';
 import { ProtocolBreach, RUN_LIMITS, type ChildMessage, type ErrorText } from './protocol.js';
@@ -36,16 +37,16 @@ export interface CollectedRun {
   readonly eventBytes: number;
   readonly resolve: (outcome: RunOutcome) => void;
   readonly reject: (reason: Error) => void;
-  readonly onImmediateResponse: ((reply: HttpReply) => void) | undefined;
+  readonly onImmediateResponse?: ((reply: HttpReply) => void) | undefined;
 }
 
 /** What one run has said so far, within its limits. */
 export class RunCollector {
   readonly emits: EmitCall[] = [];
   readonly logs: LogLine[] = [];
-  private dbChanges: Record<string, string | null> = Object.create(null) as Record<string, string | null>;
+  private dbChanges: Record<string, string | null> | undefined;
   private response: HttpReply | undefined;
-  private readonly channels = new Set<string>();
+  private channels: Set<string> | undefined;
   private payloadBytes = 0;
   private logBytes = 0;
   private dbRecords = 0;
@@ -140,7 +141,7 @@ export class RunCollector {
       ...(error === undefined ? {} : { error }),
       emits: this.emits,
       logs: this.logs,
-      dbChanges: this.dbChanges,
+      dbChanges: this.dbChanges ?? {},
       ...(this.response === undefined ? {} : { response: this.response }),
       startedAt: this.startedAt,
       endedAt,
@@ -163,7 +164,9 @@ export class RunCollector {
   }
 
   private countChannel(channel: string): void {
-    if (channel === '' || this.channels.has(channel)) return;
+    if (channel === '') return;
+    this.channels ??= new Set();
+    if (this.channels.has(channel)) return;
     if (this.channels.size >= RUN_LIMITS.channels)
       throw new ProtocolBreach(`emits on more than ${RUN_LIMITS.channels} channels in one run`);
     this.channels.add(channel);
@@ -189,6 +192,7 @@ export class RunCollector {
     const text = textOf(raw);
     if (!deleted && !isPlainJson(text))
       throw new ProtocolBreach('a db value that is no JSON, or nests deeper than 256');
+    this.dbChanges ??= dictionary();
     const before = this.dbChanges[key];
     this.dbBytes += raw.length + (before === undefined ? Buffer.byteLength(key) : -Buffer.byteLength(before ?? ''));
     if (this.dbBytes > MAX_DB_BYTES)

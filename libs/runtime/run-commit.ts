@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { type InvocationHeaders, type InvocationKind } from '../stream-log/envelopes.js';
 import { type LogRecord, type StoredRecord } from '../stream-log/stream-log.js';
 import { dictionary } from '../kernel/dictionary.js';
@@ -56,11 +57,17 @@ export interface BuiltCommit {
   readonly refused: boolean;
 }
 
-/** Everything that these executions leave, as one commit, and the state after it. */
-export const buildCommit = (
+/** Records put together in one turn of the event loop. */
+const RECORDS_A_TURN = 256;
+
+/**
+ * Everything that these executions leave, as one commit, and the state after it. A run with many emits takes several
+ * turns of the event loop. One at a time for each source.
+ */
+export const buildCommit = async (
   batch: readonly Finished[],
   { sourceId, topic, strategy, state, tracker, eventIds, metrics }: CommitContext,
-): BuiltCommit => {
+): Promise<BuiltCommit> => {
   let caches = state.dedupe;
   const changed = dictionary<DedupeCache | null>();
   const dbChanges = dictionary<string | null>();
@@ -79,7 +86,9 @@ export const buildCommit = (
     caches = settled.caches;
     Object.assign(changed, settled.dedupe);
     Object.assign(dbChanges, outcome.dbChanges);
-    records.push(...settled.records);
+    for (const record of settled.records) {
+      if (records.push(record) % RECORDS_A_TURN === 0) await turn();
+    }
     metrics.emits(settled.emitted);
     metrics.duplicates(settled.duplicates);
   }

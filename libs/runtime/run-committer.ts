@@ -84,7 +84,7 @@ export class RunCommitter {
     await new Promise<void>((resolve) => setImmediate(resolve));
     while (this.finished.length > 0) {
       const batch = this.nextBatch();
-      const { commit, next, refused } = buildCommit(batch, {
+      const { commit, next, refused } = await buildCommit(batch, {
         ...{ sourceId, tracker, state: this.state, eventIds: this.eventIds, metrics: deps.metrics },
         topic: deps.topics.emits(sourceId),
         strategy: strategy(),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { EventIds } from './emit-ids.js';
 import { type EmitCall, type RunOutcome } from './sandbox.js';
-import { type Execution, settleRun, type SettleContext } from './settle-run.js';
+import { type Execution, settleRun as settleLazily, type SettleContext } from './settle-run.js';
 
 const execution: Execution = {
   id: 'inv_1',
@@ -33,6 +33,10 @@ const context = (over: Partial<SettleContext> = {}): SettleContext => ({
   eventIds: new EventIds(''),
   ...over,
 });
+const settleRun = (...args: Parameters<typeof settleLazily>) => {
+  const settled = settleLazily(...args);
+  return { ...settled, records: [...settled.records] };
+};
 
 describe('settling a run', () => {
   it('orders emits by ts, those without one counting as now, and gives rising event ids', () => {

@@ -23,8 +23,8 @@ export interface Execution {
 }
 
 export interface SettledRun {
-  /** For the emitter's topic, in order. */
-  readonly records: readonly LogRecord[];
+  /** For the emitter's topic, in order. Each is made when it is read, so that many can be made over several turns. Read once. */
+  readonly records: Iterable<LogRecord>;
   /** Channels whose dedupe cache changed; null for one that is forgotten. */
   readonly dedupe: Readonly<Record<string, DedupeCache | null>>;
   /** All dedupe caches after the run. */
@@ -45,28 +45,9 @@ export interface SettleContext {
  * per channel, then its log lines, then its error. Pure but for the event ids, which only ever move on.
  */
 export const settleRun = (execution: Execution, outcome: RunOutcome, context: SettleContext): SettledRun => {
-  const nextEmitId = emitIds(execution.id, outcome.startedAt);
-  const records: LogRecord[] = [];
-  let index = 0;
-  const add = (channel: string, value: string, optional: Record<string, string> = {}): void => {
-    const headers: EmitHeaders = {
-      kind: 'emit',
-      id: context.eventIds.next(outcome.endedAt),
-      emitter: execution.sourceId,
-      workspace: execution.workspaceId,
-      channel,
-      emit: nextEmitId(index++),
-      hops: String(execution.hops),
-      ...optional,
-    };
-    records.push({ topic: context.topic, key: execution.sourceId, headers, value });
-  };
-
   // 1. Emits, oldest first; those without `ts` count as now and keep their order.
   const sorted = execution.emits ? inOrderOfTs(outcome.emits, outcome.endedAt) : [];
   const { passed, changed, caches, duplicates, warnings } = dedupeByChannel(sorted, context);
-  for (const emit of passed) add(emit.channel, emit.payload, optionalHeaders(emit));
-  const emitted = records.length;
 
   // 2. What it said, and what the platform has to say about it.
   const notes = [...warnings, ...(duplicates > 0 ? [`${duplicates} duplicate event(s) dropped`] : [])];
@@ -74,17 +55,44 @@ export const settleRun = (execution: Execution, outcome: RunOutcome, context: Se
     notes.length === 0
       ? outcome.logs
       : [...outcome.logs, ...notes.map((msg) => ({ k: 'dedupe', ts: outcome.endedAt, msg }))];
-  if (execution.hook) add(LOGS_CHANNEL, JSON.stringify({ k: 'hook', ts: outcome.startedAt, h: execution.hook }));
-  for (const line of lines) add(LOGS_CHANNEL, JSON.stringify(line));
 
   // 3. Its failure: an observation among the logs, and the full story on $errors.
-  if (outcome.error) {
-    const { name, message, stack } = outcome.error;
-    add(LOGS_CHANNEL, JSON.stringify({ k: 'error', ts: outcome.endedAt, err: { name, message, stack } }));
-    add(ERRORS_CHANNEL, errorEvent(execution, outcome.error, outcome.endedAt));
-  }
-  return { records, dedupe: changed, caches, emitted, duplicates };
+  const records = recordsOf(execution, outcome, passed, lines, context);
+  return { records, dedupe: changed, caches, emitted: passed.length, duplicates };
 };
+
+function* recordsOf(
+  execution: Execution,
+  outcome: RunOutcome,
+  emits: readonly EmitCall[],
+  lines: readonly LogLine[],
+  { topic, eventIds }: SettleContext,
+): Iterable<LogRecord> {
+  const { error, startedAt, endedAt } = outcome;
+  const nextEmitId = emitIds(execution.id, startedAt);
+  const hops = String(execution.hops);
+  let index = 0;
+  const record = (channel: string, value: string, optional?: Record<string, string>): LogRecord => {
+    const headers: EmitHeaders = {
+      kind: 'emit',
+      id: eventIds.next(endedAt),
+      emitter: execution.sourceId,
+      workspace: execution.workspaceId,
+      channel,
+      emit: nextEmitId(index++),
+      hops,
+      ...optional,
+    };
+    return { topic, key: execution.sourceId, headers, value };
+  };
+  for (const emit of emits) yield record(emit.channel, emit.payload, optionalHeaders(emit));
+  if (execution.hook) yield record(LOGS_CHANNEL, JSON.stringify({ k: 'hook', ts: startedAt, h: execution.hook }));
+  for (const line of lines) yield record(LOGS_CHANNEL, JSON.stringify(line));
+  if (!error) return;
+  const { name, message, stack } = error;
+  yield record(LOGS_CHANNEL, JSON.stringify({ k: 'error', ts: endedAt, err: { name, message, stack } }));
+  yield record(ERRORS_CHANNEL, errorEvent(execution, error, endedAt));
+}
 
 const inOrderOfTs = (emits: readonly EmitCall[], now: number): readonly EmitCall[] =>
   emits.some((emit) => emit.ts !== undefined) ? [...emits].sort((a, b) => (a.ts ?? now) - (b.ts ?? now)) : emits;
@@ -135,12 +143,14 @@ const dedupeByChannel = (emits: readonly EmitCall[], { strategy, caches }: Settl
   return { passed: emits.filter((emit) => kept.has(emit)), changed, caches: after, duplicates, warnings };
 };
 
-const optionalHeaders = (emit: EmitCall): Record<string, string> => ({
+const optionalHeaders = ({ id, summary, ts }: EmitCall): Record<string, string> => {
+  const headers: Record<string, string> = {};
   // JSON keeps the type of the id: a number stays a number in `metadata.id`.
-  ...(emit.id === undefined ? {} : { dedupe: JSON.stringify(emit.id) }),
-  ...(emit.summary === undefined ? {} : { summary: emit.summary }),
-  ...(emit.ts === undefined ? {} : { ts: String(emit.ts) }),
-});
+  if (id !== undefined) headers['dedupe'] = JSON.stringify(id);
+  if (summary !== undefined) headers['summary'] = summary;
+  if (ts !== undefined) headers['ts'] = String(ts);
+  return headers;
+};
 
 /** Shape of a source error: decisions.md 1.8. The original event is spliced in as the text that it is. */
 const errorEvent = (execution: Execution, error: UserError, at: number): string => {

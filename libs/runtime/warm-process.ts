@@ -172,7 +172,6 @@ export class ProcessSandbox implements Sandbox {
           eventBytes: 0,
           resolve,
           reject,
-          onImmediateResponse: undefined,
         }),
       );
       this.child.send(encodeRecord(this.nextRecord++, { t: 'hook', n, hook }));
@@ -219,9 +218,14 @@ export class ProcessSandbox implements Sandbox {
       this.sent.set(
         n,
         new RunCollector({
-          ...{ n, resolve, reject, sentAt: now, beside: false, eventBytes: length },
+          n,
           invocationId: request.invocationId,
           timeoutMs: request.timeoutMs,
+          sentAt: now,
+          beside: false,
+          eventBytes: length,
+          resolve,
+          reject,
           onImmediateResponse: request.onImmediateResponse,
         }),
       );

@@ -102,11 +102,11 @@ export class HandedOver {
   }
 
   private open(record: StoredRecord): void {
-    const { lane, offset, value } = record;
+    const { lane, offset, size } = record;
     let opened = this.lanes.get(lane);
     if (!opened) this.lanes.set(lane, (opened = new Map<number, Open>()));
     if (opened.has(offset)) return;
-    const one = { owner: ownerOf(record), bytes: value.length };
+    const one = { owner: ownerOf(record), bytes: size };
     opened.set(offset, one);
     this.count(one, 1);
   }

@@ -19,6 +19,8 @@ export interface StoredRecord extends LogRecord {
   readonly offset: number;
   /** Epoch milliseconds of the append. */
   readonly timestamp: number;
+  /** Bytes of key, headers and value as the log counts them. */
+  readonly size: number;
 }
 
 export interface Retention {

@@ -62,7 +62,7 @@ const world = async (...topics: string[]) => {
 
 describe('foldRecords', () => {
   const stored = (values: readonly LogRecord[]): StoredRecord[] =>
-    values.map((value, offset) => ({ ...value, lane: value.topic, offset, timestamp: 0 }));
+    values.map((value, offset) => ({ ...value, lane: value.topic, offset, timestamp: 0, size: 1 }));
 
   it('writes of a long run only what is kept', () => {
     const run = stored(put('a', ...Array.from({ length: 500 }, (_, i) => String(i).padStart(3, '0'))));
@@ -143,7 +143,7 @@ describe('bounds of wider groups', () => {
     const bytesOf = (docs: readonly Sized[]): number => docs.reduce((sum, { size }) => sum + size, 0);
     for (let n = 0; n < 600; n += 10) {
       const records = Array.from({ length: 10 }, (_, i) => ({
-        ...{ topic: 'wide.a', lane: 'wide.a', key: 'a', headers: {}, timestamp: 0 },
+        ...{ topic: 'wide.a', lane: 'wide.a', key: 'a', headers: {}, timestamp: 0, size: 1 },
         ...{ offset: n + i, value: 'x'.repeat(sizeOfRecord(n + i)) },
       }));
       const writes = foldRecords(projection, records, sizes);

@@ -4,6 +4,7 @@ import { type Database } from './sqlite-driver.js';
 
 export interface RecordRow {
   readonly id: number;
+  readonly size: number;
   readonly at: number;
   readonly key: string;
   readonly headers: string;
@@ -23,6 +24,7 @@ export const storedRecord = (topic: string, row: RecordRow): StoredRecord => ({
   value: row.value,
   offset: row.id,
   timestamp: row.at,
+  size: row.size,
 });
 
 /** Up to `limit` records with offset in (after, upTo], cut by size; `complete` when there are no more of them. */
@@ -34,7 +36,9 @@ export const readRecords = (
   const records: StoredRecord[] = [];
   let bytes = 0;
   const rows = reader
-    .sql('SELECT id, at, key, headers, value FROM records WHERE topic = ? AND id > ? AND id <= ? ORDER BY id LIMIT ?')
+    .sql(
+      'SELECT id, size, at, key, headers, value FROM records WHERE topic = ? AND id > ? AND id <= ? ORDER BY id LIMIT ?',
+    )
     .iterate<RecordRow>(topic.id, range.after, range.upTo, range.limit);
   for (const row of rows) {
     records.push(storedRecord(topic.name, row));

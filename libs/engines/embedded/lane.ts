@@ -35,8 +35,7 @@ export class Lane {
       ready: () => host.wake(this),
       acknowledged: (bytes) => {
         this.backlog--;
-        // What is counted from the file and what is counted here differ by a few bytes a record.
-        this.bytes = this.backlog > 0 ? this.bytes - bytes : 0;
+        this.bytes -= bytes;
         host.acknowledged(this);
       },
       committed: (offset) => host.committed(this, offset),

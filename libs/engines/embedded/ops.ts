@@ -7,7 +7,7 @@ import { type FileName } from './schema.js';
  * what crosses threads cheapest (0.4 µs a record against 0.7 for objects).
  */
 
-/** `[topic id, key, headers, value, …]`, four items a record. */
+/** `[topic id, size, key, headers, value, …]`, five items a record. */
 export type RecordRows = (number | string)[];
 
 /** Offset of the first record, the others follow without a gap; or one by one when a topic is gone. */

@@ -33,15 +33,15 @@ export const recordOperations = (db: Database): FileOperations & RecordAppender 
     const first = lastId + 1;
     const offsets: (number | null)[] = [];
     let dropped = false;
-    for (let i = 0; i < rows.length; i += 4) {
+    for (let i = 0; i < rows.length; i += 5) {
       const topic = rows[i] as number;
       if (!live.has(topic)) {
         dropped = true;
         offsets.push(null);
         continue;
       }
-      const [key, headers, value] = rows.slice(i + 1, i + 4) as [string, string, string];
-      insert.run(++lastId, topic, sizeOf(key, headers, value), at, key, headers, value);
+      const [size, key, headers, value] = rows.slice(i + 1, i + 5) as [number, string, string, string];
+      insert.run(++lastId, topic, size, at, key, headers, value);
       offsets.push(lastId);
     }
     return dropped ? offsets : first;
@@ -91,10 +91,6 @@ const drop = (db: Database, ranges: readonly number[]): null => {
   for (let i = 0; i < ranges.length; i += 2) remove.run(ranges[i] ?? -1, ranges[i + 1] ?? -1);
   return null;
 };
-
-/** UTF-8 bytes, as the file has them. */
-export const sizeOf = (key: string, headers: string, value: string): number =>
-  Buffer.byteLength(key) + Buffer.byteLength(headers) + Buffer.byteLength(value);
 
 interface TopicChanges {
   created(id: number): void;

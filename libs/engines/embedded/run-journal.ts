@@ -47,9 +47,9 @@ export class EmbeddedRunJournal implements RunJournal {
     return new Set(rows.map(({ invocation }) => invocation));
   }
 
-  commit(commit: RunCommit): Promise<void> {
+  async commit(commit: RunCommit): Promise<void> {
     const { sourceId, expectedVersion, progress, lastEventId, inbox, records } = commit;
-    const prepared = this.log.prepare(records);
+    const prepared = await this.log.prepareAll(records);
     let bytes = 300 + prepared.bytes;
     const dedupe: (string | null)[] = [];
     for (const [channel, cache] of Object.entries(commit.dedupe)) {

@@ -16,21 +16,22 @@ import { type Lane } from './lane.js';
 import { LaneSharing } from './lane-sharing.js';
 import { loadLog } from './load-log.js';
 import { type Offsets, type RecordRows } from './ops.js';
-import { sizeOf } from './record-operations.js';
 import { RetentionSweeper } from './retention.js';
 import { type Database } from './sqlite-driver.js';
 import { TailCache } from './tail-cache.js';
 import { Topic } from './topic.js';
-import { LANES_PER_TURN, nextTurn, ROWS_PER_TURN } from './turns.js';
+import { LANES_PER_TURN, nextTurn, RECORDS_PER_TURN, ROWS_PER_TURN } from './turns.js';
 import { type Writer } from './writer.js';
 
 const TAIL_BYTES = 32 << 20;
+/** What a record takes on its way to the writer beside its texts, about. */
+const RECORD_OVERHEAD = 150;
 
-/** Records on their way to the writer; `topics` and `rows` hold only those whose topic exists. */
+/** Records on their way to the writer: only those whose topic exists. */
 export interface Prepared {
   readonly rows: RecordRows;
-  readonly records: readonly PreparedRecord[];
-  readonly bytes: number;
+  readonly records: PreparedRecord[];
+  bytes: number;
 }
 
 interface PreparedRecord {
@@ -38,7 +39,6 @@ interface PreparedRecord {
   readonly topic: Topic;
   /** Place in the caller's list. */
   readonly index: number;
-  /** As the file has it (record-operations.ts). */
   readonly size: number;
 }
 
@@ -131,7 +131,8 @@ export class EmbeddedStreamLog implements StreamLog {
   }
 
   publish(records: readonly LogRecord[]): Promise<readonly (number | null)[]> {
-    const prepared = this.prepare(records);
+    const prepared = noRecords();
+    records.forEach((record, index) => this.prepare(record, index, prepared));
     if (prepared.records.length === 0) return Promise.resolve(records.map(() => null));
     const at = this.clock.now();
     return new Promise((resolve, reject) => {
@@ -220,21 +221,15 @@ export class EmbeddedStreamLog implements StreamLog {
     for (let i = 0; i < rows.length; i += 2) group.committed.set(rows[i] ?? -1, rows[i + 1] ?? -1);
   }
 
-  /** For the run journal, whose emits are written in its own operation. */
-  prepare(records: readonly LogRecord[]): Prepared {
-    const rows: RecordRows = [];
-    const known: PreparedRecord[] = [];
-    let bytes = 0;
-    for (let index = 0; index < records.length; index++) {
-      const record = records[index];
-      const topic = record && this.byName.get(record.topic);
-      if (!topic) continue;
-      const headers = JSON.stringify(record.headers);
-      rows.push(topic.id, record.key, headers, record.value);
-      bytes += headers.length + record.value.length + 150;
-      known.push({ record, topic, index, size: sizeOf(record.key, headers, record.value) });
+  /** For the run journal, whose emits are written in its own operation. Many take several turns of the event loop. */
+  async prepareAll(records: readonly LogRecord[]): Promise<Prepared> {
+    const prepared = noRecords();
+    let index = 0;
+    for (const record of records) {
+      this.prepare(record, index++, prepared);
+      if (index % RECORDS_PER_TURN === 0) await nextTurn();
     }
-    return { rows, records: known, bytes };
+    return prepared;
   }
 
   /** Called in the order of the writes, once they are durable: counts, remembers and wakes. */
@@ -243,8 +238,8 @@ export class EmbeddedStreamLog implements StreamLog {
       const offset = offsetAt(offsets, i);
       const prepared = records[i];
       if (offset === null || !prepared) continue;
-      const { topic, record, size } = prepared;
-      this.tails.add(topic, storedFrom(record, offset, timestamp));
+      const { topic, size } = prepared;
+      this.tails.add(topic, storedFrom(prepared, offset, timestamp));
       topic.lastId = this.durable = offset;
       if (topic.bytes !== undefined) topic.bytes += size;
       for (const lane of topic.lanes) {
@@ -276,6 +271,16 @@ export class EmbeddedStreamLog implements StreamLog {
     this.fetcher.stop();
     await this.sweeper.stop();
     await this.commits.stop();
+  }
+
+  private prepare(record: LogRecord, index: number, prepared: Prepared): void {
+    const topic = this.byName.get(record.topic);
+    if (!topic) return;
+    const headers = JSON.stringify(record.headers);
+    const size = sizeOf(record.key, headers, record.value);
+    prepared.rows.push(topic.id, size, record.key, headers, record.value);
+    prepared.records.push({ record, topic, index, size });
+    prepared.bytes += size + RECORD_OVERHEAD;
   }
 
   private groupOf(lane: Lane): Group {
@@ -352,10 +357,12 @@ export class EmbeddedStreamLog implements StreamLog {
   }
 }
 
+const noRecords = (): Prepared => ({ rows: [], records: [], bytes: 0 });
+
 const offsetAt = (offsets: Offsets, index: number): number | null =>
   typeof offsets === 'number' ? offsets + index : (offsets[index] ?? null);
 
-const storedFrom = (record: LogRecord, offset: number, timestamp: number): StoredRecord => ({
+const storedFrom = ({ record, size }: PreparedRecord, offset: number, timestamp: number): StoredRecord => ({
   topic: record.topic,
   lane: record.topic,
   key: record.key,
@@ -363,4 +370,9 @@ const storedFrom = (record: LogRecord, offset: number, timestamp: number): Store
   value: record.value,
   offset,
   timestamp,
+  size,
 });
+
+/** UTF-8 bytes, as the file has them. */
+const sizeOf = (key: string, headers: string, value: string): number =>
+  Buffer.byteLength(key) + Buffer.byteLength(headers) + Buffer.byteLength(value);

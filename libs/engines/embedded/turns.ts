@@ -2,6 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 
 /** Rows read in one go on the main thread: about 1 to 2 ms. */
 export const ROWS_PER_TURN = 500;
+/** Records made ready for the writer in one go. */
+export const RECORDS_PER_TURN = 256;
 /** Lanes handled in one go. */
 export const LANES_PER_TURN = 200;
 

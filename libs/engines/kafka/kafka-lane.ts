@@ -1,4 +1,3 @@
-import { recordBytes } from '#libs/stream-log/record-bytes.js';
 import { type ConsumeOptions, type StoredRecord } from '#libs/stream-log/stream-log.js';
 import { LaneWindow } from '../lane-window.js';
 import { type PartitionId } from './lane-names.js';
@@ -99,7 +98,7 @@ export class KafkaLane implements PartitionId {
       this.buffer = this.buffer.slice(records.length);
       this.handed = last.offset + 1;
       this.handedRecords += records.length;
-      for (const record of records) this.handedBytes += recordBytes(record);
+      for (const { size } of records) this.handedBytes += size;
       this.window.take(records);
     }
     if (this.isWanting) this.host.wanting(this);

@@ -21,12 +21,18 @@ export const storedRecords = (
     const offset = Number(message.offset);
     if (offset < from) continue;
     const headers: Record<string, string> = {};
-    for (const [name, value] of Object.entries(message.headers)) headers[name] = textOf(value);
+    let size = (message.key?.length ?? 0) + (message.value?.length ?? 0);
+    for (const [name, value] of Object.entries(message.headers)) {
+      const text = textOf(value);
+      headers[name] = text;
+      size += name.length + text.length;
+    }
     records.push({
       ...{ topic, lane, offset, headers },
       key: message.key?.toString() ?? '',
       value: message.value?.toString() ?? '',
       timestamp: Number(message.timestamp),
+      size,
     });
   }
   return records;

@@ -26,6 +26,8 @@ const STDERR_READ = 64 * 1024;
 /** What the child collects before it writes it to the socket: one record, and what came before it in the same tick. */
 const MAX_SPILL = 2 * MAX_CHILD_RECORD_BYTES;
 const SPILL_CHECK_MS = 250;
+/** Records of one child handled in one turn of the event loop. */
+const RECORDS_A_TURN = 256;
 /** Processes that build a jail and wait for its end. */
 const BUILDERS = 8;
 
@@ -61,6 +63,8 @@ export class JailedProcess {
   private stderr = '';
   private stderrRead = 0;
   private deaf = false;
+  private paused = false;
+  private readInTurn = 0;
   private killed = false;
 
   /** Throws when the program cannot be started at all. */
@@ -107,9 +111,10 @@ export class JailedProcess {
     this.down.on('error', () => this.down.destroy());
     up.on('error', () => up.destroy());
     this.child.stderr?.setEncoding('utf8').on('data', (text: string) => this.keepStderr(text));
-    const parser = new RecordParser(handlers.maxRecordBytes ?? MAX_CHILD_RECORD_BYTES, (record) =>
-      this.handlers.onRecord(record),
-    );
+    const parser = new RecordParser(handlers.maxRecordBytes ?? MAX_CHILD_RECORD_BYTES, (record) => {
+      this.readInTurn++;
+      this.handlers.onRecord(record);
+    });
     up.on('data', (chunk: Buffer) => this.read(parser, chunk));
     const spillCheck = setInterval(() => this.checkSpill(spill), SPILL_CHECK_MS);
     spillCheck.unref();
@@ -138,17 +143,20 @@ export class JailedProcess {
 
   /** The child's writes block once the socket is full. */
   pauseReading(): void {
-    if (!this.killed) this.up.pause();
+    if (this.killed) return;
+    this.paused = true;
+    this.up.pause();
   }
 
   resumeReading(): void {
+    this.paused = false;
     this.up.resume();
   }
 
   kill(): void {
     this.killed = true;
     // What it had said is read to the end.
-    this.up.resume();
+    this.resumeReading();
     const pid = this.child.pid;
     if (pid === undefined || this.child.exitCode !== null || this.child.signalCode !== null) return;
     try {
@@ -169,7 +177,9 @@ export class JailedProcess {
   private read(parser: RecordParser, chunk: Buffer): void {
     if (this.deaf) return;
     try {
-      parser.push(chunk);
+      if (this.readInTurn === 0) setImmediate(() => this.nextTurn());
+      const rest = parser.push(chunk, RECORDS_A_TURN - this.readInTurn);
+      if (this.readInTurn >= RECORDS_A_TURN) this.readLater(rest);
       this.handlers.onRead(parser.pending());
     } catch (error) {
       if (!(error instanceof ProtocolBreach)) {
@@ -178,6 +188,18 @@ export class JailedProcess {
       }
       this.breach(error);
     }
+  }
+
+  /** A child that sends many small records shares the event loop with the others. */
+  private readLater(rest: Buffer): void {
+    this.up.pause();
+    if (rest.length > 0) this.up.unshift(rest);
+  }
+
+  private nextTurn(): void {
+    const wasFull = this.readInTurn >= RECORDS_A_TURN;
+    this.readInTurn = 0;
+    if (wasFull && !this.paused) this.up.resume();
   }
 
   private breach(breach: ProtocolBreach): void {

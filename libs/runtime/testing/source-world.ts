@@ -141,7 +141,8 @@ export const sourceWorld = (options: SourceWorldOptions = {}) => {
   const invocation = (offset: number, over: Partial<InvocationHeaders> = {}, value?: string): Invocation => {
     const headers = invocationHeaders(`inv_${offset}`, over);
     const place = { topic: 't', lane: 't', key: 'dc_1', offset, timestamp: 1 };
-    const record = { ...place, headers, value: value ?? `{"n":${offset}}` };
+    const text = value ?? `{"n":${offset}}`;
+    const record = { ...place, headers, value: text, size: text.length };
     return { record, headers, ack: () => acked.push(offset), revoked: () => false };
   };
   return {

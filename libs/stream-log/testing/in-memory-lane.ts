@@ -1,4 +1,3 @@
-import { recordBytes } from '../record-bytes.js';
 import { lettingGo } from '../letting-go.js';
 import { type ConsumeOptions, type Consumer, type LaneBatch, type StoredRecord } from '../stream-log.js';
 
@@ -164,7 +163,7 @@ export class InMemoryConsumer implements Consumer {
   unreadBytesOf(lane: string): number {
     const topic = this.selects(lane) ? this.topics.get(lane) : undefined;
     const unread = topic?.records.slice(this.group.committedOf(topic)) ?? [];
-    return unread.reduce((sum, record) => sum + recordBytes(record), 0);
+    return unread.reduce((sum, { size }) => sum + size, 0);
   }
 
   failures(): number {

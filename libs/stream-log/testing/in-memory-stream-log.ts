@@ -76,7 +76,9 @@ export class InMemoryStreamLog implements StreamLog {
       const topic = this.byName.get(record.topic);
       if (!topic) return null;
       const offset = topic.records.length;
-      topic.records.push({ ...structuredClone(record), lane: record.topic, offset, timestamp: Date.now() });
+      const { key, headers, value } = record;
+      const size = Buffer.byteLength(key + JSON.stringify(headers) + value);
+      topic.records.push({ ...structuredClone(record), lane: record.topic, offset, timestamp: Date.now(), size });
       return offset;
     });
     for (const { lanes } of this.groups.values()) for (const lane of lanes.values()) lane.pump();
