@@ -83,10 +83,11 @@ export const limits = {
     name: 'SLUICE_CODE_MAX_KB',
     group: LIMITS,
     min: 1,
-    max: 16_384,
+    max: 4_096,
     fallback: 1024,
     unit: 'KB',
-    sentence: 'Largest component code.',
+    sentence:
+      'Largest component code. A body of the API may be twice as large, and is parsed in one turn of the event loop.',
   }),
   workspaceCodeMb: integer({
     name: 'SLUICE_WORKSPACE_CODE_MB',
