@@ -25,8 +25,8 @@ export class Execution {
   private payloadBytes = 0;
   private dbWrites = 0;
   private dbWriteBytes = 0;
-  private readonly channels = new Set<string>();
-  private readonly dbKeys = new Set<string>();
+  private channels: Set<string> | undefined;
+  private dbKeys: Set<string> | undefined;
   private responded = false;
   private readonly lateDbKeys = new Set<string>();
   private readonly onEnd: (execution: Execution) => void;
@@ -126,6 +126,7 @@ export class Execution {
   };
 
   private countDbKey(name: string): void {
+    this.dbKeys ??= new Set();
     if (this.over || this.dbKeys.has(name)) return;
     if (this.dbKeys.size >= RUN_LIMITS.dbKeys)
       throw new Error(`db.set: one run may change at most ${RUN_LIMITS.dbKeys} keys; change the others in a later run`);
@@ -139,7 +140,9 @@ export class Execution {
   }
 
   private countChannel(channel: string): void {
-    if (channel === '' || this.channels.has(channel)) return;
+    if (channel === '') return;
+    this.channels ??= new Set();
+    if (this.channels.has(channel)) return;
     if (this.channels.size >= RUN_LIMITS.channels)
       throw limitError(
         'FunctionPayloadLimitExceeded',
