@@ -12,6 +12,7 @@ const TAIL_VALUES = 62 ** TAIL;
 /**
  * Emit ids of one execution: 27 characters, sortable by time, and a function of the execution and the emit's index, so
  * that a run repeated after a crash gives its emits the ids that they had.
+ * @param atMs of the invocation, not of the run: a repeat starts later.
  */
 export const emitIds = (executionId: string, atMs: number): ((index: number) => string) => {
   const digest = hash('sha256', executionId, 'buffer');

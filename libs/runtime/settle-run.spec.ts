@@ -111,12 +111,14 @@ describe('settling a run', () => {
     ]);
   });
 
-  it('gives the emits of a repeated execution the ids that they had', () => {
+  it('gives the emits of a repeated execution the ids that they had, although it starts later', () => {
     const emits = [emit('a'), emit('b')];
-    const idsOf = () =>
-      settleRun(execution, outcome({ emits }), context()).records.map((record) => record.headers['emit']);
-    expect(idsOf()).toEqual(idsOf());
-    expect(new Set(idsOf()).size).toBe(2);
+    const idsOf = (startedAt: number) =>
+      settleRun({ ...execution, at: 4_000 }, outcome({ emits, startedAt }), context()).records.map(
+        (record) => record.headers['emit'],
+      );
+    expect(idsOf(5_000)).toEqual(idsOf(65_000));
+    expect(new Set(idsOf(5_000)).size).toBe(2);
   });
 
   it('keeps the type of the id given to $emit', () => {

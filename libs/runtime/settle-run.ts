@@ -11,6 +11,8 @@ import { type EmitCall, type HookName, type LogLine, type RunOutcome, type UserE
 export interface Execution {
   /** Invocation id, or an id made for the hook. */
   readonly id: string;
+  /** When its invocation was stored, in epoch milliseconds: the same when it is run again. Absent where there is none. */
+  readonly at?: number | undefined;
   readonly sourceId: string;
   readonly componentId: string;
   readonly workspaceId: string;
@@ -69,7 +71,7 @@ function* recordsOf(
   { topic, eventIds }: SettleContext,
 ): Iterable<LogRecord> {
   const { error, startedAt, endedAt } = outcome;
-  const nextEmitId = emitIds(execution.id, startedAt);
+  const nextEmitId = emitIds(execution.id, execution.at ?? startedAt);
   const hops = String(execution.hops);
   let index = 0;
   const record = (channel: string, value: string, optional?: Record<string, string>): LogRecord => {

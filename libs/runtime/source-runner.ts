@@ -325,7 +325,7 @@ export class SourceRunner {
     const { mask } = this.process;
     const outcome = mask.outcome(left);
     const execution: Execution = {
-      ...this.executionOf(headers.id, definition, workspaceId),
+      ...this.executionOf(headers.id, definition, workspaceId, record.timestamp),
       event: outcome.error ? mask.json(record.value) : record.value,
       hops: Number(headers.hops),
     };
@@ -354,15 +354,13 @@ export class SourceRunner {
     invocation.ack();
   }
 
-  private executionOf(id: string, definition: SourceDefinition, workspaceId: string): Execution {
-    const { componentId } = definition;
-    return { id, sourceId: this.sourceId, componentId, workspaceId, event: 'null', hops: 0, emits: true };
+  private executionOf(id: string, { componentId }: SourceDefinition, workspaceId: string, at?: number): Execution {
+    return { id, at, sourceId: this.sourceId, componentId, workspaceId, event: 'null', hops: 0, emits: true };
   }
 
   private async performHook(invocation: Invocation, request: HookRequest, timeoutMs: number): Promise<void> {
     const { id, workspace, respond } = invocation.headers;
-    const { hook, definition } = request;
-    const call = { hook, definition, workspaceId: workspace, executionId: id, timeoutMs };
+    const call = { ...request, workspaceId: workspace, executionId: id, timeoutMs };
     const outcome = await this.perform(call, invocation);
     if (respond !== '') this.deps.replies.ended(respond, id, outcome, 'outcome');
     this.done(invocation);
@@ -378,7 +376,8 @@ export class SourceRunner {
       hookEnded(this.deps.clock.now());
     }
     const emits = hook !== 'deploy' || definition.emitOnDeploy;
-    const execution = { ...this.executionOf(executionId, definition, workspaceId), hook, emits };
+    const at = invocation?.record.timestamp;
+    const execution = { ...this.executionOf(executionId, definition, workspaceId, at), hook, emits };
     await new Promise<void>((committed, abandoned) => {
       this.committer.push({ execution, outcome, invocation, committed, abandoned });
     });
