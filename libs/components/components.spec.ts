@@ -8,7 +8,7 @@ import { DEFAULT_RESOURCE_LIMITS, RESOURCE_LIMITS } from '#libs/kernel/resource-
 import { BLOBS } from '#libs/kernel/tokens.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
-import { type Caller } from '#libs/tenancy/published.js';
+import { type Caller } from '#libs/http/callers.js';
 import {
   CODE_LIMITS,
   COMPONENT_FETCHER,

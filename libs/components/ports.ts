@@ -1,5 +1,5 @@
 /** What this context needs from outside, declared by it; the composition root provides it under these tokens. */
-import { type ComponentMetadata } from '../runtime/component-metadata.js';
+import { type ComponentMetadata } from '../component-model/component-metadata.js';
 
 export const COMPONENT_INSPECTOR = Symbol('ComponentInspector');
 export const COMPONENT_FETCHER = Symbol('ComponentFetcher');

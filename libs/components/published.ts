@@ -1,11 +1,8 @@
 /** What other contexts and the roles may know of components. */
+import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
+import { type HookName } from '../component-model/hooks.js';
 import { type CommandContext } from '../kernel/handle-command.js';
-import { type ConfigurableProp } from '../runtime/component-metadata.js';
-
-export type { ConfigurableProp };
-export { tooManyProps } from '../runtime/prop-limits.js';
-
-export type DedupeStrategy = 'unique' | 'greatest' | 'last';
+import { type ConfigurableProp } from '../component-model/component-metadata.js';
 
 export interface ComponentSaved {
   readonly type: 'ComponentSaved';
@@ -27,7 +24,7 @@ export interface ComponentSaved {
     /** Where the code lives; metadata only. */
     readonly url: string | null;
     readonly configurableProps: readonly ConfigurableProp[];
-    readonly hooks: readonly ('deploy' | 'activate' | 'deactivate')[];
+    readonly hooks: readonly HookName[];
     readonly dedupe: DedupeStrategy | null;
     readonly hasRun: boolean;
     /** Epoch milliseconds. */
@@ -51,7 +48,7 @@ export interface DeployableComponent {
   readonly kind: 'source' | 'action';
   readonly bundleHash: string;
   readonly configurableProps: readonly ConfigurableProp[];
-  readonly hooks: readonly ('deploy' | 'activate' | 'deactivate')[];
+  readonly hooks: readonly HookName[];
   readonly dedupe: DedupeStrategy | null;
 }
 

@@ -4,17 +4,17 @@ import { Endpoint, type PreparedTarget } from './endpoint.js';
 import { ABORTED, AttemptSender, NOT_SENT, notSent, type AttemptRequest, type AttemptResult } from './http-attempt.js';
 import { LaneWork } from './lane-work.js';
 import { decideRetry, retryAfterMs, withMaxAttempts, type AttemptOutcome, type RetryDecision } from './retry-policy.js';
-import { type Waiting } from './retry-schedule.js';
-import { type Settlement, type Settler } from './settler.js';
+import { type ScheduledRetry } from './retry-schedule.js';
+import { type DeliveryOutcome, type OutcomeWriter } from './outcome-writer.js';
 import { signedHeaders } from './signing.js';
-import { Slots } from './slots.js';
+import { DeliverySemaphore } from './delivery-semaphore.js';
 import { type WebhookTarget } from './webhook-directory.js';
 import { type WebhookWorkerOptions, type WebhookWorkerSettings } from './webhook-settings.js';
 
 export interface DelivererOptions extends Omit<WebhookWorkerOptions, 'settings'> {
   readonly settings: WebhookWorkerSettings;
   readonly random: () => number;
-  readonly settler: Settler;
+  readonly outcomes: OutcomeWriter;
 }
 
 /** A record taken from its lane, until it is acknowledged. */
@@ -42,12 +42,12 @@ const PROBE_PAUSE_MS = 1000;
 /** Endpoints remembered before those without work are forgotten. */
 const MAX_ENDPOINTS = 10_000;
 
-/** Takes deliveries from lanes, decides when each may go, sends it, and hands what came out to the settler. */
+/** Takes deliveries from lanes, decides when each may go, sends it, and hands what came out to the outcomes. */
 export class Deliverer {
   private readonly endpoints = new Map<string, Endpoint>();
   private readonly lanes = new Map<string, Endpoint>();
   private readonly works = new Map<string, LaneWork>();
-  private readonly slots: Slots;
+  private readonly slots: DeliverySemaphore;
   private readonly sender: AttemptSender;
   private closing = false;
   private letReturn: () => void = () => undefined;
@@ -55,7 +55,7 @@ export class Deliverer {
   private onIdle: (() => void) | undefined;
 
   constructor(private readonly options: DelivererOptions) {
-    this.slots = new Slots(options.settings.concurrency);
+    this.slots = new DeliverySemaphore(options.settings.concurrency);
     this.sender = new AttemptSender(options.dispatcher, options.settings);
   }
 
@@ -81,15 +81,15 @@ export class Deliverer {
   }
 
   /**
-   * The lane is to be somebody else's: waits for what is in flight to be settled, at most `ms`, then ends it. What was
+   * The lane is to be somebody else's: waits for what is in flight to be durable, at most `ms`, then ends it. What was
    * not begun is left to the next owner.
    */
-  async letGo(lane: string, ms: number): Promise<void> {
+  async drain(lane: string, ms: number): Promise<void> {
     const work = this.works.get(lane);
     this.works.delete(lane);
     this.lanes.delete(lane);
     this.wakeAll();
-    await work?.letGo(ms);
+    await work?.drain(ms);
   }
 
   private async takeGroup(batch: LaneBatch, work: LaneWork, records: readonly StoredRecord[]): Promise<void> {
@@ -228,7 +228,7 @@ export class Deliverer {
     if (decision.kind === 'disable') this.disable(endpoint, target, decision.reason);
   }
 
-  private nextTime(delivery: Delivery, dueAt: number): Waiting {
+  private nextTime(delivery: Delivery, dueAt: number): ScheduledRetry {
     return nextAttempt(delivery, this.options.topics.deliveries(delivery.headers.webhook), dueAt);
   }
 
@@ -287,20 +287,20 @@ export class Deliverer {
     this.settle(taken, { attempt: attemptRecord(this.options.topics.attempts(), taken.delivery, 'final', value) });
   }
 
-  private settle({ batch, work, offset, delivery }: Taken, settlement: Omit<Settlement, 'settled'>): void {
+  private settle({ batch, work, offset, delivery }: Taken, outcome: Omit<DeliveryOutcome, 'durable'>): void {
     // Somebody else has the record.
     if (work.gone) return work.left(delivery.headers.id);
-    this.options.settler.push({
-      ...settlement,
-      settled: () => {
+    this.options.outcomes.push({
+      ...outcome,
+      durable: () => {
         if (!work.gone) batch.ack(offset);
-        work.settled(delivery.headers.id);
+        work.recorded(delivery.headers.id);
       },
     });
   }
 
   /** When an entry that is due would only be held back again: a later time. */
-  postpone(entry: Waiting): number | undefined {
+  postpone(entry: ScheduledRetry): number | undefined {
     const { clock, settings, random } = this.options;
     const endpoint = this.endpoints.get(entry.owner);
     const now = clock.now();

@@ -19,7 +19,7 @@ export class DeliveryPressure {
   constructor(
     private readonly healthyLanes: () => Iterable<string>,
     private readonly consumer: Pick<Consumer, 'backlogOf'>,
-    private readonly inHand: HandedOver,
+    private readonly handedOver: HandedOver,
     private readonly clock: Clock,
   ) {}
 
@@ -59,7 +59,7 @@ export class DeliveryPressure {
       const backlog = this.consumer.backlogOf(lane);
       this.all += backlog;
       if (backlog < BEHIND) continue;
-      const owners = [...this.inHand.ownersIn(lane)];
+      const owners = [...this.handedOver.ownersIn(lane)];
       for (const { source, workspace } of owners) {
         add(this.sources, source, backlog / owners.length);
         add(this.workspaces, workspace, backlog / owners.length);

@@ -1,6 +1,6 @@
 import { type DeliveryHeaders } from '#libs/stream-log/envelopes.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
-import { type Waiting } from './retry-schedule.js';
+import { type ScheduledRetry } from './retry-schedule.js';
 
 /** How an attempt ended for good or for now; `final` is a failure that is not tried again. */
 export type AttemptRecordOutcome = 'success' | 'retry' | 'final';
@@ -79,7 +79,13 @@ export const attemptRecord = (
   return { topic, key: webhook, headers: attemptHeaders, value: JSON.stringify(value) };
 };
 
-const waitingEntry = (delivery: Delivery, topic: string, attempt: number, defers: number, dueAt: number): Waiting => {
+const waitingEntry = (
+  delivery: Delivery,
+  topic: string,
+  attempt: number,
+  defers: number,
+  dueAt: number,
+): ScheduledRetry => {
   const { headers, body } = delivery;
   return {
     // Each wait has an id of its own: the pump removes an entry after it has published the record, and by then the
@@ -97,9 +103,9 @@ const waitingEntry = (delivery: Delivery, topic: string, attempt: number, defers
 };
 
 /** The next attempt. */
-export const nextAttempt = (delivery: Delivery, topic: string, dueAt: number): Waiting =>
+export const nextAttempt = (delivery: Delivery, topic: string, dueAt: number): ScheduledRetry =>
   waitingEntry(delivery, topic, delivery.attempt + 1, 0, dueAt);
 
 /** The same attempt, later. */
-export const deferred = (delivery: Delivery, topic: string, dueAt: number): Waiting =>
+export const deferred = (delivery: Delivery, topic: string, dueAt: number): ScheduledRetry =>
   waitingEntry(delivery, topic, delivery.attempt, delivery.defers + 1, dueAt);

@@ -1,7 +1,7 @@
 import { atMost } from '#libs/kernel/at-most.js';
 import { type Delivery } from './delivery-records.js';
 
-interface InHand {
+interface InFlightDelivery {
   readonly delivery: Delivery;
   /** Ends the request, while one is out. */
   abort: (() => void) | undefined;
@@ -16,7 +16,7 @@ const isLater = (one: Delivery, than: Delivery): boolean =>
 
 /** The deliveries of one lane that are in hand: taken, and not yet settled. */
 export class LaneWork {
-  private readonly inHand = new Map<string, InHand>();
+  private readonly inFlight = new Map<string, InFlightDelivery>();
   private onEmpty: (() => void) | undefined;
   private given = false;
 
@@ -32,9 +32,9 @@ export class LaneWork {
    */
   take(delivery: Delivery, acknowledge: () => void): 'first' | 'repeat' | Promise<void> {
     const { id } = delivery.headers;
-    const first = this.inHand.get(id);
+    const first = this.inFlight.get(id);
     if (!first) {
-      this.inHand.set(id, { delivery, abort: undefined, repeats: [], waiting: [] });
+      this.inFlight.set(id, { delivery, abort: undefined, repeats: [], waiting: [] });
       return 'first';
     }
     if (isLater(delivery, first.delivery)) return new Promise((resolve) => first.waiting.push(resolve));
@@ -43,29 +43,29 @@ export class LaneWork {
   }
 
   sending(deliveryId: string, abort: () => void): void {
-    const one = this.inHand.get(deliveryId);
+    const one = this.inFlight.get(deliveryId);
     if (one) one.abort = abort;
   }
 
   /** Its result is durable. */
-  settled(deliveryId: string): void {
-    for (const acknowledge of this.inHand.get(deliveryId)?.repeats ?? []) acknowledge();
+  recorded(deliveryId: string): void {
+    for (const acknowledge of this.inFlight.get(deliveryId)?.repeats ?? []) acknowledge();
     this.left(deliveryId);
   }
 
   /** It is not settled here, and comes again. */
   left(deliveryId: string): void {
-    const one = this.inHand.get(deliveryId);
-    this.inHand.delete(deliveryId);
+    const one = this.inFlight.get(deliveryId);
+    this.inFlight.delete(deliveryId);
     for (const resume of one?.waiting ?? []) resume();
-    if (this.inHand.size === 0) this.onEmpty?.();
+    if (this.inFlight.size === 0) this.onEmpty?.();
   }
 
   /** Waits until all is settled, at most `ms`; then ends what is still out, so that the next owner can send it. */
-  async letGo(ms: number): Promise<void> {
-    if (this.inHand.size > 0) await atMost(ms, new Promise<void>((resolve) => (this.onEmpty = resolve)));
+  async drain(ms: number): Promise<void> {
+    if (this.inFlight.size > 0) await atMost(ms, new Promise<void>((resolve) => (this.onEmpty = resolve)));
     this.given = true;
-    for (const { abort, waiting } of [...this.inHand.values()]) {
+    for (const { abort, waiting } of [...this.inFlight.values()]) {
       abort?.();
       for (const resume of waiting) resume();
     }

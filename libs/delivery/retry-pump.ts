@@ -1,7 +1,7 @@
 import { type Clock } from '#libs/kernel/clock.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
-import { type RetrySchedule, type Waiting } from './retry-schedule.js';
+import { type RetrySchedule, type ScheduledRetry } from './retry-schedule.js';
 import { type DeliveryLogger } from './webhook-settings.js';
 
 const BATCH = 256;
@@ -13,7 +13,7 @@ export interface RetryPumpOptions {
   readonly schedule: RetrySchedule;
   readonly topics: Pick<TopicPolicy, 'deliveries'>;
   /** A later time for an entry that would only be held back again; undefined to let it go. Default: let all go. */
-  readonly postpone?: (entry: Waiting) => number | undefined;
+  readonly postpone?: (entry: ScheduledRetry) => number | undefined;
   readonly clock: Clock;
   /** Longest time between two looks at the schedule: other processes put entries there, too. */
   readonly pollMs: number;
@@ -87,8 +87,8 @@ export class RetryPump {
     const { log, schedule, topics, postpone } = this.options;
     const due = await schedule.due(now, BATCH);
     if (due.length === 0) return 0;
-    const later: Waiting[] = [];
-    const ready: Waiting[] = [];
+    const later: ScheduledRetry[] = [];
+    const ready: ScheduledRetry[] = [];
     for (const entry of due) {
       const dueAt = postpone?.(entry);
       if (dueAt === undefined) ready.push(entry);

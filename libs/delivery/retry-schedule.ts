@@ -1,7 +1,7 @@
 import { type LogRecord } from '../stream-log/stream-log.js';
 
 /** A record that waits for its time. */
-export interface Waiting {
+export interface ScheduledRetry {
   /** Unique; a repeat of `put` replaces. */
   readonly id: string;
   /** What it belongs to (`wh_…`), so that it can be dropped with it. */
@@ -14,9 +14,9 @@ export interface Waiting {
 /** Durable, ordered by due time. A waiting record survives a restart; one taken twice carries the same ids. */
 export interface RetrySchedule {
   /** Resolves when durable. */
-  put(entries: readonly Waiting[]): Promise<void>;
+  put(entries: readonly ScheduledRetry[]): Promise<void>;
   /** Earliest first, due at or before `now`; fewer than `limit` when they are large. They stay until removed. */
-  due(now: number, limit: number): Promise<readonly Waiting[]>;
+  due(now: number, limit: number): Promise<readonly ScheduledRetry[]>;
   /** Idempotent. */
   remove(ids: readonly string[]): Promise<void>;
   removeOwner(owner: string): Promise<void>;
@@ -29,5 +29,5 @@ export interface RetrySchedule {
    */
   bytesOf(owner: string): number;
   /** All entries, in any order, for moving an installation. */
-  all(): AsyncIterable<Waiting>;
+  all(): AsyncIterable<ScheduledRetry>;
 }

@@ -33,7 +33,7 @@ export interface WebhookWorkerSettings {
   /** How long `close` waits for deliveries in flight. */
   readonly closeMs: number;
   /** The same for a lane that another worker is to have. Below REVOKE_MS, which is how long that one waits. */
-  readonly letGoMs: number;
+  readonly revokeMs: number;
 }
 
 export const DEFAULT_WEBHOOK_SETTINGS: WebhookWorkerSettings = {
@@ -52,7 +52,7 @@ export const DEFAULT_WEBHOOK_SETTINGS: WebhookWorkerSettings = {
   snippetBytes: 2048,
   pollMs: 5000,
   closeMs: 10_000,
-  letGoMs: REVOKE_MS - 2_000,
+  revokeMs: REVOKE_MS - 2_000,
 };
 
 export interface WebhookMetrics {

@@ -69,7 +69,7 @@ describe('startWebhookWorker: many workers', () => {
       res.on('close', () => closed.push(`${String(headers['webhook-id'])} before ${receiver.received.length}`));
     });
     await h.webhook('wh_a', receiver.url, { timeoutMs: 30_000 });
-    await h.start({ letGoMs: 20 });
+    await h.start({ revokeMs: 20 });
     await h.deliver('wh_a', 1);
     await receiver.got(1);
     await h.start();

@@ -5,7 +5,7 @@ import { DELIVERIES } from '#libs/stream-log/topics.js';
 import { Deliverer } from './deliverer.js';
 import { DeliveryPressure } from './delivery-pressure.js';
 import { RetryPump } from './retry-pump.js';
-import { Settler } from './settler.js';
+import { OutcomeWriter } from './outcome-writer.js';
 import { DEFAULT_WEBHOOK_SETTINGS, type WebhookWorkerOptions } from './webhook-settings.js';
 
 export type { WebhookWorkerOptions };
@@ -14,7 +14,7 @@ export interface WebhookWorker {
   /** Deliveries that wait for healthy endpoints: what ingress must not outrun. */
   readonly pressure: DeliveryPressure;
   /** Deliveries taken and not yet settled. */
-  readonly inHand: HandedOver;
+  readonly handedOver: HandedOver;
   inFlight(): number;
   unreadBytesOf(lane: string): number;
   /**
@@ -35,8 +35,8 @@ export const startWebhookWorker = async (options: WebhookWorkerOptions): Promise
   const onFailure = (): void => metrics?.onWriteFailure?.();
 
   // 1. What writes results, and what brings retries back.
-  const settler = new Settler({ log, schedule, logger, onFailure, onScheduled: (dueAt) => pump?.expect(dueAt) });
-  const deliverer = new Deliverer({ ...options, settings, random, settler });
+  const outcomes = new OutcomeWriter({ log, schedule, logger, onFailure, onScheduled: (dueAt) => pump?.expect(dueAt) });
+  const deliverer = new Deliverer({ ...options, settings, random, outcomes });
   const pump =
     options.pump === 'elsewhere'
       ? undefined
@@ -46,15 +46,15 @@ export const startWebhookWorker = async (options: WebhookWorkerOptions): Promise
         });
 
   // 2. The lanes.
-  const inHand = new HandedOver(Infinity);
+  const handedOver = new HandedOver(Infinity);
   const consumer = await log.consume(
-    inHand.counting({
+    handedOver.counting({
       group: settings.group,
       topics: { prefix: DELIVERIES },
       maxBatch: settings.maxBatch,
       maxUnacked: settings.maxUnacked,
       handler: (batch: LaneBatch) => deliverer.take(batch),
-      onRevoked: (lane) => deliverer.letGo(lane, settings.letGoMs),
+      onRevoked: (lane) => deliverer.drain(lane, settings.revokeMs),
     }),
   );
   pump?.start();
@@ -64,14 +64,14 @@ export const startWebhookWorker = async (options: WebhookWorkerOptions): Promise
   const close = async (): Promise<void> => {
     if (pump) await atMost(settings.closeMs, pump.close());
     await deliverer.finish(settings.closeMs);
-    await atMost(settings.closeMs, settler.idle());
-    settler.abandon();
+    await atMost(settings.closeMs, outcomes.idle());
+    outcomes.abandon();
     deliverer.release();
     await consumer.close();
   };
   return {
-    pressure: new DeliveryPressure(() => deliverer.healthyLanes(), consumer, inHand, clock),
-    inHand,
+    pressure: new DeliveryPressure(() => deliverer.healthyLanes(), consumer, handedOver, clock),
+    handedOver,
     inFlight: () => deliverer.inFlight,
     unreadBytesOf: (lane) => consumer.unreadBytesOf(lane),
     close: () => (closing ??= close()),

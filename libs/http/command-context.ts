@@ -1,7 +1,7 @@
 import { type Request } from 'express';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { newCommandId } from '#libs/kernel/ids.js';
-import { type Caller } from '#libs/tenancy/published.js';
+import { type Caller } from '#libs/http/callers.js';
 import { requestIdOf } from './request-state.js';
 
 /** W3C Trace Context, version 00. */

@@ -2,7 +2,7 @@ import { type NestExpressApplication } from '@nestjs/platform-express';
 import { type RequestHandler } from 'express';
 import { v7 as uuidV7 } from 'uuid';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { CALLERS, type Callers } from '#libs/tenancy/published.js';
+import { CALLERS, type Callers } from '#libs/http/callers.js';
 import { isKnown } from './api-key.guard.js';
 import { bodyReader, checkFields } from './body.js';
 import { countFields } from './form-fields.js';

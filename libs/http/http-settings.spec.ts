@@ -5,15 +5,15 @@ import { type Response } from 'express';
 import request from 'supertest';
 import { positionOf, type Position } from '#libs/kernel/events.js';
 import { READ_YOUR_WRITES } from '#libs/kernel/tokens.js';
-import { CALLERS } from '#libs/tenancy/published.js';
-import { Applied } from './applied.js';
+import { CALLERS } from '#libs/http/callers.js';
+import { ReadYourWritesGate } from './read-your-writes-gate.js';
 import { TrustedProxies } from './client-address.js';
 import { httpTestApp, TEST_KEY, type HttpTestAppOptions } from './testing/http-test-app.js';
 import { errorOf } from './testing/replies.js';
 
 @Controller('v1/things')
 class ThingsController {
-  constructor(@Inject(Applied) private readonly applied: Applied) {}
+  constructor(@Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate) {}
 
   @Get()
   list(): object {
@@ -23,7 +23,7 @@ class ThingsController {
   @Post('command')
   @HttpCode(200)
   async command(@Res({ passthrough: true }) response: Response): Promise<object> {
-    await this.applied.settle(response, positionOf(7));
+    await this.gate.answerAfter(response, positionOf(7));
     return { data: { id: 'a' } };
   }
 }

@@ -1,7 +1,7 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
 import { ApiKeyGuard } from './api-key.guard.js';
-import { ANSWERS_UNAPPLIED, Applied, APPLIED_TIMEOUT_MS } from './applied.js';
+import { ANSWERS_UNAPPLIED, ReadYourWritesGate, APPLIED_TIMEOUT_MS } from './read-your-writes-gate.js';
 import { ErrorFilter } from './error-filter.js';
 import { FieldsInterceptor } from './fields.interceptor.js';
 import { DEFAULT_HTTP_SETTINGS, HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
@@ -30,7 +30,7 @@ export class HttpModule {
     return {
       module: HttpModule,
       providers: [
-        Applied,
+        ReadYourWritesGate,
         WrongKeys,
         { provide: APPLIED_TIMEOUT_MS, useValue: appliedTimeoutMs },
         { provide: ANSWERS_UNAPPLIED, useValue: answersUnapplied },
@@ -45,7 +45,7 @@ export class HttpModule {
         { provide: APP_INTERCEPTOR, useClass: PositionInterceptor },
         { provide: APP_INTERCEPTOR, useClass: FieldsInterceptor },
       ],
-      exports: [Applied],
+      exports: [ReadYourWritesGate],
     };
   }
 }

@@ -11,7 +11,7 @@ import { CurrentCaller } from './caller.js';
 import { contextOf } from './command-context.js';
 import { httpTestApp, TEST_KEY } from './testing/http-test-app.js';
 import { dataOf, errorOf } from './testing/replies.js';
-import { type Caller } from '#libs/tenancy/published.js';
+import { type Caller } from '#libs/http/callers.js';
 
 @Controller('v1/things')
 class ThingsController {

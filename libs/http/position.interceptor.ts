@@ -3,12 +3,12 @@ import { type Request } from 'express';
 import { type Observable } from 'rxjs';
 import { isPosition } from '#libs/kernel/events.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { Applied, POSITION_HEADER } from './applied.js';
+import { ReadYourWritesGate, POSITION_HEADER } from './read-your-writes-gate.js';
 
 /** A request that carries a log position is answered from read models that hold it (architecture.md). */
 @Injectable()
 export class PositionInterceptor implements NestInterceptor {
-  constructor(@Inject(Applied) private readonly applied: Applied) {}
+  constructor(@Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate) {}
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const given = context.switchToHttp().getRequest<Request>().headers[POSITION_HEADER.toLowerCase()];
@@ -20,7 +20,7 @@ export class PositionInterceptor implements NestInterceptor {
         { field: POSITION_HEADER, actual: String(given).slice(0, 40) },
       );
     }
-    await this.applied.wait(given);
+    await this.gate.wait(given);
     return next.handle();
   }
 }

@@ -1,6 +1,6 @@
 import { type IncomingMessage } from 'node:http';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { type Caller } from '#libs/tenancy/published.js';
+import { type Caller } from '#libs/http/callers.js';
 
 interface RequestState {
   readonly requestId: string;

@@ -3,7 +3,7 @@ import { answerAtLast } from '../http/last-answer.js';
 import { type TrustedProxies } from '../http/client-address.js';
 import { newId } from '../kernel/ids.js';
 import { type Clock } from '../kernel/clock.js';
-import { type HttpReply } from '../runtime/sandbox.js';
+import { type HttpReply } from '../component-model/run-output.js';
 import { type InvocationHeaders } from '../stream-log/envelopes.js';
 import { type LogRecord, type StreamLog } from '../stream-log/stream-log.js';
 import { type TopicPolicy } from '../stream-log/topics.js';

@@ -1,7 +1,7 @@
 import { type Clock } from '../kernel/clock.js';
 import { DomainError } from '../kernel/domain-error.js';
 import { newId } from '../kernel/ids.js';
-import { type RunOutcome } from '../runtime/sandbox.js';
+import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type Observation } from '../sources/published.js';
 import { type InvocationHeaders } from '../stream-log/envelopes.js';
 import { type StreamLog } from '../stream-log/stream-log.js';

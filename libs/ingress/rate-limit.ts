@@ -1,4 +1,4 @@
-import { TokenBuckets } from '../rate-limit/token-buckets.js';
+import { TokenBuckets } from '../http/token-buckets.js';
 
 /** Requests per second of each endpoint; 0 means no limit. */
 export class RateLimit {

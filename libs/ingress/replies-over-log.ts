@@ -1,6 +1,6 @@
-import { replyOf } from '../runtime/reply-of.js';
-import { type Replies } from '../runtime/runner-ports.js';
-import { type RunOutcome } from '../runtime/sandbox.js';
+import { replyOf } from '../sandbox/reply-of.js';
+import { type Replies } from '../runner/runner-ports.js';
+import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type LogRecord, type StreamLog } from '../stream-log/stream-log.js';
 import { type Answer, answerRecord, REPLIES, replyTopic } from './reply-records.js';
 

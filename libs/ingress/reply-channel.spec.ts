@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type HttpReply, type RunOutcome } from '../runtime/sandbox.js';
+import { type HttpReply } from '../component-model/run-output.js';
+import { type RunOutcome } from '../sandbox/sandbox.js';
 import { drained } from '../stream-log/testing/drained.js';
 import { InMemoryStreamLog } from '../stream-log/testing/in-memory-stream-log.js';
 import { manualRuns } from './manual-runs.js';

@@ -1,4 +1,5 @@
-import { type HttpReply, type RunOutcome } from '../runtime/sandbox.js';
+import { type HttpReply } from '../component-model/run-output.js';
+import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type LogRecord } from '../stream-log/stream-log.js';
 
 /** Topics on which a process awaits answers: `replies.<process id>`, which is also the address in an invocation. */

@@ -1,6 +1,7 @@
-import { replyOf } from '../runtime/reply-of.js';
-import { type Replies } from '../runtime/runner-ports.js';
-import { type HttpReply, type RunOutcome } from '../runtime/sandbox.js';
+import { replyOf } from '../sandbox/reply-of.js';
+import { type Replies } from '../runner/runner-ports.js';
+import { type HttpReply } from '../component-model/run-output.js';
+import { type RunOutcome } from '../sandbox/sandbox.js';
 
 type Waiting = { readonly reply: (reply: HttpReply) => void } | { readonly outcome: (outcome: RunOutcome) => void };
 

@@ -2,9 +2,9 @@ import { Agent, createServer, request, type RequestListener } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { answerAtLast } from '../http/last-answer.js';
-import { parseChildMessage } from '../runtime/child-message.js';
-import { ProtocolBreach } from '../runtime/protocol.js';
-import { type HttpReply } from '../runtime/sandbox.js';
+import { parseChildMessage } from '../sandbox/protocol/child-message.js';
+import { ProtocolBreach } from '../sandbox/protocol/protocol.js';
+import { type HttpReply } from '../component-model/run-output.js';
 import { sendReply } from './send-reply.js';
 
 /** The same numbers for the same seed (mulberry32). */

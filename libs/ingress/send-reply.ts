@@ -1,6 +1,6 @@
 import { type ServerResponse } from 'node:http';
-import { isFraming } from '../runtime/reply-headers.js';
-import { type HttpReply } from '../runtime/sandbox.js';
+import { isFraming } from '../sandbox/protocol/reply-headers.js';
+import { type HttpReply } from '../component-model/run-output.js';
 
 /** Answers that HTTP ends after the headers. */
 const WITHOUT_BODY = new Set([204, 304]);

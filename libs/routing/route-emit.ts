@@ -1,12 +1,12 @@
 import { derivedId } from '#libs/kernel/ids.js';
-import { emitIds } from '#libs/runtime/emit-ids.js';
+import { emitIds } from '#libs/stream-log/emit-ids.js';
 import {
   type DeliveryHeaders,
   type EmitHeaders,
-  ERRORS_CHANNEL,
   type InvocationHeaders,
   MAX_HOPS,
 } from '#libs/stream-log/envelopes.js';
+import { ERRORS_CHANNEL } from '#libs/component-model/channels.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type Match, type SubscriptionTable } from './subscription-table.js';

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { recorded } from '#libs/kernel/testing/recorded.js';
-import { ERRORS_CHANNEL, MAX_HOPS, type EmitHeaders } from '#libs/stream-log/envelopes.js';
+import { ERRORS_CHANNEL } from '#libs/component-model/channels.js';
+import { MAX_HOPS, type EmitHeaders } from '#libs/stream-log/envelopes.js';
 import { type LogRecord, type StoredRecord } from '#libs/stream-log/stream-log.js';
 import { drained } from '#libs/stream-log/testing/drained.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';

@@ -1,7 +1,7 @@
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 import { type LiveView } from '#libs/kernel/live-view.js';
 import { type SourceEvent } from '#libs/sources/published.js';
-import { ERRORS_CHANNEL } from '#libs/stream-log/envelopes.js';
+import { ERRORS_CHANNEL } from '#libs/component-model/channels.js';
 import { type SubscriptionEvent } from '#libs/subscriptions/published.js';
 import { type WebhookEvent } from '#libs/webhooks/published.js';
 

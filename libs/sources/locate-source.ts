@@ -4,7 +4,7 @@ import { streamName } from '#libs/kernel/events.js';
 import { isIdOf } from '#libs/kernel/ids.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { EVENT_STORE, READ_MODELS } from '#libs/kernel/tokens.js';
-import { type Caller } from '#libs/tenancy/published.js';
+import { type Caller } from '#libs/http/callers.js';
 import { sourceDecider, sourceNotFound } from './domain/source.js';
 import { findSource } from './get-source/find-source.js';
 

@@ -1,6 +1,7 @@
 /** What other contexts and the roles may know of sources: the events, and the port of its hooks. */
-import { type DedupeStrategy } from '../components/published.js';
-import { type HookName, type LogLine, type UserError } from '../runtime/sandbox.js';
+import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
+import { type HookName } from '../component-model/hooks.js';
+import { type LogLine, type UserError } from '../component-model/run-output.js';
 
 export interface Endpoint {
   readonly prop: string;
@@ -157,7 +158,7 @@ export interface HookRunner {
     readonly hook: HookName;
   }): Promise<HookOutcome>;
   /** The operation is over and its outcome is in the event log: the definition of the log is in force again. */
-  settled(sourceId: string): Promise<void>;
+  operationEnded(sourceId: string): Promise<void>;
 }
 
 /** Implemented over the stream log. Both idempotent. */

@@ -17,7 +17,7 @@ import {
   type SourceRecord,
   type SourceState,
 } from './domain/source.js';
-import { HookLog } from './hook-log.js';
+import { HookSession } from './hook-session.js';
 import { NameSlugs } from './name-slugs.js';
 import { HOOK_RUNNER, SOURCE_TOPICS } from './ports.js';
 import { type HookRunner, type SourceDefinition, type SourceTopics } from './published.js';
@@ -73,8 +73,8 @@ export class SourceOperations {
     return this.handle(sourceDecider, sourceId, command, stepOf(context));
   }
 
-  hookLog(sourceId: string, workspaceId: string): HookLog {
-    return new HookLog(this.runner, this.clock, sourceId, workspaceId);
+  hookSession(sourceId: string, workspaceId: string): HookSession {
+    return new HookSession(this.runner, this.clock, sourceId, workspaceId);
   }
 
   async storeSecrets(secrets: PropPlan['secrets'], workspaceId: string): Promise<void> {
@@ -108,8 +108,8 @@ export class SourceOperations {
     );
   }
 
-  settled(sourceId: string): Promise<void> {
-    return this.runner.settled(sourceId);
+  operationEnded(sourceId: string): Promise<void> {
+    return this.runner.operationEnded(sourceId);
   }
 
   async deleteSecrets(refs: Iterable<string>): Promise<void> {

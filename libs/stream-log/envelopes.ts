@@ -65,7 +65,3 @@ export type RecordOf<H extends Record<string, string>> = Omit<LogRecord, 'header
 export const MAX_HOPS = 32;
 
 /** Channels that the platform writes itself (rest-api.md, "Events"). */
-export const ERRORS_CHANNEL = '$errors';
-export const LOGS_CHANNEL = '$logs';
-/** Channels on which no component can emit. */
-export const PLATFORM_CHANNELS: ReadonlySet<string> = new Set([ERRORS_CHANNEL, LOGS_CHANNEL, '$in']);

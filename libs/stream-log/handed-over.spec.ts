@@ -14,10 +14,10 @@ describe('what consumers have in hand', () => {
   it('is counted by source and workspace until it is acknowledged, however often it is handed over', async () => {
     const log = new InMemoryStreamLog();
     await log.createTopic('invocations.all');
-    const inHand = new HandedOver(2);
+    const handedOver = new HandedOver(2);
     const batches: LaneBatch[] = [];
     let failing = true;
-    const consumer = await countedLog(log, inHand).consume({
+    const consumer = await countedLog(log, handedOver).consume({
       ...{ group: 'g', topics: { prefix: 'invocations.' }, maxBatch: 10, maxUnacked: 10 },
       async handler(batch) {
         batches.push(batch);
@@ -35,21 +35,25 @@ describe('what consumers have in hand', () => {
     ]);
     while (batches.length < 2) await new Promise((resolve) => setImmediate(resolve));
 
-    expect([...inHand.bySource()]).toEqual([
+    expect([...handedOver.bySource()]).toEqual([
       ['a', 3],
       ['b', 1],
       ['c', 1],
     ]);
     // No more than two of one source.
-    expect([...inHand.byWorkspace()]).toEqual([
+    expect([...handedOver.byWorkspace()]).toEqual([
       ['o_1', 3],
       ['o_2', 1],
     ]);
     const size = batches[0]?.records[0]?.size ?? 0;
     expect(size).toBeGreaterThan('12345'.length);
-    expect([inHand.bytes, inHand.bytesOfWorkspace('o_1'), inHand.workspaceCount]).toEqual([5 * size, 4 * size, 2]);
+    expect([handedOver.bytes, handedOver.bytesOfWorkspace('o_1'), handedOver.workspaceCount]).toEqual([
+      5 * size,
+      4 * size,
+      2,
+    ]);
     for (const offset of [0, 1, 1, 2, 3, 4]) batches[1]?.ack(offset);
-    expect([[...inHand.bySource()], [...inHand.byWorkspace()], inHand.bytes]).toEqual([[], [], 0]);
+    expect([[...handedOver.bySource()], [...handedOver.byWorkspace()], handedOver.bytes]).toEqual([[], [], 0]);
     await drained(consumer);
     await consumer.close();
   });
@@ -57,17 +61,17 @@ describe('what consumers have in hand', () => {
   it('is not of a lane that was taken away', async () => {
     const log = new InMemoryStreamLog();
     await log.createTopic('invocations.a');
-    const inHand = new HandedOver(2);
-    const consumer = await countedLog(log, inHand).consume({
+    const handedOver = new HandedOver(2);
+    const consumer = await countedLog(log, handedOver).consume({
       ...{ group: 'g', topics: { prefix: 'invocations.' }, maxBatch: 10, maxUnacked: 10 },
       handler: () => Promise.resolve(),
     });
     await log.publish([record('a', 'o_1', '1', 'invocations.a')]);
-    while (inHand.recordsOf('a') === 0) await new Promise((resolve) => setImmediate(resolve));
-    expect([...inHand.ownersIn('invocations.a')]).toEqual([{ source: 'a', workspace: 'o_1' }]);
+    while (handedOver.recordsOf('a') === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect([...handedOver.ownersIn('invocations.a')]).toEqual([{ source: 'a', workspace: 'o_1' }]);
     await log.deleteTopic('invocations.a');
-    while (inHand.recordsOf('a') > 0) await new Promise((resolve) => setImmediate(resolve));
-    expect([inHand.bytes, inHand.workspaceCount]).toEqual([0, 0]);
+    while (handedOver.recordsOf('a') > 0) await new Promise((resolve) => setImmediate(resolve));
+    expect([handedOver.bytes, handedOver.workspaceCount]).toEqual([0, 0]);
     await consumer.close();
   });
 });

@@ -41,7 +41,7 @@ export class Metrics {
     [],
   );
 
-  /** RunnerMetrics of libs/runtime. */
+  /** RunnerMetrics of libs/runner. */
   readonly runner = {
     runs: (status: 'ok' | 'threw' | 'killed', count: number): void => this.runsTotal.add(status, count),
     emits: (count: number): void => this.emitsTotal.inc(count),

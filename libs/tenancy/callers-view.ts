@@ -1,7 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 import { type LiveView } from '#libs/kernel/live-view.js';
-import { type ApiKeyEvent, type Caller, type Callers, type WorkspaceEvent } from './published.js';
+import { type ApiKeyEvent, type WorkspaceEvent } from './published.js';
+import { type Caller, type Callers } from '../http/callers.js';
 
 interface Key {
   readonly keyId: string;

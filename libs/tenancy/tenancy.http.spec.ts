@@ -7,7 +7,8 @@ import { dataOf, errorOf, itemsOf } from '#libs/http/testing/replies.js';
 import { EVENT_STORE, HANDLE_COMMAND, READ_MODELS, READ_YOUR_WRITES } from '#libs/kernel/tokens.js';
 import { CallersView } from './callers-view.js';
 import { bootstrap, RegisterUser, TenancyModule, UsageMeter } from './index.js';
-import { CALLERS, USAGE } from './published.js';
+import { CALLERS } from '../http/callers.js';
+import { USAGE } from './published.js';
 import { InMemoryUsage } from './testing/in-memory-usage.js';
 import { runningTenancy, type RunningTenancy } from './testing/running-tenancy.js';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import ipaddr from 'ipaddr.js';
 import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
-import { DOCKER_RUN } from '#libs/assembly/sandboxing.js';
+import { DOCKER_RUN } from '#libs/composition/sandboxing.js';
 import { loadConfig, SETTINGS } from '#libs/config/index.js';
 import { ROOT } from '#test/harness/paths.js';
 

@@ -1,13 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { request } from 'undici';
 import { componentCode, relayCode } from '#test/harness/component-code.js';
-import { useInstance } from '#test/harness/instance.js';
+import { useStandalone } from '#test/harness/instance.js';
 import { eventually } from '#test/harness/wait.js';
 
 const MB = 1024 * 1024;
 
+/** One process: the test server for MongoDB takes minutes to read pages of megabytes. */
 describe('a list of many events of megabytes', () => {
-  const instance = useInstance({ env: { SLUICE_PAGE_MB: '8', SLUICE_SOURCE_EVENTS_MB: '1024' } });
+  const instance = useStandalone({ env: { SLUICE_PAGE_MB: '8', SLUICE_SOURCE_EVENTS_MB: '1024' } });
   const SIZE = 2 * MB;
   const COUNT = 60;
   const heavy = componentCode({

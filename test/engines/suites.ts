@@ -50,9 +50,9 @@ export const E2E_SPECS: readonly string[] = [
   'test/(e2e|faults)/(?!main-job|hooks|command-line|rebuild|move)[^/]+\\.e2e-spec\\.ts$',
 ];
 
-/** Attacks on the API and on endpoints. Not those on the files of one process, or on what one run may say. */
+/** Attacks on the API and on endpoints, except those that ask for one process. */
 export const ATTACK_SPECS: readonly string[] = [
-  'test/attacks/(?!data-dir|dead-webhook|disk|host-ended|run-limits)[^/]+\\.e2e-spec\\.ts$',
+  'test/attacks/(?!data-dir|dead-webhook|disk|host-ended|run-limits|pages)[^/]+\\.e2e-spec\\.ts$',
 ];
 
 /** Specs that run two processes of every role on them: sixteen, which takes a machine that has time. */

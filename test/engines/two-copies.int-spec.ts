@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { projections } from '#libs/assembly/control-plane.js';
+import { projections } from '#libs/composition/control-plane.js';
 import { counterProblems, missingOf, problemsOf, receivedOf } from '#test/faults/kill9-checks.js';
 import { COUNTER, RELAY, TICKER } from '#test/faults/kill9-components.js';
 import { Gate, KillLoad } from '#test/faults/kill9-load.js';

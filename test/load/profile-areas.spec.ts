@@ -8,7 +8,7 @@ describe('areaOf', () => {
     expect(of('file:///x/node_modules/kafkajs/src/protocol/encoder.js')).toBe('kafkajs (encoding)');
     expect(of('file:///x/node_modules/mongodb/node_modules/bson/lib/bson.cjs')).toBe('bson (driver of MongoDB)');
     expect(of('file:///x/node_modules/@grpc/grpc-js/build/src/call.js')).toBe('gRPC and EventStoreDB client');
-    expect(of('file:///x/dist/libs/engines/kafka/link.js')).toBe('ours: engines/kafka');
+    expect(of('file:///x/dist/libs/engines/kafka/wire/broker-connection.js')).toBe('ours: engines/kafka');
     expect(of('file:///x/dist/libs/routing/router.js')).toBe('ours: routing');
     expect(of('file:///x/dist/apps/router/src/main.js')).toBe('ours: apps');
     expect(of('node:net')).toBe('sockets and streams');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Kafka, logLevel } from 'kafkajs';
-import { GroupConsumer } from '#libs/engines/kafka/group-consumer.js';
+import { GroupConsumer } from '#libs/engines/kafka/consume/group-consumer.js';
 import { openKafka, type KafkaStreamLog } from '#libs/engines/kafka/index.js';
 import { EMITS, perEmitterTopics, sharedTopics, type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';

@@ -1,5 +1,5 @@
 import { type Command } from 'commander';
-import { exportInstallation } from '#libs/assembly/export-installation.js';
+import { exportInstallation } from '#libs/archive/export-installation.js';
 import { secretKeyOf } from '#libs/config/index.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { tell, tellProgress } from './progress.js';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command } from 'commander';
-import { ArchiveReader, readManifest } from '#libs/assembly/archive-reader.js';
-import { importInstallation, sealOf } from '#libs/assembly/import-installation.js';
+import { ArchiveReader, readManifest } from '#libs/archive/archive-reader.js';
+import { importInstallation, sealOf } from '#libs/archive/import-installation.js';
 import { type Config, secretKeyFrom, secretKeyOf } from '#libs/config/index.js';
 import { tell, tellProgress, tellRetry } from './progress.js';
 import { tellRebuilt } from './rebuild.js';

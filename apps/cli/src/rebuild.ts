@@ -1,6 +1,6 @@
 import { type Command } from 'commander';
-import { type Engines } from '#libs/assembly/engines.js';
-import { rebuildReadModels, type Rebuilt, withProjectionLeases } from '#libs/assembly/rebuild.js';
+import { type Engines } from '#libs/composition/engines.js';
+import { rebuildReadModels, type Rebuilt, withProjectionLeases } from '#libs/composition/rebuild.js';
 import { type Config } from '#libs/config/index.js';
 import { tell, tellRetry } from './progress.js';
 import { withEngines } from './with-engines.js';

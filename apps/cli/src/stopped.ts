@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Engines } from '#libs/assembly/engines.js';
+import { type Engines } from '#libs/composition/engines.js';
 import { type Config } from '#libs/config/index.js';
 import { SILENCE_MS } from '#libs/kernel/process-registry.js';
 

@@ -1,6 +1,6 @@
 import { type Command } from 'commander';
-import { followControlPlane } from '#libs/assembly/control-plane.js';
-import { type Engines } from '#libs/assembly/engines.js';
+import { followControlPlane } from '#libs/composition/control-plane.js';
+import { type Engines } from '#libs/composition/engines.js';
 import { type Config } from '#libs/config/index.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { setUpUser, type SetUpUser } from '#libs/tenancy/index.js';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Engines } from '#libs/assembly/engines.js';
+import { type Engines } from '#libs/composition/engines.js';
 import { type Config, keepFilesPrivate, loadConfig, secretKeyOf } from '#libs/config/index.js';
 import { openEmbedded } from '#libs/engines/embedded/index.js';
 import { systemClock } from '#libs/kernel/clock.js';

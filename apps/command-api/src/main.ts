@@ -1,15 +1,16 @@
-import { createApi, manualRunsOf } from '#libs/assembly/api.js';
-import { appliedEverywhere } from '#libs/assembly/cluster.js';
-import { type Handler } from '#libs/assembly/front.js';
-import { runRole } from '#libs/assembly/role.js';
-import { checkIsolation, startInspecting } from '#libs/assembly/sandboxing.js';
-import { appliedEventsIn } from '#libs/assembly/stream-projections.js';
-import { webhookTopics } from '#libs/assembly/topic-policy.js';
-import { startUpkeep } from '#libs/assembly/upkeep.js';
+import { readModelsIn } from '#libs/composition/control-plane.js';
+import { createApi, manualRunsOf } from '#libs/composition/api.js';
+import { appliedEverywhere } from '#libs/cluster/cluster.js';
+import { type Handler } from '#libs/hosting/http-listener.js';
+import { runRole } from '#libs/composition/role.js';
+import { checkIsolation, startInspecting } from '#libs/composition/sandboxing.js';
+import { appliedEventsIn } from '#libs/composition/stream-projections.js';
+import { webhookTopics } from '#libs/composition/topic-policy.js';
+import { startMaintenance } from '#libs/composition/maintenance.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
 import { openReplyChannel } from '#libs/ingress/reply-channel.js';
-import { hooksOverLog } from '#libs/runtime/hooks-over-log.js';
-import { sourceTopics } from '#libs/runtime/source-topics.js';
+import { hooksOverLog } from '#libs/runner/hooks-over-log.js';
+import { sourceTopics } from '#libs/runner/source-topics.js';
 import { ownerOnce } from './owner.js';
 
 /** Role `command-api`, any number of copies: every change. Steps 1 to 4 of the start are those of every role. */
@@ -34,14 +35,14 @@ runRole('command-api', openDistributed, async (role) => {
   const topicsOfSources = sourceTopics({ log, topics, journal, ticks, forget: async () => undefined });
 
   // 7. The first start's owner, and what a crash leaves half done: one process at a time.
-  const readYourWrites = appliedEverywhere(readModels, registry, plane.follower, logger);
+  const readYourWrites = appliedEverywhere(readModelsIn(readModels), registry, plane.follower, logger);
   await ownerOnce(role);
   role.leased({
-    name: 'upkeep',
+    name: 'maintenance',
     start: () =>
-      startUpkeep({
+      startMaintenance({
         ...{ config, plane, sourceTopics: topicsOfSources, logger },
-        settled: (sourceId) => hookRunner.settled(sourceId),
+        operationEnded: (sourceId) => hookRunner.operationEnded(sourceId),
       }),
   });
 

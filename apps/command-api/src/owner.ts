@@ -1,4 +1,4 @@
-import { type Role } from '#libs/assembly/role.js';
+import { type Role } from '#libs/composition/role.js';
 import { bootstrap } from '#libs/tenancy/index.js';
 
 /** Makes the owner, a workspace and an API key where there are none, in one process at a time; prints a key that it made. */

@@ -1,7 +1,7 @@
-import { ClusterBacklog } from '#libs/assembly/cluster.js';
-import { makeIngress } from '#libs/assembly/make-ingress.js';
-import { pressureGate, pressureSettings } from '#libs/assembly/pressure.js';
-import { runRole } from '#libs/assembly/role.js';
+import { ClusterBacklog } from '#libs/cluster/cluster.js';
+import { makeIngress } from '#libs/composition/make-ingress.js';
+import { pressureGate, pressureSettings } from '#libs/composition/pressure.js';
+import { runRole } from '#libs/composition/role.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
 import { openReplyChannel } from '#libs/ingress/reply-channel.js';
 

@@ -1,5 +1,5 @@
-import { LeasedReaders } from '#libs/assembly/leased-readers.js';
-import { runRole } from '#libs/assembly/role.js';
+import { LeasedReaders } from '#libs/composition/leased-readers.js';
+import { runRole } from '#libs/composition/role.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
 
 /** Role `projector`: step 7 of the path of an event. Copies share the read models out. Steps 1 to 4 of the start are those of every role. */

@@ -1,9 +1,10 @@
-import { createApi } from '#libs/assembly/api.js';
-import { readModelsApplied } from '#libs/assembly/cluster.js';
-import { queriesOnly } from '#libs/assembly/queries-only.js';
-import { type Handler } from '#libs/assembly/front.js';
-import { runRole } from '#libs/assembly/role.js';
-import { webhookTopics } from '#libs/assembly/topic-policy.js';
+import { readModelsIn } from '#libs/composition/control-plane.js';
+import { createApi } from '#libs/composition/api.js';
+import { readModelsApplied } from '#libs/cluster/cluster.js';
+import { queriesOnly } from '#libs/composition/queries-only.js';
+import { type Handler } from '#libs/hosting/http-listener.js';
+import { runRole } from '#libs/composition/role.js';
+import { webhookTopics } from '#libs/composition/topic-policy.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
 
 /** Role `query-api`, any number of copies: every read of the API. Steps 1 to 4 of the start are those of every role. */
@@ -15,7 +16,7 @@ runRole('query-api', openDistributed, async (role) => {
   const api = await createApi({
     ...{ config, plane, topics, urls, metrics, readiness, logger: nestLogger, log: logger, shuttingDown },
     ...queriesOnly,
-    readYourWrites: readModelsApplied(readModels, plane.follower, logger),
+    readYourWrites: readModelsApplied(readModelsIn(readModels), plane.follower, logger),
     webhookTopics: webhookTopics(log, topics, schedule),
     serves: 'queries',
   });

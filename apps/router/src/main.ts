@@ -1,6 +1,6 @@
-import { ClusterBacklog } from '#libs/assembly/cluster.js';
-import { pressureOf, pressureSettings } from '#libs/assembly/pressure.js';
-import { runRole } from '#libs/assembly/role.js';
+import { ClusterBacklog } from '#libs/cluster/cluster.js';
+import { pressureOf, pressureSettings } from '#libs/composition/pressure.js';
+import { runRole } from '#libs/composition/role.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
 import { startRouter } from '#libs/routing/router.js';
 import { countedLog } from '#libs/stream-log/counted-log.js';
@@ -13,12 +13,12 @@ runRole('router', openDistributed, async (role) => {
   // 5. Take emits, give out what subscriptions make of them.
   const { engines, views, clock } = plane;
   const limits = pressureSettings(config);
-  const inHand = new HandedOver(limits.source);
+  const handedOver = new HandedOver(limits.source);
   const backlog = new ClusterBacklog(engines.registry, (error) => logger.warn({ err: error }, 'backlog.unknown'));
   backlog.start();
   closing('backlog', async () => backlog.close());
   const router = await startRouter({
-    ...{ log: countedLog(engines.log, inHand), topics, table: views.subscriptions, clock, logger },
+    ...{ log: countedLog(engines.log, handedOver), topics, table: views.subscriptions, clock, logger },
     listeners: {
       waitingFor: (sourceId) => backlog.waitingFor(sourceId),
       limit: limits.listener,
@@ -30,7 +30,7 @@ runRole('router', openDistributed, async (role) => {
   // 6. What it tells of itself.
   reporter.worksOff(
     () => router.backlog(),
-    () => pressureOf(inHand, (id) => router.unroutedOf(id)),
+    () => pressureOf(handedOver, (id) => router.unroutedOf(id)),
   );
   metrics.sampled('sluice_router', 'What became of emits', () => ({ ...router.metrics, failures: router.failures() }));
   observeLag('router', EMITS);

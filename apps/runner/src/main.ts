@@ -1,9 +1,9 @@
-import { ClusterBacklog } from '#libs/assembly/cluster.js';
-import { observeCpu } from '#libs/assembly/observe.js';
-import { pressureOf, pressureSettings } from '#libs/assembly/pressure.js';
-import { runRole } from '#libs/assembly/role.js';
-import { openHostDeaths, startRuns } from '#libs/assembly/runs.js';
-import { checkIsolation, isolationFacts, startSandboxing } from '#libs/assembly/sandboxing.js';
+import { ClusterBacklog } from '#libs/cluster/cluster.js';
+import { observeCpu } from '#libs/composition/observe.js';
+import { pressureOf, pressureSettings } from '#libs/composition/pressure.js';
+import { runRole } from '#libs/composition/role.js';
+import { openHostDeaths, startRuns } from '#libs/composition/runs.js';
+import { checkIsolation, isolationFacts, startSandboxing } from '#libs/composition/sandboxing.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
 import { repliesOverLog } from '#libs/ingress/replies-over-log.js';
 import { countedLog } from '#libs/stream-log/counted-log.js';
@@ -32,21 +32,21 @@ runRole(
     const replies = repliesOverLog(plane.engines.log, logger);
     const hostDeaths = openHostDeaths(config, logger);
     const limits = pressureSettings(config);
-    const inHand = new HandedOver(limits.source);
+    const handedOver = new HandedOver(limits.source);
     const { log, registry } = plane.engines;
     const backlog = new ClusterBacklog(registry, (error) => logger.warn({ err: error }, 'backlog.unknown'));
     backlog.start();
     closing('backlog', async () => backlog.close());
     const isPaused = (sourceId: string): boolean => backlog.unroutedOf(sourceId) >= limits.unrouted;
     const common = { config, plane, topics, sandboxing, urls, replies, metrics, logger, hostDeaths };
-    const runner = await startRuns({ ...common, log: countedLog(log, inHand), isPaused });
+    const runner = await startRuns({ ...common, log: countedLog(log, handedOver), isPaused });
     closing('runs', () => runner.close(CLOSE_MS));
     closing('runs in flight', async () => hostDeaths.close());
 
     // 7. What it tells of itself.
     reporter.worksOff(
       () => runner.backlog(),
-      () => pressureOf(inHand, (id) => runner.waitingFor(id)),
+      () => pressureOf(handedOver, (id) => runner.waitingFor(id)),
     );
     metrics.sampled('sluice_sandboxes', 'Processes of sources', () => ({ ...sandboxing.pool.stats() }), 'state');
     metrics.sampled('sluice_runs_memory', 'Bytes held for runs', () => ({ ...sandboxing.memory.stats() }), 'what');

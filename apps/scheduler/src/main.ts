@@ -1,5 +1,5 @@
-import { runRole } from '#libs/assembly/role.js';
-import { startTimers } from '#libs/assembly/data-plane.js';
+import { runRole } from '#libs/composition/role.js';
+import { startTimers } from '#libs/composition/data-plane.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
 import { type Scheduler } from '#libs/scheduling/scheduler.js';
 

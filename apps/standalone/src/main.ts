@@ -1,18 +1,18 @@
-import { createApi, manualRunsOf } from '#libs/assembly/api.js';
-import { startControlPlane, startReactors, type WholeControlPlane } from '#libs/assembly/control-plane.js';
-import { startDataPlane } from '#libs/assembly/data-plane.js';
-import { DiskWatch } from '#libs/assembly/disk-watch.js';
-import { Front, type Handler } from '#libs/assembly/front.js';
-import { makeIngress } from '#libs/assembly/make-ingress.js';
-import { observe } from '#libs/assembly/observe.js';
-import { readYourWritesAndReactions } from '#libs/assembly/read-your-writes.js';
-import { eventsCleanUp, subscriptionsCleanUp, webhooksCleanUp } from '#libs/assembly/reactors.js';
-import { checkIsolation, startSandboxing } from '#libs/assembly/sandboxing.js';
-import { writeServerFile } from '#libs/assembly/server-file.js';
-import { startProblem } from '#libs/assembly/start-problem.js';
-import { endpointUrls } from '#libs/assembly/endpoint-urls.js';
-import { Shutdown } from '#libs/assembly/shutdown.js';
-import { reconcile, startUpkeep } from '#libs/assembly/upkeep.js';
+import { createApi, manualRunsOf } from '#libs/composition/api.js';
+import { startControlPlane, startReactors, type WholeControlPlane } from '#libs/composition/control-plane.js';
+import { startDataPlane } from '#libs/composition/data-plane.js';
+import { DiskWatch } from '#libs/composition/disk-watch.js';
+import { HttpListener, type Handler } from '#libs/hosting/http-listener.js';
+import { makeIngress } from '#libs/composition/make-ingress.js';
+import { observe } from '#libs/composition/observe.js';
+import { readYourWritesAndReactions } from '#libs/composition/read-your-writes.js';
+import { eventsCleanUp, subscriptionsCleanUp, webhooksCleanUp } from '#libs/composition/reactors.js';
+import { checkIsolation, startSandboxing } from '#libs/composition/sandboxing.js';
+import { writeServerFile } from '#libs/hosting/server-file.js';
+import { startProblem } from '#libs/hosting/start-problem.js';
+import { endpointUrls } from '#libs/composition/endpoint-urls.js';
+import { Shutdown } from '#libs/hosting/shutdown.js';
+import { reconcile, startMaintenance } from '#libs/composition/maintenance.js';
 import { type Config, keepFilesPrivate, loadConfig, publicUrlOf, secretKeyOf } from '#libs/config/index.js';
 import { openEmbedded } from '#libs/engines/embedded/index.js';
 import { systemClock } from '#libs/kernel/clock.js';
@@ -65,7 +65,8 @@ const start = async (): Promise<void> => {
   const clock = systemClock;
 
   // 2. The port: in use or not is known before anything else starts.
-  const front = await Front.listen(config.host, config.port, (error) => logger.error({ err: error }, 'request.broke'));
+  const broke = (error: unknown): void => logger.error({ err: error }, 'request.broke');
+  const front = await HttpListener.listen(config.host, config.port, broke);
   const publicUrl = publicUrlOf(config, front.port);
   const urls = endpointUrls(config, publicUrl);
 
@@ -101,9 +102,9 @@ const start = async (): Promise<void> => {
   const cleanUps = [webhooksCleanUp(plane, attempts, webhookTopics), eventsCleanUp(summaries, topics)];
   const reactions = [subscriptionsCleanUp(plane, plane.projectors), ...cleanUps];
   const reactors = await startReactors(plane, reactions, onFailure);
-  const settled = (sourceId: string): Promise<void> => dataPlane.runner.settled(sourceId);
-  const upkeep = await startUpkeep({ config, plane, sourceTopics, settled, logger });
-  shutdown.add('upkeep', () => upkeep.stop());
+  const operationEnded = (sourceId: string): Promise<void> => dataPlane.runner.operationEnded(sourceId);
+  const maintenance = await startMaintenance({ config, plane, sourceTopics, operationEnded, logger });
+  shutdown.add('maintenance', () => maintenance.stop());
   shutdown.add('reactors', async () => void (await Promise.all(reactors.map((reactor) => reactor.stop()))));
 
   // 7. The API and, ahead of it, the endpoints.

@@ -1,6 +1,6 @@
-import { startDeliveries } from '#libs/assembly/deliveries.js';
-import { pressureOf } from '#libs/assembly/pressure.js';
-import { runRole } from '#libs/assembly/role.js';
+import { startDeliveries } from '#libs/composition/deliveries.js';
+import { pressureOf } from '#libs/composition/pressure.js';
+import { runRole } from '#libs/composition/role.js';
 import { startRetryPump } from '#libs/delivery/retry-pump.js';
 import { createEgress } from '#libs/egress/guarded-dispatcher.js';
 import { refusalLog } from '#libs/egress/refusal-log.js';

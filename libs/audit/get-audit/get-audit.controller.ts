@@ -7,7 +7,7 @@ import { type ListReply, pageLimit } from '#libs/http/pages.js';
 import { describe, type Parameters, parameters } from '#libs/http/parameters.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type RecordedEvent } from '#libs/kernel/events.js';
-import { type Caller } from '#libs/tenancy/published.js';
+import { type Caller } from '#libs/http/callers.js';
 import { parseAt } from './at.js';
 import { GetResourceAt } from './get-resource-at.query.js';
 import { ListHistory } from './list-history.query.js';

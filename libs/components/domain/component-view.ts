@@ -1,5 +1,5 @@
 import { epochSeconds } from '#libs/kernel/clock.js';
-import { type ConfigurableProp } from '../published.js';
+import { type ConfigurableProp } from '../../component-model/component-metadata.js';
 import { type SavedComponent } from './component.js';
 
 /** rest-api.md, "Component", and the fields of decisions.md 1.4. Absent values are null. Times in epoch seconds. */

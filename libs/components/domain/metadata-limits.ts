@@ -1,5 +1,5 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { type ComponentMetadata, type ConfigurableProp } from '../../runtime/component-metadata.js';
+import { type ComponentMetadata, type ConfigurableProp } from '../../component-model/component-metadata.js';
 
 /** UTF-8 bytes, of text or JSON. What a component says of itself is kept in the event log and shown in every list. */
 export const METADATA_LIMITS = {

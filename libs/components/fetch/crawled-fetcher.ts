@@ -6,7 +6,7 @@ import { relativeImports } from './relative-imports.js';
 /** The text at a URL. Rejects for any answer but a 2xx with text, with an Error whose `status` is the answer's. */
 export type FetchText = (url: string) => Promise<{ readonly finalUrl: string; readonly text: string }>;
 
-/** In the order in which the bundler looks for them (libs/runtime/build/imports.ts). */
+/** In the order in which the bundler looks for them (libs/sandbox/bundler/imports.ts). */
 const ENDINGS = ['', '.mjs', '.js', '.cjs', '.ts', '.json', '/index.mjs', '/index.js', '/index.ts'];
 const AT_ONCE = 6;
 

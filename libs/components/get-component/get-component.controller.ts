@@ -3,7 +3,7 @@ import { QueryBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { type Caller } from '#libs/tenancy/published.js';
+import { type Caller } from '#libs/http/callers.js';
 import { type ComponentReply } from '../domain/component-view.js';
 import { GetComponent } from './get-component.query.js';
 

@@ -1,13 +1,13 @@
 import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { type Request, type Response } from 'express';
-import { Applied } from '#libs/http/applied.js';
+import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { parameters, validated } from '#libs/http/parameters.js';
 import { workspaceOf } from '#libs/http/workspace.js';
-import { type Caller } from '#libs/tenancy/published.js';
+import { type Caller } from '#libs/http/callers.js';
 import { componentReply, type ComponentReply } from '../domain/component-view.js';
 import { ComponentCodeDto, filesOf } from './component-code.dto.js';
 import { SaveComponent } from './save-component.handler.js';
@@ -16,7 +16,7 @@ import { SaveComponent } from './save-component.handler.js';
 export class SaveComponentController {
   constructor(
     @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(Applied) private readonly applied: Applied,
+    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
   ) {}
 
   @Post()
@@ -41,7 +41,7 @@ export class SaveComponentController {
     };
     const context = contextOf(request, caller, workspaceOf(caller));
     const saved = await this.commands.execute(new SaveComponent(given, context));
-    await this.applied.settle(response, saved.position);
+    await this.gate.answerAfter(response, saved.position);
     return { data: componentReply(saved.component, saved.code) };
   }
 }

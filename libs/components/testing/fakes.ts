@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { type ComponentMetadata } from '#libs/runtime/component-metadata.js';
+import { type ComponentMetadata } from '#libs/component-model/component-metadata.js';
 import { type ComponentInspector, type InspectOptions } from '../ports.js';
 
 export class InMemoryBlobs implements BlobStore {

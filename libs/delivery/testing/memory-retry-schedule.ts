@@ -1,18 +1,18 @@
-import { type RetrySchedule, type Waiting } from '../retry-schedule.js';
+import { type RetrySchedule, type ScheduledRetry } from '../retry-schedule.js';
 
 /** RetrySchedule for the tests of this lib, in memory, with failures on demand. */
 export class MemoryRetrySchedule implements RetrySchedule {
-  readonly entries = new Map<string, Waiting>();
+  readonly entries = new Map<string, ScheduledRetry>();
   /** Awaited before each change: throw or wait here. */
-  beforePut: (entries: readonly Waiting[]) => Promise<void> | void = () => undefined;
+  beforePut: (entries: readonly ScheduledRetry[]) => Promise<void> | void = () => undefined;
   beforeRemove: (ids: readonly string[]) => Promise<void> | void = () => undefined;
 
-  async put(entries: readonly Waiting[]): Promise<void> {
+  async put(entries: readonly ScheduledRetry[]): Promise<void> {
     await this.beforePut(entries);
     for (const entry of entries) this.entries.set(entry.id, entry);
   }
 
-  async due(now: number, limit: number): Promise<readonly Waiting[]> {
+  async due(now: number, limit: number): Promise<readonly ScheduledRetry[]> {
     return this.sorted()
       .filter(({ dueAt }) => dueAt <= now)
       .slice(0, limit);
@@ -43,11 +43,11 @@ export class MemoryRetrySchedule implements RetrySchedule {
     return bytes;
   }
 
-  async *all(): AsyncIterable<Waiting> {
+  async *all(): AsyncIterable<ScheduledRetry> {
     yield* this.sorted();
   }
 
-  private sorted(): Waiting[] {
+  private sorted(): ScheduledRetry[] {
     return [...this.entries.values()].sort((a, b) => a.dueAt - b.dueAt);
   }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { StateConflict, type RunCommit, type RunJournal } from '#libs/runtime/run-journal.js';
+import { StateConflict, type RunCommit, type RunJournal } from '#libs/runner/run-journal.js';
 import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type MakeHarness, type Part } from './harness.js';
 import { eventually } from './eventually.js';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect, it } from '@jest/globals';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type Vault } from '#libs/kernel/vault.js';
-import { type RetrySchedule, type Waiting } from '#libs/delivery/retry-schedule.js';
+import { type RetrySchedule, type ScheduledRetry } from '#libs/delivery/retry-schedule.js';
 import { type TickStore } from '#libs/scheduling/tick-store.js';
 import { type DailyUsage, type UsageStore } from '#libs/tenancy/published.js';
 import { type MakeHarness, type Part } from './harness.js';
@@ -120,13 +120,13 @@ const blobs: Record<(typeof BLOB_STORE_PARTS)[number], Part<BlobStore>> = {
   },
 };
 
-const waiting = (id: string, dueAt: number, owner = 'wh_1'): Waiting => ({
+const waiting = (id: string, dueAt: number, owner = 'wh_1'): ScheduledRetry => ({
   id,
   owner,
   dueAt,
   record: { topic: `deliveries.${owner}`, key: owner, headers: { id, attempt: '2' }, value: '{"a":"ü"}' },
 });
-const idsOf = (entries: readonly Waiting[]): string[] => entries.map(({ id }) => id);
+const idsOf = (entries: readonly ScheduledRetry[]): string[] => entries.map(({ id }) => id);
 
 const schedule: Record<(typeof RETRY_SCHEDULE_PARTS)[number], Part<RetrySchedule>> = {
   order: (store) => {
@@ -185,9 +185,9 @@ const schedule: Record<(typeof RETRY_SCHEDULE_PARTS)[number], Part<RetrySchedule
     });
   },
   size: (store, harness) => {
-    const bytes = (...entries: Waiting[]): number =>
+    const bytes = (...entries: ScheduledRetry[]): number =>
       entries.reduce((sum, { record }) => sum + Buffer.byteLength(JSON.stringify(record)), 0);
-    const padded = (entry: Waiting, pad: number): Waiting => ({
+    const padded = (entry: ScheduledRetry, pad: number): ScheduledRetry => ({
       ...entry,
       record: { ...entry.record, value: JSON.stringify('ü'.repeat(pad)) },
     });

@@ -16,8 +16,8 @@ import {
 } from '#libs/engines/conformance/small-stores.suite.js';
 import { describeStreamLog } from '#libs/engines/conformance/stream-log.suite.js';
 import { openEmbedded, type EmbeddedEngines } from './index.js';
-import { EmbeddedLeases } from './leases.js';
-import { EmbeddedProcessRegistry } from './process-registry.js';
+import { EmbeddedLeases } from './stores/leases.js';
+import { EmbeddedProcessRegistry } from './stores/process-registry.js';
 
 /** A harness on a data directory of its own. `time` is what the adapter's clock adds to the real one. */
 const harness =

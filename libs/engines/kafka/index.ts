@@ -1,6 +1,6 @@
 import { systemClock, type Clock } from '#libs/kernel/clock.js';
-import { Cluster } from './cluster.js';
-import { MemberIds } from './member-ids.js';
+import { Cluster } from './wire/cluster.js';
+import { MemberIds } from './wire/member-ids.js';
 import { KafkaStreamLog } from './stream-log.js';
 
 export { type KafkaStreamLog } from './stream-log.js';

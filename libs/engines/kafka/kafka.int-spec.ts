@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { all, follow, numberOf, record, records } from '#libs/engines/conformance/stream-log-harness.js';
 import { eventually } from '#libs/engines/conformance/eventually.js';
-import { Cluster } from './cluster.js';
+import { Cluster } from './wire/cluster.js';
 import { openKafka } from './index.js';
-import { Membership, type Agreement } from './membership.js';
-import { Offsets } from './offsets.js';
+import { Membership, type Agreement } from './consume/membership.js';
+import { Offsets } from './consume/offsets.js';
 import { testBrokers } from './testing/test-brokers.js';
 import { worldForEach } from './testing/kafka-world.js';
 

@@ -1,5 +1,5 @@
 import { type LogRecord, type StoredRecord } from '#libs/stream-log/stream-log.js';
-import { type FetchedMessage, type ProduceMessage } from './protocol.js';
+import { type FetchedMessage, type ProduceMessage } from './wire/protocol.js';
 
 /** Bytes that a record takes on the wire, about; and what a retention by size counts. */
 export const sizeOf = ({ key, value }: { readonly key: string; readonly value: string }): number =>

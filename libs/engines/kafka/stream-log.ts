@@ -9,18 +9,18 @@ import {
   type TopicSelector,
 } from '#libs/stream-log/stream-log.js';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Cluster, type TopicMetadata } from './cluster.js';
-import { GroupConsumer } from './group-consumer.js';
+import { type Cluster, type TopicMetadata } from './wire/cluster.js';
+import { GroupConsumer } from './consume/group-consumer.js';
 import { laneName, parseLane, type PartitionId } from './lane-names.js';
-import { LaneReader } from './lane-reader.js';
-import { type MemberIds } from './member-ids.js';
-import { leaveGroup } from './membership.js';
-import { partitionOf } from './murmur2.js';
-import { EARLIEST, keyOf, LATEST, Offsets } from './offsets.js';
+import { LaneReader } from './consume/lane-reader.js';
+import { type MemberIds } from './wire/member-ids.js';
+import { leaveGroup } from './consume/membership.js';
+import { partitionOf } from './produce/murmur2.js';
+import { EARLIEST, keyOf, LATEST, Offsets } from './consume/offsets.js';
 import { Pause } from './pause.js';
-import { Publisher } from './publisher.js';
-import { RetentionSweeper } from './retention-sweeper.js';
-import { TopicAdmin } from './topic-admin.js';
+import { Publisher } from './produce/publisher.js';
+import { RetentionSweeper } from './admin/retention-sweeper.js';
+import { TopicAdmin } from './admin/topic-admin.js';
 
 export interface KafkaLogSettings {
   readonly prefix: string;

@@ -4,9 +4,9 @@ import { describeLeases, type LeasesUnderTest } from '#libs/engines/conformance/
 import { describeProcessRegistry, type RegistryUnderTest } from '#libs/engines/conformance/process-registry.suite.js';
 import { describeReadModelStore } from '#libs/engines/conformance/read-model-store.suite.js';
 import { systemClock } from '#libs/kernel/clock.js';
-import { MongoLeases } from './leases.js';
-import { MongoProcessRegistry } from './process-registry.js';
-import { MongoReadModelStore } from './read-model-store.js';
+import { MongoLeases } from './stores/leases.js';
+import { MongoProcessRegistry } from './stores/process-registry.js';
+import { MongoReadModelStore } from './read-models/read-model-store.js';
 import { openTestDatabase } from './testing/test-database.js';
 import { VirtualTime } from './testing/virtual-time.js';
 

@@ -5,20 +5,20 @@ import { type ProcessRegistry } from '#libs/kernel/process-registry.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { type Vault } from '#libs/kernel/vault.js';
 import { type RetrySchedule } from '#libs/delivery/retry-schedule.js';
-import { type RunJournal } from '#libs/runtime/run-journal.js';
+import { type RunJournal } from '#libs/runner/run-journal.js';
 import { type TickStore } from '#libs/scheduling/tick-store.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type UsageStore } from '#libs/tenancy/published.js';
-import { MongoBlobStore } from './blob-store.js';
+import { MongoBlobStore } from './stores/blob-store.js';
 import { connectMongo, type MongoConnection } from './connect.js';
-import { MongoLeases } from './leases.js';
-import { MongoProcessRegistry } from './process-registry.js';
-import { MongoReadModelStore } from './read-model-store.js';
-import { MongoRetrySchedule } from './retry-schedule.js';
-import { MongoRunJournal } from './run-journal.js';
-import { MongoTickStore } from './tick-store.js';
-import { MongoUsageStore } from './usage-store.js';
-import { MongoVault } from './vault.js';
+import { MongoLeases } from './stores/leases.js';
+import { MongoProcessRegistry } from './stores/process-registry.js';
+import { MongoReadModelStore } from './read-models/read-model-store.js';
+import { MongoRetrySchedule } from './stores/retry-schedule.js';
+import { MongoRunJournal } from './runs/run-journal.js';
+import { MongoTickStore } from './stores/tick-store.js';
+import { MongoUsageStore } from './stores/usage-store.js';
+import { MongoVault } from './stores/vault.js';
 
 export interface MongoOptions {
   /** mongodb:// or mongodb+srv://, which may hold credentials. */

@@ -12,13 +12,13 @@ import {
   describeVault,
 } from '#libs/engines/conformance/small-stores.suite.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
-import { MongoBlobStore } from './blob-store.js';
-import { MongoRetrySchedule } from './retry-schedule.js';
-import { MongoRunJournal } from './run-journal.js';
+import { MongoBlobStore } from './stores/blob-store.js';
+import { MongoRetrySchedule } from './stores/retry-schedule.js';
+import { MongoRunJournal } from './runs/run-journal.js';
 import { openTestDatabase } from './testing/test-database.js';
-import { MongoTickStore } from './tick-store.js';
-import { MongoUsageStore } from './usage-store.js';
-import { MongoVault } from './vault.js';
+import { MongoTickStore } from './stores/tick-store.js';
+import { MongoUsageStore } from './stores/usage-store.js';
+import { MongoVault } from './stores/vault.js';
 
 const clock = { now: () => Date.now() };
 

@@ -5,7 +5,7 @@ import { type Request } from 'express';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
 import { parameters, validated } from '#libs/http/parameters.js';
-import { type Caller } from '#libs/tenancy/published.js';
+import { type Caller } from '#libs/http/callers.js';
 import { workspaceOfSource } from '../find-emitter.js';
 import { EMITTERS, type Emitters } from '../ports.js';
 import { DeleteEvents } from './delete-events.handler.js';

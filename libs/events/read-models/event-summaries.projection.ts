@@ -1,5 +1,6 @@
 import { type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
-import { type EmitHeaders, ERRORS_CHANNEL, LOGS_CHANNEL } from '#libs/stream-log/envelopes.js';
+import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
+import { ERRORS_CHANNEL, LOGS_CHANNEL } from '#libs/component-model/channels.js';
 import { type StreamProjection } from '#libs/stream-log/stream-projection.js';
 import { EMITS } from '#libs/stream-log/topics.js';
 import { sortableEventId } from '../domain/event-id.js';

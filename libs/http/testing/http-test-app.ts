@@ -4,7 +4,7 @@ import { type NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import { type Clock } from '#libs/kernel/clock.js';
 import { CLOCK, READ_YOUR_WRITES } from '#libs/kernel/tokens.js';
-import { CALLERS, type Caller, type Callers } from '#libs/tenancy/published.js';
+import { CALLERS, type Caller, type Callers } from '#libs/http/callers.js';
 import { configureHttp, type ConfigureHttpOptions } from '../configure-http.js';
 import { HttpModule, type HttpModuleOptions } from '../http.module.js';
 

@@ -1,12 +1,12 @@
 import { Controller, Delete, HttpCode, Inject, Param, Req, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { type Request, type Response } from 'express';
-import { Applied } from '#libs/http/applied.js';
+import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { parameters, validated } from '#libs/http/parameters.js';
-import { type Caller } from '#libs/tenancy/published.js';
+import { type Caller } from '#libs/http/callers.js';
 import { LocateSource } from '../locate-source.js';
 import { SourceBodyDto } from '../source-body.dto.js';
 import { DeleteSource } from './delete-source.handler.js';
@@ -15,7 +15,7 @@ import { DeleteSource } from './delete-source.handler.js';
 export class DeleteSourceController {
   constructor(
     @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(Applied) private readonly applied: Applied,
+    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
     @Inject(LocateSource) private readonly sources: LocateSource,
   ) {}
 
@@ -35,6 +35,6 @@ export class DeleteSourceController {
     const { sourceId, workspaceId } = await this.sources.locate(idOrSlug, caller);
     const context = contextOf(request, caller, workspaceId);
     const { position } = await this.commands.execute(new DeleteSource(sourceId, ignore, context));
-    await this.applied.settle(response, position);
+    await this.gate.answerAfter(response, position);
   }
 }

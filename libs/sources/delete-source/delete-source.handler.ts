@@ -48,7 +48,7 @@ export class DeleteSourceHandler implements ICommandHandler<DeleteSource> {
       await operations.bestEffort(sourceId, 'ending a failed deletion', async () => {
         const fail = { type: 'FailDeletion', ...failureOf(error), now: operations.clock.now() } as const;
         await operations.decide(sourceId, fail, context);
-        await operations.settled(sourceId);
+        await operations.operationEnded(sourceId);
       });
       throw error;
     }
@@ -59,7 +59,7 @@ export class DeleteSourceHandler implements ICommandHandler<DeleteSource> {
 
     // 4. What is left outside of the log. What fails here is done at the next start.
     await operations.bestEffort(sourceId, 'removal of what a deleted source left', async () => {
-      await operations.settled(sourceId);
+      await operations.operationEnded(sourceId);
       await operations.forget({ ...source, secretRefs: allSecretsOf(source) }, context);
     });
     return { position };
@@ -67,7 +67,7 @@ export class DeleteSourceHandler implements ICommandHandler<DeleteSource> {
 
   private async deactivate(source: SourceRecord, ignoreHookErrors: boolean, context: CommandContext): Promise<void> {
     if (!source.active) return;
-    const hooks = this.operations.hookLog(source.sourceId, context.workspaceId);
+    const hooks = this.operations.hookSession(source.sourceId, context.workspaceId);
     const failure = await hooks.attempt(source.definition, 'deactivate');
     if (failure && !ignoreHookErrors) throw failure;
   }

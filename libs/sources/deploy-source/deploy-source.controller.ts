@@ -1,13 +1,13 @@
 import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { type Request, type Response } from 'express';
-import { Applied } from '#libs/http/applied.js';
+import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { parameters, validated } from '#libs/http/parameters.js';
 import { workspaceOf } from '#libs/http/workspace.js';
-import { type Caller } from '#libs/tenancy/published.js';
+import { type Caller } from '#libs/http/callers.js';
 import { sourceReplyWithUser, type EndpointUrls, type SourceReply } from '../domain/source-view.js';
 import { ENDPOINT_URLS } from '../ports.js';
 import { configuredPropsOf, referenceOf, SourceBodyDto } from '../source-body.dto.js';
@@ -17,7 +17,7 @@ import { DeploySource } from './deploy-source.handler.js';
 export class DeploySourceController {
   constructor(
     @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(Applied) private readonly applied: Applied,
+    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
     @Inject(ENDPOINT_URLS) private readonly urls: EndpointUrls,
   ) {}
 
@@ -46,7 +46,7 @@ export class DeploySourceController {
     };
     const context = contextOf(request, caller, workspaceOf(caller));
     const { source, workspaceId, position } = await this.commands.execute(new DeploySource(deployment, context));
-    await this.applied.settle(response, position);
+    await this.gate.answerAfter(response, position);
     return { data: sourceReplyWithUser(source, workspaceId, this.urls) };
   }
 }

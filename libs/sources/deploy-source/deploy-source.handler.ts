@@ -18,7 +18,7 @@ import { deployedSource, secretRefsOf, type SourceRecord } from '../domain/sourc
 import { checkIsSource, definitionOf } from '../domain/source-definition.js';
 import { type SourceDefinition } from '../published.js';
 import { failureOf } from '../failure-of.js';
-import { type HookLog } from '../hook-log.js';
+import { type HookSession } from '../hook-session.js';
 import { SOURCES } from '../read-models/sources.projection.js';
 import { SourceOperations } from '../source-operations.js';
 
@@ -50,7 +50,7 @@ interface Deployment {
   readonly nameSlug: string;
   readonly definition: SourceDefinition;
   readonly secrets: PropPlan['secrets'];
-  readonly hooks: HookLog;
+  readonly hooks: HookSession;
   activateStarted: boolean;
 }
 
@@ -89,7 +89,7 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
     const name = request.name ?? slugOf(component.name);
     const nameSlug = await operations.slugs.reserve(slugOf(name), sourceId, secretRefsOf(definition), context);
 
-    const hooks = operations.hookLog(sourceId, context.workspaceId);
+    const hooks = operations.hookSession(sourceId, context.workspaceId);
     const { secrets } = plan;
     const deployment = { sourceId, name, nameSlug, definition, secrets, hooks, activateStarted: false };
     try {
@@ -131,7 +131,7 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
     // 9. Timers are armed and the source is listed.
     const finish = { type: 'FinishDeployment', now: operations.clock.now() } as const;
     const { state, position } = await operations.decide(sourceId, finish, context);
-    await operations.bestEffort(sourceId, 'telling the runner', () => operations.settled(sourceId));
+    await operations.bestEffort(sourceId, 'telling the runner', () => operations.operationEnded(sourceId));
     const source = deployedSource(state);
     if (!source) throw new Error(`source ${sourceId} is ${state.status} after its deployment`);
     return { source, workspaceId: context.workspaceId, position };
@@ -142,7 +142,7 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
     const { operations } = this;
     const { sourceId, nameSlug, definition } = deployment;
     if (deployment.activateStarted) {
-      const hooks = operations.hookLog(sourceId, context.workspaceId);
+      const hooks = operations.hookSession(sourceId, context.workspaceId);
       await operations.bestEffort(sourceId, 'deactivate after a failed deployment', () =>
         hooks.run(definition, 'deactivate'),
       );
@@ -152,7 +152,7 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
       const { state } = await operations.decide(sourceId, command, context);
       // The log took its last event although the answer to it was lost: it is deployed, and stays.
       if (state.status === 'deployed') return;
-      await operations.settled(sourceId);
+      await operations.operationEnded(sourceId);
       await operations.forget({ sourceId, nameSlug, secretRefs: secretRefsOf(definition) }, context);
     });
   }

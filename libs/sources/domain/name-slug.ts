@@ -27,11 +27,11 @@ export type NameSlugState = { readonly event: NameSlugEvent; readonly before: Na
 /** Source by slug. */
 const holders = (state: NameSlugState): ReadonlyMap<string, string> => {
   const held = new Map<string, string>();
-  const settled = new Set<string>();
+  const decided = new Set<string>();
   for (let step = state; step !== undefined; step = step.before) {
     const { type, data } = step.event;
-    if (settled.has(data.slug)) continue;
-    settled.add(data.slug);
+    if (decided.has(data.slug)) continue;
+    decided.add(data.slug);
     if (type === 'NameSlugReserved') held.set(data.slug, data.sourceId);
   }
   return held;

@@ -1,4 +1,4 @@
-import { type ConfigurableProp } from '#libs/components/published.js';
+import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { isLabelAndValue, isLabelled, unlabelled } from './bound-value.js';
 import { invalidProp, toldOf } from './prop-error.js';
 

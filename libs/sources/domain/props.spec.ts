@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ConfigurableProp } from '#libs/components/published.js';
+import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { boundValue } from './bound-value.js';
 import { SECRET_MASK } from './props.js';
 import { plan, prop, refusal, stored } from '../testing/planned-props.js';

@@ -1,4 +1,5 @@
-import { type ConfigurableProp, tooManyProps } from '#libs/components/published.js';
+import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
+import { tooManyProps } from '#libs/component-model/prop-limits.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type ConfiguredValue, type Endpoint, type SourceDefinition, type Timer } from '../published.js';
 import { invalidProp, missingProp, toldOf } from './prop-error.js';

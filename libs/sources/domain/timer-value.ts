@@ -1,5 +1,5 @@
 import { Cron } from 'croner';
-import { type ConfigurableProp } from '#libs/components/published.js';
+import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { type Timer } from '../published.js';
 import { invalidProp, missingProp, shown } from './prop-error.js';
 

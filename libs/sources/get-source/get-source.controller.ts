@@ -2,7 +2,7 @@ import { Controller, Get, Inject, Param } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
-import { type Caller } from '#libs/tenancy/published.js';
+import { type Caller } from '#libs/http/callers.js';
 import { sourceReply, type EndpointUrls, type SourceReply } from '../domain/source-view.js';
 import { ENDPOINT_URLS } from '../ports.js';
 import { GetSource } from './get-source.query.js';

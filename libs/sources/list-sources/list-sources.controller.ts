@@ -6,7 +6,7 @@ import { Operation } from '#libs/http/operation.js';
 import { listReply, pageQuery, type ListReply } from '#libs/http/pages.js';
 import { parameters } from '#libs/http/parameters.js';
 import { memberOf, ownedBy } from '#libs/http/workspace.js';
-import { type Caller } from '#libs/tenancy/published.js';
+import { type Caller } from '#libs/http/callers.js';
 import { sourceReply, type EndpointUrls, type SourceReply } from '../domain/source-view.js';
 import { ENDPOINT_URLS } from '../ports.js';
 import { ListSources, type SourceOwner } from './list-sources.query.js';

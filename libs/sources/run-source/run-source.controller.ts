@@ -4,7 +4,7 @@ import { type Request, type Response } from 'express';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
 import { parameters, validated } from '#libs/http/parameters.js';
-import { type Caller } from '#libs/tenancy/published.js';
+import { type Caller } from '#libs/http/callers.js';
 import { LocateSource } from '../locate-source.js';
 import { type Observation } from '../published.js';
 import { RunSourceDto } from './run-source.dto.js';

@@ -5,7 +5,7 @@ import {
   type ComponentReference,
   type DeployableComponent,
 } from '#libs/components/published.js';
-import { type HookName } from '#libs/runtime/sandbox.js';
+import { type HookName } from '#libs/component-model/hooks.js';
 import { type HookOutcome, type HookRunner, type SourceTopics } from '../published.js';
 
 export const OK: HookOutcome = { status: 'ok', logs: [] };
@@ -37,7 +37,7 @@ export class FakeHooks implements HookRunner {
     return this.outcomes.get(call) ?? this.outcomes.get(request.hook) ?? OK;
   }
 
-  async settled(sourceId: string): Promise<void> {
+  async operationEnded(sourceId: string): Promise<void> {
     this.settledSources.push(sourceId);
   }
 }

@@ -102,7 +102,7 @@ export class Machine {
       { waitFor: async () => true },
       powered(disk.vault, ['put', 'delete'], power),
       disk.clock,
-      powered(this.hooks, ['runHook', 'settled'], power),
+      powered(this.hooks, ['runHook', 'operationEnded'], power),
       powered(disk.topics, ['create', 'remove'], power),
       new NameSlugs(handle, disk.clock),
     );

@@ -1,4 +1,4 @@
-import { type ConfigurableProp } from '#libs/components/published.js';
+import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { planProps, type PropPlan, type PropRequest } from '../domain/props.js';
 

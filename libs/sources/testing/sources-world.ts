@@ -11,7 +11,7 @@ import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { dataOf, type Json, type JsonObject } from '#libs/http/testing/replies.js';
 import { BLOBS } from '#libs/kernel/tokens.js';
 import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
-import { type Caller } from '#libs/tenancy/published.js';
+import { type Caller } from '#libs/http/callers.js';
 import {
   ENDPOINT_URLS,
   HOOK_RUNNER,

@@ -1,13 +1,13 @@
 import { Controller, HttpCode, Inject, Param, Put, Req, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { type Request, type Response } from 'express';
-import { Applied } from '#libs/http/applied.js';
+import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { parameters, validated, type Parameters } from '#libs/http/parameters.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { type Caller } from '#libs/tenancy/published.js';
+import { type Caller } from '#libs/http/callers.js';
 import { sourceReplyWithUser, type EndpointUrls, type SourceReply } from '../domain/source-view.js';
 import { LocateSource } from '../locate-source.js';
 import { ENDPOINT_URLS } from '../ports.js';
@@ -18,7 +18,7 @@ import { UpdateSource, type UpdateSourceRequest } from './update-source.handler.
 export class UpdateSourceController {
   constructor(
     @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(Applied) private readonly applied: Applied,
+    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
     @Inject(LocateSource) private readonly sources: LocateSource,
     @Inject(ENDPOINT_URLS) private readonly urls: EndpointUrls,
   ) {}
@@ -45,7 +45,7 @@ export class UpdateSourceController {
     const context = contextOf(request, caller, located.workspaceId);
     const command = new UpdateSource(located.sourceId, changes, context);
     const { source, workspaceId, position } = await this.commands.execute(command);
-    await this.applied.settle(response, position);
+    await this.gate.answerAfter(response, position);
     return { data: sourceReplyWithUser(source, workspaceId, this.urls) };
   }
 }

@@ -17,7 +17,7 @@ import {
 } from '../domain/source.js';
 import { sameJson } from '../domain/same-json.js';
 import { failureOf } from '../failure-of.js';
-import { type HookLog } from '../hook-log.js';
+import { type HookSession } from '../hook-session.js';
 import { SourceOperations } from '../source-operations.js';
 import { newSlugOf, planDefinition, type PlannedDefinition } from './plan-update.js';
 
@@ -153,7 +153,7 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     await operations.untilServed(next.definition, startedAt);
 
     // 6. deactivate with the old, activate with the new.
-    await this.runHooks(update, operations.hookLog(sourceId, workspaceId));
+    await this.runHooks(update, operations.hookSession(sourceId, workspaceId));
 
     // 7. In force.
     const finish = { type: 'FinishUpdate', now: operations.clock.now() } as const;
@@ -163,7 +163,7 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
 
     // 8. What the update replaced.
     await operations.bestEffort(sourceId, 'removal of what an update replaced', async () => {
-      await operations.settled(sourceId);
+      await operations.operationEnded(sourceId);
       await operations.deleteSecrets([...source.unusedSecrets, ...updated.unusedSecrets]);
       if (updated.nameSlug !== source.nameSlug) {
         await operations.slugs.release(source.nameSlug, sourceId, context);
@@ -172,7 +172,7 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     return { source: updated, workspaceId, position };
   }
 
-  private async runHooks({ source, next, ignoreHookErrors }: Update, hooks: HookLog): Promise<void> {
+  private async runHooks({ source, next, ignoreHookErrors }: Update, hooks: HookSession): Promise<void> {
     // A new name alone is nothing to a component.
     if (source.active === next.active && sameJson(source.definition, next.definition)) return;
     if (source.active) {
@@ -195,7 +195,7 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     await operations.bestEffort(sourceId, 'undoing a failed update', async () => {
       const command = { type: 'FailUpdate', ...failureOf(error), now: operations.clock.now() } as const;
       const { state } = await operations.decide(sourceId, command, context);
-      await operations.settled(sourceId);
+      await operations.operationEnded(sourceId);
       // Whatever the log holds now is right: the update may have gone through although its answer was lost.
       const used = deployedSource(state);
       const kept = used === undefined ? [] : secretRefsOf(used.definition);

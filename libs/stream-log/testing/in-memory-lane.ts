@@ -1,4 +1,4 @@
-import { lettingGo } from '../letting-go.js';
+import { revocation } from '../revocation.js';
 import { type ConsumeOptions, type Consumer, type LaneBatch, type StoredRecord } from '../stream-log.js';
 
 export interface InMemoryTopic {
@@ -42,7 +42,7 @@ export class InMemoryGroup {
     if (lane.revoked) return;
     lane.revoked = true;
     lane.detached = gone;
-    void lane.letGo().then(() => {
+    void lane.revoke().then(() => {
       lane.detached = true;
       if (this.lanes.get(lane.topic) === lane) this.lanes.delete(lane.topic);
       this.share(topics);
@@ -83,9 +83,9 @@ export class InMemoryLane {
     this.running = this.handOver(records);
   }
 
-  letGo(): Promise<void> {
+  revoke(): Promise<void> {
     if (!this.used) return Promise.resolve();
-    return lettingGo(this.topic.name, this.owner.options.onRevoked, this.running, () => this.owner.countFailure());
+    return revocation(this.topic.name, this.owner.options.onRevoked, this.running, () => this.owner.countFailure());
   }
 
   private async handOver(records: readonly StoredRecord[]): Promise<void> {

@@ -1,13 +1,13 @@
 import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { type Request, type Response } from 'express';
-import { Applied } from '#libs/http/applied.js';
+import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { parameters, validated } from '#libs/http/parameters.js';
 import { workspaceOf } from '#libs/http/workspace.js';
-import { type Caller } from '#libs/tenancy/published.js';
+import { type Caller } from '#libs/http/callers.js';
 import { subscriptionReply } from '../subscription-reply.js';
 import { TripleDto, tripleOf } from '../triple.dto.js';
 import { CreateSubscription } from './create-subscription.handler.js';
@@ -16,7 +16,7 @@ import { CreateSubscription } from './create-subscription.handler.js';
 export class CreateSubscriptionController {
   constructor(
     @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(Applied) private readonly applied: Applied,
+    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
   ) {}
 
   /** Idempotent: the same triple gives the record that is there. */
@@ -32,7 +32,7 @@ export class CreateSubscriptionController {
     const triple = tripleOf(await validated(TripleDto, params));
     const context = contextOf(request, caller, workspaceOf(caller));
     const { subscription, position } = await this.commands.execute(new CreateSubscription(triple, context));
-    await this.applied.settle(response, position);
+    await this.gate.answerAfter(response, position);
     return { data: subscriptionReply(subscription) };
   }
 }

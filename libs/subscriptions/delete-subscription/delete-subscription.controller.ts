@@ -1,12 +1,12 @@
 import { Controller, Delete, HttpCode, Inject, Req, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { type Request, type Response } from 'express';
-import { Applied } from '#libs/http/applied.js';
+import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { parameters, validated } from '#libs/http/parameters.js';
-import { type Caller } from '#libs/tenancy/published.js';
+import { type Caller } from '#libs/http/callers.js';
 import { TripleDto, tripleOf } from '../triple.dto.js';
 import { DeleteSubscription } from './delete-subscription.handler.js';
 
@@ -14,7 +14,7 @@ import { DeleteSubscription } from './delete-subscription.handler.js';
 export class DeleteSubscriptionController {
   constructor(
     @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(Applied) private readonly applied: Applied,
+    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
   ) {}
 
   @Delete()
@@ -29,6 +29,6 @@ export class DeleteSubscriptionController {
     // The triple names what exists: it is looked for in the named workspace, else in all of the caller's.
     const contexts = caller.workspaceIds.map((workspaceId) => contextOf(request, caller, workspaceId));
     const { position } = await this.commands.execute(new DeleteSubscription(triple, contexts));
-    await this.applied.settle(response, position);
+    await this.gate.answerAfter(response, position);
   }
 }

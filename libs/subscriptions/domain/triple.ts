@@ -1,5 +1,5 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { ERRORS_CHANNEL } from '#libs/stream-log/envelopes.js';
+import { ERRORS_CHANNEL } from '#libs/component-model/channels.js';
 import { type Triple } from './subscription.js';
 
 export const EMITTER_FORMS = [

@@ -3,7 +3,7 @@ import { QueryBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
 import { memberOf, ownedBy } from '#libs/http/workspace.js';
-import { type Caller } from '#libs/tenancy/published.js';
+import { type Caller } from '#libs/http/callers.js';
 import { subscriptionReply } from '../subscription-reply.js';
 import { ListSubscriptions } from './list-subscriptions.query.js';
 

@@ -4,7 +4,8 @@ import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
 import { GetWorkspaces } from '../get-workspace/get-workspaces.query.js';
 import { quotaReply, workspaceReply } from '../get-workspace/workspace-reply.js';
-import { USAGE, type Caller, type Usage } from '../published.js';
+import { USAGE, type Usage } from '../published.js';
+import { type Caller } from '../../http/callers.js';
 import { GetUser } from './get-user.query.js';
 
 @Controller('v1/users/me')

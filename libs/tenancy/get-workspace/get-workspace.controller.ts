@@ -4,7 +4,8 @@ import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
 import { memberOf } from '#libs/http/workspace.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { USAGE, type Caller, type Usage } from '../published.js';
+import { USAGE, type Usage } from '../published.js';
+import { type Caller } from '../../http/callers.js';
 import { GetWorkspaces } from './get-workspaces.query.js';
 import { workspaceReply } from './workspace-reply.js';
 

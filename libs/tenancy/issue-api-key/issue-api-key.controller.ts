@@ -2,13 +2,13 @@ import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { IsOptional, IsString, MaxLength, MinLength } from 'class-validator';
 import { type Request, type Response } from 'express';
-import { Applied } from '#libs/http/applied.js';
+import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { parameters, validated } from '#libs/http/parameters.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
-import { type Caller } from '../published.js';
+import { type Caller } from '../../http/callers.js';
 import { IssueApiKey } from './issue-api-key.handler.js';
 
 class IssueApiKeyDto {
@@ -23,7 +23,7 @@ class IssueApiKeyDto {
 export class IssueApiKeyController {
   constructor(
     @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(Applied) private readonly applied: Applied,
+    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
   ) {}
 
   /** Our extension: a further key of the caller. The reply is the only place that shows it. */
@@ -38,7 +38,7 @@ export class IssueApiKeyController {
     const { name = 'API key' } = await validated(IssueApiKeyDto, parameters(request, 'body_wins'));
     const context = contextOf(request, caller, caller.workspaceIds[0] ?? '');
     const { position, issuedAt, id, key } = await this.commands.execute(new IssueApiKey(name, context));
-    await this.applied.settle(response, position);
+    await this.gate.answerAfter(response, position);
     return { data: { id, name, created_at: epochSeconds(issuedAt), key } };
   }
 }

@@ -6,7 +6,7 @@ import { Operation } from '#libs/http/operation.js';
 import { listReply, pageQuery, type ListReply } from '#libs/http/pages.js';
 import { parameters } from '#libs/http/parameters.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
-import { type Caller } from '../published.js';
+import { type Caller } from '../../http/callers.js';
 import { ListApiKeys } from './list-api-keys.query.js';
 
 @Controller('v1/api_keys')

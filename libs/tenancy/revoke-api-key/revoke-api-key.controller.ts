@@ -1,18 +1,18 @@
 import { Controller, Delete, HttpCode, Inject, Param, Req, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { type Request, type Response } from 'express';
-import { Applied } from '#libs/http/applied.js';
+import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
-import { type Caller } from '../published.js';
+import { type Caller } from '../../http/callers.js';
 import { RevokeApiKey } from './revoke-api-key.handler.js';
 
 @Controller('v1/api_keys')
 export class RevokeApiKeyController {
   constructor(
     @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(Applied) private readonly applied: Applied,
+    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
   ) {}
 
   /** Our extension. The key is refused from the next request on; also the one that this request came with. */
@@ -27,6 +27,6 @@ export class RevokeApiKeyController {
   ): Promise<void> {
     const context = contextOf(request, caller, caller.workspaceIds[0] ?? '');
     const { position } = await this.commands.execute(new RevokeApiKey(id, context));
-    await this.applied.settle(response, position);
+    await this.gate.answerAfter(response, position);
   }
 }

@@ -2,13 +2,13 @@ import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { IsOptional, IsString, MaxLength } from 'class-validator';
 import { type Request, type Response } from 'express';
-import { Applied } from '#libs/http/applied.js';
+import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { parameters, validated } from '#libs/http/parameters.js';
 import { workspaceOf } from '#libs/http/workspace.js';
-import { type Caller } from '#libs/tenancy/published.js';
+import { type Caller } from '#libs/http/callers.js';
 import { webhookReply, type WebhookReply } from '../webhook-reply.js';
 import { CreateWebhook } from './create-webhook.handler.js';
 
@@ -31,7 +31,7 @@ class CreateWebhookDto {
 export class CreateWebhookController {
   constructor(
     @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(Applied) private readonly applied: Applied,
+    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
   ) {}
 
   @Post()
@@ -47,7 +47,7 @@ export class CreateWebhookController {
     const context = contextOf(request, caller, workspaceOf(caller));
     const input = { url, name: name || null, description: description || null };
     const { webhook, signingKey, position } = await this.commands.execute(new CreateWebhook(input, context));
-    await this.applied.settle(response, position);
+    await this.gate.answerAfter(response, position);
     return { data: { ...webhookReply(webhook), user_id: webhook.userId, signing_key: signingKey } };
   }
 }

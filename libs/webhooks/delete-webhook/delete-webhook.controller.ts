@@ -1,13 +1,13 @@
 import { Controller, Delete, HttpCode, Inject, Param, Req, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { type Request, type Response } from 'express';
-import { Applied } from '#libs/http/applied.js';
+import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
-import { type Caller } from '#libs/tenancy/published.js';
+import { type Caller } from '#libs/http/callers.js';
 import { findWebhook } from '../find-webhook.js';
 import { DeleteWebhook } from './delete-webhook.handler.js';
 
@@ -16,7 +16,7 @@ export class DeleteWebhookController {
   constructor(
     @Inject(CommandBus) private readonly commands: CommandBus,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
-    @Inject(Applied) private readonly applied: Applied,
+    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
   ) {}
 
   @Delete(':id')
@@ -30,6 +30,6 @@ export class DeleteWebhookController {
   ): Promise<void> {
     const { workspaceId } = await findWebhook(this.readModels, caller.workspaceIds, id);
     const { position } = await this.commands.execute(new DeleteWebhook(id, contextOf(request, caller, workspaceId)));
-    await this.applied.settle(response, position);
+    await this.gate.answerAfter(response, position);
   }
 }

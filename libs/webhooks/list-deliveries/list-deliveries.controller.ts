@@ -5,7 +5,7 @@ import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
 import { listReply, type ListReply, pageQuery } from '#libs/http/pages.js';
 import { parameters } from '#libs/http/parameters.js';
-import { type Caller } from '#libs/tenancy/published.js';
+import { type Caller } from '#libs/http/callers.js';
 import { type AttemptDoc } from '../read-models/attempts.projection.js';
 import { ListDeliveries } from './list-deliveries.query.js';
 

@@ -6,7 +6,7 @@ import { Operation } from '#libs/http/operation.js';
 import { listReply, type ListReply, pageQuery } from '#libs/http/pages.js';
 import { parameters } from '#libs/http/parameters.js';
 import { ownedBy } from '#libs/http/workspace.js';
-import { type Caller } from '#libs/tenancy/published.js';
+import { type Caller } from '#libs/http/callers.js';
 import { webhookReply, type WebhookReply } from '../webhook-reply.js';
 import { ListWebhooks } from './list-webhooks.query.js';
 

@@ -2,7 +2,7 @@ import { Controller, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
-import { type Caller } from '#libs/tenancy/published.js';
+import { type Caller } from '#libs/http/callers.js';
 import { RedeliverDelivery } from './redeliver-delivery.handler.js';
 
 @Controller('v1/webhooks/:id/deliveries')

@@ -1,14 +1,14 @@
 import { Controller, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { type Request, type Response } from 'express';
-import { Applied } from '#libs/http/applied.js';
+import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
-import { type Caller } from '#libs/tenancy/published.js';
+import { type Caller } from '#libs/http/callers.js';
 import { findWebhook } from '../find-webhook.js';
 import { webhookReply, type WebhookReply } from '../webhook-reply.js';
 import { RegenerateSigningKey } from './regenerate-signing-key.handler.js';
@@ -20,7 +20,7 @@ export class RegenerateSigningKeyController {
   constructor(
     @Inject(CommandBus) private readonly commands: CommandBus,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
-    @Inject(Applied) private readonly applied: Applied,
+    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
   ) {}
 
   /** The new key is shown here only; deliveries carry signatures of both until the former one runs out. */
@@ -36,7 +36,7 @@ export class RegenerateSigningKeyController {
     const { workspaceId } = await findWebhook(this.readModels, caller.workspaceIds, id);
     const command = new RegenerateSigningKey(id, contextOf(request, caller, workspaceId));
     const { signingKey, formerValidUntil, position } = await this.commands.execute(command);
-    await this.applied.settle(response, position);
+    await this.gate.answerAfter(response, position);
     const doc = await findWebhook(this.readModels, caller.workspaceIds, id);
     const former_key_valid_until = epochSeconds(formerValidUntil);
     return { data: { ...webhookReply(doc), signing_key: signingKey, former_key_valid_until } };

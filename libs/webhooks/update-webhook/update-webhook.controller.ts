@@ -3,14 +3,14 @@ import { CommandBus } from '@nestjs/cqrs';
 import { Transform } from 'class-transformer';
 import { IsBoolean, IsOptional, IsString, MaxLength } from 'class-validator';
 import { type Request, type Response } from 'express';
-import { Applied } from '#libs/http/applied.js';
+import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { parameters, validated } from '#libs/http/parameters.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
-import { type Caller } from '#libs/tenancy/published.js';
+import { type Caller } from '#libs/http/callers.js';
 import { findWebhook } from '../find-webhook.js';
 import { webhookReply, type WebhookReply } from '../webhook-reply.js';
 import { UpdateWebhook, type WebhookChanges } from './update-webhook.handler.js';
@@ -44,7 +44,7 @@ export class UpdateWebhookController {
   constructor(
     @Inject(CommandBus) private readonly commands: CommandBus,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
-    @Inject(Applied) private readonly applied: Applied,
+    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
   ) {}
 
   /** What is absent stays; null clears name and description. `active: true` also ends a disablement by the platform. */
@@ -67,7 +67,7 @@ export class UpdateWebhookController {
     };
     const command = new UpdateWebhook(id, changes, contextOf(request, caller, workspaceId));
     const { webhook, position } = await this.commands.execute(command);
-    await this.applied.settle(response, position);
+    await this.gate.answerAfter(response, position);
     const { disabledReason } = await findWebhook(this.readModels, caller.workspaceIds, id);
     return { data: webhookReply({ ...webhook, disabledReason }) };
   }

@@ -1,8 +1,8 @@
 import { type Db } from 'mongodb';
-import { type RunCommit } from '#libs/runtime/run-journal.js';
+import { type RunCommit } from '#libs/runner/run-journal.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
-import { MongoRunJournal, type RunJournalOptions } from '../run-journal.js';
+import { MongoRunJournal, type RunJournalOptions } from '../runs/run-journal.js';
 import { CrashingProcess, type Crash } from './crashing.js';
 import { openTestDatabase } from './test-database.js';
 

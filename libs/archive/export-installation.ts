@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { START } from '#libs/kernel/events.js';
+import {
+  type ArchivedBlob,
+  type ArchivedEvent,
+  type ArchivedLines,
+  type ArchivedSecret,
+  type ArchivedState,
+  type ArchivedTick,
+  type ArchivedRetry,
+  counted,
+  type Manifest,
+  type OnProgress,
+  type PartName,
+  PARTS,
+} from './archive-format.js';
+import { ArchiveSeal } from './archive-seal.js';
+import { ArchiveWriter } from './archive-writer.js';
+import { type Engines } from '../composition/engines.js';
+import { attempts, deliveriesToDo, emitsRouted, emitsUnrouted, invocationsToDo } from './export-records.js';
+
+/** What an installation is made of. Read models follow from it, usage counters stay behind. */
+export type MovedEngines = Pick<
+  Engines,
+  'events' | 'log' | 'journal' | 'schedule' | 'ticks' | 'vault' | 'blobs' | 'readModels'
+>;
+
+export interface ExportOptions {
+  readonly engines: Omit<MovedEngines, 'readModels'>;
+  /** New or empty. */
+  readonly folder: string;
+  /** 32 bytes; the import needs the same. */
+  readonly secretKey: Buffer;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** Called before the first part is read and after the last: rejects when somebody writes. */
+  readonly assertStopped: () => Promise<void>;
+  readonly onProgress: OnProgress;
+}
+
+/** Writes everything that an installation is made of to a folder. Nothing else may use the engines meanwhile. */
+export const exportInstallation = async (options: ExportOptions): Promise<Manifest> => {
+  const { engines, folder, secretKey, now, assertStopped, onProgress } = options;
+  await assertStopped();
+  const writer = await ArchiveWriter.create(folder);
+  const archive = randomUUID();
+  const seal = new ArchiveSeal(secretKey, archive);
+  const parts = linesOf(engines, seal);
+  const write = async <P extends PartName>(part: P): Promise<void> => {
+    const { records } = await writer.part(part, counted(parts[part](), part, onProgress));
+    onProgress(part, records);
+  };
+  // States first: a journal whose emits go to their topics after the commit has sent them once a state is loaded.
+  await write('states');
+  for (const part of PARTS) if (part !== 'states') await write(part);
+  await assertStopped();
+  return writer.finish(archive, seal.check, new Date(now).toISOString());
+};
+
+type Lines = { readonly [P in PartName]: () => AsyncIterable<ArchivedLines[P]> };
+
+const linesOf = (engines: ExportOptions['engines'], seal: ArchiveSeal): Lines => ({
+  events: () => events(engines),
+  blobs: () => blobs(engines),
+  secrets: () => secrets(engines, seal),
+  states: () => states(engines),
+  ticks: () => ticks(engines),
+  retries: () => retries(engines),
+  'emits-routed': () => emitsRouted(engines.log),
+  'emits-unrouted': () => emitsUnrouted(engines.log),
+  invocations: () => invocationsToDo(engines.log, engines.journal),
+  deliveries: () => deliveriesToDo(engines.log),
+  attempts: () => attempts(engines.log),
+});
+
+const PAGE = 1_000;
+
+async function* events({ events: store }: Pick<Engines, 'events'>): AsyncIterable<ArchivedEvent> {
+  for (let after = START; ;) {
+    const page = await store.readAll(after, PAGE);
+    for (const { stream, revision, id, type, data, metadata, recordedAt } of page) {
+      yield { stream, revision: Number(revision), id, type, data, metadata, recordedAt };
+    }
+    const last = page.at(-1);
+    if (!last) return;
+    after = last.position;
+  }
+}
+
+async function* blobs({ blobs: store }: Pick<Engines, 'blobs'>): AsyncIterable<ArchivedBlob> {
+  for await (const hash of store.hashes()) {
+    const text = await store.get(hash);
+    if (text !== undefined) yield { hash, text };
+  }
+}
+
+async function* secrets({ vault }: Pick<Engines, 'vault'>, seal: ArchiveSeal): AsyncIterable<ArchivedSecret> {
+  for await (const { ref, workspaceId, plaintext } of vault.entries()) {
+    yield { ref, workspaceId, sealed: seal.seal(ref, workspaceId, plaintext) };
+  }
+}
+
+async function* states({ journal }: Pick<Engines, 'journal'>): AsyncIterable<ArchivedState> {
+  for await (const source of journal.sources()) {
+    const { dedupe, db, lastEventId } = await journal.load(source);
+    yield { source, dedupe, db, lastEventId, inbox: await journal.inbox(source) };
+  }
+}
+
+async function* ticks({ ticks: store }: Pick<Engines, 'ticks'>): AsyncIterable<ArchivedTick> {
+  for (const [key, at] of await store.load()) yield { key, at };
+}
+
+async function* retries({ schedule }: Pick<Engines, 'schedule'>): AsyncIterable<ArchivedRetry> {
+  for await (const { id, owner, dueAt, record } of schedule.all()) {
+    const { key, headers, value } = record;
+    yield { id, owner, dueAt, record: { key, headers, value } };
+  }
+}

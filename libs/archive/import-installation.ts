@@ -1,0 +1,156 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Config } from '#libs/config/index.js';
+import {
+  type ArchivedBlob,
+  type ArchivedSecret,
+  type ArchivedState,
+  type ArchivedTick,
+  type ArchivedRetry,
+  counted,
+  type Manifest,
+} from './archive-format.js';
+import { type ArchiveReader } from './archive-reader.js';
+import { ArchiveSeal } from './archive-seal.js';
+import { makeUpcasters } from '../composition/control-plane.js';
+import { type MovedEngines } from './export-installation.js';
+import { importEvents, ownersIn } from './import-events.js';
+import { ImportMark } from './import-mark.js';
+import { importRecords } from './import-records.js';
+import { rebuildReadModels, type RebuildObserver, type Rebuilt } from '../composition/rebuild.js';
+import { topicPolicy } from '../composition/topic-policy.js';
+
+export interface ImportOptions extends RebuildObserver {
+  readonly engines: MovedEngines;
+  /** Of the target: it names the topics. */
+  readonly config: Config;
+  readonly archive: ArchiveReader;
+  /** 32 bytes, the one of the export (`sealOf`). */
+  readonly secretKey: Buffer;
+  readonly assertStopped: () => Promise<void>;
+}
+
+export interface Imported {
+  /** Records of sources and webhooks that were deleted. */
+  readonly leftOut: number;
+  readonly rebuilt: readonly Rebuilt[];
+}
+
+/** Rejects when the archive is sealed with another key: to be asked before the target is opened. */
+export const sealOf = ({ archive, keyCheck }: Manifest, secretKey: Buffer): ArchiveSeal => {
+  const seal = new ArchiveSeal(secretKey, archive);
+  if (seal.isSealedWith(keyCheck)) return seal;
+  throw new Error(
+    'SLUICE_SECRET_KEY is not the key that the secrets of this archive are sealed with: give the key of the ' +
+      'installation that was exported (its SLUICE_SECRET_KEY, or what <its data dir>/secret.key holds)',
+  );
+};
+
+/**
+ * Makes an installation of an archive. The target must be empty, or hold a part of this very import, which then goes
+ * on. Nothing else may use the engines meanwhile.
+ */
+export const importInstallation = async (options: ImportOptions): Promise<Imported> => {
+  const { engines, config, archive, assertStopped, onProgress } = options;
+  const seal = sealOf(archive.manifest, options.secretKey);
+  const lines: Lines = (part) => counted(archive.lines(part), part, onProgress);
+
+  // 1. The target is this import's.
+  await assertStopped();
+  const mark = await ImportMark.claim(engines, archive.manifest.archive);
+
+  // 2. What may be repeated: each of it finds itself there.
+  await importEvents(engines.events, lines('events'));
+  if (mark.stage === 'state') {
+    await importStores(engines, lines, seal, config);
+    await mark.reach('records');
+  }
+
+  // 3. What starts over when it was interrupted.
+  let leftOut = 0;
+  if (mark.stage === 'records') {
+    const owners = await ownersIn(engines.events, makeUpcasters());
+    leftOut = await importRecords({ log: engines.log, topics: topicPolicy(config), owners, lines, onProgress });
+    await mark.reach('read-models');
+  }
+
+  // 4. What follows from the rest.
+  const rebuilt = await rebuildReadModels(engines, config, options);
+  await assertStopped();
+  await mark.reach('done');
+  return { leftOut, rebuilt };
+};
+
+type Lines = ArchiveReader['lines'];
+
+const importStores = async (engines: MovedEngines, lines: Lines, seal: ArchiveSeal, config: Config): Promise<void> => {
+  await importBlobs(engines, lines('blobs'));
+  await importSecrets(engines, lines('secrets'), seal);
+  await importStates(engines, lines('states'));
+  await importTicks(engines, lines('ticks'));
+  await importRetries(engines, lines('retries'), config);
+};
+
+const importBlobs = async ({ blobs }: MovedEngines, lines: AsyncIterable<ArchivedBlob>): Promise<void> => {
+  for await (const { hash, text } of lines) {
+    const put = await blobs.put(text);
+    if (put !== hash) throw new Error(`blob ${hash} has become ${put}: its text is not what was exported`);
+  }
+};
+
+const importSecrets = async (
+  { vault }: MovedEngines,
+  lines: AsyncIterable<ArchivedSecret>,
+  seal: ArchiveSeal,
+): Promise<void> => {
+  for await (const { ref, workspaceId, sealed } of lines) {
+    await vault.put(ref, workspaceId, seal.open(ref, workspaceId, sealed));
+  }
+};
+
+const importStates = async ({ journal }: MovedEngines, lines: AsyncIterable<ArchivedState>): Promise<void> => {
+  for await (const { source, dedupe, db, lastEventId, inbox } of lines) {
+    const there = await journal.load(source);
+    if (there.version > 0) {
+      const state = { dedupe: there.dedupe, db: there.db, lastEventId: there.lastEventId };
+      if (isSame({ ...state, inbox: await journal.inbox(source) }, { dedupe, db, lastEventId, inbox })) continue;
+      throw new Error(`the target has another state of ${source}: it was used since. Import into an empty one`);
+    }
+    // The lane's records are other ones now: its progress starts anew.
+    const progress = { through: -1, above: [] };
+    const state = { progress, dedupe, dbChanges: db, lastEventId, inbox, records: [] };
+    await journal.commit({ sourceId: source, expectedVersion: 0, ...state });
+  }
+};
+
+const isSame = (a: unknown, b: unknown): boolean =>
+  isDeepStrictEqual(JSON.parse(JSON.stringify(a)), JSON.parse(JSON.stringify(b)));
+
+const BATCH = 256;
+
+const importTicks = async ({ ticks }: MovedEngines, lines: AsyncIterable<ArchivedTick>): Promise<void> => {
+  for await (const batch of batches(lines)) await ticks.save(new Map(batch.map(({ key, at }) => [key, at])));
+};
+
+const importRetries = async (
+  { schedule }: MovedEngines,
+  lines: AsyncIterable<ArchivedRetry>,
+  config: Config,
+): Promise<void> => {
+  const topics = topicPolicy(config);
+  for await (const batch of batches(lines)) {
+    await schedule.put(
+      batch.map(({ record, ...rest }) => ({ ...rest, record: { ...record, topic: topics.deliveries(rest.owner) } })),
+    );
+  }
+};
+
+async function* batches<T>(items: AsyncIterable<T>): AsyncIterable<readonly T[]> {
+  let batch: T[] = [];
+  for await (const item of items) {
+    batch.push(item);
+    if (batch.length < BATCH) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

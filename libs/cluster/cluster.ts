@@ -1,0 +1,225 @@
+import { type Position } from '#libs/kernel/events.js';
+import { type UnderWay } from '#libs/ingress/pressure-gate.js';
+import { type Pressure, type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
+import { type CollectionSchema, type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
+import { type Logger } from '#libs/telemetry/index.js';
+import { pollUntil } from './poll-until.js';
+
+/** What the processes of an installation know of each other (docs/adr/0011). */
+
+/** Read models in a store. */
+export interface ReadModels {
+  readonly store: ReadModelStore;
+  readonly schemas: readonly CollectionSchema[];
+}
+
+const readModelsHold = async ({ store, schemas }: ReadModels, position: Position): Promise<boolean> =>
+  (await store.checkpoints(schemas)).every((checkpoint) => checkpoint !== null && checkpoint >= position);
+
+const processesHold = async (registry: ProcessRegistry, position: Position): Promise<boolean> =>
+  (await registry.live()).every((process) => process.position >= position);
+
+/** For queries: the read models, and what this process has in memory, hold the position. */
+export const readModelsApplied = (
+  readModels: ReadModels,
+  own: ReadYourWrites,
+  logger: Pick<Logger, 'warn'>,
+): ReadYourWrites => ({
+  async waitFor(position, timeoutMs) {
+    const until = performance.now() + timeoutMs;
+    if (!(await own.waitFor(position, timeoutMs))) return false;
+    return pollUntil(() => readModelsHold(readModels, position), until - performance.now(), logger);
+  },
+});
+
+/**
+ * For commands: besides, every living process has applied it. So whoever creates a subscription and then sends an event
+ * finds it routed, in whichever process.
+ */
+export const appliedEverywhere = (
+  readModels: ReadModels,
+  registry: ProcessRegistry,
+  own: ReadYourWrites,
+  logger: Pick<Logger, 'warn'>,
+): ReadYourWrites => ({
+  async waitFor(position, timeoutMs) {
+    const until = performance.now() + timeoutMs;
+    if (!(await own.waitFor(position, timeoutMs))) return false;
+    return pollUntil(
+      async () => (await readModelsHold(readModels, position)) && (await processesHold(registry, position)),
+      until - performance.now(),
+      logger,
+    );
+  },
+});
+
+const LOOK_MS = 20;
+const BEAT_MS = 500;
+/** Times as long as the last report took is waited until the next: many steps in a row do not keep a slow engine busy. */
+const REPORT_SHARE = 4;
+
+/** Tells the others how far this process has come: soon after each step, and that it lives. */
+export class ProcessReporter {
+  private readonly positions: (() => Position)[] = [];
+  private readonly backlogs: (() => number)[] = [];
+  private pressure: () => Pressure | undefined = () => undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private reporting: Promise<void> = Promise.resolve();
+  private busy = false;
+  private closed = false;
+  private pausedUntil = 0;
+  private told: { readonly position: Position; readonly at: number } | undefined;
+
+  constructor(
+    private readonly registry: ProcessRegistry,
+    private readonly id: string,
+    private readonly role: string,
+    private readonly onFailure: (error: Error) => void,
+  ) {}
+
+  /** Something in this process that follows the event log. */
+  follows(position: () => Position): void {
+    this.positions.push(position);
+  }
+
+  /** Work that this process has taken and not yet done, and whose it is. */
+  worksOff(backlog: () => number, pressure?: () => Pressure | undefined): void {
+    this.backlogs.push(backlog);
+    if (pressure) this.pressure = pressure;
+  }
+
+  start(): void {
+    this.timer = setInterval(() => {
+      if (this.busy || performance.now() < this.pausedUntil) return;
+      this.busy = true;
+      this.reporting = this.report()
+        .catch((error: unknown) => {
+          this.pausedUntil = performance.now() + BEAT_MS;
+          this.onFailure(error instanceof Error ? error : new Error(String(error)));
+        })
+        .finally(() => (this.busy = false));
+    }, LOOK_MS);
+  }
+
+  /** Idempotent. An engine that cannot be told forgets this process by itself. */
+  async close(): Promise<void> {
+    if (this.closed) return;
+    this.closed = true;
+    clearInterval(this.timer);
+    await this.reporting;
+    await this.registry.leave(this.id);
+  }
+
+  private async report(): Promise<void> {
+    const position = this.position();
+    const now = performance.now();
+    if (this.told && this.told.position === position && now - this.told.at < BEAT_MS) return;
+    await this.registry.report(this.reportAt(position));
+    this.told = { position, at: now };
+    const reportedAt = performance.now();
+    this.pausedUntil = reportedAt + REPORT_SHARE * (reportedAt - now);
+  }
+
+  private position(): Position {
+    return this.positions.map((read) => read()).reduce((lowest, each) => (each < lowest ? each : lowest));
+  }
+
+  private reportAt(position: Position): ProcessReport {
+    const backlog = this.backlogs.reduce((sum, read) => sum + read(), 0);
+    const pressure = this.pressure();
+    return { id: this.id, role: this.role, position, backlog, ...(pressure ? { pressure } : {}) };
+  }
+}
+
+/** How often the backlog of the others is looked at. */
+const BACKLOG_MS = 250;
+
+/** Records by id, summed over processes. */
+type Sums = Map<string, number>;
+
+/** Whose work is under way in all processes, as of a moment ago: what the doors, the routers and the runners go by. */
+export class ClusterBacklog implements UnderWay {
+  private timer: NodeJS.Timeout | undefined;
+  private busy = false;
+  private runners = 1;
+  private sources: Sums = new Map();
+  private inWorkspaces: Sums = new Map();
+  /** Of the sources, by role of the process that told it. */
+  private byRole = new Map<string, Sums>();
+
+  constructor(
+    private readonly registry: ProcessRegistry,
+    private readonly onFailure: (error: Error) => void,
+  ) {}
+
+  start(): void {
+    this.timer = setInterval(() => {
+      if (this.busy) return;
+      this.busy = true;
+      this.look()
+        .catch((error: unknown) => this.onFailure(error instanceof Error ? error : new Error(String(error))))
+        .finally(() => (this.busy = false));
+    }, BACKLOG_MS);
+  }
+
+  ofSource(sourceId: string): number {
+    return this.sources.get(sourceId) ?? 0;
+  }
+
+  /** For each runner that lives. */
+  ofWorkspace(workspaceId: string): number {
+    return (this.inWorkspaces.get(workspaceId) ?? 0) / this.runners;
+  }
+
+  /** Invocations that wait for a source. */
+  waitingFor(sourceId: string): number {
+    return this.byRole.get('runner')?.get(sourceId) ?? 0;
+  }
+
+  /** Emits of a source that are not yet routed. */
+  unroutedOf(sourceId: string): number {
+    return this.byRole.get('router')?.get(sourceId) ?? 0;
+  }
+
+  /** What this process has in memory of events is little: the work is others'. */
+  bytes(): number {
+    return 0;
+  }
+
+  bytesOfWorkspace(): number {
+    return 0;
+  }
+
+  workspaces(): number {
+    return 1;
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+  }
+
+  private async look(): Promise<void> {
+    const live = await this.registry.live();
+    const sources: Sums = new Map();
+    const workspaces: Sums = new Map();
+    const byRole = new Map<string, Sums>();
+    for (const { role, pressure } of live) {
+      if (!pressure) continue;
+      const ofRole = byRole.get(role) ?? new Map<string, number>();
+      byRole.set(role, ofRole);
+      add(pressure.sources, sources, ofRole);
+      add(pressure.workspaces, workspaces);
+    }
+    this.runners = Math.max(1, live.filter(({ role }) => role === 'runner').length);
+    this.sources = sources;
+    this.inWorkspaces = workspaces;
+    this.byRole = byRole;
+  }
+}
+
+const add = (counts: Readonly<Record<string, number>>, ...sums: readonly Sums[]): void => {
+  for (const [id, records] of Object.entries(counts)) {
+    for (const sum of sums) sum.set(id, (sum.get(id) ?? 0) + records);
+  }
+};

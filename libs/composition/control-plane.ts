@@ -1,0 +1,95 @@
+import { componentsProjections } from '#libs/components/index.js';
+import { type Clock } from '#libs/kernel/clock.js';
+import { commandHandler, type HandleCommand } from '#libs/kernel/handle-command.js';
+import { type Projection } from '#libs/kernel/projection.js';
+import { Projectors } from '#libs/kernel/projectors.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { type Reactor, ReactorRunner } from '#libs/kernel/reactor.js';
+import { Upcasters } from '#libs/kernel/upcasting.js';
+import { ViewFollower } from '#libs/kernel/view-follower.js';
+import { sourcesProjections } from '#libs/sources/index.js';
+import { subscriptionProjections } from '#libs/subscriptions/index.js';
+import { tenancyProjections, UsageMeter } from '#libs/tenancy/index.js';
+import { webhookProjections } from '#libs/webhooks/index.js';
+import { type ReadModels } from '../cluster/cluster.js';
+import { type Engines } from './engines.js';
+import { makeViews, type Views } from './views.js';
+
+/** What every process has of the control plane. */
+export interface ControlPlane {
+  readonly engines: Engines;
+  readonly clock: Clock;
+  readonly upcasters: Upcasters;
+  readonly handleCommand: HandleCommand;
+  readonly views: Views;
+  /** Feeds the views. */
+  readonly follower: ViewFollower;
+  readonly usage: UsageMeter;
+}
+
+/** With every read model kept in this process too. */
+export interface WholeControlPlane extends ControlPlane {
+  readonly projectors: Projectors;
+}
+
+/** Every read model over the event log; `sluice rebuild` makes the same ones anew. */
+export const projections: readonly Projection[] = [
+  ...tenancyProjections,
+  ...componentsProjections,
+  ...sourcesProjections,
+  ...subscriptionProjections,
+  ...webhookProjections,
+];
+
+/** The same as they stand in a store. */
+export const readModelsIn = (store: ReadModelStore): ReadModels => ({
+  store,
+  schemas: projections.map(({ schema }) => schema),
+});
+
+/** No event has had a second version yet; contexts register theirs here. */
+export const makeUpcasters = (): Upcasters => new Upcasters();
+
+/** Command handling, read models and tables in memory, caught up with the log. */
+export const startControlPlane = async (
+  engines: Engines,
+  clock: Clock,
+  onFailure: (error: Error) => void,
+): Promise<WholeControlPlane> => {
+  const upcasters = makeUpcasters();
+  const views = makeViews(clock);
+  const { events, readModels } = engines;
+  const projectors = new Projectors({ events, readModels, upcasters, projections, views: views.all, onFailure });
+  await projectors.start();
+  return { ...parts(engines, clock, upcasters), views, follower: projectors.views, projectors };
+};
+
+/** Command handling and tables in memory, caught up with the log; the read models are another process's. */
+export const followControlPlane = async (
+  engines: Engines,
+  clock: Clock,
+  onFailure: (error: Error) => void,
+): Promise<ControlPlane> => {
+  const upcasters = makeUpcasters();
+  const views = makeViews(clock);
+  const follower = new ViewFollower({ events: engines.events, upcasters, views: views.all, onFailure });
+  await follower.start();
+  return { ...parts(engines, clock, upcasters), views, follower };
+};
+
+const parts = (engines: Engines, clock: Clock, upcasters: Upcasters) => ({
+  ...{ engines, clock, upcasters },
+  handleCommand: commandHandler({ store: engines.events, upcasters }),
+  usage: new UsageMeter(clock, engines.usage),
+});
+
+export const startReactors = async (
+  { engines, upcasters }: Pick<ControlPlane, 'engines' | 'upcasters'>,
+  reactors: readonly Reactor[],
+  onFailure: (error: Error) => void,
+): Promise<readonly ReactorRunner[]> => {
+  const { events, readModels } = engines;
+  const runners = reactors.map((reactor) => new ReactorRunner({ reactor, events, readModels, upcasters, onFailure }));
+  await Promise.all(runners.map((runner) => runner.start()));
+  return runners;
+};

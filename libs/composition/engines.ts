@@ -1,0 +1,33 @@
+import { type RetrySchedule } from '#libs/delivery/retry-schedule.js';
+import { type BlobStore } from '#libs/kernel/blob-store.js';
+import { type EventStore } from '#libs/kernel/event-store.js';
+import { type Leases } from '#libs/kernel/leases.js';
+import { type ProcessRegistry } from '#libs/kernel/process-registry.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { type Vault } from '#libs/kernel/vault.js';
+import { type RunJournal } from '#libs/runner/run-journal.js';
+import { type TickStore } from '#libs/scheduling/tick-store.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { type UsageStore } from '#libs/tenancy/published.js';
+
+/** Every port that the roles stand on, whatever engine is behind it. */
+export interface Engines {
+  readonly events: EventStore;
+  readonly readModels: ReadModelStore;
+  readonly log: StreamLog;
+  readonly journal: RunJournal;
+  readonly schedule: RetrySchedule;
+  readonly ticks: TickStore;
+  readonly vault: Vault;
+  readonly blobs: BlobStore;
+  readonly usage: UsageStore;
+  readonly leases: Leases;
+  readonly registry: ProcessRegistry;
+}
+
+/** Engines that are servers: each may be away. */
+export interface RemoteEngines extends Engines {
+  /** What `/readyz` asks, by name of the engine. `ping` rejects within 2 s with what is wrong. */
+  readonly checks: readonly { readonly name: string; ping(): Promise<void> }[];
+  close(): Promise<void>;
+}

@@ -1,0 +1,174 @@
+import { type Config } from '#libs/config/index.js';
+import { LeasedWork, type RunningWork } from '#libs/kernel/leased-work.js';
+import { type Position } from '#libs/kernel/events.js';
+import { type Projection, type ProjectorStatus } from '#libs/kernel/projection.js';
+import { Projector } from '#libs/kernel/projector.js';
+import { type Reactor, type ReactorRunner } from '#libs/kernel/reactor.js';
+import { type StreamProjection } from '#libs/stream-log/stream-projection.js';
+import { type StreamProjector } from '#libs/stream-log/stream-projector.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
+import { type Logger } from '#libs/telemetry/index.js';
+import { readModelsApplied } from '../cluster/cluster.js';
+import { type ControlPlane, projections, readModelsIn, startReactors } from './control-plane.js';
+import { eventsCleanUp, subscriptionsCleanUp, webhooksCleanUp } from './reactors.js';
+import { streamProjections, streamProjector } from './stream-projections.js';
+import { webhookTopics } from './topic-policy.js';
+
+export interface LeasedReadersOptions {
+  readonly config: Config;
+  readonly plane: ControlPlane;
+  readonly topics: TopicPolicy;
+  readonly logger: Logger;
+}
+
+/** Nothing that this process runs holds a reader back. */
+const END: Position = '9'.repeat(20);
+/** For each piece of work that a process has already: so that copies which start together share about evenly. */
+const HESITATE_MS = 150;
+
+/** One thing that reads a log under a lease, in this process or another. */
+interface Reader {
+  readonly work: LeasedWork;
+  failure: string | undefined;
+  status: (() => readonly ProjectorStatus[]) | undefined;
+  position: (() => Position) | undefined;
+  backlog: (() => number) | undefined;
+}
+
+interface Started {
+  readonly status: () => readonly ProjectorStatus[];
+  readonly position?: () => Position;
+  readonly backlog?: () => number;
+  stop(): Promise<void>;
+}
+
+/** Role `projector`: every read model and every reaction, each owned by one process at a time. */
+export class LeasedReaders {
+  private readonly readers: Reader[] = [];
+
+  constructor(private readonly options: LeasedReadersOptions) {
+    const { config } = options;
+    for (const projection of projections)
+      this.add(`projection.${projection.name}`, (fail) => this.project(projection, fail));
+    this.add('reactor.subscriptions', (fail) => this.react(fail));
+    const { summaries, attempts } = streamProjections(config);
+    this.add(`projection.${summaries.name}`, (fail) =>
+      this.fold(summaries, fail, (projector) => eventsCleanUp(projector, options.topics)),
+    );
+    const { log, schedule } = options.plane.engines;
+    this.add(`projection.${attempts.name}`, (fail) =>
+      this.fold(attempts, fail, (projector) =>
+        webhooksCleanUp(options.plane, projector, webhookTopics(log, options.topics, schedule)),
+      ),
+    );
+  }
+
+  start(): void {
+    for (const { work } of this.readers) work.start();
+  }
+
+  /** Of what this process owns; of the rest only why it failed here, if it did. */
+  status(): readonly ProjectorStatus[] {
+    return this.readers.flatMap(({ status, failure }) => {
+      if (status) return status();
+      return failure === undefined ? [] : [{ name: 'leased', caughtUp: false, checkpoint: null, failure }];
+    });
+  }
+
+  /** What the reactions in this process have handled. */
+  position(): Position {
+    return this.readers.reduce((lowest, { position }) => {
+      const at = position?.() ?? END;
+      return at < lowest ? at : lowest;
+    }, END);
+  }
+
+  backlog(): number {
+    return this.readers.reduce((sum, { backlog }) => sum + (backlog?.() ?? 0), 0);
+  }
+
+  owned(): number {
+    return this.readers.filter(({ work }) => work.owned).length;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.readers.map(({ work }) => work.stop()));
+  }
+
+  private add(name: string, start: (fail: (error: Error) => void) => Promise<Started>): void {
+    const { plane, logger } = this.options;
+    const reader: Reader = {
+      work: new LeasedWork({
+        name,
+        leases: plane.engines.leases,
+        hesitateMs: () => this.owned() * HESITATE_MS,
+        start: () => this.own(reader, start),
+        onFailure: (error) => {
+          reader.failure = `${name}: ${error.message}`;
+          logger.error({ err: error, lease: name }, 'reader.stopped');
+        },
+      }),
+      ...{ failure: undefined, status: undefined, position: undefined, backlog: undefined },
+    };
+    this.readers.push(reader);
+  }
+
+  private async own(reader: Reader, start: (fail: (error: Error) => void) => Promise<Started>): Promise<RunningWork> {
+    let fail: (error: Error) => void = () => undefined;
+    const ended = new Promise<Error>((resolve) => (fail = resolve));
+    const started = await start(fail);
+    Object.assign(reader, { failure: undefined, backlog: undefined, position: undefined }, started);
+    return {
+      ended,
+      stop: async () => {
+        reader.status = undefined;
+        reader.position = undefined;
+        reader.backlog = undefined;
+        await started.stop();
+      },
+    };
+  }
+
+  private async project(projection: Projection, onFailure: (error: Error) => void): Promise<Started> {
+    const { engines, upcasters } = this.options.plane;
+    const { events, readModels } = engines;
+    const onApplied = (): void => undefined;
+    const projector = new Projector({ projection, events, readModels, upcasters, onApplied, onFailure });
+    await projector.start();
+    return { status: () => [projector.status()], stop: () => projector.stop() };
+  }
+
+  private async react(onFailure: (error: Error) => void): Promise<Started> {
+    const { plane } = this.options;
+    const applied = readModelsApplied(readModelsIn(plane.engines.readModels), plane.follower, this.options.logger);
+    const [runner] = await startReactors(plane, [subscriptionsCleanUp(plane, applied)], onFailure);
+    return reaction(runner);
+  }
+
+  /** A read model over the stream log, together with the reaction that cleans it up. */
+  private async fold(
+    projection: StreamProjection,
+    onFailure: (error: Error) => void,
+    cleanUp: (projector: StreamProjector) => Reactor,
+  ): Promise<Started> {
+    const { plane } = this.options;
+    const projector = streamProjector(plane.engines, projection, onFailure);
+    await projector.start();
+    const [runner] = await startReactors(plane, [cleanUp(projector)], onFailure);
+    const reacting = reaction(runner);
+    return {
+      status: () => [projector.status(), ...reacting.status()],
+      position: reacting.position,
+      backlog: () => projector.backlog(),
+      async stop() {
+        await reacting.stop();
+        await projector.stop();
+      },
+    };
+  }
+}
+
+const reaction = (runner: ReactorRunner | undefined): Started & { readonly position: () => Position } => {
+  if (!runner) throw new Error('a reactor was not started');
+  return { status: () => [runner.status()], position: () => runner.position(), stop: () => runner.stop() };
+};

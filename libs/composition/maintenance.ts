@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Config } from '#libs/config/index.js';
+import { sweepReplyTopics } from '#libs/ingress/replies-over-log.js';
+import { type RunningWork } from '#libs/kernel/leased-work.js';
+import { type Reconciled, reconcileSources } from '#libs/sources/index.js';
+import { type SourceTopics } from '#libs/sources/published.js';
+import { type Logger } from '#libs/telemetry/index.js';
+import { type ControlPlane } from './control-plane.js';
+
+/** Ends what a crash left half done; with `startedBefore` only what no living process can still be at. */
+export const reconcile = (
+  { engines, views, handleCommand: handle, clock }: ControlPlane,
+  topics: SourceTopics,
+  startedBefore?: number,
+): Promise<Reconciled> =>
+  reconcileSources({
+    ...{ view: views.sources, handle, topics, vault: engines.vault, clock },
+    ...(startedBefore === undefined ? {} : { startedBefore }),
+  });
+
+export interface MaintenanceOptions {
+  readonly config: Config;
+  readonly plane: ControlPlane;
+  readonly sourceTopics: SourceTopics;
+  /** Tells the runner of a source that the definition of the log is in force again. */
+  readonly operationEnded: (sourceId: string) => Promise<void>;
+  readonly logger: Logger;
+  readonly everyMs?: number;
+}
+
+const EVERY_MS = 30_000;
+/** Deploy, activate and deactivate, each with its time-out and the wait for a runner, and what is between them. */
+const HOOKS_OF_AN_OPERATION = 3;
+const SLACK_MS = 120_000;
+
+/** From time to time: operations that nobody ends, and topics of processes that are gone. For one process at a time. */
+export const startMaintenance = async ({
+  config,
+  plane,
+  sourceTopics,
+  operationEnded,
+  logger,
+  everyMs = EVERY_MS,
+}: MaintenanceOptions): Promise<RunningWork> => {
+  const abort = new AbortController();
+  const { engines, clock } = plane;
+  let liveBefore: readonly string[] = [];
+  const longestOperationMs = HOOKS_OF_AN_OPERATION * config.hookTimeoutS * 1_000 + SLACK_MS;
+
+  const pass = async (): Promise<void> => {
+    const done = await reconcile(plane, sourceTopics, clock.now() - longestOperationMs);
+    const repaired = done.rolledBack.length + done.deleted.length + done.released.length;
+    for (const sourceId of done.rolledBack) await operationEnded(sourceId);
+    if (repaired > 0) logger.info({ ...done }, 'maintenance.repaired');
+    // A process that is only slow to report comes back and needs its topic: it has to be gone twice in a row.
+    const live = (await engines.registry.live()).map(({ id }) => id);
+    await sweepReplyTopics(engines.log, [...live, ...liveBefore]);
+    liveBefore = live;
+  };
+
+  const run = async (): Promise<void> => {
+    while (!abort.signal.aborted) {
+      // The first pass waits too: processes that live have told so by then.
+      await sleep(everyMs, undefined, { signal: abort.signal }).catch(() => undefined);
+      if (abort.signal.aborted) return;
+      try {
+        await pass();
+      } catch (error) {
+        logger.error({ err: error }, 'maintenance.failed');
+      }
+    }
+  };
+  const running = run();
+  return {
+    async stop() {
+      abort.abort();
+      await running;
+    },
+  };
+};

@@ -1,0 +1,93 @@
+import { type Config } from '#libs/config/index.js';
+import { type WebhookWorker } from '#libs/delivery/webhook-worker.js';
+import { PressureGate, type UnderWay } from '#libs/ingress/pressure-gate.js';
+import { type Pressure } from '#libs/kernel/process-registry.js';
+import { type HandedOver } from '#libs/stream-log/handed-over.js';
+
+/** What back-pressure goes by (docs/adr/0006). */
+export interface PressureSettings {
+  /** Records under way of one source, and of one workspace, above which their arrivals are held. */
+  readonly source: number;
+  readonly workspace: number;
+  readonly bytes: number;
+  /** Invocations that wait for a source, above which who emits to it is held. */
+  readonly listener: number;
+  /** Emits of one source not yet routed, above which it runs no further, and a loop that it is in is given up. */
+  readonly unrouted: number;
+}
+
+const SOURCE_HERE = 512;
+/** What the others are at is known with a delay. */
+const SOURCE_ON_SERVERS = 4_000;
+const WORKSPACE_TIMES = 4;
+const LISTENER_TIMES = 4;
+const UNROUTED_TIMES = 32;
+
+const HELD_OF_SOURCE = 512;
+const HELD = 4_096;
+const HELD_MS = 2_000;
+
+export const pressureSettings = (config: Config): PressureSettings => {
+  const source = config.sourceBacklog ?? (config.engine === 'embedded' ? SOURCE_HERE : SOURCE_ON_SERVERS);
+  return {
+    source,
+    workspace: Math.max(source, config.workspaceBacklog ?? WORKSPACE_TIMES * source),
+    bytes: config.inHandMb * 1024 * 1024,
+    listener: LISTENER_TIMES * source,
+    unrouted: UNROUTED_TIMES * source,
+  };
+};
+
+export const pressureGate = (
+  underWay: UnderWay,
+  { source, workspace, bytes }: PressureSettings,
+  now: () => number,
+): PressureGate => {
+  const held = { heldOfSource: HELD_OF_SOURCE, held: HELD, heldMs: HELD_MS };
+  return new PressureGate(underWay, { source, workspace, bytes, ...held }, now);
+};
+
+export interface OneProcess {
+  /** Of runner and router. */
+  readonly handedOver: HandedOver;
+  readonly waitingFor: (sourceId: string) => number;
+  readonly unroutedOf: (sourceId: string) => number;
+  readonly worker: Pick<WebhookWorker, 'pressure' | 'handedOver'>;
+  /** Bytes that wait for the disk. */
+  readonly queuedBytes: () => number;
+}
+
+/** Where every role is in this process. */
+export const underWayHere = ({ handedOver, waitingFor, unroutedOf, worker, queuedBytes }: OneProcess): UnderWay => ({
+  ofSource: (id) =>
+    Math.max(waitingFor(id) + unroutedOf(id), handedOver.recordsOf(id)) + Math.floor(worker.pressure.ofSource(id)),
+  ofWorkspace: (id) => handedOver.recordsOfWorkspace(id) + Math.floor(worker.pressure.ofWorkspace(id)),
+  bytes: () => handedOver.bytes + worker.handedOver.bytes + queuedBytes(),
+  bytesOfWorkspace: (id) => handedOver.bytesOfWorkspace(id) + worker.handedOver.bytesOfWorkspace(id),
+  workspaces: () => Math.max(handedOver.workspaceCount, worker.handedOver.workspaceCount),
+});
+
+/** Fewer records of a source or workspace are not worth telling the other processes. */
+const WORTH_TELLING = 128;
+const MOST_TOLD = 200;
+
+const most = (counts: Iterable<readonly [id: string, records: number]>): Record<string, number> => {
+  const many = [...counts].filter(([, records]) => records >= WORTH_TELLING);
+  if (many.length > MOST_TOLD) many.sort(([, a], [, b]) => b - a).length = MOST_TOLD;
+  return Object.fromEntries(many.map(([id, records]) => [id, Math.floor(records)]));
+};
+
+/** What a process tells of whose its records are: of a source that is far behind, `behind` knows more than is in hand. */
+export const pressureOf = (
+  counts: {
+    readonly bySource: () => Iterable<readonly [string, number]>;
+    readonly byWorkspace: () => Iterable<readonly [string, number]>;
+  },
+  behind: (sourceId: string) => number = () => 0,
+): Pressure | undefined => {
+  const sources = most(counts.bySource());
+  for (const [id, records] of Object.entries(sources)) sources[id] = Math.max(records, behind(id));
+  const workspaces = most(counts.byWorkspace());
+  if (Object.keys(sources).length === 0 && Object.keys(workspaces).length === 0) return undefined;
+  return { sources, workspaces };
+};

@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type EmbeddedEngines } from '#libs/engines/embedded/index.js';
+import { PoisonEvent } from '#libs/kernel/projector.js';
+import { type ApplyBatch, type PageQuery, type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { recorded } from '#libs/kernel/testing/recorded.js';
+import { projections } from './control-plane.js';
+import { rebuildReadModels, type Rebuilt } from './rebuild.js';
+import { streamProjections } from './stream-projections.js';
+import { fill, openEngines, perEmitter } from '../archive/testing/moved-installation.js';
+
+let dataDir: string;
+let engines: EmbeddedEngines;
+
+beforeEach(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'sluice-rebuild-'));
+  engines = await openEngines(dataDir);
+  await fill(engines);
+});
+afterEach(async () => {
+  await engines.close();
+  rmSync(dataDir, { recursive: true });
+});
+
+const AWAY = new Error('connection 8 timed out');
+const every = [...projections, ...Object.values(streamProjections(perEmitter))];
+
+/** The store, of which some batches fail: before anything is written, or after all of it was. */
+const failing = (fails: (batch: ApplyBatch) => 'before' | 'after' | undefined): ReadModelStore => {
+  const { readModels } = engines;
+  const apply = async (batch: ApplyBatch): Promise<void> => {
+    const when = fails(batch);
+    if (when === 'before') throw AWAY;
+    await readModels.apply(batch);
+    if (when === 'after') throw AWAY;
+  };
+  return new Proxy(readModels, {
+    get: (target, name) => {
+      if (name === 'apply') return apply;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+};
+
+const rebuilding = async (
+  readModels: ReadModelStore,
+): Promise<{ rebuilt: readonly Rebuilt[] | Error; retries: string[] }> => {
+  const retries: string[] = [];
+  const observer = {
+    onProgress: () => undefined,
+    onRetry: (name: string, error: Error) => void retries.push(`${name}: ${error.message}`),
+  };
+  const rebuilt = await rebuildReadModels({ ...engines, readModels }, perEmitter, observer, 0).catch(
+    (error: unknown) => error as Error,
+  );
+  return { rebuilt, retries };
+};
+
+const FIRST: PageQuery = { where: {}, limit: 100 };
+const documents = () =>
+  Promise.all(every.map(async ({ schema }) => (await engines.readModels.page(schema, FIRST)).docs));
+
+describe('rebuildReadModels', () => {
+  it('makes each read model of every record that the logs hold', async () => {
+    const { rebuilt, retries } = await rebuilding(engines.readModels);
+    expect(retries).toEqual([]);
+    expect(rebuilt).toEqual(
+      every.map(({ name }) => expect.objectContaining({ name, events: expect.any(Number) as unknown })),
+    );
+    expect((await documents()).flat().length).toBeGreaterThan(3);
+  });
+
+  it.each(['before', 'after'] as const)(
+    'begins a read model again whose engine failed %s it wrote, and says so',
+    async (when) => {
+      await rebuilding(engines.readModels);
+      const whole = await documents();
+      const failed = new Set<string>();
+      const { rebuilt, retries } = await rebuilding(
+        failing(({ schema: { name } }) => {
+          if (failed.has(name)) return undefined;
+          failed.add(name);
+          return when;
+        }),
+      );
+      expect(rebuilt).toHaveLength(every.length);
+      expect(retries).toHaveLength(failed.size);
+      expect(new Set(retries)).toEqual(new Set([...failed].map((name) => `${name}: ${AWAY.message}`)));
+      expect(failed.size).toBeGreaterThan(1);
+      expect(await documents()).toEqual(whole);
+    },
+  );
+
+  it('gives up an engine that stays away, and leaves the read model as it was', async () => {
+    await rebuilding(engines.readModels);
+    const whole = await documents();
+    const { rebuilt, retries } = await rebuilding(failing(() => 'before'));
+    expect(rebuilt).toBe(AWAY);
+    expect(retries).toHaveLength(4);
+    expect(await documents()).toEqual(whole);
+  });
+
+  it('does not try an event again that cannot be applied', async () => {
+    // An update that says nothing of what it updates to.
+    const bad = ['SourceUpdateStarted', 'SourceUpdated'].map((type, n) => {
+      const { id, metadata } = recorded('source-dc_a', { type, data: {} }, { revision: n + 2 });
+      return { id, type, data: {}, metadata };
+    });
+    await engines.events.append('source-dc_a', bad, 1n);
+    const { rebuilt, retries } = await rebuilding(engines.readModels);
+    expect(rebuilt).toBeInstanceOf(PoisonEvent);
+    expect((rebuilt as Error).message).toMatch(/cannot apply SourceUpdated at position \d+ \(source-dc_a@3\)/);
+    expect(retries).toEqual([]);
+  });
+});

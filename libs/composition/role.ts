@@ -1,0 +1,286 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Config, keepFilesPrivate, loadConfig, publicUrlOf } from '#libs/config/index.js';
+import { TrustedProxies } from '#libs/http/client-address.js';
+import { OperatorAccess } from '#libs/http/operator-access.js';
+import { type Clock, systemClock } from '#libs/kernel/clock.js';
+import { newId } from '#libs/kernel/ids.js';
+import { LeasedWork, type LeasedWorkOptions } from '#libs/kernel/leased-work.js';
+import { type EndpointUrls } from '#libs/sources/index.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
+import { createLogger, type Logger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
+import { ProcessReporter } from '../cluster/cluster.js';
+import { type ControlPlane, followControlPlane } from './control-plane.js';
+import { endpointUrls } from './endpoint-urls.js';
+import { type RemoteEngines } from './engines.js';
+import { HttpListener, type Handler, stillStarting } from '../hosting/http-listener.js';
+import { writeServerFile } from '../hosting/server-file.js';
+import { Shutdown } from '../hosting/shutdown.js';
+import { startProblem } from '../hosting/start-problem.js';
+import { createTelemetryApp } from '../hosting/telemetry-app.js';
+import { createFixedTopics, topicPolicy } from './topic-policy.js';
+
+export interface OpenEngines {
+  readonly config: Config;
+  readonly clientId: string;
+  readonly clock: Clock;
+  readonly onWarning: (text: string, fields: object) => void;
+  /** Opens an engine, again and again until it is there. */
+  readonly awaiting: <T>(engine: string, open: () => Promise<T>) => Promise<T>;
+}
+
+/** One process of a distributed installation, as the steps of its role find it. */
+export interface Role {
+  readonly id: string;
+  readonly name: string;
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly nestLogger: NestLogger;
+  readonly metrics: Metrics;
+  readonly readiness: Readiness;
+  readonly front: HttpListener;
+  readonly urls: EndpointUrls;
+  readonly plane: ControlPlane;
+  readonly topics: TopicPolicy;
+  readonly reporter: ProcessReporter;
+  /** `/healthz`, `/readyz`, `/metrics`; what a role without routes of its own serves. */
+  readonly serveTelemetry: Handler;
+  readonly shuttingDown: () => boolean;
+  /** Closed in reverse order of these calls. */
+  readonly closing: (step: string, close: () => Promise<void>) => void;
+  /** Exports how far a consumer group is behind, over all processes. */
+  readonly observeLag: (group: string, prefix: string) => void;
+  /** Work that one process at a time does; started at once, ended at shutdown. */
+  readonly leased: (work: Omit<LeasedWorkOptions, 'leases' | 'onFailure'>) => LeasedWork;
+}
+
+/**
+ * Starts one role on the distributed engines and ends the process when that fails. What all roles have in common is
+ * here, in order; `steps` is the role.
+ */
+export const runRole = (
+  name: string,
+  openEngines: (options: OpenEngines) => Promise<RemoteEngines>,
+  steps: (role: Role) => Promise<void>,
+): void => {
+  start(name, openEngines, steps).catch((error: unknown) => {
+    process.stderr.write(`sluice ${name} cannot start: ${startProblem(error)}\n`);
+    process.exit(1);
+  });
+};
+
+const start = async (
+  name: string,
+  openEngines: (options: OpenEngines) => Promise<RemoteEngines>,
+  steps: (role: Role) => Promise<void>,
+): Promise<void> => {
+  const timings = new StartupTimings();
+  timings.end('loading');
+
+  // 1. Settings, logger, the end of the process.
+  const { config, logger } = readSettings(name);
+  const shutdown = new Shutdown(logger);
+  const clock = systemClock;
+  const id = newId('proc', clock.now());
+
+  // 2. The port, and who asks there how this process is: also while it waits for the engines.
+  const starting = { isOver: false };
+  const port = await openPort(config, logger, shutdown, starting);
+  const { front, metrics, readiness } = port;
+
+  timings.end('listening');
+
+  // 3. Engines, however long they take to come.
+  const waiting = new EnginesAwaited(logger, readiness, shutdown);
+  const engines = await openEngines({
+    ...{ config, clientId: `${name}-${id}`, clock },
+    onWarning: (text, fields) => logger.warn(fields, text),
+    awaiting: (engine, open) => waiting.until(engine, open),
+  });
+  shutdown.add('engines', () => engines.close());
+  waiting.watch(engines);
+  timings.end('engines');
+
+  // 4. Topics, and tables in memory caught up with the log.
+  const topics = topicPolicy(config);
+  await waiting.until('Kafka', () => createFixedTopics(engines.log, topics));
+  timings.end('topics');
+  const onFailure = (error: Error): void => logger.fatal({ err: error }, 'projection.stopped');
+  const plane = await followControlPlane(engines, clock, onFailure);
+  shutdown.add('tables in memory', () => plane.follower.stop());
+  shutdown.add('usage', () => plane.usage.close());
+  readiness.register('tables in memory', () => plane.follower.status().failure);
+  timings.end('tables');
+
+  // From here on the others wait for this process, until its work has ended.
+  const onReportFailure = (error: Error): void => logger.warn({ err: error }, 'process.report_failed');
+  const reporter = new ProcessReporter(engines.registry, id, name, onReportFailure);
+  reporter.follows(() => plane.follower.position());
+  reporter.start();
+  shutdown.add('report', () => reporter.close());
+
+  // 5. The role itself.
+  const publicUrl = publicUrlOf(config, front.port);
+  const role: Role = {
+    ...{ id, name, config, logger, plane, topics, reporter, ...port },
+    urls: endpointUrls(config, publicUrl),
+    shuttingDown: () => shutdown.begun,
+    closing: (step, close) => shutdown.add(step, close),
+    observeLag: (group, prefix) => observeLag(metrics, engines.log, group, prefix),
+    leased: (options) => startLeased(options, engines, logger, shutdown),
+  };
+  await steps(role);
+  starting.isOver = true;
+  timings.end('role');
+  logger.info({ id, port: front.port, ms: timings.totalMs(), steps: timings.steps }, 'server.started');
+};
+
+/** Where the time of a start goes: milliseconds by step, of which the first is the loading of the program. */
+class StartupTimings {
+  readonly steps: Record<string, number> = {};
+  private at = 0;
+
+  end(step: string): void {
+    const now = performance.now();
+    this.steps[step] = Math.round(now - this.at);
+    this.at = now;
+  }
+
+  totalMs(): number {
+    return Math.round(this.at);
+  }
+}
+
+const startLeased = (
+  options: Omit<LeasedWorkOptions, 'leases' | 'onFailure'>,
+  { leases }: RemoteEngines,
+  logger: Logger,
+  shutdown: Shutdown,
+): LeasedWork => {
+  const onFailure = (error: Error): void => logger.error({ err: error, lease: options.name }, 'leased_work.failed');
+  const work = new LeasedWork({ ...options, leases, onFailure });
+  work.start();
+  shutdown.add(options.name, () => work.stop());
+  return work;
+};
+
+const observeLag = (metrics: Metrics, log: StreamLog, group: string, prefix: string): void =>
+  metrics.sampled(
+    'sluice_lag',
+    'Records that a consumer group has not yet done, over all processes',
+    async () => ({ [group]: Object.values(await log.lag(group, { prefix })).reduce((sum, lag) => sum + lag, 0) }),
+    'group',
+  );
+
+type Port = Pick<Role, 'front' | 'metrics' | 'readiness' | 'nestLogger' | 'serveTelemetry'>;
+
+const TELEMETRY = /^\/(healthz|readyz|metrics)(\?|$)/;
+
+const openPort = async (
+  config: Config,
+  logger: Logger,
+  shutdown: Shutdown,
+  starting: { readonly isOver: boolean },
+): Promise<Port> => {
+  const front = await HttpListener.listen(config.host, config.port, (error) =>
+    logger.error({ err: error }, 'request.broke'),
+  );
+  const metrics = new Metrics();
+  const readiness = new Readiness();
+  const nestLogger = new NestLogger(logger);
+  const access = new OperatorAccess(config.metrics, new TrustedProxies(config.trustedProxies));
+  const telemetry = await createTelemetryApp({ metrics, readiness, access, logger: nestLogger });
+  const serveTelemetry = telemetry.getHttpAdapter().getInstance() as Handler;
+  shutdown.add('telemetry', () => telemetry.close());
+  readiness.register('process', () => (shutdown.begun ? 'shutting down' : starting.isOver ? undefined : 'starting'));
+  // Whoever sends requests here already is to try again, and not to be told that a path does not exist.
+  front.serve((req, res) =>
+    starting.isOver || TELEMETRY.test(req.url ?? '') ? serveTelemetry(req, res) : stillStarting(req, res),
+  );
+  writeServerFile(config.dataDir, { port: front.port, pid: process.pid, url: `http://${config.host}:${front.port}` });
+  shutdown.add('port', () => front.close(5_000));
+  return { front, metrics, readiness, nestLogger, serveTelemetry };
+};
+
+const readSettings = (name: string): { config: Config; logger: Logger } => {
+  const warnings: string[] = [];
+  const config = loadConfig(process.env, (text) => warnings.push(text));
+  if (config.engine !== 'distributed') {
+    throw new Error(`${name} runs on servers that it shares with the other roles: set SLUICE_ENGINE=distributed`);
+  }
+  keepFilesPrivate(config.dataDir, (text) => warnings.push(text));
+  const logger = createLogger({ level: config.logLevel, role: name });
+  for (const text of warnings) logger.warn({}, text);
+  return { config, logger };
+};
+
+const RETRY_MS = 1_000;
+const LINE_MS = 1_000;
+/** Shorter than the patience of /readyz, so that it names who is silent. */
+const PING_MS = 1_500;
+
+/** Engines that are not there yet are waited for, with a line a second; those that go away later are named by /readyz. */
+class EnginesAwaited {
+  private readonly missing = new Map<string, string>();
+  private engines: RemoteEngines | undefined;
+
+  constructor(
+    private readonly logger: Logger,
+    readiness: Readiness,
+    private readonly shutdown: Shutdown,
+  ) {
+    readiness.register('engines', async () => {
+      const problems = this.engines ? await unreachable(this.engines) : [...this.missing.values()];
+      return problems.length === 0 ? undefined : problems.join('; ');
+    });
+  }
+
+  async until<T>(engine: string, open: () => Promise<T>): Promise<T> {
+    const startedAt = performance.now();
+    let reason = 'no answer yet';
+    const missing = (): void => void this.missing.set(engine, `${engine}: ${reason}`);
+    missing();
+    const lines = setInterval(() => {
+      const seconds = Math.round((performance.now() - startedAt) / 1_000);
+      this.logger.warn({ engine, seconds, reason }, `waiting for ${engine}`);
+    }, LINE_MS);
+    try {
+      for (;;) {
+        try {
+          const opened = await open();
+          this.missing.delete(engine);
+          return opened;
+        } catch (error) {
+          if (this.shutdown.begun) throw error;
+          reason = error instanceof Error ? error.message : String(error);
+          missing();
+          await pause(RETRY_MS);
+        }
+      }
+    } finally {
+      clearInterval(lines);
+    }
+  }
+
+  watch(engines: RemoteEngines): void {
+    this.engines = engines;
+  }
+}
+
+const unreachable = async ({ checks }: RemoteEngines): Promise<string[]> => {
+  const results = await Promise.all(
+    checks.map(async (check) => {
+      const timer = new AbortController();
+      const late = pause(PING_MS, true, { signal: timer.signal }).catch(() => false);
+      try {
+        const isLate = await Promise.race([check.ping().then(() => false), late]);
+        return isLate ? [`${check.name}: no answer within ${PING_MS} ms`] : [];
+      } catch (error) {
+        return [`${check.name}: ${error instanceof Error ? error.message : String(error)}`];
+      } finally {
+        timer.abort();
+      }
+    }),
+  );
+  return results.flat();
+};

@@ -1,0 +1,125 @@
+import { isIPv4 } from 'node:net';
+import { type Config } from '#libs/config/index.js';
+import { EgressSockets } from '#libs/egress/egress-sockets.js';
+import { createEgress, type Egress } from '#libs/egress/guarded-dispatcher.js';
+import { refusalLog, type RefusalLogger } from '#libs/egress/refusal-log.js';
+import { createInspector, type Inspector } from '#libs/sandbox/host/inspector.js';
+import { detectIsolation, IsolationUnavailable } from '#libs/sandbox/jail/detect.js';
+import { folderPrefix } from '#libs/sandbox/jail/stale-folders.js';
+import { type JailLevel, levelLabel } from '#libs/sandbox/jail/jail-level.js';
+import { missingOf, type Protection } from '#libs/sandbox/jail/promises.js';
+import { type ClosableSandboxFactory, createSandboxFactory } from '#libs/sandbox/host/process-sandbox.js';
+import { RunsMemory } from '#libs/sandbox/host/runs-memory.js';
+import { SandboxPool } from '#libs/sandbox/host/sandbox-pool.js';
+
+export interface Sandboxing {
+  readonly level: JailLevel;
+  readonly egress: Egress;
+  readonly sockets: EgressSockets;
+  readonly factory: ClosableSandboxFactory;
+  readonly pool: SandboxPool;
+  readonly memory: RunsMemory;
+  readonly inspector: Inspector;
+  close(): Promise<void>;
+}
+
+/** Where user code runs, and the one way out of it and of the server. */
+export const startSandboxing = async (config: Config, logger: RefusalLogger): Promise<Sandboxing> => {
+  const level = await levelFor(config);
+  const egress = createEgress({ allow: config.egressAllow, onRefused: refusalLog(logger) });
+  const sockets = await EgressSockets.create(folderPrefix('egress'), { policy: egress.policy, lookup: egress.lookup });
+  const memory = new RunsMemory({ bytes: config.runsMemoryMb * 1024 * 1024 });
+  const factory = createSandboxFactory({
+    level,
+    memory,
+    limits: { memoryMb: config.memoryMb },
+    egressSocket: (_workspaceId, sourceId) => sockets.pathFor(sourceId),
+  });
+  const pool = new SandboxPool(factory, { maxWarm: config.sandboxes, idleMs: config.sandboxIdleS * 1_000 });
+  const inspector = inspectorFor(level, config);
+  return {
+    ...{ level, egress, sockets, factory, pool, memory, inspector },
+    async close() {
+      await pool.close();
+      await factory.close();
+      await inspector.close();
+      await sockets.close();
+      await egress.close();
+    },
+  };
+};
+
+const inspectorFor = (level: JailLevel, config: Config): Inspector =>
+  createInspector({ level, memoryMb: config.memoryMb, build: { timeoutMs: config.buildTimeoutS * 1_000 } });
+
+/** Where a component is looked at before it is deployed: a jail without network. */
+export const startInspecting = async (
+  config: Config,
+  logger: RefusalLogger,
+): Promise<Pick<Sandboxing, 'level' | 'egress' | 'inspector' | 'close'>> => {
+  const level = await levelFor(config);
+  const egress = createEgress({ allow: config.egressAllow, onRefused: refusalLog(logger) });
+  const inspector = inspectorFor(level, config);
+  return {
+    ...{ level, egress, inspector },
+    async close() {
+      await inspector.close();
+      await egress.close();
+    },
+  };
+};
+
+/**
+ * The image has the profile that its jails need: who only pulled it gets it from there. First in Dockerfile and README too
+ * (test/architecture/deployment.spec.ts).
+ */
+export const DOCKER_RUN =
+  'docker run --rm --entrypoint cat sluice /app/deploy/seccomp.json > sluice-seccomp.json && ' +
+  'docker run -p 127.0.0.1:3000:3000 -v sluice:/var/lib/sluice --security-opt seccomp=sluice-seccomp.json ' +
+  '--security-opt apparmor=unconfined --security-opt no-new-privileges sluice';
+
+type IsolationConfig = Pick<Config, 'isolation' | 'host' | 'inImage'>;
+
+/** Throws IsolationUnavailable when nothing works that the setting accepts. */
+const levelFor = async ({ isolation, inImage }: IsolationConfig): Promise<JailLevel> => {
+  try {
+    return await detectIsolation(isolation);
+  } catch (error) {
+    if (!(error instanceof IsolationUnavailable) || !inImage) throw error;
+    throw new IsolationUnavailable(`${error.message}. In a container start it with: ${DOCKER_RUN}`);
+  }
+};
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
+
+/**
+ * Without a jail, a component may reach what the server's user can. That is accepted for one workspace that nobody but this
+ * machine can reach; for anything else the operator must have said so. Throws IsolationUnavailable when not.
+ */
+export const checkIsolation = (level: JailLevel, config: IsolationConfig, workspaces: number): void => {
+  if (level.name !== 'process' || config.isolation === 'process') return;
+  const reasons = level.unavailable.join('; ');
+  if (config.inImage)
+    throw new IsolationUnavailable(
+      `components run in a jail only, and this container has none (${reasons}). Start it with: ${DOCKER_RUN} ` +
+        `(or, for code that you trust, with -e SLUICE_ISOLATION=process)`,
+    );
+  const why =
+    workspaces > 1
+      ? `for ${workspaces} workspaces`
+      : isLoopback(config.host)
+        ? null
+        : `for a server that others reach (SLUICE_HOST is ${config.host})`;
+  if (why === null) return;
+  throw new IsolationUnavailable(
+    `isolation level "process" is too weak ${why}, and no jail works here (${reasons}): install bubblewrap or allow user ` +
+      `namespaces, or, for code that you trust, set SLUICE_ISOLATION=process`,
+  );
+};
+
+/** For the log line of the start. */
+export const isolationFacts = (level: JailLevel): { isolation: string; without?: readonly Protection[] } => {
+  const without = missingOf(level);
+  return { isolation: levelLabel(level), ...(without.length > 0 ? { without } : {}) };
+};

@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import { DeliverySemaphore } from './delivery-semaphore.js';
+
+describe('DeliverySemaphore', () => {
+  it('gives slow endpoints half of the slots and the well ones all that is left', () => {
+    const slots = new DeliverySemaphore(4);
+    expect([1, 2, 3].map(() => slots.tryTake(true))).toEqual([true, true, false]);
+    expect([1, 2, 3].map(() => slots.tryTake(false))).toEqual([true, true, false]);
+    slots.release(true);
+    expect(slots.tryTake(false)).toBe(true);
+    expect(slots.inUse).toBe(4);
+  });
+
+  it('wakes the next that could take a slot, also when the one before did not', async () => {
+    const slots = new DeliverySemaphore(1);
+    slots.tryTake(false);
+    const woken: string[] = [];
+    const first = slots.freed(false).then(() => woken.push('first'));
+    const second = slots.freed(true).then(() => woken.push('second'));
+    slots.release(false);
+    await first;
+    expect(woken).toEqual(['first']);
+    slots.wakeNext();
+    await second;
+    expect(woken).toEqual(['first', 'second']);
+  });
+
+  it('passes over a slow waiter when only well ones may go', async () => {
+    const slots = new DeliverySemaphore(2);
+    slots.tryTake(true);
+    slots.tryTake(false);
+    const woken: string[] = [];
+    void slots.freed(true).then(() => woken.push('slow'));
+    const well = slots.freed(false).then(() => woken.push('well'));
+    slots.release(false);
+    await well;
+    expect(woken).toEqual(['well']);
+  });
+});

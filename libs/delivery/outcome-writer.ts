@@ -1,0 +1,99 @@
+import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
+import { type RetrySchedule, type ScheduledRetry } from './retry-schedule.js';
+import { type DeliveryLogger } from './webhook-settings.js';
+
+/** What is to become durable before a delivery is acknowledged. */
+export interface DeliveryOutcome {
+  /** The delivery's next time. Written first: at no point of a crash is it in neither place. */
+  readonly waiting?: ScheduledRetry;
+  readonly attempt?: LogRecord;
+  /** Called when all of it is durable: acknowledge. */
+  readonly durable: () => void;
+}
+
+const MAX_GROUP = 512;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5000;
+
+export interface OutcomeWriterOptions {
+  readonly log: StreamLog;
+  readonly schedule: RetrySchedule;
+  readonly logger: DeliveryLogger;
+  readonly onFailure: () => void;
+  /** Called after retries were put, with the earliest due time. */
+  readonly onScheduled: (dueAt: number) => void;
+}
+
+/**
+ * Writes what came out of deliveries, all that has gathered as one group. A write that fails is tried again until it
+ * succeeds or `abandon` is called: what is not durable is not acknowledged, and comes again after a restart.
+ */
+export class OutcomeWriter {
+  private queue: DeliveryOutcome[] = [];
+  private running: Promise<void> | undefined;
+  private abandoned = false;
+  private wake: (() => void) | undefined;
+
+  constructor(private readonly options: OutcomeWriterOptions) {}
+
+  push(outcome: DeliveryOutcome): void {
+    this.queue.push(outcome);
+    this.running ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.drain());
+  }
+
+  /** Resolves when nothing is left to write. */
+  async idle(): Promise<void> {
+    while (this.running !== undefined) await this.running;
+  }
+
+  /** Gives up what cannot be written. */
+  abandon(): void {
+    this.abandoned = true;
+    this.wake?.();
+  }
+
+  private async drain(): Promise<void> {
+    while (this.queue.length > 0 && !this.abandoned) {
+      const group = this.queue.length <= MAX_GROUP ? this.queue : this.queue.slice(0, MAX_GROUP);
+      this.queue = this.queue.length <= MAX_GROUP ? [] : this.queue.slice(MAX_GROUP);
+      await this.write(group);
+    }
+    this.running = undefined;
+  }
+
+  private async write(group: readonly DeliveryOutcome[]): Promise<void> {
+    const waiting = group.flatMap((each) => each.waiting ?? []);
+    const attempts = group.flatMap((each) => each.attempt ?? []);
+    if (waiting.length > 0) {
+      if (!(await this.insist('schedule', () => this.options.schedule.put(waiting)))) return;
+      this.options.onScheduled(waiting.reduce((least, each) => Math.min(least, each.dueAt), Infinity));
+    }
+    if (attempts.length > 0 && !(await this.insist('log', () => this.options.log.publish(attempts)))) return;
+    for (const each of group) each.durable();
+  }
+
+  private async insist(where: string, work: () => Promise<unknown>): Promise<boolean> {
+    let pause = FIRST_PAUSE_MS;
+    for (; !this.abandoned; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+      try {
+        await work();
+        return true;
+      } catch (error) {
+        this.options.onFailure();
+        this.options.logger.error({ err: error, retryInMs: pause }, `cannot write delivery results to the ${where}`);
+        await this.sleep(pause);
+      }
+    }
+    return false;
+  }
+
+  private sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

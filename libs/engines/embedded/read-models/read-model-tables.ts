@@ -1,0 +1,71 @@
+import { type CollectionSchema } from '#libs/kernel/read-model-store.js';
+import { type Database } from '../writer/sqlite-driver.js';
+
+/** How a collection lies in read.db: one table per generation, documents as JSON, a column per field looked up by. */
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+export const tableOf = (schema: CollectionSchema, generation: number): string => quoted(`${schema.name}#${generation}`);
+
+/** Prefixed, so that a field named `id` or `doc` does not clash. */
+export const columnOf = (field: string): string => quoted(`f_${field}`);
+
+export const createTable = (schema: CollectionSchema, generation: number): string => {
+  const table = tableOf(schema, generation);
+  const columns = schema.indexed.map((field) => `, ${columnOf(field)} TEXT NOT NULL`).join('');
+  const indexes = schema.indexed.map((field) => {
+    const name = quoted(`${schema.name}#${generation}#${field}`);
+    // With the bytes in it, a group is added up from the index alone.
+    return `CREATE INDEX ${name} ON ${table}(${columnOf(field)}, sort, id${schema.bytes ? ', bytes' : ''});`;
+  });
+  const bytes = schema.bytes ? ', bytes INTEGER NOT NULL' : '';
+  // Last: a row is read up to the last column that is asked for.
+  const beside = schema.beside ? ', beside TEXT' : '';
+  return `CREATE TABLE ${table}(id TEXT PRIMARY KEY, sort TEXT NOT NULL${columns}${bytes}, doc TEXT NOT NULL${beside});
+    CREATE INDEX ${quoted(`${schema.name}#${generation}#`)} ON ${table}(sort, id);
+    ${indexes.join('\n')}`;
+};
+
+export const dropTable = (schema: CollectionSchema, generation: number): string =>
+  `DROP TABLE IF EXISTS ${tableOf(schema, generation)}`;
+
+/** Enough rows to tell a field that narrows a list down from one that does not. */
+const PROBE = 500;
+
+/**
+ * `f_a = ? AND +f_b = ?`, in the order of the keys; `1` for none. Throws for a field that the schema does not index.
+ * Of several fields the one with fewest rows is looked up by index, the others (`+`) are compared: SQLite alone would
+ * take the index made last, however many rows share the value.
+ */
+export const whereClause = (
+  db: Database,
+  schema: CollectionSchema,
+  table: string,
+  where: Readonly<Record<string, string>>,
+): string => {
+  const fields = Object.keys(where);
+  for (const field of fields) {
+    if (!schema.indexed.includes(field)) {
+      const known = schema.indexed.join(', ') || 'nothing';
+      throw new Error(`collection ${schema.name} is not indexed by ${field}: only by ${known}`);
+    }
+  }
+  if (fields.length === 0) return '1';
+  let [best, fewest] = [fields[0], Number.POSITIVE_INFINITY];
+  for (const field of fields.length > 1 ? fields : []) {
+    const row = db
+      .sql(`SELECT count(*) AS n FROM (SELECT 1 FROM ${table} WHERE ${columnOf(field)} = ? LIMIT ${PROBE})`)
+      .get<{ n: number }>(where[field] ?? '');
+    if (row && row.n < fewest) [best, fewest] = [field, row.n];
+  }
+  return fields.map((field) => `${field === best ? '' : '+'}${columnOf(field)} = ?`).join(' AND ');
+};
+
+/** What tells two schemas of one name apart. */
+export const shapeOf = (schema: CollectionSchema): string =>
+  JSON.stringify({
+    indexed: [...schema.indexed].sort(),
+    sort: schema.sort,
+    ...(schema.bytes === undefined ? {} : { bytes: schema.bytes }),
+    ...(schema.beside === undefined ? {} : { beside: schema.beside }),
+  });

@@ -1,0 +1,98 @@
+import { type RetrySchedule, type ScheduledRetry } from '#libs/delivery/retry-schedule.js';
+import { type LogRecord } from '#libs/stream-log/stream-log.js';
+import { BATCH_BYTES } from '../stream-log/fetcher.js';
+import { type WaitingBytes } from '../writer/ops.js';
+import { pagesByKey } from '../pages.js';
+import { type Database } from '../writer/sqlite-driver.js';
+import { type Writer } from '../writer/writer.js';
+
+interface RetryRow {
+  readonly id: string;
+  readonly owner: string;
+  readonly due_at: number;
+  readonly record: string;
+}
+
+/** RetrySchedule in data.db, an index by due time. */
+export class EmbeddedRetrySchedule implements RetrySchedule {
+  /** Of owners for whom anything waits. The writer thread tells what each write changed: a replaced entry is known there. */
+  private readonly bytes = new Map<string, number>();
+
+  constructor(
+    private readonly writer: Writer,
+    private readonly reader: Database,
+  ) {
+    const sums = reader.sql('SELECT owner, sum(size) AS size FROM waiting GROUP BY owner');
+    this.count(sums.all<{ owner: string; size: number }>().map(({ owner, size }) => [owner, size] as const));
+  }
+
+  async put(entries: readonly ScheduledRetry[]): Promise<void> {
+    if (entries.length === 0) return;
+    let bytes = 0;
+    const rows = entries.flatMap(({ id, owner, dueAt, record }) => {
+      const text = JSON.stringify(record);
+      const size = Buffer.byteLength(text);
+      bytes += size + 100;
+      return [id, owner, dueAt, text, size];
+    });
+    this.count(await this.writer.submit('wait', rows, bytes));
+  }
+
+  async due(now: number, limit: number): Promise<readonly ScheduledRetry[]> {
+    const due: ScheduledRetry[] = [];
+    let chars = 0;
+    const rows = this.reader
+      .sql('SELECT id, owner, due_at, record FROM waiting WHERE due_at <= ? ORDER BY due_at, id LIMIT ?')
+      .iterate<RetryRow>(now, limit);
+    for (const row of rows) {
+      due.push(waitingOf(row));
+      chars += row.record.length;
+      if (chars > BATCH_BYTES) break;
+    }
+    return due;
+  }
+
+  async remove(ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) this.count(await this.writer.submit('unwait', ids));
+  }
+
+  async removeOwner(owner: string): Promise<void> {
+    this.count(await this.writer.submit('unwait_owner', owner));
+  }
+
+  async nextDueAt(): Promise<number | undefined> {
+    return this.reader.sql('SELECT min(due_at) AS due FROM waiting').get<{ due: number | null }>()?.due ?? undefined;
+  }
+
+  async countOf(owner: string): Promise<number> {
+    return this.reader.sql('SELECT count(*) AS n FROM waiting WHERE owner = ?').get<{ n: number }>(owner)?.n ?? 0;
+  }
+
+  bytesOf(owner: string): number {
+    return this.bytes.get(owner) ?? 0;
+  }
+
+  async *all(): AsyncIterable<ScheduledRetry> {
+    const page = this.reader.sql('SELECT id, owner, due_at, record FROM waiting WHERE id > ? ORDER BY id LIMIT ?');
+    const rows = pagesByKey<RetryRow>(
+      (after, limit) => page.all(after, limit),
+      ({ id }) => id,
+    );
+    for (const row of rows) yield waitingOf(row);
+  }
+
+  private count(grown: WaitingBytes): void {
+    for (const [owner, more] of grown) {
+      const bytes = this.bytesOf(owner) + more;
+      if (bytes === 0) this.bytes.delete(owner);
+      else this.bytes.set(owner, bytes);
+    }
+  }
+}
+
+const waitingOf = ({ id, owner, due_at: dueAt, record }: RetryRow): ScheduledRetry => ({
+  id,
+  owner,
+  dueAt,
+  record: JSON.parse(record) as LogRecord,
+});

@@ -1,0 +1,51 @@
+import { type Vault } from '#libs/kernel/vault.js';
+import { SecretSeal } from '../../sealed-secret.js';
+import { pagesByKey } from '../pages.js';
+import { type Database } from '../writer/sqlite-driver.js';
+import { type Writer } from '../writer/writer.js';
+
+interface SecretRow {
+  readonly ref: string;
+  readonly workspace: string;
+  readonly sealed: Uint8Array;
+}
+
+/** Vault in data.db. */
+export class EmbeddedVault implements Vault {
+  private readonly seal: SecretSeal;
+
+  constructor(
+    private readonly writer: Writer,
+    private readonly reader: Database,
+    key: Buffer,
+  ) {
+    this.seal = new SecretSeal(key);
+  }
+
+  async put(ref: string, workspaceId: string, plaintext: string): Promise<void> {
+    const sealed = this.seal.seal(ref, workspaceId, plaintext);
+    await this.writer.submit('put_secret', { ref, workspace: workspaceId, sealed }, sealed.length + 200);
+  }
+
+  async get(ref: string, workspaceId: string): Promise<string | undefined> {
+    const row = this.reader
+      .sql('SELECT sealed FROM secrets WHERE ref = ? AND workspace = ?')
+      .get<{ sealed: Uint8Array }>(ref, workspaceId);
+    return row && this.seal.open(ref, workspaceId, row.sealed);
+  }
+
+  async delete(ref: string): Promise<void> {
+    await this.writer.submit('delete_secret', ref);
+  }
+
+  async *entries(): AsyncIterable<{ ref: string; workspaceId: string; plaintext: string }> {
+    const page = this.reader.sql('SELECT ref, workspace, sealed FROM secrets WHERE ref > ? ORDER BY ref LIMIT ?');
+    const rows = pagesByKey<SecretRow>(
+      (after, limit) => page.all(after, limit),
+      ({ ref }) => ref,
+    );
+    for (const { ref, workspace, sealed } of rows) {
+      yield { ref, workspaceId: workspace, plaintext: this.seal.open(ref, workspace, sealed) };
+    }
+  }
+}

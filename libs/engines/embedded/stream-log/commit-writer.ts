@@ -1,0 +1,78 @@
+import { type Group } from './group.js';
+import { type Topic } from './topic.js';
+import { type Writer } from '../writer/writer.js';
+
+const DELAY_MS = 50;
+
+/**
+ * Writes what groups have committed, late and together: a commit lost in a crash only means that its records come
+ * again. Records of topics that drop what is consumed go in the same pass, after the commit that frees them.
+ */
+export class CommitWriter {
+  private readonly dirty = new Map<Group, Set<Topic>>();
+  private timer: NodeJS.Timeout | undefined;
+  private stopped = false;
+  /** Why the last write did not go through; it is tried again with the next one. */
+  private failure: Error | undefined;
+
+  /** `droppable`: offset up to which no group needs the topic any more. */
+  constructor(
+    private readonly writer: Writer,
+    private readonly droppable: (topic: Topic) => number,
+  ) {}
+
+  add(group: Group, topic: Topic): void {
+    if (this.stopped) return;
+    let topics = this.dirty.get(group);
+    if (!topics) this.dirty.set(group, (topics = new Set()));
+    topics.add(topic);
+    this.timer ??= setTimeout(() => void this.write(), DELAY_MS);
+  }
+
+  forget(topic: Topic): void {
+    for (const topics of this.dirty.values()) topics.delete(topic);
+  }
+
+  /** Resolves when all that was committed before the call is durable. */
+  async flush(): Promise<void> {
+    await this.write();
+    if (this.failure) throw this.failure;
+  }
+
+  /** Writes what is left, then nothing more. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    await this.flush();
+  }
+
+  private async write(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    const taken = [...this.dirty];
+    this.dirty.clear();
+    const consumed = new Set<Topic>();
+    const groups: { group: string; rows: number[] }[] = [];
+    for (const [group, changed] of taken) {
+      const rows: number[] = [];
+      for (const topic of changed) {
+        rows.push(topic.id, group.committedOf(topic));
+        if (topic.retention.dropConsumed) consumed.add(topic);
+      }
+      if (rows.length > 0) groups.push({ group: group.name, rows });
+    }
+    if (groups.length === 0) return;
+    const ranges = [...consumed].flatMap((topic) => {
+      const upTo = this.droppable(topic);
+      return upTo < 0 ? [] : [topic.id, upTo];
+    });
+    try {
+      const commit = this.writer.submit('commit', groups);
+      const drop = ranges.length > 0 ? this.writer.submit('drop', ranges) : undefined;
+      await Promise.all([commit, drop]);
+      this.failure = undefined;
+    } catch (error) {
+      this.failure = error instanceof Error ? error : new Error(String(error));
+      for (const [group, changed] of taken) for (const topic of changed) this.add(group, topic);
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import { type StoredRecord } from '#libs/stream-log/stream-log.js';
+import { type Lane } from './lane.js';
+import { type Database } from '../writer/sqlite-driver.js';
+
+export interface RecordRow {
+  readonly id: number;
+  readonly size: number;
+  readonly at: number;
+  readonly key: string;
+  readonly headers: string;
+  readonly value: string;
+}
+
+/** Reading from the file on the main thread stops after this long, and goes on in the next turn of the loop. */
+const TURN_MS = 4;
+/** Most characters of values read for one batch, beyond its first record. */
+export const BATCH_BYTES = 4 << 20;
+
+export const storedRecord = (topic: string, row: RecordRow): StoredRecord => ({
+  topic,
+  lane: topic,
+  key: row.key,
+  headers: JSON.parse(row.headers) as Record<string, string>,
+  value: row.value,
+  offset: row.id,
+  timestamp: row.at,
+  size: row.size,
+});
+
+/** Up to `limit` records with offset in (after, upTo], cut by size; `complete` when there are no more of them. */
+export const readRecords = (
+  reader: Database,
+  topic: { readonly id: number; readonly name: string },
+  range: { readonly after: number; readonly upTo: number; readonly limit: number },
+): { records: StoredRecord[]; complete: boolean } => {
+  const records: StoredRecord[] = [];
+  let bytes = 0;
+  const rows = reader
+    .sql(
+      'SELECT id, size, at, key, headers, value FROM records WHERE topic = ? AND id > ? AND id <= ? ORDER BY id LIMIT ?',
+    )
+    .iterate<RecordRow>(topic.id, range.after, range.upTo, range.limit);
+  for (const row of rows) {
+    records.push(storedRecord(topic.name, row));
+    bytes += row.value.length;
+    if (bytes > BATCH_BYTES) return { records, complete: false };
+  }
+  return { records, complete: records.length < range.limit };
+};
+
+/** Serves the lanes that have fallen behind what is in memory, in turn, a batch each. */
+export class Fetcher {
+  private readonly waiting = new Set<Lane>();
+  private scheduled = false;
+  private stopped = false;
+
+  /** `durable`: the highest offset that the main thread knows to be durable. */
+  constructor(
+    private readonly reader: Database,
+    private readonly durable: () => number,
+  ) {}
+
+  add(lane: Lane): void {
+    lane.fetching = true;
+    this.waiting.add(lane);
+    this.schedule();
+  }
+
+  remove(lane: Lane): void {
+    lane.fetching = false;
+    this.waiting.delete(lane);
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.waiting.clear();
+  }
+
+  private schedule(): void {
+    if (this.scheduled || this.stopped) return;
+    this.scheduled = true;
+    setImmediate(() => this.turn());
+  }
+
+  private turn(): void {
+    this.scheduled = false;
+    const until = performance.now() + TURN_MS;
+    for (const lane of this.waiting) {
+      this.remove(lane);
+      this.serve(lane);
+      if (performance.now() > until) break;
+    }
+    if (this.waiting.size > 0) this.schedule();
+  }
+
+  private serve(lane: Lane): void {
+    const limit = lane.room();
+    if (this.stopped || limit <= 0) return;
+    const upTo = this.durable();
+    const { records, complete } = readRecords(this.reader, lane.topic, { after: lane.position, upTo, limit });
+    lane.fetched(records, complete ? upTo : -1);
+  }
+}

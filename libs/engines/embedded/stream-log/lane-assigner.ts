@@ -1,0 +1,108 @@
+import { type CommitWriter } from './commit-writer.js';
+import { type EmbeddedConsumer } from './consumer.js';
+import { type Fetcher } from './fetcher.js';
+import { selects, type Group } from './group.js';
+import { Lane, type LaneHost } from './lane.js';
+import { type TailCache } from './tail-cache.js';
+import { type Topic } from './topic.js';
+import { LANES_PER_TURN, nextTurn } from '../yielding.js';
+
+export interface SharingHost {
+  readonly tails: TailCache;
+  readonly fetcher: Fetcher;
+  readonly commits: CommitWriter;
+  wake(lane: Lane): void;
+  /** Records of the topic after an offset, and their bytes. */
+  count(topic: Topic, after: number): { readonly n: number; readonly bytes: number };
+  /** Highest offset known to be durable. */
+  durable(): number;
+  exists(topic: Topic): boolean;
+}
+
+/** Gives the lanes of a group to its members, and takes them. */
+export class LaneAssigner {
+  constructor(private readonly host: SharingHost) {}
+
+  /** Gives lanes that nobody has to the members that select them. */
+  async spread(group: Group, topics: readonly Topic[]): Promise<void> {
+    for (let i = 0; i < topics.length; i++) {
+      const topic = topics[i];
+      if (topic && this.host.exists(topic)) this.give(group, topic);
+      if (i % LANES_PER_TURN === LANES_PER_TURN - 1) await nextTurn();
+    }
+  }
+
+  /** Moves lanes to a member that has just joined until it has its share. Each moves when its owner has let go. */
+  rebalance(group: Group, joined: EmbeddedConsumer): void {
+    const moving = new Map<EmbeddedConsumer, number>();
+    const held = (member: EmbeddedConsumer): number => member.lanes.size - (moving.get(member) ?? 0);
+    let received = joined.lanes.size;
+    for (;;) {
+      const others = [...group.members].filter((member) => member !== joined);
+      const richest = others.sort((a, b) => held(b) - held(a))[0];
+      if (!richest || held(richest) <= received + 1) return;
+      const lane = [...richest.lanes.values()].find(
+        ({ topic, window }) => !window.isRevoked && selects(joined.options.topics, topic.name),
+      );
+      if (!lane) return;
+      moving.set(richest, (moving.get(richest) ?? 0) + 1);
+      received++;
+      lane.window.revoke();
+      void richest.revoke(lane).then(() => {
+        // Meanwhile its owner may have closed, or the topic been deleted.
+        if (group.lanes.get(lane.topic.id) !== lane) return;
+        this.detach(group, lane);
+        this.give(group, lane.topic);
+      });
+    }
+  }
+
+  give(group: Group, topic: Topic): void {
+    if (group.lanes.has(topic.id)) return;
+    const member = group.memberFor(topic);
+    if (!member) return;
+    const committed = group.committedOf(topic);
+    const { n: backlog, bytes } = topic.lastId <= committed ? { n: 0, bytes: 0 } : this.host.count(topic, committed);
+    const host: LaneHost = {
+      tails: this.host.tails,
+      fetch: (lane) => this.host.fetcher.add(lane),
+      wake: (lane) => this.host.wake(lane),
+      acknowledged: () => {
+        group.backlog--;
+      },
+      committed: (lane, offset) => {
+        group.committed.set(lane.topic.id, offset);
+        this.host.commits.add(group, lane.topic);
+      },
+      failed: () => member.countFailure(),
+    };
+    const lane = new Lane(topic, member.options, backlog === 0 ? this.host.durable() : committed, host);
+    lane.backlog = backlog;
+    lane.bytes = bytes;
+    group.backlog += backlog;
+    group.lanes.set(topic.id, lane);
+    member.lanes.set(topic.name, lane);
+    topic.lanes.add(lane);
+    if (backlog > 0) this.host.wake(lane);
+  }
+
+  /** The topic is gone. Its consumer is told, and not waited for: there is nothing to hand on. */
+  withdraw(group: Group, lane: Lane): void {
+    const told = lane.window.isRevoked;
+    const owner = [...group.members].find((member) => member.lanes.get(lane.topic.name) === lane);
+    this.detach(group, lane);
+    if (!told) void owner?.revoke(lane);
+  }
+
+  detach(group: Group, lane: Lane): void {
+    lane.window.detach();
+    this.host.fetcher.remove(lane);
+    group.backlog -= lane.backlog;
+    group.lanes.delete(lane.topic.id);
+    for (const member of group.members) {
+      if (member.lanes.get(lane.topic.name) === lane) member.retire(lane);
+    }
+    lane.topic.lanes.delete(lane);
+    this.host.tails.trim(lane.topic);
+  }
+}

@@ -1,0 +1,77 @@
+import { type ConsumeOptions, type StoredRecord } from '#libs/stream-log/stream-log.js';
+import { LaneWindow } from '../../lane-window.js';
+import { type TailCache } from './tail-cache.js';
+import { type Topic } from './topic.js';
+
+/** What a lane needs of the log and of its group. */
+export interface LaneHost {
+  readonly tails: TailCache;
+  /** Reads the lane's next records from the file and hands them to `fetched`, when its turn comes. */
+  fetch(lane: Lane): void;
+  /** Pumps the lane once the current work is done. */
+  wake(lane: Lane): void;
+  acknowledged(lane: Lane): void;
+  committed(lane: Lane, offset: number): void;
+  failed(): void;
+}
+
+/** One topic as one consumer works through it. */
+export class Lane {
+  /** Records not acknowledged, and their bytes. */
+  backlog = 0;
+  bytes = 0;
+  /** Set by the fetcher while the lane waits for its turn. */
+  fetching = false;
+  readonly window: LaneWindow;
+
+  /** `position`: every record up to it was handed over, or was never there. */
+  constructor(
+    readonly topic: Topic,
+    readonly options: ConsumeOptions,
+    public position: number,
+    private readonly host: LaneHost,
+  ) {
+    this.window = new LaneWindow(topic.name, topic.name, options, {
+      ready: () => host.wake(this),
+      acknowledged: (bytes) => {
+        this.backlog--;
+        this.bytes -= bytes;
+        host.acknowledged(this);
+      },
+      committed: (offset) => host.committed(this, offset),
+      failed: () => host.failed(),
+    });
+  }
+
+  /** How many more records may be handed over now. */
+  room(): number {
+    return this.window.room();
+  }
+
+  /** Hands over the next batch, if there is one and the handler is free. */
+  pump(): void {
+    if (this.fetching || !this.window.isFree || this.window.handAgain()) return;
+    if (this.position >= this.topic.lastId) return;
+    const room = this.room();
+    if (room <= 0) return;
+    const records = this.host.tails.take(this.topic, this.position, room);
+    if (records) this.take(records);
+    else this.host.fetch(this);
+  }
+
+  /** What was read from the file, complete up to `position`. */
+  fetched(records: StoredRecord[], position: number): void {
+    if (this.window.isRevoked) return;
+    if (records.length > 0) this.take(records);
+    this.position = Math.max(this.position, position);
+    if (records.length === 0) this.pump();
+  }
+
+  private take(records: StoredRecord[]): void {
+    const last = records.at(-1);
+    if (!last) return;
+    this.position = last.offset;
+    this.host.tails.trim(this.topic);
+    this.window.take(records);
+  }
+}

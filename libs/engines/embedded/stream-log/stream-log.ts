@@ -1,0 +1,378 @@
+import { type Clock } from '#libs/kernel/clock.js';
+import {
+  type ConsumeOptions,
+  type Consumer,
+  type LogRecord,
+  type Retention,
+  type StoredRecord,
+  type StreamLog,
+  type TopicSelector,
+} from '#libs/stream-log/stream-log.js';
+import { CommitWriter } from './commit-writer.js';
+import { EmbeddedConsumer } from './consumer.js';
+import { BATCH_BYTES, Fetcher, readRecords } from './fetcher.js';
+import { Group, selects } from './group.js';
+import { type Lane } from './lane.js';
+import { LaneAssigner } from './lane-assigner.js';
+import { loadLog } from './load-log.js';
+import { type Offsets, type RecordRows } from '../writer/ops.js';
+import { RetentionSweeper } from './retention.js';
+import { type Database } from '../writer/sqlite-driver.js';
+import { TailCache } from './tail-cache.js';
+import { Topic } from './topic.js';
+import { LANES_PER_TURN, nextTurn, RECORDS_PER_TURN, ROWS_PER_TURN } from '../yielding.js';
+import { type Writer } from '../writer/writer.js';
+
+const TAIL_BYTES = 32 << 20;
+/** What a record takes on its way to the writer beside its texts, about. */
+const RECORD_OVERHEAD = 150;
+
+/** Records on their way to the writer: only those whose topic exists. */
+export interface Prepared {
+  readonly rows: RecordRows;
+  readonly records: PreparedRecord[];
+  bytes: number;
+}
+
+interface PreparedRecord {
+  readonly record: LogRecord;
+  readonly topic: Topic;
+  /** Place in the caller's list. */
+  readonly index: number;
+  readonly size: number;
+}
+
+/** StreamLog on data.db. A topic is one lane. Consumers are woken by publishes of this process, the only one there is. */
+export class EmbeddedStreamLog implements StreamLog {
+  private readonly byName: Map<string, Topic>;
+  private readonly groups: Map<string, Group>;
+  private readonly tails = new TailCache(TAIL_BYTES);
+  private readonly fetcher: Fetcher;
+  private readonly commits: CommitWriter;
+  private readonly sweeper: RetentionSweeper;
+  private readonly sharing: LaneAssigner;
+  private readonly awake = new Set<Lane>();
+  /** Highest offset known to be durable. */
+  private durable: number;
+
+  constructor(
+    private readonly writer: Writer,
+    private readonly reader: Database,
+    private readonly clock: Clock,
+  ) {
+    const { topics, groups, lastId } = loadLog(reader, clock.now());
+    this.byName = topics;
+    this.groups = groups;
+    this.durable = lastId;
+    this.fetcher = new Fetcher(reader, () => this.durable);
+    this.commits = new CommitWriter(writer, (topic) => this.droppable(topic));
+    this.sharing = new LaneAssigner({
+      ...{ tails: this.tails, fetcher: this.fetcher, commits: this.commits },
+      wake: (lane) => this.wake(lane),
+      count: (topic, after) => this.count(topic, after),
+      durable: () => this.durable,
+      exists: (topic) => this.byName.get(topic.name) === topic,
+    });
+    this.sweeper = new RetentionSweeper({
+      writer,
+      reader,
+      clock,
+      topics: () => this.byName.values(),
+      committedByAll: (topic) => this.committedByAll(topic),
+    });
+  }
+
+  async createTopic(name: string, retention: Retention): Promise<void> {
+    const args = {
+      name,
+      ageMs: retention.ageMs ?? null,
+      bytes: retention.bytes ?? null,
+      dropConsumed: retention.dropConsumed ?? false,
+    };
+    await new Promise<void>((resolve, reject) => {
+      this.writer.send('create_topic', args, 200, (error, id) => {
+        if (error || id === undefined) {
+          reject(error ?? new Error('the writer gave no result'));
+          return;
+        }
+        this.created(id, name, retention);
+        resolve();
+      });
+    });
+  }
+
+  async deleteTopic(name: string): Promise<void> {
+    const topic = this.byName.get(name);
+    if (!topic) return;
+    await new Promise<void>((resolve, reject) => {
+      this.writer.send('delete_topic', { id: topic.id, name }, 200, (error) => {
+        if (error) {
+          reject(error);
+          return;
+        }
+        this.deleted(topic);
+        resolve();
+      });
+    });
+    this.sweeper.purgeSoon();
+  }
+
+  async topics(prefix: string): Promise<readonly string[]> {
+    return [...this.byName.keys()].filter((name) => name.startsWith(prefix)).sort();
+  }
+
+  async lanes(topic: string): Promise<readonly string[]> {
+    return this.byName.has(topic) ? [topic] : [];
+  }
+
+  async laneOf(topic: string): Promise<string> {
+    if (!this.byName.has(topic)) throw new Error(`topic ${topic} does not exist`);
+    return topic;
+  }
+
+  publish(records: readonly LogRecord[]): Promise<readonly (number | null)[]> {
+    const prepared = noRecords();
+    records.forEach((record, index) => this.prepare(record, index, prepared));
+    if (prepared.records.length === 0) return Promise.resolve(records.map(() => null));
+    const at = this.clock.now();
+    return new Promise((resolve, reject) => {
+      this.writer.send('publish', { rows: prepared.rows, at }, prepared.bytes, (error, offsets) => {
+        if (error || offsets === undefined) {
+          reject(error ?? new Error('the writer gave no result'));
+          return;
+        }
+        this.appended(prepared.records, offsets, at);
+        const all: (number | null)[] = Array.from(records, () => null);
+        prepared.records.forEach(({ index }, i) => {
+          all[index] = offsetAt(offsets, i);
+        });
+        resolve(all);
+      });
+    });
+  }
+
+  async consume(options: ConsumeOptions): Promise<Consumer> {
+    const now = this.clock.now();
+    const group = this.groups.get(options.group) ?? new Group(options.group, now);
+    this.groups.set(options.group, group);
+    const prefix = 'prefix' in options.topics;
+    const names = 'prefix' in options.topics ? [options.topics.prefix] : [...options.topics.names];
+    for (const name of names) group.add(name, prefix);
+    group.seenAt = now;
+    // Durable before anything is handed over: retention must know who still has to read.
+    await this.writer.submit('group', { name: group.name, topics: names, prefix, at: now });
+    const consumer = new EmbeddedConsumer(options, group, (member) => this.leave(group, member));
+    group.members.add(consumer);
+    await this.sharing.spread(group, [...this.byName.values()]);
+    this.sharing.rebalance(group, consumer);
+    return consumer;
+  }
+
+  async read(lane: string, after: number, limit: number): Promise<readonly StoredRecord[]> {
+    const known = this.byName.get(lane);
+    const records: StoredRecord[] = [];
+    let position = after;
+    let bytes = 0;
+    while (known && records.length < limit && bytes <= BATCH_BYTES) {
+      const wanted = Math.min(limit - records.length, ROWS_PER_TURN);
+      const range = { after: position, upTo: this.durable, limit: wanted };
+      const { records: more, complete } = readRecords(this.reader, known, range);
+      for (const record of more) {
+        records.push(record);
+        bytes += record.value.length;
+      }
+      position = records.at(-1)?.offset ?? position;
+      if (complete) break;
+      if (records.length < limit) await nextTurn();
+    }
+    return records;
+  }
+
+  async lag(groupName: string, topics: TopicSelector): Promise<Readonly<Record<string, number>>> {
+    const group = this.groups.get(groupName);
+    const lag: Record<string, number> = {};
+    let counted = 0;
+    for (const topic of [...this.byName.values()]) {
+      if (!selects(topics, topic.name)) continue;
+      const committed = group?.committedOf(topic) ?? -1;
+      lag[topic.name] = this.count(topic, committed).n;
+      if (++counted % LANES_PER_TURN === 0) await nextTurn();
+    }
+    return lag;
+  }
+
+  async committed(groupName: string, topic: string): Promise<Readonly<Record<string, number>>> {
+    const known = this.byName.get(topic);
+    return known ? { [topic]: this.groups.get(groupName)?.committedOf(known) ?? -1 } : {};
+  }
+
+  async setCommitted(groupName: string, offsets: Readonly<Record<string, number>>): Promise<void> {
+    const group = this.groups.get(groupName) ?? new Group(groupName, this.clock.now());
+    if (group.members.size > 0)
+      throw new Error(`group ${groupName} has consumers: close them before its offsets are set`);
+    const rows: number[] = [];
+    for (const [lane, offset] of Object.entries(offsets)) {
+      const topic = this.byName.get(lane);
+      if (!topic) throw new Error(`lane ${lane} does not exist`);
+      rows.push(topic.id, offset);
+    }
+    await this.writer.submit('commit', [{ group: groupName, rows }]);
+    this.groups.set(groupName, group);
+    for (let i = 0; i < rows.length; i += 2) group.committed.set(rows[i] ?? -1, rows[i + 1] ?? -1);
+  }
+
+  /** For the run journal, whose emits are written in its own operation. Many take several turns of the event loop. */
+  async prepareAll(records: readonly LogRecord[]): Promise<Prepared> {
+    const prepared = noRecords();
+    let index = 0;
+    for (const record of records) {
+      this.prepare(record, index++, prepared);
+      if (index % RECORDS_PER_TURN === 0) await nextTurn();
+    }
+    return prepared;
+  }
+
+  /** Called in the order of the writes, once they are durable: counts, remembers and wakes. */
+  appended(records: readonly PreparedRecord[], offsets: Offsets, timestamp: number): void {
+    for (let i = 0; i < records.length; i++) {
+      const offset = offsetAt(offsets, i);
+      const prepared = records[i];
+      if (offset === null || !prepared) continue;
+      const { topic, size } = prepared;
+      this.tails.add(topic, storedFrom(prepared, offset, timestamp));
+      topic.lastId = this.durable = offset;
+      if (topic.bytes !== undefined) topic.bytes += size;
+      for (const lane of topic.lanes) {
+        lane.backlog++;
+        lane.bytes += size;
+        this.groupOf(lane).backlog++;
+        this.wake(lane);
+      }
+    }
+  }
+
+  sweep(): Promise<void> {
+    return this.sweeper.sweep();
+  }
+
+  /** Bytes held for consumers, and why the last background pass failed, if it did. */
+  health(): { tailBytes: number; retentionFailure: string | null } {
+    const { failure } = this.sweeper;
+    return {
+      tailBytes: this.tails.bytes,
+      retentionFailure: failure === undefined ? null : failure instanceof Error ? failure.message : 'unknown',
+    };
+  }
+
+  /** Hands over nothing more, waits for handlers that run, writes the last commits. */
+  async close(): Promise<void> {
+    const members = [...this.groups.values()].flatMap((group) => [...group.members]);
+    await Promise.all(members.map((member) => member.close()));
+    this.fetcher.stop();
+    await this.sweeper.stop();
+    await this.commits.stop();
+  }
+
+  private prepare(record: LogRecord, index: number, prepared: Prepared): void {
+    const topic = this.byName.get(record.topic);
+    if (!topic) return;
+    const headers = JSON.stringify(record.headers);
+    const size = sizeOf(record.key, headers, record.value);
+    prepared.rows.push(topic.id, size, record.key, headers, record.value);
+    prepared.records.push({ record, topic, index, size });
+    prepared.bytes += size + RECORD_OVERHEAD;
+  }
+
+  private groupOf(lane: Lane): Group {
+    const group = this.groups.get(lane.options.group);
+    if (!group) throw new Error(`group ${lane.options.group} is unknown`);
+    return group;
+  }
+
+  private wake(lane: Lane): void {
+    this.awake.add(lane);
+    if (this.awake.size > 1) return;
+    queueMicrotask(() => {
+      const lanes = [...this.awake];
+      this.awake.clear();
+      for (const each of lanes) each.pump();
+    });
+  }
+
+  private created(id: number, name: string, retention: Retention): void {
+    const existing = this.byName.get(name);
+    if (existing) {
+      existing.retention = retention;
+      return;
+    }
+    const topic = new Topic(id, name, retention, this.durable);
+    this.byName.set(name, topic);
+    for (const group of this.groups.values()) this.sharing.give(group, topic);
+  }
+
+  private deleted(topic: Topic): void {
+    if (this.byName.get(topic.name) !== topic) return;
+    this.byName.delete(topic.name);
+    this.commits.forget(topic);
+    for (const group of this.groups.values()) {
+      const lane = group.lanes.get(topic.id);
+      if (lane) this.sharing.withdraw(group, lane);
+      group.forgetTopic(topic);
+    }
+    this.tails.drop(topic);
+  }
+
+  private async leave(group: Group, consumer: EmbeddedConsumer): Promise<void> {
+    const lanes = [...consumer.lanes.values()];
+    for (const lane of lanes) this.sharing.detach(group, lane);
+    consumer.lanes.clear();
+    group.seenAt = this.clock.now();
+    await this.commits.flush();
+    await this.sharing.spread(
+      group,
+      lanes.map(({ topic }) => topic),
+    );
+  }
+
+  private count(topic: Topic, after: number): { n: number; bytes: number } {
+    const row = this.reader
+      .sql('SELECT count(*) AS n, coalesce(sum(size), 0) AS bytes FROM records WHERE topic = ? AND id > ? AND id <= ?')
+      .get<{ n: number; bytes: number }>(topic.id, after, this.durable);
+    return row ?? { n: 0, bytes: 0 };
+  }
+
+  /** Infinity when no group reads the topic. */
+  private committedByAll(topic: Topic): number {
+    const now = this.clock.now();
+    let lowest = Number.POSITIVE_INFINITY;
+    for (const group of this.groups.values()) {
+      if (group.needs(topic.name, now)) lowest = Math.min(lowest, group.committedOf(topic));
+    }
+    return lowest;
+  }
+
+  private droppable(topic: Topic): number {
+    const lowest = this.committedByAll(topic);
+    return lowest === Number.POSITIVE_INFINITY ? -1 : lowest;
+  }
+}
+
+const noRecords = (): Prepared => ({ rows: [], records: [], bytes: 0 });
+
+const offsetAt = (offsets: Offsets, index: number): number | null =>
+  typeof offsets === 'number' ? offsets + index : (offsets[index] ?? null);
+
+const storedFrom = ({ record, size }: PreparedRecord, offset: number, timestamp: number): StoredRecord => ({
+  topic: record.topic,
+  lane: record.topic,
+  key: record.key,
+  headers: record.headers,
+  value: record.value,
+  offset,
+  timestamp,
+  size,
+});
+
+/** UTF-8 bytes, as the file has them. */
+const sizeOf = (key: string, headers: string, value: string): number =>
+  Buffer.byteLength(key) + Buffer.byteLength(headers) + Buffer.byteLength(value);

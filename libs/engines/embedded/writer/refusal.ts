@@ -1,0 +1,28 @@
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { RevisionConflict, type ExpectedRevision } from '#libs/kernel/event-store.js';
+import { CheckpointConflict } from '#libs/kernel/read-model-store.js';
+import { StateConflict } from '#libs/runner/run-journal.js';
+import { type Failure } from './ops.js';
+
+export const toRevision = (revision: number): ExpectedRevision => (revision < 0 ? 'no_stream' : BigInt(revision));
+
+/** Nothing was written. It goes on by itself once there is room. */
+export const storageFull = (): DomainError =>
+  new DomainError('platform.storage_full', 'the disk is full and nothing was stored: try again when there is room');
+
+export const isStorageFull = (error: unknown): boolean =>
+  error instanceof DomainError && error.code === 'platform.storage_full';
+
+/** The ports' error for what the writer thread refused: errors do not cross threads with their class. */
+export const refusal = (failure: Failure): Error => {
+  switch (failure.rule) {
+    case 'revision':
+      return new RevisionConflict(failure.stream, toRevision(failure.expected), toRevision(failure.actual));
+    case 'state':
+      return new StateConflict(failure.source, failure.expected, failure.actual);
+    case 'checkpoint':
+      return new CheckpointConflict(failure.collection, failure.expected, failure.actual);
+    case 'failed':
+      return failure.full ? storageFull() : new Error(`not written: ${failure.message}`);
+  }
+};

@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
+import { eventOperations } from '../events/event-operations.js';
+import { GroupCommit, type FileOperations } from './group-commit.js';
+import { type FromWriter, type ToWriter, type WriterThreadData } from './ops.js';
+import { readModelOperations } from '../read-models/read-model-operations.js';
+import { recordOperations } from '../stream-log/record-operations.js';
+import { runOperations } from '../runs/run-operations.js';
+import { migrate, type FileName } from './schema.js';
+import { smallOperations } from '../stores/small-operations.js';
+import { Database } from './sqlite-driver.js';
+
+/** Entry of the writer thread: the only writer of its files. One request, one transaction, one answer, in order. */
+
+const joined = (parts: readonly FileOperations[]): FileOperations => ({
+  handlers: Object.assign({}, ...parts.map((part) => part.handlers)) as FileOperations['handlers'],
+  beforeGroup: () => parts.forEach((part) => part.beforeGroup?.()),
+  beforeCommit: () => parts.forEach((part) => part.beforeCommit?.()),
+  reset: () => parts.forEach((part) => part.reset()),
+});
+
+const operationsOf = (file: FileName, db: Database): FileOperations => {
+  switch (file) {
+    case 'events':
+      return eventOperations(db);
+    case 'data': {
+      const records = recordOperations(db);
+      return joined([records, runOperations(db, records), smallOperations(db)]);
+    }
+    case 'read':
+      return readModelOperations(db);
+  }
+};
+
+const openFile = (dataDir: string, file: FileName): { db: Database; commits: GroupCommit } => {
+  // read.db can be rebuilt from the logs: losing its last commits in a power cut costs a replay, not data.
+  const db = new Database(join(dataDir, `${file}.db`), {
+    synchronous: file === 'read' ? 'NORMAL' : 'FULL',
+    cacheKib: file === 'events' ? 2048 : 8192,
+  });
+  migrate(file, db);
+  return { db, commits: new GroupCommit(file, db, operationsOf(file, db)) };
+};
+
+const serve = (port: MessagePort, { dataDir, files }: WriterThreadData): void => {
+  const answer = (message: FromWriter): void => port.postMessage(message);
+  const open = new Map<FileName, { db: Database; commits: GroupCommit }>();
+  try {
+    for (const file of files) open.set(file, openFile(dataDir, file));
+  } catch (error) {
+    answer({ type: 'refused', message: error instanceof Error ? error.message : String(error) });
+    return;
+  }
+  port.on('message', (message: ToWriter) => {
+    if (message.type === 'close') {
+      for (const { db } of open.values()) {
+        // Explicitly: a connection whose statements are not yet collected does not count as closed.
+        db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+        db.close();
+      }
+      answer({ type: 'closed' });
+      port.close();
+      return;
+    }
+    const file = open.get(message.file);
+    if (!file) throw new Error(`this writer does not own ${message.file}.db`);
+    answer({ type: 'reply', ...file.commits.apply(message.ops) });
+  });
+  answer({ type: 'ready' });
+};
+
+if (parentPort) serve(parentPort, workerData as WriterThreadData);

@@ -1,0 +1,212 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import {
+  FILE_OF,
+  type Failure,
+  type FromWriter,
+  type Op,
+  type OpKind,
+  type Ops,
+  type ToWriter,
+  type WriteReply,
+} from './ops.js';
+import { refusal } from './refusal.js';
+import { type FileName } from './schema.js';
+
+/** Most operations, and about the most bytes, of one transaction. */
+export const MAX_GROUP_OPS = 256;
+export const MAX_GROUP_BYTES = 1 << 20;
+/** Requests of a file under way: one being committed, one waiting, so that the writer never idles for the main loop. */
+const MAX_IN_FLIGHT = 2;
+/** The waiting one is made only when it is worth a commit of its own: else more share the next one, and its fsync. */
+const MIN_WAITING_OPS = 64;
+
+const CLOSED = 'the data directory is closed';
+
+/** Called once, in the order of the writes: with the reason when nothing was written. */
+export type Settle<K extends OpKind> = (error: Error | undefined, result: Ops[K]['result'] | undefined) => void;
+
+interface Pending {
+  readonly op: Op;
+  readonly bytes: number;
+  readonly settle: (error: Error | undefined, result: unknown) => void;
+}
+
+interface Queue {
+  pending: Pending[];
+  inFlight: Pending[][];
+}
+
+/** At least as soon as the group before it is answered, so that nothing waits for ever. */
+const mayPost = ({ inFlight, pending }: Queue): boolean =>
+  inFlight.length === 0 || (inFlight.length < MAX_IN_FLIGHT && pending.length >= MIN_WAITING_OPS);
+
+export interface WriterStats {
+  readonly queuedOps: number;
+  readonly queuedBytes: number;
+  /** Of `queuedBytes`, those handed to the writer thread. */
+  readonly postedBytes: number;
+  readonly commits: number;
+  readonly committedOps: number;
+}
+
+/**
+ * The main thread's end of the writer thread. Operations of one file become durable in the order of the calls; those
+ * that come while a commit runs share the next one. What crosses to the writer at a time is bounded (MAX_IN_FLIGHT
+ * groups of a file); the rest waits here, held by callers that wait for their answer.
+ */
+export class Writer {
+  private readonly queues = new Map<FileName, Queue>();
+  private scheduled = false;
+  private queuedOps = 0;
+  private queuedBytes = 0;
+  private postedBytes = 0;
+  private commits = 0;
+  private committedOps = 0;
+  private dead: Error | undefined;
+  private closing = false;
+  private idle: (() => void) | undefined;
+
+  private constructor(
+    private readonly worker: Worker,
+    files: readonly FileName[],
+    private readonly onFatal: (error: Error) => void,
+  ) {
+    for (const file of files) this.queues.set(file, { pending: [], inFlight: [] });
+  }
+
+  /** Rejects when a file cannot be opened, or is of a newer schema. */
+  static async start(
+    dataDir: string,
+    files: readonly FileName[],
+    onFatal: (error: Error) => void,
+    entry = compiled('writer-thread.js'),
+  ): Promise<Writer> {
+    const worker = new Worker(entry, {
+      workerData: { dataDir, files },
+      resourceLimits: { maxYoungGenerationSizeMb: 8 },
+    });
+    const [first] = (await once(worker, 'message')) as [FromWriter];
+    if (first.type !== 'ready') {
+      await worker.terminate();
+      throw new Error(first.type === 'refused' ? first.message : `the writer thread answered ${first.type}`);
+    }
+    const writer = new Writer(worker, files, onFatal);
+    worker.on('message', (message: FromWriter) => writer.receive(message));
+    worker.on('error', (error) => writer.die(error instanceof Error ? error : new Error(String(error))));
+    worker.on('exit', (code) => writer.die(new Error(`the writer thread ended with code ${code}`)));
+    return writer;
+  }
+
+  /** `bytes` is about what the arguments hold. `settle` is called synchronously in the order of the writes. */
+  send<K extends OpKind>(kind: K, args: Ops[K]['args'], bytes: number, settle: Settle<K>): void {
+    const queue = this.queues.get(FILE_OF[kind]);
+    if (this.dead || this.closing || !queue) {
+      settle(this.dead ?? new Error(CLOSED), undefined);
+      return;
+    }
+    queue.pending.push({
+      op: { kind, args },
+      bytes,
+      settle: (error, result) => settle(error, error ? undefined : (result as Ops[K]['result'])),
+    });
+    this.queuedOps++;
+    this.queuedBytes += bytes;
+    if (this.scheduled || !mayPost(queue)) return;
+    this.scheduled = true;
+    setImmediate(() => {
+      this.scheduled = false;
+      for (const [file, each] of this.queues) this.post(file, each);
+    });
+  }
+
+  /** As `send`, for callers to whom the order among answers does not matter. */
+  submit<K extends OpKind>(kind: K, args: Ops[K]['args'], bytes = 256): Promise<Ops[K]['result']> {
+    return new Promise((resolve, reject) => {
+      this.send(kind, args, bytes, (error, result) => {
+        if (error) reject(error);
+        else resolve(result as Ops[K]['result']);
+      });
+    });
+  }
+
+  stats(): WriterStats {
+    const { queuedOps, queuedBytes, postedBytes, commits, committedOps } = this;
+    return { queuedOps, queuedBytes, postedBytes, commits, committedOps };
+  }
+
+  /**
+   * Takes nothing more, writes what waits, then calls `drained` (to close the readers, which would hold back the
+   * checkpoint), empties the write-ahead logs and closes the files.
+   */
+  async close(drained: () => void = () => undefined): Promise<void> {
+    const first = !this.closing;
+    this.closing = true;
+    if (!this.dead && this.queuedOps > 0) await new Promise<void>((resolve) => (this.idle = resolve));
+    if (!first) return;
+    drained();
+    if (this.dead) return;
+    const exited = once(this.worker, 'exit');
+    this.worker.postMessage({ type: 'close' } satisfies ToWriter);
+    await exited;
+  }
+
+  private post(file: FileName, queue: Queue): void {
+    while (queue.pending.length > 0 && mayPost(queue)) {
+      let bytes = 0;
+      let count = 0;
+      for (const { bytes: more } of queue.pending) {
+        if (count >= MAX_GROUP_OPS || (count > 0 && bytes + more > MAX_GROUP_BYTES)) break;
+        bytes += more;
+        count++;
+      }
+      const group = queue.pending.splice(0, count);
+      queue.inFlight.push(group);
+      this.postedBytes += bytes;
+      this.worker.postMessage({ type: 'write', file, ops: group.map(({ op }) => op) } satisfies ToWriter);
+    }
+  }
+
+  private receive(message: FromWriter): void {
+    if (message.type === 'reply') this.settle(message);
+  }
+
+  private settle({ file, results, failures }: WriteReply): void {
+    const queue = this.queues.get(file);
+    const group = queue?.inFlight.shift();
+    if (!queue || !group) throw new Error(`the writer answered for ${file}.db, which asked nothing`);
+    for (const { bytes } of group) this.postedBytes -= bytes;
+    this.post(file, queue);
+    this.commits++;
+    this.committedOps += group.length;
+    this.queuedOps -= group.length;
+    for (const { bytes } of group) this.queuedBytes -= bytes;
+    const failed = new Map<number, Failure>(failures);
+    group.forEach(({ settle }, index) => {
+      const failure = failed.get(index);
+      settle(failure && refusal(failure), results[index]);
+    });
+    const fatal = failures.find(([, failure]) => failure.rule === 'failed' && failure.fatal);
+    if (fatal) this.onFatal(refusal(fatal[1]));
+    if (this.queuedOps === 0) this.idle?.();
+  }
+
+  private die(error: Error): void {
+    if (this.dead) return;
+    this.dead = this.closing ? new Error(CLOSED) : error;
+    for (const queue of this.queues.values()) {
+      const lost = [...queue.inFlight.flat(), ...queue.pending];
+      queue.inFlight = [];
+      queue.pending = [];
+      for (const { settle } of lost) settle(error, undefined);
+    }
+    this.idle?.();
+    if (!this.closing) this.onFatal(error);
+  }
+}
+
+/** The compiled file beside this one, also when this one runs as TypeScript source (jest). */
+const compiled = (file: string): URL => {
+  const here = import.meta.url;
+  return here.endsWith('.ts') ? new URL(`../../../../dist/libs/engines/embedded/writer/${file}`, here) : new URL(file, here);
+};

@@ -1,0 +1,186 @@
+import { type Clock } from '#libs/kernel/clock.js';
+import { type Retention } from '#libs/stream-log/stream-log.js';
+import { type Cluster } from '../wire/cluster.js';
+import { byTopic, type PartitionId } from '../lane-names.js';
+import { type LaneReader } from '../consume/lane-reader.js';
+import { EARLIEST, keyOf, LATEST, type Offsets } from '../consume/offsets.js';
+import { CODE, isLeaderMoving } from '../wire/protocol.js';
+import { sizeOf } from '../records.js';
+import { type TopicAdmin } from './topic-admin.js';
+
+export interface SweeperHost {
+  readonly cluster: Cluster;
+  readonly offsets: Offsets;
+  readonly admin: TopicAdmin;
+  readonly reader: LaneReader;
+  readonly clock: Clock;
+  readonly prefix: string;
+  readonly everyMs: number;
+  /** Partitions that consumers of this process hold. */
+  held(): readonly PartitionId[];
+}
+
+/** Topics whose configuration is asked for in one request. */
+const TOPICS_AT_ONCE = 500;
+/** Newest records by which the size of all of a lane is judged, and the growth after which it is judged anew. */
+const SAMPLE = 200;
+const GROWTH = 0.5;
+
+/**
+ * Drops what retention allows and every group has committed past. Kafka drops by age and size only whole segments, and
+ * knows nothing of groups: this pass is the one that keeps to the port's words for lanes that somebody consumes; for
+ * the rest, Kafka's own retention has the same limits.
+ */
+export class RetentionSweeper {
+  private timer: NodeJS.Timeout | undefined;
+  private running: Promise<void> = Promise.resolve();
+  private stopped = false;
+  /** By key: bytes of a record on average, and where the log ended then. */
+  private readonly sampled = new Map<string, { readonly to: number; readonly average: number }>();
+
+  constructor(private readonly host: SweeperHost) {
+    this.schedule();
+  }
+
+  /** One pass over every topic of the prefix. Rejects when the brokers cannot be asked. */
+  async sweep(): Promise<void> {
+    const { cluster, prefix } = this.host;
+    await cluster.refresh();
+    const partitions: PartitionId[] = [];
+    for (const { name, leaders } of cluster.topics()) {
+      if (name.startsWith(prefix)) leaders.forEach((_, partition) => partitions.push({ topic: name, partition }));
+    }
+    await this.pass(partitions);
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    clearTimeout(this.timer);
+    await this.running;
+  }
+
+  private schedule(): void {
+    this.timer = setTimeout(() => {
+      this.running = this.background();
+    }, this.host.everyMs);
+    this.timer.unref();
+  }
+
+  private async background(): Promise<void> {
+    const { cluster } = this.host;
+    try {
+      await this.pass(this.host.held());
+    } catch (error) {
+      // Nothing is lost: the next pass does what this one could not.
+      cluster.warn('what is consumed could not be dropped', error);
+    }
+    if (!this.stopped) this.schedule();
+  }
+
+  private async pass(partitions: readonly PartitionId[]): Promise<void> {
+    const topics = [...new Set(partitions.map(({ topic }) => topic))];
+    for (const key of this.sampled.keys()) if (!this.host.cluster.topic(topicOf(key))) this.sampled.delete(key);
+    for (let i = 0; i < topics.length && !this.stopped; i += TOPICS_AT_ONCE) {
+      const some = new Set(topics.slice(i, i + TOPICS_AT_ONCE));
+      const retentions = await this.host.admin.retentions([...some]);
+      await this.dropOf(
+        partitions.filter(({ topic }) => some.has(topic) && limits(retentions.get(topic))),
+        retentions,
+      );
+    }
+  }
+
+  private async dropOf(partitions: readonly PartitionId[], retentions: ReadonlyMap<string, Retention>): Promise<void> {
+    if (partitions.length === 0) return;
+    const { offsets } = this.host;
+    const [first, end] = await Promise.all([offsets.at(partitions, EARLIEST), offsets.at(partitions, LATEST)]);
+    const filled = partitions.filter((each) => (end.get(keyOf(each)) ?? 0) > (first.get(keyOf(each)) ?? 0));
+    const committed = await this.committedByAll(filled);
+    const old = await this.tooOld(filled, retentions, end);
+    const drops: (PartitionId & { readonly offset: number })[] = [];
+    for (const each of filled) {
+      const key = keyOf(each);
+      const retention = retentions.get(each.topic);
+      const from = first.get(key) ?? 0;
+      const to = end.get(key) ?? 0;
+      const lowest = committed.get(key);
+      let offset = Math.max(from, old.get(key) ?? from);
+      if (retention?.dropConsumed && lowest !== undefined) offset = lowest;
+      if (retention?.bytes !== undefined)
+        offset = Math.max(offset, await this.tooMuch(each, retention.bytes, from, to));
+      offset = Math.min(offset, lowest ?? to, to);
+      if (offset > from) drops.push({ ...each, offset });
+    }
+    await this.drop(drops);
+  }
+
+  /** The lowest offset that a group which ever had the partition has still to read. */
+  private async committedByAll(partitions: readonly PartitionId[]): Promise<Map<string, number>> {
+    const lowest = new Map<string, number>();
+    if (partitions.length === 0) return lowest;
+    for (const group of await this.host.offsets.groups(this.host.prefix)) {
+      for (const [key, { next }] of await this.host.offsets.committed(group, partitions)) {
+        if (next >= 0) lowest.set(key, Math.min(next, lowest.get(key) ?? next));
+      }
+    }
+    return lowest;
+  }
+
+  /** The first record of each that is young enough. */
+  private async tooOld(
+    partitions: readonly PartitionId[],
+    retentions: ReadonlyMap<string, Retention>,
+    end: ReadonlyMap<string, number>,
+  ): Promise<Map<string, number>> {
+    const ages = new Map<number, PartitionId[]>();
+    for (const each of partitions) {
+      const age = retentions.get(each.topic)?.ageMs;
+      if (age !== undefined) ages.set(age, [...(ages.get(age) ?? []), each]);
+    }
+    const young = new Map<string, number>();
+    for (const [age, list] of ages) {
+      const found = await this.host.offsets.at(list, Math.max(0, this.host.clock.now() - age));
+      for (const [key, offset] of found) young.set(key, offset >= 0 ? offset : (end.get(key) ?? 0));
+    }
+    return young;
+  }
+
+  /** The first record to keep, by the size of a sample: about as many bytes as are allowed. */
+  private async tooMuch(partition: PartitionId, limit: number, from: number, to: number): Promise<number> {
+    const key = keyOf(partition);
+    let known = this.sampled.get(key);
+    if (!known || to > known.to + GROWTH * (known.to - from)) {
+      const names = { name: key, topic: partition.topic };
+      const sample = await this.host.reader.read(names, partition, Math.max(from, to - SAMPLE) - 1, SAMPLE);
+      const bytes = sample.reduce((sum, record) => sum + sizeOf(record), 0);
+      known = { to, average: bytes / Math.max(1, sample.length) };
+      this.sampled.set(key, known);
+    }
+    return known.average === 0 ? from : Math.max(from, to - Math.floor(limit / known.average));
+  }
+
+  private async drop(drops: readonly (PartitionId & { readonly offset: number })[]): Promise<void> {
+    const { cluster } = this.host;
+    const byLeader = new Map<number, (PartitionId & { readonly offset: number })[]>();
+    for (const each of drops) {
+      const leader = cluster.topic(each.topic)?.leaders[each.partition] ?? -1;
+      if (leader >= 0) byLeader.set(leader, [...(byLeader.get(leader) ?? []), each]);
+    }
+    for (const [leader, list] of byLeader) {
+      const topics = byTopic(list, ({ partition, offset }) => ({ partition, offset }));
+      const reply = await cluster.call(leader, 'offsets', 'DeleteRecords', { timeout: 10_000, topics });
+      for (const { topic, partitions } of reply.topics) {
+        for (const { partition, errorCode } of partitions) {
+          if (errorCode === CODE.NONE || isLeaderMoving(errorCode)) continue;
+          cluster.warn('records could not be dropped', `code ${errorCode}`, { lane: keyOf({ topic, partition }) });
+        }
+      }
+    }
+  }
+}
+
+const limits = (retention: Retention | undefined): boolean =>
+  retention !== undefined &&
+  (retention.dropConsumed === true || retention.ageMs !== undefined || retention.bytes !== undefined);
+
+const topicOf = (key: string): string => key.slice(0, key.lastIndexOf('/'));

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Cluster } from '../wire/cluster.js';
+import { type Agreement } from './membership.js';
+import { keyOf, type Commit, type Offsets } from './offsets.js';
+import { Backoff, messageOf } from '../pause.js';
+import { CODE, isCoordinatorMoving, isExpelled } from '../wire/protocol.js';
+
+const DELAY_MS = 75;
+
+export interface CommitterHost {
+  readonly cluster: Cluster;
+  readonly offsets: Offsets;
+  readonly group: string;
+  agreement(): Agreement | undefined;
+  /** What is to be committed of a lane that is still held; undefined when it is not. */
+  commitOf(key: string): Commit | undefined;
+  /** The group does not know this member: `Membership.doubt`. */
+  refused(): void;
+}
+
+/** Commits of a group's lanes, gathered. One lost in a crash only means that its records come again. */
+export class Committer {
+  private dirty = new Set<string>();
+  private timer: NodeJS.Timeout | undefined;
+  private turn: Promise<void> = Promise.resolve();
+  private stopped = false;
+
+  constructor(private readonly host: CommitterHost) {}
+
+  add(key: string): void {
+    if (this.stopped) return;
+    this.dirty.add(key);
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      this.turn = this.turn.then(() => this.write());
+    }, DELAY_MS);
+  }
+
+  /**
+   * Writes these now, after what was gathered before. Resolves with the keys that were written; tries again for
+   * `tryMs` while the group is in between or its coordinator is away. A stale member's are refused.
+   */
+  async flush(commits: readonly Commit[], tryMs: number): Promise<ReadonlySet<string>> {
+    await this.turn;
+    const until = performance.now() + tryMs;
+    const done = new Set<string>();
+    const backoff = new Backoff();
+    let left = commits;
+    while (left.length > 0) {
+      const failed = await this.send(left);
+      for (const each of left) if (!failed.has(keyOf(each))) done.add(keyOf(each));
+      left = left.filter((each) => mayPass(failed.get(keyOf(each))));
+      if (performance.now() >= until) break;
+      if (left.length > 0) await sleep(backoff.ms());
+    }
+    return done;
+  }
+
+  /** Writes nothing more but what `flush` is given. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    clearTimeout(this.timer);
+    await this.turn;
+  }
+
+  private async write(): Promise<void> {
+    const keys = this.dirty;
+    this.dirty = new Set();
+    const commits: Commit[] = [];
+    for (const key of keys) {
+      const commit = this.host.commitOf(key);
+      if (commit) commits.push(commit);
+    }
+    const failed = await this.send(commits);
+    for (const [key, code] of failed) if (mayPass(code)) this.add(key);
+  }
+
+  /** By key, the code of each that was not written. */
+  private async send(commits: readonly Commit[]): Promise<Map<string, number>> {
+    const { offsets, group, cluster } = this.host;
+    const agreement = this.host.agreement();
+    const all = (code: number): Map<string, number> => new Map(commits.map((each) => [keyOf(each), code]));
+    if (commits.length === 0) return new Map();
+    if (!agreement) return all(CODE.UNKNOWN_MEMBER_ID);
+    try {
+      const failed = await offsets.commit(group, agreement.member, commits);
+      const codes = [...failed.values()];
+      if (codes.some((code) => code === CODE.REBALANCE_IN_PROGRESS || isExpelled(code))) this.host.refused();
+      return failed;
+    } catch (error) {
+      cluster.warn('offsets could not be committed yet', messageOf(error), { group });
+      return all(CODE.COORDINATOR_NOT_AVAILABLE);
+    }
+  }
+}
+
+/** Whether another try may succeed. */
+const mayPass = (code: number | undefined): boolean =>
+  code !== undefined && (code === CODE.REBALANCE_IN_PROGRESS || isCoordinatorMoving(code));

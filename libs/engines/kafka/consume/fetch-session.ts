@@ -1,0 +1,61 @@
+import { byTopic, type PartitionId } from '../lane-names.js';
+import { keyOf } from './offsets.js';
+import { CODE, type Apis } from '../wire/protocol.js';
+
+export interface Wanted extends PartitionId {
+  readonly position: number;
+}
+
+type Topics = Pick<Apis['Fetch']['args'], 'sessionId' | 'sessionEpoch' | 'topics' | 'forgottenTopics'>;
+
+const PARTITION_BYTES = 1 << 20;
+
+/**
+ * An incremental fetch session (KIP-227): the broker keeps the list of partitions, requests and replies say only what
+ * changed. Without it, each long poll of a consumer of 10,000 topics would carry all of their names.
+ */
+export class FetchSession {
+  private id = 0;
+  private epoch = 0;
+  /** What the broker was told, by key. */
+  private told = new Map<string, Wanted>();
+  private asked = new Map<string, Wanted>();
+
+  next(wanted: readonly Wanted[]): Topics {
+    this.asked = new Map(wanted.map((each) => [keyOf(each), { ...partitionOnly(each), position: each.position }]));
+    const whole = this.id === 0;
+    const changed = whole
+      ? [...this.asked.values()]
+      : [...this.asked].filter(([key, each]) => this.told.get(key)?.position !== each.position).map(([, each]) => each);
+    const forgotten = whole ? [] : [...this.told].filter(([key]) => !this.asked.has(key)).map(([, each]) => each);
+    return {
+      sessionId: this.id,
+      sessionEpoch: this.epoch,
+      topics: byTopic(changed, ({ partition, position }) => ({
+        ...{ partition, fetchOffset: position, maxBytes: PARTITION_BYTES },
+      })),
+      forgottenTopics: byTopic(forgotten, ({ partition }) => partition),
+    };
+  }
+
+  /** Whether the reply is good; if not, the next request begins anew. */
+  answered(reply: Apis['Fetch']['reply']): boolean {
+    if (reply.errorCode !== CODE.NONE) {
+      this.reset();
+      return false;
+    }
+    this.told = this.asked;
+    // A broker whose table of sessions is full gives no id: then every request is a whole one.
+    this.epoch = reply.sessionId === 0 ? 0 : this.id === reply.sessionId ? nextEpoch(this.epoch) : 1;
+    this.id = reply.sessionId;
+    return true;
+  }
+
+  reset(): void {
+    this.id = this.epoch = 0;
+    this.told.clear();
+  }
+}
+
+const nextEpoch = (epoch: number): number => (epoch === 0x7fffffff ? 1 : epoch + 1);
+const partitionOnly = ({ topic, partition }: PartitionId): PartitionId => ({ topic, partition });

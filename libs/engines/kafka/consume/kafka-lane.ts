@@ -1,0 +1,106 @@
+import { type ConsumeOptions, type StoredRecord } from '#libs/stream-log/stream-log.js';
+import { LaneWindow } from '../../lane-window.js';
+import { type PartitionId } from '../lane-names.js';
+import { type FetchedPartition } from '../wire/protocol.js';
+import { storedRecords } from '../records.js';
+
+export interface KafkaLaneHost {
+  /** There may be room for more of the lane. */
+  wanting(lane: KafkaLane): void;
+  committed(lane: KafkaLane): void;
+  failed(): void;
+}
+
+/** One partition as one consumer works through it. */
+export class KafkaLane implements PartitionId {
+  readonly window: LaneWindow;
+  /** The next offset to be fetched. */
+  position: number;
+  /** The next offset to be committed: everything before it is acknowledged. */
+  next: number;
+  /** Where the log ends, as far as is known. */
+  end: number;
+  /** Not fetched before this time (process uptime, milliseconds): its leader is on the move. */
+  notBefore = 0;
+  private handed: number;
+  private handedRecords = 0;
+  private handedBytes = 0;
+  private buffer: StoredRecord[] = [];
+
+  /** `topic` is the full name. */
+  constructor(
+    readonly name: string,
+    readonly shortTopic: string,
+    readonly topic: string,
+    readonly partition: number,
+    start: { readonly next: number; readonly end: number },
+    options: ConsumeOptions,
+    private readonly host: KafkaLaneHost,
+  ) {
+    this.position = this.next = this.handed = start.next;
+    this.end = start.end;
+    this.window = new LaneWindow(name, shortTopic, options, {
+      ready: () => this.pump(),
+      acknowledged: () => undefined,
+      committed: (offset) => {
+        this.next = offset + 1;
+        host.committed(this);
+      },
+      failed: () => host.failed(),
+    });
+  }
+
+  get backlog(): number {
+    return this.window.isRevoked ? 0 : Math.max(0, this.end - this.handed) + this.window.unackedCount;
+  }
+
+  /** What is not fetched yet is taken to be as large as what was handed over. */
+  get unreadBytes(): number {
+    if (this.window.isRevoked) return 0;
+    const average = this.handedRecords === 0 ? 0 : this.handedBytes / this.handedRecords;
+    return Math.round(this.window.unackedBytes + Math.max(0, this.end - this.handed) * average);
+  }
+
+  /** Whether a fetch should bring more. */
+  get isWanting(): boolean {
+    return !this.window.isRevoked && this.buffer.length < this.window.options.maxBatch;
+  }
+
+  /** What a fetch from `position` on has brought. */
+  fetched({ highWatermark, messages }: FetchedPartition): void {
+    if (this.window.isRevoked) return;
+    this.end = Math.max(this.end, Number(highWatermark));
+    for (const record of storedRecords(this.name, this.shortTopic, messages, this.position)) {
+      this.buffer.push(record);
+      this.position = record.offset + 1;
+    }
+    this.pump();
+  }
+
+  /** The log does not have the records any more that would be next. */
+  skipTo(offset: number): void {
+    if (offset < this.position) this.end = this.handed = offset;
+    this.position = offset;
+    if (this.buffer.length === 0) this.handed = Math.max(this.handed, offset);
+  }
+
+  revoke(): void {
+    this.window.revoke();
+    this.buffer = [];
+  }
+
+  private pump(): void {
+    if (!this.window.isFree || this.window.handAgain()) return;
+    const room = this.buffer.length > 0 ? this.window.room() : 0;
+    const last = this.buffer[Math.min(room, this.buffer.length) - 1];
+    if (last) {
+      const records = this.buffer.slice(0, room);
+      this.buffer = this.buffer.slice(records.length);
+      this.handed = last.offset + 1;
+      this.handedRecords += records.length;
+      for (const { size } of records) this.handedBytes += size;
+      this.window.take(records);
+    }
+    if (this.isWanting) this.host.wanting(this);
+  }
+}

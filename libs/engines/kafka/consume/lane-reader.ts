@@ -1,0 +1,82 @@
+import { type StoredRecord } from '#libs/stream-log/stream-log.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Cluster } from '../wire/cluster.js';
+import { type PartitionId } from '../lane-names.js';
+import { failIf } from '../wire/broker-connection.js';
+import { EARLIEST, keyOf, type Offsets } from './offsets.js';
+import { Backoff } from '../pause.js';
+import { CODE, isLeaderMoving } from '../wire/protocol.js';
+import { storedRecords } from '../records.js';
+
+const PAGE_BYTES = 1 << 20;
+const WITHIN_MS = 30_000;
+/** Looks after which a topic that the brokers do not know is gone. */
+const UNKNOWN = 3;
+
+/** Reads a partition outside of any group. What is deleted meanwhile ends where it was read to. */
+export class LaneReader {
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly offsets: Offsets,
+  ) {}
+
+  async read(
+    lane: { readonly name: string; readonly topic: string },
+    partition: PartitionId,
+    after: number,
+    limit: number,
+  ): Promise<readonly StoredRecord[]> {
+    const records: StoredRecord[] = [];
+    const backoff = new Backoff();
+    const until = performance.now() + WITHIN_MS;
+    let position = after + 1;
+    let unknown = 0;
+    while (records.length < limit) {
+      const page = await this.page(partition, position);
+      if (page === 'gone') break;
+      if (page === 'below the log') {
+        const first = (await this.offsets.at([partition], EARLIEST)).get(keyOf(partition));
+        if (first === undefined || first <= position) break;
+        position = first;
+        continue;
+      }
+      if (page === 'moving') {
+        if (performance.now() > until) throw new Error(`lane ${lane.name} has no leader to read from`);
+        await sleep(backoff.ms());
+        // Deleted by another process; but a broker that has just started may be late to know it.
+        if (!(await this.cluster.refreshTopic(partition.topic)) && ++unknown === UNKNOWN) break;
+        continue;
+      }
+      for (const record of storedRecords(lane.name, lane.topic, page.messages, position)) {
+        if (records.length < limit) records.push(record);
+        position = record.offset + 1;
+      }
+      if (position >= page.end || page.messages.length === 0) break;
+    }
+    return records;
+  }
+
+  private async page(partition: PartitionId, fetchOffset: number) {
+    const known = this.cluster.topic(partition.topic);
+    if (!known) return 'gone' as const;
+    const leader = known.leaders[partition.partition] ?? -1;
+    if (leader < 0) return 'moving' as const;
+    const reply = await this.cluster.call(leader, 'read', 'Fetch', {
+      ...{ replicaId: -1, isolationLevel: 1, rackId: '', sessionId: 0, sessionEpoch: -1, forgottenTopics: [] },
+      ...{ maxWaitTime: 0, minBytes: 0, maxBytes: PAGE_BYTES },
+      topics: [
+        {
+          topic: partition.topic,
+          partitions: [{ partition: partition.partition, fetchOffset, maxBytes: PAGE_BYTES }],
+        },
+      ],
+    });
+    failIf(`lane ${keyOf(partition)}`, reply.errorCode);
+    const answer = reply.responses[0]?.partitions[0];
+    const code = answer?.errorCode ?? CODE.NETWORK_EXCEPTION;
+    if (code === CODE.OFFSET_OUT_OF_RANGE) return 'below the log' as const;
+    if (isLeaderMoving(code) || !answer) return 'moving' as const;
+    failIf(`lane ${keyOf(partition)}`, code);
+    return { messages: answer.messages, end: Number(answer.highWatermark) };
+  }
+}

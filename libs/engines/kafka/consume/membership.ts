@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { type Cluster } from '../wire/cluster.js';
+import { failIf } from '../wire/broker-connection.js';
+import { Backoff, Pause } from '../pause.js';
+import { CODE, isCoordinatorMoving, isExpelled } from '../wire/protocol.js';
+
+/** What a group has agreed on. */
+export interface Agreement {
+  /** This member, as `members` has it. A new one after each expulsion. */
+  readonly self: string;
+  /** Sorted. */
+  readonly members: readonly string[];
+  /** For commits. */
+  readonly member: { readonly id: string; readonly generation: number };
+}
+
+export interface MembershipOptions {
+  readonly cluster: Cluster;
+  /** With the prefix. */
+  readonly group: string;
+  readonly sessionTimeoutMs: number;
+  readonly onAgreement: (agreement: Agreement) => void;
+  /** The group goes on without this member: whatever it holds is others' now. It joins again once this resolves. */
+  readonly onExpelled: () => Promise<void>;
+  /** The id under which the group knows this member; undefined when it has left. */
+  readonly onMemberId: (id: string | undefined) => void;
+}
+
+const PROTOCOL_TYPE = 'sluice';
+const PROTOCOL = 'rendezvous.v1';
+/** How long the group waits for a member to come back to a rebalance. It comes with its next heartbeat. */
+const REBALANCE_MS = 10_000;
+const HEARTBEATS_PER_SESSION = 12;
+
+/**
+ * Membership by the classic group protocol. The leader's assignment is the list of members, the same for all; whose a
+ * lane is, each works out by itself (ownership.ts). Tries for ever; a broker that is away is waited for.
+ */
+export class Membership {
+  private memberId = '';
+  private self = newSelf();
+  private generation = -1;
+  private closed = false;
+  private readonly pause = new Pause();
+  /** A connection of its own: while one waits for the group to assemble, nothing else passes. */
+  private readonly purpose = `group ${++memberships}`;
+  private readonly ended: Promise<void>;
+
+  constructor(private readonly options: MembershipOptions) {
+    this.ended = this.run();
+  }
+
+  /** The group has refused what this member did: ask it at once. */
+  doubt(): void {
+    this.pause.wake();
+  }
+
+  /** Leaves the group, if it can be reached. */
+  async close(): Promise<void> {
+    const { cluster, group, onMemberId } = this.options;
+    this.closed = true;
+    this.pause.wake();
+    cluster.drop(this.purpose);
+    await this.ended;
+    if (this.memberId === '') return;
+    try {
+      await leaveGroup(cluster, group, this.memberId);
+      onMemberId(undefined);
+    } catch (error) {
+      cluster.warn('a group could not be left; it notices by its session time-out', error, { group });
+    }
+  }
+
+  private async run(): Promise<void> {
+    const { cluster, group, sessionTimeoutMs } = this.options;
+    const backoff = new Backoff();
+    let joined = false;
+    while (!this.closed) {
+      try {
+        if (!joined) joined = await this.join();
+        backoff.reset();
+        if (joined) await this.pause.wait(sessionTimeoutMs / HEARTBEATS_PER_SESSION);
+        if (joined && !this.closed) joined = await this.heartbeat();
+      } catch (error) {
+        if (this.closed) return;
+        cluster.forgetCoordinator(group);
+        cluster.warn('a group cannot be reached', error, { group });
+        await this.pause.wait(backoff.ms());
+      }
+    }
+  }
+
+  /** False: the group is not in agreement, join again. */
+  private async heartbeat(): Promise<boolean> {
+    const { cluster, group } = this.options;
+    const { errorCode } = await cluster.callCoordinator(group, this.purpose, 'Heartbeat', {
+      ...{ groupId: group, groupGenerationId: this.generation, memberId: this.memberId },
+    });
+    return this.stillIn(errorCode);
+  }
+
+  private async join(): Promise<boolean> {
+    const { cluster, group, sessionTimeoutMs, onMemberId } = this.options;
+    const reply = await cluster.callCoordinator(group, this.purpose, 'JoinGroup', {
+      ...{ groupId: group, sessionTimeout: sessionTimeoutMs, rebalanceTimeout: REBALANCE_MS },
+      ...{ memberId: this.memberId, protocolType: PROTOCOL_TYPE },
+      groupProtocols: [{ name: PROTOCOL, metadata: Buffer.from(this.self) }],
+    });
+    if (reply.errorCode === CODE.NONE || reply.errorCode === CODE.MEMBER_ID_REQUIRED) {
+      if (this.memberId !== reply.memberId) onMemberId(reply.memberId);
+      this.memberId = reply.memberId;
+    }
+    if (this.closed || reply.errorCode === CODE.MEMBER_ID_REQUIRED) return false;
+    if (!(await this.stillIn(reply.errorCode))) return false;
+    this.generation = reply.generationId;
+    const members = reply.members.map(({ memberMetadata }) => memberMetadata.toString()).sort();
+    return this.sync(
+      reply.leaderId === this.memberId ? reply.members.map(({ memberId }) => memberId) : [],
+      Buffer.from(members.join(',')),
+    );
+  }
+
+  private async sync(everybody: readonly string[], assignment: Buffer): Promise<boolean> {
+    const { cluster, group, onAgreement } = this.options;
+    const { memberId, generation } = this;
+    const { errorCode, memberAssignment } = await cluster.callCoordinator(group, this.purpose, 'SyncGroup', {
+      ...{ groupId: group, generationId: generation, memberId },
+      groupAssignment: everybody.map((each) => ({ memberId: each, memberAssignment: assignment })),
+    });
+    if (this.closed || !(await this.stillIn(errorCode))) return false;
+    const members = memberAssignment.toString().split(',');
+    onAgreement({ self: this.self, members, member: { id: memberId, generation } });
+    return true;
+  }
+
+  private async stillIn(code: number): Promise<boolean> {
+    const { cluster, group, onExpelled, onMemberId } = this.options;
+    if (code === CODE.NONE) return true;
+    if (code === CODE.REBALANCE_IN_PROGRESS) return false;
+    if (isCoordinatorMoving(code)) {
+      cluster.forgetCoordinator(group);
+      failIf(`group ${group}`, code);
+    }
+    if (!isExpelled(code)) failIf(`group ${group}`, code);
+    this.memberId = '';
+    onMemberId(undefined);
+    await onExpelled();
+    this.self = newSelf();
+    return false;
+  }
+}
+
+let memberships = 0;
+
+/** Idempotent: a member that the group does not know has left. */
+export const leaveGroup = async (cluster: Cluster, groupId: string, memberId: string): Promise<void> => {
+  const reply = await cluster.callCoordinator(groupId, 'offsets', 'LeaveGroup', { groupId, memberId });
+  const code = reply.errorCode || (reply.members?.[0]?.errorCode ?? 0);
+  if (code !== CODE.UNKNOWN_MEMBER_ID) failIf(`group ${groupId}`, code);
+};
+
+/** Short: the group keeps the list of all of them for each of them. */
+const newSelf = (): string => randomUUID().slice(0, 13).replace('-', '');

@@ -1,0 +1,173 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Cluster } from '../wire/cluster.js';
+import { byTopic, type PartitionId } from '../lane-names.js';
+import { failIf } from '../wire/broker-connection.js';
+import { Backoff } from '../pause.js';
+import { CODE, isCoordinatorMoving, isLeaderMoving } from '../wire/protocol.js';
+
+export const EARLIEST = -2;
+export const LATEST = -1;
+const ATTEMPTS = 12;
+/** Partitions in one request. */
+const AT_ONCE = 2_000;
+
+export const keyOf = ({ topic, partition }: PartitionId): string => `${topic}/${partition}`;
+
+export interface Commit extends PartitionId {
+  /** The next offset to be read. */
+  readonly next: number;
+  /** The member that holds the partition; empty for none. */
+  readonly holder: string;
+}
+
+export interface Committed {
+  /** The next offset to be read; -1 when the group has committed nothing. */
+  readonly next: number;
+  readonly holder: string;
+}
+
+/** Offsets of partitions and of groups. All keys are those of `keyOf`. */
+export class Offsets {
+  constructor(private readonly cluster: Cluster) {}
+
+  /**
+   * The offset that a partition begins or ends with, or of the first record from a time on (epoch milliseconds; -1:
+   * there is none). A partition that does not exist is left out.
+   */
+  async at(partitions: readonly PartitionId[], timestamp: number): Promise<Map<string, number>> {
+    const found = new Map<string, number>();
+    let left = partitions;
+    const backoff = new Backoff();
+    for (let attempt = 0; left.length > 0 && attempt < ATTEMPTS; attempt++) {
+      if (attempt > 0) {
+        await sleep(backoff.ms());
+        await this.cluster.refresh();
+      }
+      left = (await Promise.all([...this.byLeader(left)].map((each) => this.list(...each, timestamp, found)))).flat();
+      left = left.filter(({ topic }) => this.cluster.topic(topic));
+    }
+    if (left[0]) throw new Error(`no leader tells the offsets of ${keyOf(left[0])}`);
+    return found;
+  }
+
+  /** What a group has committed of partitions. */
+  async committed(group: string, partitions: readonly PartitionId[]): Promise<Map<string, Committed>> {
+    const found = new Map<string, Committed>();
+    for (let i = 0; i < partitions.length; i += AT_ONCE) {
+      const topics = byTopic(partitions.slice(i, i + AT_ONCE), ({ partition }) => ({ partition }));
+      const reply = await this.askingCoordinator(`the offsets of group ${group}`, group, async () => {
+        const answer = await this.cluster.callCoordinator(group, 'offsets', 'OffsetFetch', { groupId: group, topics });
+        const failed = answer.responses.flatMap((each) => each.partitions).find(({ errorCode }) => errorCode !== 0);
+        return { answer, code: answer.errorCode || (failed?.errorCode ?? 0) };
+      });
+      for (const { topic, partitions: list } of reply.responses) {
+        for (const { partition, offset, metadata } of list) {
+          found.set(keyOf({ topic, partition }), { next: Number(offset), holder: metadata ?? '' });
+        }
+      }
+    }
+    return found;
+  }
+
+  /** The code of each partition that was not committed. Many go in several requests, of which the first may be done alone. */
+  async commit(
+    group: string,
+    member: { readonly id: string; readonly generation: number },
+    commits: readonly Commit[],
+  ): Promise<Map<string, number>> {
+    const failed = new Map<string, number>();
+    for (let i = 0; i < commits.length; i += AT_ONCE) {
+      const reply = await this.cluster.callCoordinator(group, 'offsets', 'OffsetCommit', {
+        groupId: group,
+        groupGenerationId: member.generation,
+        memberId: member.id,
+        topics: byTopic(commits.slice(i, i + AT_ONCE), ({ partition, next, holder }) => ({
+          ...{ partition, offset: next, metadata: holder },
+        })),
+      });
+      for (const { topic, partitions } of reply.responses) {
+        for (const { partition, errorCode } of partitions) {
+          if (errorCode !== CODE.NONE) failed.set(keyOf({ topic, partition }), errorCode);
+          if (isCoordinatorMoving(errorCode)) this.cluster.forgetCoordinator(group);
+        }
+      }
+    }
+    return failed;
+  }
+
+  /** For a group without members. Rejects when it has some. */
+  async setCommitted(group: string, commits: readonly Commit[]): Promise<void> {
+    await this.askingCoordinator(`the offsets of group ${group} (close its consumers first)`, group, async () => {
+      const failed = await this.commit(group, { id: '', generation: -1 }, commits);
+      return { answer: undefined, code: [...failed.values()][0] ?? 0 };
+    });
+  }
+
+  /** Groups whose names start with the prefix, on all brokers. */
+  async groups(prefix: string): Promise<readonly string[]> {
+    const lists = await Promise.all(
+      this.cluster.brokers().map(async (node) => {
+        const reply = await this.cluster.call(node, 'offsets', 'ListGroups', {});
+        // A coordinator that is still loading would hide its groups: then nothing may be concluded.
+        failIf('the list of groups', reply.errorCode);
+        return reply.groups.map(({ groupId }) => groupId);
+      }),
+    );
+    return [...new Set(lists.flat())].filter((name) => name.startsWith(prefix));
+  }
+
+  private byLeader(partitions: readonly PartitionId[]): Map<number, PartitionId[]> {
+    const leaders = new Map<number, PartitionId[]>();
+    for (const each of partitions) {
+      const leader = this.cluster.topic(each.topic)?.leaders[each.partition];
+      if (leader === undefined) continue;
+      const list = leaders.get(leader);
+      if (list) list.push(each);
+      else leaders.set(leader, [each]);
+    }
+    return leaders;
+  }
+
+  /** Those to be asked again. */
+  private async list(
+    leader: number,
+    partitions: readonly PartitionId[],
+    timestamp: number,
+    found: Map<string, number>,
+  ): Promise<readonly PartitionId[]> {
+    if (leader < 0) return partitions;
+    const again: PartitionId[] = [];
+    const topics = byTopic(partitions, ({ partition }) => ({ partition, timestamp }));
+    let reply;
+    try {
+      reply = await this.cluster.call(leader, 'offsets', 'ListOffsets', { replicaId: -1, isolationLevel: 1, topics });
+    } catch (error) {
+      this.cluster.warn('a broker did not tell offsets', error, { broker: leader });
+      return partitions;
+    }
+    for (const { topic, partitions: list } of reply.responses) {
+      for (const { partition, errorCode, offset } of list) {
+        const key = keyOf({ topic, partition });
+        if (isLeaderMoving(errorCode)) again.push({ topic, partition });
+        else failIf(`the offsets of ${key}`, errorCode);
+        if (errorCode === CODE.NONE) found.set(key, Number(offset));
+      }
+    }
+    return again;
+  }
+
+  private async askingCoordinator<T>(
+    what: string,
+    group: string,
+    ask: () => Promise<{ readonly answer: T; readonly code: number }>,
+  ): Promise<T> {
+    const backoff = new Backoff();
+    for (let attempt = 1; ; attempt++) {
+      const { answer, code } = await ask();
+      if (code === CODE.NONE) return answer;
+      if (!isCoordinatorMoving(code) || attempt >= ATTEMPTS) failIf(what, code);
+      this.cluster.forgetCoordinator(group);
+      await sleep(backoff.ms());
+    }
+  }
+}

@@ -1,0 +1,233 @@
+import { type Clock } from '#libs/kernel/clock.js';
+import { type LogRecord } from '#libs/stream-log/stream-log.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Cluster, type TopicMetadata } from '../wire/cluster.js';
+import { type PartitionId } from '../lane-names.js';
+import { partitionOf } from './murmur2.js';
+import { keyOf } from '../consume/offsets.js';
+import { messageOf } from '../pause.js';
+import { PartitionQueue, type Outgoing } from './produce-batch.js';
+import { Sender } from './sender.js';
+import { messageOfRecord, sizeOf } from '../records.js';
+
+/** A topic made by another process a moment ago is looked for so long. */
+const FIND_MS = 500;
+const FIND_EVERY_MS = 50;
+/** So long nobody looks again for a topic that was not found. */
+const MISSING_MS = 2_000;
+/** A record that no broker takes for so long is refused. */
+const GIVE_UP_MS = 30_000;
+const TROUBLE_PAUSE_MS = 100;
+
+type Unplaced = { readonly record: LogRecord; readonly outgoing: Outgoing };
+
+/**
+ * Publishes: what is queued for a broker while a request is under way goes with the next one. Acknowledged by all
+ * replicas in sync; a repeat after a broken connection is absorbed by the broker.
+ */
+export class Publisher {
+  private readonly queues = new Map<string, PartitionQueue>();
+  private readonly senders = new Map<number, Sender>();
+  /** Topics being looked for, with the records that wait for the answer. */
+  private readonly finding = new Map<string, Unplaced[]>();
+  /** Topics that do not exist, and until when nobody looks again (process uptime). */
+  private readonly missing = new Map<string, number>();
+  private readonly idle = new Set<() => void>();
+  private pending = 0;
+  private looking = false;
+  private closed = false;
+
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly clock: Clock,
+    private readonly prefix: string,
+    /** A partition ends at this offset now, or later. */
+    private readonly onAppended: (partition: PartitionId, end: number) => void,
+  ) {}
+
+  publish(records: readonly LogRecord[]): Promise<readonly (number | null)[]> {
+    if (this.closed) return Promise.reject(new Error('the stream log is closed'));
+    if (records.length === 0) return Promise.resolve([]);
+    const offsets: (number | null)[] = Array.from(records, () => null);
+    const timestamp = this.clock.now();
+    const since = performance.now();
+    let left = records.length;
+    this.pending += left;
+    return new Promise((resolve, reject) => {
+      const settled = (): void => {
+        if (--this.pending === 0) for (const idle of this.idle) idle();
+        if (--left === 0) resolve(offsets);
+      };
+      records.forEach((record, index) => {
+        const message = messageOfRecord(record, timestamp);
+        this.place(record, {
+          ...{ message, bytes: sizeOf(message), since },
+          done: (offset) => {
+            offsets[index] = offset;
+            settled();
+          },
+          failed: (error) => {
+            reject(error);
+            settled();
+          },
+        });
+      });
+      this.wake();
+    });
+  }
+
+  /** Records to this topic wait no longer: it is gone, or it is there. */
+  known(topic: string, exists: boolean): void {
+    if (exists) this.missing.delete(topic);
+    else this.missing.set(topic, performance.now() + MISSING_MS);
+  }
+
+  /** Takes nothing more; resolves when what was taken is settled. */
+  async close(): Promise<void> {
+    this.closed = true;
+    if (this.pending > 0) await new Promise<void>((resolve) => this.idle.add(resolve));
+    for (const sender of this.senders.values()) await sender.stop();
+  }
+
+  private place(record: LogRecord, outgoing: Outgoing): void {
+    const name = this.prefix + record.topic;
+    const finding = this.finding.get(name);
+    if (finding) {
+      finding.push({ record, outgoing });
+      return;
+    }
+    const topic = this.cluster.topic(name);
+    if (topic) {
+      this.enqueue(topic, record, outgoing);
+      return;
+    }
+    if ((this.missing.get(name) ?? 0) > performance.now()) {
+      outgoing.done(null);
+      return;
+    }
+    this.finding.set(name, [{ record, outgoing }]);
+    void this.find(name);
+  }
+
+  private enqueue({ name, leaders }: TopicMetadata, { key }: LogRecord, outgoing: Outgoing): void {
+    const partition = partitionOf(key, leaders.length);
+    const id = keyOf({ topic: name, partition });
+    let queue = this.queues.get(id);
+    if (!queue) this.queues.set(id, (queue = new PartitionQueue(name, partition)));
+    queue.add(outgoing);
+    this.offer(queue);
+  }
+
+  private async find(name: string): Promise<void> {
+    const until = performance.now() + FIND_MS;
+    let failure: unknown;
+    let topic: TopicMetadata | undefined;
+    do {
+      try {
+        topic = await this.cluster.refreshTopic(name);
+        failure = undefined;
+      } catch (error) {
+        failure = error;
+      }
+      if (!topic) await sleep(FIND_EVERY_MS);
+    } while (!topic && performance.now() < until + (failure === undefined ? 0 : GIVE_UP_MS));
+    const waiting = this.finding.get(name) ?? [];
+    this.finding.delete(name);
+    for (const { record, outgoing } of waiting) {
+      if (topic) this.enqueue(topic, record, outgoing);
+      else if (failure !== undefined) outgoing.failed(new Error(`cannot publish: ${messageOf(failure)}`));
+      else outgoing.done(null);
+    }
+    if (!topic && failure === undefined) this.known(name, false);
+    this.wake();
+  }
+
+  /** Hands the queue to the sender of its leader, or to the search for one. */
+  private offer(queue: PartitionQueue): void {
+    if (queue.isEmpty || queue.sending) return;
+    const leader = this.cluster.topic(queue.topic)?.leaders[queue.partition];
+    if (leader === undefined || leader < 0 || queue.troubledSince !== undefined) void this.look();
+    else this.senderTo(leader).add(queue);
+  }
+
+  private wake(): void {
+    for (const sender of this.senders.values()) sender.wake();
+  }
+
+  private senderTo(node: number): Sender {
+    let sender = this.senders.get(node);
+    if (!sender) {
+      sender = new Sender(node, this.cluster, {
+        sent: (queue, end) => {
+          if (end >= 0) this.onAppended(queue, end);
+          if (queue.isEmpty) this.queues.delete(keyOf(queue));
+          this.offer(queue);
+          this.wake();
+        },
+        troubled: (queue) => {
+          queue.troubledSince ??= performance.now();
+          void this.look();
+        },
+      });
+      this.senders.set(node, sender);
+    }
+    return sender;
+  }
+
+  /** Looks for the leaders of queues that no broker took, again and again while there are any. */
+  private async look(): Promise<void> {
+    if (this.looking) return;
+    this.looking = true;
+    for (;;) {
+      const stuck = [...this.queues.values()].filter(
+        (queue) => !queue.sending && !queue.isEmpty && this.isStuck(queue),
+      );
+      if (stuck.length === 0) break;
+      await sleep(TROUBLE_PAUSE_MS);
+      let failure: unknown;
+      try {
+        for (const topic of new Set(stuck.map((queue) => queue.topic))) await this.cluster.refreshTopic(topic);
+      } catch (error) {
+        failure = error;
+        this.cluster.warn('no broker takes records', error);
+      }
+      for (const queue of stuck) await this.settle(queue, failure);
+      this.wake();
+    }
+    this.looking = false;
+  }
+
+  private isStuck(queue: PartitionQueue): boolean {
+    const leader = this.cluster.topic(queue.topic)?.leaders[queue.partition];
+    return queue.troubledSince !== undefined || leader === undefined || leader < 0;
+  }
+
+  private async settle(queue: PartitionQueue, failure: unknown): Promise<void> {
+    const now = performance.now();
+    const since = (queue.troubledSince ??= now);
+    const exists = failure !== undefined || (await this.existsStill(queue.topic));
+    const leader = this.cluster.topic(queue.topic)?.leaders[queue.partition] ?? -1;
+    if (!exists && now - since > FIND_MS) {
+      this.cluster.forget(queue.topic);
+      this.known(queue.topic, false);
+      this.queues.delete(keyOf(queue));
+      for (const { done } of queue.drain()) done(null);
+    } else if (this.isTooOld(queue, now)) {
+      this.queues.delete(keyOf(queue));
+      const reason = failure === undefined ? 'its partition has no leader' : messageOf(failure);
+      for (const { failed } of queue.drain()) failed(new Error(`cannot publish to ${queue.topic}: ${reason}`));
+    } else if (exists && failure === undefined && leader >= 0) {
+      queue.troubledSince = undefined;
+      this.senderTo(leader).add(queue);
+    }
+  }
+
+  private async existsStill(topic: string): Promise<boolean> {
+    return (await this.cluster.refreshTopic(topic)) !== undefined;
+  }
+
+  private isTooOld(queue: PartitionQueue, now: number): boolean {
+    const oldest = queue.next().records[0];
+    return oldest !== undefined && now - oldest.since > GIVE_UP_MS;
+  }
+}

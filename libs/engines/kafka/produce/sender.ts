@@ -1,0 +1,173 @@
+import { type Cluster } from '../wire/cluster.js';
+import { byTopic } from '../lane-names.js';
+import { KafkaError } from '../wire/broker-connection.js';
+import { keyOf } from '../consume/offsets.js';
+import { Backoff, Pause } from '../pause.js';
+import { type Batch, type PartitionQueue } from './produce-batch.js';
+import { ProducerIdentity } from './producer-id.js';
+import { CODE, isLeaderMoving } from '../wire/protocol.js';
+
+const REQUEST_BYTES = 4 << 20;
+const PRODUCE_MS = 10_000;
+
+export interface SenderHost {
+  /** The queue's batch is settled. `end`: the offset after its last record; -1 when it was refused. */
+  sent(queue: PartitionQueue, end: number): void;
+  /** The broker does not take the queue's batch, or whether it did is not known: it is to be sent again. */
+  troubled(queue: PartitionQueue): void;
+}
+
+/** Produce requests to one broker, one at a time. */
+export class Sender {
+  private readonly queues = new Set<PartitionQueue>();
+  private readonly pause = new Pause();
+  private readonly ended: Promise<void>;
+  private identity: ProducerIdentity | undefined;
+  private stopped = false;
+
+  constructor(
+    private readonly node: number,
+    private readonly cluster: Cluster,
+    private readonly host: SenderHost,
+  ) {
+    this.ended = this.run();
+  }
+
+  /** Goes with the next request; call `wake`. */
+  add(queue: PartitionQueue): void {
+    this.queues.add(queue);
+  }
+
+  wake(): void {
+    if (this.queues.size > 0) this.pause.wake();
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.pause.wake();
+    await this.ended;
+  }
+
+  private async run(): Promise<void> {
+    const backoff = new Backoff();
+    while (!this.stopped) {
+      if (this.queues.size === 0) await this.pause.wait();
+      if (this.queues.size === 0) continue;
+      try {
+        this.identity ??= await ProducerIdentity.begin(this.cluster);
+      } catch (error) {
+        this.cluster.warn('no producer id was given', error, { broker: this.node });
+        for (const queue of [...this.queues]) this.giveBack(queue);
+        await this.pause.wait(backoff.ms());
+        continue;
+      }
+      backoff.reset();
+      await this.send(this.identity);
+    }
+  }
+
+  private async send(identity: ProducerIdentity): Promise<void> {
+    const taken = this.take(identity);
+    for (const queue of taken.values()) queue.sending = true;
+    let codes: ReadonlyMap<string, { readonly code: number; readonly first: number }>;
+    try {
+      codes = await this.produce(taken);
+    } catch (error) {
+      this.cluster.warn('records could not be sent; they are sent again', error, { broker: this.node });
+      for (const queue of taken.values()) this.giveBack(queue);
+      return;
+    }
+    for (const [key, queue] of taken) {
+      queue.sending = false;
+      const answer = codes.get(key);
+      if (answer) this.settle(queue, answer.code, answer.first);
+      else this.giveBack(queue);
+      // What came meanwhile is offered again by the host; it goes with the next request.
+    }
+  }
+
+  /** Batches of one identity that fit in one request, by key. */
+  private take(identity: ProducerIdentity): Map<string, PartitionQueue> {
+    const taken = new Map<string, PartitionQueue>();
+    let bytes = 0;
+    let first: ProducerIdentity | undefined;
+    for (const queue of this.queues) {
+      if (queue.isEmpty) {
+        this.queues.delete(queue);
+        continue;
+      }
+      const batch = queue.next();
+      if (taken.size > 0 && bytes + batch.bytes > REQUEST_BYTES) break;
+      if (first !== undefined && (batch.identity ?? identity) !== first) continue;
+      if (batch.identity === undefined) {
+        batch.identity = identity;
+        batch.firstSequence = identity.reserve(batch, batch.records.length);
+      }
+      first = batch.identity;
+      bytes += batch.bytes;
+      taken.set(keyOf(queue), queue);
+      this.queues.delete(queue);
+    }
+    return taken;
+  }
+
+  private async produce(
+    taken: ReadonlyMap<string, PartitionQueue>,
+  ): Promise<Map<string, { readonly code: number; readonly first: number }>> {
+    const batches = [...taken.values()].map((queue) => queue.next());
+    const identity = batches[0]?.identity;
+    if (!identity) return new Map();
+    const reply = await this.cluster.call(this.node, 'produce', 'Produce', {
+      ...{ acks: -1, timeout: PRODUCE_MS, producerId: identity.id, producerEpoch: identity.epoch },
+      topicData: byTopic(batches, ({ partition, firstSequence, records }) => ({
+        ...{ partition, firstSequence, messages: records.map(({ message }) => message) },
+      })),
+    });
+    const codes = new Map<string, { code: number; first: number }>();
+    for (const { topicName, partitions } of reply.topics) {
+      for (const { partition, errorCode, baseOffset } of partitions) {
+        codes.set(keyOf({ topic: topicName, partition }), { code: errorCode, first: Number(baseOffset) });
+      }
+    }
+    return codes;
+  }
+
+  private settle(queue: PartitionQueue, code: number, first: number): void {
+    const batch = queue.next();
+    switch (code) {
+      case CODE.NONE:
+        queue.batch = undefined;
+        this.host.sent(queue, first + batch.records.length);
+        batch.records.forEach(({ done }, i) => done(first + i));
+        return;
+      // The brokers have forgotten this producer, or the topic was made again: the batch goes under a new identity.
+      case CODE.OUT_OF_ORDER_SEQUENCE:
+      case CODE.UNKNOWN_PRODUCER_ID:
+      case CODE.INVALID_PRODUCER_EPOCH:
+        this.renew(batch);
+        this.giveBack(queue);
+        return;
+      default:
+        if (isLeaderMoving(code)) {
+          this.giveBack(queue);
+          return;
+        }
+        // Refused for good, as a record that is too large: its sequence numbers are free again.
+        this.renew(batch);
+        queue.batch = undefined;
+        for (const { failed } of batch.records) failed(new KafkaError(`cannot publish to ${queue.topic}`, code));
+        this.host.sent(queue, -1);
+    }
+  }
+
+  private renew(batch: Batch): void {
+    if (batch.identity === this.identity) this.identity = undefined;
+    batch.identity = undefined;
+  }
+
+  private giveBack(queue: PartitionQueue): void {
+    queue.sending = false;
+    this.queues.delete(queue);
+    this.host.troubled(queue);
+  }
+}

@@ -1,0 +1,255 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BrokerConnection, failIf } from './broker-connection.js';
+import { Backoff, messageOf } from '../pause.js';
+import { CODE, isCoordinatorMoving, type Api, type Apis } from './protocol.js';
+
+/** A topic as the brokers last told of it. */
+export interface TopicMetadata {
+  readonly name: string;
+  /** The leading broker of each partition; -1 when it has none at the moment. */
+  readonly leaders: readonly number[];
+}
+
+export interface ClusterOptions {
+  readonly brokers: readonly string[];
+  readonly clientId: string;
+  readonly onWarning: (text: string, fields: Record<string, unknown>) => void;
+}
+
+const PING_MS = 2_000;
+/** A broker that starts again is waited for so long. */
+const ANY_MS = 10_000;
+/** A topic that one broker does not know may be new to it: only the second look counts. */
+const LOOK_AGAIN_MS = 200;
+
+interface Known extends TopicMetadata {
+  /** Number of the request that told of it last. */
+  readonly toldBy: number;
+  missed: boolean;
+}
+
+/** Brokers, topics, leaders and coordinators; connections by purpose. Topics have their full names here. */
+export class Cluster {
+  private readonly nodes = new Map<number, { readonly host: string; readonly port: number }>();
+  private readonly links = new Map<string, BrokerConnection>();
+  private readonly coordinators = new Map<string, number>();
+  private readonly known = new Map<string, Known>();
+  private readonly listeners = new Set<() => void>();
+  private controllerId = -1;
+  private requests = 0;
+  private turn = 0;
+  private refreshing: Promise<void> | undefined;
+  private closed = false;
+
+  constructor(private readonly options: ClusterOptions) {}
+
+  get isClosed(): boolean {
+    return this.closed;
+  }
+
+  warn(text: string, error: unknown, fields: Record<string, unknown> = {}): void {
+    if (!this.closed) this.options.onWarning(text, { ...fields, error: messageOf(error) });
+  }
+
+  /** Called after topics came or went. */
+  onTopics(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  topic(name: string): TopicMetadata | undefined {
+    return this.known.get(name);
+  }
+
+  topics(): IterableIterator<TopicMetadata> {
+    return this.known.values();
+  }
+
+  /** Reads about all topics. Calls that come together share one request. */
+  refresh(): Promise<void> {
+    this.refreshing ??= this.readAll().finally(() => {
+      this.refreshing = undefined;
+    });
+    return this.refreshing;
+  }
+
+  /** Reads about this topic alone; undefined when the brokers do not know it. */
+  async refreshTopic(name: string): Promise<TopicMetadata | undefined> {
+    const known = await this.read([name]);
+    return known.has(name) ? this.known.get(name) : undefined;
+  }
+
+  /** The topic is deleted, by this process. */
+  forget(name: string): void {
+    if (this.known.delete(name)) this.changed();
+  }
+
+  /** A call to one broker over the connection for this purpose. */
+  call<A extends Api>(node: number, purpose: string, api: A, args: Apis[A]['args']): Promise<Apis[A]['reply']> {
+    const address = this.nodes.get(node);
+    if (!address) return Promise.reject(new Error(`broker ${node} is unknown`));
+    return this.link(address.host, address.port, `${node} ${purpose}`).call(api, args);
+  }
+
+  /** A call to any broker: each in turn, for some seconds, until one answers. Rejects, naming them, when none does. */
+  async callAny<A extends Api>(api: A, args: Apis[A]['args'], withinMs: number = ANY_MS): Promise<Apis[A]['reply']> {
+    const until = performance.now() + withinMs;
+    const backoff = new Backoff();
+    for (;;) {
+      let failure: unknown;
+      for (const { host, port } of this.addresses()) {
+        try {
+          return await this.link(host, port, 'any').call(api, args);
+        } catch (error) {
+          failure = error;
+        }
+      }
+      if (this.closed || performance.now() >= until) {
+        throw new Error(`no broker of ${this.options.brokers.join(', ')} answers: ${messageOf(failure)}`);
+      }
+      await sleep(backoff.ms());
+    }
+  }
+
+  /** A call to the controller's broker; in KRaft, any forwards to it. */
+  async callController<A extends Api>(api: A, args: Apis[A]['args']): Promise<Apis[A]['reply']> {
+    if (!this.nodes.has(this.controllerId)) await this.refresh();
+    return this.call(this.controllerId, 'admin', api, args);
+  }
+
+  brokers(): readonly number[] {
+    return [...this.nodes.keys()];
+  }
+
+  /** A call to the group's coordinator. Its error codes are the caller's; a moved coordinator is to be forgotten. */
+  async callCoordinator<A extends Api>(
+    group: string,
+    purpose: string,
+    api: A,
+    args: Apis[A]['args'],
+  ): Promise<Apis[A]['reply']> {
+    try {
+      return await this.call(await this.coordinatorOf(group), purpose, api, args);
+    } catch (error) {
+      this.coordinators.delete(group);
+      throw error;
+    }
+  }
+
+  forgetCoordinator(group: string): void {
+    this.coordinators.delete(group);
+  }
+
+  /** Breaks the connections to a purpose: calls that wait there reject. */
+  drop(purpose: string): void {
+    for (const [key, link] of this.links) if (key.endsWith(` ${purpose}`)) link.drop();
+  }
+
+  /** Rejects, naming the brokers, when none answers within 2 s. */
+  async ping(): Promise<void> {
+    const { brokers } = this.options;
+    const answer = this.callAny('Metadata', { topics: ['?'], allowAutoTopicCreation: false }, 0);
+    const timer = new AbortController();
+    const late = sleep(PING_MS, undefined, { signal: timer.signal }).then(() => {
+      throw new Error(`Kafka (${brokers.join(', ')}) does not answer within ${PING_MS} ms`);
+    });
+    try {
+      await Promise.race([answer, late]);
+    } finally {
+      timer.abort();
+      for (const lost of [answer, late]) lost.catch(() => undefined);
+    }
+  }
+
+  close(): void {
+    this.closed = true;
+    for (const link of this.links.values()) link.close();
+    this.listeners.clear();
+  }
+
+  private link(host: string, port: number, purpose: string): BrokerConnection {
+    const key = `${host}:${port} ${purpose}`;
+    let link = this.links.get(key);
+    if (!link) this.links.set(key, (link = new BrokerConnection(host, port, this.options.clientId)));
+    if (this.closed) link.close();
+    return link;
+  }
+
+  private addresses(): readonly { readonly host: string; readonly port: number }[] {
+    const given = this.options.brokers.map((broker) => {
+      const colon = broker.lastIndexOf(':');
+      return { host: broker.slice(0, colon), port: Number(broker.slice(colon + 1)) };
+    });
+    const unique = new Map([...this.nodes.values(), ...given].map((each) => [`${each.host}:${each.port}`, each]));
+    const all = [...unique.values()];
+    const first = this.turn++ % all.length;
+    return [...all.slice(first), ...all.slice(0, first)];
+  }
+
+  private async coordinatorOf(group: string): Promise<number> {
+    const backoff = new Backoff();
+    for (let attempt = 0; ; attempt++) {
+      const known = this.coordinators.get(group);
+      if (known !== undefined) return known;
+      const reply = await this.callAny('GroupCoordinator', { groupId: group, coordinatorType: 0 });
+      if (reply.errorCode === CODE.NONE) {
+        const { nodeId, host, port } = reply.coordinator;
+        this.nodes.set(nodeId, { host, port });
+        this.coordinators.set(group, nodeId);
+      } else if (isCoordinatorMoving(reply.errorCode) && attempt < 20 && !this.closed) {
+        await sleep(backoff.ms());
+      } else {
+        failIf(`the coordinator of group ${group}`, reply.errorCode);
+      }
+    }
+  }
+
+  private async readAll(): Promise<void> {
+    const { size } = this.known;
+    const request = this.requests + 1;
+    const told = await this.read([]);
+    let suspect = false;
+    let gone = size !== this.known.size;
+    for (const [name, topic] of this.known) {
+      if (told.has(name) || topic.toldBy >= request) continue;
+      if (topic.missed) gone = this.known.delete(name);
+      else suspect = topic.missed = true;
+    }
+    if (suspect) void this.lookAgain();
+    if (gone) this.changed();
+  }
+
+  private async lookAgain(): Promise<void> {
+    await sleep(LOOK_AGAIN_MS);
+    if (this.closed) return;
+    try {
+      await this.refresh();
+    } catch (error) {
+      this.warn('topics could not be read again', error);
+    }
+  }
+
+  /** The names that the brokers told of. */
+  private async read(topics: readonly string[]): Promise<ReadonlySet<string>> {
+    const reply = await this.callAny('Metadata', { topics, allowAutoTopicCreation: false });
+    const toldBy = ++this.requests;
+    this.controllerId = reply.controllerId;
+    for (const { nodeId, host, port } of reply.brokers) this.nodes.set(nodeId, { host, port });
+    const told = new Set<string>();
+    let fresh = false;
+    for (const { topic: name, topicErrorCode, partitionMetadata } of reply.topicMetadata) {
+      if (partitionMetadata.length === 0 || topicErrorCode === CODE.UNKNOWN_TOPIC_OR_PARTITION) continue;
+      const leaders: number[] = [];
+      for (const { partitionId, leader } of partitionMetadata) leaders[partitionId] = leader;
+      fresh ||= !this.known.has(name);
+      this.known.set(name, { name, leaders, toldBy, missed: false });
+      told.add(name);
+    }
+    if (fresh && topics.length > 0) this.changed();
+    return told;
+  }
+
+  private changed(): void {
+    for (const listener of this.listeners) listener();
+  }
+}

@@ -1,0 +1,248 @@
+import { type Collection, type Db, type Filter } from 'mongodb';
+import { type Clock } from '#libs/kernel/clock.js';
+import {
+  CheckpointConflict,
+  UnknownCursor,
+  type ApplyBatch,
+  type Checkpoint,
+  type CollectionSchema,
+  type Doc,
+  type GenerationState,
+  type Page,
+  type PageQuery,
+  type ReadModelStore,
+} from '#libs/kernel/read-model-store.js';
+import { DocumentBatch, Overtaken } from './read-model-batch.js';
+import { between, matching, within, type Key, type StoredDoc } from './read-model-documents.js';
+import { ReadModelGenerations, type Progress } from './read-model-generations.js';
+import { KeyedMutex } from './keyed-mutex.js';
+
+export interface MongoReadModelOptions {
+  readonly clock: Clock;
+  readonly onWarning: (text: string, fields: object) => void;
+  /** Batches of a generation from one look for old tombstones to the next. */
+  readonly batchesPerSweep?: number;
+}
+
+/** Longer than any owner of a read model can hang and then go on: until then a tombstone guards its id. */
+const TOMBSTONE_MS = 60 * 60_000;
+const BATCHES_PER_SWEEP = 250;
+const IDS_PER_QUERY = 1_000;
+
+/**
+ * ReadModelStore on MongoDB: a collection per generation, no transactions.
+ *
+ * Batches of a generation are numbered. A writer takes a number (by compare-and-set, together with the checkpoint),
+ * writes its documents, each guarded by that number, and then commits the checkpoint by compare-and-set, which takes
+ * the next number. So a writer that another one overtook fails at the commit at the latest, whatever both wrote, and
+ * after a crash anywhere in between the same events are applied again under a greater number.
+ */
+export class MongoReadModelStore implements ReadModelStore {
+  private readonly generations: ReadModelGenerations;
+  /** The number that this store took for its next batch, by read model and generation. */
+  private readonly taken = new Map<string, number>();
+  private readonly active = new Map<string, number>();
+  private readonly turns = new KeyedMutex();
+
+  constructor(
+    db: Db,
+    private readonly options: MongoReadModelOptions,
+  ) {
+    this.generations = new ReadModelGenerations(db);
+  }
+
+  async register(schema: CollectionSchema): Promise<GenerationState> {
+    const state = await this.generations.register(schema);
+    this.active.set(schema.name, state.active);
+    return state;
+  }
+
+  apply(batch: ApplyBatch): Promise<void> {
+    return this.turns.of(`${batch.schema.name}#${batch.generation}`, () => this.applyInTurn(batch));
+  }
+
+  async checkpoints(schemas: readonly CollectionSchema[]): Promise<readonly (Checkpoint | null)[]> {
+    const states = await this.generations.states(schemas.map(({ name }) => name));
+    // Whoever waits for a checkpoint reads next, and from the generation that has it.
+    for (const [name, { active }] of states) this.active.set(name, active);
+    return schemas.map(({ name }) => states.get(name)?.checkpoint ?? null);
+  }
+
+  async get<D extends Doc>(schema: CollectionSchema, id: string, generation?: number): Promise<D | undefined> {
+    return (await this.getMany<D>(schema, [id], generation))[0];
+  }
+
+  async getMany<D extends Doc>(
+    schema: CollectionSchema,
+    ids: readonly string[],
+    generation?: number,
+  ): Promise<readonly (D | undefined)[]> {
+    const query = async (collection: Collection<StoredDoc>): Promise<(D | undefined)[]> => {
+      const found = new Map<string, D>();
+      for (let i = 0; i < ids.length; i += IDS_PER_QUERY) {
+        const wanted = [...new Set(ids.slice(i, i + IDS_PER_QUERY))];
+        const stored = await collection
+          .find({ _id: { $in: wanted } }, { batchSize: IDS_PER_QUERY + 1 })
+          .project<{ _id: string; doc?: string }>({ doc: 1 })
+          .toArray();
+        for (const { _id, doc } of stored) if (doc !== undefined) found.set(_id, JSON.parse(doc) as D);
+      }
+      return ids.map((id) => found.get(id));
+    };
+    if (generation !== undefined) return query(this.generations.documents(schema.name, generation));
+    return this.fromActive(schema, query, (docs) => !docs.includes(undefined));
+  }
+
+  async text(schema: CollectionSchema, id: string, generation?: number): Promise<string | undefined> {
+    const query = async (collection: Collection<StoredDoc>): Promise<string | undefined> =>
+      (await collection.findOne({ _id: id }, { projection: { beside: 1 } }))?.beside;
+    if (generation !== undefined) return query(this.generations.documents(schema.name, generation));
+    return this.fromActive(schema, query, (text) => text !== undefined);
+  }
+
+  page<D extends Doc>(schema: CollectionSchema, query: PageQuery): Promise<Page<D>> {
+    return this.fromActive(
+      schema,
+      (collection) => pageOf<D>(collection, schema, query),
+      ({ docs, total }) => docs.length > 0 && total > 0,
+    );
+  }
+
+  beginGeneration(schema: CollectionSchema): Promise<number> {
+    return this.generations.begin(schema);
+  }
+
+  async activateGeneration(schema: CollectionSchema, generation: number): Promise<void> {
+    await this.generations.activate(schema, generation);
+    this.active.set(schema.name, generation);
+  }
+
+  /**
+   * Asks the generation that was active when last looked. One that was switched away is soon dropped, and a dropped
+   * collection is an empty one to MongoDB: unless the answer is `whole`, it counts only if the generation still is
+   * active.
+   */
+  private async fromActive<T>(
+    { name }: CollectionSchema,
+    query: (collection: Collection<StoredDoc>) => Promise<T>,
+    whole: (answer: T) => boolean,
+  ): Promise<T> {
+    for (;;) {
+      const active = this.active.get(name) ?? (await this.generations.active(name));
+      this.active.set(name, active);
+      const asked = query(this.generations.documents(name, active));
+      const [outcome] = await Promise.allSettled([asked]);
+      if (outcome.status === 'fulfilled' && whole(outcome.value)) return outcome.value;
+      const now = await this.generations.active(name);
+      if (now === active) return asked;
+      this.active.set(name, now);
+    }
+  }
+
+  private async applyInTurn(batch: ApplyBatch): Promise<void> {
+    const { schema, generation, expected, next, writes } = batch;
+    const key = `${schema.name}#${generation}`;
+    try {
+      const known = await this.own(batch);
+      const documents = this.generations.documents(schema.name, generation);
+      const writer = new DocumentBatch(documents, schema, known.batch, this.options.clock.now());
+      try {
+        await writer.write(writes);
+        const committed = { checkpoint: next, batch: known.batch + 1 };
+        if (!(await this.generations.advance(schema.name, generation, known, committed))) {
+          throw new Overtaken(`batch ${known.batch} of ${schema.name} was overtaken`);
+        }
+        this.taken.set(key, committed.batch);
+      } catch (error) {
+        if (!(error instanceof Overtaken)) throw error;
+        await this.attempt('take back what an overtaken batch inserted', batch, () => writer.withdraw(writes));
+        throw new CheckpointConflict(schema.name, expected, await this.checkpointOf(batch));
+      }
+      if (known.batch % (this.options.batchesPerSweep ?? BATCHES_PER_SWEEP) === 0)
+        await this.attempt('sweep tombstones', batch, () => this.sweep(documents));
+    } catch (error) {
+      // What became of the writes is not known: the next batch takes a number that is greater than theirs.
+      this.taken.delete(key);
+      throw error;
+    }
+  }
+
+  /** Takes a number unless this store has it already. Nothing is written for an owner that is none any more. */
+  private async own({ schema, generation, expected }: ApplyBatch): Promise<Progress> {
+    for (;;) {
+      const stored = await this.generations.progress(schema.name, generation);
+      if (stored?.checkpoint !== expected) {
+        throw new CheckpointConflict(schema.name, expected, stored?.checkpoint ?? null);
+      }
+      if (stored.batch === this.taken.get(`${schema.name}#${generation}`)) return stored;
+      const mine = { checkpoint: expected, batch: stored.batch + 1 };
+      if (await this.generations.advance(schema.name, generation, stored, mine)) return mine;
+    }
+  }
+
+  private async checkpointOf({ schema, generation }: ApplyBatch): Promise<Checkpoint | null> {
+    return (await this.generations.progress(schema.name, generation))?.checkpoint ?? null;
+  }
+
+  private async sweep(documents: Collection<StoredDoc>): Promise<void> {
+    await documents.deleteMany({ died: { $lt: this.options.clock.now() - TOMBSTONE_MS } });
+  }
+
+  /** For what does no harm when it fails. */
+  private async attempt(what: string, { schema }: ApplyBatch, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.options.onWarning(`could not ${what}`, { collection: schema.name, error: String(error) });
+    }
+  }
+}
+
+const pageOf = async <D extends Doc>(
+  collection: Collection<StoredDoc>,
+  schema: CollectionSchema,
+  { where, limit, after, before }: PageQuery,
+): Promise<Page<D>> => {
+  const matches = matching(schema, where);
+  const keys = await keysOf(
+    collection,
+    matches,
+    [after, before].filter((cursor) => cursor !== undefined),
+  );
+  const span = between(
+    after === undefined ? undefined : keys.get(after),
+    before === undefined ? undefined : keys.get(before),
+  );
+  // Only `before`: read upwards from it, then turn round.
+  const direction = before !== undefined && after === undefined ? 1 : -1;
+  const [total, stored] = await Promise.all([
+    collection.countDocuments(Object.keys(where).length > 0 ? matches : within({})),
+    limit > 0
+      ? collection
+          .find({ ...matches, ...span })
+          .sort({ sort: direction, _id: direction })
+          .limit(limit)
+          .batchSize(limit + 1)
+          .project<{ doc: string }>({ doc: 1 })
+          .toArray()
+      : [],
+  ]);
+  const docs = stored.map(({ doc }) => JSON.parse(doc) as D);
+  return { docs: direction === 1 ? docs.reverse() : docs, total };
+};
+
+/** Rejects with UnknownCursor for one that is not in the list. */
+const keysOf = async (
+  collection: Collection<StoredDoc>,
+  matches: Filter<StoredDoc>,
+  cursors: readonly string[],
+): Promise<ReadonlyMap<string, Key>> => {
+  const keys = new Map<string, Key>();
+  if (cursors.length === 0) return keys;
+  const found = await collection
+    .find({ ...matches, _id: { $in: [...cursors] } }, { projection: { sort: 1 } })
+    .toArray();
+  for (const { _id: id, sort } of found) if (sort !== undefined) keys.set(id, { sort, id });
+  for (const cursor of cursors) if (!keys.has(cursor)) throw new UnknownCursor(cursor);
+  return keys;
+};

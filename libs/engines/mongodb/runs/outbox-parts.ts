@@ -1,0 +1,87 @@
+import { type Collection } from 'mongodb';
+import { type LogRecord } from '#libs/stream-log/stream-log.js';
+import { documentsById } from '../documents-by-id.js';
+import { type RunDocument } from './run-document.js';
+
+/** Text of one part; a single record that is larger has a part of its own. */
+const PART_BYTES = 2 << 20;
+
+export interface OutboxPart {
+  readonly _id: string;
+  readonly source: string;
+  /** The version that the commit makes, if it is not refused. */
+  readonly seq: number;
+  readonly token: string;
+  readonly records: string;
+}
+
+const idOf = (token: string, part: number): string => `${token}/${part}`;
+
+/** Records of commits that are too large for their source's document. Written before the commit that refers to them. */
+export class OutboxParts {
+  constructor(private readonly parts: Collection<OutboxPart>) {}
+
+  /** Resolves with the number of parts when all of them are durable. */
+  async write(source: string, seq: number, token: string, records: readonly LogRecord[]): Promise<number> {
+    const texts = splitRecords(records, PART_BYTES);
+    for (const [part, text] of texts.entries()) {
+      await this.parts.insertOne({ _id: idOf(token, part), source, seq, token, records: text });
+    }
+    return texts.length;
+  }
+
+  /** Undefined when they are gone: with their source. */
+  async read(token: string, count: number): Promise<LogRecord[] | undefined> {
+    const records: LogRecord[] = [];
+    for (let part = 0; part < count; part++) {
+      const found = await this.parts.findOne({ _id: idOf(token, part) });
+      if (!found) return undefined;
+      records.push(...(JSON.parse(found.records) as LogRecord[]));
+    }
+    return records;
+  }
+
+  async remove(tokens: readonly string[]): Promise<void> {
+    if (tokens.length > 0) await this.parts.deleteMany({ token: { $in: [...tokens] } });
+  }
+
+  async removeSource(source: string): Promise<void> {
+    await this.parts.deleteMany({ source });
+  }
+
+  /**
+   * Removes the parts of commits that were refused, or that died before their own write: the source has gone on to that
+   * version without them, so nobody can refer to them any more. Those of a version still to come are left alone.
+   */
+  async sweep(documents: Collection<RunDocument>): Promise<void> {
+    for await (const part of documentsById(this.parts, ['source', 'seq', 'token'])) {
+      const document = await documents.findOne(
+        { _id: part.source },
+        { projection: { version: 1, outbox: 1 }, readConcern: 'majority' },
+      );
+      if (!document || document.version < part.seq) continue;
+      const entry = document.outbox?.[part.seq];
+      const referred = typeof entry === 'object' && entry.token === part.token;
+      if (!referred) await this.parts.deleteOne({ _id: part._id });
+    }
+  }
+}
+
+/** JSON arrays that together hold all the records in order. */
+export const splitRecords = (records: readonly LogRecord[], limit: number): string[] => {
+  const texts: string[] = [];
+  let open: string[] = [];
+  let bytes = 0;
+  for (const record of records) {
+    const text = JSON.stringify(record);
+    const size = Buffer.byteLength(text) + 1;
+    if (open.length > 0 && bytes + size > limit) {
+      texts.push(`[${open.join(',')}]`);
+      [open, bytes] = [[], 0];
+    }
+    open.push(text);
+    bytes += size;
+  }
+  if (open.length > 0) texts.push(`[${open.join(',')}]`);
+  return texts;
+};

@@ -1,0 +1,122 @@
+import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
+import { pause } from '../pause.js';
+
+/** Publishes at most about this much in one call. */
+const BATCH_BYTES = 1 << 20;
+const BACKOFF_MS = [20, 50, 100, 250, 500, 1000, 2000, 5000] as const;
+
+/** The records of one commit, durable in the outbox. */
+export interface Relayed {
+  /** The version that the commit made. */
+  readonly seq: number;
+  readonly records: readonly LogRecord[];
+  readonly bytes: number;
+  /** Of the documents in `outbox_parts`, if it has any. */
+  readonly token: string | undefined;
+}
+
+/** Carries the outbox of one source to the log, in order, one call at a time, again until it is there. */
+export class OutboxRelay {
+  private queue: Relayed[] = [];
+  private done: Relayed[] = [];
+  private running: Promise<void> | undefined;
+  private queuedBytes = 0;
+  private wakers: (() => void)[] = [];
+
+  constructor(
+    private readonly log: StreamLog,
+    /** Aborted: what cannot be published now is left in the outbox for another owner. */
+    private readonly closing: AbortSignal,
+    private readonly onPublished: () => void,
+    private readonly onFailure: (error: unknown) => void,
+  ) {}
+
+  /** In the log, and still in the outbox, as of now: what is published from here on is not among them. */
+  published(): readonly Relayed[] {
+    return [...this.done];
+  }
+
+  isEmpty(): boolean {
+    return this.queue.length === 0;
+  }
+
+  knows(seq: number): boolean {
+    return [...this.done, ...this.queue].some((entry) => entry.seq === seq);
+  }
+
+  add(entries: readonly Relayed[]): void {
+    this.queue.push(...entries);
+    for (const { bytes } of entries) this.queuedBytes += bytes;
+    if (this.queue.length > 0) this.running ??= this.run();
+  }
+
+  /** These left the outbox. */
+  removed(entries: readonly Relayed[]): void {
+    const gone = new Set(entries);
+    this.done = this.done.filter((entry) => !gone.has(entry));
+  }
+
+  /** What another owner publishes, or nobody needs. A call that runs is not stopped. */
+  discard(): void {
+    this.queue = [];
+    this.done = [];
+    this.queuedBytes = 0;
+    this.wake();
+  }
+
+  /** Resolves when no more than this waits to be published. Rejects when the journal is closed before. */
+  async below(bytes: number): Promise<void> {
+    while (this.queuedBytes > bytes) {
+      if (this.running === undefined) throw new Error('the run journal is closed, and emits wait to be published');
+      await new Promise<void>((resolve) => this.wakers.push(resolve));
+    }
+  }
+
+  /** Resolves when nothing is being published any more: all of it is, or the journal closes and it cannot be. */
+  async ended(): Promise<void> {
+    while (this.running) await this.running;
+  }
+
+  private async run(): Promise<void> {
+    for (let attempt = 0; this.queue.length > 0;) {
+      const batch = this.nextBatch();
+      try {
+        // Null for a record: its topic is gone with the source, and so is whoever would have read it.
+        await this.log.publish(batch.flatMap(({ records }) => records));
+        attempt = 0;
+        this.settle(batch);
+      } catch (error) {
+        this.onFailure(error);
+        if (this.closing.aborted) break;
+        await pause(BACKOFF_MS[Math.min(attempt++, BACKOFF_MS.length - 1)] ?? 0, this.closing);
+      }
+    }
+    this.running = undefined;
+    this.wake();
+  }
+
+  private nextBatch(): Relayed[] {
+    let bytes = 0;
+    let count = 0;
+    for (const entry of this.queue) {
+      if (count > 0 && bytes + entry.bytes > BATCH_BYTES) break;
+      bytes += entry.bytes;
+      count++;
+    }
+    return this.queue.slice(0, count);
+  }
+
+  private settle(batch: readonly Relayed[]): void {
+    // Discarded meanwhile: the queue is empty, or begins with others.
+    if (this.queue[0] !== batch[0]) return;
+    this.queue.splice(0, batch.length);
+    for (const { bytes } of batch) this.queuedBytes -= bytes;
+    this.done.push(...batch);
+    this.wake();
+    this.onPublished();
+  }
+
+  private wake(): void {
+    for (const waker of this.wakers.splice(0)) waker();
+  }
+}

@@ -1,0 +1,108 @@
+import { type DedupeCache, type RunCommit, type SourceState } from '#libs/runner/run-journal.js';
+import { type InboxChange } from './run-inbox.js';
+
+/** The records of one commit: as JSON text, or how many documents of `outbox_parts` hold them under this token. */
+export type OutboxEntry = string | { readonly token: string; readonly parts: number };
+
+/** What a source carries from run to run, and the emits not yet known to be in the log. All of a commit is one write to it. */
+export interface RunDocument {
+  readonly _id: string;
+  readonly version: number;
+  /** Of the last commit: after a lost answer it tells whether the write was this one. */
+  readonly commitId: string;
+  readonly through: number;
+  readonly above: readonly number[];
+  readonly lastEventId: string;
+  /** By encoded channel, as JSON text. */
+  readonly dedupe?: Readonly<Record<string, string>>;
+  /** By encoded key. */
+  readonly db?: Readonly<Record<string, string>>;
+  /** By chunk number, see RunInbox. */
+  readonly inbox?: Readonly<Record<string, readonly string[]>>;
+  /** By the version that the commit made. */
+  readonly outbox?: Readonly<Record<string, OutboxEntry>>;
+  /** There while the outbox may hold something; another text after each change. What the sweep looks at. */
+  readonly outboxMark?: string;
+}
+
+/** What a commit changes: of the maps only these fields, the rest stays as it is. */
+export interface RunChange extends Omit<RunDocument, '_id'> {
+  /** Dotted paths. */
+  readonly unset: readonly string[];
+}
+
+/** Any text as a field name: never empty, no dot, no dollar, no NUL, no half of a surrogate pair (which BSON cannot hold). */
+export const fieldOf = (key: string): string =>
+  `k${key.replace(/[%.$\0]|\p{Cs}/gu, (char) => `%${char.charCodeAt(0).toString(16).padStart(4, '0')}`)}`;
+export const keyOf = (field: string): string =>
+  field.slice(1).replace(/%([0-9a-f]{4})/g, (_, code: string) => String.fromCharCode(parseInt(code, 16)));
+
+export const stateOf = (document: RunDocument | null): SourceState => ({
+  version: document?.version ?? 0,
+  progress: { through: document?.through ?? -1, above: document?.above ?? [] },
+  dedupe: Object.fromEntries(
+    Object.entries(document?.dedupe ?? {}).map(([field, text]) => [keyOf(field), JSON.parse(text) as DedupeCache]),
+  ),
+  db: Object.fromEntries(Object.entries(document?.db ?? {}).map(([field, text]) => [keyOf(field), text])),
+  lastEventId: document?.lastEventId ?? '',
+});
+
+export interface OutboxChange {
+  /** Of this commit; undefined when it has no records. */
+  readonly entry: OutboxEntry | undefined;
+  /** Versions whose records are in the log. */
+  readonly published: readonly number[];
+  /** Nothing is left in the outbox once the published ones are gone. */
+  readonly drained: boolean;
+}
+
+export const changeOf = (
+  commit: RunCommit,
+  commitId: string,
+  inbox: InboxChange,
+  { entry, published, drained }: OutboxChange,
+): RunChange => {
+  const version = commit.expectedVersion + 1;
+  const { through, above } = commit.progress;
+  const changes = Object.entries(commit.dbChanges);
+  const caches = Object.entries(commit.dedupe);
+  const unset = [
+    ...caches.filter(([, cache]) => cache === null).map(([channel]) => `dedupe.${fieldOf(channel)}`),
+    ...changes.filter(([, text]) => text === null).map(([key]) => `db.${fieldOf(key)}`),
+    ...inbox.dropped.map((chunk) => `inbox.${chunk}`),
+    ...published.map((seq) => `outbox.${seq}`),
+  ];
+  if (entry === undefined && drained) unset.push('outboxMark');
+  return {
+    ...{ version, commitId, through, above, lastEventId: commit.lastEventId, unset },
+    dedupe: Object.fromEntries(
+      caches.flatMap(([channel, cache]) => (cache === null ? [] : [[fieldOf(channel), JSON.stringify(cache)]])),
+    ),
+    db: Object.fromEntries(changes.flatMap(([key, text]) => (text === null ? [] : [[fieldOf(key), text]]))),
+    inbox: Object.fromEntries(inbox.chunks),
+    ...(entry !== undefined && { outbox: { [version]: entry }, outboxMark: commitId }),
+  };
+};
+
+/** The document of a first commit. */
+export const newDocument = (sourceId: string, { unset: _, ...fields }: RunChange): RunDocument => ({
+  _id: sourceId,
+  ...fields,
+});
+
+interface RunUpdate {
+  readonly $set: Readonly<Record<string, unknown>>;
+  readonly $unset?: Readonly<Record<string, ''>>;
+}
+
+/** The update that makes the change in a document that is there. */
+export const updateOf = ({ dedupe, db, inbox, outbox, unset, ...fields }: RunChange): RunUpdate => {
+  const $set: Record<string, unknown> = fields;
+  for (const [name, map] of Object.entries({ dedupe, db, inbox, outbox })) {
+    for (const [field, value] of Object.entries(map ?? {})) $set[`${name}.${field}`] = value;
+  }
+  return { $set, ...(unset.length > 0 && { $unset: unsetOf(unset) }) };
+};
+
+export const unsetOf = (paths: readonly string[]): Readonly<Record<string, ''>> =>
+  Object.fromEntries(paths.map((path) => [path, '']));

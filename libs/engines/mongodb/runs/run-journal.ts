@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { type Collection, type Db } from 'mongodb';
+import { type Clock } from '#libs/kernel/clock.js';
+import { type RunCommit, type RunJournal, type SourceState } from '#libs/runner/run-journal.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { documentsById } from '../documents-by-id.js';
+import { DURABLE } from '../durable.js';
+import { ensureIndexes } from '../ensure-indexes.js';
+import { OutboxParts, type OutboxPart } from './outbox-parts.js';
+import { StaleOutboxes } from './outbox-sweep.js';
+import { RunInbox } from './run-inbox.js';
+import { type RunDocument } from './run-document.js';
+import { RunWriter, type OutboxLimits, type RunWriterContext } from './run-writer.js';
+
+export type WarningListener = (message: string, error?: unknown) => void;
+
+export interface RunJournalOptions {
+  readonly limits?: Partial<OutboxLimits>;
+  readonly onWarning?: WarningListener;
+}
+
+const LIMITS: OutboxLimits = { inlineBytes: 2 << 20, unpublishedBytes: 4 << 20, idleMs: 20 };
+/** Sources of which state is kept in mind though nothing is going on. */
+const MAX_QUIET = 1000;
+const SWEEP_MS = 5000;
+
+/**
+ * RunJournal in MongoDB: one document per source, one write per commit, guarded by the version. Emits are in that write
+ * (an outbox), and go to the stream log right after it; whoever dies in between leaves them to the next owner's `load`,
+ * or to the sweep of any other process (docs/adr/0002).
+ */
+export class MongoRunJournal implements RunJournal {
+  private readonly documents: Collection<RunDocument>;
+  private readonly partsCollection: Collection<OutboxPart>;
+  private readonly parts: OutboxParts;
+  private readonly writers = new Map<string, RunWriter>();
+  private readonly stale: StaleOutboxes;
+  private readonly closing = new AbortController();
+  private readonly context: RunWriterContext;
+  private sweepTimer: NodeJS.Timeout | undefined;
+  private sweeping: Promise<void> | undefined;
+
+  constructor(db: Db, log: StreamLog, clock: Clock, options: RunJournalOptions = {}) {
+    this.documents = db.collection<RunDocument>('run_journal', DURABLE);
+    this.partsCollection = db.collection<OutboxPart>('outbox_parts', DURABLE);
+    this.parts = new OutboxParts(this.partsCollection);
+    const instance = randomUUID();
+    let ids = 0;
+    this.context = {
+      documents: this.documents,
+      parts: this.parts,
+      log,
+      limits: { ...LIMITS, ...options.limits },
+      newId: () => `${instance}-${ids++}`,
+      closing: this.closing.signal,
+      onWarning: options.onWarning ?? (() => undefined),
+    };
+    this.stale = new StaleOutboxes(this.documents, clock, this.context.newId);
+  }
+
+  /** Makes the indexes. */
+  static async open(db: Db, log: StreamLog, clock: Clock, options: RunJournalOptions): Promise<MongoRunJournal> {
+    const journal = new MongoRunJournal(db, log, clock, options);
+    await ensureIndexes(journal.documents, [{ name: 'outbox', key: { outboxMark: 1 }, sparse: true }]);
+    await ensureIndexes(journal.partsCollection, [
+      { name: 'source', key: { source: 1 } },
+      { name: 'token', key: { token: 1 } },
+    ]);
+    return journal;
+  }
+
+  /** Takes up, every few seconds until `close`, what processes that are gone left in their outboxes. */
+  startSweeping(): void {
+    this.sweepTimer ??= setInterval(() => {
+      this.sweeping ??= this.relayStale()
+        .catch((error: unknown) => this.context.onWarning('left outboxes cannot be looked for', error))
+        .finally(() => (this.sweeping = undefined));
+    }, SWEEP_MS).unref();
+  }
+
+  load(sourceId: string): Promise<SourceState> {
+    return this.writerOf(sourceId).load();
+  }
+
+  seen(sourceId: string, invocationIds: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.writerOf(sourceId).seen(invocationIds);
+  }
+
+  commit(commit: RunCommit): Promise<void> {
+    return this.writerOf(commit.sourceId).commit(commit);
+  }
+
+  async *sources(): AsyncIterable<string> {
+    for await (const { _id } of documentsById(this.documents, ['_id'])) yield _id;
+  }
+
+  async inbox(sourceId: string): Promise<readonly string[]> {
+    const document = await this.documents.findOne(
+      { _id: sourceId },
+      { projection: { inbox: 1 }, readConcern: 'majority' },
+    );
+    return new RunInbox(document?.inbox).ids();
+  }
+
+  drop(sourceId: string): Promise<void> {
+    return this.writerOf(sourceId).drop();
+  }
+
+  /** Publishes outboxes that no process works on any more, and removes what refused commits left. */
+  async relayStale(): Promise<void> {
+    for await (const sourceId of this.stale.claim((id) => this.writers.get(id)?.isQuiet() === false)) {
+      await this.writerOf(sourceId).load();
+    }
+    await this.parts.sweep(this.documents);
+  }
+
+  /** Resolves when all that was sent before is durable or refused, and its records are in the log. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.writers.values()].map((writer) => writer.settled()));
+  }
+
+  /**
+   * Waits for commits that run, publishes what the log takes at once and leaves the rest in the outbox. Commits that
+   * come later are not refused: the caller ends them first.
+   */
+  async close(): Promise<void> {
+    this.closing.abort();
+    clearInterval(this.sweepTimer);
+    await this.sweeping;
+    const ends = await Promise.allSettled([...this.writers.values()].map((writer) => writer.close()));
+    for (const end of ends) {
+      if (end.status === 'rejected') this.context.onWarning('an outbox cannot be cleared', end.reason);
+    }
+  }
+
+  private writerOf(sourceId: string): RunWriter {
+    const writer = this.writers.get(sourceId) ?? new RunWriter(sourceId, this.context);
+    // The one used last is the last in the map.
+    this.writers.delete(sourceId);
+    if (this.writers.size >= MAX_QUIET) this.forgetOldest();
+    this.writers.set(sourceId, writer);
+    return writer;
+  }
+
+  private forgetOldest(): void {
+    for (const [sourceId, writer] of this.writers) {
+      if (!writer.isQuiet()) continue;
+      this.writers.delete(sourceId);
+      return;
+    }
+  }
+}

@@ -1,0 +1,277 @@
+import { type Collection } from 'mongodb';
+import { StateConflict, type RunCommit, type SourceState } from '#libs/runner/run-journal.js';
+import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
+import { type OutboxParts } from './outbox-parts.js';
+import { OutboxRelay, type Relayed } from './outbox-relay.js';
+import { pause } from '../pause.js';
+import { RunInbox } from './run-inbox.js';
+import {
+  changeOf,
+  newDocument,
+  stateOf,
+  unsetOf,
+  updateOf,
+  type OutboxEntry,
+  type RunChange,
+  type RunDocument,
+} from './run-document.js';
+import { isDuplicateKey } from '../server-errors.js';
+import { isOutcomeUnknown } from './write-outcome.js';
+
+export interface RunWriterContext {
+  readonly documents: Collection<RunDocument>;
+  readonly parts: OutboxParts;
+  readonly log: StreamLog;
+  readonly limits: OutboxLimits;
+  /** Unique over all processes. */
+  readonly newId: () => string;
+  readonly closing: AbortSignal;
+  readonly onWarning: (message: string, error?: unknown) => void;
+}
+
+export interface OutboxLimits {
+  /** Records of one commit above this many bytes go to documents of their own. */
+  readonly inlineBytes: number;
+  /** Commits wait while more than this of their source is not yet in the log. */
+  readonly unpublishedBytes: number;
+  /** Published records leave the outbox with the next commit, or after this long without one. */
+  readonly idleMs: number;
+}
+
+const RETRY_MS = [20, 50, 100, 250, 500, 1000, 2000] as const;
+
+/** The journal of one source: one thing at a time, in call order. */
+export class RunWriter {
+  private last: Promise<void> = Promise.resolve();
+  private pending = 0;
+  /** What is known of the document without reading it: only while no other owner writes. */
+  private mirror: { version: number; inbox: RunInbox } | undefined;
+  private readonly relay: OutboxRelay;
+  /** Counts conflicts: a commit that was sent before one that is refused is refused too. */
+  private conflicts = 0;
+  private idle: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly sourceId: string,
+    private readonly context: RunWriterContext,
+  ) {
+    const { log, closing, onWarning } = context;
+    this.relay = new OutboxRelay(
+      log,
+      closing,
+      () => this.scheduleRemoval(),
+      (error) => onWarning(`emits of ${sourceId} cannot be published`, error),
+    );
+  }
+
+  /** Nothing is going on and nothing has to be kept in mind: a new writer would do as well. */
+  isQuiet(): boolean {
+    return this.pending === 0 && this.relay.isEmpty() && this.relay.published().length === 0;
+  }
+
+  load(): Promise<SourceState> {
+    return this.inTurn(async () => stateOf(await this.adopt()));
+  }
+
+  async seen(invocationIds: readonly string[]): Promise<ReadonlySet<string>> {
+    if (!this.mirror) await this.load();
+    return new Set(invocationIds.filter((id) => this.mirror?.inbox.has(id)));
+  }
+
+  commit(commit: RunCommit): Promise<void> {
+    const conflicts = this.conflicts;
+    return this.inTurn(async () => {
+      if (conflicts !== this.conflicts) {
+        throw new StateConflict(this.sourceId, commit.expectedVersion, (await this.read())?.version ?? 0);
+      }
+      await this.write(commit);
+    });
+  }
+
+  drop(): Promise<void> {
+    return this.inTurn(async () => {
+      const { documents, parts } = this.context;
+      this.relay.discard();
+      this.mirror = undefined;
+      await parts.removeSource(this.sourceId);
+      await documents.deleteOne({ _id: this.sourceId });
+    });
+  }
+
+  /** Resolves when what was sent before is durable or refused, and its records are in the log. */
+  async settled(): Promise<void> {
+    await this.last;
+    await this.relay.ended();
+  }
+
+  /** After the closing signal: ends what runs, and takes what is published from the outbox. */
+  async close(): Promise<void> {
+    await this.settled();
+    clearTimeout(this.idle);
+    await this.inTurn(() => this.removePublished());
+  }
+
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    this.pending++;
+    const turn = this.last.then(work).finally(() => this.pending--);
+    // The failure is the caller's to know; the next turn comes in either case.
+    const ended = (): void => undefined;
+    this.last = turn.then(ended, ended);
+    return turn;
+  }
+
+  private read(): Promise<RunDocument | null> {
+    // Majority: what a fallen primary had only to itself is no state to go on from.
+    return this.context.documents.findOne({ _id: this.sourceId }, { readConcern: 'majority' });
+  }
+
+  /** Makes this writer know the whole document; what its last owner left in the outbox is in the log before. */
+  private async adopt(): Promise<RunDocument | null> {
+    const document = await this.read();
+    const version = document?.version ?? 0;
+    if (this.mirror && this.mirror.version !== version) this.relay.discard();
+    this.mirror = undefined;
+    await this.publishLeft(document);
+    this.mirror = { version, inbox: new RunInbox(document?.inbox) };
+    return document;
+  }
+
+  private async publishLeft(document: RunDocument | null): Promise<void> {
+    await this.relay.ended();
+    const left: Relayed[] = [];
+    const entries = Object.entries(document?.outbox ?? {}).map(([seq, entry]) => [Number(seq), entry] as const);
+    for (const [seq, entry] of entries.sort(([a], [b]) => a - b)) {
+      if (this.relay.knows(seq)) continue;
+      const records = await this.recordsOf(entry);
+      if (records === undefined) this.context.onWarning(`${this.sourceId} was dropped with emits of version ${seq}`);
+      const bytes = typeof entry === 'string' ? entry.length : this.context.limits.inlineBytes;
+      left.push({ seq, records: records ?? [], bytes, token: typeof entry === 'string' ? undefined : entry.token });
+    }
+    this.relay.add(left);
+    await this.relay.below(0);
+  }
+
+  private async recordsOf(entry: OutboxEntry): Promise<readonly LogRecord[] | undefined> {
+    return typeof entry === 'string'
+      ? (JSON.parse(entry) as LogRecord[])
+      : this.context.parts.read(entry.token, entry.parts);
+  }
+
+  /** The guarded write, with everything in it. */
+  private async write(commit: RunCommit): Promise<void> {
+    const { limits, parts, newId } = this.context;
+    const { expectedVersion, records } = commit;
+    await this.relay.below(limits.unpublishedBytes);
+    const inbox = await this.inboxAt(expectedVersion);
+
+    const commitId = newId();
+    const version = expectedVersion + 1;
+    const text = records.length > 0 ? JSON.stringify(records) : '';
+    const bytes = Buffer.byteLength(text);
+    const overflows = bytes > limits.inlineBytes;
+    const entry = overflows
+      ? { token: commitId, parts: await parts.write(this.sourceId, version, commitId, records) }
+      : text === ''
+        ? undefined
+        : text;
+    const published = this.relay.published();
+    const planned = inbox.plan(commit.inbox);
+    const outbox = { entry, published: published.map(({ seq }) => seq), drained: this.relay.isEmpty() };
+    await this.apply(changeOf(commit, commitId, planned, outbox), expectedVersion, commitId);
+
+    inbox.apply(planned);
+    this.mirror = { version, inbox };
+    const token = overflows ? commitId : undefined;
+    if (records.length > 0) this.relay.add([{ seq: version, records, bytes, token }]);
+    await this.leftOutbox(published);
+  }
+
+  private async inboxAt(expected: number): Promise<RunInbox> {
+    if (this.mirror?.version === expected) return this.mirror.inbox;
+    if (!this.mirror && expected === 0) return new RunInbox();
+    const { version = 0 } = (await this.read()) ?? {};
+    if (version !== expected) throw this.conflict(expected, version);
+    return new RunInbox((await this.adopt())?.inbox);
+  }
+
+  /** Resolves when the write is known to be done. An answer that was lost is asked for again, by the same guard. */
+  private async apply(change: RunChange, expected: number, commitId: string): Promise<void> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        if (await this.guarded(change, expected)) return;
+        const stored = await this.read();
+        if (stored?.version === expected + 1 && stored.commitId === commitId) return;
+        if ((stored?.version ?? 0) !== expected) throw this.conflict(expected, stored?.version ?? 0);
+      } catch (error) {
+        if (!isOutcomeUnknown(error) || this.context.closing.aborted) throw error;
+        this.context.onWarning(`a commit of ${this.sourceId} was not answered, it is sent again`, error);
+      }
+      await pause(RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)] ?? 0, this.context.closing);
+    }
+  }
+
+  private async guarded(change: RunChange, expected: number): Promise<boolean> {
+    const { documents } = this.context;
+    if (expected > 0) {
+      const { matchedCount } = await documents.updateOne({ _id: this.sourceId, version: expected }, updateOf(change));
+      return matchedCount === 1;
+    }
+    try {
+      await documents.insertOne(newDocument(this.sourceId, change));
+      return true;
+    } catch (error) {
+      if (isDuplicateKey(error)) return false;
+      throw error;
+    }
+  }
+
+  private conflict(expected: number, actual: number): StateConflict {
+    this.conflicts++;
+    if (this.mirror && this.mirror.version !== actual) {
+      // Another owner is at work. It read the document after our last commit, and publishes what is in the outbox.
+      this.mirror = undefined;
+      this.relay.discard();
+    }
+    return new StateConflict(this.sourceId, expected, actual);
+  }
+
+  private scheduleRemoval(): void {
+    clearTimeout(this.idle);
+    if (this.context.closing.aborted) return;
+    this.idle = setTimeout(() => {
+      if (this.pending > 0) {
+        // A commit that waits takes them along.
+        this.scheduleRemoval();
+        return;
+      }
+      this.inTurn(() => this.removePublished()).catch((error: unknown) =>
+        this.context.onWarning(`the outbox of ${this.sourceId} cannot be cleared`, error),
+      );
+    }, this.context.limits.idleMs).unref();
+  }
+
+  private async removePublished(): Promise<void> {
+    const published = this.relay.published();
+    if (published.length === 0 || !this.mirror) return;
+    const unset = published.map(({ seq }) => `outbox.${seq}`);
+    if (this.relay.isEmpty()) unset.push('outboxMark');
+    // Guarded: the mark must stay when another owner added to the outbox. Then removing is that owner's business.
+    const { version } = this.mirror;
+    const { matchedCount } = await this.context.documents.updateOne(
+      { _id: this.sourceId, version },
+      { $unset: unsetOf(unset) },
+    );
+    if (matchedCount === 1) await this.leftOutbox(published);
+    else this.relay.removed(published);
+  }
+
+  /** Nothing refers to them any more: parts that cannot be removed now are orphans, which the sweep removes. */
+  private async leftOutbox(entries: readonly Relayed[]): Promise<void> {
+    this.relay.removed(entries);
+    try {
+      await this.context.parts.remove(entries.flatMap(({ token }) => token ?? []));
+    } catch (error) {
+      this.context.onWarning(`published emits of ${this.sourceId} are left to the sweep`, error);
+    }
+  }
+}

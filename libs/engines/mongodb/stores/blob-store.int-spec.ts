@@ -1,0 +1,65 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Db } from 'mongodb';
+import { BLOB_BYTES, MongoBlobStore } from './blob-store.js';
+import { openTestDatabase } from '../testing/test-database.js';
+
+let db: Db;
+let drop: () => Promise<void>;
+let folder: string;
+
+beforeEach(async () => {
+  ({ db, drop } = await openTestDatabase());
+  folder = mkdtempSync(join(tmpdir(), 'sluice-blobs-'));
+});
+afterEach(async () => {
+  rmSync(folder, { recursive: true });
+  await drop();
+});
+
+const filesIn = (dir: string): string[] =>
+  readdirSync(dir, { recursive: true, withFileTypes: true, encoding: 'utf8' })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name);
+
+describe('blobs in MongoDB', () => {
+  it('have one file each in a folder that several processes use, however many ask at once', async () => {
+    const [one, other] = [new MongoBlobStore(db, folder), new MongoBlobStore(db, folder)];
+    const text = 'ü'.repeat(100_000);
+    const hash = await new MongoBlobStore(db, folder).put(text);
+    const paths = await Promise.all(Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? one : other).fileOf(hash)));
+    expect(new Set(paths).size).toBe(1);
+    expect(readFileSync(paths[0] ?? '', 'utf8')).toBe(text);
+    expect(filesIn(folder)).toEqual([hash]);
+  });
+
+  it('get their file again when it is gone or damaged', async () => {
+    const store = new MongoBlobStore(db, join(folder, 'not', 'yet', 'there'));
+    const hash = await store.put('export default 1');
+    const path = await store.fileOf(hash);
+    writeFileSync(path, 'export def');
+    expect(readFileSync(await store.fileOf(hash), 'utf8')).toBe('export default 1');
+    rmSync(path);
+    expect(readFileSync(await store.fileOf(hash), 'utf8')).toBe('export default 1');
+  });
+
+  it('lose their file when they are deleted', async () => {
+    const store = new MongoBlobStore(db, folder);
+    const hash = await store.put('text');
+    await store.fileOf(hash);
+    await store.delete(hash);
+    expect(filesIn(folder)).toEqual([]);
+    await expect(store.fileOf(hash)).rejects.toThrow(`there is no blob ${hash}`);
+  });
+
+  it('may be as large as a document, and no larger', async () => {
+    const store = new MongoBlobStore(db, folder);
+    const largest = 'x'.repeat(BLOB_BYTES);
+    expect((await store.get(await store.put(largest)))?.length).toBe(BLOB_BYTES);
+    await expect(store.put(`${largest}x`)).rejects.toThrow(
+      `a blob of ${BLOB_BYTES + 1} bytes cannot be stored, at most ${BLOB_BYTES} can`,
+    );
+  });
+});

@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Db } from 'mongodb';
+import { SILENCE_MS } from '#libs/kernel/process-registry.js';
+import { MongoLeases } from './leases.js';
+import { MongoProcessRegistry } from './process-registry.js';
+import { type Around } from '../testing/stepped-db.js';
+import { openTestDatabase } from '../testing/test-database.js';
+import { VirtualTime } from '../testing/virtual-time.js';
+
+const TTL = 6_000;
+const never = new AbortController().signal;
+
+let db: Db;
+let drop: () => Promise<void>;
+let time: VirtualTime;
+const warnings: string[] = [];
+const leasesOf = (around?: Around): MongoLeases =>
+  new MongoLeases(time.db(db, around), {
+    ttlMs: TTL,
+    time: time.process(),
+    onWarning: (text) => warnings.push(text),
+  });
+
+beforeEach(async () => {
+  time = new VirtualTime();
+  warnings.length = 0;
+  ({ db, drop } = await openTestDatabase());
+});
+afterEach(() => drop());
+
+describe('a lease', () => {
+  it('is lost when it could not be renewed for two thirds of its time, before another one may have it', async () => {
+    let cut = false;
+    const owner = leasesOf((_step, act) => (cut ? Promise.reject(new Error('unreachable')) : act()));
+    const lease = await owner.acquire('work', never);
+    await time.pass(TTL);
+    expect(lease?.lost.aborted).toBe(false);
+    cut = true;
+    const order: string[] = [];
+    lease?.lost.addEventListener('abort', () => order.push('lost'));
+    const next = leasesOf();
+    const taken = next.acquire('work', never).then(() => order.push('taken'));
+    await time.pass(3 * TTL);
+    await taken;
+    expect(order).toEqual(['lost', 'taken']);
+    expect(warnings).toContain('could not renew a lease');
+    await lease?.release();
+    await next.close();
+  });
+
+  it('outlives a renewal that failed once', async () => {
+    let failures = 0;
+    const owner = leasesOf((step, act) =>
+      step === 'leases.updateOne' && ++failures % 2 === 1 ? Promise.reject(new Error('unreachable')) : act(),
+    );
+    const lease = await owner.acquire('work', never);
+    await time.pass(3 * TTL);
+    expect(failures).toBeGreaterThan(4);
+    expect(lease?.lost.aborted).toBe(false);
+    await owner.close();
+  });
+
+  it('is lost at the next renewal when another process has it', async () => {
+    const lease = await leasesOf().acquire('work', never);
+    await db.collection('leases').updateOne({}, { $set: { owner: 'another' }, $inc: { token: 1, beat: 1 } });
+    await time.pass(TTL / 2);
+    expect(lease?.lost.aborted).toBe(true);
+    await lease?.release();
+    expect(await db.collection('leases').findOne({})).toMatchObject({ owner: 'another', token: 2 });
+  });
+
+  it('is this process’s when the request arrived and only its answer was lost', async () => {
+    let lost = 0;
+    const process = leasesOf(async (step, act) => {
+      const answer = await act();
+      if (step === 'leases.insertOne' && lost++ === 0) throw new Error('connection closed');
+      return answer;
+    });
+    const asked = process.acquire('work', never);
+    await time.pass(TTL / 2);
+    expect((await asked)?.token).toBe(2);
+    await process.close();
+  });
+
+  it('waits for an engine that cannot be reached', async () => {
+    let cut = true;
+    const process = leasesOf((_step, act) => (cut ? Promise.reject(new Error('unreachable')) : act()));
+    const asked = process.acquire('work', never);
+    await time.pass(2 * TTL);
+    cut = false;
+    await time.pass(TTL);
+    expect((await asked)?.token).toBe(1);
+    await process.close();
+  });
+
+  it('goes to nobody who waits, and is free, once its process closes', async () => {
+    const [first, second] = [leasesOf(), leasesOf()];
+    await first.acquire('work', never);
+    const waiting = second.acquire('work', never);
+    await second.close();
+    expect(await waiting).toBeUndefined();
+    await first.close();
+    expect(await db.collection('leases').findOne({})).toMatchObject({ owner: null, token: 1 });
+  });
+});
+
+describe('the registry of processes', () => {
+  it('removes what has been dead for long, and not who came back', async () => {
+    let now = 0;
+    const registry = new MongoProcessRegistry(db, () => now);
+    const report = { role: 'runner', position: '1', backlog: 0 };
+    await registry.report({ id: 'dead', ...report });
+    await registry.report({ id: 'back', ...report });
+    await registry.live();
+    now += 30 * SILENCE_MS;
+    await registry.report({ id: 'back', ...report });
+    expect((await registry.live()).map(({ id }) => id)).toEqual(['back']);
+    expect((await db.collection('processes').find({}).toArray()).map(({ _id }) => String(_id))).toEqual(['back']);
+  });
+});

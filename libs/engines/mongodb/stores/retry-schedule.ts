@@ -1,0 +1,133 @@
+import { type Collection, type Db } from 'mongodb';
+import { type RetrySchedule, type ScheduledRetry } from '#libs/delivery/retry-schedule.js';
+import { type LogRecord } from '#libs/stream-log/stream-log.js';
+import { documentsById } from '../documents-by-id.js';
+import { DURABLE } from '../durable.js';
+import { ensureIndexes } from '../ensure-indexes.js';
+
+interface RetryDocument {
+  readonly _id: string;
+  readonly owner: string;
+  readonly dueAt: number;
+  /** JSON text: names of headers are any text, names of fields are not. */
+  readonly record: string;
+  /** Of `record`; absent in entries put by versions that did not count, which weigh nothing. */
+  readonly bytes?: number;
+}
+
+/** Characters of values that `due` gives at once, beyond its first entry. */
+const BATCH_CHARS = 4 << 20;
+
+/** How old the bytes of owners may be before they are asked for again. */
+const BYTES_MS = 1_000;
+
+/** RetrySchedule in MongoDB, an index by due time and one by owner with the sizes. */
+export class MongoRetrySchedule implements RetrySchedule {
+  private readonly waiting: Collection<RetryDocument>;
+  private bytes: ReadonlyMap<string, number> = new Map();
+  private bytesAt = Number.NEGATIVE_INFINITY;
+  private counting: Promise<void> | undefined;
+
+  constructor(
+    db: Db,
+    private readonly onWarning: (text: string, error: unknown) => void,
+  ) {
+    this.waiting = db.collection<RetryDocument>('waiting', DURABLE);
+  }
+
+  /** Idempotent; before the first use. */
+  async ensureIndexes(): Promise<void> {
+    await ensureIndexes(this.waiting, [
+      { name: 'due', key: { dueAt: 1, _id: 1 } },
+      { name: 'owner_bytes', key: { owner: 1, bytes: 1 } },
+    ]);
+  }
+
+  async put(entries: readonly ScheduledRetry[]): Promise<void> {
+    if (entries.length === 0) return;
+    const writes = entries.map(({ id, owner, dueAt, record }) => {
+      const text = JSON.stringify(record);
+      const replacement = { owner, dueAt, record: text, bytes: Buffer.byteLength(text) };
+      return { replaceOne: { filter: { _id: id }, replacement, upsert: true } };
+    });
+    await this.waiting.bulkWrite(writes);
+  }
+
+  async due(now: number, limit: number): Promise<readonly ScheduledRetry[]> {
+    const due: ScheduledRetry[] = [];
+    let chars = 0;
+    const found = this.waiting
+      .find({ dueAt: { $lte: now } })
+      .sort({ dueAt: 1, _id: 1 })
+      .limit(limit);
+    for await (const entry of found) {
+      const waiting = waitingOf(entry);
+      due.push(waiting);
+      chars += waiting.record.value.length;
+      if (chars > BATCH_CHARS) break;
+    }
+    return due;
+  }
+
+  async remove(ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) await this.waiting.deleteMany({ _id: { $in: [...ids] } });
+  }
+
+  async removeOwner(owner: string): Promise<void> {
+    await this.waiting.deleteMany({ owner });
+  }
+
+  async nextDueAt(): Promise<number | undefined> {
+    const [first] = await this.waiting
+      .find({}, { projection: { dueAt: 1 } })
+      .sort({ dueAt: 1, _id: 1 })
+      .limit(1)
+      .toArray();
+    return first?.dueAt;
+  }
+
+  countOf(owner: string): Promise<number> {
+    return this.waiting.countDocuments({ owner });
+  }
+
+  /**
+   * Other processes write here too, so the sums are the server's, asked for only while somebody asks this: the first
+   * answer, and those after a pause, are older than BYTES_MS.
+   */
+  bytesOf(owner: string): number {
+    const now = performance.now();
+    if (this.counting === undefined && now - this.bytesAt >= BYTES_MS) {
+      this.bytesAt = now;
+      this.counting = this.sum().then(
+        () => (this.counting = undefined),
+        (error: unknown) => {
+          this.counting = undefined;
+          this.onWarning('cannot count the bytes of deliveries that wait, tried again', error);
+        },
+      );
+    }
+    return this.bytes.get(owner) ?? 0;
+  }
+
+  async *all(): AsyncIterable<ScheduledRetry> {
+    for await (const document of documentsById(this.waiting)) yield waitingOf(document);
+  }
+
+  private async sum(): Promise<void> {
+    const sums = this.waiting.aggregate<{ _id: string; bytes: number }>([
+      // In the order of the index, which holds all that is asked for.
+      { $sort: { owner: 1, bytes: 1 } },
+      { $group: { _id: '$owner', bytes: { $sum: '$bytes' } } },
+    ]);
+    const bytes = new Map<string, number>();
+    for await (const { _id, bytes: of } of sums) bytes.set(_id, of);
+    this.bytes = bytes;
+  }
+}
+
+const waitingOf = ({ _id: id, owner, dueAt, record }: RetryDocument): ScheduledRetry => ({
+  id,
+  owner,
+  dueAt,
+  record: JSON.parse(record) as LogRecord,
+});

@@ -1,0 +1,67 @@
+import { dictionary } from '../kernel/dictionary.js';
+import { RUN_LIMITS } from '../sandbox/protocol/protocol.js';
+
+type Db = Readonly<Record<string, string>>;
+type DbChanges = Readonly<Record<string, string | null>>;
+
+interface Size {
+  readonly keys: number;
+  readonly bytes: number;
+}
+
+const sizes = new WeakMap<Db, Size>();
+
+const entryBytes = (key: string, text: string | undefined): number =>
+  text === undefined ? 0 : Buffer.byteLength(key) + Buffer.byteLength(text);
+
+const sizeOf = (db: Db): Size => {
+  let size = sizes.get(db);
+  if (!size) {
+    const entries = Object.entries(db);
+    size = { keys: entries.length, bytes: entries.reduce((sum, [key, text]) => sum + entryBytes(key, text), 0) };
+    sizes.set(db, size);
+  }
+  return size;
+};
+
+/** `$.service.db` of a source as it becomes with the changes of run after run, within its limits. */
+export class DbDraft {
+  private next: Record<string, string> | undefined;
+  private size: Size;
+
+  constructor(private readonly before: Db) {
+    this.size = sizeOf(before);
+  }
+
+  /** Applies all changes of one run, or none: then returns which limit they exceed. */
+  apply(changes: DbChanges): string | undefined {
+    const entries = Object.entries(changes);
+    if (entries.length === 0) return undefined;
+    const db = (this.next ??= dictionary(this.before));
+    let { keys, bytes } = this.size;
+    for (const [key, text] of entries) {
+      const old = db[key];
+      keys += (text === null ? 0 : 1) - (old === undefined ? 0 : 1);
+      bytes += entryBytes(key, text ?? undefined) - entryBytes(key, old);
+    }
+    const { dbTotalBytes, dbKeys } = RUN_LIMITS;
+    // A store that is above a limit already may shrink step by step.
+    if (bytes > dbTotalBytes && bytes > this.size.bytes)
+      return `$.service.db would have ${bytes} bytes, at most ${dbTotalBytes} (1 MB) per source are allowed`;
+    if (keys > dbKeys && keys > this.size.keys)
+      return `$.service.db would have ${keys} keys, at most ${dbKeys} per source are allowed`;
+    for (const [key, text] of entries) {
+      if (text === null) delete db[key];
+      else db[key] = text;
+    }
+    this.size = { keys, bytes };
+    return undefined;
+  }
+
+  /** The content after the changes that were applied. */
+  result(): Db {
+    if (!this.next) return this.before;
+    sizes.set(this.next, this.size);
+    return this.next;
+  }
+}

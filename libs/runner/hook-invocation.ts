@@ -1,0 +1,42 @@
+import { isPosition, type Position } from '../kernel/events.js';
+import { type SourceDefinition } from '../sources/published.js';
+import { type HookName } from '../component-model/hooks.js';
+
+/** Value of an invocation of kind `hook`; its id is the execution's, the same on a repeat. */
+export interface HookRequest {
+  readonly hook: HookName;
+  readonly definition: SourceDefinition;
+  /** Epoch milliseconds, by the clock of who asked: then the operation has given up, and the hook must not run any more. */
+  readonly deadline: number;
+}
+
+/** Value of an invocation of kind `settled`. */
+export interface OperationEnd {
+  /** Once the event log has been followed up to here, its definition is in force again. */
+  readonly position: Position;
+}
+
+const HOOKS: readonly string[] = ['deploy', 'activate', 'deactivate'] satisfies readonly HookName[];
+
+/** Undefined for what no version of ours has written. */
+export const readHookRequest = (value: string): HookRequest | undefined => {
+  const read = objectOf(value);
+  if (!read || !HOOKS.includes(String(read['hook'])) || typeof read['deadline'] !== 'number') return undefined;
+  const { definition } = read;
+  return typeof definition === 'object' && definition !== null ? (read as object as HookRequest) : undefined;
+};
+
+export const readOperationEnd = (value: string): OperationEnd | undefined => {
+  const position = objectOf(value)?.['position'];
+  return typeof position === 'string' && isPosition(position) ? { position } : undefined;
+};
+
+const objectOf = (text: string): Readonly<Record<string, unknown>> | undefined => {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+};

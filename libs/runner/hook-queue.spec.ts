@@ -1,0 +1,173 @@
+import { describe, expect, it } from '@jest/globals';
+import { positionOf } from '../kernel/events.js';
+import { type HookRequest } from './hook-invocation.js';
+import { type Invocation } from './run-commit.js';
+import { type RunOutcome } from '../sandbox/sandbox.js';
+import { hookOutcome, ok } from './testing/fake-sandbox.js';
+import { definition, sourceWorld, until } from './testing/source-world.js';
+
+const NEXT = definition({ bundleHash: 'next' });
+type World = ReturnType<typeof sourceWorld>;
+
+const hookAt = (t: World, offset: number, over: Partial<HookRequest> = {}, id = `inv_${offset}`): Invocation => {
+  const request: HookRequest = { hook: 'activate', definition: NEXT, deadline: 100_000, ...over };
+  return t.invocation(offset, { id, kind: 'hook', prop: '', respond: 'replies.api' }, JSON.stringify(request));
+};
+
+const settledAt = (t: World, offset: number, position: string): Invocation =>
+  t.invocation(offset, { kind: 'settled', prop: '' }, JSON.stringify({ position }));
+
+/** Hooks that end when the spec says so. */
+const heldHooks = () => {
+  const ends: ((outcome: RunOutcome) => void)[] = [];
+  const timeouts: number[] = [];
+  const hook = (_: string, timeoutMs: number): Promise<RunOutcome> => {
+    timeouts.push(timeoutMs);
+    return new Promise((resolve) => ends.push(resolve));
+  };
+  return { ends, timeouts, hook };
+};
+
+describe('hooks that come over the lane', () => {
+  it('are answered and acknowledged once what they left is durable', async () => {
+    const t = sourceWorld();
+    let release = (): void => undefined;
+    t.journal.held = new Promise((resolve) => (release = resolve));
+    const runner = await t.load();
+    await runner.accept([hookAt(t, 0)]);
+    await until(() => t.journal.waiting === 1);
+    expect([t.acked, t.outcomes]).toEqual([[], []]);
+    release();
+    await until(() => t.acked.length === 1);
+    expect(t.outcomes).toEqual([['inv_0', hookOutcome]]);
+    expect(t.journal.states.get('dc_1')?.db).toEqual({ hook: '1' });
+    expect(t.journal.states.get('dc_1')?.progress).toEqual({ through: 0, above: [] });
+    expect(t.sandboxes.map(({ spec }) => spec.bundleFile)).toEqual(['/blobs/next']);
+  });
+
+  it('do not hold up the lane: what comes behind runs meanwhile, with the hook’s definition', async () => {
+    const { hook, ends } = heldHooks();
+    const t = sourceWorld({ hook, auto: () => ok() });
+    const runner = await t.load();
+    await runner.accept([hookAt(t, 0), t.invocation(1)]);
+    await until(() => t.acked.includes(1) && ends.length === 1);
+    expect(t.sandboxes.map(({ started, spec }) => [started, spec.bundleFile])).toEqual([[['inv_1'], '/blobs/next']]);
+    ends[0]?.(ok());
+    await until(() => t.acked.includes(0));
+    expect(t.journal.states.get('dc_1')?.progress).toEqual({ through: 1, above: [] });
+  });
+
+  it('run one after the other', async () => {
+    const { hook, ends } = heldHooks();
+    const t = sourceWorld({ hook });
+    const runner = await t.load();
+    await runner.accept([hookAt(t, 0, { hook: 'deploy' }), hookAt(t, 1)]);
+    await until(() => ends.length === 1);
+    expect(t.sandboxes[0]?.hooks).toEqual(['deploy']);
+    ends[0]?.(ok());
+    await until(() => ends.length === 2);
+    expect(t.sandboxes[0]?.hooks).toEqual(['deploy', 'activate']);
+    ends[1]?.(ok());
+    await until(() => t.acked.length === 2);
+  });
+
+  it('are not run again when they come twice', async () => {
+    const t = sourceWorld();
+    const runner = await t.load();
+    await runner.accept([hookAt(t, 0, {}, 'inv_same')]);
+    await until(() => t.acked.length === 1);
+    await runner.accept([hookAt(t, 1, {}, 'inv_same')]);
+    await until(() => t.acked.length === 2);
+    expect(t.sandboxes[0]?.hooks).toEqual(['activate']);
+  });
+
+  it('run again under the same id in the process that has the source next when theirs died', async () => {
+    const t = sourceWorld(heldHooks());
+    const runner = await t.load();
+    await runner.accept([hookAt(t, 0)]);
+    await until(() => t.sandboxes[0]?.hooks.length === 1);
+    const after = sourceWorld({ journal: t.journal });
+    await (await after.load()).accept([hookAt(after, 0)]);
+    await until(() => after.acked.length === 1);
+    expect(after.outcomes.map(([id]) => id)).toEqual(['inv_0']);
+    expect(t.acked).toEqual([]);
+  });
+
+  it('get no more time than is left, and are not run when nobody waits any more', async () => {
+    const { hook, ends, timeouts } = heldHooks();
+    const t = sourceWorld({ hook });
+    t.world.now = 99_000;
+    const runner = await t.load();
+    await runner.accept([hookAt(t, 0)]);
+    await until(() => ends.length === 1);
+    expect(timeouts).toEqual([1_000]);
+    t.world.now = 100_000;
+    ends[0]?.(ok());
+    await runner.accept([hookAt(t, 1)]);
+    await until(() => t.acked.length === 2);
+    expect(timeouts).toHaveLength(1);
+    expect(t.logged).toEqual([expect.stringContaining('hook.too_late')]);
+    expect(t.outcomes[1]?.[1].error?.message).toContain('1970-01-01T00:01:40.000Z');
+  });
+
+  it('are tried again while the platform fails', async () => {
+    const t = sourceWorld();
+    let failures = 2;
+    const { blobs } = t.deps;
+    const deps = {
+      ...t.deps,
+      blobs: {
+        fileOf: (hash: string) => (failures-- > 0 ? Promise.reject(new Error('no disk')) : blobs.fileOf(hash)),
+      },
+    };
+    Object.assign(t.deps, deps);
+    const runner = await t.load();
+    await runner.accept([hookAt(t, 0)]);
+    await until(() => t.acked.length === 1);
+    expect(t.outcomes.map(([, { status }]) => status)).toEqual(['ok']);
+  });
+
+  it('are left in the lane when their process loses the source', async () => {
+    const t = sourceWorld(heldHooks());
+    const runner = await t.load();
+    await runner.accept([hookAt(t, 0), hookAt(t, 1)]);
+    await until(() => t.sandboxes[0]?.hooks.length === 1);
+    await runner.close(1);
+    expect([t.acked, t.outcomes, t.journal.commits]).toEqual([[], [], []]);
+    expect(t.sandboxes[0]?.hooks).toEqual(['activate']);
+  });
+
+  it('leave their definition in force until the event log has been followed to the end of the operation', async () => {
+    const t = sourceWorld({ auto: () => ok() });
+    const runner = await t.load();
+    await runner.accept([hookAt(t, 0), settledAt(t, 1, positionOf(7))]);
+    await until(() => t.acked.length === 2);
+    await runner.accept([t.invocation(2)]);
+    await until(() => t.acked.length === 3);
+    t.follower.position = positionOf(7);
+    await until(() => runner.retire());
+    const next = await t.load();
+    await next.accept([t.invocation(3)]);
+    await until(() => t.acked.length === 4);
+    expect(t.sandboxes.map(({ spec }) => spec.bundleFile)).toEqual(['/blobs/next', '/blobs/hash']);
+  });
+
+  it('do not leave it in force for ever when the operation never settles', async () => {
+    const t = sourceWorld({ auto: () => ok() });
+    const runner = await t.load();
+    await runner.accept([hookAt(t, 0)]);
+    await until(() => t.acked.length === 1);
+    t.world.now += 16 * 60_000;
+    await runner.accept([t.invocation(1)]);
+    await until(() => t.acked.length === 2);
+    expect(t.sandboxes.map(({ spec }) => spec.bundleFile)).toEqual(['/blobs/next', '/blobs/hash']);
+  });
+
+  it.each(['hook', 'settled'] as const)('take a %s that nobody can read for done, and say so', async (kind) => {
+    const t = sourceWorld();
+    const runner = await t.load();
+    await runner.accept([t.invocation(0, { kind }, '{'), t.invocation(1, { kind }, '{"hook":"run"}')]);
+    await until(() => t.acked.length === 2);
+    expect(t.logged).toEqual(['invocation.malformed', 'invocation.malformed']);
+  });
+});

@@ -1,0 +1,33 @@
+import { type Vault } from '../kernel/vault.js';
+import { type ConfiguredValue, type SourceDefinition } from '../sources/published.js';
+import { type PropBinder } from './runner-ports.js';
+import { type BoundProp } from '../sandbox/sandbox.js';
+
+/** Binds a definition's props: values, secrets from the vault, endpoints with their public URL, timers, db, apps. */
+export const propBinder = (
+  vault: Vault,
+  endpointUrl: (key: string) => string,
+  /** Takes a value that was chosen with its label apart. */
+  boundValue: (configured: ConfiguredValue & { readonly value: unknown }) => unknown,
+): PropBinder => ({
+  async bind(workspaceId: string, definition: SourceDefinition): Promise<Readonly<Record<string, BoundProp>>> {
+    // No object: a prop may be named like what every object inherits.
+    const props = new Map<string, BoundProp>();
+    for (const name of definition.appProps) props.set(name, { kind: 'app', auth: {} });
+    for (const [name, configured] of Object.entries(definition.values)) {
+      if (props.has(name)) continue;
+      if (!('secretRef' in configured)) {
+        props.set(name, { kind: 'value', value: boundValue(configured) });
+        continue;
+      }
+      const secret = await vault.get(configured.secretRef, workspaceId);
+      if (secret === undefined) throw new Error(`the secret of prop ${name} is missing from the vault`);
+      props.set(name, { kind: 'value', value: secret });
+    }
+    for (const { prop, key } of definition.endpoints) props.set(prop, { kind: 'http', endpoint: endpointUrl(key) });
+    for (const { prop, intervalSeconds, cron } of definition.timers)
+      props.set(prop, { kind: 'timer', intervalSeconds, cron });
+    for (const prop of definition.dbProps) props.set(prop, { kind: 'db' });
+    return Object.fromEntries(props);
+  },
+});

@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import { EventIds } from '../stream-log/event-ids.js';
+import { LaneTracker } from './lane-tracker.js';
+import { buildCommit, type CommitContext, type Finished } from './run-commit.js';
+import { type RunOutcome } from '../sandbox/sandbox.js';
+import { ok } from './testing/fake-sandbox.js';
+
+const context = (): CommitContext => ({
+  sourceId: 'dc_1',
+  topic: 'emits.dc_1',
+  strategy: null,
+  state: { version: 0, progress: { through: -1, above: [] }, dedupe: {}, db: {}, lastEventId: '' },
+  tracker: new LaneTracker({ through: -1, above: [] }),
+  eventIds: new EventIds(''),
+  metrics: {
+    run: () => undefined,
+    emits: () => undefined,
+    duplicates: () => undefined,
+    platformFailure: () => undefined,
+  },
+});
+
+const finished = (id: string, outcome: RunOutcome): Finished => ({
+  execution: {
+    id,
+    sourceId: 'dc_1',
+    componentId: 'sc_1',
+    workspaceId: 'o_1',
+    event: 'null',
+    hops: 0,
+    emits: true,
+  },
+  outcome,
+  invocation: undefined,
+  committed: () => undefined,
+});
+
+const emitting = (count: number, first = 0): RunOutcome =>
+  ok({ emits: Array.from({ length: count }, (_, i) => ({ payload: String(first + i), channel: '' })) });
+
+describe('the commit of several runs', () => {
+  it('holds the emits of all of them in order, and the last event id', async () => {
+    const batch = [finished('a', emitting(700)), finished('b', emitting(2, 700))];
+    const { commit, next } = await buildCommit(batch, context());
+    expect(commit.records.map(({ value }) => Number(value))).toEqual(Array.from({ length: 702 }, (_, i) => i));
+    expect(commit.lastEventId).toBe(commit.records.at(-1)?.headers['id']);
+    expect(next).toMatchObject({ version: 1, lastEventId: commit.lastEventId });
+  });
+
+  it('is put together in several turns of the event loop when the emits are many', async () => {
+    let turns = 0;
+    let going = true;
+    const count = (): void => {
+      turns++;
+      if (going) setImmediate(count);
+    };
+    setImmediate(count);
+    await buildCommit([finished('a', emitting(5_000))], context());
+    const forMany = turns;
+    await buildCommit([finished('b', emitting(100))], context());
+    going = false;
+    expect(forMany).toBeGreaterThanOrEqual(Math.floor(5_000 / 256));
+    expect(turns - forMany).toBeLessThanOrEqual(1);
+  });
+});

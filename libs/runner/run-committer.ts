@@ -1,0 +1,136 @@
+import { EventIds } from '../stream-log/event-ids.js';
+import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
+import { type LaneTracker } from './lane-tracker.js';
+import { buildCommit, type Finished } from './run-commit.js';
+import { type RunCommit, type SourceState, StateConflict } from './run-journal.js';
+import { type SourceRunnerDependencies } from './runner-ports.js';
+
+const COMMIT_BATCH = 256;
+/** Of outcomes in one commit, unless a single one is larger: each commit is copied on its way to the store. */
+const COMMIT_BYTES = 8 * 1024 * 1024;
+/** The same of emits: putting a commit together is one turn of the event loop, in which nobody else has theirs. */
+const COMMIT_EMITS = 256;
+const RETRY_MS = [100, 300, 1_000, 3_000, 10_000];
+
+export interface RunCommitterOptions {
+  readonly sourceId: string;
+  readonly deps: Pick<SourceRunnerDependencies, 'journal' | 'topics' | 'metrics' | 'logger'>;
+  readonly state: SourceState;
+  readonly tracker: LaneTracker;
+  readonly strategy: () => DedupeStrategy | null;
+  /** Nothing is left to be committed for now. */
+  readonly onIdle: () => void;
+  /** Changes of a run to `$.service.db` were refused. */
+  readonly onRefused: () => void;
+  /** Another process has committed: nothing of this one will be. */
+  readonly onConflict: (error: StateConflict) => void;
+}
+
+const drop = ({ outcome, abandoned }: Finished, reason: Error): void => {
+  outcome?.held?.release();
+  abandoned?.(reason);
+};
+
+/** Commits what has ended of one source, in the order in which it ended, as many as there are in one write. */
+export class RunCommitter {
+  private readonly finished: Finished[] = [];
+  private readonly eventIds: EventIds;
+  private state: SourceState;
+  private committing = false;
+  private abandonedFor: Error | undefined;
+
+  constructor(private readonly options: RunCommitterOptions) {
+    this.state = options.state;
+    this.eventIds = new EventIds(options.state.lastEventId);
+  }
+
+  get db(): SourceState['db'] {
+    return this.state.db;
+  }
+
+  busy(): boolean {
+    return this.finished.length > 0 || this.committing;
+  }
+
+  push(finished: Finished): void {
+    if (this.abandonedFor) return drop(finished, this.abandonedFor);
+    this.finished.push(finished);
+    this.commit();
+  }
+
+  /** Commits nothing more (what is being written at the moment may still come to be). Idempotent. */
+  abandon(reason: Error): void {
+    this.abandonedFor ??= reason;
+    for (const finished of this.finished.splice(0)) drop(finished, reason);
+  }
+
+  /** All that is there at once, while more of it ends meanwhile. */
+  private commit(): void {
+    if (this.committing) return;
+    this.committing = true;
+    const { sourceId, deps, onIdle } = this.options;
+    void this.commitFinished()
+      .catch((error: unknown) => deps.logger.error({ source: sourceId, error: String(error) }, 'commit.failed'))
+      .finally(() => {
+        this.committing = false;
+        if (this.finished.length > 0) this.commit();
+        else onIdle();
+      });
+  }
+
+  private async commitFinished(): Promise<void> {
+    const { sourceId, deps, tracker, strategy } = this.options;
+    // One turn of the event loop gathers the outcomes that came in one frame.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    while (this.finished.length > 0) {
+      const batch = this.nextBatch();
+      const { commit, next, refused } = await buildCommit(batch, {
+        ...{ sourceId, tracker, state: this.state, eventIds: this.eventIds, metrics: deps.metrics },
+        topic: deps.topics.emits(sourceId),
+        strategy: strategy(),
+      });
+      if (!(await this.write(commit)) || this.abandonedFor) return;
+      this.state = next;
+      this.finished.splice(0, batch.length);
+      for (const { outcome, committed } of batch) {
+        outcome?.held?.release();
+        committed();
+      }
+      if (refused) this.options.onRefused();
+    }
+  }
+
+  private nextBatch(): readonly Finished[] {
+    let bytes = 0;
+    let emits = 0;
+    let count = 0;
+    for (const { outcome } of this.finished) {
+      bytes += outcome?.held?.bytes ?? 0;
+      emits += outcome?.emits.length ?? 0;
+      if (count > 0 && (count >= COMMIT_BATCH || bytes > COMMIT_BYTES || emits > COMMIT_EMITS)) break;
+      count++;
+    }
+    return this.finished.slice(0, count);
+  }
+
+  /** Writes until it is durable: a store that cannot write now is waited for, and nothing is acknowledged meanwhile. */
+  private async write(commit: RunCommit): Promise<boolean> {
+    const { sourceId, deps, onConflict } = this.options;
+    for (let attempt = 0; !this.abandonedFor; attempt++) {
+      try {
+        await deps.journal.commit(commit);
+        return true;
+      } catch (error) {
+        if (error instanceof StateConflict) {
+          this.abandon(error);
+          onConflict(error);
+          return false;
+        }
+        deps.metrics.platformFailure();
+        deps.logger.error({ source: sourceId, attempt, error: String(error) }, 'commit.retried');
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)]));
+      }
+    }
+    return false;
+  }
+}

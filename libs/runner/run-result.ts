@@ -1,0 +1,181 @@
+import { type EmitHeaders } from '../stream-log/envelopes.js';
+import { ERRORS_CHANNEL, LOGS_CHANNEL } from '../component-model/channels.js';
+import { type LogRecord } from '../stream-log/stream-log.js';
+import { dictionary } from '../kernel/dictionary.js';
+import { channelsToForget, DEDUPE_LIMITS } from './dedupe-memory.js';
+import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
+import { dedupe } from './dedupe.js';
+import { emitIds } from '../stream-log/emit-ids.js';
+import { type EventIds } from '../stream-log/event-ids.js';
+import { type DedupeCache } from './run-journal.js';
+import { type EmitCall, type LogLine, type UserError } from '../component-model/run-output.js';
+import { type HookName } from '../component-model/hooks.js';
+import { type RunOutcome } from '../sandbox/sandbox.js';
+
+/** One execution of a source's code: an invocation, or a hook. */
+export interface Execution {
+  /** Invocation id, or an id made for the hook. */
+  readonly id: string;
+  /** When its invocation was stored, in epoch milliseconds: the same when it is run again. Absent where there is none. */
+  readonly at?: number | undefined;
+  readonly sourceId: string;
+  readonly componentId: string;
+  readonly workspaceId: string;
+  /** The event that `run` received, as JSON text; `null` for a hook. */
+  readonly event: string;
+  readonly hops: number;
+  readonly hook?: HookName;
+  /** False for a deploy hook with `emit_on_deploy: false`: what it emits is dropped. */
+  readonly emits: boolean;
+}
+
+export interface RunResult {
+  /** For the emitter's topic, in order. Each is made when it is read, so that many can be made over several turns. Read once. */
+  readonly records: Iterable<LogRecord>;
+  /** Channels whose dedupe cache changed; null for one that is forgotten. */
+  readonly dedupe: Readonly<Record<string, DedupeCache | null>>;
+  /** All dedupe caches after the run. */
+  readonly caches: Readonly<Record<string, DedupeCache>>;
+  readonly emitted: number;
+  readonly duplicates: number;
+}
+
+export interface RunResultContext {
+  readonly topic: string;
+  readonly strategy: DedupeStrategy | null;
+  readonly caches: Readonly<Record<string, DedupeCache>>;
+  readonly eventIds: EventIds;
+}
+
+/**
+ * What remains of an execution, also of one that threw (decisions.md 2.5): its emits, sorted by `ts` and deduplicated
+ * per channel, then its log lines, then its error. Pure but for the event ids, which only ever move on.
+ */
+export const runResult = (execution: Execution, outcome: RunOutcome, context: RunResultContext): RunResult => {
+  // 1. Emits, oldest first; those without `ts` count as now and keep their order.
+  const sorted = execution.emits ? inOrderOfTs(outcome.emits, outcome.endedAt) : [];
+  const { passed, changed, caches, duplicates, warnings } = dedupeByChannel(sorted, context);
+
+  // 2. What it said, and what the platform has to say about it.
+  const notes = [...warnings, ...(duplicates > 0 ? [`${duplicates} duplicate event(s) dropped`] : [])];
+  const lines: readonly LogLine[] =
+    notes.length === 0
+      ? outcome.logs
+      : [...outcome.logs, ...notes.map((msg) => ({ k: 'dedupe', ts: outcome.endedAt, msg }))];
+
+  // 3. Its failure: an observation among the logs, and the full story on $errors.
+  const records = recordsOf(execution, outcome, passed, lines, context);
+  return { records, dedupe: changed, caches, emitted: passed.length, duplicates };
+};
+
+function* recordsOf(
+  execution: Execution,
+  outcome: RunOutcome,
+  emits: readonly EmitCall[],
+  lines: readonly LogLine[],
+  { topic, eventIds }: RunResultContext,
+): Iterable<LogRecord> {
+  const { error, startedAt, endedAt } = outcome;
+  const nextEmitId = emitIds(execution.id, execution.at ?? startedAt);
+  const hops = String(execution.hops);
+  let index = 0;
+  const record = (channel: string, value: string, optional?: Record<string, string>): LogRecord => {
+    const headers: EmitHeaders = {
+      kind: 'emit',
+      id: eventIds.next(endedAt),
+      emitter: execution.sourceId,
+      workspace: execution.workspaceId,
+      channel,
+      emit: nextEmitId(index++),
+      hops,
+      ...optional,
+    };
+    return { topic, key: execution.sourceId, headers, value };
+  };
+  for (const emit of emits) yield record(emit.channel, emit.payload, optionalHeaders(emit));
+  if (execution.hook) yield record(LOGS_CHANNEL, JSON.stringify({ k: 'hook', ts: startedAt, h: execution.hook }));
+  for (const line of lines) yield record(LOGS_CHANNEL, JSON.stringify(line));
+  if (!error) return;
+  const { name, message, stack } = error;
+  yield record(LOGS_CHANNEL, JSON.stringify({ k: 'error', ts: endedAt, err: { name, message, stack } }));
+  yield record(ERRORS_CHANNEL, errorEvent(execution, error, endedAt));
+}
+
+const inOrderOfTs = (emits: readonly EmitCall[], now: number): readonly EmitCall[] =>
+  emits.some((emit) => emit.ts !== undefined) ? [...emits].sort((a, b) => (a.ts ?? now) - (b.ts ?? now)) : emits;
+
+interface Deduped {
+  readonly passed: readonly EmitCall[];
+  readonly changed: Readonly<Record<string, DedupeCache | null>>;
+  readonly caches: Readonly<Record<string, DedupeCache>>;
+  readonly duplicates: number;
+  readonly warnings: readonly string[];
+}
+
+const dedupeByChannel = (emits: readonly EmitCall[], { strategy, caches }: RunResultContext): Deduped => {
+  if (strategy === null || emits.length === 0)
+    return { passed: emits, changed: {}, caches, duplicates: 0, warnings: [] };
+  const channels = new Map<string, EmitCall[]>();
+  for (const emit of emits) {
+    const list = channels.get(emit.channel);
+    if (list) list.push(emit);
+    else channels.set(emit.channel, [emit]);
+  }
+  const kept = new Set<EmitCall>();
+  const changed = dictionary<DedupeCache | null>();
+  const after = dictionary(caches);
+  const warnings: string[] = [];
+  let duplicates = 0;
+  for (const [channel, list] of channels) {
+    const result = dedupe(strategy, after[channel], list);
+    for (const emit of result.passed) kept.add(emit);
+    if (result.cache) {
+      // What was learned last comes last, and is forgotten last.
+      delete after[channel];
+      after[channel] = result.cache;
+      changed[channel] = result.cache;
+    }
+    duplicates += result.duplicates;
+    warnings.push(...result.warnings);
+  }
+  const forgotten = channelsToForget(after);
+  for (const channel of forgotten) {
+    delete after[channel];
+    changed[channel] = null;
+  }
+  if (forgotten.length > 0)
+    warnings.push(
+      `the ids of ${forgotten.length} channel(s) were forgotten: a source remembers ${DEDUPE_LIMITS.channels} channels, and ${DEDUPE_LIMITS.bytes} bytes, at most`,
+    );
+  return { passed: emits.filter((emit) => kept.has(emit)), changed, caches: after, duplicates, warnings };
+};
+
+const optionalHeaders = ({ id, summary, ts }: EmitCall): Record<string, string> => {
+  const headers: Record<string, string> = {};
+  // JSON keeps the type of the id: a number stays a number in `metadata.id`.
+  if (id !== undefined) headers['dedupe'] = JSON.stringify(id);
+  if (summary !== undefined) headers['summary'] = summary;
+  if (ts !== undefined) headers['ts'] = String(ts);
+  return headers;
+};
+
+/** Shape of a source error: decisions.md 1.8. The original event is spliced in as the text that it is. */
+const errorEvent = (execution: Execution, error: UserError, at: number): string => {
+  const context = {
+    id: execution.id,
+    ts: new Date(at).toISOString(),
+    source_id: execution.sourceId,
+    component_id: execution.componentId,
+    owner_id: execution.workspaceId,
+    ...(execution.hook ? { hook: execution.hook } : {}),
+  };
+  const { code, name, message, stack } = error;
+  const detail = { code, name, message, ts: new Date(at).toISOString(), stack };
+  return `{"original_event":${execution.event},"original_context":${JSON.stringify(context)},"error":${JSON.stringify(detail)}}`;
+};
+
+/** Of an execution that is nothing but a line for `$logs`. */
+export const loggedOutcome = (msg: string, now: number): RunOutcome => ({
+  ...{ status: 'ok', emits: [], dbChanges: {}, startedAt: now, endedAt: now },
+  logs: [{ k: 'console.error', ts: now, msg }],
+});

@@ -1,0 +1,98 @@
+import { newId } from '../kernel/ids.js';
+import { type HookOutcome, type HookRunner } from '../sources/published.js';
+import { type InvocationHeaders } from '../stream-log/envelopes.js';
+import { type Consumer, type LaneBatch, REVOKE_MS } from '../stream-log/stream-log.js';
+import { INVOCATIONS } from '../stream-log/topics.js';
+import { LoadedSources } from './loaded-sources.js';
+import { type Invocation } from './run-commit.js';
+import { type RunnerDependencies } from './runner-ports.js';
+
+export interface Runner extends HookRunner {
+  /** Invocations accepted and not yet done. */
+  backlog(): number;
+  unreadBytesOf(lane: string): number;
+  /** Of one source; 0 where sources share their lanes. */
+  waitingFor(sourceId: string): number;
+  /** A line for the source's `$logs` that no run wrote; nothing where the source is not loaded. */
+  note(sourceId: string, text: string): Promise<void>;
+  /** The source is gone: its process is ended, its state in memory forgotten. */
+  forget(sourceId: string): Promise<void>;
+  /** Starts nothing more; waits for what runs, at most `withinMs` (default: as long as it takes). What is left comes again. */
+  close(withinMs?: number): Promise<void>;
+}
+
+const MAX_BATCH = 64;
+const MAX_UNACKED = 512;
+/** Of the time that the log gives, this is for ending the sandboxes. */
+const RELEASE_MS = REVOKE_MS - 2_000;
+
+/** Role `runner`: step 2 of the path of an event (docs/architecture.md). */
+export const startRunner = async (deps: RunnerDependencies): Promise<Runner> => {
+  const sources = new LoadedSources(deps);
+  const laneOf = new Map<string, string>();
+
+  const consumer: Consumer = await deps.log.consume({
+    group: 'runner',
+    topics: { prefix: INVOCATIONS },
+    maxBatch: MAX_BATCH,
+    maxUnacked: MAX_UNACKED,
+    async handler(batch): Promise<void> {
+      const revoked = (): boolean => batch.revoked();
+      const groups = bySource(batch);
+      for (const sourceId of groups.keys()) laneOf.set(sourceId, batch.lane);
+      await Promise.all([...groups].map(([sourceId, group]) => sources.accept(sourceId, group, revoked)));
+    },
+    async onRevoked(lane): Promise<void> {
+      const moved = [...laneOf].filter(([, of]) => of === lane).map(([sourceId]) => sourceId);
+      for (const sourceId of moved) laneOf.delete(sourceId);
+      await Promise.all(moved.map((sourceId) => sources.release(sourceId, RELEASE_MS)));
+    },
+  });
+
+  return {
+    backlog: () => consumer.backlog(),
+    unreadBytesOf: (lane) => consumer.unreadBytesOf(lane),
+    waitingFor: (sourceId) =>
+      deps.topics.ownedBy(sourceId).length > 0 ? consumer.backlogOf(deps.topics.invocations(sourceId)) : 0,
+
+    async runHook({ sourceId, workspaceId, definition, hook }): Promise<HookOutcome> {
+      const runner = await sources.open(sourceId);
+      const outcome = await runner.hook(hook, definition, workspaceId, newId('inv', deps.clock.now()));
+      const { status, error, logs } = outcome;
+      return error ? { status, error, logs } : { status, logs };
+    },
+
+    async operationEnded(sourceId): Promise<void> {
+      (await sources.loaded(sourceId))?.operationEnded();
+    },
+
+    async note(sourceId, text): Promise<void> {
+      (await sources.loaded(sourceId))?.note(newId('inv', deps.clock.now()), text);
+    },
+
+    async forget(sourceId): Promise<void> {
+      laneOf.delete(sourceId);
+      await sources.release(sourceId);
+      await deps.sandboxes.drop(sourceId);
+    },
+
+    async close(withinMs): Promise<void> {
+      // The lanes are given up last: until then nobody else runs these sources, and what ends here is acknowledged.
+      await sources.close(withinMs);
+      await consumer.close();
+    },
+  };
+};
+
+/** A lane may carry many sources (shared topics); each keeps its order. */
+const bySource = (batch: LaneBatch): ReadonlyMap<string, readonly Invocation[]> => {
+  const groups = new Map<string, Invocation[]>();
+  for (const record of batch.records) {
+    const headers = record.headers as InvocationHeaders;
+    const invocation = { record, headers, ack: () => batch.ack(record.offset), revoked: () => batch.revoked() };
+    const group = groups.get(headers.source);
+    if (group) group.push(invocation);
+    else groups.set(headers.source, [invocation]);
+  }
+  return groups;
+};

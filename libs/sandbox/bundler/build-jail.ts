@@ -1,0 +1,125 @@
+import { DomainError } from '../../kernel/domain-error.js';
+import { AskedProcess, type Outcome } from '../host/asked-process.js';
+import { DEFAULT_JAIL_LIMITS, JailLauncher } from '../host/jail-launcher.js';
+import { type JailLevel, type JailSpec } from '../jail/jail-level.js';
+import { HEADER_BYTES, MB } from '../protocol/protocol.js';
+import { Standby } from '../host/standby.js';
+import { encodeBuild, encodeOrder, parseReply, type BuildReply } from './build-message.js';
+import { bundleComponent, DEFAULT_BUILD_LIMITS, type BuildLimits, type BuildPass, type PassReply } from './bundler.js';
+import { type BundleInput, type ComponentFiles } from './component-files.js';
+import { engineFor } from './engine-files.js';
+import { noPackages, type PackageResolver } from './packages.js';
+
+/** A process that was started ahead and that nobody needed. */
+const IDLE_MS = 60_000;
+const TMP_MB = 16;
+/** Head of the largest answer. */
+const HEAD_BYTES = 2 * MB;
+/** Where packages lie within the jail. */
+const PACKAGES = '/packages';
+
+export interface BuildJailOptions {
+  readonly level: JailLevel;
+  readonly limits?: Partial<BuildLimits>;
+  readonly packages?: PackageResolver;
+}
+
+/** Bundles components, each in a jailed process of its own that holds nothing but the component's files and esbuild. */
+export class BuildJail {
+  private readonly level: JailLevel;
+  private readonly limits: BuildLimits;
+  private readonly packages: PackageResolver;
+  private readonly house: JailLauncher;
+  private readonly standby: Standby<AskedProcess>;
+  /** Processes with packages: not started ahead. */
+  private readonly others = new Set<AskedProcess>();
+
+  constructor({ level, limits, packages }: BuildJailOptions) {
+    this.level = level;
+    this.limits = { ...DEFAULT_BUILD_LIMITS, ...limits };
+    this.packages = packages ?? noPackages;
+    this.house = new JailLauncher(
+      level,
+      { ...DEFAULT_JAIL_LIMITS, memoryMb: this.limits.memoryMb, tmpMb: TMP_MB },
+      'build',
+    );
+    this.standby = new Standby(() => this.start([]), IDLE_MS);
+  }
+
+  /** See bundleComponent. */
+  bundle(input: BundleInput): Promise<string> {
+    return bundleComponent(this.pass, input, { packages: this.packages, limits: this.limits });
+  }
+
+  /** Ends every build and removes temporary files. Idempotent. */
+  async close(): Promise<void> {
+    await this.standby.close();
+    for (const other of this.others) other.kill();
+    await Promise.all([...this.others].map(({ ended }) => ended));
+    await this.house.close();
+  }
+
+  private readonly pass: BuildPass = async (files, folder) => {
+    if (folder !== null) return this.build(await this.startWith(folder), files, PACKAGES);
+    return this.build(await this.standby.take(), files, null).finally(() => this.standby.prepare());
+  };
+
+  private async startWith(folder: string): Promise<AskedProcess> {
+    if (this.level.name === 'process')
+      throw new DomainError(
+        'component.package_unavailable',
+        'npm packages cannot be bundled at the isolation level "process": the server needs bubblewrap, or util-linux with setpriv',
+      );
+    const started = await this.start([{ from: folder, to: PACKAGES }]);
+    this.others.add(started);
+    void started.ended.then(() => this.others.delete(started));
+    return started;
+  }
+
+  /** A process with esbuild loaded, warm. Rejects when that fails, which is the installation's fault. */
+  private async start(further: NonNullable<JailSpec['reads']>): Promise<AskedProcess> {
+    const engine = engineFor(this.level.name !== 'process');
+    const file = await this.house.readable(engine.file);
+    const extras = { reads: [{ from: file, to: '/esbuild' }, ...further], startsPrograms: engine.kind === 'native' };
+    const started = await AskedProcess.start(this.house, extras, HEADER_BYTES + HEAD_BYTES + this.limits.bundleBytes);
+    const { tmp, reads } = started.plan;
+    const order = encodeOrder({ t: 'load', engine: engine.kind, file: reads[0] ?? '', tmp });
+    const outcome = await started.ask(order, this.house.limits.startTimeoutMs, parseReply);
+    if (outcome.kind === 'answer' && outcome.answer.kind === 'loaded') return started;
+    started.kill();
+    throw new Error(`the build process did not load esbuild (${engine.kind}): ${said(outcome)}`);
+  }
+
+  private async build(child: AskedProcess, files: ComponentFiles, packagesIn: string | null): Promise<PassReply> {
+    const { timeoutMs, bundleBytes } = this.limits;
+    const order = encodeBuild(files, { packagesIn, bundleBytes, refusePatterns: true });
+    const outcome = await child.ask(order, timeoutMs, parseReply);
+    child.kill();
+    switch (outcome.kind) {
+      case 'answer':
+        return outcome.answer;
+      case 'timeout':
+        return { kind: 'timeout' };
+      case 'ended':
+        return { kind: 'engine_ended' };
+      case 'breach':
+        throw new DomainError('component.invalid', `the code cannot be compiled: ${outcome.breach.message}`, {
+          name: 'ProcessExited',
+        });
+    }
+  }
+}
+
+/** For the server's log. */
+const said = (outcome: Outcome<BuildReply>): string => {
+  switch (outcome.kind) {
+    case 'answer':
+      return `it answered "${outcome.answer.kind}"`;
+    case 'breach':
+      return outcome.breach.message;
+    case 'timeout':
+      return 'it took too long';
+    case 'ended':
+      return `it ended with exit code ${outcome.end.exitCode ?? 'none'}, signal ${outcome.end.signal ?? 'none'}: ${outcome.end.stderr.trim().slice(0, 2_000)}`;
+  }
+};

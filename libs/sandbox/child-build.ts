@@ -1,0 +1,62 @@
+import path from 'node:path';
+import { build, type BuildOptions } from 'esbuild';
+import { SHIM_NAMES } from './bundler/imports.js';
+
+export type ChildKind = 'plain' | 'vm2' | 'build';
+
+const CHILD = { bundle: true, platform: 'node', format: 'cjs', target: 'node20', write: false } satisfies BuildOptions;
+
+/**
+ * The jailed child as one file, from the sources in `sandbox` (libs/sandbox). `vm2` is the child that runs components
+ * within a vm2 realm: it holds vm2 and, as text, the code that the realm starts with. `build` is the process that
+ * bundles components: it holds esbuild's API and, as text, the modules that components import from us.
+ */
+export const buildChild = async (sandbox: string, kind: ChildKind): Promise<string> => {
+  if (kind === 'plain') return bundle({ ...CHILD, entryPoints: [path.join(sandbox, 'child/main.ts')] });
+  if (kind === 'build') return buildBuilder(sandbox);
+  const realm = await bundle({
+    entryPoints: [path.join(sandbox, 'vm2/realm/main.ts')],
+    bundle: true,
+    platform: 'neutral',
+    format: 'iife',
+    globalName: 'realm',
+    target: 'node20',
+    write: false,
+    // What the child's own modules import from Node.
+    alias: { 'node:util': path.join(sandbox, 'vm2/realm/inspect.ts') },
+  });
+  return bundle({
+    ...CHILD,
+    entryPoints: [path.join(sandbox, 'vm2/main.ts')],
+    // The class VM alone: NodeVM and its resolver would be as large again.
+    alias: { vm2: 'vm2/lib/vm.js' },
+    external: ['typescript', 'coffee-script'],
+    define: { REALM_CODE: JSON.stringify(realm) },
+  });
+};
+
+const buildBuilder = async (sandbox: string): Promise<string> =>
+  bundle({
+    ...CHILD,
+    entryPoints: [path.join(sandbox, 'bundler/main.ts')],
+    define: { SHIM_CODE: JSON.stringify(await shimCode(sandbox)) },
+    // esbuild asks for its own place only when nobody has named the program to it.
+    logOverride: { 'require-resolve-not-external': 'silent' },
+  });
+
+/** The modules that components import from us, one text each. */
+export const shimCode = async (sandbox: string): Promise<Readonly<Record<string, string>>> => {
+  const shims: Record<string, string> = {};
+  for (const name of SHIM_NAMES) {
+    const entry = path.join(sandbox, `shim/${name}.ts`);
+    shims[name] = await bundle({ ...CHILD, format: 'esm', entryPoints: [entry] });
+  }
+  return shims;
+};
+
+const bundle = async (options: BuildOptions): Promise<string> => {
+  const { outputFiles } = await build({ ...options, logLevel: 'warning' });
+  const file = outputFiles?.[0];
+  if (!file) throw new Error('bundling the child gave no file');
+  return file.text;
+};

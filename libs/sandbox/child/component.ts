@@ -1,0 +1,124 @@
+import { type BoundProp } from '../sandbox.js';
+import { type HookName } from '../../component-model/hooks.js';
+import { type Execution } from './execution.js';
+
+/** A component's parts, as its module exports them. */
+export interface ComponentObject {
+  readonly props?: Readonly<Record<string, unknown>>;
+  readonly methods?: Readonly<Record<string, unknown>>;
+  readonly hooks?: Readonly<Record<string, unknown>>;
+  readonly run?: unknown;
+  readonly [key: string]: unknown;
+}
+
+type Method = (this: unknown, ...args: unknown[]) => unknown;
+type Self = Record<string, unknown>;
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+const isMethod = (value: unknown): value is Method => typeof value === 'function';
+
+/** The one object that a module exports: ESM default, `exports.default`, or `module.exports`. */
+export const componentOf = (exported: unknown): ComponentObject => {
+  let value = exported;
+  // The default export of a CommonJS file that was itself transpiled comes in two layers.
+  for (let depth = 0; depth < 2 && isObject(value); depth++) {
+    if ('default' in value && (value.__esModule === true || isObject(value.default))) value = value.default;
+    else if (value.__esModule === true) throw new TypeError('the module has no default export: that is the component');
+  }
+  if (typeof value === 'function') throw new TypeError('the component must export an object, not a function');
+  if (!isObject(value) || Array.isArray(value))
+    throw new TypeError(`the component must export an object, not ${Array.isArray(value) ? 'an array' : typeof value}`);
+  if (Object.keys(value).length === 0)
+    throw new TypeError('the module exports nothing: the component is its default export, or module.exports');
+  return value;
+};
+
+const bindMethods = (methods: unknown, self: Self): void => {
+  if (!isObject(methods)) return;
+  for (const name of Object.keys(methods)) {
+    const method = methods[name];
+    self[name] = isMethod(method) ? method.bind(self) : method;
+  }
+};
+
+const appObject = (definition: unknown, auth: Readonly<Record<string, unknown>>): Self => {
+  const self: Self = {};
+  if (isObject(definition)) bindMethods(definition.methods, self);
+  self.$auth = { ...auth };
+  return self;
+};
+
+/** `{__lv: {label, value}}` is what a form stores for an option chosen by label; code sees the value (decisions.md 2.7). */
+const unwrapLabel = (value: unknown, withLabel: boolean): unknown => {
+  if (!isObject(value) || !('__lv' in value)) return value;
+  const chosen = value.__lv;
+  if (withLabel) return chosen;
+  const valueOf = (option: unknown): unknown => (isObject(option) && 'value' in option ? option.value : option);
+  return Array.isArray(chosen) ? chosen.map(valueOf) : valueOf(chosen);
+};
+
+type Binder = (execution: Execution) => unknown;
+
+const timerOf = (prop: { intervalSeconds: number | null; cron: string | null }): Self => ({
+  type: '$.interface.timer',
+  ...(prop.intervalSeconds === null
+    ? {}
+    : { intervalSeconds: prop.intervalSeconds, interval_seconds: prop.intervalSeconds }),
+  ...(prop.cron === null ? {} : { cron: prop.cron }),
+});
+
+const binderOf = (prop: BoundProp, definition: unknown): Binder => {
+  switch (prop.kind) {
+    case 'value': {
+      const value = unwrapLabel(prop.value, isObject(definition) && definition.withLabel === true);
+      if (!isObject(value)) return () => value;
+      const text = JSON.stringify(value);
+      return () => JSON.parse(text) as unknown;
+    }
+    case 'http':
+      return (execution) => ({ endpoint: prop.endpoint, respond: execution.respond });
+    case 'timer':
+      return () => timerOf(prop);
+    case 'db':
+      return (execution) => ({ get: execution.dbGet, set: execution.dbSet });
+    case 'app':
+      return () => appObject(definition, prop.auth);
+  }
+};
+
+/** Makes the `this` of every execution afresh (decisions.md 2.4). */
+export class BoundComponent {
+  private readonly binders: readonly (readonly [string, Binder])[];
+  private readonly methods: readonly (readonly [string, unknown])[];
+
+  constructor(
+    private readonly component: ComponentObject,
+    props: Readonly<Record<string, BoundProp>>,
+  ) {
+    const definitions = isObject(component.props) ? component.props : {};
+    this.binders = Object.entries(props).map(([name, prop]) => [name, binderOf(prop, definitions[name])]);
+    this.methods = isObject(component.methods) ? Object.entries(component.methods) : [];
+  }
+
+  thisOf(execution: Execution): Self {
+    const self: Self = {};
+    for (const [name, method] of this.methods) self[name] = isMethod(method) ? method.bind(self) : method;
+    // A prop wins over a method of its name.
+    for (const [name, bind] of this.binders) self[name] = bind(execution);
+    self.$emit = execution.emit;
+    return self;
+  }
+
+  /** Calls `run`; a source without one emits the event unchanged (decisions.md 2.1). */
+  run(execution: Execution, event: unknown): unknown {
+    const { run } = this.component;
+    if (!isMethod(run)) return execution.emit(event);
+    return run.call(this.thisOf(execution), event);
+  }
+
+  hook(execution: Execution, name: HookName): unknown {
+    const hooks = this.component.hooks;
+    const hook = isObject(hooks) ? hooks[name] : undefined;
+    return isMethod(hook) ? hook.call(this.thisOf(execution)) : undefined;
+  }
+}

@@ -1,0 +1,165 @@
+import { type ConfigurableProp } from '../../component-model/component-metadata.js';
+import { InvalidComponent } from './invalid-component.js';
+
+type Kind = 'source' | 'action';
+type Definition = Record<string, unknown>;
+
+const MAX_DEPTH = 10;
+
+const WITH_ARRAY: ReadonlySet<string> = new Set(['boolean', 'integer', 'string', '$.discord.channel']);
+const SINGLE: ReadonlySet<string> = new Set([
+  'object',
+  'app',
+  'alert',
+  'any',
+  'data_store',
+  'http_request',
+  'dir',
+  'sql',
+]);
+const SOURCE_ONLY: ReadonlySet<string> = new Set([
+  '$.interface.http',
+  '$.interface.timer',
+  '$.interface.apphook',
+  '$.service.db',
+]);
+
+const TEXTS = ['label', 'description', 'appProp', 'alertType', 'content', 'accessMode'] as const;
+const FLAGS = [
+  'optional',
+  'secret',
+  'disabled',
+  'hidden',
+  'readOnly',
+  'useQuery',
+  'reloadProps',
+  'withLabel',
+  'customResponse',
+  'remote',
+  'sync',
+] as const;
+const NUMBERS = ['min', 'max'] as const;
+
+const isRecord = (value: unknown): value is Definition =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const invalid = (prop: string, message: string): never => {
+  throw new InvalidComponent(`prop "${prop}": ${message}`, prop);
+};
+
+const unsupported = (prop: string, what: string): never => {
+  throw new InvalidComponent(`${what} not supported for prop ${prop}`, prop);
+};
+
+const plain = (prop: string, key: string, value: unknown): unknown => {
+  try {
+    const text = JSON.stringify(value) as string | undefined;
+    return text === undefined ? undefined : (JSON.parse(text) as unknown);
+  } catch (error) {
+    return invalid(prop, `${key} cannot be written as JSON: ${String(error)}`);
+  }
+};
+
+/** An imported app, also when it comes as the namespace of a transpiled module. */
+const appOf = (value: unknown): Definition | undefined => {
+  if (!isRecord(value)) return undefined;
+  return value.type === undefined && value.propDefinitions === undefined && isRecord(value.default)
+    ? value.default
+    : value;
+};
+
+/** Expands shorthand and follows propDefinition; keys of the prop itself override inherited ones (decisions.md 2.9). */
+const resolve = (prop: string, definition: unknown, depth: number): Definition => {
+  if (typeof definition === 'string') return { type: definition };
+  const own =
+    appOf(definition) ??
+    invalid(prop, `a definition must be an object or the name of a type, not ${describe(definition)}`);
+  const reference = own.propDefinition;
+  if (reference === undefined) return own;
+  if (depth >= MAX_DEPTH) return invalid(prop, `propDefinition refers on more than ${MAX_DEPTH} times`);
+  if (!Array.isArray(reference) || reference.length < 2)
+    return invalid(prop, 'propDefinition must be an array [app, name] or [app, name, values]');
+  const [target, name] = reference as unknown[];
+  const app = appOf(target);
+  const definitions = app?.propDefinitions;
+  if (!app || !isRecord(definitions))
+    return invalid(prop, 'the first element of propDefinition must be an app with propDefinitions');
+  if (typeof name !== 'string' || !Object.hasOwn(definitions, name))
+    return invalid(
+      prop,
+      `app ${typeof app.app === 'string' ? `"${app.app}"` : 'given'} has no propDefinition "${String(name)}"; it has ${Object.keys(definitions).join(', ') || 'none'}`,
+    );
+  const { propDefinition: _reference, ...local } = own;
+  return { ...resolve(prop, definitions[name], depth + 1), ...local };
+};
+
+const describe = (value: unknown): string =>
+  Array.isArray(value) ? 'an array' : value === null ? 'null' : typeof value;
+
+const typeOf = (prop: string, type: unknown, kind: Kind, warnings: string[]): string => {
+  if (typeof type !== 'string' || type === '') return invalid(prop, 'type is missing');
+  const isArray = type.endsWith('[]');
+  const base = isArray ? type.slice(0, -2) : type;
+  const isService = base.startsWith('$.airtable.');
+  if (WITH_ARRAY.has(base) || isService) return type;
+  if (SINGLE.has(base) || SOURCE_ONLY.has(base)) {
+    if (isArray) return unsupported(prop, type);
+    if (SOURCE_ONLY.has(base) && kind === 'action') return unsupported(prop, `in an action, ${type} is`);
+    return type;
+  }
+  if (base.startsWith('$')) return unsupported(prop, type);
+  warnings.push(`prop "${prop}": type "${type}" is unknown and treated as any`);
+  return 'any';
+};
+
+/** Entry of `configurable_props` for one prop. Throws InvalidComponent naming it. */
+export const describeProp = (name: string, definition: unknown, kind: Kind, warnings: string[]): ConfigurableProp => {
+  const resolved = resolve(name, definition, 0);
+  const type = typeOf(name, resolved.type, kind, warnings);
+  const out: Record<string, unknown> = { name, type };
+  for (const key of TEXTS) if (typeof resolved[key] === 'string') out[key] = resolved[key];
+  for (const key of FLAGS) if (typeof resolved[key] === 'boolean') out[key] = resolved[key];
+  for (const key of NUMBERS)
+    if (typeof resolved[key] === 'number' && Number.isFinite(resolved[key])) out[key] = resolved[key];
+  for (const key of ['default', 'static'] as const) {
+    const value = plain(name, key, resolved[key]);
+    if (value !== undefined) out[key] = value;
+  }
+  addOptions(name, resolved.options, out);
+  addSpecial(name, type, resolved, out);
+  if (out.secret === true && type !== 'string') warnings.push(`prop "${name}": secret is for type string, not ${type}`);
+  // Key by key above.
+  return out as object as ConfigurableProp;
+};
+
+const addOptions = (name: string, options: unknown, out: Record<string, unknown>): void => {
+  if (options === undefined || options === null) return;
+  if (typeof options === 'function') {
+    out.remoteOptions = true;
+    return;
+  }
+  if (!Array.isArray(options)) {
+    unsupported(name, `options of type ${describe(options)}`);
+    return;
+  }
+  out.options = options.map((option: unknown) => {
+    if (typeof option === 'string' || typeof option === 'number' || typeof option === 'boolean') return option;
+    if (!isRecord(option) || !('value' in option))
+      return invalid(name, 'an option must be a text, a number, or an object {label, value}');
+    const value = plain(name, 'options', option.value);
+    const label: unknown = option.label ?? value;
+    return { label: typeof label === 'string' ? label : JSON.stringify(label), value };
+  });
+};
+
+const addSpecial = (name: string, type: string, resolved: Definition, out: Record<string, unknown>): void => {
+  if (type === 'app') {
+    if (typeof resolved.app !== 'string' || resolved.app === '') invalid(name, 'app is missing: the slug of the app');
+    out.app = resolved.app;
+    // An app's own description is not about the prop.
+    if (resolved.propDefinitions !== undefined || resolved.methods !== undefined) delete out.default;
+  }
+  if (type === 'alert') out.alertType ??= 'info';
+  if (type === '$.interface.apphook' && Array.isArray(resolved.eventNames))
+    out.eventNames = resolved.eventNames.filter((event) => typeof event === 'string');
+};

@@ -1,0 +1,235 @@
+import { MAX_NESTING, nestsTooDeep } from '../protocol/json-text.js';
+import { RUN_LIMITS, TEXT_LIMITS } from '../protocol/protocol.js';
+import { channelFault, isTime, keyFault } from '../protocol/run-names.js';
+import { emitBytes, logBytes, replyBytes } from '../protocol/run-size.js';
+import { wellFormed } from '../../kernel/well-formed.js';
+import { type Uplink } from './uplink.js';
+import { textOfError } from './error-text.js';
+import { type SourceDb } from './source-db.js';
+import { readReply, type RespondInput } from './reply.js';
+
+export interface EmitMetadata {
+  readonly id?: unknown;
+  readonly name?: unknown;
+  readonly summary?: unknown;
+  readonly ts?: unknown;
+}
+
+const limitError = (code: string, message: string): Error => Object.assign(new Error(message), { code });
+
+/** One run or hook: what it says, counted, until it ends. Later words of a run that is over are dropped. */
+export class Execution {
+  private emits = 0;
+  private logLines = 0;
+  private logBytes = 0;
+  private payloadBytes = 0;
+  private dbWrites = 0;
+  private dbWriteBytes = 0;
+  private channels: Set<string> | undefined;
+  private dbKeys: Set<string> | undefined;
+  private responded = false;
+  private readonly lateDbKeys = new Set<string>();
+  private readonly onEnd: (execution: Execution) => void;
+  over = false;
+
+  constructor(
+    readonly n: number,
+    private readonly uplink: Pick<Uplink, 'send' | 'spill' | 'flush' | 'flushIfOlderThan'>,
+    private readonly db: SourceDb,
+    onEnd: (execution: Execution) => void,
+  ) {
+    this.onEnd = onEnd;
+  }
+
+  /** Says that user code gets control now. */
+  begin(): void {
+    this.uplink.flushIfOlderThan(5);
+    this.uplink.send(['s', this.n, Date.now()]);
+    this.uplink.spill();
+  }
+
+  /** Ends it once; `failure` is what was thrown, wrapped, so that `throw undefined` counts. */
+  end(failure?: { readonly thrown: unknown }): void {
+    if (this.over) return;
+    for (const key of this.lateDbKeys) this.sendDb(key);
+    this.over = true;
+    this.uplink.send(['d', this.n, Date.now(), failure ? textOfError(failure.thrown) : null]);
+    this.onEnd(this);
+  }
+
+  readonly emit = (event?: unknown, metadata?: EmitMetadata): Promise<void> => {
+    if (this.over) return Promise.resolve();
+    const payload = jsonOfEvent(event);
+    const { channel, id, summary, ts } = readMetadata(metadata);
+    if (++this.emits > RUN_LIMITS.emits)
+      throw limitError(
+        'FunctionPayloadLimitExceeded',
+        `$emit: one run may emit at most ${RUN_LIMITS.emits} events; emit the others in a later run`,
+      );
+    this.countChannel(channel);
+    this.countPayload(emitBytes(Buffer.byteLength(payload), channel, id, summary), '$emit');
+    this.uplink.send(['e', this.n, channel, id, summary, ts], payload);
+    this.uplink.spill();
+    return Promise.resolve();
+  };
+
+  /** `kind` is `console.log` and so on. Lines beyond the limits are dropped, with one line that says so. */
+  log(kind: string, text: string): void {
+    if (this.over || this.logLines > RUN_LIMITS.logLines) return;
+    const bytes = logBytes(kind, Buffer.byteLength(text));
+    const left = Math.min(RUN_LIMITS.logBytes - this.logBytes, RUN_LIMITS.payloadBytes - this.payloadBytes);
+    this.logLines++;
+    if (this.logLines >= RUN_LIMITS.logLines || bytes > left) {
+      this.logLines = RUN_LIMITS.logLines + 1;
+      const limits = `${RUN_LIMITS.logLines} lines, ${RUN_LIMITS.logBytes / 1024} KB, or what the run may send in all`;
+      this.uplink.send(
+        ['l', this.n, 'console.warn', Date.now()],
+        `Further log lines of this run are dropped: more than ${limits}`,
+      );
+    } else {
+      this.logBytes += bytes;
+      this.payloadBytes += bytes;
+      this.uplink.send(['l', this.n, kind, Date.now()], text);
+    }
+    this.uplink.spill();
+  }
+
+  readonly respond = (input?: RespondInput): Promise<void> => {
+    const reply = readReply(input);
+    if (this.responded || this.over) return Promise.resolve();
+    this.countPayload(replyBytes(Buffer.byteLength(reply.body), reply.headers), 'respond');
+    this.responded = true;
+    const { status, headers, immediate, base64 } = reply;
+    this.uplink.send(['r', this.n, status, headers, immediate ? 1 : 0, base64 ? 1 : 0], reply.body);
+    if (immediate) this.uplink.flush();
+    else this.uplink.spill();
+    return Promise.resolve();
+  };
+
+  /** `$.service.db` (decisions.md 2.12): synchronous, JSON in and out. */
+  readonly dbGet = (key: unknown): unknown => {
+    const text = this.db.get(wellFormed(String(key)));
+    return text === undefined ? undefined : (JSON.parse(text) as unknown);
+  };
+
+  readonly dbSet = (key: unknown, value: unknown): void => {
+    const name = wellFormed(String(key));
+    const fault = keyFault(name);
+    if (fault !== undefined) throw new Error(`db.set: a key is not allowed: ${fault}`);
+    this.countDbKey(name);
+    if (value === undefined) this.db.delete(name);
+    else this.db.set(name, jsonOf(value, `db.set("${name}")`));
+    if (this.over) return;
+    this.dbWriteBytes += this.db.get(name)?.length ?? 0;
+    if (this.dbWrites++ < RUN_LIMITS.dbWrites && this.dbWriteBytes < RUN_LIMITS.dbWriteBytes) this.sendDb(name);
+    else this.lateDbKeys.add(name);
+  };
+
+  private countDbKey(name: string): void {
+    this.dbKeys ??= new Set();
+    if (this.over || this.dbKeys.has(name)) return;
+    if (this.dbKeys.size >= RUN_LIMITS.dbKeys)
+      throw new Error(`db.set: one run may change at most ${RUN_LIMITS.dbKeys} keys; change the others in a later run`);
+    this.dbKeys.add(name);
+  }
+
+  private sendDb(name: string): void {
+    const text = this.db.get(name);
+    this.uplink.send(['b', this.n, name, text === undefined ? 1 : 0], text ?? '');
+    this.uplink.spill();
+  }
+
+  private countChannel(channel: string): void {
+    if (channel === '') return;
+    this.channels ??= new Set();
+    if (this.channels.has(channel)) return;
+    if (this.channels.size >= RUN_LIMITS.channels)
+      throw limitError(
+        'FunctionPayloadLimitExceeded',
+        `$emit: one run may emit on at most ${RUN_LIMITS.channels} channels, and "${channel}" would be one more`,
+      );
+    this.channels.add(channel);
+  }
+
+  private countPayload(bytes: number, what: string): void {
+    const total = this.payloadBytes + bytes;
+    if (total > RUN_LIMITS.payloadBytes)
+      throw limitError(
+        'FunctionPayloadLimitExceeded',
+        `${what}: this run would send ${total} bytes, at most ${RUN_LIMITS.payloadBytes} (6 MB) per run are allowed`,
+      );
+    this.payloadBytes = total;
+  }
+}
+
+/** JSON text of a value; throws naming what was asked when it has none. */
+const jsonOf = (value: unknown, what: string): string => {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (error) {
+    throw new Error(
+      `${what}: the value cannot be written as JSON: ${error instanceof Error ? error.message : String(error)}`,
+      {
+        cause: error,
+      },
+    );
+  }
+  if (text === undefined) throw new Error(`${what}: a ${typeof value} cannot be written as JSON`);
+  if (nestsTooDeep(text)) throw new Error(`${what}: the value nests more than ${MAX_NESTING} levels deep`);
+  return text;
+};
+
+const jsonOfEvent = (event: unknown): string => (event === undefined ? 'null' : jsonOf(event, '$emit'));
+
+interface ReadMetadata {
+  readonly channel: string;
+  readonly id: string | number | null;
+  readonly summary: string | null;
+  readonly ts: number | null;
+}
+
+const NO_METADATA: ReadMetadata = { channel: '', id: null, summary: null, ts: null };
+
+const readMetadata = (metadata: EmitMetadata | undefined): ReadMetadata => {
+  if (metadata === undefined || metadata === null) return NO_METADATA;
+  const { name, id, summary, ts } = metadata;
+  const channel = name === undefined || name === null ? '' : wellFormed(textOf(name, 'name'));
+  if (channel.length > TEXT_LIMITS.channel)
+    throw new Error(`$emit: name may have at most ${TEXT_LIMITS.channel} characters, this one has ${channel.length}`);
+  const fault = channel === '' ? undefined : channelFault(channel);
+  if (fault !== undefined) throw new Error(`$emit: ${fault}`);
+  return {
+    channel,
+    id: readId(id),
+    summary:
+      summary === undefined || summary === null
+        ? null
+        : wellFormed(textOf(summary, 'summary').slice(0, TEXT_LIMITS.summary)),
+    ts: readTime(ts),
+  };
+};
+
+const readId = (id: unknown): string | number | null => {
+  if (id === undefined || id === null) return null;
+  if (typeof id === 'number' && Number.isFinite(id)) return id;
+  const text = wellFormed(textOf(id, 'id'));
+  const fault = keyFault(text);
+  if (fault !== undefined) throw new Error(`$emit: an id is not allowed: ${fault}`);
+  if (text.length > TEXT_LIMITS.emitId)
+    throw new Error(`$emit: id may have at most ${TEXT_LIMITS.emitId} characters, this one has ${text.length}`);
+  return text;
+};
+
+const readTime = (ts: unknown): number | null => {
+  if (ts === undefined || ts === null) return null;
+  const ms = typeof ts === 'number' ? ts : ts instanceof Date ? ts.getTime() : Number(ts);
+  if (!isTime(ms)) throw new Error(`$emit: ts must be epoch milliseconds, not ${textOf(ts, 'ts')}`);
+  return ms;
+};
+
+const textOf = (value: unknown, field: string): string => {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
+  return jsonOf(value, `$emit: ${field}`);
+};

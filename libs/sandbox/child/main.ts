@@ -1,0 +1,154 @@
+/** Entry of the process that runs one source's code, inside the jail. Bundled to dist/libs/sandbox/child.cjs. */
+import { Socket } from 'node:net';
+import os from 'node:os';
+import {
+  DOWN_FD,
+  MAX_RECORD_BYTES,
+  RecordParser,
+  type ChildSettings,
+  type HostMessage,
+  type RawRecord,
+} from '../protocol/protocol.js';
+import { type HookName } from '../../component-model/hooks.js';
+import { captureConsole, currentExecution, endOnStrayErrors } from './attribution.js';
+import { BoundComponent, componentOf } from './component.js';
+import { describeComponent } from './describe.js';
+import { tunnelSockets } from './egress-socket.js';
+import { textOfError } from './error-text.js';
+import { Execution } from './execution.js';
+import { InvalidComponent } from './invalid-component.js';
+import { loadBundle } from './load-bundle.js';
+import { RunQueue } from './run-queue.js';
+import { SourceDb } from './source-db.js';
+import { Uplink } from './uplink.js';
+import { offerWrappers } from './wrappers.js';
+
+const uplink = new Uplink();
+
+class Child {
+  private readonly active = new Map<number, Execution>();
+  private db = new SourceDb({});
+  private component: BoundComponent | undefined;
+  private readonly queue = new RunQueue((n, event) =>
+    this.execute(n, this.endRun, (component, execution) => component.run(execution, JSON.parse(event))),
+  );
+
+  constructor() {
+    endOnStrayErrors(() => this.active.values());
+  }
+
+  readonly receive = (record: RawRecord): void => {
+    const message = JSON.parse(record.json.toString('utf8')) as HostMessage;
+    switch (message.t) {
+      case 'init':
+        return this.init(message.settings, record.raw);
+      case 'run':
+        return this.queue.add(message.runs, record.raw);
+      case 'drop':
+        this.queue.drop();
+        return uplink.send(['g']);
+      case 'hook':
+        return this.hook(message.n, message.hook);
+    }
+  };
+
+  private init(settings: ChildSettings, raw: Buffer): void {
+    for (const name of Object.keys(process.env)) Reflect.deleteProperty(process.env, name);
+    process.env.PD_COMPONENT = settings.sourceId;
+    tunnelSockets(settings.egress);
+    liveIn(settings.tmp);
+    this.queue.concurrency = settings.concurrency;
+    this.db = new SourceDb(settings.db);
+    const bundle = raw.toString('utf8');
+    if (settings.inspect) this.inspect(bundle);
+    else this.load(bundle, settings);
+    uplink.flush();
+  }
+
+  private load(bundle: string, settings: ChildSettings): void {
+    try {
+      this.component = new BoundComponent(componentOf(loadBundle(bundle)), settings.props);
+      uplink.send(['ready']);
+    } catch (thrown) {
+      uplink.send(['loadfail', textOfError(thrown)]);
+    }
+  }
+
+  private inspect(bundle: string): void {
+    try {
+      const metadata = describeComponent(componentOf(loadBundle(bundle)));
+      uplink.send(['meta'], JSON.stringify(metadata));
+    } catch (thrown) {
+      if (thrown instanceof InvalidComponent) uplink.send(['invalid', thrown.message, thrown.prop]);
+      else uplink.send(['loadfail', textOfError(thrown)]);
+    }
+  }
+
+  private readonly endRun = (execution: Execution): void => {
+    this.active.delete(execution.n);
+    this.queue.ended();
+  };
+
+  private hook(n: number, hook: HookName): void {
+    const end = (execution: Execution): void => void this.active.delete(execution.n);
+    this.execute(n, end, (component, execution) => component.hook(execution, hook));
+  }
+
+  private execute(
+    n: number,
+    onEnd: (execution: Execution) => void,
+    call: (component: BoundComponent, execution: Execution) => unknown,
+  ): void {
+    const component = this.component;
+    const execution = new Execution(n, uplink, this.db, onEnd);
+    this.active.set(n, execution);
+    execution.begin();
+    if (!component) return execution.end({ thrown: new Error('the component is not loaded') });
+    void currentExecution.run(execution, invoke, component, execution, call);
+  }
+}
+
+const invoke = async (
+  component: BoundComponent,
+  execution: Execution,
+  call: (component: BoundComponent, execution: Execution) => unknown,
+): Promise<void> => {
+  try {
+    await call(component, execution);
+    execution.end();
+  } catch (thrown) {
+    execution.end({ thrown });
+  }
+};
+
+/** No account, no home directory: packages that ask for one while loading get a plain answer. */
+const liveIn = (tmp: string): void => {
+  process.chdir(tmp);
+  os.tmpdir = () => tmp;
+  os.homedir = () => tmp;
+  os.userInfo = (() => ({
+    uid: -1,
+    gid: -1,
+    username: 'component',
+    homedir: tmp,
+    shell: null,
+  })) as typeof os.userInfo;
+};
+
+const start = (): void => {
+  const child = new Child();
+  captureConsole();
+  offerWrappers();
+  process.on('exit', (code) => {
+    const owner = currentExecution.getStore();
+    if (owner && !owner.over) uplink.send(['x', owner.n, code]);
+    uplink.flush();
+  });
+  const down = new Socket({ fd: DOWN_FD, readable: true, writable: false });
+  const parser = new RecordParser(MAX_RECORD_BYTES, child.receive);
+  down.on('data', (chunk: Buffer) => parser.push(chunk));
+  down.on('error', () => process.reallyExit(1));
+  down.on('end', () => process.reallyExit(0));
+};
+
+start();

@@ -1,0 +1,136 @@
+import { readFile } from 'node:fs/promises';
+import { type Clock, systemClock } from '../../kernel/clock.js';
+import { DomainError } from '../../kernel/domain-error.js';
+import { AskedProcess } from './asked-process.js';
+import { BuildJail } from '../bundler/build-jail.js';
+import { type BuildLimits } from '../bundler/bundler.js';
+import { type BundleInput } from '../bundler/component-files.js';
+import { type PackageResolver } from '../bundler/packages.js';
+import { parseChildMessage } from '../protocol/child-message.js';
+import { type ComponentMetadata } from '../../component-model/component-metadata.js';
+import { DEFAULT_JAIL_LIMITS, JailLauncher } from './jail-launcher.js';
+import { type JailLevel } from '../jail/jail-level.js';
+import { parseMetadata } from '../protocol/metadata-validation.js';
+import { causeOf } from './process-end.js';
+import { encodeRecord, type ChildSettings, type RawRecord } from '../protocol/protocol.js';
+import { Standby } from './standby.js';
+
+export interface InspectorOptions {
+  readonly level: JailLevel;
+  readonly memoryMb?: number;
+  /** Evaluating the module. */
+  readonly timeoutMs?: number;
+  readonly build?: Partial<BuildLimits>;
+  readonly clock?: Clock;
+  /** Where npm packages come from; default: nowhere. */
+  readonly packages?: PackageResolver;
+}
+
+export interface Inspector {
+  /**
+   * Evaluates a bundle in a jail without network and returns what it declares. Rejects with DomainError
+   * component.invalid, details `{name, prop?}`: it throws, hangs, exits, exports no component, or breaks a rule.
+   */
+  inspectComponent(bundleFile: string): Promise<ComponentMetadata>;
+  /** Bundles code, then does the same. Rejects also with DomainError component.package_unavailable. */
+  inspect(
+    code: string,
+    options?: Omit<BundleInput, 'code'>,
+  ): Promise<{ readonly bundle: string; readonly metadata: ComponentMetadata }>;
+  /** Removes temporary files. Idempotent. */
+  close(): Promise<void>;
+}
+
+const SETTINGS: Omit<ChildSettings, 'tmp'> = {
+  sourceId: '',
+  props: {},
+  db: {},
+  concurrency: 1,
+  egress: null,
+  inspect: true,
+};
+
+/** A process that was started ahead and that nobody needed. */
+const IDLE_MS = 60_000;
+
+export const createInspector = (options: InspectorOptions): Inspector => {
+  const timeoutMs = options.timeoutMs ?? 10_000;
+  const memoryMb = options.memoryMb ?? DEFAULT_JAIL_LIMITS.memoryMb;
+  const clock = options.clock ?? systemClock;
+  const house = new JailLauncher(options.level, { ...DEFAULT_JAIL_LIMITS, memoryMb });
+  const standby = new Standby(() => AskedProcess.start(house), IDLE_MS);
+  const { level, build, packages } = options;
+  const builds = new BuildJail({ level, ...(build ? { limits: build } : {}), ...(packages ? { packages } : {}) });
+  const describe = async (bundle: string): Promise<ComponentMetadata> => {
+    const metadata = await evaluate(await standby.take(), bundle, timeoutMs, memoryMb).finally(() => standby.prepare());
+    return { ...metadata, version: metadata.version.replaceAll('{{ts}}', String(clock.now())) };
+  };
+  return {
+    inspectComponent: async (bundleFile) => describe(await readFile(bundleFile, 'utf8')),
+    inspect: async (code, input = {}) => {
+      const bundle = await builds.bundle({ ...input, code });
+      return { bundle, metadata: await describe(bundle) };
+    },
+    async close() {
+      await Promise.all([builds.close(), standby.close()]);
+      await house.close();
+    },
+  };
+};
+
+const invalid = (message: string, details: Readonly<Record<string, unknown>> = { name: 'UserError' }): DomainError =>
+  new DomainError('component.invalid', message, details);
+
+const evaluate = async (
+  child: AskedProcess,
+  bundle: string,
+  timeoutMs: number,
+  memoryMb: number,
+): Promise<ComponentMetadata> => {
+  const { tmp } = child.plan;
+  const order = encodeRecord(0, { t: 'init', settings: { ...SETTINGS, tmp } }, [bundle]);
+  const outcome = await child.ask(order, timeoutMs, (record) => readAnswer(record, tmp));
+  child.kill();
+  switch (outcome.kind) {
+    case 'answer':
+      if (outcome.answer instanceof DomainError) throw outcome.answer;
+      return outcome.answer;
+    case 'breach':
+      throw invalid(`the component broke the protocol of its process while it was loaded: ${outcome.breach.message}`);
+    case 'timeout':
+      throw invalid(
+        `evaluating the component took longer than the limit of ${timeoutMs} ms: do nothing slow at the top of the module`,
+        { name: 'Timeout' },
+      );
+    case 'ended': {
+      const { code, text } = causeOf(outcome.end, memoryMb);
+      throw invalid(`the component could not be evaluated: ${text}`, { name: code });
+    }
+  }
+};
+
+/** `tmp`: the folder of the process, a path of the host at the level `process`. */
+const readAnswer = (record: RawRecord, tmp: string): ComponentMetadata | DomainError => {
+  const message = parseChildMessage(record);
+  switch (message[0]) {
+    case 'meta':
+      return parseMetadata(record.raw);
+    case 'invalid':
+      return invalid(message[1], { name: 'UserError', ...(message[2] === null ? {} : { prop: message[2] }) });
+    case 'loadfail': {
+      const { name, message: text, stack } = message[1];
+      const said = `the component cannot be loaded: ${name}: ${text}`;
+      return invalid(said.replaceAll(tmp, '/tmp'), { name, stack: stack.replaceAll(tmp, '/tmp') });
+    }
+    case 'ready':
+    case 's':
+    case 'g':
+    case 'e':
+    case 'l':
+    case 'b':
+    case 'r':
+    case 'd':
+    case 'x':
+      return invalid('the component broke the protocol of its process while it was loaded');
+  }
+};

@@ -1,0 +1,100 @@
+import { chmod, chown, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { isReadableByAll } from '../bundler/engine-files.js';
+import { type ChildKind } from '../child-build.js';
+import { childCode } from '../child-file.js';
+import { type JailLevel, type JailSpec } from '../jail/jail-level.js';
+import { JailedProcess, type JailedProcessHandlers } from '../jail/jailed-process.js';
+import { folderPrefix, removeStaleFolders } from '../jail/stale-folders.js';
+import { uids } from '../jail/uids.js';
+
+export interface JailLimits {
+  /** Heap of one process. */
+  readonly memoryMb: number;
+  /** Size of its /tmp. */
+  readonly tmpMb: number;
+  /** Starting the process and loading the bundle. */
+  readonly startTimeoutMs: number;
+}
+
+export const DEFAULT_JAIL_LIMITS: JailLimits = { memoryMb: 256, tmpMb: 128, startTimeoutMs: 10_000 };
+
+/** What processes of one server share on disk: the child's code, and a folder each. Removed by `close`. */
+export class JailLauncher {
+  private ready: Promise<{ dir: string; childFile: string }> | undefined;
+  private count = 0;
+  private readonly copies = new Map<string, Promise<void>>();
+
+  constructor(
+    readonly level: JailLevel,
+    readonly limits: JailLimits,
+    private readonly kind: ChildKind = level.vm2 === true ? 'vm2' : 'plain',
+  ) {}
+
+  /** Starts a process; its folder and user are given back when it has ended. */
+  async start(
+    egressSocket: string | undefined,
+    handlers: JailedProcessHandlers,
+    extras: Pick<JailSpec, 'reads' | 'startsPrograms'> = {},
+  ): Promise<JailedProcess> {
+    this.ready ??= this.open();
+    const { dir, childFile } = await this.ready;
+    const uid = uids.take();
+    const privateDir = path.join(dir, String(++this.count));
+    const free = async (): Promise<void> => {
+      uids.give(uid);
+      await rm(privateDir, { recursive: true, force: true });
+    };
+    try {
+      await mkdir(privateDir, { mode: 0o700 });
+      if (uid !== null) await chown(privateDir, uid, uid);
+      const { memoryMb, tmpMb } = this.limits;
+      const spec: JailSpec = {
+        childFile,
+        privateDir,
+        memoryMb,
+        tmpMb,
+        uid,
+        ...extras,
+        ...(egressSocket === undefined ? {} : { egressSocket }),
+      };
+      return new JailedProcess(this.level, spec, handlers, free);
+    } catch (error) {
+      await free();
+      throw error;
+    }
+  }
+
+  /** Where the users of the processes can read a file: its own path, or that of a copy beside the child's code. */
+  async readable(file: string): Promise<string> {
+    this.ready ??= this.open();
+    const { dir } = await this.ready;
+    if (process.getuid?.() !== 0 || isReadableByAll(file)) return file;
+    const copy = path.join(dir, path.basename(file));
+    this.copies.set(file, this.copies.get(file) ?? copyFile(file, copy).then(() => chmod(copy, 0o755)));
+    await this.copies.get(file);
+    return copy;
+  }
+
+  /** The processes must have ended. Idempotent. */
+  async close(): Promise<void> {
+    if (!this.ready) return;
+    const { dir } = await this.ready;
+    this.ready = undefined;
+    this.copies.clear();
+    await rm(dir, { recursive: true, force: true });
+  }
+
+  private async open(): Promise<{ dir: string; childFile: string }> {
+    const code = await childCode(this.kind);
+    await removeStaleFolders(tmpdir());
+    const dir = await mkdtemp(path.join(tmpdir(), folderPrefix('jail')));
+    // Passed through by the users of the processes, listed by none.
+    await chmod(dir, 0o711);
+    const childFile = path.join(dir, 'child.cjs');
+    await writeFile(childFile, code);
+    await chmod(childFile, 0o644);
+    return { dir, childFile };
+  }
+}

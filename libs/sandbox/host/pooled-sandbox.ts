@@ -1,0 +1,77 @@
+import { type Clock } from '../../kernel/clock.js';
+import { type HookName } from '../../component-model/hooks.js';
+import { type RunOutcome, type RunRequest, type Sandbox } from '../sandbox.js';
+
+/** A source's process in the pool, or the wish for one. */
+export class Entry {
+  sandbox: Promise<Sandbox> = new Promise<never>(() => undefined);
+  inner: Sandbox | undefined;
+  timer: NodeJS.Timeout | undefined;
+  going = 0;
+  starting = false;
+  startedAt = 0;
+  /** It gets no more runs. */
+  drains = false;
+  /** Runs and hooks since the start. */
+  begun = 0;
+
+  constructor(
+    readonly sourceId: string,
+    readonly workspaceId: string,
+    public usedAt: number,
+    private readonly onIdle: () => void,
+  ) {}
+
+  usable(): boolean {
+    return !this.drains && (!this.inner || this.inner.alive());
+  }
+
+  readonly ended = (clock: Clock): void => {
+    this.usedAt = clock.now();
+    if (--this.going === 0) this.onIdle();
+  };
+}
+
+/** Tells the pool when its process is busy. */
+export class PooledSandbox implements Sandbox {
+  private readonly ended: () => void;
+
+  constructor(
+    private readonly inner: Sandbox,
+    private readonly entry: Entry,
+    clock: Clock,
+  ) {
+    this.ended = () => this.entry.ended(clock);
+  }
+
+  run(request: RunRequest): Promise<RunOutcome> {
+    return this.counted(this.inner.run(request));
+  }
+
+  hook(hook: HookName, timeoutMs: number): Promise<RunOutcome> {
+    return this.counted(this.inner.hook(hook, timeoutMs));
+  }
+
+  drain(): void {
+    this.inner.drain();
+  }
+
+  alive(): boolean {
+    return !this.entry.drains && this.inner.alive();
+  }
+
+  cpuMs(): number | undefined {
+    return this.inner.cpuMs();
+  }
+
+  stop(): Promise<void> {
+    return this.inner.stop();
+  }
+
+  private counted(outcome: Promise<RunOutcome>): Promise<RunOutcome> {
+    this.entry.going++;
+    this.entry.begun++;
+    outcome.then(this.ended, this.ended);
+    return outcome;
+  }
+}

@@ -1,0 +1,50 @@
+import { type ProcessEnd } from '../jail/jailed-process.js';
+import { type UserError } from '../../component-model/run-output.js';
+
+/** Why a process is no more. */
+export interface Cause {
+  /** Word of decisions.md 3.7: Timeout, OutOfMemory, ProcessExited. */
+  readonly code: string;
+  readonly text: string;
+}
+
+const OUT_OF_MEMORY = /heap out of memory|Allocation failed|std::bad_alloc|out of memory|ENOMEM/i;
+/** As a shell or bwrap reports the death of its child by a signal. */
+const SIGNALLED = 128;
+const SIGKILL = 9;
+
+/** Reads the cause from how a process ended by itself. */
+export const causeOf = ({ exitCode, signal, outOfMemory, stderr }: ProcessEnd, memoryMb: number): Cause => {
+  const killed = signal === 'SIGKILL' || exitCode === SIGNALLED + SIGKILL;
+  if (outOfMemory || OUT_OF_MEMORY.test(stderr) || killed)
+    return {
+      code: 'OutOfMemory',
+      text: `the process needed more memory than allowed (heap limit ${memoryMb} MB): keep less in memory, or raise the limit`,
+    };
+  const how = signal === null ? `exit code ${exitCode ?? 'unknown'}` : `signal ${signal}`;
+  return { code: 'ProcessExited', text: `the process exited during the run (${how})` };
+};
+
+export const userError = (code: string, message: string): UserError => ({ name: code, message, stack: '', code });
+
+interface KilledRun {
+  readonly invocationId: string;
+  readonly timeoutMs: number;
+  ranFor(now: number): number;
+}
+
+/** The error of a run whose process was ended because of `culprit`, which may be that run. */
+export const errorOfKilled = (run: KilledRun, cause: Cause, culprit: KilledRun | undefined, now: number): UserError => {
+  const overdue = cause.code === 'Timeout' && (run === culprit || run.ranFor(now) >= run.timeoutMs);
+  if (overdue)
+    return userError(
+      'Timeout',
+      `the run took longer than its limit of ${run.timeoutMs} ms: make it faster, or raise the limit`,
+    );
+  if (culprit && run !== culprit)
+    return userError(
+      'ProcessExited',
+      `the process was taken down by another run, ${culprit.invocationId}: ${cause.code}`,
+    );
+  return userError(cause.code, cause.text);
+};

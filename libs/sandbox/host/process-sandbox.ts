@@ -1,0 +1,125 @@
+import { readFile } from 'node:fs/promises';
+import { type Clock, systemClock } from '../../kernel/clock.js';
+import { parseChildMessage } from '../protocol/child-message.js';
+import { DEFAULT_JAIL_LIMITS, JailLauncher, type JailLimits } from './jail-launcher.js';
+import { levelLabel, type JailLevel, type SpawnPlan } from '../jail/jail-level.js';
+import { type JailedProcess, type JailedProcessHandlers } from '../jail/jailed-process.js';
+import { causeOf, userError } from './process-end.js';
+import { ProcessSandbox } from './warm-process.js';
+import { encodeRecord, MB, ProtocolBreach, type ChildSettings } from '../protocol/protocol.js';
+import { RunsMemory } from './runs-memory.js';
+import { type SandboxFactory, type SandboxSpec } from '../sandbox.js';
+import { type UserError } from '../../component-model/run-output.js';
+
+export interface SandboxFactoryOptions {
+  readonly level: JailLevel;
+  readonly limits?: Partial<JailLimits>;
+  /** Unix socket of the egress guard for a source; none: no network. Must be connectable by any user. */
+  readonly egressSocket?: (workspaceId: string, sourceId: string) => Promise<string> | undefined;
+  readonly clock?: Clock;
+  /** What all runs of this process share. Default: a budget of this factory's own. */
+  readonly memory?: RunsMemory;
+}
+
+/** The bundle was not loaded; `cause` is the UserError, with code Timeout when it hung. */
+export class BundleNotLoaded extends Error {
+  constructor(
+    sourceId: string,
+    override readonly cause: UserError,
+  ) {
+    super(`the component of ${sourceId} could not be loaded: ${cause.message}`);
+    this.name = 'BundleNotLoaded';
+  }
+}
+
+export interface ClosableSandboxFactory extends SandboxFactory {
+  start(spec: SandboxSpec): Promise<ProcessSandbox>;
+  /** Removes temporary files; the sandboxes must have been stopped. Idempotent. */
+  close(): Promise<void>;
+}
+
+export const createSandboxFactory = (options: SandboxFactoryOptions): ClosableSandboxFactory => {
+  const house = new JailLauncher(options.level, { ...DEFAULT_JAIL_LIMITS, ...options.limits });
+  const clock = options.clock ?? systemClock;
+  const memory = options.memory ?? new RunsMemory({ bytes: 256 * MB });
+  return {
+    level: levelLabel(options.level),
+    start: async (spec) => {
+      const bundle = await readFile(spec.bundleFile, 'utf8');
+      const egress = await options.egressSocket?.(spec.workspaceId, spec.sourceId);
+      return startSandbox({ house, clock, memory }, spec, bundle, egress);
+    },
+    close: () => house.close(),
+  };
+};
+
+interface Host {
+  readonly house: JailLauncher;
+  readonly clock: Clock;
+  readonly memory: RunsMemory;
+}
+
+const startSandbox = async (
+  { house, clock, memory }: Host,
+  spec: SandboxSpec,
+  bundle: string,
+  egress: string | undefined,
+): Promise<ProcessSandbox> => {
+  let sandbox: ProcessSandbox | undefined;
+  let loaded: (() => void) | undefined;
+  let failed: ((reason: UserError) => void) | undefined;
+  const loading = new Promise<void>((resolve, reject) => {
+    loaded = resolve;
+    failed = (cause) => reject(new BundleNotLoaded(spec.sourceId, cause));
+  });
+  // Rejections are taken below, after the process was started.
+  loading.catch(() => undefined);
+  const handlers: JailedProcessHandlers = {
+    onRecord: (record) => {
+      if (sandbox) return sandbox.onRecord(record);
+      const message = parseChildMessage(record);
+      if (record.index === 0 && message[0] === 'loadfail') failed?.(message[1]);
+      else if (record.index === 0 && message[0] === 'ready') {
+        sandbox = new ProcessSandbox(spec, child, house.limits.memoryMb, clock, memory);
+        loaded?.();
+      } else throw new ProtocolBreach('something else than "ready" first');
+    },
+    onRead: (pendingBytes) => sandbox?.onRead(pendingBytes),
+    onBreach: (breach) => {
+      if (sandbox) sandbox.onBreach(breach);
+      else failed?.(userError('ProcessExited', breach.message));
+    },
+  };
+  const child: JailedProcess = await house.start(egress, handlers);
+  const { startTimeoutMs, memoryMb } = house.limits;
+  const timer = setTimeout(() => {
+    failed?.(userError('Timeout', `loading took longer than the limit of ${startTimeoutMs} ms`));
+    child.kill();
+  }, startTimeoutMs);
+  void child.ended.then((end) => {
+    const { code, text } = causeOf(end, memoryMb);
+    failed?.(userError(code, `${text}${end.stderr === '' ? '' : `: ${end.stderr.slice(0, 500)}`}`));
+  });
+  child.send(encodeRecord(0, { t: 'init', settings: settingsOf(spec, child.plan) }, [bundle]));
+  try {
+    await loading;
+  } catch (error) {
+    child.kill();
+    await child.ended;
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+  if (!sandbox) throw new Error('unreachable: loaded without a sandbox');
+  return sandbox;
+};
+
+const settingsOf = (spec: SandboxSpec, { egress, tmp }: SpawnPlan): ChildSettings => ({
+  sourceId: spec.sourceId,
+  props: spec.props,
+  db: spec.db,
+  concurrency: spec.concurrency,
+  egress,
+  tmp,
+  inspect: false,
+});

@@ -1,0 +1,224 @@
+import { dictionary } from '../../kernel/dictionary.js';
+import { textOf } from '../protocol/child-message.js';
+import { isPlainJson } from '../protocol/json-text.js';
+import { ProtocolBreach, RUN_LIMITS, type ChildMessage, type ErrorText } from '../protocol/protocol.js';
+import { emitBytes, logBytes, NOTE_BYTES, replyBytes } from '../protocol/run-size.js';
+import { type EmitCall, type HttpReply, type LogLine, type UserError } from '../../component-model/run-output.js';
+import { type HeldMemory, type RunOutcome } from '../sandbox.js';
+
+/** More than a well-behaved child sends: its own limits decide, these stop a hostile one. */
+const MAX_DB_RECORDS = RUN_LIMITS.dbWrites + RUN_LIMITS.dbKeys;
+const MAX_DB_BYTES = 4 * RUN_LIMITS.dbTotalBytes;
+/** What an emit, a log line or a db change takes in memory besides its texts, about. */
+const OBJECT_BYTES = 256;
+
+type OfRun = Exclude<
+  ChildMessage,
+  | readonly ['ready']
+  | readonly ['loadfail', ErrorText]
+  | readonly ['meta']
+  | readonly ['g']
+  | readonly ['invalid', ...unknown[]]
+>;
+
+export interface CollectedRun {
+  readonly n: number;
+  readonly invocationId: string;
+  readonly timeoutMs: number;
+  /** Epoch milliseconds. */
+  readonly sentAt: number;
+  readonly beside: boolean;
+  readonly eventBytes: number;
+  readonly resolve: (outcome: RunOutcome) => void;
+  readonly reject: (reason: Error) => void;
+  readonly onImmediateResponse?: ((reply: HttpReply) => void) | undefined;
+}
+
+/** What one run has said so far, within its limits. */
+export class RunCollector {
+  readonly emits: EmitCall[] = [];
+  readonly logs: LogLine[] = [];
+  private dbChanges: Record<string, string | null> | undefined;
+  private response: HttpReply | undefined;
+  private channels: Set<string> | undefined;
+  private payloadBytes = 0;
+  private logBytes = 0;
+  private dbRecords = 0;
+  private dbBytes = 0;
+  private wireBytes = 0;
+  private exited = false;
+  /** When its code got control, as far as the host knows; 0 for not yet. */
+  startedAt = 0;
+  startOrder = 0;
+  /** While the host did not read what the process says: no time of the run. */
+  private unheardMs = 0;
+
+  readonly n: number;
+  readonly invocationId: string;
+  readonly timeoutMs: number;
+  readonly sentAt: number;
+  /** A hook: not one of the runs that `concurrency` counts. */
+  readonly beside: boolean;
+  readonly eventBytes: number;
+
+  constructor(private readonly request: CollectedRun) {
+    this.n = request.n;
+    this.invocationId = request.invocationId;
+    this.timeoutMs = request.timeoutMs;
+    this.sentAt = request.sentAt;
+    this.beside = request.beside;
+    this.eventBytes = request.eventBytes;
+  }
+
+  resolve(outcome: RunOutcome): void {
+    this.request.resolve(outcome);
+  }
+
+  reject(reason: Error): void {
+    this.request.reject(reason);
+  }
+
+  get started(): boolean {
+    return this.startedAt !== 0;
+  }
+
+  /** Bytes that the host holds for the run. */
+  get heldBytes(): number {
+    const objects = this.emits.length + this.logs.length + this.dbRecords;
+    return this.eventBytes + this.payloadBytes + this.dbBytes + objects * OBJECT_BYTES;
+  }
+
+  /** How long its code has had control. */
+  ranFor(now: number): number {
+    return now - this.startedAt - this.unheardMs;
+  }
+
+  wasUnheard(ms: number): void {
+    if (this.started) this.unheardMs += ms;
+  }
+
+  /** Counts a record of the run as it travelled. Throws ProtocolBreach beyond the limit. */
+  countRecord(bytes: number): void {
+    this.wireBytes += bytes;
+    if (this.wireBytes > RUN_LIMITS.wireBytes)
+      throw new ProtocolBreach(`records of more than ${RUN_LIMITS.wireBytes} bytes in one run`);
+  }
+
+  /** The run has called process.exit. Throws ProtocolBreach the second time. */
+  exits(): void {
+    if (this.exited) throw new ProtocolBreach('a second exit of one run');
+    this.exited = true;
+  }
+
+  /** Takes what the run says, except its start and end. Throws ProtocolBreach beyond a limit. */
+  say(message: OfRun, raw: Buffer): void {
+    switch (message[0]) {
+      case 'e':
+        return this.emit(message, raw);
+      case 'l':
+        return this.log(message[2], message[3], raw);
+      case 'b':
+        return this.db(message[2], message[3] === 1, raw);
+      case 'r':
+        return this.reply(message, raw);
+      case 's':
+      case 'd':
+      case 'x':
+        return;
+    }
+  }
+
+  outcome(status: RunOutcome['status'], endedAt: number, held: HeldMemory, error?: UserError): RunOutcome {
+    return {
+      status,
+      held,
+      ...(error === undefined ? {} : { error }),
+      emits: this.emits,
+      logs: this.logs,
+      dbChanges: this.dbChanges ?? {},
+      ...(this.response === undefined ? {} : { response: this.response }),
+      startedAt: this.startedAt,
+      endedAt,
+    };
+  }
+
+  private emit(message: Extract<OfRun, readonly ['e', ...unknown[]]>, raw: Buffer): void {
+    if (this.emits.length >= RUN_LIMITS.emits)
+      throw new ProtocolBreach(`more than ${RUN_LIMITS.emits} emits in one run`);
+    const [, , channel, id, summary, ts] = message;
+    this.count(emitBytes(raw.length, channel, id, summary));
+    this.countChannel(channel);
+    const payload = textOf(raw);
+    if (!isPlainJson(payload)) throw new ProtocolBreach('a payload that is no JSON, or nests deeper than 256');
+    const call: { -readonly [K in keyof EmitCall]: EmitCall[K] } = { payload, channel };
+    if (id !== null) call.id = id;
+    if (summary !== null) call.summary = summary;
+    if (ts !== null) call.ts = ts;
+    this.emits.push(call);
+  }
+
+  private countChannel(channel: string): void {
+    if (channel === '') return;
+    this.channels ??= new Set();
+    if (this.channels.has(channel)) return;
+    if (this.channels.size >= RUN_LIMITS.channels)
+      throw new ProtocolBreach(`emits on more than ${RUN_LIMITS.channels} channels in one run`);
+    this.channels.add(channel);
+  }
+
+  private log(k: string, ts: number, raw: Buffer): void {
+    const bytes = logBytes(k, raw.length);
+    this.logBytes += bytes;
+    // One line more, to say that lines were dropped.
+    if (this.logs.length > RUN_LIMITS.logLines || this.logBytes > RUN_LIMITS.logBytes + NOTE_BYTES)
+      throw new ProtocolBreach(
+        `more than ${RUN_LIMITS.logLines} log lines or ${RUN_LIMITS.logBytes} bytes of them in one run`,
+      );
+    this.count(bytes);
+    this.logs.push({ k, ts, msg: textOf(raw) });
+  }
+
+  private db(key: string, deleted: boolean, raw: Buffer): void {
+    if (++this.dbRecords > MAX_DB_RECORDS)
+      throw new ProtocolBreach(`more than ${MAX_DB_RECORDS} db changes in one run`);
+    if (raw.length > RUN_LIMITS.dbValueBytes)
+      throw new ProtocolBreach(`a db value of ${raw.length} bytes, at most ${RUN_LIMITS.dbValueBytes}`);
+    const text = textOf(raw);
+    if (!deleted && !isPlainJson(text))
+      throw new ProtocolBreach('a db value that is no JSON, or nests deeper than 256');
+    this.dbChanges ??= dictionary();
+    const before = this.dbChanges[key];
+    this.dbBytes += raw.length + (before === undefined ? Buffer.byteLength(key) : -Buffer.byteLength(before ?? ''));
+    if (this.dbBytes > MAX_DB_BYTES)
+      throw new ProtocolBreach(`db changes of more than ${MAX_DB_BYTES} bytes in one run`);
+    this.dbChanges[key] = deleted ? null : text;
+  }
+
+  private reply(message: Extract<OfRun, readonly ['r', ...unknown[]]>, raw: Buffer): void {
+    if (this.response) throw new ProtocolBreach('a second reply of one run');
+    const [, , status, headers, immediate, base64] = message;
+    this.count(replyBytes(raw.length, headers));
+    this.response = { status, headers, body: textOf(raw), base64: base64 === 1 };
+    if (immediate === 1) this.request.onImmediateResponse?.(this.response);
+  }
+
+  private count(bytes: number): void {
+    this.payloadBytes += bytes;
+    if (this.payloadBytes > RUN_LIMITS.payloadBytes + NOTE_BYTES)
+      throw new ProtocolBreach(`more than ${RUN_LIMITS.payloadBytes} bytes of payload in one run`);
+  }
+}
+
+/** The run that got control last. */
+export const lastStarted = (runs: Iterable<RunCollector>): RunCollector | undefined => {
+  let last: RunCollector | undefined;
+  for (const run of runs) if (run.started && run.startOrder >= (last?.startOrder ?? 0)) last = run;
+  return last;
+};
+
+/** The run that holds most, of those that have started. */
+export const largestOf = (runs: Iterable<RunCollector>): RunCollector | undefined => {
+  let largest: RunCollector | undefined;
+  for (const run of runs) if (run.started && run.heldBytes >= (largest?.heldBytes ?? 0)) largest = run;
+  return largest;
+};

@@ -1,0 +1,35 @@
+import { type RunOutcome, type RunRequest } from '../sandbox.js';
+
+export interface UnsentRun {
+  readonly request: RunRequest;
+  readonly resolve: (outcome: RunOutcome) => void;
+  readonly reject: (reason: Error) => void;
+}
+
+/** Runs that a process was not told of yet, in the order of their coming. */
+export class UnsentRuns {
+  private runs: UnsentRun[] = [];
+  private head = 0;
+
+  get size(): number {
+    return this.runs.length - this.head;
+  }
+
+  push(run: UnsentRun): void {
+    this.runs.push(run);
+  }
+
+  shift(): UnsentRun | undefined {
+    const first = this.runs[this.head];
+    if (!first) return undefined;
+    if (++this.head === this.runs.length) this.takeAll();
+    return first;
+  }
+
+  takeAll(): UnsentRun[] {
+    const rest = this.runs.slice(this.head);
+    this.runs = [];
+    this.head = 0;
+    return rest;
+  }
+}

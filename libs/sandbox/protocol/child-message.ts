@@ -1,0 +1,100 @@
+/** Validation of what a child says. A child runs other people's code: every message from it is hostile input. */
+import { isUtf8 } from 'node:buffer';
+import { wellFormedJson } from '../../kernel/well-formed.js';
+import { ProtocolBreach, TEXT_LIMITS, type ChildMessage, type ErrorText, type RawRecord } from './protocol.js';
+import { isReplyHeaders } from './reply-headers.js';
+import { channelFault, isTime, keyFault } from './run-names.js';
+
+const MAX_JSON_BYTES = 512 * 1024;
+const CONSOLE_KIND = /^console\.[a-z]{1,20}$/;
+
+const fail = (what: string): never => {
+  throw new ProtocolBreach(`a child sent ${what}`);
+};
+
+const isText = (value: unknown, max: number): value is string => typeof value === 'string' && value.length <= max;
+const isFinite = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+const isKey = (value: unknown, max: number): value is string => isText(value, max) && keyFault(value) === undefined;
+const isNumber = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+const isFlag = (value: unknown): value is 0 | 1 => value === 0 || value === 1;
+
+const isError = (value: unknown): value is ErrorText => {
+  if (typeof value !== 'object' || value === null) return false;
+  const error = value as Record<string, unknown>;
+  return (
+    isText(error.name, TEXT_LIMITS.name) &&
+    isText(error.message, TEXT_LIMITS.message) &&
+    isText(error.stack, TEXT_LIMITS.stack) &&
+    isText(error.code, TEXT_LIMITS.name)
+  );
+};
+
+/** The text of bytes from a child. Throws ProtocolBreach when they are no UTF-8: such a text would grow as it is read. */
+export const textOf = (bytes: Buffer): string => {
+  if (!isUtf8(bytes)) fail('bytes that are no UTF-8');
+  return bytes.toString('utf8');
+};
+
+const checks: Record<ChildMessage[0], (m: readonly unknown[], rawBytes: number) => boolean> = {
+  ready: (m, raw) => m.length === 1 && raw === 0,
+  loadfail: (m, raw) => m.length === 2 && isError(m[1]) && raw === 0,
+  meta: (m) => m.length === 1,
+  invalid: (m, raw) =>
+    m.length === 3 &&
+    isText(m[1], TEXT_LIMITS.message) &&
+    (m[2] === null || isText(m[2], TEXT_LIMITS.name)) &&
+    raw === 0,
+  s: (m, raw) => m.length === 3 && isNumber(m[1]) && isTime(m[2]) && raw === 0,
+  g: (m, raw) => m.length === 1 && raw === 0,
+  e: (m) =>
+    m.length === 6 &&
+    isNumber(m[1]) &&
+    isText(m[2], TEXT_LIMITS.channel) &&
+    (m[2] === '' || channelFault(m[2]) === undefined) &&
+    (m[3] === null || isKey(m[3], TEXT_LIMITS.emitId) || isFinite(m[3])) &&
+    (m[4] === null || isText(m[4], TEXT_LIMITS.summary)) &&
+    (m[5] === null || isTime(m[5])),
+  l: (m) => m.length === 4 && isNumber(m[1]) && isText(m[2], 32) && CONSOLE_KIND.test(m[2]) && isTime(m[3]),
+  b: (m, raw) =>
+    m.length === 4 && isNumber(m[1]) && isKey(m[2], TEXT_LIMITS.dbKey) && isFlag(m[3]) && (m[3] === 0 || raw === 0),
+  r: (m) =>
+    m.length === 6 &&
+    isNumber(m[1]) &&
+    isNumber(m[2]) &&
+    m[2] >= 100 &&
+    m[2] <= 599 &&
+    isReplyHeaders(m[3]) &&
+    isFlag(m[4]) &&
+    isFlag(m[5]),
+  x: (m, raw) => m.length === 3 && isNumber(m[1]) && isFinite(m[2]) && raw === 0,
+  d: (m, raw) => m.length === 4 && isNumber(m[1]) && isTime(m[2]) && (m[3] === null || isError(m[3])) && raw === 0,
+};
+
+const isMessage = (kind: ChildMessage[0], message: readonly unknown[], rawBytes: number): message is ChildMessage =>
+  checks[kind](message, rawBytes);
+
+/** An escape of half a surrogate pair in JSON; a whole pair has one too, and comes to no harm. */
+const MAY_BE_ILL_FORMED = /\\u[dD][89a-fA-F]/;
+
+/**
+ * The message of a record, every text in it well-formed. Throws ProtocolBreach when it is not exactly one that a child
+ * may send.
+ */
+export const parseChildMessage = (record: RawRecord): ChildMessage => {
+  if (record.json.length > MAX_JSON_BYTES) fail(`a message head of ${record.json.length} bytes`);
+  let parsed: unknown;
+  const head = textOf(record.json);
+  try {
+    parsed = JSON.parse(head);
+  } catch {
+    fail('a message that is no JSON');
+  }
+  if (!Array.isArray(parsed)) return fail('a message that is no array');
+  const message: readonly unknown[] = parsed;
+  const tag = message[0];
+  if (typeof tag !== 'string' || !Object.hasOwn(checks, tag)) return fail('a message of an unknown kind');
+  const kind = tag as ChildMessage[0];
+  if (!isMessage(kind, message, record.raw.length)) return fail(`a malformed message of kind "${kind}"`);
+  // Only now: what was checked nests three deep at most, what was sent may nest deeper than the stack holds.
+  return MAY_BE_ILL_FORMED.test(head) ? (wellFormedJson(message) as ChildMessage) : message;
+};

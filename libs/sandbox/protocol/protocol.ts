@@ -1,0 +1,233 @@
+/**
+ * What host and jailed child say to each other: records over two simplex sockets (and one spill file, child/uplink.ts).
+ *
+ * A record is `[u32 index][u32 json bytes][u32 raw bytes][json][raw]`, little endian. Large texts (events, payloads) are
+ * the raw part: they are cut out by length and never parsed to find their end, so that no text can pose as another record.
+ */
+import { type ReplyHeaders } from './reply-headers.js';
+import { type BoundProp } from '../sandbox.js';
+import { type HookName } from '../../component-model/hooks.js';
+
+export const HEADER_BYTES = 12;
+/** File descriptors of the child. */
+export const DOWN_FD = 3;
+export const UP_FD = 4;
+export const SPILL_FD = 5;
+/** What the jail's builder reads before the program starts, if it does (SpawnPlan.input). */
+export const INPUT_FD = 6;
+
+export const MB = 1024 * 1024;
+/** Invocations in one frame. */
+export const MAX_BATCH = 64;
+
+export interface RunLimits {
+  readonly emits: number;
+  /** Different channel names, besides the default channel. */
+  readonly channels: number;
+  readonly logLines: number;
+  readonly logBytes: number;
+  /** Emits, logs and the reply of one run, with all that belongs to them (run-size.ts). */
+  readonly payloadBytes: number;
+  readonly dbValueBytes: number;
+  readonly dbTotalBytes: number;
+  /** Keys of one store; also the keys that one run may change. */
+  readonly dbKeys: number;
+  /** Changes sent as they happen. Later ones are sent at the end of the run, once for each key. */
+  readonly dbWrites: number;
+  readonly dbWriteBytes: number;
+  /** All records of one run as they travel. JSON escapes make six bytes of one. */
+  readonly wireBytes: number;
+}
+
+export const RUN_LIMITS: RunLimits = {
+  emits: 10_000,
+  channels: 100,
+  logLines: 1_000,
+  logBytes: 256 * 1024,
+  payloadBytes: 6 * MB,
+  dbValueBytes: 60 * 1024,
+  dbTotalBytes: MB,
+  dbKeys: 10_000,
+  dbWrites: 1_000,
+  dbWriteBytes: 4 * MB,
+  wireBytes: 64 * MB,
+};
+
+/** Longest texts, in UTF-16 units, that a child may send in the head of a message. */
+export const TEXT_LIMITS = {
+  name: 256,
+  message: 16_384,
+  stack: 32_768,
+  channel: 1_024,
+  emitId: 8_192,
+  summary: 16_384,
+  dbKey: 4_096,
+  headerValue: 16_384,
+  headers: 200,
+  /** Names and values of all headers. */
+  headerTotal: 65_536,
+} as const;
+
+/** Largest record of either direction: a batch of large events, or one full payload. */
+export const MAX_RECORD_BYTES = 64 * MB;
+/** Largest record that a child may send. */
+export const MAX_CHILD_RECORD_BYTES = 7 * MB;
+
+/** Host to child. */
+export type HostMessage =
+  /** Raw: the bundle. */
+  | { readonly t: 'init'; readonly settings: ChildSettings }
+  /** Raw: the texts of the events, one after the other; `runs` gives number and byte length of each. */
+  | { readonly t: 'run'; readonly runs: readonly (readonly [n: number, bytes: number])[] }
+  | { readonly t: 'hook'; readonly n: number; readonly hook: HookName }
+  /** Start nothing more; the last but for hooks. Answered by `g`. */
+  | { readonly t: 'drop' };
+
+export interface ChildSettings {
+  readonly sourceId: string;
+  readonly props: Readonly<Record<string, BoundProp>>;
+  readonly db: Readonly<Record<string, string>>;
+  readonly concurrency: number;
+  /** Unix socket of the egress guard, as the child sees it; null for no network. */
+  readonly egress: string | null;
+  /** The folder that it may write to. */
+  readonly tmp: string;
+  /** Only describe what the bundle exports (`meta`), do not bind it. */
+  readonly inspect: boolean;
+}
+
+export interface ErrorText {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string;
+  readonly code: string;
+}
+
+/** Child to host: tag, number of the run, then what the tag says. The large text, if any, is the raw part. */
+export type ChildMessage =
+  | readonly ['ready']
+  | readonly ['loadfail', ErrorText]
+  /** Raw: JSON of the description. */
+  | readonly ['meta']
+  | readonly ['invalid', message: string, prop: string | null]
+  | readonly ['s', n: number, at: number]
+  /** The answer to `drop`: of what has not started before this record, nothing will be. */
+  | readonly ['g']
+  /** Raw: payload. */
+  | readonly ['e', n: number, channel: string, id: string | number | null, summary: string | null, ts: number | null]
+  /** Raw: the line. */
+  | readonly ['l', n: number, k: string, ts: number]
+  /** Raw: JSON of the value, nothing when deleted. */
+  | readonly ['b', n: number, key: string, deleted: 0 | 1]
+  /** Raw: body. */
+  | readonly ['r', n: number, status: number, headers: ReplyHeaders, immediate: 0 | 1, base64: 0 | 1]
+  | readonly ['d', n: number, at: number, error: ErrorText | null]
+  /** The run called process.exit. */
+  | readonly ['x', n: number, exitCode: number];
+
+export interface RawRecord {
+  readonly index: number;
+  readonly json: Buffer;
+  readonly raw: Buffer;
+}
+
+/** The peer broke the protocol; the process behind it is ended. */
+export class ProtocolBreach extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ProtocolBreach';
+  }
+}
+
+export const recordBytes = (jsonBytes: number, rawBytes: number): number => HEADER_BYTES + jsonBytes + rawBytes;
+
+/** Writes a header at `offset`. */
+export const writeHeader = (into: Buffer, offset: number, index: number, jsonBytes: number, rawBytes: number): void => {
+  into.writeUInt32LE(index >>> 0, offset);
+  into.writeUInt32LE(jsonBytes, offset + 4);
+  into.writeUInt32LE(rawBytes, offset + 8);
+};
+
+export const encodeRecord = (index: number, message: unknown, texts: readonly (string | Buffer)[] = []): Buffer => {
+  const json = JSON.stringify(message);
+  const jsonBytes = Buffer.byteLength(json);
+  const lengths = texts.map((text) => Buffer.byteLength(text));
+  const rawBytes = lengths.reduce((sum, length) => sum + length, 0);
+  const out = Buffer.allocUnsafe(recordBytes(jsonBytes, rawBytes));
+  writeHeader(out, 0, index, jsonBytes, rawBytes);
+  out.write(json, HEADER_BYTES);
+  let at = HEADER_BYTES + jsonBytes;
+  texts.forEach((text, i) => {
+    if (typeof text === 'string') out.write(text, at);
+    else text.copy(out, at);
+    at += lengths[i] ?? 0;
+  });
+  return out;
+};
+
+const NOTHING = Buffer.alloc(0);
+
+/**
+ * Cuts a byte stream into records, in any fragmentation, copying each byte at most twice.
+ * The buffers handed out are views: use them before the call returns. Throws ProtocolBreach on an oversized record.
+ */
+export class RecordParser {
+  private parts: Buffer[] = [];
+  private have = 0;
+  private need = HEADER_BYTES;
+
+  constructor(
+    private readonly maxBytes: number,
+    private readonly onRecord: (record: RawRecord) => void,
+  ) {}
+
+  /** Handles so many records at most, and returns what it has not looked at: push that next. */
+  push(chunk: Buffer, most = Infinity): Buffer {
+    if (this.have > 0) {
+      this.parts.push(chunk);
+      this.have += chunk.length;
+      if (this.have < this.need) return NOTHING;
+      chunk = this.parts.length === 1 ? chunk : Buffer.concat(this.parts, this.have);
+    }
+    this.parts = [];
+    this.have = 0;
+    const { at, isFull } = this.cut(chunk, most);
+    const tail = chunk.subarray(at);
+    if (isFull) return tail;
+    if (tail.length > 0) {
+      this.parts.push(tail);
+      this.have = tail.length;
+    }
+    return NOTHING;
+  }
+
+  /** Bytes of an unfinished record. */
+  pending(): number {
+    return this.have;
+  }
+
+  private cut(buffer: Buffer, most: number): { readonly at: number; readonly isFull: boolean } {
+    let at = 0;
+    this.need = HEADER_BYTES;
+    for (let count = 0; buffer.length - at >= HEADER_BYTES; count++) {
+      if (count >= most) return { at, isFull: true };
+      const jsonBytes = buffer.readUInt32LE(at + 4);
+      const rawBytes = buffer.readUInt32LE(at + 8);
+      const total = recordBytes(jsonBytes, rawBytes);
+      if (total > this.maxBytes)
+        throw new ProtocolBreach(`a record of ${total} bytes exceeds the limit of ${this.maxBytes} bytes`);
+      if (buffer.length - at < total) {
+        this.need = total;
+        break;
+      }
+      const rawAt = at + HEADER_BYTES + jsonBytes;
+      this.onRecord({
+        index: buffer.readUInt32LE(at),
+        json: buffer.subarray(at + HEADER_BYTES, rawAt),
+        raw: buffer.subarray(rawAt, rawAt + rawBytes),
+      });
+      at += total;
+    }
+    return { at, isFull: false };
+  }
+}

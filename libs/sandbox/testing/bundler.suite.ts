@@ -1,0 +1,180 @@
+import { expect, it } from '@jest/globals';
+import { chmod, cp, mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { DomainError } from '../../kernel/domain-error.js';
+import { type BundleInput } from '../bundler/component-files.js';
+import { type PackageResolver } from '../bundler/packages.js';
+import { componentOf } from '../child/component.js';
+import { loadBundle } from '../child/load-bundle.js';
+
+export interface Bundling {
+  bundle(input: BundleInput): Promise<string>;
+  /** Absent where packages cannot be bundled. */
+  bundleWith?(input: BundleInput, packages: PackageResolver): Promise<string>;
+}
+
+/** What bundling does, in a jail as without one. */
+export const bundlerCases = ({ bundle, bundleWith }: Bundling): void => {
+  const load = async (input: BundleInput) => componentOf(loadBundle(await bundle(input)));
+  const failing = async (input: BundleInput): Promise<DomainError> => {
+    const error: unknown = await bundle(input).catch((reason: unknown) => reason);
+    if (error instanceof DomainError) return error;
+    throw new Error(`no DomainError: ${String(error)}`);
+  };
+
+  it.each([
+    ['an ESM default export', 'export default { name: "n" }'],
+    ['module.exports', 'module.exports = { name: "n" }'],
+    ['exports.default', 'exports.default = { name: "n" }'],
+    [
+      'a transpiled module',
+      'Object.defineProperty(exports, "__esModule", { value: true }); exports.default = { name: "n" }',
+    ],
+    ['defineSource', 'import { defineSource } from "@pipedream/types"; export default defineSource({ name: "n" })'],
+    [
+      'defineComponent',
+      'import { defineComponent } from "@pipedream/types@0.3"; export default defineComponent({ name: "n" })',
+    ],
+  ])('accepts %s', async (_what, code) => {
+    expect(await load({ code })).toMatchObject({ name: 'n' });
+  });
+
+  it('strips the types of TypeScript', async () => {
+    const code =
+      'enum E { A = 4 } type T = { x: number }; export default { name: "n", e: E.A as number, t: ({ x: 1 } satisfies T) }';
+    expect(await load({ code, fileName: 'source.ts' })).toMatchObject({ e: 4 });
+  });
+
+  it('takes the other files of the component, in every notation', async () => {
+    const component = await load({
+      fileName: 'sources/new/new.mjs',
+      code: `import app from '../../app.app.mjs'; import { b } from '../common'; import data from './data.json'; import ts from './typed.js'; const c = require('./c.cjs');
+        export default { name: 'n', values: [app.app, b, data.d, ts, c.c] }`,
+      files: {
+        'app.app.mjs': 'export default { app: "a" }',
+        'sources/common/index.js': 'export const b = "b"',
+        './sources/new/data.json': '{"d":"d"}',
+        'sources/new/typed.ts': 'const x: string = "ts"; export default x',
+        'sources/new/c.cjs': 'exports.c = "c"',
+      },
+    });
+    expect(component.values).toEqual(['a', 'b', 'd', 'ts', 'c']);
+  });
+
+  it('leaves modules of Node to Node, with and without prefix', async () => {
+    const code = `import path from 'path'; import { EOL } from 'node:os'; const fs = require('fs/promises'); export default { name: 'n', ok: [path.join('a', 'b'), EOL, typeof fs.readFile] }`;
+    expect((await load({ code })).ok).toEqual(['a/b', '\n', 'function']);
+  });
+
+  it('gives import.meta.url and createRequire something to work with', async () => {
+    const code = `import { createRequire } from 'node:module'; const r = createRequire(import.meta.url); export default { name: 'n', sep: r('path').sep }`;
+    expect((await load({ code })).sep).toBe('/');
+  });
+
+  it('resolves the platform module to our own', async () => {
+    const code = `import { axios, ConfigurationError, DEFAULT_POLLING_SOURCE_TIMER_INTERVAL as i } from '@pipedream/platform'; export default { name: 'n', i, axios, e: new ConfigurationError('m').name }`;
+    const component = await load({ code });
+    expect(component).toMatchObject({ i: 900, e: 'ConfigurationError' });
+    expect(typeof component.axios).toBe('function');
+  });
+
+  it('keeps names, for stack traces that can be read', async () => {
+    const component = await load({
+      code: 'function name() {}; { let name2 = 1; } export default { name: "n", f: name.name, a: (() => { const inner = () => 1; return inner.name })() }',
+    });
+    expect(component).toMatchObject({ f: 'name', a: 'inner' });
+  });
+
+  it('names every npm package that is missing', async () => {
+    const error = await failing({
+      code: `import a from 'rss-parser@^3.0.0'; import b from '@scope/pkg/sub'; export default {}`,
+    });
+    expect(error.code).toBe('component.package_unavailable');
+    expect(error.message).toContain('"rss-parser@^3.0.0"');
+    expect(error.details).toEqual({ packages: ['@scope/pkg/sub', 'rss-parser@^3.0.0'] });
+  });
+
+  it.each(['constructor', 'toString', '__proto__'])('takes a package named %s for a package', async (name) => {
+    const error = await failing({ code: `require(${JSON.stringify(name)}); module.exports = { name: 'n' };` });
+    expect(error).toMatchObject({ code: 'component.package_unavailable' });
+    expect(error.message).not.toContain(process.cwd());
+  });
+
+  const withPackages = bundleWith ?? (() => Promise.reject(new Error('packages cannot be bundled here')));
+  const takesPackages = 'takes packages from where the resolver has put them';
+  const [test, title] = bundleWith ? [it, takesPackages] : [it.skip, `not promised at this level: ${takesPackages}`];
+  test(title, async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'sluice-packages-'));
+    await chmod(folder, 0o755);
+    const installed = createRequire(import.meta.url).resolve('uuid');
+    const uuid = 'node_modules/uuid';
+    await cp(installed.slice(0, installed.lastIndexOf(uuid) + uuid.length), path.join(folder, uuid), {
+      recursive: true,
+    });
+    const asked: unknown[] = [];
+    const built = await withPackages(
+      { code: `import { NIL } from 'uuid@14.0.3'; export default { name: NIL }` },
+      {
+        resolve: (specifiers) => {
+          asked.push(specifiers);
+          return Promise.resolve(folder);
+        },
+      },
+    );
+    await rm(folder, { recursive: true });
+    expect(asked).toEqual([['uuid@14.0.3']]);
+    expect(componentOf(loadBundle(built)).name).toBe('00000000-0000-0000-0000-000000000000');
+  });
+
+  it('names file, line and column of a syntax error', async () => {
+    const error = await failing({
+      code: 'export default {\n  name: "n",\n  run() { let 1 }\n}',
+      fileName: 'my/source.mjs',
+    });
+    expect(error.code).toBe('component.invalid');
+    expect(error.message).toMatch(/^the code cannot be compiled: my\/source\.mjs:3:15: /);
+    expect(error.details).toMatchObject({ file: 'my/source.mjs', line: 3 });
+  });
+
+  it.each([
+    ['import x from "../outside.mjs"', 'lies outside'],
+    ['import x from "./a/../../outside.mjs"', 'lies outside'],
+    ['import x from "/etc/passwd"', 'cannot be imported'],
+    ['import x from "file:///etc/passwd"', 'cannot be imported'],
+    ['import x from "https://example.com/x.js"', 'cannot be imported'],
+    ['import x from "data:text/javascript,1"', 'cannot be imported'],
+    ['import x from "./missing.mjs"', "is not among the component's files"],
+    ['require("./missing.mjs")', "is not among the component's files"],
+    ['await import("../up.mjs")', 'lies outside'],
+  ])('refuses %s', async (code, text) => {
+    const error = await failing({ code: `${code}; export default {}` });
+    expect(error).toMatchObject({ code: 'component.invalid', message: expect.stringContaining(text) });
+  });
+
+  it.each([
+    ['import(`./x/${q}.mjs`)', 'import'],
+    ["import('./x/' + q)", 'import'],
+    ['require(`./x/${q}.json`)', 'require'],
+    ["import(`./x/${q}.key`, { with: { type: 'text' } })", 'import'],
+    ['import(`/etc/${q}`)', 'no pattern'],
+  ])('refuses the path made of parts in %s, and says what to write', async (code, call) => {
+    const q = call === 'no pattern' ? bundle({ code: `const q = 'a'; export default () => ${code}` }) : undefined;
+    // What is no pattern to esbuild stays as it is: nothing is read.
+    if (q) return expect(await q).toContain('import(`/etc/${q}`)');
+    const error = await failing({ code: `const q = 'a';\nexport default () => ${code}`, fileName: 'a/b.mjs' });
+    expect(error).toMatchObject({ code: 'component.invalid', details: { file: 'a/b.mjs' } });
+    expect(error.message).toMatch(
+      new RegExp(`^a/b\\.mjs:2:\\d+: ${call}\\(\\) builds the path .*import\\('\\./part\\.mjs'\\)`),
+    );
+  });
+
+  it.each(['../x.mjs', '/etc/x', 'a/../../x', 'a\\..\\x', 'a\0b', '.', '..'])(
+    'refuses the file name %j',
+    async (name) => {
+      expect(await failing({ code: '', files: { [name]: '' } })).toMatchObject({ code: 'component.invalid' });
+      expect(await failing({ code: '', fileName: name })).toMatchObject({ code: 'component.invalid' });
+    },
+  );
+};

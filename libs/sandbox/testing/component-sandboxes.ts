@@ -1,0 +1,56 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type JailLevel } from '../jail/jail-level.js';
+import {
+  createSandboxFactory,
+  type ClosableSandboxFactory,
+  type SandboxFactoryOptions,
+} from '../host/process-sandbox.js';
+import { type Sandbox, type SandboxSpec } from '../sandbox.js';
+import { bundleHere } from './bundle.js';
+
+export type SpecPart = Partial<Omit<SandboxSpec, 'bundleFile'>>;
+
+/** Sandboxes for code given as text; ends them and removes every file when closed. */
+export class ComponentSandboxes {
+  private readonly running: Sandbox[] = [];
+  private count = 0;
+
+  private constructor(
+    readonly dir: string,
+    readonly factory: ClosableSandboxFactory,
+  ) {}
+
+  static async open(level: JailLevel, options: Omit<SandboxFactoryOptions, 'level'> = {}): Promise<ComponentSandboxes> {
+    const dir = await mkdtemp(path.join(tmpdir(), 'sluice-test-'));
+    return new ComponentSandboxes(dir, createSandboxFactory({ ...options, level }));
+  }
+
+  async bundle(code: string): Promise<string> {
+    const file = path.join(this.dir, `${++this.count}.cjs`);
+    await writeFile(file, await bundleHere({ code }));
+    return file;
+  }
+
+  async start(code: string, part: SpecPart = {}): Promise<Sandbox> {
+    const bundleFile = await this.bundle(code);
+    const sandbox = await this.factory.start({
+      sourceId: `dc_${this.count}`,
+      workspaceId: 'o_1',
+      props: {},
+      db: {},
+      concurrency: 10,
+      ...part,
+      bundleFile,
+    });
+    this.running.push(sandbox);
+    return sandbox;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.running.map((sandbox) => sandbox.stop()));
+    await this.factory.close();
+    await rm(this.dir, { recursive: true, force: true });
+  }
+}

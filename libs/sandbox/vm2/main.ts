@@ -1,0 +1,151 @@
+/** Entry of the jailed child for SLUICE_ISOLATION=vm2. Bundled to dist/libs/sandbox/child-vm2.cjs. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Socket } from 'node:net';
+import { VM } from 'vm2';
+import { tunnelSockets } from '../child/egress-socket.js';
+import { RunQueue } from '../child/run-queue.js';
+import { Uplink } from '../child/uplink.js';
+import {
+  DOWN_FD,
+  MAX_RECORD_BYTES,
+  RecordParser,
+  type ChildSettings,
+  type HostMessage,
+  type RawRecord,
+} from '../protocol/protocol.js';
+import { type Bridge, type Realm } from './bridge.js';
+import { digestText, HostServices, randomText, urlText } from './host-services.js';
+import { type RealmSettings } from './realm/settings.js';
+import { thrownText } from './thrown-text.js';
+
+declare const REALM_CODE: string;
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isNumber = (value: unknown): value is number => typeof value === 'number';
+
+/** Passes strings between the host and the realm; holds no object of either. */
+class Vm2Child {
+  private readonly uplink = new Uplink();
+  private readonly current = new AsyncLocalStorage<number>();
+  private readonly runs = new Set<number>();
+  private readonly hooks = new Set<number>();
+  private readonly queue = new RunQueue((n, event) => {
+    this.runs.add(n);
+    this.enter(n, () => this.realm.run(n, event));
+  });
+  private readonly vm = new VM({ wasm: false });
+  private readonly services = new HostServices(() => this.realm);
+  private readonly realm: Realm = this.open();
+
+  constructor() {
+    // Handed over as they are: they must not be read as a program's own errors are (thrown-text.ts).
+    process.on('uncaughtException', this.stray);
+    process.on('unhandledRejection', this.stray);
+  }
+
+  readonly receive = (record: RawRecord): void => {
+    const message = JSON.parse(record.json.toString('utf8')) as HostMessage;
+    switch (message.t) {
+      case 'init':
+        return this.init(message.settings, record.raw.toString('utf8'));
+      case 'run':
+        return this.queue.add(message.runs, record.raw);
+      case 'drop':
+        this.queue.drop();
+        return this.uplink.send(['g']);
+      case 'hook':
+        this.hooks.add(message.n);
+        return this.enter(message.n, () => this.realm.hook(message.n, message.hook));
+    }
+  };
+
+  private open(): Realm {
+    this.vm.setGlobal('$bridge', this.bridge());
+    // Evaluates to proxies of the realm's functions; each is taken once.
+    const { prepare, run, hook, fire, answer, fail } = this.vm.run(
+      `(() => {${REALM_CODE}\nreturn realm.realm; })()`,
+      'sluice-realm.js',
+    ) as Realm;
+    return { prepare, run, hook, fire, answer, fail };
+  }
+
+  private init(settings: ChildSettings, bundle: string): void {
+    for (const name of Object.keys(process.env)) Reflect.deleteProperty(process.env, name);
+    process.chdir(settings.tmp);
+    tunnelSockets(settings.egress);
+    this.queue.concurrency = settings.concurrency;
+    const { sourceId, props, db, inspect } = settings;
+    const { platform, version } = process;
+    this.realm.prepare(JSON.stringify({ sourceId, props, db, inspect, platform, version } satisfies RealmSettings));
+    try {
+      // On one line with the code, so that the lines of its errors are right.
+      this.vm.run(`$load(function (exports, require, module, __filename, __dirname) {${bundle}\n})`, 'component.js');
+    } catch (thrown) {
+      const { name, message } = thrownText(thrown);
+      this.uplink.send(['loadfail', { name, message, stack: '', code: name }]);
+    }
+    this.uplink.flush();
+  }
+
+  private enter(n: number, call: () => void): void {
+    this.uplink.flushIfOlderThan(5);
+    this.uplink.send(['s', n, Date.now()]);
+    this.uplink.spill();
+    this.current.run(n, call);
+  }
+
+  private readonly stray = (thrown: unknown): void => {
+    const { name, message } = thrownText(thrown);
+    this.realm.fail(this.current.getStore() ?? -1, name, message);
+  };
+
+  /** What the realm calls: takes strings and numbers alone, gives them alone, never throws. */
+  private bridge(): Bridge {
+    const { uplink, services } = this;
+    return {
+      say: (json, raw) => {
+        if (!isText(json) || !isText(raw)) return;
+        uplink.sendText(json, raw);
+        uplink.spill();
+      },
+      done: (n, json) => {
+        if (!isNumber(n) || !isText(json)) return;
+        if (this.runs.delete(n)) {
+          uplink.sendText(json, '');
+          this.queue.ended();
+        } else if (this.hooks.delete(n)) uplink.sendText(json, '');
+      },
+      flush: () => uplink.flush(),
+      current: () => this.current.getStore() ?? -1,
+      now: () => performance.now(),
+      setTimer: (id, ms, every) => {
+        if (isNumber(id) && isNumber(ms) && isNumber(every)) services.setTimer(id, ms, every);
+      },
+      clearTimer: (id) => {
+        if (isNumber(id)) services.clearTimer(id);
+      },
+      randomBytes: (count) => (isNumber(count) ? randomText(count) : ''),
+      digest: (algorithm, keyed, key, data) =>
+        isText(algorithm) && isText(key) && isText(data) ? digestText(algorithm, keyed, key, data) : '',
+      url: (href, base, part, value) =>
+        isText(href) && isText(base) && isText(part) && isText(value) ? urlText(href, base, part, value) : '',
+      fetch: (id, request, body) => {
+        if (isNumber(id) && isText(request) && isText(body)) services.fetch(id, request, body);
+      },
+      abortFetch: (id) => {
+        if (isNumber(id)) services.abortFetch(id);
+      },
+    };
+  }
+}
+
+const start = (): void => {
+  const child = new Vm2Child();
+  const down = new Socket({ fd: DOWN_FD, readable: true, writable: false });
+  const parser = new RecordParser(MAX_RECORD_BYTES, child.receive);
+  down.on('data', (chunk: Buffer) => parser.push(chunk));
+  down.on('error', () => process.reallyExit(1));
+  down.on('end', () => process.reallyExit(0));
+};
+
+start();

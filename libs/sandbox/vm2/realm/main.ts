@@ -1,0 +1,109 @@
+/** What the vm2 realm starts with: the child's own modules, over the bridge, and a small standard library. */
+import './globals.js';
+import { BoundComponent, componentOf } from '../../child/component.js';
+import { describeComponent } from '../../child/describe.js';
+import { textOfError } from '../../child/error-text.js';
+import { Execution } from '../../child/execution.js';
+import { InvalidComponent } from '../../child/invalid-component.js';
+import { SourceDb } from '../../child/source-db.js';
+import { offerWrappers } from '../../child/wrappers.js';
+import { type ChildMessage } from '../../protocol/protocol.js';
+import { type HookName } from '../../../component-model/hooks.js';
+import { type Realm } from '../bridge.js';
+import { current, done, flush, say } from './bridge-end.js';
+import { captureConsole } from './console.js';
+import { answer } from './fetch.js';
+import { define } from './globals.js';
+import { requireModule } from './modules.js';
+import { processOf } from './process.js';
+import { type RealmSettings } from './settings.js';
+import { fire, onTimerError } from './timers.js';
+
+type Body = (
+  exports: unknown,
+  require: (name: string) => unknown,
+  module: { exports: unknown },
+  filename: string,
+  dirname: string,
+) => void;
+
+const { stringify, parse } = JSON;
+
+const uplink = {
+  send: (message: ChildMessage, raw = ''): void => {
+    const json = stringify(message);
+    if (message[0] === 'd') done(message[1], json);
+    else say(json, raw);
+  },
+  // The host's end does both after every message.
+  spill: (): void => undefined,
+  flushIfOlderThan: (): void => undefined,
+  flush: (): void => flush(),
+};
+
+const active = new Map<number, Execution>();
+let db = new SourceDb({});
+let component: BoundComponent | undefined;
+
+const endExecution = (execution: Execution): void => void active.delete(execution.n);
+
+const execute = async (
+  n: number,
+  call: (component: BoundComponent, execution: Execution) => unknown,
+): Promise<void> => {
+  const execution = new Execution(n, uplink, db, endExecution);
+  active.set(n, execution);
+  try {
+    if (!component) throw new Error('the component is not loaded');
+    await call(component, execution);
+    execution.end();
+  } catch (thrown) {
+    execution.end({ thrown });
+  }
+};
+
+/** Errors that no code of the component caught end the run that they belong to, or, when none is known, all runs. */
+const endWith = (n: number, thrown: unknown): void => {
+  if (n >= 0) active.get(n)?.end({ thrown });
+  else for (const execution of [...active.values()]) execution.end({ thrown });
+};
+
+const load = (body: Body, settings: RealmSettings): void => {
+  try {
+    const module = { exports: {} as unknown };
+    body(module.exports, requireModule, module, '/tmp/component.js', '/tmp');
+    const exported = componentOf(module.exports);
+    if (settings.inspect) return uplink.send(['meta'], stringify(describeComponent(exported)));
+    component = new BoundComponent(exported, settings.props);
+    uplink.send(['ready']);
+  } catch (thrown) {
+    if (settings.inspect && thrown instanceof InvalidComponent) uplink.send(['invalid', thrown.message, thrown.prop]);
+    else uplink.send(['loadfail', textOfError(thrown)]);
+  }
+};
+
+export const realm: Realm = {
+  prepare: (text) => {
+    const settings = parse(text) as RealmSettings;
+    db = new SourceDb(settings.db);
+    define('process', processOf(settings));
+    offerWrappers();
+    captureConsole((kind, line) => active.get(current())?.log(kind, line));
+    onTimerError((thrown) => endWith(current(), thrown));
+    // Taken away before the component can see it.
+    define('$load', (body: Body) => {
+      Reflect.deleteProperty(globalThis, '$load');
+      load(body, settings);
+    });
+  },
+  run: (n, event) => void execute(n, (bound, execution) => bound.run(execution, parse(event))),
+  hook: (n, name) => void execute(n, (bound, execution) => bound.hook(execution, name as HookName)),
+  fire,
+  answer,
+  fail: (n, name, message) => {
+    const error = new Error(message);
+    error.name = name;
+    error.stack = '';
+    endWith(n, error);
+  },
+};

@@ -1,0 +1,70 @@
+import { type Clock } from '#libs/kernel/clock.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type HookName } from '#libs/component-model/hooks.js';
+import { type HookOutcome, type HookRunner, type Observation, type SourceDefinition } from './published.js';
+
+/** Runs the hooks of one operation one after the other, and keeps what they said, for the caller and the event log. */
+export class HookSession {
+  readonly observations: Observation[] = [];
+
+  constructor(
+    private readonly runner: HookRunner,
+    private readonly clock: Clock,
+    private readonly sourceId: string,
+    private readonly workspaceId: string,
+  ) {}
+
+  /** Does nothing, and starts no process, when the component has no such hook. Throws source.hook_failed. */
+  async run(definition: SourceDefinition, hook: HookName): Promise<void> {
+    if (!definition.hooks.includes(hook)) return;
+    this.add({ k: 'hook', ts: this.clock.now(), h: hook });
+    const { sourceId, workspaceId } = this;
+    const outcome = await this.runner.runHook({ sourceId, workspaceId, definition, hook });
+    for (const { k, ts, msg } of outcome.logs) this.add({ k, ts, msg });
+    if (outcome.status === 'ok') return;
+    const error = errorOf(outcome, hook);
+    this.add({ k: 'error', ts: this.clock.now(), err: error });
+    throw new DomainError('source.hook_failed', `hook ${hook} failed: ${error.name}: ${error.message}`, {
+      hook,
+      source_id: sourceId,
+      observations: [...this.observations],
+    });
+  }
+
+  /** As `run`; gives the failure of the hook back instead of throwing it. A failure of the platform is thrown. */
+  async attempt(definition: SourceDefinition, hook: HookName): Promise<DomainError | undefined> {
+    try {
+      await this.run(definition, hook);
+      return undefined;
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'source.hook_failed') return error;
+      throw error;
+    }
+  }
+
+  /** Bounded: these go into an event. The error, which comes last, is always kept. */
+  private add(observation: Observation): void {
+    const fits = this.observations.length < MAX_OBSERVATIONS || observation.err !== undefined;
+    if (fits) this.observations.push(shortened(observation));
+  }
+}
+
+const MAX_OBSERVATIONS = 100;
+const MAX_TEXT = 4_000;
+
+const cut = (text: string): string =>
+  text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… (${text.length} characters)` : text;
+
+const shortened = ({ k, ts, h, msg, err }: Observation): Observation => ({
+  k,
+  ts,
+  ...(h === undefined ? {} : { h }),
+  ...(msg === undefined ? {} : { msg: cut(msg) }),
+  ...(err === undefined ? {} : { err: { name: cut(err.name), message: cut(err.message), stack: cut(err.stack) } }),
+});
+
+const errorOf = ({ status, error }: HookOutcome, hook: HookName): NonNullable<Observation['err']> => {
+  if (error) return { name: error.name, message: error.message, stack: error.stack };
+  const message = status === 'killed' ? `the process of hook ${hook} ended` : `hook ${hook} failed without an error`;
+  return { name: 'Error', message, stack: '' };
+};

@@ -1,0 +1,50 @@
+import { hash } from 'node:crypto';
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+/** Epoch of the KSUID layout: 4 bytes of seconds since then, 16 bytes that make it unique. */
+const KSUID_EPOCH_S = 1_400_000_000;
+const DIGITS = 27;
+const WORD = 2 ** 32;
+/** Last digits of an id, as many as a number holds exactly. */
+const TAIL = 8;
+const TAIL_VALUES = 62 ** TAIL;
+
+/**
+ * Emit ids of one execution: 27 characters, sortable by time, and a function of the execution and the emit's index, so
+ * that a run repeated after a crash gives its emits the ids that they had.
+ * @param atMs of the invocation, not of the run: a repeat starts later.
+ */
+export const emitIds = (executionId: string, atMs: number): ((index: number) => string) => {
+  const digest = hash('sha256', executionId, 'buffer');
+  const seconds = (Math.floor(atMs / 1000) - KSUID_EPOCH_S) >>> 0;
+  const high = [seconds, digest.readUInt32BE(0), digest.readUInt32BE(4), digest.readUInt32BE(8)];
+  const low = digest.readUInt32BE(12);
+  // The ids of one execution differ in the last word: their first digits are computed once, but for a rare carry.
+  const first = base62([...high, 0], DIGITS);
+  const head = first.slice(0, -TAIL);
+  const tail = valueOf(first.slice(-TAIL));
+  return (index) => {
+    const last = (low ^ index) >>> 0;
+    const sum = tail + last;
+    return sum < TAIL_VALUES
+      ? head + base62([Math.floor(sum / WORD), sum % WORD], TAIL)
+      : base62([...high, last], DIGITS);
+  };
+};
+
+/** The number that words of 32 bits make, in so many digits. */
+const base62 = (words: number[], digits: number): string => {
+  let out = '';
+  for (let digit = 0; digit < digits; digit++) {
+    let remainder = 0;
+    for (let i = 0; i < words.length; i++) {
+      const value = remainder * WORD + (words[i] as number);
+      words[i] = Math.floor(value / 62);
+      remainder = value % 62;
+    }
+    out = (BASE62[remainder] as string) + out;
+  }
+  return out;
+};
+
+const valueOf = (digits: string): number => [...digits].reduce((value, digit) => value * 62 + BASE62.indexOf(digit), 0);

@@ -1,0 +1,24 @@
+import { REVOKE_MS, type ConsumeOptions } from './stream-log.js';
+
+/**
+ * Resolves when a consumer has let go of a lane that was taken from it: when its `onRevoked` is done or, without one,
+ * the handler that runs; after REVOKE_MS in any case. Its failure is counted and frees the lane as well.
+ */
+export const revocation = async (
+  lane: string,
+  onRevoked: ConsumeOptions['onRevoked'],
+  running: Promise<void> | undefined,
+  failed: (error: unknown) => void,
+): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLong = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, REVOKE_MS);
+  });
+  try {
+    await Promise.race([onRevoked ? onRevoked(lane) : running, tooLong]);
+  } catch (error) {
+    failed(error);
+  } finally {
+    clearTimeout(timer);
+  }
+};
