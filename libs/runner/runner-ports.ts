@@ -31,8 +31,8 @@ export interface LogFollower {
 /** Warm processes, one per source. */
 export interface Sandboxes {
   /**
-   * The source's live process, started with `spec` when there is none. Rejects when it cannot be started; with a
-   * UserError as `cause` when the author's bundle is at fault.
+   * The source's live process, started with `spec` when there is none. Rejects when it cannot be started; with
+   * BundleNotLoaded when the author's bundle is at fault.
    */
   acquire(sourceId: string, workspaceId: string, spec: () => Promise<SandboxSpec>): Promise<Sandbox>;
   /** Ends the source's process. Idempotent. */

@@ -14,14 +14,6 @@ export const fingerprint = (definition: SourceDefinition): string => {
   return text;
 };
 
-/** The author's fault, when a sandbox could not be started for it. */
-export const userErrorOf = (error: unknown): UserError | undefined => {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return typeof cause === 'object' && cause !== null && 'stack' in cause && 'code' in cause && 'message' in cause
-    ? (cause as UserError)
-    : undefined;
-};
-
 /** A bundle that cannot be loaded fails each run of it. */
 export const failedToLoad = (error: UserError, now: number): RunOutcome => nothingButError('threw', error, now);
 

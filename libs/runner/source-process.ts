@@ -1,9 +1,16 @@
 import { type SourceDefinition } from '../sources/published.js';
 import { type SourceRunnerDependencies } from './runner-ports.js';
-import { type BoundProp, type RunOutcome, type Sandbox, SandboxGone, type SandboxSpec } from '../sandbox/sandbox.js';
+import {
+  type BoundProp,
+  BundleNotLoaded,
+  type RunOutcome,
+  type Sandbox,
+  SandboxGone,
+  type SandboxSpec,
+} from '../sandbox/sandbox.js';
 import { type HookName } from '../component-model/hooks.js';
 import { NO_SECRETS, SecretMask } from './secret-mask.js';
-import { failedToLoad, fingerprint, userErrorOf } from './source-definition.js';
+import { failedToLoad, fingerprint } from './source-definition.js';
 
 export interface SourceProcessOptions {
   readonly sourceId: string;
@@ -61,8 +68,8 @@ export class SourceProcess {
         const sandbox = await this.sandboxFor(workspaceId, definition);
         return this.secrets.outcome(await sandbox.hook(hook, timeoutMs));
       } catch (error) {
-        const userError = userErrorOf(error);
-        if (userError) return this.secrets.outcome(failedToLoad(userError, this.options.deps.clock.now()));
+        if (error instanceof BundleNotLoaded)
+          return this.secrets.outcome(failedToLoad(error.userError, this.options.deps.clock.now()));
         if (!(error instanceof SandboxGone) || attempt >= 3) throw error;
       }
     }

@@ -200,17 +200,6 @@ describe('source runner', () => {
     expect(t.sandboxes).toHaveLength(0);
   });
 
-  it('fails each run of a bundle that cannot be loaded, as the error of the author', async () => {
-    const cause = { name: 'SyntaxError', message: 'bad', stack: 's', code: 'SyntaxError' };
-    const t = sourceWorld({ loadError: new Error('cannot load', { cause }) });
-    const runner = await t.load();
-    await runner.accept([t.invocation(0)]);
-    await until(() => t.acked.length === 1);
-    const errors = t.journal.records.filter((record) => record.headers['channel'] === '$errors');
-    expect(errors).toHaveLength(1);
-    expect(errors[0]?.value).toContain('"original_event":{"n":0}');
-  });
-
   it('keeps what a hook emitted and stored, and runs invocations with the hook’s definition until settled', async () => {
     const t = sourceWorld({ auto: () => ok() });
     const runner = await t.load();

@@ -11,8 +11,8 @@ import { RunCommitter } from './run-committer.js';
 import { type SourceState } from './run-journal.js';
 import { type RunnableSource, type SourceRunnerDependencies } from './runner-ports.js';
 import { type HookName } from '../component-model/hooks.js';
-import { type RunOutcome, type Sandbox, SandboxGone } from '../sandbox/sandbox.js';
-import { failedToLoad, hostEnded, userErrorOf } from './source-definition.js';
+import { BundleNotLoaded, type RunOutcome, type Sandbox, SandboxGone } from '../sandbox/sandbox.js';
+import { failedToLoad, hostEnded } from './source-definition.js';
 import { SourcePause } from './source-pause.js';
 import { SourceProcess } from './source-process.js';
 import { type Execution, loggedOutcome } from './run-result.js';
@@ -234,11 +234,10 @@ export class SourceRunner {
       try {
         sandbox = await this.process.sandboxFor(source.workspaceId, definition);
       } catch (error) {
-        const userError = userErrorOf(error);
-        if (!userError) throw error;
+        if (!(error instanceof BundleNotLoaded)) throw error;
         const invocation = this.queue.shift();
         if (invocation)
-          this.finish(invocation, definition, source.workspaceId, failedToLoad(userError, this.deps.clock.now()));
+          this.finish(invocation, definition, source.workspaceId, failedToLoad(error.userError, this.deps.clock.now()));
         continue;
       }
       this.attempts = 0;

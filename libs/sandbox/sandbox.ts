@@ -86,8 +86,20 @@ export class SandboxGone extends Error {
   }
 }
 
+/** The author's fault: the bundle cannot be loaded. Any other rejection of `start` is the platform's. */
+export class BundleNotLoaded extends Error {
+  /** @param userError what the author reads; its code is Timeout when loading hung. */
+  constructor(
+    sourceId: string,
+    readonly userError: UserError,
+  ) {
+    super(`the component of ${sourceId} could not be loaded: ${userError.message}`);
+    this.name = 'BundleNotLoaded';
+  }
+}
+
 export interface SandboxFactory {
-  /** Starts a process and loads the bundle. Rejects when the bundle cannot be loaded (UserError as `cause`). */
+  /** Starts a process and loads the bundle. Rejects with BundleNotLoaded when it cannot be loaded. */
   start(spec: SandboxSpec): Promise<Sandbox>;
   /** What was chosen: `jail (bwrap)`, `jail (unshare)`, `process`; with ` + vm2` when components run in a realm besides. */
   readonly level: string;

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readdir } from 'node:fs/promises';
 import { detectIsolation } from '../jail/detect.js';
-import { BundleNotLoaded } from './process-sandbox.js';
-import { type RunOutcome, type Sandbox, SandboxGone } from '../sandbox.js';
+import { BundleNotLoaded, type RunOutcome, type Sandbox, SandboxGone } from '../sandbox.js';
 import { ComponentSandboxes } from '../testing/component-sandboxes.js';
 
 describe('a warm process', () => {
@@ -317,10 +316,10 @@ describe('a warm process', () => {
     ['for (;;);', { code: 'Timeout', message: expect.stringContaining('2000 ms') }],
     ['process.exit(3)', { code: 'ProcessExited' }],
     ['module.exports = 5', { code: 'TypeError' }],
-  ])('rejects a start when the bundle does: %s', async (code, cause) => {
+  ])('rejects a start when the bundle does: %s', async (code, userError) => {
     const started = sandboxes.start(code);
     await expect(started).rejects.toBeInstanceOf(BundleNotLoaded);
-    await expect(started).rejects.toMatchObject({ cause });
+    await expect(started).rejects.toMatchObject({ userError });
   });
 
   it('leaves no folder behind when it ended', async () => {

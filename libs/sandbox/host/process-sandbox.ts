@@ -8,7 +8,7 @@ import { causeOf, userError } from './process-end.js';
 import { ProcessSandbox } from './warm-process.js';
 import { encodeRecord, MB, ProtocolBreach, type ChildSettings } from '../protocol/protocol.js';
 import { RunsMemory } from './runs-memory.js';
-import { type SandboxFactory, type SandboxSpec } from '../sandbox.js';
+import { BundleNotLoaded, type SandboxFactory, type SandboxSpec } from '../sandbox.js';
 import { type UserError } from '../../component-model/run-output.js';
 
 export interface SandboxFactoryOptions {
@@ -19,17 +19,6 @@ export interface SandboxFactoryOptions {
   readonly clock?: Clock;
   /** What all runs of this process share. Default: a budget of this factory's own. */
   readonly memory?: RunsMemory;
-}
-
-/** The bundle was not loaded; `cause` is the UserError, with code Timeout when it hung. */
-export class BundleNotLoaded extends Error {
-  constructor(
-    sourceId: string,
-    override readonly cause: UserError,
-  ) {
-    super(`the component of ${sourceId} could not be loaded: ${cause.message}`);
-    this.name = 'BundleNotLoaded';
-  }
 }
 
 export interface ClosableSandboxFactory extends SandboxFactory {

@@ -1,6 +1,16 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { SandboxPool } from './sandbox-pool.js';
-import { type RunOutcome, type Sandbox, type SandboxFactory, SandboxGone, type SandboxSpec } from '../sandbox.js';
+import {
+  BundleNotLoaded,
+  type RunOutcome,
+  type Sandbox,
+  type SandboxFactory,
+  SandboxGone,
+  type SandboxSpec,
+} from '../sandbox.js';
+
+const notLoaded = (message: string): BundleNotLoaded =>
+  new BundleNotLoaded('a', { name: 'TypeError', message, stack: '', code: 'TypeError' });
 
 const OUTCOME: RunOutcome = { status: 'ok', emits: [], logs: [], dbChanges: {}, startedAt: 0, endedAt: 0 };
 
@@ -230,11 +240,11 @@ describe('the pool of warm processes', () => {
 
   it('pauses longer and longer after a bundle that did not load, until the source is dropped', async () => {
     const pool = new SandboxPool(factory, { clock, backoffMs: 100 });
-    fail = new Error('no', { cause: { code: 'TypeError' } });
+    fail = notLoaded('no');
     const attempt = () => pool.acquire('a', 'o', spec('a')).catch((error: unknown) => error);
     expect(await attempt()).toBe(fail);
     const first = fail;
-    fail = new Error('again', { cause: { code: 'TypeError' } });
+    fail = notLoaded('again');
     now += 99;
     expect(await attempt()).toBe(first);
     now += 1;

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../../kernel/clock.js';
 import { CpuMeter } from './cpu-meter.js';
 import { Entry, PooledSandbox } from './pooled-sandbox.js';
 import { type Holding, holdingOf, nextOf, type Waiter } from './sandbox-waiters.js';
-import { type Sandbox, type SandboxFactory, SandboxGone, type SandboxSpec } from '../sandbox.js';
+import { BundleNotLoaded, type Sandbox, type SandboxFactory, SandboxGone, type SandboxSpec } from '../sandbox.js';
 
 export interface SandboxPoolOptions {
   /** Processes at once. When all are busy, who needs another one waits. Default 50. */
@@ -174,7 +174,7 @@ export class SandboxPool {
       return new PooledSandbox(inner, entry, this.clock);
     } catch (error) {
       if (this.entries.get(sourceId) === entry) this.entries.delete(sourceId);
-      if (error instanceof Error && error.cause !== undefined) this.pause(sourceId, error);
+      if (error instanceof BundleNotLoaded) this.pause(sourceId, error);
       throw error;
     } finally {
       entry.starting = false;

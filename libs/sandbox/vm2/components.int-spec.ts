@@ -8,7 +8,7 @@ import path from 'node:path';
 import { createEgress } from '#libs/egress/guarded-dispatcher.js';
 import { EgressSockets } from '#libs/egress/egress-sockets.js';
 import { detectIsolation } from '../jail/detect.js';
-import { BundleNotLoaded } from '../host/process-sandbox.js';
+import { BundleNotLoaded } from '../sandbox.js';
 import { type RunOutcome, type Sandbox } from '../sandbox.js';
 import { ComponentSandboxes, type SpecPart } from '../testing/component-sandboxes.js';
 
