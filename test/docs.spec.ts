@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { configReference } from '#libs/config/index.js';
 
@@ -9,15 +9,57 @@ const pages = [
   ...readdirSync('docs', { recursive: true, encoding: 'utf8' }).map((name) => join('docs', name)),
 ].filter((name) => name.endsWith('.md'));
 
+const reference = ['rest-api', 'component-model', 'delivery', 'errors', 'limits', 'glossary'];
+const anchorsOf = (page: string): ReadonlySet<string> =>
+  new Set([...readFileSync(page, 'utf8').matchAll(/<a id="([^"]+)"><\/a>/g)].map(([, id]) => id as string));
+
+/** Lines of code and tests that name a document. */
+const citations = ['apps', 'libs', 'test', 'tools'].flatMap((root) =>
+  readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(ts|mjs)$/.test(name))
+    .flatMap((name) =>
+      readFileSync(join(root, name), 'utf8')
+        .split('\n')
+        .flatMap((line, n) => (/[a-z]\.md\b/.test(line) ? [{ where: `${join(root, name)}:${n + 1}`, line }] : [])),
+    ),
+);
+
 describe('documents', () => {
-  it('list the settings that the code reads (mend: node dist/apps/cli/src/main.js config --reference)', () => {
+  it('list the settings that the code reads (fix: node dist/apps/cli/src/main.js config --reference)', () => {
     expect(readFileSync('docs/reference/config.md', 'utf8')).toBe(configReference());
   });
 
-  it.each(pages)('%s links only to what is there', (page) => {
+  it.each(pages)('%s has no dead links', (page) => {
     const text = readFileSync(page, 'utf8').replace(/```[\s\S]*?```/g, '');
     const targets = [...text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, target]) => target as string);
     const missing = targets.filter((target) => !/^[a-z]+:/.test(target) && !existsSync(join(dirname(page), target)));
     expect(missing).toEqual([]);
+  });
+
+  it.each(reference)('of the reference give each rule an anchor of its own: %s', (page) => {
+    const ids = [...readFileSync(`docs/reference/${page}.md`, 'utf8').matchAll(/<a id="([^"]+)"><\/a>/g)];
+    expect(ids.length).toBeGreaterThan(20);
+    expect(new Set(ids.map(([, id]) => id)).size).toBe(ids.length);
+  });
+
+  it('hold every anchor that code and tests cite', () => {
+    const known = new Map(reference.map((page) => [page, anchorsOf(`docs/reference/${page}.md`)]));
+    const cited = citations.flatMap(({ where, line }) =>
+      [...line.matchAll(/\b([a-z-]+)\.md#([a-z0-9-]+)/g)].map(([, page = '', id = '']) => ({ where, page, id })),
+    );
+    expect(cited.length).toBeGreaterThan(50);
+    expect(cited.filter(({ page, id }) => known.has(page) && !known.get(page)?.has(id))).toEqual([]);
+  });
+
+  it('are the only ones that code and tests cite, the reference by its anchors', () => {
+    const all = new Set(pages.map((page) => basename(page)));
+    const wrong = citations.filter(({ line }) =>
+      [...line.matchAll(/([a-z-]+\.md)(#?)/gi)].some(
+        ([, name = '', anchor]) =>
+          (reference.includes(name.slice(0, -3)) && anchor === '' && !line.includes(`'`)) ||
+          (/^(decisions|sandbox|stack|style)\.md$/.test(name) && !all.has(name)),
+      ),
+    );
+    expect(wrong.map(({ where, line }) => `${where}: ${line.trim()}`)).toEqual([]);
   });
 });

@@ -4,8 +4,8 @@ import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { type ScheduledRetry } from '#libs/delivery/retry-schedule.js';
 
 /**
- * A whole installation in a folder: `manifest.json`, written last, and one `<part>.ndjson.gz` for each part, one JSON
- * text a line. Nothing in it depends on the engines that it came from.
+ * Format of an installation in a folder: `manifest.json`, written last, and one `<part>.ndjson.gz` per part with one
+ * JSON text per line. Nothing in it depends on the engines that it came from.
  */
 export const FORMAT = 1;
 
@@ -26,17 +26,17 @@ export interface ArchivedBlob {
 export interface ArchivedSecret {
   readonly ref: string;
   readonly workspaceId: string;
-  /** Base64 (archive-seal.ts). */
+  /** Sealed secret in base64 (archive-seal.ts). */
   readonly sealed: string;
 }
 
-/** What a source carries from run to run; how far it has come in its lane stays behind with the lane. */
+/** State that a source keeps between runs. Its progress in the lane is not exported. */
 export interface ArchivedState {
   readonly source: string;
   readonly dedupe: Readonly<Record<string, DedupeCache>>;
   readonly db: Readonly<Record<string, string>>;
   readonly lastEventId: string;
-  /** Oldest first. */
+  /** Ids of handled invocations, oldest first. */
   readonly inbox: readonly string[];
 }
 
@@ -46,22 +46,22 @@ export interface ArchivedTick {
   readonly at: number;
 }
 
-/** Without its topic, which the policy of the target names. */
+/** A record without its topic, which the target's policy determines. */
 export type ArchivedRecord = Omit<LogRecord, 'topic'>;
 export type ArchivedRetry = Omit<ScheduledRetry, 'record'> & { readonly record: ArchivedRecord };
 
 export interface ArchivedLines {
-  /** In log order. */
+  /** Events in the order of the event log. */
   readonly events: ArchivedEvent;
   readonly blobs: ArchivedBlob;
   readonly secrets: ArchivedSecret;
   readonly states: ArchivedState;
   readonly ticks: ArchivedTick;
   readonly retries: ArchivedRetry;
-  /** Those that the router had done, and those that it had not. Records of one key are in order, in every part. */
+  /** Emits that the router has routed, and those that it has not. Records of one key are in order, in every part. */
   readonly 'emits-routed': ArchivedRecord;
   readonly 'emits-unrouted': ArchivedRecord;
-  /** Not yet done. */
+  /** Records not yet done. */
   readonly invocations: ArchivedRecord;
   readonly deliveries: ArchivedRecord;
   readonly attempts: ArchivedRecord;
@@ -85,19 +85,19 @@ export const PARTS: readonly PartName[] = [
 
 export interface PartSummary {
   readonly records: number;
-  /** Of the compressed file. */
+  /** Size of the compressed file. */
   readonly bytes: number;
-  /** Of the compressed file, in hex. */
+  /** SHA-256 of the compressed file, in hex. */
   readonly sha256: string;
 }
 
 export interface Manifest {
   readonly format: number;
-  /** Unique: an import that was interrupted goes on with the same archive only. */
+  /** Unique id, because an interrupted import continues with the same archive only. */
   readonly archive: string;
   /** ISO 8601. */
   readonly exportedAt: string;
-  /** Tells whether a key is the one that the secrets are sealed with. */
+  /** Shows whether a key is the one that sealed the secrets. */
   readonly keyCheck: string;
   readonly parts: Readonly<Record<PartName, PartSummary>>;
 }
@@ -105,12 +105,12 @@ export interface Manifest {
 export const MANIFEST = 'manifest.json';
 export const fileOf = (part: PartName): string => `${part}.ndjson.gz`;
 
-/** Tells of a long piece of work: which part, and how many records of it are done. */
+/** Reports progress: the part, and the number of its records that are done. */
 export type OnProgress = (what: string, records: number) => void;
 
 const EVERY_MS = 1_000;
 
-/** Counts what passes, and tells about once a second. */
+/** Counts the lines that pass, and reports about once a second. */
 export async function* counted<T>(lines: AsyncIterable<T>, what: string, onProgress: OnProgress): AsyncIterable<T> {
   let toldAt = performance.now();
   let records = 0;

@@ -16,14 +16,14 @@ import {
 
 const NEWLINE = 0x0a;
 
-/** An archive that is whole: every part is as its manifest says. */
+/** A complete archive, whose parts match its manifest. */
 export class ArchiveReader {
   private constructor(
     private readonly folder: string,
     readonly manifest: Manifest,
   ) {}
 
-  /** Reads all of it once. Rejects when something is missing or was changed. */
+  /** Reads the whole archive once. Rejects when something is missing or was changed. */
   static async open(folder: string, onProgress: OnProgress): Promise<ArchiveReader> {
     const reader = new ArchiveReader(folder, await readManifest(folder));
     for (const part of PARTS) {
@@ -33,9 +33,9 @@ export class ArchiveReader {
     return reader;
   }
 
-  /** The lines of a part, in order. Holds one chunk and one line in memory. */
+  /** Reads the lines of a part in order. Holds one chunk and one line in memory. */
   async *lines<P extends PartName>(part: P): AsyncIterable<ArchivedLines[P]> {
-    // Split by byte: Node's readline also splits at U+2028, which JSON leaves as it is.
+    // Splits by byte, because Node's readline also splits at U+2028, which JSON does not escape.
     let begun: Buffer[] = [];
     for await (const chunk of inflated(this.pathOf(part))) {
       let from = 0;
@@ -73,14 +73,14 @@ export class ArchiveReader {
   }
 }
 
-/** Rejects when the folder holds no archive, or one of a format that this version does not know. */
+/** Rejects when the folder holds no archive, or an archive of an unknown format. */
 export const readManifest = async (folder: string): Promise<Manifest> => {
   const path = join(folder, MANIFEST);
   let text: string;
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    throw new Error(`${path} cannot be read: ${folder} is no archive, or its export did not come to its end`, {
+    throw new Error(`${path} cannot be read: ${folder} is not an archive, or its export did not finish`, {
       cause: error,
     });
   }

@@ -5,10 +5,10 @@ const TAG = 16;
 
 /**
  * Seals the secrets of one archive: AES-256-GCM with a key derived from the installation's secret key and the archive's
- * id, as nonce, tag, ciphertext in base64. Reference and workspace are authenticated with it.
+ * id, and encodes nonce, tag and ciphertext in base64. Reference and workspace are authenticated too.
  */
 export class ArchiveSeal {
-  /** Goes into the manifest: tells whether another key is the same one, and nothing else of it. */
+  /** Key check for the manifest: tells whether another key is the same one, and reveals nothing else. */
   readonly check: string;
   private readonly key: Buffer;
 
@@ -28,7 +28,7 @@ export class ArchiveSeal {
     return Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString('base64');
   }
 
-  /** Throws when it was sealed with another key, for another reference or workspace. */
+  /** Throws when the text was sealed with another key, or for another reference or workspace. */
   open(ref: string, workspaceId: string, sealed: string): string {
     const bytes = Buffer.from(sealed, 'base64');
     const decipher = createDecipheriv('aes-256-gcm', this.key, bytes.subarray(0, NONCE))

@@ -17,7 +17,7 @@ import {
 
 const CHUNK = 64 * 1024;
 
-/** Writes an archive, one part after the other. Until `finish` it has no manifest, and no import takes it. */
+/** Writes an archive part by part. Until `finish` it has no manifest, so no import accepts it. */
 export class ArchiveWriter {
   private readonly summaries: Partial<Record<PartName, PartSummary>> = {};
 
@@ -60,9 +60,9 @@ export class ArchiveWriter {
     return summary;
   }
 
-  /** Makes it an archive: the manifest appears whole, after everything that it names. */
+  /** Completes the archive. The manifest appears atomically, after everything that it names. */
   async finish(archive: string, keyCheck: string, exportedAt: string): Promise<Manifest> {
-    // Every part has been written: what an export is made of.
+    // An export writes every part before this call.
     const parts = this.summaries as Record<PartName, PartSummary>;
     const manifest: Manifest = { format: FORMAT, archive, exportedAt, keyCheck, parts };
     const draft = join(this.folder, `${MANIFEST}.draft`);

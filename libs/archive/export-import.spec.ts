@@ -45,7 +45,7 @@ afterEach(async () => {
   rmSync(scratch, { recursive: true });
 });
 
-/** What a group gets that starts now, by key. */
+/** Records by key that a consumer group gets when it starts now. */
 const taken = async (target: EmbeddedEngines, group: string, prefix: string, count: number): Promise<string[]> => {
   const values: string[] = [];
   await new Promise<void>((resolve, reject) => {
@@ -89,14 +89,14 @@ describe('export and import', () => {
     expect(now).toHaveLength(9);
   });
 
-  it.each([perEmitter, shared])('routes again what the router had not done, and nothing else', async (config) => {
+  it.each([perEmitter, shared])('routes only the emits that the router had not routed', async (config) => {
     const target = await engines();
     await importFrom(archive, target, config);
     expect(await taken(target, 'router', 'emits.', 2)).toEqual(['"unrouted too"', '{"unrouted":true}']);
     expect(Object.values(await target.log.lag('router', { prefix: 'emits.' })).reduce((a, b) => a + b)).toBe(2);
   });
 
-  it('moves the runs that are owed, not those that ended in any order, nor hooks', async () => {
+  it('moves the runs still to do, but no ended runs, in whatever order they ended, and no hooks', async () => {
     const { invocations } = await contentsOf(archive);
     expect(invocations).toMatchObject([{ headers: { id: 'inv_3' } }]);
     const target = await engines();
@@ -118,7 +118,7 @@ describe('export and import', () => {
 });
 
 describe('an import that was interrupted', () => {
-  /** The engines, whose writes fail from the nth on. */
+  /** Wraps the engines so that writes fail from the nth on. */
   const failing = (target: MovedEngines, from: number): MovedEngines => {
     let writes = 0;
     const writing = /^(append|put|commit|save|createTopic|deleteTopic|publish|setCommitted|apply|activateGeneration)$/;
@@ -135,18 +135,24 @@ describe('an import that was interrupted', () => {
       });
     const { events, log, journal, schedule, ticks, vault, blobs, readModels } = target;
     return {
-      ...{ events: guarded(events), log: guarded(log), journal: guarded(journal), schedule: guarded(schedule) },
-      ...{ ticks: guarded(ticks), vault: guarded(vault), blobs: guarded(blobs), readModels: guarded(readModels) },
+      events: guarded(events),
+      log: guarded(log),
+      journal: guarded(journal),
+      schedule: guarded(schedule),
+      ticks: guarded(ticks),
+      vault: guarded(vault),
+      blobs: guarded(blobs),
+      readModels: guarded(readModels),
     };
   };
 
-  it('goes on when it is repeated, from wherever it was, and nothing is there twice', async () => {
+  it('continues from where it stopped when it is repeated, and duplicates nothing', async () => {
     const target = await engines();
     await target.readModels.register(IMPORTS);
     const stage = async (): Promise<string> => JSON.stringify(await target.readModels.get(IMPORTS, IMPORT));
     const stages = new Set<string>();
     let interrupted = 0;
-    // Every write is the first one to fail once: counted from where the stage begins that a repeat begins with.
+    // Each write is once the first to fail, counted from the start of the stage that a repeat starts with.
     for (let at = await stage(), writes = 0; ; interrupted++) {
       try {
         await importFrom(archive, failing(target, writes++), perEmitter);
@@ -163,7 +169,7 @@ describe('an import that was interrupted', () => {
     expect(await contentsIn(target, folder())).toEqual(await contentsOf(archive));
   }, 60_000);
 
-  it('is not taken for done by an import of another archive', async () => {
+  it('is not continued by an import of another archive', async () => {
     const other = folder();
     await exportTo(source, other);
     const target = await engines();
@@ -173,7 +179,7 @@ describe('an import that was interrupted', () => {
 });
 
 describe('import refuses', () => {
-  it('a target that holds something, saying what', async () => {
+  it('a target that is not empty, and names its contents', async () => {
     const target = await engines();
     await fill(target);
     await expect(importFrom(archive, target, perEmitter)).rejects.toThrow(
@@ -181,13 +187,13 @@ describe('import refuses', () => {
     );
   });
 
-  it('to do the same again when it was done', async () => {
+  it('to repeat a finished import', async () => {
     const target = await engines();
     await importFrom(archive, target, perEmitter);
     await expect(importFrom(archive, target, perEmitter)).rejects.toThrow(/holds all of this archive already/);
   });
 
-  it('to go on in a target that was used meanwhile', async () => {
+  it('to continue in a target that was used since', async () => {
     const target = await engines();
     const mark = await ImportMark.claim(target, (await readManifest(archive)).archive);
     const [first] = await source.events.readAll('0', 1);
@@ -196,13 +202,13 @@ describe('import refuses', () => {
     const own = { id: '0d4a2cb2-5d0c-4f0e-9d1c-2f2f7a4f6a11', type, data, metadata };
     await target.events.append('source-dc_new', [own], 'no_stream');
     await expect(importFrom(archive, target, perEmitter)).rejects.toThrow(
-      /holds .* of source-dc_new at place 1, which/,
+      /holds .* of source-dc_new at place 1, unlike this archive/,
     );
     expect(mark.stage).toBe('state');
     expect(await target.journal.load('dc_a')).toMatchObject({ version: 0 });
   });
 
-  it('an archive that is damaged, or whose export did not end, before anything is written', async () => {
+  it('an archive that is damaged, or whose export did not finish, before it writes anything', async () => {
     const part = join(archive, 'attempts.ndjson.gz');
     const whole = readFileSync(part);
     appendFileSync(part, 'x');
@@ -216,10 +222,10 @@ describe('import refuses', () => {
     writeFileSync(part, whole);
     await ArchiveReader.open(archive, () => undefined);
     rmSync(join(archive, 'manifest.json'));
-    await expect(ArchiveReader.open(archive, () => undefined)).rejects.toThrow(/its export did not come to its end/);
+    await expect(ArchiveReader.open(archive, () => undefined)).rejects.toThrow(/its export did not finish/);
   });
 
-  it('and export does not write into a folder that holds something', async () => {
+  it('a target folder of an export that is not empty', async () => {
     await expect(exportTo(source, archive)).rejects.toThrow(/is not empty/);
   });
 });

@@ -19,7 +19,7 @@ import { ArchiveWriter } from './archive-writer.js';
 import { type Engines } from '../composition/engines.js';
 import { attempts, deliveriesToDo, emitsRouted, emitsUnrouted, invocationsToDo } from './export-records.js';
 
-/** What an installation is made of. Read models follow from it, usage counters stay behind. */
+/** Engines whose data make up an installation. Read models are rebuilt from it; usage counters are not moved. */
 export type MovedEngines = Pick<
   Engines,
   'events' | 'log' | 'journal' | 'schedule' | 'ticks' | 'vault' | 'blobs' | 'readModels'
@@ -27,18 +27,18 @@ export type MovedEngines = Pick<
 
 export interface ExportOptions {
   readonly engines: Omit<MovedEngines, 'readModels'>;
-  /** New or empty. */
+  /** A new or empty folder. */
   readonly folder: string;
-  /** 32 bytes; the import needs the same. */
+  /** Key of 32 bytes; the import needs the same key. */
   readonly secretKey: Buffer;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** Called before the first part is read and after the last: rejects when somebody writes. */
+  /** Called before the first part is read and after the last; rejects when a process still runs. */
   readonly assertStopped: () => Promise<void>;
   readonly onProgress: OnProgress;
 }
 
-/** Writes everything that an installation is made of to a folder. Nothing else may use the engines meanwhile. */
+/** Writes a whole installation to a folder. No other process may use the engines meanwhile. */
 export const exportInstallation = async (options: ExportOptions): Promise<Manifest> => {
   const { engines, folder, secretKey, now, assertStopped, onProgress } = options;
   await assertStopped();
@@ -50,7 +50,7 @@ export const exportInstallation = async (options: ExportOptions): Promise<Manife
     const { records } = await writer.part(part, counted(parts[part](), part, onProgress));
     onProgress(part, records);
   };
-  // States first: a journal whose emits go to their topics after the commit has sent them once a state is loaded.
+  // States come first, because a journal may publish emits after its commit. Loading a state completes that.
   await write('states');
   for (const part of PARTS) if (part !== 'states') await write(part);
   await assertStopped();

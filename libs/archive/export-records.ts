@@ -5,12 +5,12 @@ import { type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.j
 import { ATTEMPTS, DELIVERIES, EMITS, INVOCATIONS } from '#libs/stream-log/topics.js';
 import { type ArchivedRecord } from './archive-format.js';
 
-/** Consumer groups of the roles: what they have committed is done. */
+/** Consumer groups of the roles. Records up to their committed offset are done. */
 export const ROUTER = 'router';
 const RUNNER = 'runner';
 const WORKER = DEFAULT_WEBHOOK_SETTINGS.group;
 
-/** The emits that still are in the log and that the router had done. */
+/** Reads the emits in the log that the router has routed. */
 export async function* emitsRouted(log: StreamLog): AsyncIterable<ArchivedRecord> {
   for await (const { lane, committed } of lanesOf(log, EMITS, ROUTER)) {
     for await (const record of recordsOf(log, lane, -1, committed)) yield archived(record);
@@ -23,13 +23,13 @@ export async function* emitsUnrouted(log: StreamLog): AsyncIterable<ArchivedReco
   }
 }
 
-/** Runs that are still owed. Hooks are not: who asked for them is gone, and the next start ends their operations. */
+/** Reads invocations not yet run. Hooks are left out, because the next start ends their operations. */
 export async function* invocationsToDo(log: StreamLog, journal: RunJournal): AsyncIterable<ArchivedRecord> {
   for await (const { lane, committed } of lanesOf(log, INVOCATIONS, RUNNER)) {
     const isDone = doneIn(journal);
     for await (const record of recordsOf(log, lane, committed)) {
       const { kind, source } = record.headers as InvocationHeaders;
-      // `settled` names a position of the event log that is left behind, too.
+      // `settled` is left out too, because its position of the event log does not exist in the target.
       if (kind === 'hook' || kind === 'settled' || (await isDone(source, record.offset))) continue;
       yield archived(record);
     }
@@ -50,7 +50,7 @@ export async function* attempts(log: StreamLog): AsyncIterable<ArchivedRecord> {
   }
 }
 
-/** The journal knows better than the group what was run: runs end in any order, and the commit of the lane comes after. */
+/** Asks the journal which runs ended, because runs end in any order and the lane's offset is committed later. */
 const doneIn = (journal: RunJournal): ((source: string, offset: number) => Promise<boolean>) => {
   const known = new Map<string, { readonly through: number; readonly above: ReadonlySet<number> }>();
   return async (source, offset) => {
@@ -75,7 +75,7 @@ async function* lanesOf(
 }
 
 const LONGEST_PAGE = 500;
-/** Characters of a page above which the next one is shorter: a record may be large. */
+/** Characters of a page above which the next page is shorter, because records may be large. */
 const LARGE_PAGE = 8 << 20;
 
 async function* recordsOf(

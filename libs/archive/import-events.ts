@@ -6,13 +6,13 @@ import { type WebhookEvent } from '#libs/webhooks/published.js';
 import { type ArchivedEvent } from './archive-format.js';
 
 const PAGE = 1_000;
-/** Of one append: EventStoreDB takes 1 MiB. */
+/** Limits of one append, because EventStoreDB accepts 1 MiB. */
 const MAX_EVENTS = 200;
 const MAX_CHARACTERS = 256 * 1024;
 
 /**
- * Appends what is not there yet, in log order and with the ids that the events have. Rejects, having written nothing,
- * when the log holds anything but the first of these events.
+ * Appends the missing events in log order, with their original ids. Rejects without writing when the log holds anything
+ * but a prefix of these events.
  */
 export const importEvents = async (store: EventStore, lines: AsyncIterable<ArchivedEvent>): Promise<void> => {
   const events = lines[Symbol.asyncIterator]();
@@ -38,7 +38,7 @@ export const importEvents = async (store: EventStore, lines: AsyncIterable<Archi
   }
 };
 
-/** Leaves the iterator at the first event that the log does not hold. */
+/** Advances the iterator to the first event that the log does not hold. */
 const passPrefix = async (store: EventStore, events: AsyncIterator<ArchivedEvent>): Promise<void> => {
   let count = 0;
   for (let after = START; ;) {
@@ -47,7 +47,7 @@ const passPrefix = async (store: EventStore, events: AsyncIterator<ArchivedEvent
       const event = await nextOf(events);
       if (!event || !isSame(event, there)) {
         throw new Error(
-          `the event log holds ${there.type} of ${there.stream} at place ${count + 1}, which this archive does not: ` +
+          `the event log holds ${there.type} of ${there.stream} at place ${count + 1}, unlike this archive: ` +
             `the target was used since, or is another installation's. Import into an empty one`,
         );
       }
@@ -74,7 +74,7 @@ const append = async (store: EventStore, first: ArchivedEvent, batch: readonly A
   await store.append(first.stream, events, first.revision === 0 ? 'no_stream' : BigInt(first.revision) - 1n);
 };
 
-/** Sources and webhooks that exist, as the event log has it: who owns topics. */
+/** Reads from the event log the existing sources and webhooks, which own topics. */
 export const ownersIn = async (store: EventStore, upcasters: Upcasters): Promise<ReadonlySet<string>> => {
   const sources = new SourcesView();
   const webhooks = new Set<string>();

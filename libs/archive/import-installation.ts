@@ -21,21 +21,21 @@ import { topicPolicy } from '../composition/topic-policy.js';
 
 export interface ImportOptions extends RebuildObserver {
   readonly engines: MovedEngines;
-  /** Of the target: it names the topics. */
+  /** Configuration of the target, which determines the topics. */
   readonly config: Config;
   readonly archive: ArchiveReader;
-  /** 32 bytes, the one of the export (`sealOf`). */
+  /** Key of the export, 32 bytes (see `sealOf`). */
   readonly secretKey: Buffer;
   readonly assertStopped: () => Promise<void>;
 }
 
 export interface Imported {
-  /** Records of sources and webhooks that were deleted. */
+  /** Number of records of deleted sources and webhooks. */
   readonly leftOut: number;
   readonly rebuilt: readonly Rebuilt[];
 }
 
-/** Rejects when the archive is sealed with another key: to be asked before the target is opened. */
+/** Throws when the archive is sealed with another key. Call it before opening the target. */
 export const sealOf = ({ archive, keyCheck }: Manifest, secretKey: Buffer): ArchiveSeal => {
   const seal = new ArchiveSeal(secretKey, archive);
   if (seal.isSealedWith(keyCheck)) return seal;
@@ -46,26 +46,26 @@ export const sealOf = ({ archive, keyCheck }: Manifest, secretKey: Buffer): Arch
 };
 
 /**
- * Makes an installation of an archive. The target must be empty, or hold a part of this very import, which then goes
- * on. Nothing else may use the engines meanwhile.
+ * Creates an installation from an archive. The target must be empty or hold a part of this same import, which then
+ * continues. No other process may use the engines meanwhile.
  */
 export const importInstallation = async (options: ImportOptions): Promise<Imported> => {
   const { engines, config, archive, assertStopped, onProgress } = options;
   const seal = sealOf(archive.manifest, options.secretKey);
   const lines: Lines = (part) => counted(archive.lines(part), part, onProgress);
 
-  // 1. The target is this import's.
+  // 1. Claim the target for this import.
   await assertStopped();
   const mark = await ImportMark.claim(engines, archive.manifest.archive);
 
-  // 2. What may be repeated: each of it finds itself there.
+  // 2. Idempotent parts: a repeat finds what it wrote before.
   await importEvents(engines.events, lines('events'));
   if (mark.stage === 'state') {
     await importStores(engines, lines, seal, config);
     await mark.reach('records');
   }
 
-  // 3. What starts over when it was interrupted.
+  // 3. The part that starts over after an interruption.
   let leftOut = 0;
   if (mark.stage === 'records') {
     const owners = await ownersIn(engines.events, makeUpcasters());
@@ -73,7 +73,7 @@ export const importInstallation = async (options: ImportOptions): Promise<Import
     await mark.reach('read-models');
   }
 
-  // 4. What follows from the rest.
+  // 4. Read models, which follow from the rest.
   const rebuilt = await rebuildReadModels(engines, config, options);
   await assertStopped();
   await mark.reach('done');
@@ -115,7 +115,7 @@ const importStates = async ({ journal }: MovedEngines, lines: AsyncIterable<Arch
       if (isSame({ ...state, inbox: await journal.inbox(source) }, { dedupe, db, lastEventId, inbox })) continue;
       throw new Error(`the target has another state of ${source}: it was used since. Import into an empty one`);
     }
-    // The lane's records are other ones now: its progress starts anew.
+    // The lane has new records, so its progress starts over.
     const progress = { through: -1, above: [] };
     const state = { progress, dedupe, dbChanges: db, lastEventId, inbox, records: [] };
     await journal.commit({ sourceId: source, expectedVersion: 0, ...state });

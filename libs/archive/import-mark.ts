@@ -3,7 +3,7 @@ import { type CollectionSchema, type Doc, type ReadModelStore } from '#libs/kern
 import { EMITS, INVOCATIONS, DELIVERIES } from '#libs/stream-log/topics.js';
 import { type MovedEngines } from './export-installation.js';
 
-/** How far an import has come. What is before `records` may be repeated at will; `records` starts over as a whole. */
+/** Progress of an import. Stages before `records` are idempotent; `records` starts over as a whole. */
 export type ImportStage = 'state' | 'records' | 'read-models' | 'done';
 
 interface MarkDoc extends Doc {
@@ -11,11 +11,11 @@ interface MarkDoc extends Doc {
   readonly stage: ImportStage;
 }
 
-/** Of one document, kept for good: an import is not begun twice. */
+/** Collection of one document, which is kept so that no import starts twice. */
 export const IMPORTS: CollectionSchema = { name: 'installation.import.v1', indexed: [], sort: 'id' };
 export const IMPORT = 'import';
 
-/** In the target: which archive is on its way into it. */
+/** Mark in the target that names the archive being imported. */
 export class ImportMark {
   private constructor(
     private readonly readModels: ReadModelStore,
@@ -23,7 +23,7 @@ export class ImportMark {
     public stage: ImportStage,
   ) {}
 
-  /** Rejects, having written nothing, when the target holds anything but a part of this very import. */
+  /** Rejects without writing when the target holds anything but a part of this same import. */
   static async claim(engines: MovedEngines, archive: string): Promise<ImportMark> {
     const { readModels } = engines;
     await readModels.register(IMPORTS);
@@ -49,7 +49,9 @@ export class ImportMark {
     const { active, checkpoint } = await this.readModels.register(IMPORTS);
     const doc: MarkDoc = { id: IMPORT, archive: this.archive, stage };
     await this.readModels.apply({
-      ...{ schema: IMPORTS, generation: active, expected: checkpoint },
+      schema: IMPORTS,
+      generation: active,
+      expected: checkpoint,
       next: String(Number(checkpoint ?? '0') + 1).padStart(8, '0'),
       writes: [{ op: 'put', doc }],
     });

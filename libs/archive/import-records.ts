@@ -6,9 +6,9 @@ import { createFixedTopics } from '../composition/topic-policy.js';
 
 export interface RecordsImport {
   readonly log: StreamLog;
-  /** The target's, which may be another than the source's. */
+  /** Topic policy of the target, which may differ from the source's. */
   readonly topics: TopicPolicy;
-  /** Sources and webhooks that exist: records of others are left out. */
+  /** Existing sources and webhooks; records of others are left out. */
   readonly owners: ReadonlySet<string>;
   readonly lines: <P extends PartName>(part: P) => AsyncIterable<ArchivedLines[P]>;
   readonly onProgress: (what: string, done: number) => void;
@@ -16,18 +16,18 @@ export interface RecordsImport {
 
 const MAX_RECORDS = 500;
 const MAX_CHARACTERS = 1 << 20;
-/** Topics made or removed at once: each is a round trip to the brokers. */
+/** Topics created or deleted in parallel, because each is a round trip to the brokers. */
 const AT_ONCE = 16;
 
 /**
- * Fills the topics of the target, which no consumer reads yet. Starts over when it is repeated: what is in the topics
- * goes first. Resolves with the number of records that were left out.
+ * Fills the topics of the target, which no consumer reads yet. A repeat starts over, because it first deletes the
+ * topics. Resolves with the number of records that were left out.
  */
 export const importRecords = async (options: RecordsImport): Promise<number> => {
   const { log, topics, lines } = options;
   await makeTopics(options);
 
-  // Routed emits first and committed as such, then the others behind them: the router takes up where it was.
+  // Routed emits come first and are committed; the others follow. So the router continues where it was.
   const routed = await publish(options, lines('emits-routed'), (id) => topics.emits(id), true);
   if (routed.lastOf.size > 0) await log.setCommitted(ROUTER, Object.fromEntries(routed.lastOf));
   const others = [
@@ -54,7 +54,7 @@ const makeTopics = async ({ log, topics, owners, onProgress }: RecordsImport): P
 
 interface Published {
   readonly leftOut: number;
-  /** Offset of the last record, by lane. */
+  /** Offset of the last record of each lane. */
   readonly lastOf: ReadonlyMap<string, number>;
 }
 

@@ -15,7 +15,7 @@ interface Renamed {
   readonly type: 'Renamed';
   readonly data: { readonly name: string; readonly keyRef: string };
 }
-/** A resource with a name, of which state and events hold a reference to a secret. */
+/** A resource with a name, whose state and events hold a reference to a secret. */
 const thing: Decider<string, Renamed, { name: string; keyRef: string; steps: number }> = {
   category: 'thing',
   initialState: () => ({ name: '', keyRef: '', steps: 0 }),
@@ -53,7 +53,7 @@ describe('GET /v1/audit/{id}', () => {
   });
   afterAll(() => app.close());
 
-  it('says who did what, when, newest last, without secrets', async () => {
+  it('lists actor, change and time of each event, newest last, without secrets', async () => {
     const reply = await get('/v1/audit/wh_1');
     expect(itemsOf(reply)).toHaveLength(12);
     expect(itemsOf(reply)[3]).toEqual({
@@ -97,7 +97,7 @@ describe('GET /v1/audit/{id}', () => {
     expect(dataOf(reply)).toEqual({ name, keyRef: '********' });
   });
 
-  it('says which revision that is', async () => {
+  it('names the revision of the shown resource', async () => {
     const reply = await get('/v1/audit/wh_1?at=2026-01-01T00:02:30Z&include=name');
     expect(reply.body).toEqual({ data: { name: 'name 2' }, as_of: { revision: 2, at: '2026-01-01T00:02:00.000Z' } });
   });
@@ -124,7 +124,7 @@ describe('GET /v1/audit/{id}', () => {
     expect(error.error).toMatch(text);
   });
 
-  it('shows each workspace its own', async () => {
+  it('shows each workspace only its own resources', async () => {
     expect((await get('/v1/audit/wh_other', 'theirs')).status).toBe(200);
     expect((await get('/v1/audit/wh_1', 'theirs')).status).toBe(404);
   });

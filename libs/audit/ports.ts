@@ -2,18 +2,18 @@ import { fold, type Decider } from '#libs/kernel/decider.js';
 import { type DomainEvent } from '#libs/kernel/events.js';
 import { type IdPrefix } from '#libs/kernel/ids.js';
 
-/** A kind of resource whose history can be read. Each context names its own; the composition root collects them. */
+/** A kind of resource with a readable history. Each context declares its own; the composition root collects them. */
 export interface AuditableResource {
   readonly prefix: IdPrefix;
-  /** Of its streams. */
+  /** Category of its streams. */
   readonly category: string;
-  /** What people are shown of the resource after these events: plain JSON. */
+  /** The resource after these events, as plain JSON for readers. */
   viewAfter(events: readonly DomainEvent[]): unknown;
 }
 
 export const AUDITABLE_RESOURCES = Symbol('AuditableResources');
 
-/** @param view what to show of a state; default: all of it. Secrets and references to them are masked in any case. */
+/** @param view picks what readers see of a state; all of it by default. Secrets and references are always masked. */
 export const auditable = <C, E extends DomainEvent, S>(
   prefix: IdPrefix,
   decider: Decider<C, E, S>,
@@ -21,6 +21,6 @@ export const auditable = <C, E extends DomainEvent, S>(
 ): AuditableResource => ({
   prefix,
   category: decider.category,
-  // The stream holds what this decider decided, upcast: its own events.
+  // The stream holds only events of this decider, upcast.
   viewAfter: (events) => view(fold(decider, events as readonly E[])),
 });

@@ -29,7 +29,10 @@ class Registry implements ProcessRegistry {
 const at = (n: number): Position => positionOf(n);
 const own = { waitFor: async (): Promise<boolean> => true };
 const report = (id: string, position: Position, role = 'router', pressure?: Pressure): ProcessReport => ({
-  ...{ id, role, position, backlog: 0 },
+  id,
+  role,
+  position,
+  backlog: 0,
   ...(pressure ? { pressure } : {}),
 });
 const noFailure = (error: unknown): never => {
@@ -42,7 +45,7 @@ const warned: unknown[] = [];
 const silent = logging(warned);
 afterEach(() => expect(warned).toEqual([]));
 
-/** Every read model applied up to a position, those of `except` up to another. */
+/** Applies every read model up to a position, and those of `except` up to another. */
 const readModelsAt = async (position: Position, except: Readonly<Record<string, Position>> = {}) => {
   const readModels = new InMemoryReadModels();
   for (const { schema, name } of projections) {
@@ -54,7 +57,7 @@ const readModelsAt = async (position: Position, except: Readonly<Record<string, 
 };
 
 describe('read your writes, across processes', () => {
-  it('queries wait for every read model', async () => {
+  it('waits for every read model in a query', async () => {
     const all = await readModelsAt(at(5));
     expect(await readModelsApplied(all, own, silent).waitFor(at(5), 10)).toBe(true);
     const [first] = projections;
@@ -63,13 +66,13 @@ describe('read your writes, across processes', () => {
     expect(await readModelsApplied(lagging, own, silent).waitFor(at(4), 10)).toBe(true);
   });
 
-  it('a read model that nobody has begun holds nothing', async () => {
+  it('holds no position while a read model has not been started', async () => {
     const empty = new InMemoryReadModels();
     for (const { schema } of projections) await empty.register(schema);
     expect(await readModelsApplied(readModelsIn(empty), own, silent).waitFor(at(1), 10)).toBe(false);
   });
 
-  it('commands wait for every living process too, until it has come so far or is gone', async () => {
+  it('waits in a command for every live process too, until it has applied the position or is gone', async () => {
     const registry = new Registry();
     const applied = appliedEverywhere(await readModelsAt(at(9)), registry, own, silent);
     await registry.report(report('a', at(9)));
@@ -89,7 +92,7 @@ describe('read your writes, across processes', () => {
     expect(await readModelsApplied(await readModelsAt(at(9)), late, silent).waitFor(at(1), 10)).toBe(false);
   });
 
-  it('does not turn to an error when the others cannot be asked: they have not said yes, and somebody hears why', async () => {
+  it('resolves with false when the others cannot be asked, and logs why', async () => {
     const registry = new Registry();
     registry.failure = new Error('MongoDB is away');
     const heard: unknown[] = [];
@@ -102,12 +105,12 @@ describe('read your writes, across processes', () => {
   });
 });
 
-describe('what a process tells of itself', () => {
+describe('the report of a process', () => {
   const until = async (holds: () => boolean): Promise<void> => {
     while (!holds()) await new Promise((resolve) => setTimeout(resolve, 2));
   };
 
-  it('is how far the slowest of its readers has come, and the sum of its work; gone when it closes', async () => {
+  it('has the position of its slowest reader and the sum of its work, and is removed on close', async () => {
     const registry = new Registry();
     const reporter = new ProcessReporter(registry, 'p', 'router', noFailure);
     let position = at(3);
@@ -125,7 +128,7 @@ describe('what a process tells of itself', () => {
     expect(await registry.live()).toEqual([]);
   });
 
-  it('goes on telling after the registry was away', async () => {
+  it('continues after the registry was unavailable', async () => {
     const registry = new Registry();
     const failures: Error[] = [];
     const reporter = new ProcessReporter(registry, 'p', 'router', (error) => failures.push(error));
@@ -143,7 +146,7 @@ describe('what a process tells of itself', () => {
 });
 
 describe('the backlog of an installation', () => {
-  it('is summed by source and, for each runner that lives, by workspace', async () => {
+  it('is summed by source, and averaged per live runner by workspace', async () => {
     const registry = new Registry();
     const told = (sources: Record<string, number>, o_1: number): Pressure => ({ sources, workspaces: { o_1 } });
     await registry.report(report('r1', at(1), 'runner', told({ dc_a: 300, dc_b: 200 }, 500)));
@@ -164,8 +167,8 @@ describe('the backlog of an installation', () => {
   });
 });
 
-describe('whose work it is', () => {
-  it('is told of those that have much, and nothing of the others', () => {
+describe('the reported pressure', () => {
+  it('names only sources and workspaces with many records', () => {
     const counts = {
       bySource: () => Object.entries({ dc_a: 512, dc_b: 127 }),
       byWorkspace: () => Object.entries({ o_1: 639, o_2: 3 }),

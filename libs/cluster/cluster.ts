@@ -6,9 +6,9 @@ import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
 import { type Logger } from '#libs/telemetry/index.js';
 import { pollUntil } from './poll-until.js';
 
-/** What the processes of an installation know of each other (docs/adr/0011). */
+/** State that the processes of an installation share about each other (docs/adr/0011). */
 
-/** Read models in a store. */
+/** A store and the read models in it. */
 export interface ReadModels {
   readonly store: ReadModelStore;
   readonly schemas: readonly CollectionSchema[];
@@ -20,7 +20,7 @@ const readModelsHold = async ({ store, schemas }: ReadModels, position: Position
 const processesHold = async (registry: ProcessRegistry, position: Position): Promise<boolean> =>
   (await registry.live()).every((process) => process.position >= position);
 
-/** For queries: the read models, and what this process has in memory, hold the position. */
+/** For queries: waits until the read models and this process's memory hold the position. */
 export const readModelsApplied = (
   readModels: ReadModels,
   own: ReadYourWrites,
@@ -34,8 +34,8 @@ export const readModelsApplied = (
 });
 
 /**
- * For commands: besides, every living process has applied it. So whoever creates a subscription and then sends an event
- * finds it routed, in whichever process.
+ * For commands: waits until every live process has applied the position too. A caller that creates a subscription and
+ * then sends an event finds the event routed, whichever process takes it.
  */
 export const appliedEverywhere = (
   readModels: ReadModels,
@@ -56,10 +56,10 @@ export const appliedEverywhere = (
 
 const LOOK_MS = 20;
 const BEAT_MS = 500;
-/** Times as long as the last report took is waited until the next: many steps in a row do not keep a slow engine busy. */
+/** Pause after a report, as a multiple of its duration. It keeps frequent steps from overloading a slow engine. */
 const REPORT_SHARE = 4;
 
-/** Tells the others how far this process has come: soon after each step, and that it lives. */
+/** Reports the position of this process to the others soon after each step, and regularly as a sign of life. */
 export class ProcessReporter {
   private readonly positions: (() => Position)[] = [];
   private readonly backlogs: (() => number)[] = [];
@@ -78,12 +78,12 @@ export class ProcessReporter {
     private readonly onFailure: (error: Error) => void,
   ) {}
 
-  /** Something in this process that follows the event log. */
+  /** Adds a reader of the event log in this process. */
   follows(position: () => Position): void {
     this.positions.push(position);
   }
 
-  /** Work that this process has taken and not yet done, and whose it is. */
+  /** Adds work that this process has taken and not finished, and the sources and workspaces that it belongs to. */
   worksOff(backlog: () => number, pressure?: () => Pressure | undefined): void {
     this.backlogs.push(backlog);
     if (pressure) this.pressure = pressure;
@@ -102,7 +102,7 @@ export class ProcessReporter {
     }, LOOK_MS);
   }
 
-  /** Idempotent. An engine that cannot be told forgets this process by itself. */
+  /** Idempotent. If the registry is unreachable, the process's entry expires. */
   async close(): Promise<void> {
     if (this.closed) return;
     this.closed = true;
@@ -132,20 +132,20 @@ export class ProcessReporter {
   }
 }
 
-/** How often the backlog of the others is looked at. */
+/** Interval at which the backlog of all processes is read. */
 const BACKLOG_MS = 250;
 
 /** Records by id, summed over processes. */
 type Sums = Map<string, number>;
 
-/** Whose work is under way in all processes, as of a moment ago: what the doors, the routers and the runners go by. */
+/** Work under way in all processes, as of a moment ago. Ingress, routers and runners use it for back-pressure. */
 export class ClusterBacklog implements UnderWay {
   private timer: NodeJS.Timeout | undefined;
   private busy = false;
   private runners = 1;
   private sources: Sums = new Map();
   private inWorkspaces: Sums = new Map();
-  /** Of the sources, by role of the process that told it. */
+  /** Sums by source, per role of the reporting process. */
   private byRole = new Map<string, Sums>();
 
   constructor(
@@ -167,7 +167,7 @@ export class ClusterBacklog implements UnderWay {
     return this.sources.get(sourceId) ?? 0;
   }
 
-  /** For each runner that lives. */
+  /** Average per live runner. */
   ofWorkspace(workspaceId: string): number {
     return (this.inWorkspaces.get(workspaceId) ?? 0) / this.runners;
   }
@@ -182,7 +182,7 @@ export class ClusterBacklog implements UnderWay {
     return this.byRole.get('router')?.get(sourceId) ?? 0;
   }
 
-  /** What this process has in memory of events is little: the work is others'. */
+  /** Always 0, because other processes hold the events in memory. */
   bytes(): number {
     return 0;
   }

@@ -5,8 +5,8 @@ const FIRST_MS = 5;
 const LONGEST_MS = 50;
 
 /**
- * Asks, with pauses that grow, until it holds: true; or until the time is over: false. An engine that cannot be asked
- * has not said yes: what is carried out does not turn to an error by it. If it still cannot be at the end, a line says so.
+ * Polls with growing pauses. Resolves with true once `holds` does, or with false after `timeoutMs`. A failing engine
+ * counts as false, so that a change already made does not become an error. A failure of the last poll is logged.
  */
 export const pollUntil = async (
   holds: () => Promise<boolean>,

@@ -7,17 +7,17 @@ export interface OptionWithLabel {
 }
 
 /**
- * One entry of a component's `configurable_props` (decisions.md 1.4): plain JSON, in declaration order, shorthand
+ * One entry of a component's `configurable_props` (docs/reference/component-model.md#prop-entry): plain JSON, shorthand
  * expanded, propDefinition resolved, functions left out. A key that the component did not set is absent.
  */
 export interface ConfigurableProp {
   readonly name: string;
-  /** `string`, `string[]`, `app`, `$.interface.http`, … (decisions.md 2.2). */
+  /** `string`, `string[]`, `app`, `$.interface.http`, … (docs/reference/component-model.md#prop-types). */
   readonly type: string;
   readonly label?: string;
   readonly description?: string;
   readonly optional?: boolean;
-  /** Any JSON; it pre-fills a missing value and satisfies "required" (decisions.md 2.1). */
+  /** Any JSON. Replaces a missing value and satisfies "required" (docs/reference/component-model.md#prop-default). */
   readonly default?: unknown;
   readonly options?: readonly (string | number | boolean | OptionWithLabel)[];
   readonly min?: number;
@@ -26,16 +26,16 @@ export interface ConfigurableProp {
   readonly disabled?: boolean;
   readonly hidden?: boolean;
   readonly readOnly?: boolean;
-  /** The options are a function, to be asked for page by page (decisions.md 2.7). */
+  /** True when `options` is a function (docs/reference/component-model.md#prop-entry). */
   readonly remoteOptions?: boolean;
   readonly useQuery?: boolean;
   readonly reloadProps?: boolean;
   readonly withLabel?: boolean;
-  /** Timers: the value that always wins over the configured one, `{intervalSeconds}` or `{cron}`. */
+  /** Fixed value of a timer, `{intervalSeconds}` or `{cron}`, which overrides the configured one. */
   readonly static?: unknown;
-  /** `$.interface.http`: the reply is what `respond` was given. */
+  /** `$.interface.http`: the reply is the one passed to `respond`. */
   readonly customResponse?: boolean;
-  /** Slug, for `app`. */
+  /** Slug of the app, for type `app`. */
   readonly app?: string;
   readonly appProp?: string;
   readonly eventNames?: readonly string[];
@@ -46,7 +46,7 @@ export interface ConfigurableProp {
   readonly sync?: boolean;
 }
 
-/** What evaluating a component's module says about it. */
+/** Description of a component, from evaluating its module. */
 export interface ComponentMetadata {
   readonly kind: 'source' | 'action' | 'app';
   readonly name: string;
@@ -61,6 +61,6 @@ export interface ComponentMetadata {
   readonly hasAdditionalProps: boolean;
   readonly methods: readonly string[];
   readonly configurableProps: readonly ConfigurableProp[];
-  /** For the author: what is accepted but probably not meant. */
+  /** Warnings for the author about code that is accepted but probably not meant. */
   readonly warnings: readonly string[];
 }

@@ -1,2 +1,2 @@
-/** How `$emit` treats ids that a source has emitted before. */
+/** Strategy for ids that a source has emitted before. */
 export type DedupeStrategy = 'unique' | 'greatest' | 'last';

@@ -1,2 +1,2 @@
-/** A hook that a component may have, in the order in which they are run. */
+/** Hooks that a component may have, in the order in which they run. */
 export type HookName = 'deploy' | 'activate' | 'deactivate';

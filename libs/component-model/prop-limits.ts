@@ -1,6 +1,6 @@
 import { type ConfigurableProp } from './component-metadata.js';
 
-/** Most props of one component that cost the server something for each source, by what they are. */
+/** Limits on the props of one component that cost the server resources for each source. */
 const LIMITS: readonly { readonly what: string; readonly limit: number; readonly is: (prop: Counted) => boolean }[] = [
   { what: 'props of type $.interface.timer', limit: 20, is: ({ type }) => type === '$.interface.timer' },
   { what: 'props of type $.interface.http', limit: 20, is: ({ type }) => type === '$.interface.http' },
@@ -17,7 +17,7 @@ export interface TooManyProps {
   readonly count: number;
 }
 
-/** Which limit the props of a component exceed; undefined when they keep all. */
+/** Returns the first limit that the props of a component exceed; undefined when they keep all limits. */
 export const tooManyProps = (props: readonly Counted[]): TooManyProps | undefined => {
   for (const { what, limit, is } of LIMITS) {
     const counted = props.filter(is);

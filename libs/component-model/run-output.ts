@@ -1,7 +1,7 @@
-/** What a run says: each of these crosses from its process to the server. */
+/** Output of a run. Each of these types crosses from its process to the server. */
 
 export interface EmitCall {
-  /** JSON text; `null` for undefined. */
+  /** JSON text, `null` for undefined. */
   readonly payload: string;
   /** Empty for the default channel. */
   readonly channel: string;
@@ -11,9 +11,11 @@ export interface EmitCall {
   readonly ts?: number;
 }
 
-/** `k` is `console.log`, `console.error`, …; `ts` epoch milliseconds (decisions.md 1.8). */
+/** One line for `$logs` (docs/reference/component-model.md#log-lines). */
 export interface LogLine {
+  /** `console.log`, `console.error`, … */
   readonly k: string;
+  /** Epoch milliseconds. */
   readonly ts: number;
   readonly msg: string;
 }
@@ -22,7 +24,7 @@ export interface HttpReply {
   /** 100-599. */
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** Base64 when `base64`. */
+  /** Base64 text when `base64` is true. */
   readonly body: string;
   readonly base64: boolean;
 }
@@ -31,6 +33,9 @@ export interface UserError {
   readonly name: string;
   readonly message: string;
   readonly stack: string;
-  /** The thrown error's own `code` when it is text, else its name; platform words: Timeout, OutOfMemory, ProcessExited, FunctionPayloadLimitExceeded. */
+  /**
+   * The thrown error's own `code` when it is text, else its name. Codes of the platform: Timeout, OutOfMemory,
+   * ProcessExited, FunctionPayloadLimitExceeded.
+   */
   readonly code: string;
 }

@@ -13,7 +13,7 @@ import { componentNotFound } from './get-component/get-component.query.js';
 import { type ComponentCatalog, type ComponentReference, type DeployableComponent } from './published.js';
 import { SaveComponent, SaveComponentHandler } from './save-component/save-component.handler.js';
 
-/** See the port. An id is read from the event log, so that a component can be deployed as soon as it is saved. */
+/** Reads ids from the event log, so that a component can be deployed as soon as it is saved. */
 @Injectable()
 export class StoredComponentCatalog implements ComponentCatalog {
   constructor(

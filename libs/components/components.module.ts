@@ -6,7 +6,7 @@ import { COMPONENT_CATALOG } from './published.js';
 import { SaveComponentController } from './save-component/save-component.controller.js';
 import { SaveComponentHandler } from './save-component/save-component.handler.js';
 
-/** Needs from outside: the tokens of libs/kernel/tokens.ts and of ports.ts, `ReadYourWritesGate`, CqrsModule.forRoot(). */
+/** Needs the tokens of libs/kernel/tokens.ts and of ports.ts, `ReadYourWritesGate`, and CqrsModule.forRoot(). */
 @Global()
 @Module({
   controllers: [SaveComponentController, GetComponentController],

@@ -50,7 +50,7 @@ const world = async (fetcher?: ComponentFetcher, codeBytesPerWorkspace = 1e9) =>
   const plane = await ControlPlane.start({ projections: componentsProjections });
   const inspector = new FakeInspector();
   const blobs = new InMemoryBlobs();
-  const noFetcher: ComponentFetcher = { fetch: (url) => Promise.reject(new Error(`nobody fetches ${url}`)) };
+  const noFetcher: ComponentFetcher = { fetch: (url) => Promise.reject(new Error(`unexpected fetch of ${url}`)) };
   const app = await httpTestApp({
     imports: [CqrsModule.forRoot(), ComponentsModule],
     providers: [
@@ -79,7 +79,7 @@ const world = async (fetcher?: ComponentFetcher, codeBytesPerWorkspace = 1e9) =>
 
 describe('code and bundles of a workspace', () => {
   const LIMIT = 2_000;
-  /** About 250 bytes of code, and a bundle of as many. */
+  /** About 250 bytes of code, and a bundle of the same size. */
   const large = (salt: number): string => codeOf({ salt, description: 'x'.repeat(220) });
   const fill = async (limit: number) => {
     const made = await world(undefined, limit);
@@ -92,7 +92,7 @@ describe('code and bundles of a workspace', () => {
     return { ...made, saved, reply: undefined };
   };
 
-  it('are refused above the limit, which is named; what is there already and other workspaces are not', async () => {
+  it('are refused above the limit, which is named; saved code and other workspaces are still accepted', async () => {
     const { saved, reply, blobs, inspector, save } = await fill(LIMIT);
     expect(reply?.status).toBe(409);
     expect(reply?.body).toMatchObject({
@@ -102,7 +102,7 @@ describe('code and bundles of a workspace', () => {
     const stored = [...blobs.texts.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
     expect(stored).toBeLessThanOrEqual(LIMIT);
     expect(stored).toBeGreaterThan(LIMIT - 2 * large(0).length - 50);
-    // Now there is no room for the code alone: it is not even built.
+    // The code alone exceeds the limit, so it is not even built.
     const built = inspector.inspected.length;
     const huge = codeOf({ description: 'x'.repeat(600) });
     await expect(save(huge)).rejects.toThrow('no data in 409');
@@ -111,7 +111,7 @@ describe('code and bundles of a workspace', () => {
     expect(await save(huge, 'other')).toMatchObject({ code: huge });
   });
 
-  it('fill the disk under a limit that is out of reach', async () => {
+  it('are all accepted under a limit that is never reached', async () => {
     const { saved, reply } = await fill(1e9);
     expect([saved.length, reply]).toEqual([20, undefined]);
   });
@@ -161,7 +161,7 @@ describe('POST /v1/components', () => {
     expect(inspector.inspected[0]?.fileName).toBe('component.ts');
   });
 
-  it('reads code without a name as JavaScript, then as TypeScript, and tells of the first failure', async () => {
+  it('reads code without a name as JavaScript, then as TypeScript, and reports the first failure', async () => {
     const { call, inspector } = await world();
     const error = errorOf(await call('post', '/v1/components').send({ component_code: 'neither' }));
     expect(inspector.inspected.map(({ fileName }) => fileName)).toEqual(['component.js', 'component.ts']);
@@ -198,7 +198,7 @@ describe('POST /v1/components', () => {
     expect((await save(codeOf({ version: '0.0.{{ts}}' })))['version']).toMatch(/^0\.0\.17\d{11}$/);
   });
 
-  it('has code and bundle in the blob store before the event', async () => {
+  it('stores code and bundle in the blob store before the event', async () => {
     const { plane, blobs, save } = await world();
     let blobsAtAppend = 0;
     plane.events.onNextAppend(async () => {
@@ -208,7 +208,7 @@ describe('POST /v1/components', () => {
     expect(blobsAtAppend).toBe(2);
   });
 
-  it('accepts further files, and they are part of what the component is', async () => {
+  it('accepts further files, which are part of the identity of the component', async () => {
     const { call, inspector } = await world();
     const send = async (text: string) =>
       dataOf(await call('post', '/v1/components').send({ component_code: codeOf(), files: { 'lib/a.mjs': text } }))[
@@ -249,7 +249,7 @@ describe('POST /v1/components', () => {
     expect(error.error).toContain(String(actual));
   });
 
-  it('fetches the code at component_url, with what it imports', async () => {
+  it('fetches the code at component_url and its imports', async () => {
     const { call, inspector } = await world({
       fetch: async (url) => ({
         code: codeOf({ name: url }),
@@ -263,7 +263,7 @@ describe('POST /v1/components', () => {
     expect(inspector.inspected[0]).toMatchObject({ fileName: 'a/main.mjs', files: { 'a/lib.mjs': '' } });
   });
 
-  it('answers 422 when the URL cannot be used, and names imports that were not there', async () => {
+  it('answers 422 when the URL cannot be used, and names imports that were not found', async () => {
     const refusing = await world({
       fetch: (url) => Promise.reject(new DomainError('component.url_unusable', `${url} answered 404`, { status: 404 })),
     });
@@ -282,7 +282,7 @@ describe('POST /v1/components', () => {
     expect(error.error).toMatch(/Not found: https:\/\/e\.com\/b answered 404/);
   });
 
-  it('needs a workspace from a user of several', async () => {
+  it('requires the workspace when the user has several', async () => {
     const { call } = await world();
     const error = errorOf(await call('post', '/v1/components', 'both').send({ component_code: codeOf() }));
     expect(error).toMatchObject({ status: 400, error: 'please specify a valid workspace' });
@@ -297,14 +297,14 @@ describe('GET /v1/components/{key or id}', () => {
     expect(dataOf(await call('get', '/v1/components/a%2Fb%20c%26d'))).toEqual(saved);
   });
 
-  it('gives the newest version of a key, by semantic versioning, whenever it was saved', async () => {
+  it('gives the newest version of a key by semantic versioning, regardless of the time of saving', async () => {
     const { call, save } = await world();
     await save(codeOf({ key: 'k', version: '0.10.0' }));
     await save(codeOf({ key: 'k', version: '0.9.0' }));
     expect(dataOf(await call('get', '/v1/components/k'))['version']).toBe('0.10.0');
   });
 
-  it('gives the one saved last when versions do not tell', async () => {
+  it('gives the component saved last when versions are equal', async () => {
     const { call, plane, save } = await world();
     const first = await save(codeOf({ key: 'k', name: 'first' }));
     plane.clock.time += 1_000;
@@ -315,7 +315,7 @@ describe('GET /v1/components/{key or id}', () => {
     expect(dataOf(await call('get', '/v1/components/k'))['id']).toBe(first['id']);
   });
 
-  it('finds the newest among more than a page of them', async () => {
+  it('finds the newest among more than one page of components', async () => {
     const { call, plane, save } = await world();
     await save(codeOf({ key: 'k', version: '9.0.0' }));
     for (let i = 0; i < 120; i++) await save(codeOf({ key: 'k', version: `1.0.${i}` }));
@@ -343,7 +343,7 @@ describe('GET /v1/components/{key or id}', () => {
 });
 
 describe('ComponentCatalog', () => {
-  it('takes id before code before key, and saves the code that it is given', async () => {
+  it('prefers id over code over key, and saves given code', async () => {
     const { catalog, save } = await world();
     const saved = await save(codeOf({ key: 'k', hooks: ['activate'], dedupe: 'unique' }));
     const id = idOf(saved['id']);

@@ -7,7 +7,7 @@ import { type ComponentEvent } from './published.js';
 
 const upcasters = new Upcasters();
 
-/** An event as a version ever shipped wrote it (test/fixtures/events), lifted to today's. */
+/** An event as a shipped version wrote it (test/fixtures/events), upcast to the current version. */
 const golden = async (type: ComponentEvent['type'], version: number): Promise<ComponentEvent> => {
   const file = new URL(`../../test/fixtures/events/${type}.v${version}.json`, import.meta.url);
   const { data, schemaVersion } = JSON.parse(await readFile(file, 'utf8')) as { data: object; schemaVersion: number };
@@ -16,7 +16,7 @@ const golden = async (type: ComponentEvent['type'], version: number): Promise<Co
   return { type: lifted.type, data: lifted.data } as ComponentEvent;
 };
 
-/** What each must be folded upon; complete by type. */
+/** Events that come before each event, complete by type. */
 const BEFORE: Record<ComponentEvent['type'], readonly ComponentEvent['type'][]> = {
   ComponentSaved: [],
   ComponentSavedAgain: ['ComponentSaved'],

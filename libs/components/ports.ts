@@ -1,22 +1,25 @@
-/** What this context needs from outside, declared by it; the composition root provides it under these tokens. */
+/** Ports of the components context. The composition root provides them under these tokens. */
 import { type ComponentMetadata } from '../component-model/component-metadata.js';
 
 export const COMPONENT_INSPECTOR = Symbol('ComponentInspector');
 export const COMPONENT_FETCHER = Symbol('ComponentFetcher');
-/** Optional; DEFAULT_CODE_LIMITS when it is not provided. */
+/** Optional; the default is DEFAULT_CODE_LIMITS. */
 export const CODE_LIMITS = Symbol('CodeLimits');
 
-/** Optional; DEFAULT_INSPECTION_LIMITS when it is not provided. */
+/** Optional; the default is DEFAULT_INSPECTION_LIMITS. */
 export const INSPECTION_LIMITS = Symbol('InspectionLimits');
 
 export interface InspectOptions {
-  /** Decides how the code is read (`.mjs`, `.cjs`, `.js`, `.ts`); may have folders: relative imports start there. */
+  /** Its ending decides how the code is read: `.mjs`, `.cjs`, `.js`, `.ts`. Relative imports start in its folder. */
   readonly fileName: string;
-  /** Path to text, on the same footing as `fileName`. */
+  /** Text by path, relative to the same root as `fileName`. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** Bundles code into one file and evaluates it in the sandbox, without network, for at most 10 s (decisions.md 2.1). */
+/**
+ * Bundles code into one file and evaluates it in the sandbox, without network, for at most 10 s. See
+ * docs/reference/component-model.md#evaluate.
+ */
 export interface ComponentInspector {
   /** Rejects with DomainError component.invalid or component.package_unavailable. */
   inspect(
@@ -26,9 +29,9 @@ export interface ComponentInspector {
 }
 
 export interface InspectionLimits {
-  /** Inspections under way at once; one workspace holds half of them at most. */
+  /** Number of concurrent inspections. One workspace holds half of them at most. */
   readonly atOnce: number;
-  /** Of one workspace, that wait. */
+  /** Number of waiting inspections of one workspace. */
   readonly waiting: number;
   readonly waitingInAll: number;
 }
@@ -38,11 +41,11 @@ export const DEFAULT_INSPECTION_LIMITS: InspectionLimits = { atOnce: 4, waiting:
 export interface FetchedComponent {
   readonly code: string;
   readonly fileName: string;
-  /** Everything that the code imports by a relative path, directly or not. */
+  /** Every file that the code imports by a relative path, directly or indirectly. */
   readonly files?: Readonly<Record<string, string>>;
-  /** After redirects. */
+  /** URL after redirects. */
   readonly finalUrl: string;
-  /** Relative imports that were not there, each as a sentence with URL and status. */
+  /** Relative imports that were not found, each as a sentence with URL and status. */
   readonly missing?: readonly string[];
 }
 
@@ -51,18 +54,18 @@ export interface ComponentFetcher {
   fetch(url: string): Promise<FetchedComponent>;
 }
 
-/** Sizes in bytes of UTF-8. */
+/** Sizes are UTF-8 bytes. */
 export interface CodeLimits {
-  /** Of the component's own code, and of each further file. */
+  /** Size of the component's own code, and of each further file. */
   readonly fileBytes: number;
   readonly files: number;
-  /** Of code and files together. */
+  /** Size of code and files together. */
   readonly totalBytes: number;
-  /** Imports from imports. */
+  /** Depth of nested imports. */
   readonly depth: number;
 }
 
-/** decisions.md 1.4, "Code size" and "Relative imports". */
+/** See docs/reference/limits.md#code-size. */
 export const DEFAULT_CODE_LIMITS: CodeLimits = {
   fileBytes: 1024 * 1024,
   files: 200,

@@ -1,4 +1,4 @@
-/** What other contexts and the roles may know of components. */
+/** Published contract of the components context. */
 import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
 import { type HookName } from '../component-model/hooks.js';
 import { type CommandContext } from '../kernel/handle-command.js';
@@ -19,9 +19,9 @@ export interface ComponentSaved {
     readonly codeHash: string;
     /** Blob of the one-file bundle that runs. */
     readonly bundleHash: string;
-    /** Of code and bundle; absent in what was saved before they were counted. */
+    /** Size of code and bundle in bytes. Absent in events from before sizes were counted. */
     readonly bytes?: number;
-    /** Where the code lives; metadata only. */
+    /** Location of the code; metadata only. */
     readonly url: string | null;
     readonly configurableProps: readonly ConfigurableProp[];
     readonly hooks: readonly HookName[];
@@ -40,7 +40,7 @@ export interface ComponentSavedAgain {
 
 export type ComponentEvent = ComponentSaved | ComponentSavedAgain;
 
-/** What a source needs of the component that it deploys. */
+/** The part of a component that a source needs. */
 export interface DeployableComponent {
   readonly id: string;
   readonly key: string | null;
@@ -52,7 +52,7 @@ export interface DeployableComponent {
   readonly dedupe: DedupeStrategy | null;
 }
 
-/** One of them, in this order of precedence (rest-api.md, "Sources"; `key` is decisions.md 1.5). */
+/** Names a component; earlier fields take precedence. See docs/reference/rest-api.md#source-reference. */
 export interface ComponentReference {
   readonly componentId?: string;
   readonly componentCode?: string;
@@ -61,10 +61,10 @@ export interface ComponentReference {
   readonly key?: string;
 }
 
-/** Where ComponentsModule provides its ComponentCatalog. */
+/** Token under which ComponentsModule provides its ComponentCatalog. */
 export const COMPONENT_CATALOG = Symbol('ComponentCatalog');
 
-/** Implemented by the components context: saves code that is given inline, finds what is named. */
+/** Implemented by the components context. Saves inline code and finds components by reference. */
 export interface ComponentCatalog {
   /** Rejects with DomainError component.* (not found, invalid, too large, reference missing). */
   resolve(reference: ComponentReference, context: CommandContext): Promise<DeployableComponent>;

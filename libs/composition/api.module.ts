@@ -11,7 +11,7 @@ import { TenancyModule } from '#libs/tenancy/index.js';
 import { WebhooksModule } from '#libs/webhooks/index.js';
 import { PortsModule } from '../hosting/ports.module.js';
 
-/** The API: every context's routes and handlers behind the HTTP edge. */
+/** The API: routes and handlers of every context, behind the HTTP edge. */
 @Module({})
 export class ApiModule {
   static register(providers: readonly Provider[], http: HttpModuleOptions): DynamicModule {

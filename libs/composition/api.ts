@@ -62,7 +62,7 @@ export interface ApiOptions {
   readonly config: Config;
   readonly plane: ControlPlane;
   readonly topics: TopicPolicy;
-  /** When an answer, or a query that carries a position, may come. */
+  /** Decides when a command may be answered, and a query that carries a position. */
   readonly readYourWrites: ReadYourWrites;
   readonly hookRunner: HookRunner;
   readonly manualRuns: ManualRuns;
@@ -78,7 +78,7 @@ export interface ApiOptions {
   readonly log: Logger;
   readonly shuttingDown: () => boolean;
   readonly noRoom?: () => DomainError | undefined;
-  /** Which half of the API this process has; the other half answers 421. */
+  /** Half of the API that this process serves; the other half answers 421. */
   readonly serves: HttpHalf;
 }
 
@@ -146,7 +146,7 @@ const providersOf = (options: ApiOptions): Provider[] => {
   ];
 };
 
-/** Runs that a person asks for; the answer comes back through `relay`. */
+/** Creates manual runs, whose outcome comes back through `relay`. */
 export const manualRunsOf = (
   { config, plane, topics }: Pick<ApiOptions, 'config' | 'plane' | 'topics'>,
   relay: ResponseRelay,
@@ -154,7 +154,10 @@ export const manualRunsOf = (
 ): ManualRuns => {
   const { engines, clock, views } = plane;
   return manualRuns({
-    ...{ log: engines.log, topics, relay, clock },
+    log: engines.log,
+    topics,
+    relay,
+    clock,
     ...(unread === undefined ? {} : { unread }),
     timeoutMs: (config.runTimeoutS ?? 30) * 1_000 + 1_000,
     defaultEvent: (sourceId) => {
@@ -164,14 +167,14 @@ export const manualRunsOf = (
   });
 };
 
-/** Nest's application, ready to be handed requests; it does not listen by itself. */
+/** Creates the Nest application. It can serve requests but does not listen by itself. */
 export const createApi = async (options: ApiOptions): Promise<NestExpressApplication> => {
   const { config, logger, log, metrics, shuttingDown } = options;
   const module = ApiModule.register(providersOf(options), {
     requestsPerMinute: config.apiRate,
     proxies: new TrustedProxies(config.trustedProxies),
     burst: config.apiBurst,
-    // The change is made: across processes the answer does not turn to an error when one of them lags.
+    // The change is made, so a lagging process must not turn the answer into an error.
     answersUnapplied: config.engine === 'distributed',
   });
   const app = await NestFactory.create<NestExpressApplication>(module, {

@@ -15,7 +15,7 @@ import { type ReadModels } from '../cluster/cluster.js';
 import { type Engines } from './engines.js';
 import { makeViews, type Views } from './views.js';
 
-/** What every process has of the control plane. */
+/** The parts of the control plane that every process has. */
 export interface ControlPlane {
   readonly engines: Engines;
   readonly clock: Clock;
@@ -27,12 +27,12 @@ export interface ControlPlane {
   readonly usage: UsageMeter;
 }
 
-/** With every read model kept in this process too. */
+/** A control plane whose process also maintains every read model. */
 export interface WholeControlPlane extends ControlPlane {
   readonly projectors: Projectors;
 }
 
-/** Every read model over the event log; `sluice rebuild` makes the same ones anew. */
+/** Every read model over the event log; `sluice rebuild` rebuilds the same ones. */
 export const projections: readonly Projection[] = [
   ...tenancyProjections,
   ...componentsProjections,
@@ -41,16 +41,16 @@ export const projections: readonly Projection[] = [
   ...webhookProjections,
 ];
 
-/** The same as they stand in a store. */
+/** The read models over the event log, in a store. */
 export const readModelsIn = (store: ReadModelStore): ReadModels => ({
   store,
   schemas: projections.map(({ schema }) => schema),
 });
 
-/** No event has had a second version yet; contexts register theirs here. */
+/** Contexts register their upcasters here. No event has a second version yet. */
 export const makeUpcasters = (): Upcasters => new Upcasters();
 
-/** Command handling, read models and tables in memory, caught up with the log. */
+/** Starts command handling, read models and in-memory tables, and catches up with the log. */
 export const startControlPlane = async (
   engines: Engines,
   clock: Clock,
@@ -64,7 +64,9 @@ export const startControlPlane = async (
   return { ...parts(engines, clock, upcasters), views, follower: projectors.views, projectors };
 };
 
-/** Command handling and tables in memory, caught up with the log; the read models are another process's. */
+/**
+ * Starts command handling and in-memory tables, and catches up with the log. Other processes maintain the read models.
+ */
 export const followControlPlane = async (
   engines: Engines,
   clock: Clock,
@@ -78,7 +80,9 @@ export const followControlPlane = async (
 };
 
 const parts = (engines: Engines, clock: Clock, upcasters: Upcasters) => ({
-  ...{ engines, clock, upcasters },
+  engines,
+  clock,
+  upcasters,
   handleCommand: commandHandler({ store: engines.events, upcasters }),
   usage: new UsageMeter(clock, engines.usage),
 });

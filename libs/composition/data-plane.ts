@@ -30,7 +30,7 @@ export interface DataPlane {
   readonly relay: ResponseRelay;
   readonly gate: PressureGate;
   readonly unread: UnreadLimits;
-  /** What lets arrivals in: room on the disk and in the lanes, then the gate. */
+  /** Admission of events: room on the disk and in the lanes, then the pressure gate. */
   readonly admission: Admission;
   readonly runner: Runner;
   readonly router: Router;
@@ -56,7 +56,7 @@ export interface DataPlaneOptions {
   readonly disk: DiskWatch;
 }
 
-/** Every role that moves events, in one process. What takes work is started last, so that nothing waits for what is not there yet. */
+/** Starts every role that moves events, in one process. Parts that take work start last, when all others are ready. */
 export const startDataPlane = async (options: DataPlaneOptions): Promise<DataPlane> => {
   const { config, plane, sandboxing, metrics, logger, disk } = options;
   const { engines, clock } = plane;
@@ -66,7 +66,7 @@ export const startDataPlane = async (options: DataPlaneOptions): Promise<DataPla
 
   const { summaries, attempts } = await startReadModels(config, engines, options.onFailure);
 
-  // The way of an event, from its end to its start.
+  // The path of an event, from its end to its start.
   const unread = unreadLimits(config, plane, topics);
   const relay = new ResponseRelay();
   const common = { config, plane, topics, metrics, logger };
@@ -83,12 +83,21 @@ export const startDataPlane = async (options: DataPlaneOptions): Promise<DataPla
   };
   const { journal, ticks } = engines;
   return {
-    ...{ topics, relay, gate, unread, runner, router, worker, scheduler, summaries, attempts },
+    topics,
+    relay,
+    gate,
+    unread,
+    runner,
+    router,
+    worker,
+    scheduler,
+    summaries,
+    attempts,
     admission: allOf(room, gate),
     sourceTopics: sourceTopics({ log, topics, journal, ticks, forget }),
     webhookTopics: webhookTopics(log, topics, engines.schedule),
     async close() {
-      // First: what is killed because it takes too long to close is no death of the host.
+      // First, because a process killed for closing too slowly is not a death of the host.
       hostDeaths.close();
       gate.close();
       await scheduler.close();
@@ -100,7 +109,7 @@ export const startDataPlane = async (options: DataPlaneOptions): Promise<DataPla
   };
 };
 
-/** Read models over the stream log. */
+/** Starts the read models over the stream log. */
 const startReadModels = async (
   config: Config,
   engines: ControlPlane['engines'],
@@ -113,7 +122,9 @@ const startReadModels = async (
   return { summaries, attempts };
 };
 
-/** Each holds back for the other: the router for sources that are behind, the runner for emits that are not routed. */
+/**
+ * Starts both, each with back-pressure on the other: the router on the runner's backlog, the runner on unrouted emits.
+ */
 const startRouterAndRunner = async (
   { config, plane, sandboxing, urls, metrics, logger, disk, queuedBytes }: DataPlaneOptions,
   topics: TopicPolicy,
@@ -128,14 +139,27 @@ const startRouterAndRunner = async (
   const later: { runner?: Runner } = {};
   const waitingFor = (sourceId: string): number => later.runner?.waitingFor(sourceId) ?? 0;
   const router = await startRouter({
-    ...{ log: counted, topics, table: plane.views.subscriptions, clock: plane.clock, logger },
+    log: counted,
+    topics,
+    table: plane.views.subscriptions,
+    clock: plane.clock,
+    logger,
     listeners: { waitingFor, limit: limits.listener, loopLimit: limits.unrouted },
     isFull: (topic) => disk.isFull() || unread.isFull(topic),
   });
   const unroutedOf = (sourceId: string): number => router.unroutedOf(sourceId);
   const hostDeaths = openHostDeaths(config, logger);
   const runner = await startRuns({
-    ...{ config, plane, topics, metrics, logger, log: counted, sandboxing, urls, replies: relay, hostDeaths },
+    config,
+    plane,
+    topics,
+    metrics,
+    logger,
+    log: counted,
+    sandboxing,
+    urls,
+    replies: relay,
+    hostDeaths,
     isPaused: (id) => disk.isFull() || unread.isPaused(id) || unroutedOf(id) >= limits.unrouted,
   });
   later.runner = runner;
@@ -170,7 +194,11 @@ export const startTimers = (
   logger: Logger,
 ): Promise<Scheduler> =>
   startScheduler({
-    ...{ sources: views.sources, ticks: engines.ticks, log: engines.log, topics, clock },
+    sources: views.sources,
+    ticks: engines.ticks,
+    log: engines.log,
+    topics,
+    clock,
     firstTick: config.timerFirstTick,
     onFailure: (error) => logger.error({ err: error }, 'scheduler.write_failed'),
   });

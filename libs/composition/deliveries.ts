@@ -14,7 +14,7 @@ export interface DeliveriesOptions {
   readonly egress: Pick<Egress, 'dispatcher'>;
   readonly metrics: Metrics;
   readonly logger: Logger;
-  /** Whether this process also brings back retries that are due; across processes one does it, under a lease. */
+  /** Whether this process also publishes due retries. With several processes one does it, under a lease. */
   readonly pump: WebhookWorkerOptions['pump'];
 }
 
@@ -22,7 +22,13 @@ export const startDeliveries = (options: DeliveriesOptions): Promise<WebhookWork
   const { config, plane, topics, egress, metrics, logger, pump } = options;
   const { engines, clock, views, handleCommand } = plane;
   return startWebhookWorker({
-    ...{ log: engines.log, schedule: engines.schedule, topics, clock, logger, metrics: metrics.webhooks, pump },
+    log: engines.log,
+    schedule: engines.schedule,
+    topics,
+    clock,
+    logger,
+    metrics: metrics.webhooks,
+    pump,
     directory: webhookDirectory(views.webhooks, engines.vault, { timeoutMs: config.webhookTimeoutS * 1_000 }),
     dispatcher: egress.dispatcher,
     settings: {

@@ -4,7 +4,7 @@ import { DiskWatch } from './disk-watch.js';
 const MB = 1024 * 1024;
 
 describe('the disk watch', () => {
-  it('refuses below the floor, says how much is free, and goes on by itself when there is room', async () => {
+  it('refuses below the floor, names the free space, and accepts again when there is room', async () => {
     let free = 64 * MB;
     let looks = 0;
     const failures: unknown[] = [];
@@ -36,7 +36,7 @@ describe('the disk watch', () => {
     expect(watch.problem()).toBe('disk full: 12 MB are free for the data directory, below the floor of 64 MB');
     expect(watch.refusal()).toMatchObject({ status: 503, code: 'storage_full', retryAfterS: 10 });
     expect(watch.error()).toMatchObject({ code: 'platform.storage_full' });
-    // What cannot be asked leaves what was known.
+    // A failed check keeps the last known value.
     free = -1;
     await look();
     expect([watch.isFull(), failures.length > 0]).toEqual([true, true]);

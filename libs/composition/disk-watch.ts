@@ -4,11 +4,11 @@ import { type Refusal } from '#libs/stream-log/unread-limits.js';
 
 export interface DiskWatchOptions {
   readonly dir: string;
-  /** Free bytes below which nothing more is taken. */
+  /** Free bytes below which new work is refused. */
   readonly floorBytes: number;
-  /** The file system cannot be asked. Called at each look that fails. */
+  /** Called each time that the free space cannot be read. */
   readonly onFailure: (error: unknown) => void;
-  /** Free bytes of the file system that holds `dir`. */
+  /** Reads the free bytes of the file system that holds `dir`. */
   readonly freeBytes?: (dir: string) => Promise<number>;
   readonly everyMs?: number;
 }
@@ -22,7 +22,7 @@ const freeBytesOf = async (dir: string): Promise<number> => {
   return bavail * bsize;
 };
 
-/** Looks every second at the space that is left, so that new work is refused before the engine cannot write. */
+/** Checks the free space every second, so that new work is refused before the engine cannot write. */
 export class DiskWatch {
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> = Promise.resolve();
@@ -31,7 +31,7 @@ export class DiskWatch {
 
   private constructor(private readonly options: DiskWatchOptions) {}
 
-  /** Resolves after the first look. */
+  /** Resolves after the first check. */
   static async start(options: DiskWatchOptions): Promise<DiskWatch> {
     const watch = new DiskWatch(options);
     await watch.look();
@@ -43,14 +43,14 @@ export class DiskWatch {
     return this.free < this.options.floorBytes;
   }
 
-  /** What is wrong, without the path: also strangers may read it. */
+  /** Describes the problem. It omits the path, because anyone may read it. */
   problem(): string | undefined {
     if (!this.isFull()) return undefined;
     const { floorBytes } = this.options;
     return `disk full: ${Math.floor(this.free / MB)} MB are free for the data directory, below the floor of ${Math.round(floorBytes / MB)} MB`;
   }
 
-  /** For what would add data; undefined when there is room. */
+  /** Returns the refusal for work that adds data; undefined when there is room. */
   refusal(): Refusal | undefined {
     const problem = this.problem();
     if (problem === undefined) return undefined;

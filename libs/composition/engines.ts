@@ -10,7 +10,7 @@ import { type TickStore } from '#libs/scheduling/tick-store.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type UsageStore } from '#libs/tenancy/published.js';
 
-/** Every port that the roles stand on, whatever engine is behind it. */
+/** Every port that the roles use, independent of the engine behind it. */
 export interface Engines {
   readonly events: EventStore;
   readonly readModels: ReadModelStore;
@@ -25,9 +25,9 @@ export interface Engines {
   readonly registry: ProcessRegistry;
 }
 
-/** Engines that are servers: each may be away. */
+/** Engines that are servers, each of which may be unavailable. */
 export interface RemoteEngines extends Engines {
-  /** What `/readyz` asks, by name of the engine. `ping` rejects within 2 s with what is wrong. */
+  /** Checks of `/readyz`, by name of the engine. `ping` rejects within 2 s with the problem. */
   readonly checks: readonly { readonly name: string; ping(): Promise<void> }[];
   close(): Promise<void>;
 }

@@ -21,12 +21,12 @@ export interface LeasedReadersOptions {
   readonly logger: Logger;
 }
 
-/** Nothing that this process runs holds a reader back. */
+/** Position of a reader that this process does not run; greater than any real position. */
 const END: Position = '9'.repeat(20);
-/** For each piece of work that a process has already: so that copies which start together share about evenly. */
+/** Delay before acquiring a lease, per lease already held. Processes that start together then share about evenly. */
 const HESITATE_MS = 150;
 
-/** One thing that reads a log under a lease, in this process or another. */
+/** A reader of a log under a lease, owned by this process or another. */
 interface Reader {
   readonly work: LeasedWork;
   failure: string | undefined;
@@ -67,7 +67,7 @@ export class LeasedReaders {
     for (const { work } of this.readers) work.start();
   }
 
-  /** Of what this process owns; of the rest only why it failed here, if it did. */
+  /** Status of the readers that this process owns. Of the others it shows only a failure in this process. */
   status(): readonly ProjectorStatus[] {
     return this.readers.flatMap(({ status, failure }) => {
       if (status) return status();
@@ -75,7 +75,7 @@ export class LeasedReaders {
     });
   }
 
-  /** What the reactions in this process have handled. */
+  /** Position up to which the reactions in this process have handled events. */
   position(): Position {
     return this.readers.reduce((lowest, { position }) => {
       const at = position?.() ?? END;
@@ -108,7 +108,10 @@ export class LeasedReaders {
           logger.error({ err: error, lease: name }, 'reader.stopped');
         },
       }),
-      ...{ failure: undefined, status: undefined, position: undefined, backlog: undefined },
+      failure: undefined,
+      status: undefined,
+      position: undefined,
+      backlog: undefined,
     };
     this.readers.push(reader);
   }
@@ -145,7 +148,7 @@ export class LeasedReaders {
     return reaction(runner);
   }
 
-  /** A read model over the stream log, together with the reaction that cleans it up. */
+  /** Starts a read model over the stream log, with the reaction that cleans it up. */
   private async fold(
     projection: StreamProjection,
     onFailure: (error: Error) => void,

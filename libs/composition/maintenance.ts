@@ -7,14 +7,18 @@ import { type SourceTopics } from '#libs/sources/published.js';
 import { type Logger } from '#libs/telemetry/index.js';
 import { type ControlPlane } from './control-plane.js';
 
-/** Ends what a crash left half done; with `startedBefore` only what no living process can still be at. */
+/** Ends operations that a crash interrupted; with `startedBefore` only those that no live process can still run. */
 export const reconcile = (
   { engines, views, handleCommand: handle, clock }: ControlPlane,
   topics: SourceTopics,
   startedBefore?: number,
 ): Promise<Reconciled> =>
   reconcileSources({
-    ...{ view: views.sources, handle, topics, vault: engines.vault, clock },
+    view: views.sources,
+    handle,
+    topics,
+    vault: engines.vault,
+    clock,
     ...(startedBefore === undefined ? {} : { startedBefore }),
   });
 
@@ -22,18 +26,18 @@ export interface MaintenanceOptions {
   readonly config: Config;
   readonly plane: ControlPlane;
   readonly sourceTopics: SourceTopics;
-  /** Tells the runner of a source that the definition of the log is in force again. */
+  /** Tells the runner of a source that the definition in the event log applies again. */
   readonly operationEnded: (sourceId: string) => Promise<void>;
   readonly logger: Logger;
   readonly everyMs?: number;
 }
 
 const EVERY_MS = 30_000;
-/** Deploy, activate and deactivate, each with its time-out and the wait for a runner, and what is between them. */
+/** Deploy, activate and deactivate. Each has its timeout; the slack covers waits for a runner and the steps between. */
 const HOOKS_OF_AN_OPERATION = 3;
 const SLACK_MS = 120_000;
 
-/** From time to time: operations that nobody ends, and topics of processes that are gone. For one process at a time. */
+/** Periodically ends abandoned operations and deletes topics of ended processes. For one process at a time. */
 export const startMaintenance = async ({
   config,
   plane,
@@ -52,7 +56,7 @@ export const startMaintenance = async ({
     const repaired = done.rolledBack.length + done.deleted.length + done.released.length;
     for (const sourceId of done.rolledBack) await operationEnded(sourceId);
     if (repaired > 0) logger.info({ ...done }, 'maintenance.repaired');
-    // A process that is only slow to report comes back and needs its topic: it has to be gone twice in a row.
+    // A process that is only slow to report still needs its topic, so it must be missing twice in a row.
     const live = (await engines.registry.live()).map(({ id }) => id);
     await sweepReplyTopics(engines.log, [...live, ...liveBefore]);
     liveBefore = live;
@@ -60,7 +64,7 @@ export const startMaintenance = async ({
 
   const run = async (): Promise<void> => {
     while (!abort.signal.aborted) {
-      // The first pass waits too: processes that live have told so by then.
+      // The first pass waits too, so that all live processes have reported.
       await sleep(everyMs, undefined, { signal: abort.signal }).catch(() => undefined);
       if (abort.signal.aborted) return;
       try {

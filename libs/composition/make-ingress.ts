@@ -21,12 +21,17 @@ export interface IngressOptions {
 export const makeIngress = ({ config, plane, topics, relay, admission, metrics, logger }: IngressOptions): Ingress =>
   new Ingress({
     endpoint: (key) => plane.views.sources.endpoint(key),
-    ...{ log: plane.engines.log, topics, relay, admission },
+    log: plane.engines.log,
+    topics,
+    relay,
+    admission,
     rate: new RateLimit(config.endpointRate, config.endpointBurst),
     domain: config.endpointDomain,
     maxBodyBytes: config.maxBodyKb * 1024,
-    // A run may wait for its turn before it takes its whole time.
+    // A run may wait for its turn before it uses its whole time limit.
     replyTimeoutMs: (config.runTimeoutS ?? 30) * 1_000 + 5_000,
     proxies: new TrustedProxies(config.trustedProxies),
-    ...{ clock: plane.clock, metrics: metrics.ingress, logger },
+    clock: plane.clock,
+    metrics: metrics.ingress,
+    logger,
   });

@@ -16,7 +16,7 @@ export interface Observed {
   readonly shuttingDown: () => boolean;
 }
 
-/** What /readyz checks and /metrics samples. */
+/** Registers the checks of /readyz and the samples of /metrics. */
 export const observe = ({
   plane,
   dataPlane,

@@ -4,20 +4,20 @@ import { PressureGate, type UnderWay } from '#libs/ingress/pressure-gate.js';
 import { type Pressure } from '#libs/kernel/process-registry.js';
 import { type HandedOver } from '#libs/stream-log/handed-over.js';
 
-/** What back-pressure goes by (docs/adr/0006). */
+/** Limits of back-pressure (docs/adr/0006). */
 export interface PressureSettings {
-  /** Records under way of one source, and of one workspace, above which their arrivals are held. */
+  /** Records under way above which arrivals are held, of one source and of one workspace. */
   readonly source: number;
   readonly workspace: number;
   readonly bytes: number;
-  /** Invocations that wait for a source, above which who emits to it is held. */
+  /** Waiting invocations of a source above which its emitters are held. */
   readonly listener: number;
-  /** Emits of one source not yet routed, above which it runs no further, and a loop that it is in is given up. */
+  /** Unrouted emits of one source above which its runs pause, and emits in its loop are given up. */
   readonly unrouted: number;
 }
 
 const SOURCE_HERE = 512;
-/** What the others are at is known with a delay. */
+/** Higher with several processes, because each knows the others' backlog with a delay. */
 const SOURCE_ON_SERVERS = 4_000;
 const WORKSPACE_TIMES = 4;
 const LISTENER_TIMES = 4;
@@ -48,7 +48,7 @@ export const pressureGate = (
 };
 
 export interface OneProcess {
-  /** Of runner and router. */
+  /** Records handed over to runner and router. */
   readonly handedOver: HandedOver;
   readonly waitingFor: (sourceId: string) => number;
   readonly unroutedOf: (sourceId: string) => number;
@@ -57,7 +57,7 @@ export interface OneProcess {
   readonly queuedBytes: () => number;
 }
 
-/** Where every role is in this process. */
+/** Counts the work under way when every role is in this process. */
 export const underWayHere = ({ handedOver, waitingFor, unroutedOf, worker, queuedBytes }: OneProcess): UnderWay => ({
   ofSource: (id) =>
     Math.max(waitingFor(id) + unroutedOf(id), handedOver.recordsOf(id)) + Math.floor(worker.pressure.ofSource(id)),
@@ -67,7 +67,7 @@ export const underWayHere = ({ handedOver, waitingFor, unroutedOf, worker, queue
   workspaces: () => Math.max(handedOver.workspaceCount, worker.handedOver.workspaceCount),
 });
 
-/** Fewer records of a source or workspace are not worth telling the other processes. */
+/** Least number of records of a source or workspace that is reported to other processes. */
 const WORTH_TELLING = 128;
 const MOST_TOLD = 200;
 
@@ -77,7 +77,7 @@ const most = (counts: Iterable<readonly [id: string, records: number]>): Record<
   return Object.fromEntries(many.map(([id, records]) => [id, Math.floor(records)]));
 };
 
-/** What a process tells of whose its records are: of a source that is far behind, `behind` knows more than is in hand. */
+/** Counts a process's records by source and workspace. `behind` gives the backlog beyond the records handed over. */
 export const pressureOf = (
   counts: {
     readonly bySource: () => Iterable<readonly [string, number]>;

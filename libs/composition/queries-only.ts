@@ -1,12 +1,12 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type ApiOptions } from './api.js';
 
-/** Routes that change something answer 421 ahead of this: nobody comes here. */
+/** Never called in practice, because routes that change something answer 421 before. */
 const elsewhere = async (): Promise<never> => {
   throw new DomainError('request.misdirected', 'this process answers reads only: changes are taken by command-api');
 };
 
-/** What only commands use, in a process that takes none. */
+/** Stand-ins for the ports of commands, in a process that takes no commands. */
 export const queriesOnly: Pick<
   ApiOptions,
   'hookRunner' | 'manualRuns' | 'sourceTopics' | 'appliedEvents' | 'inspector' | 'egress'

@@ -7,7 +7,7 @@ import { SubscriptionsOfDeletedResources } from '#libs/subscriptions/index.js';
 import { WebhookCleanUp, type WebhookTopics } from '#libs/webhooks/index.js';
 import { type ControlPlane } from './control-plane.js';
 
-/** What must follow from a deletion, durably. The latter two clean up after a projector, in whose process they run. */
+/** Durable reactions to deletions. The latter two clean up a projector's read model and run in its process. */
 
 export const subscriptionsCleanUp = (plane: ControlPlane, readYourWrites: ReadYourWrites): Reactor => {
   const { engines, handleCommand, clock } = plane;

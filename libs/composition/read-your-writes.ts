@@ -4,12 +4,12 @@ import { type Position } from '#libs/kernel/events.js';
 import { type ReactorRunner } from '#libs/kernel/reactor.js';
 import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
 
-/** Longest that an answer waits for what follows from a command. It follows all the same, a little later. */
+/** Longest wait of an answer for the reactions to a command. They still happen later. */
 const REACTORS_MS = 500;
 
 /**
- * In one process a command's answer comes when also what follows from it is readable: a webhook that was deleted takes
- * its subscriptions with it, and the caller's next list does not show them. A reactor that is stuck delays nobody long.
+ * In one process a command is answered once its reactions are readable too. For example, deleting a webhook removes its
+ * subscriptions, and the caller's next list does not show them. A stuck reactor delays an answer only briefly.
  */
 export const readYourWritesAndReactions = (
   readModels: ReadYourWrites,

@@ -27,7 +27,7 @@ afterEach(async () => {
 const AWAY = new Error('connection 8 timed out');
 const every = [...projections, ...Object.values(streamProjections(perEmitter))];
 
-/** The store, of which some batches fail: before anything is written, or after all of it was. */
+/** A store in which some batches fail, before or after the write. */
 const failing = (fails: (batch: ApplyBatch) => 'before' | 'after' | undefined): ReadModelStore => {
   const { readModels } = engines;
   const apply = async (batch: ApplyBatch): Promise<void> => {
@@ -64,7 +64,7 @@ const documents = () =>
   Promise.all(every.map(async ({ schema }) => (await engines.readModels.page(schema, FIRST)).docs));
 
 describe('rebuildReadModels', () => {
-  it('makes each read model of every record that the logs hold', async () => {
+  it('rebuilds each read model from every record in the logs', async () => {
     const { rebuilt, retries } = await rebuilding(engines.readModels);
     expect(retries).toEqual([]);
     expect(rebuilt).toEqual(
@@ -74,7 +74,7 @@ describe('rebuildReadModels', () => {
   });
 
   it.each(['before', 'after'] as const)(
-    'begins a read model again whose engine failed %s it wrote, and says so',
+    'restarts a read model whose engine failed %s the write, and reports it',
     async (when) => {
       await rebuilding(engines.readModels);
       const whole = await documents();
@@ -94,7 +94,7 @@ describe('rebuildReadModels', () => {
     },
   );
 
-  it('gives up an engine that stays away, and leaves the read model as it was', async () => {
+  it('gives up when an engine stays unavailable, and leaves the read model unchanged', async () => {
     await rebuilding(engines.readModels);
     const whole = await documents();
     const { rebuilt, retries } = await rebuilding(failing(() => 'before'));
@@ -103,8 +103,8 @@ describe('rebuildReadModels', () => {
     expect(await documents()).toEqual(whole);
   });
 
-  it('does not try an event again that cannot be applied', async () => {
-    // An update that says nothing of what it updates to.
+  it('does not retry an event that cannot be applied', async () => {
+    // An update without its new values.
     const bad = ['SourceUpdateStarted', 'SourceUpdated'].map((type, n) => {
       const { id, metadata } = recorded('source-dc_a', { type, data: {} }, { revision: n + 2 });
       return { id, type, data: {}, metadata };

@@ -8,27 +8,29 @@ import { type Engines } from './engines.js';
 
 export interface Rebuilt {
   readonly name: string;
-  /** Events of the event log, or records of the stream log, that were read. */
+  /** Number of events of the event log, or records of the stream log, that were read. */
   readonly events: number;
   readonly ms: number;
 }
 
-/** What whoever rebuilds hears of meanwhile. */
+/** Callbacks during a rebuild. */
 export interface RebuildObserver {
-  /** About once a second, with what was read so far. */
+  /** Called about once a second, with the number of events read so far. */
   readonly onProgress: (name: string, events: number) => void;
-  /** An engine failed under the read model `name`, which is begun again from the oldest event after a pause. Throws to end it. */
+  /**
+   * Called when an engine failed. The read model `name` restarts from the oldest event after a pause; throw to end it.
+   */
   readonly onRetry: (name: string, error: Error) => void;
 }
 
-/** An engine that fails this often under one read model is not to be waited for. */
+/** Failures of one read model after which the rebuild gives up. */
 const ATTEMPTS = 5;
 const RETRY_MS = 2_000;
 
 /**
- * Makes every read model anew from the logs, each beside its old form and then in its place. Nobody else may apply to
- * them meanwhile: see `withProjectionLeases`. Rejects, with those that are done switched and the others as they were,
- * at an event that cannot be applied, or when an engine failed too often; to repeat it is safe.
+ * Rebuilds every read model from the logs, each beside its old generation, which it then replaces. No other process may
+ * apply to them meanwhile (see `withProjectionLeases`). Rejects at an event that cannot be applied, or when an engine
+ * failed too often. Finished read models are then switched and the others unchanged; repeating it is safe.
  */
 export const rebuildReadModels = async (
   engines: Pick<Engines, 'events' | 'readModels' | 'log'>,
@@ -69,7 +71,7 @@ export const rebuildReadModels = async (
   }
   for (const projection of Object.values(streamProjections(config))) {
     await timed(projection.name, (progress) =>
-      // It follows nothing: whatever goes wrong is thrown by `rebuild`.
+      // It does not follow the log, so every error is thrown by `rebuild`.
       streamProjector({ log, readModels }, projection, () => undefined).rebuild(progress),
     );
   }
@@ -79,8 +81,8 @@ export const rebuildReadModels = async (
 const isPoison = (error: Error): boolean => error instanceof PoisonEvent || error instanceof PoisonRecord;
 
 /**
- * Does the work while this process owns every projection, as the role `projector` otherwise does. Rejects when they are
- * not to be had within twice the time after which a dead owner's lease is free: then a living one has them.
+ * Does the work while this process holds the lease of every projection, as the role `projector` otherwise does. Rejects
+ * when it does not get them within twice the lease time of a dead owner, because then a live process holds them.
  */
 export const withProjectionLeases = async <T>(
   { leases, registry }: Pick<Engines, 'leases' | 'registry'>,
@@ -102,7 +104,7 @@ export const withProjectionLeases = async <T>(
     const lost = held.filter(({ lost }) => lost.aborted).map(({ name }) => name);
     if (lost.length > 0) {
       throw new Error(
-        `the leases of ${lost.join(', ')} were lost meanwhile: stop the projector processes, do it again`,
+        `the leases of ${lost.join(', ')} were lost during the rebuild: stop the projector processes and repeat it`,
       );
     }
     return result;

@@ -25,7 +25,7 @@ export interface OpenEngines {
   readonly clientId: string;
   readonly clock: Clock;
   readonly onWarning: (text: string, fields: object) => void;
-  /** Opens an engine, again and again until it is there. */
+  /** Retries opening an engine until it is available. */
   readonly awaiting: <T>(engine: string, open: () => Promise<T>) => Promise<T>;
 }
 
@@ -43,20 +43,20 @@ export interface Role {
   readonly plane: ControlPlane;
   readonly topics: TopicPolicy;
   readonly reporter: ProcessReporter;
-  /** `/healthz`, `/readyz`, `/metrics`; what a role without routes of its own serves. */
+  /** Serves `/healthz`, `/readyz` and `/metrics`, for a role without routes of its own. */
   readonly serveTelemetry: Handler;
   readonly shuttingDown: () => boolean;
-  /** Closed in reverse order of these calls. */
+  /** Adds a step of the shutdown. Steps run in reverse order of these calls. */
   readonly closing: (step: string, close: () => Promise<void>) => void;
   /** Exports how far a consumer group is behind, over all processes. */
   readonly observeLag: (group: string, prefix: string) => void;
-  /** Work that one process at a time does; started at once, ended at shutdown. */
+  /** Starts work that only one process does at a time; it ends at shutdown. */
   readonly leased: (work: Omit<LeasedWorkOptions, 'leases' | 'onFailure'>) => LeasedWork;
 }
 
 /**
- * Starts one role on the distributed engines and ends the process when that fails. What all roles have in common is
- * here, in order; `steps` is the role.
+ * Starts one role on the distributed engines, and ends the process when that fails. The steps that all roles share are
+ * here, in order; `steps` is the role itself.
  */
 export const runRole = (
   name: string,
@@ -77,23 +77,25 @@ const start = async (
   const timings = new StartupTimings();
   timings.end('loading');
 
-  // 1. Settings, logger, the end of the process.
+  // 1. Settings, logger, shutdown.
   const { config, logger } = readSettings(name);
   const shutdown = new Shutdown(logger);
   const clock = systemClock;
   const id = newId('proc', clock.now());
 
-  // 2. The port, and who asks there how this process is: also while it waits for the engines.
+  // 2. The port, with health checks, which answer while the process waits for the engines.
   const starting = { isOver: false };
   const port = await openPort(config, logger, shutdown, starting);
   const { front, metrics, readiness } = port;
 
   timings.end('listening');
 
-  // 3. Engines, however long they take to come.
+  // 3. Engines, however long they take to become available.
   const waiting = new EnginesAwaited(logger, readiness, shutdown);
   const engines = await openEngines({
-    ...{ config, clientId: `${name}-${id}`, clock },
+    config,
+    clientId: `${name}-${id}`,
+    clock,
     onWarning: (text, fields) => logger.warn(fields, text),
     awaiting: (engine, open) => waiting.until(engine, open),
   });
@@ -101,7 +103,7 @@ const start = async (
   waiting.watch(engines);
   timings.end('engines');
 
-  // 4. Topics, and tables in memory caught up with the log.
+  // 4. Topics, and in-memory tables caught up with the log.
   const topics = topicPolicy(config);
   await waiting.until('Kafka', () => createFixedTopics(engines.log, topics));
   timings.end('topics');
@@ -112,17 +114,19 @@ const start = async (
   readiness.register('tables in memory', () => plane.follower.status().failure);
   timings.end('tables');
 
-  // From here on the others wait for this process, until its work has ended.
-  const onReportFailure = (error: Error): void => logger.warn({ err: error }, 'process.report_failed');
-  const reporter = new ProcessReporter(engines.registry, id, name, onReportFailure);
-  reporter.follows(() => plane.follower.position());
-  reporter.start();
-  shutdown.add('report', () => reporter.close());
+  const reporter = startReporter(id, name, plane, logger, shutdown);
 
   // 5. The role itself.
   const publicUrl = publicUrlOf(config, front.port);
   const role: Role = {
-    ...{ id, name, config, logger, plane, topics, reporter, ...port },
+    id,
+    name,
+    config,
+    logger,
+    plane,
+    topics,
+    reporter,
+    ...port,
     urls: endpointUrls(config, publicUrl),
     shuttingDown: () => shutdown.begun,
     closing: (step, close) => shutdown.add(step, close),
@@ -135,7 +139,7 @@ const start = async (
   logger.info({ id, port: front.port, ms: timings.totalMs(), steps: timings.steps }, 'server.started');
 };
 
-/** Where the time of a start goes: milliseconds by step, of which the first is the loading of the program. */
+/** Duration of each start step in milliseconds. The first step is loading the program. */
 class StartupTimings {
   readonly steps: Record<string, number> = {};
   private at = 0;
@@ -150,6 +154,22 @@ class StartupTimings {
     return Math.round(this.at);
   }
 }
+
+/** From here on the other processes wait for this one, until its work has ended. */
+const startReporter = (
+  id: string,
+  name: string,
+  { engines, follower }: ControlPlane,
+  logger: Logger,
+  shutdown: Shutdown,
+): ProcessReporter => {
+  const onFailure = (error: Error): void => logger.warn({ err: error }, 'process.report_failed');
+  const reporter = new ProcessReporter(engines.registry, id, name, onFailure);
+  reporter.follows(() => follower.position());
+  reporter.start();
+  shutdown.add('report', () => reporter.close());
+  return reporter;
+};
 
 const startLeased = (
   options: Omit<LeasedWorkOptions, 'leases' | 'onFailure'>,
@@ -193,7 +213,7 @@ const openPort = async (
   const serveTelemetry = telemetry.getHttpAdapter().getInstance() as Handler;
   shutdown.add('telemetry', () => telemetry.close());
   readiness.register('process', () => (shutdown.begun ? 'shutting down' : starting.isOver ? undefined : 'starting'));
-  // Whoever sends requests here already is to try again, and not to be told that a path does not exist.
+  // Callers that send requests too early must retry, instead of learning that a path does not exist.
   front.serve((req, res) =>
     starting.isOver || TELEMETRY.test(req.url ?? '') ? serveTelemetry(req, res) : stillStarting(req, res),
   );
@@ -216,10 +236,10 @@ const readSettings = (name: string): { config: Config; logger: Logger } => {
 
 const RETRY_MS = 1_000;
 const LINE_MS = 1_000;
-/** Shorter than the patience of /readyz, so that it names who is silent. */
+/** Shorter than the timeout of /readyz, so that it can name the engine that does not answer. */
 const PING_MS = 1_500;
 
-/** Engines that are not there yet are waited for, with a line a second; those that go away later are named by /readyz. */
+/** Waits for engines that are not available yet, with a log line per second. /readyz names engines that fail later. */
 class EnginesAwaited {
   private readonly missing = new Map<string, string>();
   private engines: RemoteEngines | undefined;

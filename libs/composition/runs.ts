@@ -14,26 +14,26 @@ import { type Sandboxing } from './sandboxing.js';
 export interface RunsOptions {
   readonly config: Config;
   readonly plane: ControlPlane;
-  /** Where its consumers are counted. */
+  /** Stream log that counts the records handed over to consumers. */
   readonly log: StreamLog;
   readonly topics: TopicPolicy;
   readonly sandboxing: Sandboxing;
   readonly urls: EndpointUrls;
   readonly replies: Replies;
-  /** Whether a source must run no further for the moment: docs/adr/0006. */
+  /** Whether runs of a source are paused for now (docs/adr/0006). */
   readonly isPaused: (sourceId: string) => boolean;
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly hostDeaths: HostDeaths;
 }
 
-/** Notes of runs that are in flight, in a folder of this machine that outlives the process. */
+/** Opens the notes of runs in flight, in a folder of this machine that outlives the process. */
 export const openHostDeaths = (config: Config, logger: Logger): HostDeathNotes =>
   HostDeathNotes.open(path.join(config.dataDir, 'runs-in-flight'), (error) =>
     logger.warn({ err: error }, 'runs_in_flight.not_noted: a run that ends this process would be run again'),
   );
 
-/** Runs of one source that are with its process at a time: enough to fill a frame while one is on its way. */
+/** Most runs of one source in its process at a time: enough to fill a frame while another is in transit. */
 const RUN_WINDOW = 64;
 
 export const startRuns = async (options: RunsOptions): Promise<Runner> => {
@@ -41,7 +41,15 @@ export const startRuns = async (options: RunsOptions): Promise<Runner> => {
   const { engines, clock, views, usage, follower } = plane;
   const seconds = (given: number | null, otherwise: number): number => (given ?? otherwise) * 1_000;
   const runner = await startRunner({
-    ...{ log, journal: engines.journal, blobs: engines.blobs, topics, replies, clock, logger, isPaused, hostDeaths },
+    log,
+    journal: engines.journal,
+    blobs: engines.blobs,
+    topics,
+    replies,
+    clock,
+    logger,
+    isPaused,
+    hostDeaths,
     sources: views.sources,
     follower,
     sandboxes: sandboxing.pool,

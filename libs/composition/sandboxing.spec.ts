@@ -60,7 +60,7 @@ describe('what a server without a jail may do', () => {
     expect(refuse).toThrow(/^[^\n]*bwrap is not installed[^\n]*-e SLUICE_ISOLATION=process[^\n]*$/);
   });
 
-  it('is said at the start, as what the host does not let a level carry', () => {
+  it('logs at the start the protections that the host does not support', () => {
     expect(
       isolationFacts(level('jail (bwrap)', new Set(['syscalls', 'tmp_files', 'tmp_noexec', 'processes']))),
     ).toEqual({

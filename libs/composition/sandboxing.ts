@@ -23,7 +23,7 @@ export interface Sandboxing {
   close(): Promise<void>;
 }
 
-/** Where user code runs, and the one way out of it and of the server. */
+/** Starts the sandboxes of user code, and the only way for requests out of them and of the server. */
 export const startSandboxing = async (config: Config, logger: RefusalLogger): Promise<Sandboxing> => {
   const level = await levelFor(config);
   const egress = createEgress({ allow: config.egressAllow, onRefused: refusalLog(logger) });
@@ -38,7 +38,13 @@ export const startSandboxing = async (config: Config, logger: RefusalLogger): Pr
   const pool = new SandboxPool(factory, { maxWarm: config.sandboxes, idleMs: config.sandboxIdleS * 1_000 });
   const inspector = inspectorFor(level, config);
   return {
-    ...{ level, egress, sockets, factory, pool, memory, inspector },
+    level,
+    egress,
+    sockets,
+    factory,
+    pool,
+    memory,
+    inspector,
     async close() {
       await pool.close();
       await factory.close();
@@ -52,7 +58,7 @@ export const startSandboxing = async (config: Config, logger: RefusalLogger): Pr
 const inspectorFor = (level: JailLevel, config: Config): Inspector =>
   createInspector({ level, memoryMb: config.memoryMb, build: { timeoutMs: config.buildTimeoutS * 1_000 } });
 
-/** Where a component is looked at before it is deployed: a jail without network. */
+/** Starts the inspector, which evaluates a component in a jail without network before it is deployed. */
 export const startInspecting = async (
   config: Config,
   logger: RefusalLogger,
@@ -61,7 +67,9 @@ export const startInspecting = async (
   const egress = createEgress({ allow: config.egressAllow, onRefused: refusalLog(logger) });
   const inspector = inspectorFor(level, config);
   return {
-    ...{ level, egress, inspector },
+    level,
+    egress,
+    inspector,
     async close() {
       await inspector.close();
       await egress.close();
@@ -70,8 +78,8 @@ export const startInspecting = async (
 };
 
 /**
- * The image has the profile that its jails need: who only pulled it gets it from there. First in Dockerfile and README too
- * (test/architecture/deployment.spec.ts).
+ * The image contains the seccomp profile that its jails need, for users who only pulled it. Dockerfile and README start
+ * with the same command (test/architecture/deployment.spec.ts).
  */
 export const DOCKER_RUN =
   'docker run --rm --entrypoint cat sluice /app/deploy/seccomp.json > sluice-seccomp.json && ' +
@@ -80,7 +88,7 @@ export const DOCKER_RUN =
 
 type IsolationConfig = Pick<Config, 'isolation' | 'host' | 'inImage'>;
 
-/** Throws IsolationUnavailable when nothing works that the setting accepts. */
+/** Throws IsolationUnavailable when no level that the setting accepts works. */
 const levelFor = async ({ isolation, inImage }: IsolationConfig): Promise<JailLevel> => {
   try {
     return await detectIsolation(isolation);
@@ -94,8 +102,8 @@ const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 
 /**
- * Without a jail, a component may reach what the server's user can. That is accepted for one workspace that nobody but this
- * machine can reach; for anything else the operator must have said so. Throws IsolationUnavailable when not.
+ * Without a jail, a component can reach everything that the server's user can. That is accepted for one workspace on a
+ * server that only this machine reaches. Otherwise the operator must set it; throws IsolationUnavailable if not.
  */
 export const checkIsolation = (level: JailLevel, config: IsolationConfig, workspaces: number): void => {
   if (level.name !== 'process' || config.isolation === 'process') return;
@@ -118,7 +126,7 @@ export const checkIsolation = (level: JailLevel, config: IsolationConfig, worksp
   );
 };
 
-/** For the log line of the start. */
+/** Fields of the log line at the start. */
 export const isolationFacts = (level: JailLevel): { isolation: string; without?: readonly Protection[] } => {
   const without = missingOf(level);
   return { isolation: levelLabel(level), ...(without.length > 0 ? { without } : {}) };

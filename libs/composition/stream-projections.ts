@@ -32,7 +32,7 @@ export const streamProjector = (
   onFailure: (error: Error) => void,
 ): StreamProjector => new StreamProjector({ projection, log, readModels, onFailure });
 
-/** Whether the summaries, which another process keeps, hold a record. */
+/** Waits until the summaries, which another process maintains, hold a record. */
 export const appliedEventsIn = (
   { readModels }: Pick<Engines, 'readModels'>,
   config: Config,

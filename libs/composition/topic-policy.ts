@@ -17,7 +17,7 @@ export const topicPolicy = (config: Config): TopicPolicy => {
   }
 };
 
-/** Topics that are there from the start. Idempotent. */
+/** Creates the topics that exist from the start. Idempotent. */
 export const createFixedTopics = async (log: StreamLog, topics: TopicPolicy): Promise<void> => {
   for (const { topic, retention, partitions } of topics.fixed()) await log.createTopic(topic, retention, partitions);
 };

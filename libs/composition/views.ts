@@ -6,7 +6,7 @@ import { type Resources } from '#libs/subscriptions/index.js';
 import { CallersView } from '#libs/tenancy/index.js';
 import { WebhooksView } from '#libs/webhooks/index.js';
 
-/** The tables in memory that all roles look things up in, fed by one reader of the event log (docs/adr/0007). */
+/** Creates the in-memory tables of all roles, fed by one reader of the event log (docs/adr/0007). */
 export const makeViews = (clock: Clock) => {
   const callers = new CallersView();
   const sources = new SourcesView();

@@ -128,7 +128,7 @@ describe('settings', () => {
     expect(() => loadConfig(env)).toThrow(/^wrong settings:\n {2}SLUICE_PORT is "x"/);
   });
 
-  it('that are unknown are named with the nearest known one', () => {
+  it('are named with the nearest known one when unknown', () => {
     const warnings: string[] = [];
     loadConfig({ SLUICE_PROT: '1', SLUICE_MAX_BODY: '2', SLUICE_COLOUR_OF_THE_SKY: 'blue', OTHER: 'x' }, (text) =>
       warnings.push(text),
@@ -181,7 +181,7 @@ describe('settings', () => {
     expect(publicUrlOf(loadConfig(env), port)).toBe(address);
   });
 
-  it('let the largest code through the API, as JSON', () => {
+  it('allow the largest code in an API request, as JSON', () => {
     const config = loadConfig({ SLUICE_CODE_MAX_KB: '1024' });
     expect(maxApiBodyBytes(config)).toBeGreaterThan(
       JSON.stringify({ component_code: '\n'.repeat(1024 * 1024) }).length,

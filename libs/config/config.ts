@@ -3,7 +3,7 @@ import { SETTINGS, type Config } from './settings.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Settings that are wrong, all of them at once: each names itself, the value given and what is allowed. */
+/** All wrong settings together, each with its name, the given value and the allowed values. */
 export class WrongSettings extends Error {
   constructor(readonly problems: readonly string[]) {
     super(`wrong settings:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
@@ -15,7 +15,7 @@ type AnySetting = (typeof SETTINGS)[keyof typeof SETTINGS];
 
 /**
  * Reads the settings from environment variables; a blank one counts as not given. Throws WrongSettings.
- * `warn` gets a sentence for each SLUICE_ variable that is none of ours.
+ * Calls `warn` with a sentence for each unknown SLUICE_ variable.
  */
 export const loadConfig = (env: Environment, warn: (text: string) => void = () => undefined): Config => {
   const problems: string[] = [];
@@ -27,7 +27,7 @@ export const loadConfig = (env: Environment, warn: (text: string) => void = () =
     problems.push(problemOf(setting, given, parsed.reason));
     return [field, setting.fallback];
   });
-  // One entry for each setting, of the setting's own type: what the type of SETTINGS says of it.
+  // Each setting has one entry of its own type, so the cast matches the type of SETTINGS.
   const config = Object.fromEntries(values) as Config;
   problems.push(...contradictions(config));
   if (problems.length > 0) throw new WrongSettings(problems);
@@ -46,7 +46,7 @@ const contradictions = (config: Config): string[] => {
     [SETTINGS.eventStoreUrl, config.eventStoreUrl === null],
     [SETTINGS.mongoUrl, config.mongoUrl === null],
     [SETTINGS.kafkaBrokers, config.kafkaBrokers.length === 0],
-    // What all processes must agree on.
+    // All processes must agree on these settings.
     [SETTINGS.publicUrl, config.publicUrl === null],
     [SETTINGS.secretKey, config.secretKey === null],
   ] as const;
@@ -55,7 +55,7 @@ const contradictions = (config: Config): string[] => {
   );
 };
 
-/** A sentence for each variable that looks like a setting and is none, with the nearest name that is. */
+/** Returns a sentence for each unknown variable that looks like a setting, with the nearest known name. */
 export const unknownSettings = (env: Environment): string[] => {
   const known = Object.values<AnySetting>(SETTINGS).map(({ name }) => name);
   return Object.keys(env)
@@ -68,7 +68,7 @@ export const unknownSettings = (env: Environment): string[] => {
     });
 };
 
-/** How many characters to insert, delete or replace (Levenshtein). */
+/** Number of characters to insert, delete or replace (Levenshtein distance). */
 const distance = (a: string, b: string): number => {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
@@ -84,13 +84,13 @@ const distance = (a: string, b: string): number => {
 
 export interface DescribedSetting {
   readonly name: string;
-  /** Secrets only as given or not given, URLs without their password. */
+  /** Value to show. Secrets show only whether they are given, and URLs hide their password. */
   readonly value: string;
   readonly isDefault: boolean;
   readonly sentence: string;
 }
 
-/** For the summary at start and `sluice config`. Safe to print. */
+/** Describes the settings for the summary at start and for `sluice config`. Safe to print. */
 export const describeConfig = (config: Config): readonly DescribedSetting[] =>
   (Object.keys(SETTINGS) as (keyof Config)[]).map((field) => {
     const setting: AnySetting = SETTINGS[field];
@@ -103,7 +103,7 @@ export const describeConfig = (config: Config): readonly DescribedSetting[] =>
 const showOf = (setting: AnySetting, value: Config[keyof Config]): string =>
   (setting as Setting<typeof value>).show(value);
 
-/** docs/reference/config.md, generated. */
+/** Generates docs/reference/config.md. */
 export const configReference = (): string => {
   const settings = Object.values<AnySetting>(SETTINGS);
   const groups = [...new Set(settings.map(({ group }) => group))];
@@ -128,10 +128,10 @@ export const configReference = (): string => {
     .replace(/\n+$/, '\n');
 };
 
-/** Largest API request: the code as JSON text, where line ends and quotes take two characters, and the rest of it. */
+/** Largest API request. Code as JSON text takes up to twice its size, because line ends and quotes are escaped. */
 export const maxApiBodyBytes = (config: Config): number => 2 * config.codeMaxKb * 1024 + 256 * 1024;
 
-/** Without a trailing slash. `port` is the one listened on. */
+/** Public URL without a trailing slash. `port` is the one listened on. */
 export const publicUrlOf = (config: Config, port: number): string => {
   if (config.publicUrl !== null) return config.publicUrl;
   const host = /^(0\.0\.0\.0|::|\[::\])$/.test(config.host) ? '127.0.0.1' : config.host;

@@ -9,7 +9,7 @@ const url =
 
 const namespace = (given: string): string | undefined => (/^[A-Za-z0-9_.]{1,60}$/.test(given) ? given : undefined);
 
-/** Where everything is kept. */
+/** Settings of the storage engines. */
 export const engines = {
   engine: choice({
     name: 'SLUICE_ENGINE',
@@ -47,7 +47,7 @@ export const engines = {
     shownDefault: 'none',
     allowed: 'letters, digits, _ and .',
     accept: namespace,
-    sentence: 'Put before the name of every stream, so that several installations can share an EventStoreDB.',
+    sentence: 'Prefix of every stream name, so that several installations can share an EventStoreDB.',
   }),
   kafkaPrefix: text({
     name: 'SLUICE_KAFKA_PREFIX',
@@ -55,7 +55,7 @@ export const engines = {
     fallback: 'sluice.',
     allowed: 'letters, digits, _ and .',
     accept: namespace,
-    sentence: 'Put before the name of every topic and group, so that several installations can share a cluster.',
+    sentence: 'Prefix of every topic and group name, so that several installations can share a cluster.',
   }),
   kafkaReplication: integer({
     name: 'SLUICE_KAFKA_REPLICATION',
@@ -74,7 +74,7 @@ export const engines = {
     fallback: 6_000,
     unit: 'milliseconds',
     sentence:
-      'A process that is silent for this long loses its share of the work to the others. Brokers refuse less than their group.min.session.timeout.ms (6000 unless changed).',
+      'Time without a heartbeat after which a process loses its partitions to the others. Brokers refuse less than their group.min.session.timeout.ms (6000 unless changed).',
   }),
   leaseMs: integer({
     name: 'SLUICE_LEASE_MS',
@@ -83,7 +83,8 @@ export const engines = {
     max: 300_000,
     fallback: 5_000,
     unit: 'milliseconds',
-    sentence: 'The same for work that one process does at a time: projections, timers, retries.',
+    sentence:
+      'Lease on work that one process does at a time: projections, timers, retries. Another process takes it over when the lease expires.',
   }),
   topics: choice({
     name: 'SLUICE_TOPICS',
@@ -91,7 +92,7 @@ export const engines = {
     values: ['per_emitter', 'shared'],
     fallback: 'per_emitter',
     sentence:
-      'per_emitter: topics of its own for each source and webhook, a slow one delays nobody. shared: a fixed number of partitions for all, for more emitters than the brokers take topics. Not to be changed once there are sources.',
+      'per_emitter: separate topics for each source and webhook, so a slow one delays no other. shared: a fixed number of partitions for all, for more emitters than the brokers can hold topics. Do not change it once there are sources.',
   }),
   topicPartitions: integer({
     name: 'SLUICE_TOPIC_PARTITIONS',
@@ -100,6 +101,6 @@ export const engines = {
     max: 10_000,
     fallback: 48,
     unit: 'partitions',
-    sentence: 'Partitions of each topic under SLUICE_TOPICS=shared. Not to be changed once there are sources.',
+    sentence: 'Partitions of each topic under SLUICE_TOPICS=shared. Do not change it once there are sources.',
   }),
 } as const;

@@ -98,7 +98,7 @@ export const events = {
     fallback: 1024,
     unit: 'MB',
     sentence:
-      'Size up to which the emits of one source stay in the log. When those not yet routed alone are more, the source pauses and its arrivals are answered 429.',
+      'Size up to which the emits of one source stay in the log. When the emits not yet routed alone exceed it, the source pauses and its arrivals are answered 429.',
   }),
 } as const;
 

@@ -20,7 +20,7 @@ export const limits = {
     max: 1_000_000,
     fallback: 100,
     unit: 'requests',
-    sentence: 'API requests of one user that may come at once.',
+    sentence: 'API requests of one user that may arrive at once.',
   }),
   endpointRate: integer({
     name: 'SLUICE_ENDPOINT_RATE',
@@ -39,7 +39,7 @@ export const limits = {
     max: 1_000_000,
     fallback: 50,
     unit: 'requests',
-    sentence: 'Requests to one endpoint that may come at once.',
+    sentence: 'Requests to one endpoint that may arrive at once.',
   }),
   maxBodyKb: integer({
     name: 'SLUICE_MAX_BODY_KB',
@@ -58,7 +58,7 @@ export const limits = {
     unit: 'events',
     shownDefault: '512 on the embedded engine, 4000 on servers',
     sentence:
-      'Events of one source under way (invocations, emits not yet routed, deliveries to healthy webhooks), above which its arrivals wait and are refused.',
+      'Events of one source in flight (invocations, emits not yet routed, deliveries to healthy webhooks), above which its arrivals first wait and are then refused.',
   }),
   workspaceBacklog: optionalInteger({
     name: 'SLUICE_WORKSPACE_BACKLOG',
@@ -67,7 +67,8 @@ export const limits = {
     max: 10_000_000,
     unit: 'events',
     shownDefault: 'four times that of a source, on servers for each runner',
-    sentence: 'The same for all sources of a workspace; one source counts with no more than its own limit.',
+    sentence:
+      'Events in flight of all sources of a workspace, with the same effect. One source counts up to its own limit only.',
   }),
   inHandMb: integer({
     name: 'SLUICE_IN_HAND_MB',
@@ -77,7 +78,7 @@ export const limits = {
     fallback: 256,
     unit: 'MB',
     sentence:
-      'Events in memory of one process, above which arrivals are refused for workspaces with more than an equal share of them.',
+      'Size of the events in memory of one process, above which arrivals are refused for workspaces with more than an equal share.',
   }),
   codeMaxKb: integer({
     name: 'SLUICE_CODE_MAX_KB',
@@ -96,8 +97,7 @@ export const limits = {
     max: 1_048_576,
     fallback: 1024,
     unit: 'MB',
-    sentence:
-      'Size of the components that a workspace may save: their code and what it was bundled to, each component once.',
+    sentence: 'Size of the components that a workspace may save, as code and bundle. Each component counts once.',
   }),
   maxSources: integer({
     name: 'SLUICE_MAX_SOURCES',
@@ -133,6 +133,6 @@ export const limits = {
     max: 100_000,
     fallback: 100,
     unit: 'keys',
-    sentence: 'API keys that a user may have in force.',
+    sentence: 'Valid API keys that a user may have.',
   }),
 } as const;

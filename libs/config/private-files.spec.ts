@@ -28,7 +28,7 @@ const keep = (dataDir: string): string[] => {
 };
 
 describe('the files of a process', () => {
-  it('are its own from then on: new files, folders and the data directory', () => {
+  it('are private from then on, including new folders and the data directory', () => {
     const dataDir = join(folder, 'new', 'data');
     expect(modeOf(written(join(folder, 'control'), 0o644))).toBe('644');
     expect(keep(dataDir)).toEqual([]);
@@ -37,7 +37,7 @@ describe('the files of a process', () => {
     expect([dataDir, join(dataDir, 'file'), join(dataDir, 'folder')].map(modeOf)).toEqual(['700', '600', '700']);
   });
 
-  it('that exist with wider modes are closed, all the way down, with one line', () => {
+  it('with wider modes are closed recursively, with one warning', () => {
     const dataDir = join(folder, 'data');
     mkdirSync(join(dataDir, 'blobs', 'ab'), { recursive: true, mode: 0o755 });
     const files = ['secret.key', 'events.db', 'blobs/ab/cdef'].map((name) => written(join(dataDir, name), 0o644));
@@ -49,7 +49,7 @@ describe('the files of a process', () => {
     expect(keep(dataDir)).toEqual([]);
   });
 
-  it('are closed also in a directory that is closed already', () => {
+  it('are also closed in a directory that is already closed', () => {
     mkdirSync(join(folder, 'data'), { mode: 0o700 });
     const key = written(join(folder, 'data', 'secret.key'), 0o640);
     expect(keep(join(folder, 'data'))[0]).toContain(`${key} (was 640)`);
@@ -67,11 +67,11 @@ describe('the files of a process', () => {
     expect(readFileSync(outside, 'utf8')).toBe('x');
   });
 
-  it('are not looked for in a folder that others use: it is refused as it is', () => {
+  it('are not changed in a folder that other users need, which is refused', () => {
     const shared = join(folder, 'lib');
     mkdirSync(shared, { mode: 0o755 });
     const others = written(join(shared, 'others'), 0o644);
-    expect(() => keep(shared)).toThrow(/SLUICE_DATA_DIR: .* holds what is none of Sluice's/);
+    expect(() => keep(shared)).toThrow(/SLUICE_DATA_DIR: .* holds files that are not Sluice's/);
     const sticky = join(folder, 'tmp');
     mkdirSync(sticky);
     chmodSync(sticky, 0o1777);

@@ -2,18 +2,18 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, statSync, type Stats } fr
 import { join } from 'node:path';
 import { WrongSettings } from './config.js';
 
-/** What group and others may do. */
+/** Permission bits of group and others. */
 const WIDE = 0o077;
 const SHOWN = 5;
 
 /**
- * First step of every process: what it writes from here on is its user's alone, and so is the data directory, with the
- * key of all secrets in it. Wider modes of an existing one are corrected, with one line to `warn`.
- * Throws WrongSettings when they cannot be, because it belongs to another user.
+ * Restricts new files and the data directory, which holds the key of all secrets, to the user of the process. Every
+ * process calls it first. Corrects wider modes of an existing directory, with one line to `warn`.
+ * Throws WrongSettings when the modes cannot be corrected because the directory belongs to another user.
  */
 export const keepFilesPrivate = (dataDir: string, warn: (text: string) => void): void => {
   process.umask(WIDE);
-  // Windows has no such modes.
+  // Windows has no file modes.
   if (process.getuid === undefined) return;
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const corrected: string[] = [];
@@ -26,22 +26,22 @@ export const keepFilesPrivate = (dataDir: string, warn: (text: string) => void):
   warn(`open to other users of this machine, closed now: ${corrected.slice(0, SHOWN).join(', ')}${more}`);
 };
 
-/** Of a data directory that was in use. */
+/** Names that identify a used data directory. */
 const OURS = ['secret.check', 'secret.key', 'events.db', 'data.db', 'read.db', 'owner', 'server.json', 'blobs'];
 
-/** A folder that others use (`/tmp`, `/var/lib`, a home) is not closed to them because a setting names it. */
+/** Refuses a folder that other users need, such as `/tmp`, `/var/lib` or a home, instead of closing it to them. */
 const checkIsOurs = (dataDir: string): void => {
   const names = readdirSync(dataDir).filter((name) => name !== 'lost+found');
   const foreign = names.length > 0 && !names.some((name) => OURS.includes(name));
   const isSticky = (statSync(dataDir).mode & 0o1000) !== 0;
   if (!foreign && !isSticky) return;
   throw new WrongSettings([
-    `SLUICE_DATA_DIR: ${dataDir} is open to other users, and holds what is none of Sluice's: ` +
-      `name a folder within it, which is made for this user alone`,
+    `SLUICE_DATA_DIR: ${dataDir} is open to other users, and holds files that are not Sluice's: ` +
+      `name a folder within it, which Sluice then makes for this user alone`,
   ]);
 };
 
-/** Into the folders only when others could get there: in a closed directory the modes within it do not matter. */
+/** Corrects the modes within a folder. Descends only when `deep`, because a closed directory hides its content. */
 const correctWithin = (folder: string, deep: boolean, corrected: string[]): void => {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
@@ -52,7 +52,7 @@ const correctWithin = (folder: string, deep: boolean, corrected: string[]): void
   }
 };
 
-/** True when it was open. */
+/** Corrects the mode of a path. Returns true when it was open to others. */
 const correct = (path: string, stats: Stats, corrected: string[]): boolean => {
   const mode = stats.mode & 0o777;
   if ((mode & WIDE) === 0) return false;
@@ -71,7 +71,7 @@ const correct = (path: string, stats: Stats, corrected: string[]): boolean => {
 
 const octal = (mode: number): string => mode.toString(8).padStart(3, '0');
 
-/** A file of a database may go away while the folder is read. */
+/** Returns undefined for a missing file, because a database may remove one while the folder is read. */
 const lstatIfThere = (path: string): Stats | undefined => {
   try {
     return lstatSync(path);

@@ -10,14 +10,14 @@ export const runs = {
     values: ['auto', 'jail', 'bwrap', 'unshare', 'process', 'vm2'],
     fallback: 'auto',
     sentence:
-      'How component code is kept apart: auto takes the strongest level that this machine allows, jail the stronger of bwrap and unshare; bwrap, unshare and process take that level or refuse to start; vm2 is auto, with a vm2 realm around each component besides (slower, little of the standard library). SECURITY.md lists what each level promises.',
+      'Isolation of component code. auto takes the strongest level that this machine allows, jail the stronger of bwrap and unshare. bwrap, unshare and process take that level or refuse to start. vm2 is auto with an additional vm2 realm around each component (slower, little of the standard library). SECURITY.md lists the guarantees of each level.',
   }),
   inImage: flag({
     name: 'SLUICE_IN_IMAGE',
     group: RUNS,
     fallback: false,
     sentence:
-      'Set by the container image: auto never falls back to process there, and the refusal holds the docker command to use.',
+      'Set by the container image. auto then never falls back to process, and the refusal names the docker command to use.',
   }),
   sandboxes: integer({
     name: 'SLUICE_SANDBOXES',
@@ -26,7 +26,7 @@ export const runs = {
     max: 10_000,
     fallback: 50,
     unit: 'processes',
-    sentence: 'Sandbox processes at once; the one that was idle longest makes room.',
+    sentence: 'Sandbox processes at once; the longest idle one is evicted to make room.',
   }),
   sandboxIdleS: integer({
     name: 'SLUICE_SANDBOX_IDLE_S',
@@ -35,7 +35,7 @@ export const runs = {
     max: 86_400,
     fallback: 300,
     unit: 'seconds',
-    sentence: 'A sandbox without work ends after this time.',
+    sentence: 'Time after which a sandbox without work ends.',
   }),
   memoryMb: integer({
     name: 'SLUICE_MEMORY_MB',
@@ -54,7 +54,7 @@ export const runs = {
     fallback: 256,
     unit: 'MB',
     sentence:
-      'What the server holds for all runs in flight, from the event to the commit; a process that holds more than its share waits.',
+      'Memory of the server for all runs in flight, from the event to the commit; a process above its share waits.',
   }),
   runTimeoutS: optionalInteger({
     name: 'SLUICE_RUN_TIMEOUT_S',
@@ -81,7 +81,7 @@ export const runs = {
     max: 1000,
     fallback: 10,
     unit: 'runs',
-    sentence: 'Runs of one source at once, when it has no $.service.db (those run one at a time).',
+    sentence: 'Runs at once of one source without $.service.db; a source with it runs one at a time.',
   }),
   timerFirstTick: flag({
     name: 'SLUICE_TIMER_FIRST_TICK',

@@ -13,7 +13,7 @@ describe('the secret key', () => {
   });
   afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-  it('is made on the first start, for this user only, and found by the next', () => {
+  it('is made on the first start, for this user only, and found by the next start', () => {
     const key = secretKeyOf(dir, null);
     expect(key).toHaveLength(32);
     expect(statSync(join(dir, 'secret.key')).mode & 0o777).toBe(0o600);
@@ -26,12 +26,12 @@ describe('the secret key', () => {
   it.each([
     ['hex', Buffer.alloc(32, 7).toString('hex')],
     ['base64', Buffer.alloc(32, 7).toString('base64')],
-  ])('given in %s is taken and not written down', (_, given) => {
+  ])('given in %s is used and not stored', (_, given) => {
     expect(secretKeyOf(dir, given)).toEqual(Buffer.alloc(32, 7));
     expect(existsSync(join(dir, 'secret.key'))).toBe(false);
   });
 
-  it('that is another than before is refused', () => {
+  it('is refused when it differs from the former one', () => {
     secretKeyOf(dir, 'ab'.repeat(32));
     expect(() => secretKeyOf(dir, 'cd'.repeat(32))).toThrow('SLUICE_SECRET_KEY is not the key that');
     expect(() => secretKeyOf(dir, null)).toThrow(/secret.key is missing.*SLUICE_SECRET_KEY/);
@@ -44,14 +44,14 @@ describe('the secret key', () => {
     expect(secretKeyOf(dir, key.toString('hex'))).toEqual(key);
   });
 
-  it('is finished by the next start when the first died after writing it', () => {
+  it('is completed by the next start when the first one died after writing it', () => {
     const key = secretKeyOf(dir, null);
     rmSync(join(dir, 'secret.check'));
     expect(secretKeyOf(dir, null)).toEqual(key);
     expect(existsSync(join(dir, 'secret.check'))).toBe(true);
   });
 
-  it('that is damaged is named', () => {
+  it('is named when it is damaged', () => {
     secretKeyOf(dir, null);
     writeFileSync(join(dir, 'secret.key'), 'abc');
     expect(() => secretKeyOf(dir, null)).toThrow(/secret.key must hold 32 bytes/);

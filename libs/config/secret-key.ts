@@ -17,9 +17,9 @@ const KEY_FILE = 'secret.key';
 const CHECK_FILE = 'secret.check';
 
 /**
- * The 32 bytes that secrets are encrypted with: `given` (SLUICE_SECRET_KEY, hex or base64), else `<data dir>/secret.key`,
- * made with mode 0600 on the first start. Throws when it is not the key that this data directory was begun with, which
- * would make its secrets unreadable without a word.
+ * Returns the 32 bytes that encrypt secrets: `given` (SLUICE_SECRET_KEY, hex or base64), else `<data dir>/secret.key`,
+ * made with mode 0600 on the first start. Throws when the data directory was created with another key, because its
+ * secrets would silently become unreadable.
  */
 export const secretKeyOf = (dataDir: string, given: string | null): Buffer => {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -27,11 +27,11 @@ export const secretKeyOf = (dataDir: string, given: string | null): Buffer => {
   const check = `${createHmac('sha256', key).update('sluice secret key check').digest('hex').slice(0, 32)}\n`;
   const expected = readIfThere(join(dataDir, CHECK_FILE)) ?? createOnce(join(dataDir, CHECK_FILE), check);
   if (expected !== check)
-    throw new Error(`${whereFrom(dataDir, given)} is not the key that ${dataDir} was begun with: give that one`);
+    throw new Error(`${whereFrom(dataDir, given)} is not the key that ${dataDir} was created with: give that key`);
   return key;
 };
 
-/** What SLUICE_SECRET_KEY stands for, without a look at any data directory. */
+/** Decodes SLUICE_SECRET_KEY without reading any data directory. */
 export const secretKeyFrom = (given: string): Buffer => decoded(given, 'SLUICE_SECRET_KEY');
 
 const whereFrom = (dataDir: string, given: string | null): string =>
@@ -65,7 +65,7 @@ const readIfThere = (file: string): string | undefined => {
   }
 };
 
-/** Whole or not at all, and only by the first of two that try at once; returns what is in the file then. */
+/** Creates a file atomically, so only the first of two concurrent processes succeeds. Returns its final content. */
 const createOnce = (file: string, text: string): string => {
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   const descriptor = openSync(draft, 'wx', 0o600);
@@ -79,13 +79,13 @@ const createOnce = (file: string, text: string): string => {
     linkSync(draft, file);
   } catch (error) {
     const code = codeOf(error);
-    // A file system without hard links: the lock on the data directory keeps others away.
+    // On a file system without hard links, the lock on the data directory keeps other processes away.
     if (code === 'EPERM' || code === 'ENOTSUP' || code === 'ENOSYS') renameSync(draft, file);
     else if (code !== 'EEXIST') throw error;
   } finally {
     rmSync(draft, { force: true });
   }
-  // The name must be as durable as what will be encrypted with the key.
+  // The file name must be as durable as the data encrypted with the key.
   const folder = openSync(dirname(file), 'r');
   try {
     fsyncSync(folder);

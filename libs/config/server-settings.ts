@@ -47,7 +47,7 @@ export const server = {
     shownDefault: 'http://<host>:<port>',
     allowed: 'an http or https URL without query',
     accept: httpUrl,
-    sentence: 'How the world reaches this server; printed in endpoint URLs.',
+    sentence: 'URL at which clients reach this server; printed in endpoint URLs.',
   }),
   endpointDomain: optionalText({
     name: 'SLUICE_ENDPOINT_DOMAIN',
@@ -63,7 +63,7 @@ export const server = {
     group: SERVER,
     fallback: './.sluice',
     allowed: 'a folder that this process may write',
-    sentence: 'Where everything is kept on the embedded engines.',
+    sentence: 'Folder that holds all data of the embedded engine.',
   }),
   diskFloorMb: integer({
     name: 'SLUICE_DISK_FLOOR_MB',
@@ -73,7 +73,7 @@ export const server = {
     fallback: 64,
     unit: 'MB',
     sentence:
-      'Free space of the data directory below which the embedded engine takes nothing new: arrivals and changes are answered 503, runs wait, and /readyz says so until there is room.',
+      'Free space of the data directory below which the embedded engine accepts no new data. Arrivals and changes are then answered 503, runs wait, and /readyz reports it until there is room.',
   }),
   apiKey: optionalText({
     name: 'SLUICE_API_KEY',
@@ -92,7 +92,7 @@ export const server = {
     secret: true,
     allowed: '32 bytes as 64 hexadecimal digits or in base64',
     accept: thirtyTwoBytes,
-    sentence: 'Key that secrets are encrypted with at rest. Without it they cannot be read again: keep a copy.',
+    sentence: 'Key that encrypts secrets at rest. They cannot be read without it, so keep a copy.',
   }),
   corsOrigins: list({
     name: 'SLUICE_CORS_ORIGINS',
@@ -107,7 +107,7 @@ export const server = {
     allowed: 'addresses and CIDR ranges',
     check: proxyRange,
     sentence:
-      'Proxies whose X-Forwarded-For, -Proto and -Host decide the client address and URL of an event, and the address that limits count by; from any other peer these headers decide nothing.',
+      'Proxies whose X-Forwarded-For, -Proto and -Host are trusted. They decide the client address and URL of an event, and the address that limits count by. The same headers of any other peer are ignored.',
   }),
   metrics: choice({
     name: 'SLUICE_METRICS',
@@ -115,13 +115,13 @@ export const server = {
     values: ['loopback', 'open'],
     fallback: 'loopback',
     sentence:
-      'Which clients may read /metrics and the failing checks of /readyz: those on this machine that no proxy stands before, or all.',
+      'Clients that may read /metrics and the failing checks of /readyz: those on this machine without a proxy in between, or all.',
   }),
   logLevel: choice({
     name: 'SLUICE_LOG_LEVEL',
     group: SERVER,
     values: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     fallback: 'info',
-    sentence: 'Least severe log lines that are written.',
+    sentence: 'Least severe level of log lines that are written.',
   }),
 } as const;

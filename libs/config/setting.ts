@@ -1,15 +1,15 @@
-/** One environment variable: what it is called, what it may be, and what it is for. */
+/** Environment variable with its name, allowed values and purpose. */
 export interface Setting<T> {
   readonly name: `SLUICE_${string}`;
   readonly group: string;
   readonly sentence: string;
-  /** The default as a reader is to see it. */
+  /** Default in the form shown to readers. */
   readonly shownDefault: string;
   readonly fallback: T;
-  /** What a value may be, for the reference and for the error. */
+  /** Allowed values, for the reference and for error texts. */
   readonly allowed: string;
   readonly secret: boolean;
-  /** `reason` where there is more to say than what is allowed. */
+  /** Parses a value. A failure has a `reason` when the allowed values do not explain it. */
   parse(text: string): Parsed<T>;
   show(value: T): string;
 }
@@ -32,7 +32,7 @@ export const integer = (
     readonly max: number;
     readonly fallback: number;
     readonly unit?: string;
-    /** What 0 means, where it is allowed and special. */
+    /** Meaning of 0 where it is allowed and special. */
     readonly zero?: string;
   },
 ): Setting<number> => {
@@ -58,7 +58,7 @@ export const integer = (
   };
 };
 
-/** A number that has a default of its own for each kind of use. */
+/** Makes a number setting whose default depends on its use. */
 export const optionalInteger = (
   about: About & { readonly min: number; readonly max: number; readonly unit: string; readonly shownDefault: string },
 ): Setting<number | null> => {
@@ -113,7 +113,7 @@ export interface TextRules {
   readonly allowed: string;
   readonly shownDefault?: string;
   readonly secret?: boolean;
-  /** Returns the value in its normal form, or undefined when it is not allowed. */
+  /** Returns the value in normal form, or undefined when it is not allowed. */
   readonly accept?: (text: string) => string | undefined;
 }
 
@@ -141,7 +141,7 @@ export const optionalText = (about: About & TextRules & { readonly shownDefault:
   show: (value) => (value === null ? about.shownDefault : withoutPassword(value)),
 });
 
-/** Comma-separated. `check` returns why an entry is wrong. */
+/** Makes a setting of comma-separated entries. `check` returns the reason why an entry is wrong. */
 export const list = (
   about: About & { readonly allowed: string; readonly check: (entry: string) => string | undefined },
 ): Setting<readonly string[]> => {
@@ -166,7 +166,7 @@ export const list = (
   };
 };
 
-/** The normal form of an http(s) URL without user, query and fragment; undefined when it is none. */
+/** Normalises an http(s) URL without user, query and fragment. Returns undefined for any other text. */
 export const httpUrl = (given: string): string | undefined => {
   if (!URL.canParse(given)) return undefined;
   const url = new URL(given);

@@ -5,10 +5,10 @@ import { builds, runs } from './run-settings.js';
 import { server } from './server-settings.js';
 import { type Setting } from './setting.js';
 
-/** Every setting, in the order of the reference. */
+/** All settings in the order of the reference. */
 export const SETTINGS = { ...server, ...limits, ...runs, ...builds, ...events, ...webhooks, ...engines } as const;
 
 type ValueOf<S> = S extends Setting<infer T> ? T : never;
 
-/** The settings of one process, checked. */
+/** Checked settings of one process. */
 export type Config = { readonly [K in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[K]> };

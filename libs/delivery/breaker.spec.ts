@@ -27,13 +27,13 @@ describe('breaker', () => {
     expect(state.phase).toBe('open');
   });
 
-  it('makes no new state for a success of a well endpoint', () => {
+  it('creates no new state for a success of a healthy endpoint', () => {
     let state: BreakerState = CLOSED;
     for (let i = 0; i < settings.minSamples; i++) state = after(state, true);
     expect(after(state, true)).toBe(state);
   });
 
-  it('lets one probe out when its time has come', () => {
+  it('allows one probe when the pause is over', () => {
     const state = opened();
     expect(gateOf(state, 999)).toBe('hold');
     expect(gateOf(state, 1000)).toBe('probe');
@@ -51,7 +51,7 @@ describe('breaker', () => {
     expect(pauses).toEqual([2000, 4000, 4000, 4000]);
   });
 
-  it('ignores results of attempts that were out when it opened', () => {
+  it('ignores results of attempts in flight when it opened', () => {
     const state = opened();
     expect(after(state, true)).toBe(state);
     const probing = probeStarted(state);

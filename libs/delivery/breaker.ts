@@ -1,13 +1,13 @@
 /**
- * Circuit breaker of one webhook, pure. Closed: deliveries go out. Open: they wait in the schedule until `probeAt`.
- * Half-open: one probe is out, its result closes or reopens. States are never changed in place.
+ * Circuit breaker of one webhook, pure. Closed: deliveries are sent. Open: they wait in the schedule until `probeAt`.
+ * Half-open: one probe is in flight, and its result closes or reopens the breaker. States are never changed in place.
  */
 export type BreakerState =
   | {
       readonly phase: 'closed';
       /** Failures in a row. */
       readonly failures: number;
-      /** Share of failures, recent ones weigh more. */
+      /** Share of failures; recent results weigh more. */
       readonly rate: number;
       /** Results seen, counted up to `minSamples`. */
       readonly samples: number;
@@ -17,13 +17,13 @@ export type BreakerState =
 
 export interface BreakerSettings {
   readonly failuresInRow: number;
-  /** Opens when the recent share of failures reaches this, once `minSamples` were seen. */
+  /** Recent share of failures at which the breaker opens, after at least `minSamples` results. */
   readonly failureRate: number;
   readonly minSamples: number;
-  /** First pause; doubles with each failed probe. */
+  /** First pause in milliseconds; doubles with each failed probe. */
   readonly openMs: number;
   readonly maxOpenMs: number;
-  /** A pause is longer or shorter by up to this part of it. */
+  /** Greatest fraction by which a pause is lengthened or shortened. */
   readonly jitter: number;
 }
 
@@ -42,7 +42,7 @@ const NEGLIGIBLE = 0.001;
 
 export const CLOSED: BreakerState = { phase: 'closed', failures: 0, rate: 0, samples: 0 };
 
-/** `pass`: send. `probe`: send this one alone (then `probeStarted`). `wait`: a probe is out. `hold`: not before probeAt. */
+/** `pass`: send. `probe`: send only this one (then `probeStarted`). `wait`: a probe is in flight. `hold`: until probeAt. */
 export type Gate = 'pass' | 'probe' | 'wait' | 'hold';
 
 export const gateOf = (state: BreakerState, now: number): Gate => {
@@ -60,9 +60,9 @@ export const probeStarted = (state: BreakerState): BreakerState =>
   state.phase === 'open' ? { phase: 'half_open', openings: state.openings } : state;
 
 /**
- * The state after a result. Results of attempts that were out when it opened change nothing.
- * @param ok the endpoint is well: it answered, and not with 408, 425, 429 or 5xx.
- * @param holdMs how long the endpoint asked for quiet (Retry-After), 0 for none.
+ * Returns the state after a result. Attempts that were in flight when the breaker opened change nothing.
+ * @param ok the endpoint is healthy: it answered, and not with 408, 425, 429 or 5xx.
+ * @param holdMs pause that the endpoint asked for (Retry-After), 0 for none.
  */
 export const afterResult = (
   state: BreakerState,
@@ -82,7 +82,7 @@ export const afterResult = (
     case 'closed': {
       const samples = Math.min(state.samples + 1, settings.minSamples);
       if (ok) {
-        // The common case makes no new object.
+        // The common case creates no object.
         if (state.failures === 0 && state.rate === 0 && samples === state.samples) return state;
         const rate = state.rate * (1 - WEIGHT);
         return { phase: 'closed', failures: 0, rate: rate < NEGLIGIBLE ? 0 : rate, samples };

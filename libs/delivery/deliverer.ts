@@ -32,17 +32,19 @@ interface Sent extends Taken {
   readonly probe: boolean;
 }
 
-/** `done`: the delivery was dealt with meanwhile; otherwise ask again. */
+/** Resolves with `done` when the delivery has been handled; otherwise ask again. */
 type Wait = Promise<'done' | 'again' | void>;
 
 const MAX_ERROR = 500;
 const KEYS_PAUSE_MS = 30_000;
-/** While a probe is out, what is due waits for its result. */
+/** How long due deliveries wait for the result of a probe in flight. */
 const PROBE_PAUSE_MS = 1000;
-/** Endpoints remembered before those without work are forgotten. */
+/** Number of endpoints in memory at which idle healthy ones are evicted. */
 const MAX_ENDPOINTS = 10_000;
 
-/** Takes deliveries from lanes, decides when each may go, sends it, and hands what came out to the outcomes. */
+/**
+ * Takes deliveries from lanes, decides when each may be sent, sends it, and passes its outcome to the OutcomeWriter.
+ */
 export class Deliverer {
   private readonly endpoints = new Map<string, Endpoint>();
   private readonly lanes = new Map<string, Endpoint>();
@@ -70,19 +72,19 @@ export class Deliverer {
     }
   }
 
-  /** Resolves when every record of the batch is on its way, put off or dropped. */
+  /** Resolves when every record of the batch is sent, put off or dropped. */
   async take(batch: LaneBatch): Promise<void> {
     const groups = byWebhook(batch.records);
     const work = this.works.get(batch.lane) ?? new LaneWork();
     this.works.set(batch.lane, work);
     if (groups.length === 1) return this.takeGroup(batch, work, batch.records);
-    // A lane of many webhooks: they start independently.
+    // Webhooks that share a lane start independently.
     await Promise.all(groups.map((records) => this.takeGroup(batch, work, records)));
   }
 
   /**
-   * The lane is to be somebody else's: waits for what is in flight to be durable, at most `ms`, then ends it. What was
-   * not begun is left to the next owner.
+   * Gives up a lane: waits at most `ms` until the deliveries in flight are durable, then aborts them. Deliveries not
+   * yet started are left to the next owner.
    */
   async drain(lane: string, ms: number): Promise<void> {
     const work = this.works.get(lane);
@@ -100,12 +102,12 @@ export class Deliverer {
       if (delivery === undefined) {
         this.options.logger.error(
           { topic: record.topic, offset: record.offset },
-          'dropped a record that is no delivery',
+          'dropped a record that is not a delivery',
         );
         batch.ack(record.offset);
         continue;
       }
-      // Only what has to wait pays for a promise.
+      // Only a delivery that must wait costs a promise.
       let turn = work.take(delivery, () => batch.ack(record.offset));
       while (turn instanceof Promise) {
         await Promise.race([turn, this.released]);
@@ -123,7 +125,7 @@ export class Deliverer {
     }
   }
 
-  /** False when the lane is to be left alone. */
+  /** Resolves with false when the worker must stop taking from the lane. */
   private async admitLater(taken: Taken, first: Wait): Promise<boolean> {
     for (let wait: Wait | undefined = first; wait !== undefined;) {
       const done = await wait;
@@ -138,7 +140,7 @@ export class Deliverer {
     return true;
   }
 
-  /** Sends, puts off or drops the delivery; or returns what to wait for before it is asked again. */
+  /** Sends, puts off or drops the delivery, or returns a promise to await before the next call. */
   private admit(taken: Taken): Wait | undefined {
     const { delivery, batch } = taken;
     const target = this.options.directory.find(delivery.headers.webhook);
@@ -173,7 +175,7 @@ export class Deliverer {
     try {
       request = this.requestOf(sent, prepared, origin, startedAt);
     } catch (error) {
-      // An attempt like any other: it failed, is recorded, and frees what it took.
+      // Counts as a failed attempt: it is recorded and frees its slot.
       return this.ended(sent, notSent(error, 0), startedAt);
     }
     const abort = this.sender.send(request, (result) => this.ended(sent, result, startedAt));
@@ -203,7 +205,7 @@ export class Deliverer {
     endpoint.finished({ well: wellOf(outcome), probe: sent.probe, ms: result.ms, now, random: random(), holdMs });
     this.slots.release(sent.slow);
     if (this.slots.inUse === 0) this.onIdle?.();
-    // Ended by close() or with its lane: nothing is known of it, and it comes again.
+    // Aborted by close() or with its lane: the result is unknown, and the delivery comes again.
     if (result.error === ABORTED) return sent.work.left(delivery.headers.id);
 
     const retries =
@@ -241,19 +243,19 @@ export class Deliverer {
         endpoint.disabled = undefined;
         this.options.logger.error(
           { err: error, webhook: target.id },
-          'cannot disable a webhook, its next 410 tries again',
+          'cannot disable a webhook; its next 410 tries again',
         );
       });
   }
 
-  /** The breaker is open: back to the schedule, without an attempt. */
+  /** Returns a delivery to the schedule without an attempt, because the breaker is open. */
   private hold(taken: Taken, endpoint: Endpoint, now: number): undefined {
     const { settings, random } = this.options;
     if (now - taken.delivery.at > settings.maxAgeMs) return this.drop(taken, 'expired while the endpoint was failing');
     return this.putOff(taken, endpoint.heldUntil(now, random()));
   }
 
-  /** The directory may be behind the router for a moment. */
+  /** Puts a delivery to an unknown webhook off, because the directory may lag behind the router. */
   private unknown(taken: Taken): undefined {
     const pause = this.options.settings.unknownDelaysMs[taken.delivery.defers];
     return pause === undefined
@@ -263,7 +265,10 @@ export class Deliverer {
 
   private withoutKeys(taken: Taken, error: unknown): 'done' {
     const { headers } = taken.delivery;
-    this.options.logger.error({ err: error, webhook: headers.webhook }, 'signing keys cannot be had, delivery put off');
+    this.options.logger.error(
+      { err: error, webhook: headers.webhook },
+      'signing keys cannot be read; delivery put off',
+    );
     this.putOff(taken, this.options.clock.now() + KEYS_PAUSE_MS);
     return 'done';
   }
@@ -288,7 +293,7 @@ export class Deliverer {
   }
 
   private settle({ batch, work, offset, delivery }: Taken, outcome: Omit<DeliveryOutcome, 'durable'>): void {
-    // Somebody else has the record.
+    // Another worker owns the record now.
     if (work.gone) return work.left(delivery.headers.id);
     this.options.outcomes.push({
       ...outcome,
@@ -299,7 +304,7 @@ export class Deliverer {
     });
   }
 
-  /** When an entry that is due would only be held back again: a later time. */
+  /** Returns a later time for a due entry that would only be put off again. */
   postpone(entry: ScheduledRetry): number | undefined {
     const { clock, settings, random } = this.options;
     const endpoint = this.endpoints.get(entry.owner);
@@ -310,7 +315,7 @@ export class Deliverer {
     return gate === 'wait' ? now + PROBE_PAUSE_MS : endpoint.heldUntil(now, random());
   }
 
-  /** Starts nothing more; resolves when nothing is in flight, at the latest after `ms`, when the rest is ended. */
+  /** Starts no more deliveries. Resolves when none is in flight; after `ms` the rest is aborted. */
   async finish(ms: number): Promise<void> {
     this.closing = true;
     this.wakeAll();
@@ -324,7 +329,7 @@ export class Deliverer {
     });
   }
 
-  /** Who waits for room looks again whether it still is to. */
+  /** Makes all deliveries that wait for room check again whether they should. */
   private wakeAll(): void {
     this.slots.wakeAll();
     for (const endpoint of this.endpoints.values()) endpoint.wakeAll();
@@ -368,7 +373,7 @@ const outcomeOf = ({ status, error, retryAfter }: AttemptResult): AttemptOutcome
   return retryAfter === undefined ? { kind: 'response', status } : { kind: 'response', status, retryAfter };
 };
 
-/** What an outcome says of the endpoint's health; undefined: nothing. */
+/** Whether an outcome shows a healthy endpoint; undefined when it does not tell. */
 const wellOf = (outcome: AttemptOutcome): boolean | undefined => {
   if (outcome.kind === 'response') return outcome.status < 500 && ![408, 425, 429].includes(outcome.status);
   return [ABORTED, NOT_SENT, 'EGRESS_REFUSED', 'INVALID_URL'].includes(outcome.error) ? undefined : false;

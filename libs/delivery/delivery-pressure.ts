@@ -3,12 +3,12 @@ import { type HandedOver } from '#libs/stream-log/handed-over.js';
 import { type Consumer } from '#libs/stream-log/stream-log.js';
 
 const AGE_MS = 100;
-/** A lane with fewer keeps up. */
+/** Backlog below which a lane counts as keeping up. */
 const BEHIND = 64;
 
 /**
- * Deliveries that wait for healthy endpoints, by the source that emitted them. Where several sources share a webhook,
- * each counts with its share of what is in hand. At most 100 ms old.
+ * Counts deliveries that wait for healthy endpoints, by the source that emitted them. Sources that share a webhook
+ * share its backlog equally. Numbers are at most 100 ms old.
  */
 export class DeliveryPressure {
   private all = 0;

@@ -2,12 +2,12 @@ import { type DeliveryHeaders } from '#libs/stream-log/envelopes.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { type ScheduledRetry } from './retry-schedule.js';
 
-/** How an attempt ended for good or for now; `final` is a failure that is not tried again. */
+/** Outcome of an attempt; `final` is a failure that is not retried. */
 export type AttemptRecordOutcome = 'success' | 'retry' | 'final';
 
-/** On the topic `attempts`, key = webhook id; value = JSON of AttemptRecordValue. */
+/** Headers of a record on the topic `attempts`. Key: webhook id; value: JSON of AttemptRecordValue. */
 export interface AttemptRecordHeaders extends Record<string, string> {
-  /** `<delivery id>/<attempt>`: the same again on a repeat. */
+  /** `<delivery id>/<attempt>`; a repeat has the same id. */
   id: string;
   delivery: string;
   webhook: string;
@@ -31,7 +31,7 @@ export interface AttemptRecordValue {
   readonly responseSnippet: string;
 }
 
-/** A delivery as it is on its topic. `defers` counts how often it was put off without an attempt. */
+/** A delivery as read from its topic. `defers` counts how often it was put off without an attempt. */
 export interface Delivery {
   readonly headers: DeliveryHeaders;
   readonly body: string;
@@ -43,7 +43,7 @@ export interface Delivery {
 
 const DEFERS = 'defers';
 
-/** undefined for a record that is no delivery. */
+/** Returns undefined for a record that is not a delivery. */
 export const readDelivery = (record: LogRecord): Delivery | undefined => {
   const headers = record.headers as DeliveryHeaders;
   const attempt = Number(headers.attempt ?? '1');
@@ -88,8 +88,8 @@ const waitingEntry = (
 ): ScheduledRetry => {
   const { headers, body } = delivery;
   return {
-    // Each wait has an id of its own: the pump removes an entry after it has published the record, and by then the
-    // record may have failed again and be waiting for its next time.
+    // Each entry has its own id, because the pump removes it after publishing the record. By then the record may have
+    // failed again and have a new entry.
     id: `${headers.id}/${attempt}.${defers}`,
     owner: headers.webhook,
     dueAt,
@@ -102,10 +102,10 @@ const waitingEntry = (
   };
 };
 
-/** The next attempt. */
+/** Schedules the next attempt. */
 export const nextAttempt = (delivery: Delivery, topic: string, dueAt: number): ScheduledRetry =>
   waitingEntry(delivery, topic, delivery.attempt + 1, 0, dueAt);
 
-/** The same attempt, later. */
+/** Schedules the same attempt for later. */
 export const deferred = (delivery: Delivery, topic: string, dueAt: number): ScheduledRetry =>
   waitingEntry(delivery, topic, delivery.attempt, delivery.defers + 1, dueAt);

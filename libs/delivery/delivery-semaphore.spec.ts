@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { DeliverySemaphore } from './delivery-semaphore.js';
 
 describe('DeliverySemaphore', () => {
-  it('gives slow endpoints half of the slots and the well ones all that is left', () => {
+  it('gives slow endpoints half of the slots and healthy ones all that is left', () => {
     const slots = new DeliverySemaphore(4);
     expect([1, 2, 3].map(() => slots.tryTake(true))).toEqual([true, true, false]);
     expect([1, 2, 3].map(() => slots.tryTake(false))).toEqual([true, true, false]);
@@ -11,7 +11,7 @@ describe('DeliverySemaphore', () => {
     expect(slots.inUse).toBe(4);
   });
 
-  it('wakes the next that could take a slot, also when the one before did not', async () => {
+  it('wakes the next waiter that could take a slot, even if the previous one did not', async () => {
     const slots = new DeliverySemaphore(1);
     slots.tryTake(false);
     const woken: string[] = [];
@@ -25,7 +25,7 @@ describe('DeliverySemaphore', () => {
     expect(woken).toEqual(['first', 'second']);
   });
 
-  it('passes over a slow waiter when only well ones may go', async () => {
+  it('skips a slow waiter when only healthy ones may go', async () => {
     const slots = new DeliverySemaphore(2);
     slots.tryTake(true);
     slots.tryTake(false);

@@ -1,6 +1,6 @@
 /**
- * Deliveries in flight over all endpoints. Those to slow or unknown endpoints take at most half of the slots, so that
- * however many of them hang, the well ones find room.
+ * Limits the deliveries in flight over all endpoints. Slow or unknown endpoints take at most half of the slots, so
+ * healthy endpoints find room however many others hang.
  */
 export class DeliverySemaphore {
   private taken = 0;
@@ -20,12 +20,12 @@ export class DeliverySemaphore {
     return true;
   }
 
-  /** Resolves when it is worth to try again; call `wakeNext` afterwards, whether a slot was taken or not. */
+  /** Resolves when a retry may succeed. Call `wakeNext` afterwards, whether a slot was taken or not. */
   freed(slow: boolean): Promise<void> {
     return new Promise((wake) => this.waiting.push({ slow, wake }));
   }
 
-  /** @param slow as it was taken. */
+  /** @param slow the value that the slot was taken with. */
   release(slow: boolean): void {
     this.taken--;
     if (slow) this.takenSlow--;

@@ -12,18 +12,18 @@ export interface PreparedTarget {
   readonly keys: readonly SigningKey[];
 }
 
-/** In flight to an endpoint that has not answered yet: enough to learn of it, few enough not to hurt. */
+/** Most deliveries in flight to an endpoint that has not answered yet. */
 const UNPROVEN_CONCURRENCY = 2;
 /** Weight of one answer in the average response time. */
 const WEIGHT = 0.1;
-/** Held back deliveries come again one after the other, this far apart. */
+/** Interval between the due times of held deliveries. */
 const SPACING_MS = 2;
 const MAX_SPREAD_MS = 600_000;
 
-/** What the worker remembers of one webhook while it runs. */
+/** State that the worker keeps for one webhook, in memory. */
 export class Endpoint {
   inFlight = 0;
-  /** The target that was disabled: it is reported once. */
+  /** The target reported as disabled, so that it is reported once. */
   disabled: WebhookTarget | undefined;
   private breaker: BreakerState = CLOSED;
   /** undefined until the first result. */
@@ -41,14 +41,17 @@ export class Endpoint {
     return gateOf(this.breaker, now);
   }
 
-  /** Slow or not yet known: it shares half of the slots. */
+  /** True for a slow or not yet known endpoint, which shares half of the slots. */
   get slow(): boolean {
     return this.averageMs === undefined || this.averageMs >= this.settings.slowMs;
   }
 
-  /** Breaker closed and not found slow: its backlog may slow down ingress. */
+  /**
+   * True with a closed breaker and fast answers. Its backlog then exerts back-pressure on ingress. An endpoint that has
+   * not answered yet may hang, so its backlog does not.
+   */
   get healthy(): boolean {
-    return this.breaker.phase === 'closed' && (this.averageMs ?? 0) < this.settings.slowMs;
+    return this.breaker.phase === 'closed' && !this.slow;
   }
 
   hasRoom(target: WebhookTarget): boolean {
@@ -60,7 +63,7 @@ export class Endpoint {
     return this.cached?.target === target ? this.cached : undefined;
   }
 
-  /** Rejects when the keys cannot be had or are malformed. */
+  /** Rejects when the keys cannot be read or are malformed. */
   async prepare(target: WebhookTarget): Promise<PreparedTarget> {
     const keys = (await target.signingKeys()).map(parseSigningKey);
     const url = URL.canParse(target.url) ? new URL(target.url) : undefined;
@@ -79,7 +82,7 @@ export class Endpoint {
     if (probe) this.breaker = probeStarted(this.breaker);
   }
 
-  /** @param well the endpoint answered, and not with 408, 425, 429 or 5xx. Undefined: says nothing of the endpoint. */
+  /** @param result `well` is false after no answer, 408, 425, 429 or 5xx, and undefined when the result does not tell. */
   finished(result: {
     well: boolean | undefined;
     probe: boolean;
@@ -96,12 +99,12 @@ export class Endpoint {
     if (well !== undefined || probe) {
       this.breaker = afterResult(this.breaker, well ?? true, probe, now, random, this.settings.breaker, holdMs);
     }
-    // Each pause starts to space them out anew.
+    // Each pause spaces held deliveries from the start again.
     if (this.breaker.phase !== before) this.held = 0;
     this.wakeAll();
   }
 
-  /** When a held back delivery may come again: after the probe, spread so that a failed probe meets few. */
+  /** Due time of a held delivery: after the probe, spread so that few are due when the probe fails. */
   heldUntil(now: number, random: number): number {
     const probeAt = this.breaker.phase === 'open' ? this.breaker.probeAt : now;
     const place = this.held++ * SPACING_MS;

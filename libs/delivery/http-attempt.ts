@@ -13,11 +13,11 @@ export interface AttemptRequest {
 export interface AttemptResult {
   /** null without an answer; then `error` is set. */
   readonly status: number | null;
-  /** `TIMEOUT`, `EGRESS_REFUSED`, the system's or the client's code. */
+  /** `TIMEOUT`, `EGRESS_REFUSED`, or the code of the system or the HTTP client. */
   readonly error: string | null;
   readonly message: string;
   readonly retryAfter: string | undefined;
-  /** The start of the answer's body. */
+  /** Start of the response body. */
   readonly snippet: string;
   readonly ms: number;
 }
@@ -27,10 +27,10 @@ export interface ResponseLimits {
   readonly snippetBytes: number;
 }
 
-/** The error of a request that `abort` ended. */
+/** Error code of a request that was aborted. */
 export const ABORTED = 'ABORTED';
 
-/** The request could not be made, or the client would not take it. */
+/** Error code of a request that could not be built, or that the HTTP client refused. */
 export const NOT_SENT = 'NOT_SENT';
 
 export const notSent = (error: unknown, ms: number): AttemptResult => ({
@@ -46,7 +46,7 @@ type Done = (result: AttemptResult) => void;
 
 const SWEEP_MS = 100;
 
-/** Ends requests that run out of time. One timer for all: none is made per request. */
+/** Ends requests past their deadline, with one timer for all of them. */
 class DeadlineSweep {
   private readonly open = new Set<HttpAttempt>();
   private timer: NodeJS.Timeout | undefined;
@@ -60,7 +60,7 @@ class DeadlineSweep {
     this.open.delete(attempt);
   }
 
-  /** Ends all that are open. */
+  /** Ends all open requests. */
   abort(code: string): void {
     for (const attempt of this.open) attempt.expire(code);
     this.sweep();
@@ -76,7 +76,7 @@ class DeadlineSweep {
   }
 }
 
-/** POSTs to endpoints through the guarded dispatcher. Redirects are answers like any other. */
+/** POSTs to endpoints through the guarded dispatcher. A redirect counts as an answer and is not followed. */
 export class AttemptSender {
   private readonly sweep = new DeadlineSweep();
 
@@ -86,8 +86,8 @@ export class AttemptSender {
   ) {}
 
   /**
-   * Calls `done` once. Once the status has come, the answer counts, whatever happens to its body. Returns how to end the
-   * request now, with ABORTED.
+   * Calls `done` once. An answer counts once its status has arrived, whatever happens to its body. Returns a function
+   * that aborts the request with ABORTED.
    */
   send(request: AttemptRequest, done: Done): () => void {
     const attempt = new HttpAttempt(this.sweep, this.limits, request.timeoutMs, done);
@@ -100,7 +100,7 @@ export class AttemptSender {
           method: 'POST',
           headers: request.headers,
           body: request.body,
-          // The sweep keeps the time.
+          // DeadlineSweep enforces the time limit.
           headersTimeout: 0,
           bodyTimeout: 0,
         },
@@ -138,7 +138,7 @@ class HttpAttempt implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // It waited for a connection until its time was over.
+    // The deadline passed while the request waited for a connection.
     if (this.over) controller.abort(new Error('out of time'));
     else this.controller = controller;
   }

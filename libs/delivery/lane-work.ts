@@ -3,32 +3,32 @@ import { type Delivery } from './delivery-records.js';
 
 interface InFlightDelivery {
   readonly delivery: Delivery;
-  /** Ends the request, while one is out. */
+  /** Aborts the request while one is in flight. */
   abort: (() => void) | undefined;
-  /** Acknowledges those that came again meanwhile. */
+  /** Acknowledge the repeats of this delivery. */
   readonly repeats: (() => void)[];
-  /** Called when it is no longer in hand. */
+  /** Called when the delivery is no longer in flight. */
   readonly waiting: (() => void)[];
 }
 
 const isLater = (one: Delivery, than: Delivery): boolean =>
   one.attempt === than.attempt ? one.defers > than.defers : one.attempt > than.attempt;
 
-/** The deliveries of one lane that are in hand: taken, and not yet settled. */
+/** The deliveries of one lane that are in flight: taken, and not yet settled. */
 export class LaneWork {
   private readonly inFlight = new Map<string, InFlightDelivery>();
   private onEmpty: (() => void) | undefined;
   private given = false;
 
-  /** True once the lane is somebody else's: nothing of it is to be written or acknowledged any more. */
+  /** True once another worker owns the lane. Nothing of it may be written or acknowledged any more. */
   get gone(): boolean {
     return this.given;
   }
 
   /**
-   * There is one attempt of a delivery at a time. What is in hand already (published twice by a router or a schedule
-   * that was restarted) is a `repeat`: what settles the first settles it. A later attempt, whose time has come before
-   * the one in hand is written down, waits for that; then ask again.
+   * Allows one attempt of a delivery at a time. A delivery that is in flight already is a `repeat`: a restarted router
+   * or pump published it twice, and it is settled with the first. A later attempt may fall due before the result of the
+   * earlier one is durable. It waits for that; then the caller asks again.
    */
   take(delivery: Delivery, acknowledge: () => void): 'first' | 'repeat' | Promise<void> {
     const { id } = delivery.headers;
@@ -47,13 +47,13 @@ export class LaneWork {
     if (one) one.abort = abort;
   }
 
-  /** Its result is durable. */
+  /** Call when the delivery's result is durable. */
   recorded(deliveryId: string): void {
     for (const acknowledge of this.inFlight.get(deliveryId)?.repeats ?? []) acknowledge();
     this.left(deliveryId);
   }
 
-  /** It is not settled here, and comes again. */
+  /** Call when the delivery is not settled here. It will be redelivered. */
   left(deliveryId: string): void {
     const one = this.inFlight.get(deliveryId);
     this.inFlight.delete(deliveryId);
@@ -61,7 +61,7 @@ export class LaneWork {
     if (this.inFlight.size === 0) this.onEmpty?.();
   }
 
-  /** Waits until all is settled, at most `ms`; then ends what is still out, so that the next owner can send it. */
+  /** Waits at most `ms` until all is settled, then aborts open requests, so that the next owner can send them. */
   async drain(ms: number): Promise<void> {
     if (this.inFlight.size > 0) await atMost(ms, new Promise<void>((resolve) => (this.onEmpty = resolve)));
     this.given = true;

@@ -2,12 +2,12 @@ import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type RetrySchedule, type ScheduledRetry } from './retry-schedule.js';
 import { type DeliveryLogger } from './webhook-settings.js';
 
-/** What is to become durable before a delivery is acknowledged. */
+/** The writes that must be durable before a delivery is acknowledged. */
 export interface DeliveryOutcome {
-  /** The delivery's next time. Written first: at no point of a crash is it in neither place. */
+  /** The delivery's next attempt. Written first, so that a crash at no point loses the delivery. */
   readonly waiting?: ScheduledRetry;
   readonly attempt?: LogRecord;
-  /** Called when all of it is durable: acknowledge. */
+  /** Called when all writes are durable; acknowledges the delivery. */
   readonly durable: () => void;
 }
 
@@ -20,13 +20,13 @@ export interface OutcomeWriterOptions {
   readonly schedule: RetrySchedule;
   readonly logger: DeliveryLogger;
   readonly onFailure: () => void;
-  /** Called after retries were put, with the earliest due time. */
+  /** Called after retries were scheduled, with the earliest due time. */
   readonly onScheduled: (dueAt: number) => void;
 }
 
 /**
- * Writes what came out of deliveries, all that has gathered as one group. A write that fails is tried again until it
- * succeeds or `abandon` is called: what is not durable is not acknowledged, and comes again after a restart.
+ * Writes the outcomes of deliveries in groups. A failed write is retried until it succeeds or `abandon` is called.
+ * Outcomes that are not durable are not acknowledged, so their deliveries come again after a restart.
  */
 export class OutcomeWriter {
   private queue: DeliveryOutcome[] = [];
@@ -46,7 +46,7 @@ export class OutcomeWriter {
     while (this.running !== undefined) await this.running;
   }
 
-  /** Gives up what cannot be written. */
+  /** Gives up outcomes that cannot be written. */
   abandon(): void {
     this.abandoned = true;
     this.wake?.();

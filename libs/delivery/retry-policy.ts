@@ -1,4 +1,4 @@
-/** How one attempt ended. `error` is a network error's code (`ECONNREFUSED`, `TIMEOUT`, …). */
+/** Result of one attempt. `error` is the code of a network error (`ECONNREFUSED`, `TIMEOUT`, …). */
 export type AttemptOutcome =
   | { readonly kind: 'response'; readonly status: number; readonly retryAfter?: string }
   | { readonly kind: 'error'; readonly error: string };
@@ -7,29 +7,29 @@ export type RetryDecision =
   | { readonly kind: 'success' }
   | { readonly kind: 'retry'; readonly delayMs: number }
   | { readonly kind: 'final'; readonly reason: string }
-  /** 410: the endpoint asks for nothing more, ever. */
+  /** Status 410: the endpoint asks for no further deliveries. */
   | { readonly kind: 'disable'; readonly reason: string };
 
 export interface RetrySettings {
-  /** Pause after attempt 1, 2, …; one more attempt than pauses is made. */
+  /** Pauses after attempts 1, 2, …; there is one more attempt than pauses. */
   readonly delaysMs: readonly number[];
-  /** A pause is longer or shorter by up to this part of it. */
+  /** Greatest fraction by which a pause is lengthened or shortened. */
   readonly jitter: number;
-  /** Longest Retry-After that is honoured. It lengthens a pause, never shortens it. */
+  /** Longest Retry-After that is honoured. Retry-After lengthens a pause and never shortens it. */
   readonly maxRetryAfterMs: number;
 }
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** Ten attempts over about three days (Standard Webhooks' list). */
+/** Ten attempts over about three days, as Standard Webhooks recommends. */
 export const DEFAULT_RETRIES: RetrySettings = {
   delaysMs: [5000, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR],
   jitter: 0.2,
   maxRetryAfterMs: 6 * HOUR,
 };
 
-/** At most `attempts` attempts; 1 never retries. */
+/** Limits retries to `attempts` attempts in total; 1 never retries. */
 export const withMaxAttempts = (settings: RetrySettings, attempts: number): RetrySettings => ({
   ...settings,
   delaysMs: settings.delaysMs.slice(0, Math.max(0, attempts - 1)),
@@ -37,12 +37,12 @@ export const withMaxAttempts = (settings: RetrySettings, attempts: number): Retr
 
 const RETRIED_STATUS: readonly number[] = [408, 425, 429];
 
-/** Trying again changes nothing: the request never was one that may be sent. */
+/** Errors that a retry cannot fix, because the request may not be sent at all. */
 const FINAL_ERRORS: readonly string[] = ['EGRESS_REFUSED', 'INVALID_URL'];
 
 /**
- * What follows an attempt. Retried: network errors, timeouts, 408, 425, 429, 5xx. Final: 3xx (redirects are not followed),
- * other 4xx, addresses that the egress guard refuses.
+ * Decides what follows an attempt. Retried: network errors, timeouts, 408, 425, 429, 5xx. Final: 3xx (redirects are not
+ * followed), other 4xx, addresses that the egress guard refuses.
  * @param attempt 1 for the first. @param random in [0, 1). @param now epoch ms, for a Retry-After date.
  */
 export const decideRetry = (
@@ -68,11 +68,11 @@ export const decideRetry = (
   if (base === undefined) return { kind: 'final', reason: `${failure}, attempt ${attempt} was the last` };
   const planned = base * (1 + settings.jitter * (2 * random - 1));
   const asked = Math.min(retryAfterMs(retryAfter, now), settings.maxRetryAfterMs);
-  // What was asked for is spread upwards only, so that nobody comes too soon and not all come at once.
+  // Retry-After gets upward jitter only: no retry comes too early, and not all come at once.
   return { kind: 'retry', delayMs: Math.round(Math.max(planned, asked * (1 + (settings.jitter / 2) * random))) };
 };
 
-/** Seconds or an HTTP date; 0 when absent, past or unreadable. */
+/** Parses seconds or an HTTP date to milliseconds from now; 0 when absent, past or unreadable. */
 export const retryAfterMs = (header: string | undefined, now: number): number => {
   const text = header?.trim() ?? '';
   if (/^\d+$/.test(text)) return Number(text) * 1000;

@@ -12,10 +12,10 @@ export interface RetryPumpOptions {
   readonly log: StreamLog;
   readonly schedule: RetrySchedule;
   readonly topics: Pick<TopicPolicy, 'deliveries'>;
-  /** A later time for an entry that would only be held back again; undefined to let it go. Default: let all go. */
+  /** Returns a later time for an entry that would only be put off again, else undefined. Default: postpones nothing. */
   readonly postpone?: (entry: ScheduledRetry) => number | undefined;
   readonly clock: Clock;
-  /** Longest time between two looks at the schedule: other processes put entries there, too. */
+  /** Longest time between two reads of the schedule, because other processes add entries too. */
   readonly pollMs: number;
   readonly logger: Pick<DeliveryLogger, 'error'>;
   readonly onFailure?: () => void;
@@ -24,8 +24,8 @@ export interface RetryPumpOptions {
 const POLL_MS = 500;
 
 /**
- * The pump by itself, for one process at a time, while the workers run elsewhere. Two at once, for a moment, bring a
- * delivery back twice under one id. Can be started again after `close`.
+ * Starts the pump without a worker, for one process at a time. Two pumps at once may publish a delivery twice under one
+ * id. Can be started again after `close`.
  */
 export const startRetryPump = async (
   options: Omit<RetryPumpOptions, 'pollMs'> & { readonly pollMs?: number },
@@ -35,7 +35,9 @@ export const startRetryPump = async (
   return pump;
 };
 
-/** Moves due deliveries from the schedule back to their topics: publish, then remove. A crash between repeats them. */
+/**
+ * Moves due deliveries from the schedule back to their topics: publish, then remove. A crash in between repeats them.
+ */
 export class RetryPump {
   private stopped = false;
   private running: Promise<void> | undefined;
@@ -48,7 +50,7 @@ export class RetryPump {
     this.running ??= this.run();
   }
 
-  /** Something was put that is due then. */
+  /** Announces a new entry that is due at `dueAt`. */
   expect(dueAt: number): void {
     if (dueAt < this.wakeAt) this.wake?.();
   }
@@ -63,7 +65,7 @@ export class RetryPump {
     const { schedule, clock, pollMs, logger } = this.options;
     let pause = FIRST_PAUSE_MS;
     while (!this.stopped) {
-      // An entry put from here on, while the schedule is read, ends the sleep at once.
+      // An entry added while the schedule is read ends the sleep at once.
       let earliest = Infinity;
       this.wakeAt = Infinity;
       this.wake = () => (earliest = 0);
@@ -96,7 +98,7 @@ export class RetryPump {
     }
     if (later.length > 0) await schedule.put(later);
     if (ready.length > 0) {
-      // A record whose topic is gone is dropped by the log, and goes from here too.
+      // The log drops a record whose topic no longer exists; its entry is removed all the same.
       await log.publish(ready.map(({ owner, record }) => ({ ...record, topic: topics.deliveries(owner) })));
       await schedule.remove(ready.map(({ id }) => id));
     }

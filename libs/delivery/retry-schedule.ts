@@ -1,21 +1,21 @@
 import { type LogRecord } from '../stream-log/stream-log.js';
 
-/** A record that waits for its time. */
+/** A record that waits until it is due. */
 export interface ScheduledRetry {
-  /** Unique; a repeat of `put` replaces. */
+  /** Unique; a repeated `put` replaces the entry. */
   readonly id: string;
-  /** What it belongs to (`wh_…`), so that it can be dropped with it. */
+  /** Webhook (`wh_…`) that the entry belongs to and is removed with. */
   readonly owner: string;
   /** Epoch milliseconds. */
   readonly dueAt: number;
   readonly record: LogRecord;
 }
 
-/** Durable, ordered by due time. A waiting record survives a restart; one taken twice carries the same ids. */
+/** Durable store of retries, ordered by due time. A record read twice carries the same ids. */
 export interface RetrySchedule {
   /** Resolves when durable. */
   put(entries: readonly ScheduledRetry[]): Promise<void>;
-  /** Earliest first, due at or before `now`; fewer than `limit` when they are large. They stay until removed. */
+  /** Reads entries due by `now`, earliest first; fewer than `limit` when they are large. They stay until removed. */
   due(now: number, limit: number): Promise<readonly ScheduledRetry[]>;
   /** Idempotent. */
   remove(ids: readonly string[]): Promise<void>;
@@ -24,8 +24,8 @@ export interface RetrySchedule {
   nextDueAt(): Promise<number | undefined>;
   countOf(owner: string): Promise<number>;
   /**
-   * Bytes of what waits for an owner, each record as JSON in UTF-8. From memory, cheap enough to ask for every emit:
-   * exact where one process has the schedule, else about as of the last seconds.
+   * Bytes of an owner's waiting records, each as JSON in UTF-8. Read from memory, so it is cheap enough for every emit.
+   * Exact when one process has the schedule, else a few seconds old.
    */
   bytesOf(owner: string): number;
   /** All entries, in any order, for moving an installation. */

@@ -7,7 +7,7 @@ const headersOf = (list: readonly string[]): Record<string, string> =>
   Object.fromEntries(Array.from({ length: list.length / 2 }, (_, i) => [list[2 * i]!, list[2 * i + 1]!]));
 
 describe('standardSignature', () => {
-  it('gives the published vector of Standard Webhooks', () => {
+  it('matches the published test vector of Standard Webhooks', () => {
     const key = parseSigningKey('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw');
     const body = Buffer.from('{"test": 2432232314}');
     expect(standardSignature([key], 'msg_p5jXN8AQM9LWM0D4loKWxJek', 1614265330, body)).toBe(
@@ -25,7 +25,7 @@ describe('standardSignature', () => {
 });
 
 describe('compatSignature', () => {
-  it('is HMAC-SHA256 with the text of the key over time and exact body', () => {
+  it('is HMAC-SHA256 over time and exact body, keyed with the text of the key', () => {
     const text = `whsec_${Buffer.alloc(24, 3).toString('base64')}`;
     const body = Buffer.from([0xff, 0x00, 0x7b]);
     const expected = createHmac('sha256', text)
@@ -54,7 +54,7 @@ describe('signedHeaders', () => {
     expect(headers['x-pd-signature']).toMatch(/^t=1700000000,v1=[0-9a-f]{64}$/);
   });
 
-  it('keeps the signed id over attempts and carries no signature without keys', () => {
+  it('keeps the signed id across attempts and carries no signature without keys', () => {
     const unsigned = headersOf(signedHeaders([], { ...identity, attempt: 4 }, 1000, Buffer.from('{}')));
     expect(unsigned['webhook-id']).toBe('dlv_1');
     expect(Object.keys(unsigned).filter((name) => name.endsWith('signature'))).toEqual([]);

@@ -5,15 +5,15 @@ const MIN_BYTES = 16;
 
 /** One key of a webhook, ready for use. */
 export interface SigningKey {
-  /** `whsec_` + base64, as the receiver was given it. */
+  /** `whsec_` + base64, as given to the receiver. */
   readonly text: string;
-  /** Standard Webhooks: the decoded bytes. */
+  /** Decoded bytes, for the signature of Standard Webhooks. */
   readonly standard: KeyObject;
-  /** `x-pd-signature`: the whole text, which is what the documented recipe feeds to HMAC. */
+  /** The whole text, which is the HMAC key of `x-pd-signature`. */
   readonly compat: KeyObject;
 }
 
-/** Throws an Error that says what is wrong, without the key. */
+/** Throws an Error that names the problem but not the key. */
 export const parseSigningKey = (text: string): SigningKey => {
   const encoded = text.startsWith(PREFIX) ? text.slice(PREFIX.length) : '';
   const bytes = Buffer.from(encoded, 'base64');
@@ -23,7 +23,7 @@ export const parseSigningKey = (text: string): SigningKey => {
   return { text, standard: createSecretKey(bytes), compat: createSecretKey(Buffer.from(text)) };
 };
 
-/** What identifies an attempt to its receiver. All but `attempt` and the time stay the same over retries. */
+/** Identifies an attempt to its receiver. Only `attempt` and the time change between retries. */
 export interface AttemptIdentity {
   /** `dlv_…` */
   readonly delivery: string;
@@ -36,8 +36,8 @@ export interface AttemptIdentity {
 }
 
 /**
- * Header values carry visible ASCII only, a channel may hold any text: all else is percent-encoded as UTF-8. So is `%`,
- * and blanks, of a value that has such characters; half a surrogate pair becomes U+FFFD. Never throws.
+ * Encodes a channel name as a header value, which may hold visible ASCII only. A value with any other character is
+ * percent-encoded as UTF-8, its `%` and blanks too. An unpaired surrogate becomes U+FFFD. Never throws.
  */
 const headerText = (text: string): string =>
   /^(?! )[\x20-\x7e]*(?<! )$/.test(text) ? text : encodeURIComponent(Buffer.from(text).toString());
@@ -45,7 +45,7 @@ const headerText = (text: string): string =>
 let isoSecond = -1;
 let isoText = '';
 
-/** `2026-01-31T12:00:00Z`; written once a second. */
+/** Formats as `2026-01-31T12:00:00Z`; caches the text of the current second. */
 const isoOf = (unixSeconds: number): string => {
   if (unixSeconds !== isoSecond) {
     isoSecond = unixSeconds;
@@ -54,7 +54,7 @@ const isoOf = (unixSeconds: number): string => {
   return isoText;
 };
 
-/** `v1,<base64>` over `id.timestamp.body`, one for each valid key, separated by spaces (Standard Webhooks). */
+/** Signs `id.timestamp.body` as `v1,<base64>`, once per valid key, separated by spaces (Standard Webhooks). */
 export const standardSignature = (
   keys: readonly SigningKey[],
   id: string,
@@ -69,16 +69,16 @@ export const standardSignature = (
   return signature;
 };
 
-/** `t=<unix>,v1=<hex>` over `<t>.<body>` (decisions.md 1.7). */
+/** Signs `<t>.<body>` as `t=<unix>,v1=<hex>` (docs/reference/delivery.md#signature-compat). */
 export const compatSignature = (key: SigningKey, unixSeconds: number, body: Uint8Array): string => {
   const digest = createHmac('sha256', key.compat).update(`${unixSeconds}.`).update(body).digest('hex');
   return `t=${unixSeconds},v1=${digest}`;
 };
 
 /**
- * The headers of one attempt as name, value, name, value, over the exact bytes sent.
- * `keys`: newest first. During a rotation `webhook-signature` holds one signature for each, `x-pd-signature` the newest
- * key's. Without keys the request carries no signature.
+ * Builds the headers of one attempt as name, value, name, value, signed over the exact bytes sent.
+ * `keys`: newest first. During a rotation `webhook-signature` holds one signature per key. `x-pd-signature` uses the
+ * newest key. Without keys the request carries no signature.
  */
 export const signedHeaders = (
   keys: readonly SigningKey[],

@@ -3,19 +3,19 @@ export interface WebhookTarget {
   readonly workspaceId: string;
   readonly url: string;
   readonly active: boolean;
-  /** In all: connect, send, answer. */
+  /** Time limit for connecting, sending and the answer together. */
   readonly timeoutMs: number;
-  /** Deliveries in flight at once; the worker's setting when absent. */
+  /** Most deliveries in flight at once; the worker's setting when absent. */
   readonly concurrency?: number;
-  /** 1 never retries; the worker's list of pauses when absent. */
+  /** Most attempts; 1 never retries. The worker's setting when absent. */
   readonly maxAttempts?: number;
   /** `whsec_…`, newest first; two during a rotation, none for an unsigned webhook. */
   signingKeys(): readonly string[] | Promise<readonly string[]>;
 }
 
 /**
- * What the worker knows of webhooks, from memory. Hand out the same object as long as nothing of it changed: the worker
- * asks for keys once per object. A changed webhook, also one whose old key has run out, is a new object.
+ * Webhooks as the worker sees them, in memory. Return the same object while a webhook is unchanged, because the worker
+ * asks for keys once per object. Return a new object after any change, including the expiry of an old key.
  */
 export interface WebhookDirectory {
   find(webhookId: string): WebhookTarget | undefined;

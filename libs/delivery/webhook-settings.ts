@@ -10,7 +10,9 @@ import { type WebhookDirectory } from './webhook-directory.js';
 export interface WebhookWorkerSettings {
   /** Consumer group on the delivery topics. */
   readonly group: string;
-  /** Deliveries in flight at once, to one webhook and in all. Slow and unknown endpoints share half of the total. */
+  /**
+   * Most deliveries in flight at once, to one webhook and in total. Slow and unknown endpoints share half of the total.
+   */
   readonly concurrencyPerWebhook: number;
   readonly concurrency: number;
   readonly maxBatch: number;
@@ -21,18 +23,20 @@ export interface WebhookWorkerSettings {
   readonly slowMs: number;
   /** A delivery held back by an open breaker ends after this age. */
   readonly maxAgeMs: number;
-  /** Deliveries to a webhook that the directory does not know (yet) wait so long, time after time, then are dropped. */
+  /**
+   * Successive pauses of a delivery to a webhook that the directory does not know. After the last one it is dropped.
+   */
   readonly unknownDelaysMs: readonly number[];
   readonly userAgent: string;
-  /** What is read of a response; beyond it the connection is closed. */
+  /** Most bytes read of a response; beyond that the connection is closed. */
   readonly maxResponseBytes: number;
-  /** What of it is kept in the attempt record. */
+  /** Most bytes of a response kept in the attempt record. */
   readonly snippetBytes: number;
-  /** Longest time between two looks at the schedule: another process may have put something there. */
+  /** Longest time between two reads of the schedule, because other processes add entries too. */
   readonly pollMs: number;
   /** How long `close` waits for deliveries in flight. */
   readonly closeMs: number;
-  /** The same for a lane that another worker is to have. Below REVOKE_MS, which is how long that one waits. */
+  /** How long a revoked lane waits for deliveries in flight. Below REVOKE_MS, the time that the next owner waits. */
   readonly revokeMs: number;
 }
 
@@ -56,11 +60,11 @@ export const DEFAULT_WEBHOOK_SETTINGS: WebhookWorkerSettings = {
 };
 
 export interface WebhookMetrics {
-  /** Each finished attempt; `status` null when there was no answer. */
+  /** Called for each finished attempt; `status` is null without an answer. */
   onAttempt?(outcome: 'success' | 'retry' | 'final', status: number | null, ms: number): void;
-  /** Deliveries put off because a breaker is open or a webhook is not yet known. */
+  /** Called for deliveries put off because a breaker is open or a webhook is not yet known. */
   onDeferred?(count: number): void;
-  /** A write to the log or the schedule failed; it is tried again. */
+  /** Called when a write to the log or the schedule failed; the write is retried. */
   onWriteFailure?(): void;
 }
 
@@ -74,18 +78,18 @@ export interface WebhookWorkerOptions {
   readonly log: StreamLog;
   readonly topics: TopicPolicy;
   readonly schedule: RetrySchedule;
-  /** Filled before the worker starts. */
+  /** Must be filled before the worker starts. */
   readonly directory: WebhookDirectory;
-  /** The guarded one of createEgress. */
+  /** The guarded dispatcher of createEgress. */
   readonly dispatcher: Dispatcher;
   readonly clock: Clock;
-  /** In [0, 1). Default Math.random. */
+  /** Returns a number in [0, 1). Default: Math.random. */
   readonly random?: () => number;
   readonly settings?: Partial<WebhookWorkerSettings>;
-  /** Whether this worker brings back the retries that are due (default), or a retry pump of another process does. */
+  /** Whether this worker publishes due retries (default), or the retry pump of another process does. */
   readonly pump?: 'here' | 'elsewhere' | undefined;
   readonly metrics?: WebhookMetrics;
-  /** The endpoint answered 410. Called once for each state of the webhook; a rejection is logged. */
+  /** Called when the endpoint answers 410, once per state of the webhook. A rejection is logged. */
   readonly onDisable: (webhookId: string, reason: string) => void | Promise<void>;
   readonly logger: DeliveryLogger;
 }

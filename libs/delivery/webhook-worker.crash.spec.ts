@@ -8,7 +8,7 @@ describe('startWebhookWorker: crashes and shutdown', () => {
     const h = harness();
     const receiver = await h.sink((_, res, count) => void res.writeHead(count <= 2 ? 500 : 200).end());
     await h.webhook('wh_a', receiver.url);
-    // After the schedule put, before the attempt record: never resolves, as in a killed process.
+    // Hangs between the schedule put and the attempt record, like a killed process.
     h.log.beforePublish = (records) => (records[0]?.topic === 'attempts' ? new Promise(() => undefined) : undefined);
     await h.start({ retries: { ...FAST_RETRIES, delaysMs: [60_000] }, closeMs: 1 });
     await h.deliver('wh_a', 1);
@@ -56,7 +56,7 @@ describe('startWebhookWorker: crashes and shutdown', () => {
     expect(h.attempts()[2]!.headers.outcome).toBe('success');
   });
 
-  it('tries a failed write again and acknowledges only then', async () => {
+  it('retries a failed write and acknowledges only after it succeeds', async () => {
     const h = harness();
     const receiver = await h.sink((_, res, count) => void res.writeHead(count === 1 ? 500 : 200).end());
     await h.webhook('wh_a', receiver.url);
@@ -76,7 +76,7 @@ describe('startWebhookWorker: crashes and shutdown', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  it('drops a retry whose webhook is gone', async () => {
+  it('drops a retry of a deleted webhook', async () => {
     const h = harness();
     const receiver = await h.sink(answerWith(500));
     await h.webhook('wh_a', receiver.url);
@@ -88,7 +88,7 @@ describe('startWebhookWorker: crashes and shutdown', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('finishes what is in flight on close, and leaves the rest in the lane', async () => {
+  it('finishes deliveries in flight on close, and leaves the rest in the lane', async () => {
     const h = harness();
     const answers: (() => void)[] = [];
     const receiver = await h.sink((_, res) => void answers.push(() => void res.end()));
@@ -106,7 +106,7 @@ describe('startWebhookWorker: crashes and shutdown', () => {
     expect(idsAt(receiver).slice(2, 4)).toEqual(['dlv_wh_a_3', 'dlv_wh_a_4']);
   });
 
-  it('gives up on close what does not end, unacknowledged', async () => {
+  it('aborts hanging deliveries on close without acknowledging them', async () => {
     const h = harness();
     const receiver = await h.sink(() => undefined);
     await h.webhook('wh_a', receiver.url, { timeoutMs: 30_000 });

@@ -17,7 +17,7 @@ describe('startWebhookWorker: order, limits and isolation', () => {
     expect(idsAt(receiver)).toEqual([1, 2, 3, 4, 1].map((n) => `dlv_wh_a_${n}`));
   });
 
-  it('starts first attempts of a webhook in order, and no more at once than allowed', async () => {
+  it('starts first attempts of a webhook in order, within its concurrency limit', async () => {
     const h = harness();
     let open = 0;
     let most = 0;
@@ -40,7 +40,7 @@ describe('startWebhookWorker: order, limits and isolation', () => {
     expect(most).toBeLessThanOrEqual(3);
   });
 
-  it('a hanging endpoint delays nobody else, also with all slots of slow ones taken', async () => {
+  it('delays no other endpoint when one hangs, even with all slots of slow endpoints taken', async () => {
     const h = harness();
     const hanging = await h.sink(() => undefined);
     const well = await h.sink(answerOk);
@@ -72,7 +72,7 @@ describe('startWebhookWorker: order, limits and isolation', () => {
     const tried = receiver.received.length;
     expect(tried).toBeLessThan(6);
     expect(worker.pressure.total()).toBe(0);
-    // Held back deliveries used up no attempt.
+    // Held deliveries used up no attempt.
     const headers = [...h.schedule.entries.values()].map(({ record }) => record.headers);
     expect(headers.filter(({ attempt }) => attempt === '1')).toHaveLength(100 - tried);
     await receiver.got(tried + 2);
@@ -83,7 +83,7 @@ describe('startWebhookWorker: order, limits and isolation', () => {
     await until(() => h.schedule.entries.size === 0);
   });
 
-  it('ends what an open breaker has held back for too long', async () => {
+  it('ends deliveries that an open breaker has held for too long', async () => {
     const h = harness();
     const receiver = await h.sink(answerWith(503));
     await h.webhook('wh_a', receiver.url);
@@ -100,18 +100,26 @@ describe('startWebhookWorker: order, limits and isolation', () => {
     });
   });
 
-  it('counts as pressure what waits for healthy endpoints', async () => {
+  it('counts deliveries that wait for healthy endpoints as pressure', async () => {
     const h = harness();
-    const answers: (() => void)[] = [];
-    const receiver = await h.sink((_, res) => void answers.push(() => void res.end()));
+    let answers = 0;
+    const receiver = await h.sink((_, res) => {
+      if (answers++ === 0) res.end();
+    });
+    const hanging = await h.sink(() => undefined);
     await h.webhook('wh_a', receiver.url);
+    await h.webhook('wh_hanging', hanging.url);
     const worker = await h.start();
+    await h.deliver('wh_hanging', 50);
+    await hanging.got(2);
+    await h.deliver('wh_a', 1);
+    await h.settled(1);
     await h.deliver('wh_a', 50);
-    await receiver.got(2);
-    expect(worker.pressure.total()).toBe(50);
+    await receiver.got(3);
+    await until(() => worker.pressure.total() === 50);
   });
 
-  it('puts a due delivery off in the schedule while the breaker is open, without its lane', async () => {
+  it('postpones a due delivery in the schedule while the breaker is open, without using its lane', async () => {
     const h = harness();
     const receiver = await h.sink(answerWith(503));
     await h.webhook('wh_a', receiver.url);

@@ -9,7 +9,7 @@ const topics = perEmitterTopics({ emitsAgeMs: 1e9, emitsBytes: 1e9 });
 describe('startWebhookWorker: many workers', () => {
   const harness = harnessForEach();
 
-  it('attempts a delivery that is in its lane twice once, and acknowledges both records', async () => {
+  it('attempts a delivery once that is in its lane twice, and acknowledges both records', async () => {
     const h = harness();
     const answers: (() => void)[] = [];
     const receiver = await h.sink((_, res) => void answers.push(() => void res.end()));
@@ -26,7 +26,7 @@ describe('startWebhookWorker: many workers', () => {
     expect(h.attempts()).toHaveLength(2);
   });
 
-  it('begins no later attempt of a delivery while an earlier one, which came again, is out', async () => {
+  it('starts no later attempt of a delivery while a repeated earlier one is in flight', async () => {
     const h = harness();
     const answers: (() => void)[] = [];
     const receiver = await h.sink((_, res) => void answers.push(() => void res.end()));
@@ -43,7 +43,7 @@ describe('startWebhookWorker: many workers', () => {
     await until(() => h.lag('wh_a') === 0);
   });
 
-  it('settles what is in flight before another worker has the lane, and leaves it the rest', async () => {
+  it('settles deliveries in flight before another worker gets the lane, and leaves it the rest', async () => {
     const h = harness();
     const answers: (() => void)[] = [];
     const receiver = await h.sink((_, res) => void answers.push(() => void res.writeHead(500).end()));
@@ -61,7 +61,7 @@ describe('startWebhookWorker: many workers', () => {
     expect(idsAt(receiver)).toEqual([1, 2, 3, 4].map((n) => `dlv_wh_a_${n}`));
   });
 
-  it('ends what does not end in time when a lane is taken, so that it is not out twice', async () => {
+  it('aborts slow deliveries when a lane is revoked, so that none is in flight twice', async () => {
     const h = harness();
     const closed: string[] = [];
     const receiver = await h.sink(({ headers }, res, count) => {
@@ -80,7 +80,7 @@ describe('startWebhookWorker: many workers', () => {
     expect(h.attempts().map(({ headers }) => headers.outcome)).toEqual(['success']);
   });
 
-  it('leaves retries to a pump elsewhere, which finds them by looking, and can be started anew', async () => {
+  it('leaves retries to a pump elsewhere, which finds them by polling and can be restarted', async () => {
     const h = harness();
     let refuse = (): void => undefined;
     const receiver = await h.sink((_, res, count) => {
@@ -91,7 +91,11 @@ describe('startWebhookWorker: many workers', () => {
     await h.webhook('wh_a', receiver.url);
     const pump = () =>
       startRetryPump({
-        ...{ log: h.log, schedule: h.schedule, topics, clock: systemClock, pollMs: 5 },
+        log: h.log,
+        schedule: h.schedule,
+        topics,
+        clock: systemClock,
+        pollMs: 5,
         logger: { error: (_, message) => h.errors.push(message) },
       });
     const first = await pump();
@@ -108,7 +112,7 @@ describe('startWebhookWorker: many workers', () => {
     expect(h.errors).toEqual([]);
   });
 
-  it('brings nothing back by itself when the pump is elsewhere', async () => {
+  it('publishes no retries itself when the pump is elsewhere', async () => {
     const h = harness();
     const refusing = await h.sink(answerWith(500));
     const receiver = await h.sink(answerOk);
@@ -117,7 +121,7 @@ describe('startWebhookWorker: many workers', () => {
     const worker = await h.start({ pollMs: 1, retries: { ...FAST_RETRIES, delaysMs: [1] } }, { pump: 'elsewhere' });
     await h.deliver('wh_a', 1);
     await until(() => h.schedule.entries.size === 1);
-    // More than enough turns of a pump that were running.
+    // Long enough for many polls of a running pump.
     for (let n = 1; n <= 20; n++) {
       await h.deliver('wh_b', 1, n);
       await receiver.got(n);

@@ -4,7 +4,7 @@ import { UnreadLimits } from '#libs/stream-log/unread-limits.js';
 import { answerOk, answerWith, harnessForEach, idsAt, until, type WorkerHarness } from './testing/worker-harness.js';
 import { type WebhookWorker } from './webhook-worker.js';
 
-/** What a webhook may have unread bounds what its dead endpoint piles up in the schedule. */
+/** The limit of a webhook's unread bytes bounds the backlog of its dead endpoint in the schedule. */
 const harness = harnessForEach();
 const LIMIT = 100_000;
 const PAD = 'x'.repeat(2_000);
@@ -29,20 +29,20 @@ const limitsOf = (h: WorkerHarness, worker: WebhookWorker, isCounted: boolean): 
   return limits;
 };
 
-/** As the router does: one after another, none while the webhook is full. Gives how many it took. */
+/** Publishes like the router: one by one, none while the webhook is full. Returns how many were published. */
 const handOver = async (h: WorkerHarness, limits: UnreadLimits, id: string, from: number): Promise<number> => {
   for (let n = from; n <= COUNT; n++) {
     if (limits.isFull(`deliveries.${id}`)) return n - 1;
     const delivery = h.delivery(id, n);
     await h.log.publish([{ ...delivery, value: JSON.stringify(PAD) }]);
-    // All that can go has gone: to the endpoint or into the schedule.
+    // Every delivery has gone to the endpoint or into the schedule.
     await until(() => h.lag(id) === 0);
   }
   return COUNT;
 };
 
 describe('the schedule of a dead webhook', () => {
-  it('stops growing at the limit, holds up no other webhook, and is delivered whole once the endpoint lives', async () => {
+  it('stops growing at the limit, delays no other webhook, and is delivered completely once the endpoint recovers', async () => {
     const h = harness();
     let answer = answerWith(503);
     const dead = await h.sink((...request) => answer(request[0], request[1]));
@@ -69,7 +69,7 @@ describe('the schedule of a dead webhook', () => {
     expect(h.schedule.bytesOf('wh_dead')).toBe(0);
   });
 
-  it('grows without end where only its lane is counted', async () => {
+  it('grows without bound when only its lane is counted (control)', async () => {
     const h = harness();
     const dead = await h.sink(answerWith(503));
     await h.webhook('wh_dead', dead.url);

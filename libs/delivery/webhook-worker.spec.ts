@@ -51,8 +51,16 @@ describe('startWebhookWorker: outcomes', () => {
     expect(h.log.recordsOf('attempts')[0]).toMatchObject({
       key: 'wh_a',
       headers: {
-        ...{ id: 'dlv_wh_a_1/1', delivery: 'dlv_wh_a_1', webhook: 'wh_a', workspace: 'o_1', emitter: 'dc_1' },
-        ...{ emit: 'emit1', event: '1-1', channel: '', attempt: '1', outcome: 'success' },
+        id: 'dlv_wh_a_1/1',
+        delivery: 'dlv_wh_a_1',
+        webhook: 'wh_a',
+        workspace: 'o_1',
+        emitter: 'dc_1',
+        emit: 'emit1',
+        event: '1-1',
+        channel: '',
+        attempt: '1',
+        outcome: 'success',
       },
     });
   });
@@ -120,7 +128,7 @@ describe('startWebhookWorker: outcomes', () => {
     expect(h.attempts().every(({ headers }) => headers.outcome === 'final')).toBe(true);
   });
 
-  it('reports a 410 again when it could not be acted on', async () => {
+  it('reports a 410 again when disabling failed', async () => {
     const h = harness();
     const receiver = await h.sink(answerWith(410));
     await h.webhook('wh_a', receiver.url);
@@ -149,7 +157,7 @@ describe('startWebhookWorker: outcomes', () => {
     expect(h.attempts()[0]!.nextAttemptAt).toBe(entry!.dueAt);
   });
 
-  it('ends an answer that does not come in time, and retries', async () => {
+  it('ends a request without an answer in time, and retries it', async () => {
     const h = harness();
     const receiver = await h.sink(() => undefined);
     await h.webhook('wh_a', receiver.url, { timeoutMs: 50 });
@@ -228,7 +236,7 @@ describe('startWebhookWorker: outcomes', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it('drops what is for an inactive webhook, and for an unknown one after a while', async () => {
+  it('drops deliveries to an inactive webhook, and to an unknown one after a while', async () => {
     const h = harness();
     const receiver = await h.sink(answerOk);
     await h.webhook('wh_off', receiver.url, { active: false });
@@ -272,7 +280,7 @@ describe('startWebhookWorker: outcomes', () => {
     expect(after).toEqual([by(9), by(7)]);
   });
 
-  it('puts a delivery off when the keys cannot be had, without using up an attempt', async () => {
+  it('puts a delivery off without using up an attempt when the keys cannot be read', async () => {
     const h = harness();
     const receiver = await h.sink(answerOk);
     await h.webhook('wh_a', receiver.url, { signingKeys: () => Promise.reject(new Error('vault is closed')) });
@@ -280,7 +288,7 @@ describe('startWebhookWorker: outcomes', () => {
     await h.deliver('wh_a', 1);
     await until(() => h.schedule.entries.size === 1 && h.lag('wh_a') === 0);
     expect([...h.schedule.entries.values()][0]!.record.headers).toMatchObject({ attempt: '1', defers: '1' });
-    expect(h.errors.join()).toContain('signing keys cannot be had');
+    expect(h.errors.join()).toContain('signing keys cannot be read');
     expect(h.errors.join()).not.toContain('whsec_');
     expect(h.attempts()).toEqual([]);
   });
@@ -296,7 +304,7 @@ describe('startWebhookWorker: outcomes', () => {
     expect(receiver.received[0]!.headers['x-pd-event-name']).toBe('gr%C3%B6%C3%9Fe%0D%0Ax-evil%3A%201');
   });
 
-  it('sends half a surrogate pair in a channel name, which no encoder takes, and what comes after it', async () => {
+  it('sends an unpaired surrogate in a channel name, which encoders refuse, and the delivery after it', async () => {
     const channel = 'a\ud800';
     expect(() => encodeURIComponent(channel)).toThrow(URIError);
     const h = harness();
@@ -309,7 +317,7 @@ describe('startWebhookWorker: outcomes', () => {
     expect(receiver.received.map(({ headers }) => headers['x-pd-event-name'])).toEqual(['a%EF%BF%BD', '']);
   });
 
-  it('records as a failed attempt, and retries, what cannot be sent; what comes after it is', async () => {
+  it('records and retries a request that cannot be sent, and sends the next one', async () => {
     const h = harness();
     const receiver = await h.sink(answerOk);
     await h.webhook('wh_a', receiver.url);
@@ -322,11 +330,11 @@ describe('startWebhookWorker: outcomes', () => {
     const failed = h.attempts().filter(({ headers }) => headers['delivery'] === 'dlv_wh_a_1');
     expect(failed.map(({ headers: { outcome } }) => outcome)).toEqual(['retry', 'retry', 'retry', 'final']);
     expect(failed[0]).toMatchObject({ status: null, error: expect.stringMatching(/^NOT_SENT: /) });
-    // It says nothing of the endpoint: the breaker stays closed.
+    // The failure does not concern the endpoint, so the breaker stays closed.
     expect(idsAt(receiver)).toEqual(['dlv_wh_a_2']);
   });
 
-  it('records as a failed attempt whatever the client throws', async () => {
+  it('records any exception of the HTTP client as a failed attempt', async () => {
     const h = harness();
     await h.webhook('wh_a', 'http://127.0.0.1:1');
     const dispatcher = new Agent();

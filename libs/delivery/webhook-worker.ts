@@ -11,22 +11,22 @@ import { DEFAULT_WEBHOOK_SETTINGS, type WebhookWorkerOptions } from './webhook-s
 export type { WebhookWorkerOptions };
 
 export interface WebhookWorker {
-  /** Deliveries that wait for healthy endpoints: what ingress must not outrun. */
+  /** Deliveries that wait for healthy endpoints; source of back-pressure on ingress. */
   readonly pressure: DeliveryPressure;
   /** Deliveries taken and not yet settled. */
   readonly handedOver: HandedOver;
   inFlight(): number;
   unreadBytesOf(lane: string): number;
   /**
-   * Takes no more, waits for what is in flight (up to `closeMs`, then ends it) and writes its results. What could not
-   * be finished comes again, with the same ids. Idempotent.
+   * Takes no more deliveries, waits up to `closeMs` for those in flight, aborts the rest and writes the results.
+   * Unfinished deliveries are redelivered later, with the same ids. Idempotent.
    */
   close(): Promise<void>;
 }
 
 /**
- * Delivers what is on the delivery topics (architecture.md, "The one path of an event", 6). At least once: a delivery
- * leaves its topic only when its result, and its next time if there is one, are durable.
+ * Delivers the records of the delivery topics (docs/architecture.md, step 6 of the path of an event), at least once. A
+ * delivery is acknowledged only when its result is durable, and its next attempt if there is one.
  */
 export const startWebhookWorker = async (options: WebhookWorkerOptions): Promise<WebhookWorker> => {
   const { log, schedule, clock, logger, topics, metrics } = options;
@@ -34,14 +34,20 @@ export const startWebhookWorker = async (options: WebhookWorkerOptions): Promise
   const random = options.random ?? Math.random;
   const onFailure = (): void => metrics?.onWriteFailure?.();
 
-  // 1. What writes results, and what brings retries back.
+  // 1. The writer of results and the retry pump.
   const outcomes = new OutcomeWriter({ log, schedule, logger, onFailure, onScheduled: (dueAt) => pump?.expect(dueAt) });
   const deliverer = new Deliverer({ ...options, settings, random, outcomes });
   const pump =
     options.pump === 'elsewhere'
       ? undefined
       : new RetryPump({
-          ...{ log, schedule, topics, clock, logger, onFailure, pollMs: settings.pollMs },
+          log,
+          schedule,
+          topics,
+          clock,
+          logger,
+          onFailure,
+          pollMs: settings.pollMs,
           postpone: (entry) => deliverer.postpone(entry),
         });
 
@@ -59,7 +65,7 @@ export const startWebhookWorker = async (options: WebhookWorkerOptions): Promise
   );
   pump?.start();
 
-  // 3. The end, in reverse. Each step is bounded: an engine that hangs does not keep the process.
+  // 3. Shutdown, in reverse order. Each step is bounded, so an engine that hangs does not block the process.
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     if (pump) await atMost(settings.closeMs, pump.close());

@@ -111,7 +111,7 @@ describe('AddressPolicy', () => {
     expect(policy.refusal(address)).toBeUndefined();
   });
 
-  it('tells the user the host and the setting, and nothing of the address', () => {
+  it('tells the user the host and the setting, but nothing about the address', () => {
     const check = (): void => policy.check('intranet.example', '::ffff:10.1.2.3');
     expect(check).toThrow(EgressRefused);
     expect(check).toThrow(
@@ -130,7 +130,7 @@ describe('AddressPolicy', () => {
   });
 });
 
-describe('AddressPolicy and the machine itself', () => {
+describe('AddressPolicy for the machine itself', () => {
   const machine = ['127.0.0.1', '198.41.0.4', '2001:500:2f:0:0:0:0:f', 'fe80::1%eth0'];
   const own = { ownAddresses: () => machine };
 
@@ -147,7 +147,7 @@ describe('AddressPolicy and the machine itself', () => {
     expect(new AddressPolicy(['198.41.0.4/32'], own).refusal('198.41.0.4')).toBeUndefined();
   });
 
-  it('refuses what the interfaces have now', () => {
+  it('refuses the current addresses of the interfaces', () => {
     const addresses: string[] = [];
     const policy = new AddressPolicy([], { ownAddresses: () => addresses });
     expect(policy.refusal('198.41.0.4')).toBeUndefined();

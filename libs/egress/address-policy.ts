@@ -4,28 +4,28 @@ import { ownAddresses } from './own-addresses.js';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = [Address, number];
 
-/** The setting that lets refused addresses through. */
+/** Name of the setting that allows refused addresses. */
 export const ALLOW_SETTING = 'SLUICE_EGRESS_ALLOW';
 
 const NOT_ALLOWED = 'an address that is not allowed';
 const OPERATOR_ALLOWS = `The operator of this server can allow it with ${ALLOW_SETTING}`;
 
 /**
- * An outgoing connection that the policy forbids. It never opened a socket. Users read the message: it says neither which
- * address a name stands for nor what kind of address that is. Operators find both in the log line `egress.refused`.
+ * Outgoing connection that the policy forbids. No socket was opened. Users read the message, so it reveals neither the
+ * address of the name nor the kind of that address. Operators find both in the log line `egress.refused`.
  */
 export class EgressRefused extends Error {
   readonly code = 'EGRESS_REFUSED';
 
   constructor(
-    /** As the caller wrote it. */
+    /** Host as the caller wrote it. */
     readonly host: string,
-    /** The address that it stands for; undefined when the host or port is refused before any lookup. */
+    /** Address of the host; undefined when host or port are refused before any lookup. */
     readonly address: string | undefined,
-    /** `loopback address`, `port 25`, … For operators when there is an address. */
+    /** Reason such as `loopback address` or `port 25`. Only operators see it when there is an address. */
     readonly reason: string,
     remedy: string,
-    /** The entry of the setting that would allow it. */
+    /** Entry of the setting that would allow the address. */
     readonly allowEntry?: string | undefined,
   ) {
     super(`refused to connect to ${host}: ${address === undefined ? reason : NOT_ALLOWED}. ${remedy}`);
@@ -36,8 +36,8 @@ export class EgressRefused extends Error {
 const range = (cidr: string): Range => ipaddr.parseCIDR(cidr);
 
 /**
- * Served by clouds to whoever runs on the machine: credentials and user data. Some lie in public ranges. They open only
- * by an entry for exactly that address, never by a wider range.
+ * Cloud metadata addresses, which serve credentials and user data to any process on the machine. Some lie in public
+ * ranges. Only an entry for exactly that address opens them, never a wider range.
  */
 const METADATA: readonly Range[] = [
   '169.254.169.254/32', // AWS, Azure, Google, DigitalOcean, OpenStack
@@ -51,7 +51,7 @@ const METADATA: readonly Range[] = [
   'fd20:ce::254/128', // Google
 ].map(range);
 
-/** First match wins. IANA special-purpose registries for IPv4 and IPv6. */
+/** Ranges of the IANA special-purpose registries for IPv4 and IPv6. The first match wins. */
 const REFUSED: readonly (readonly [Range, string])[] = (
   [
     ['0.0.0.0/8', 'unspecified address'],
@@ -88,7 +88,7 @@ const REFUSED: readonly (readonly [Range, string])[] = (
   ] as const
 ).map(([cidr, reason]) => [range(cidr), reason] as const);
 
-/** All that is handed out for the public internet; whatever of IPv6 lies outside is refused. */
+/** All IPv6 addresses assigned for the public internet. Those outside of it are refused. */
 const GLOBAL_UNICAST = range('2000::/3');
 
 const within = (address: Address, [base, bits]: Range): boolean => {
@@ -96,7 +96,7 @@ const within = (address: Address, [base, bits]: Range): boolean => {
   return base instanceof ipaddr.IPv6 && address.match(base, bits);
 };
 
-/** How IPv4 hides in IPv6: prefix, where its four bytes start, and whether they are inverted (Teredo clients). */
+/** Embeddings of IPv4 in IPv6: prefix, start of the four bytes, and whether they are inverted (Teredo clients). */
 const EMBEDDINGS: readonly { readonly prefix: Range; readonly at: readonly (readonly [number, boolean])[] }[] = [
   { prefix: range('::ffff:0:0/96'), at: [[12, false]] }, // mapped
   { prefix: range('::ffff:0:0:0/96'), at: [[12, false]] }, // SIIT
@@ -114,24 +114,24 @@ const EMBEDDINGS: readonly { readonly prefix: Range; readonly at: readonly (read
 const fourBytes = (bytes: readonly number[], start: number, inverted: boolean): ipaddr.IPv4 =>
   new ipaddr.IPv4(bytes.slice(start, start + 4).map((byte) => (inverted ? byte ^ 0xff : byte)));
 
-/** The addresses that a packet to this one reaches in the end. */
+/** Addresses that a packet to this one finally reaches. */
 const targetsOf = (address: Address): readonly Address[] => {
   if (address instanceof ipaddr.IPv4) return [address];
   const bytes = address.toByteArray();
   for (const { prefix, at } of EMBEDDINGS) {
     if (within(address, prefix)) return at.map(([start, inverted]) => fourBytes(bytes, start, inverted));
   }
-  // ISATAP: any prefix, interface identifier 0[2]00:5efe + IPv4. The address itself is judged too.
+  // ISATAP uses any prefix and the interface identifier 0[2]00:5efe + IPv4. The address itself is checked too.
   const isatap = (bytes[8] === 0 || bytes[8] === 2) && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe;
   return isatap ? [address, fourBytes(bytes, 12, false)] : [address];
 };
 
 const parse = (address: string): Address | undefined => {
   const bare = address.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
-  // Only canonical dotted IPv4: other spellings are the caller's to normalise (guarded-lookup.ts).
+  // Accepts canonical dotted IPv4 only. The caller normalises other spellings (guarded-lookup.ts).
   if (ipaddr.IPv4.isValidFourPartDecimal(bare)) return ipaddr.IPv4.parse(bare);
   if (!bare.includes(':') || !URL.canParse(`http://[${bare}]`)) return undefined;
-  // ipaddr.js takes the text ::1.2.3.4 for ::ffff:1.2.3.4; the URL parser writes both in hex, as they are.
+  // ipaddr.js reads ::1.2.3.4 as ::ffff:1.2.3.4, so the URL parser first writes the address in hex.
   return ipaddr.IPv6.parse(new URL(`http://[${bare}]`).hostname.slice(1, -1));
 };
 
@@ -145,7 +145,7 @@ const parseEntry = (entry: string): Range => {
       `${ALLOW_SETTING}: ${JSON.stringify(entry)} is not an address or CIDR range; write for example 10.0.0.0/8, 127.0.0.1/32 or fd00::/8`,
     );
   }
-  // ::ffff:10.0.0.0/104 means 10.0.0.0/8: addresses are compared in their plain form.
+  // ::ffff:10.0.0.0/104 means 10.0.0.0/8, because addresses are compared in plain form.
   if (base instanceof ipaddr.IPv6 && base.isIPv4MappedAddress() && bits >= 96) {
     return [base.toIPv4Address(), bits - 96];
   }
@@ -153,15 +153,15 @@ const parseEntry = (entry: string): Range => {
 };
 
 export interface PolicyOptions {
-  /** The machine's own; default: those of its network interfaces. */
+  /** Addresses of this machine, by default those of its network interfaces. */
   readonly ownAddresses?: () => readonly string[];
-  /** Called for each connection that is refused, before it is. */
+  /** Called before each refusal is thrown. */
   readonly onRefused?: (refused: EgressRefused) => void;
 }
 
 /**
- * Which addresses user-supplied hosts may stand for: the public internet without this machine, and what the operator allows.
- * IPv6 forms that carry an IPv4 address are judged by that one.
+ * Decides which addresses the hosts named by users may have. Permits the public internet without this machine, and the
+ * addresses that the operator allows. An IPv6 form that embeds an IPv4 address is judged by that address.
  */
 export class AddressPolicy {
   private readonly allowed: readonly Range[];
@@ -174,7 +174,7 @@ export class AddressPolicy {
     this.allowed = allow.filter((entry) => entry.trim() !== '').map(parseEntry);
   }
 
-  /** Why the address is refused; undefined when it is permitted. Whatever is not an IP address is refused. */
+  /** Returns the reason for a refusal, or undefined when permitted. Refuses a text that is not an IP address. */
   refusal(address: string): string | undefined {
     const parsed = parse(address);
     if (parsed === undefined) return 'not an IP address';
@@ -213,7 +213,7 @@ export class AddressPolicy {
 
 const isExact = ([base, bits]: Range): boolean => bits === (base instanceof ipaddr.IPv4 ? 32 : 128);
 
-/** What to put into the setting: the plain IPv4 where the address hides one. */
+/** Entry for the setting, in plain IPv4 when the address embeds one. */
 const exactEntry = (address: string): string | undefined => {
   const parsed = parse(address);
   if (parsed === undefined) return undefined;

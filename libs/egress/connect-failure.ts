@@ -1,4 +1,4 @@
-/** `host:port` did not answer. What the system says of it names the address: the message does not. */
+/** Failure to connect to `host:port`. The message leaves out the address, which the system's own error names. */
 export class ConnectFailed extends Error {
   constructor(
     place: string,
@@ -12,7 +12,10 @@ export class ConnectFailed extends Error {
 
 const TIMED_OUT = 'UND_ERR_CONNECT_TIMEOUT';
 
-/** An error of a connect as users may read it: of one address, of several (AggregateError), or of none in time. Others name no address. */
+/**
+ * Turns a connect error into one that users may read. Covers a failure of one address, of several (AggregateError) and
+ * a timeout. Other errors name no address and are returned unchanged.
+ */
 export const connectFailure = (error: Error & { code?: string; syscall?: string }, place: string): Error => {
   const { code, syscall } = error;
   const naming = syscall === 'connect' || 'errors' in error || code === TIMED_OUT;

@@ -57,7 +57,7 @@ describe('openEgressSocket', () => {
     return socket;
   };
 
-  /** All that comes until the far side ends or breaks off. */
+  /** Reads until the other side ends or breaks off. */
   const textOf = (socket: Socket): Promise<string> =>
     new Promise((resolve) => {
       const chunks: Buffer[] = [];
@@ -73,7 +73,7 @@ describe('openEgressSocket', () => {
     return textOf(socket);
   };
 
-  it('connects, hands on early and later bytes, and half-closes', async () => {
+  it('connects, forwards early and later bytes, and half-closes', async () => {
     await open();
     const socket = dial();
     socket.end(`CONNECT 127.0.0.1 ${port}\nearly and more`);
@@ -84,7 +84,7 @@ describe('openEgressSocket', () => {
     expect(egress!.connections()).toBe(0);
   });
 
-  it('hands on what the client sends after the server has ended its side', async () => {
+  it('forwards bytes that the client sends after the server has ended its side', async () => {
     const got = new Promise<string>((resolve) => {
       onUpstream = (socket) => {
         socket.end('bye');
@@ -99,7 +99,7 @@ describe('openEgressSocket', () => {
     expect(await got).toHaveLength(1_000_000);
   });
 
-  it('carries much data both ways with a slow reader', async () => {
+  it('carries large data both ways with a slow reader', async () => {
     await open();
     const socket = dial();
     const body = 'y'.repeat(4 * 1024 * 1024);
@@ -144,14 +144,14 @@ describe('openEgressSocket', () => {
     expect(ended).toEqual([expect.objectContaining({ address: undefined, error: 'ECONNREFUSED' })]);
   });
 
-  it('names the host that failed, not the address that it stands for', async () => {
+  it('names the host that failed, not its address', async () => {
     const policy = new AddressPolicy(['127.0.0.1']);
     await open({ policy, lookup: guardedLookup(policy, async () => [{ address: '127.0.0.1', family: 4 }]) });
     const spare = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => spare.once('listening', resolve));
     const closedPort = (spare.address() as AddressInfo).port;
     await new Promise((resolve) => spare.close(resolve));
-    // What Node itself says of it.
+    // Control: Node's own message.
     const bare = await new Promise<Error>((resolve) => connect(closedPort, '127.0.0.1').on('error', resolve));
     expect(bare.message).toContain('127.0.0.1');
     expect(await say(`CONNECT inner.example ${closedPort}\n`)).toBe(
@@ -194,7 +194,7 @@ describe('openEgressSocket', () => {
     expect(ended).toEqual([expect.objectContaining({ error: 'BYTE_LIMIT', sent: 600 })]);
   });
 
-  it('refuses connections over the limit and takes more after one has ended', async () => {
+  it('refuses connections over the limit and accepts more after one has ended', async () => {
     await open({ limits: { maxConnections: 1 } });
     const first = dial();
     first.write(`CONNECT 127.0.0.1 ${port}\n`);
@@ -207,7 +207,7 @@ describe('openEgressSocket', () => {
     expect(await textOf(again)).toBe('OK\nok');
   });
 
-  it('is open to other users behind a directory that only lets pass', async () => {
+  it('is open to other users behind a directory that they may only traverse', async () => {
     const { path } = await open();
     expect((await stat(path)).mode & 0o777).toBe(0o666);
     expect((await stat(join(path, '..'))).mode & 0o777 & ~0o022).toBe(0o711);
@@ -226,7 +226,7 @@ describe('openEgressSocket', () => {
     expect(ended).toEqual([expect.objectContaining({ error: 'CLOSED' })]);
   });
 
-  it('replaces a socket that a crash left, but nothing else, and names a path that is too long', async () => {
+  it('replaces only the socket that a crash left, and names a path that is too long', async () => {
     const path = join(folder, 's.sock');
     await writeFile(path, 'mine');
     await expect(open({ path })).rejects.toThrow('is taken by something that is not a socket');

@@ -6,7 +6,7 @@ import { EgressTunnel, type EgressConnection, type TunnelLimits } from './egress
 import { guardedLookup, type GuardedLookup } from './guarded-lookup.js';
 
 export interface EgressSocketLimits extends TunnelLimits {
-  /** Open at once on this socket. */
+  /** Limit of connections open at once on this socket. */
   readonly maxConnections: number;
 }
 
@@ -22,19 +22,19 @@ export const DEFAULT_EGRESS_LIMITS: EgressSocketLimits = {
 export type { EgressConnection };
 
 export interface EgressSocketOptions {
-  /** Where the unix socket is made: at most 107 bytes. A stale socket file is replaced, anything else there is an error. */
+  /** Path of the unix socket, at most 107 bytes. A stale socket file is replaced; any other file there is an error. */
   readonly path: string;
   readonly policy: AddressPolicy;
   /** Called at the end of each connection that sent a request. */
   readonly onConnection?: (connection: EgressConnection) => void;
   readonly limits?: Partial<EgressSocketLimits>;
-  /** Default: the system's resolver behind the policy. */
+  /** Lookup of hosts, by default the system's resolver behind the policy. */
   readonly lookup?: GuardedLookup;
 }
 
 export interface EgressSocket {
   readonly path: string;
-  /** Connections open now. */
+  /** Number of open connections. */
   connections(): number;
   /** Ends all connections and removes the socket file. Idempotent. */
   close(): Promise<void>;
@@ -43,10 +43,10 @@ export interface EgressSocket {
 const MAX_PATH_BYTES = 107;
 
 /**
- * The only way out of a sandboxed process (sandbox.md, "Egress"). A client connects to the unix socket, writes one line
- * `CONNECT <host> <port>\n` (at most 1 KB, within 5 s) and reads `OK\n` or `ERR <CODE> <text>\n`; after OK the bytes of
- * both sides are handed on as they come. Codes: `BAD_REQUEST`, `EGRESS_REFUSED`, `TOO_MANY_CONNECTIONS`, `TIMEOUT`,
- * and the system's (`ENOTFOUND`, `ECONNREFUSED`, …).
+ * Opens the only way out of a sandboxed process (docs/reference/component-model.md#egress-guard). A client connects to
+ * the unix socket and writes one line `CONNECT <host> <port>\n`, at most 1 KB within 5 s. It reads `OK\n` or
+ * `ERR <CODE> <text>\n`. After OK the bytes of both sides are forwarded as they arrive. Codes: `BAD_REQUEST`,
+ * `EGRESS_REFUSED`, `TOO_MANY_CONNECTIONS`, `TIMEOUT`, and the system's (`ENOTFOUND`, `ECONNREFUSED`, …).
  */
 export const openEgressSocket = async (options: EgressSocketOptions): Promise<EgressSocket> => {
   const limits = { ...DEFAULT_EGRESS_LIMITS, ...options.limits };
@@ -69,7 +69,7 @@ export const openEgressSocket = async (options: EgressSocketOptions): Promise<Eg
     tunnel.start();
   });
   await listen(server, options.path);
-  // The jail runs under another uid: everyone may connect who can reach the directory.
+  // The jail runs under another uid, so every user who can reach the directory may connect.
   await chmod(options.path, 0o666);
 
   let closing: Promise<void> | undefined;

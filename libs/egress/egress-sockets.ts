@@ -6,7 +6,7 @@ import { type AddressPolicy } from './address-policy.js';
 import { type GuardedLookup } from './guarded-lookup.js';
 import { type EgressSocket, type EgressSocketLimits, openEgressSocket } from './egress-socket.js';
 
-/** One egress socket per sandboxed source, opened on first use: limits are per source, and none can starve another. */
+/** One egress socket per sandboxed source, opened on first use. Limits are per source, so none can starve another. */
 export class EgressSockets {
   private readonly open = new Map<string, Promise<EgressSocket>>();
 
@@ -19,10 +19,10 @@ export class EgressSockets {
     },
   ) {}
 
-  /** `prefix` names the folder of the sockets, below the system's one for temporary files. */
+  /** Makes the folder of the sockets, named with `prefix`, in the system's folder for temporary files. */
   static async create(prefix: string, options: EgressSockets['options']): Promise<EgressSockets> {
     const folder = await mkdtemp(join(tmpdir(), prefix));
-    // Jailed processes run as other users: they may pass through, not list.
+    // Jailed processes run as other users, who may traverse the folder but not list it.
     chmodSync(folder, 0o711);
     return new EgressSockets(folder, options);
   }

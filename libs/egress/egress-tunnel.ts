@@ -5,22 +5,22 @@ import { connectFailure } from './connect-failure.js';
 import { type GuardedLookup } from './guarded-lookup.js';
 
 export interface TunnelLimits {
-  /** Time for the request line. */
+  /** Time allowed for the request line. */
   readonly requestMs: number;
-  /** Time for lookup and connect, over all addresses of the host. */
+  /** Time allowed for lookup and connect, over all addresses of the host. */
   readonly connectMs: number;
-  /** Closed after this long without a byte in either direction. */
+  /** Time without a byte in either direction after which the connection is closed. */
   readonly idleMs: number;
-  /** Both directions together. */
+  /** Limit of bytes in both directions together. */
   readonly maxBytes: number;
   readonly refusedPorts: readonly number[];
 }
 
-/** One finished connection, for usage and logs. */
+/** Finished connection, for usage and logs. */
 export interface EgressConnection {
   readonly host: string;
   readonly port: number;
-  /** undefined when it was never open. */
+  /** Address connected to; undefined when the connection never opened. */
   readonly address: string | undefined;
   /** Bytes sent out and received. */
   readonly sent: number;
@@ -37,7 +37,7 @@ interface Target {
 
 const MAX_LINE = 1024;
 
-/** A failure that the client is told as `ERR <code> <message>`. */
+/** Failure that is reported to the client as `ERR <code> <message>`. */
 class TunnelError extends Error {
   constructor(
     readonly code: string,
@@ -47,7 +47,7 @@ class TunnelError extends Error {
   }
 }
 
-/** One connection of a sandboxed process: request line, guarded connect, then bytes both ways. */
+/** Connection of a sandboxed process: reads the request line, connects through the guard, forwards bytes both ways. */
 export class EgressTunnel {
   private readonly startedAt = performance.now();
   private target: Target | undefined;
@@ -59,7 +59,7 @@ export class EgressTunnel {
   private over = false;
   private requestTimer: NodeJS.Timeout | undefined;
 
-  /** @param onEnd called once; without a connection when no request came. */
+  /** @param onEnd called once, without a connection when no request arrived. */
   constructor(
     private readonly client: Socket,
     private readonly lookup: GuardedLookup,
@@ -94,7 +94,7 @@ export class EgressTunnel {
     this.onEnd(target === undefined ? undefined : { ...target, address, sent, received, ms, error });
   }
 
-  /** Tells the client why, then ends. */
+  /** Sends the reason to the client, then ends. */
   private fail(error: NodeJS.ErrnoException): void {
     if (this.over) return;
     this.over = true;
@@ -118,7 +118,7 @@ export class EgressTunnel {
       this.fail(new TunnelError('BAD_REQUEST', `request line is longer than ${MAX_LINE} bytes`));
     } else if (newline >= 0) {
       const line = this.head.toString('latin1', 0, newline);
-      // What follows the line belongs to the connection.
+      // The bytes after the line belong to the connection.
       this.head = this.head.subarray(newline + 1);
       clearTimeout(this.requestTimer);
       this.client.pause();
@@ -160,7 +160,7 @@ export class EgressTunnel {
     }
     upstream.setNoDelay(true);
     upstream.on('error', (error: NodeJS.ErrnoException) => this.end(error.code ?? 'ERROR'));
-    // All bytes pass the client's socket, so its idle time is that of the connection.
+    // All bytes pass through the client's socket, so its idle time is the connection's.
     client.setTimeout(this.limits.idleMs, () => this.end('IDLE_TIMEOUT'));
     client.write('OK\n');
     if (this.head.length > 0) {
@@ -173,7 +173,7 @@ export class EgressTunnel {
     upstream.on('close', () => this.closed(client));
   }
 
-  /** One side is gone: hand over what the other has still to be sent, then end. */
+  /** Flushes the other side after one has closed, then ends. */
   private closed(other: Socket | undefined): void {
     if (this.over) return;
     if (other === undefined || other.connecting || other.writableFinished || other.destroyed) {
@@ -192,7 +192,7 @@ export class EgressTunnel {
       else if (!to.write(chunk)) from.pause();
     });
     to.on('drain', () => from.resume());
-    // Half-close: the other direction goes on. A paused socket may have ended before this.
+    // On a half-close the other direction goes on. A paused socket may have ended already.
     if (from.readableEnded) to.end();
     else from.on('end', () => to.end());
     from.resume();
@@ -215,7 +215,7 @@ const within = async <T>(work: Promise<T>, deadline: number, what: string): Prom
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 };
 
-/** `address` is a checked IP literal: nothing is looked up. */
+/** Connects to `address`, which is a checked IP literal, so no lookup takes place. */
 const dial = (
   address: string,
   { host, port }: Target,
@@ -233,7 +233,7 @@ const dial = (
       reject(error ? connectFailure(error, place) : new TunnelError('CLOSED', 'the connection was closed'));
     };
     socket.once('error', failed);
-    // It comes with a boolean, also after an error.
+    // The close event passes a boolean, and also follows an error.
     const closed = (): void => failed();
     socket.once('close', closed);
     socket.once('connect', () => {

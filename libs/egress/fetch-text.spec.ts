@@ -49,7 +49,7 @@ describe('fetchText', () => {
       (error: FetchError) => error,
     );
 
-  it('gives text, status and the URL in the end', async () => {
+  it('returns text, status and the final URL', async () => {
     handler = (req, res) => {
       if (req.url === '/a') res.writeHead(302, { location: 'b?x=1#y' }).end('moved');
       else res.end('export default "ü"');
@@ -103,18 +103,18 @@ describe('fetchText', () => {
     expect(error.message).toBe(`${base}/x answered ${status}, expected 200`);
   });
 
-  it('stops at the limit of bytes', async () => {
+  it('stops at the byte limit', async () => {
     handler = (_, res) => void res.end('x'.repeat(1001));
     expect(await failure(base, { maxBytes: 1000 })).toMatchObject({ code: 'TOO_LARGE' });
     expect((await get(base, { maxBytes: 1001 })).text).toHaveLength(1001);
   });
 
-  it('takes UTF-8 only', async () => {
+  it('accepts UTF-8 only', async () => {
     handler = (_, res) => void res.end(Buffer.from([0xff, 0xfe, 0x00]));
     expect(await failure(base)).toMatchObject({ code: 'NOT_TEXT', status: 200 });
   });
 
-  it('ends a body that trickles when the time for all is over', async () => {
+  it('aborts a trickling body at the time limit', async () => {
     handler = (_, res) => void res.writeHead(200).write('start');
     expect(await failure(base, { timeoutMs: 50 })).toMatchObject({
       code: 'TIMEOUT',

@@ -2,13 +2,13 @@ import { request, type Dispatcher } from 'undici';
 import { EgressRefused } from './address-policy.js';
 
 export interface FetchLimits {
-  /** The guarded one of createEgress. */
+  /** Guarded dispatcher of createEgress. */
   readonly dispatcher: Dispatcher;
-  /** Default 1 MB (1048576). */
+  /** Size limit in bytes, by default 1 MB (1048576). */
   readonly maxBytes?: number;
-  /** Redirects and body included. Default 10000. */
+  /** Time limit that includes redirects and body, by default 10000. */
   readonly timeoutMs?: number;
-  /** Default 3. */
+  /** Number of redirects followed, by default 3. */
   readonly maxRedirects?: number;
 }
 
@@ -28,13 +28,13 @@ export type FetchFailure =
   | 'TIMEOUT'
   | 'NETWORK';
 
-/** The text could not be had. The message names the last URL asked and what it answered. */
+/** Failure to fetch a text. The message names the last URL requested and its answer. */
 export class FetchError extends Error {
   constructor(
     readonly code: FetchFailure,
     message: string,
     readonly finalUrl: string,
-    /** Undefined when there was no answer. */
+    /** Status of the last answer; undefined when there was none. */
     readonly status: number | undefined,
     cause?: unknown,
   ) {
@@ -46,8 +46,8 @@ export class FetchError extends Error {
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
 /**
- * Fetches a UTF-8 text file over http(s) (decisions.md 1.4, "Fetch safety"). Pages of a file on GitHub, GitLab and gist
- * are read as the raw file. Every redirect is checked again. Throws FetchError.
+ * Fetches a UTF-8 text file over http(s) (docs/reference/rest-api.md#component-url-fetch). Pages of a file on GitHub,
+ * GitLab and gist are read as the raw file. Every redirect is checked again. Throws FetchError.
  */
 export const fetchText = async (url: string, limits: FetchLimits): Promise<FetchedText> => {
   const { maxRedirects = 3, timeoutMs = 10_000 } = limits;
@@ -81,7 +81,7 @@ const parseUrl = (text: string, base: string): URL => {
   return url;
 };
 
-/** The raw file behind the page of a file; any other URL as it is. */
+/** Returns the URL of the raw file behind the page of a file, and any other URL unchanged. */
 export const rawFileUrl = (url: URL): URL => {
   const github = /^\/([^/]+)\/([^/]+)\/blob\/(.+)$/.exec(url.pathname);
   if (/^(www\.)?github\.com$/.test(url.hostname) && github !== null) {

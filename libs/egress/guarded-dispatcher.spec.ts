@@ -46,7 +46,7 @@ describe('guardedLookup', () => {
     );
   });
 
-  it('asks once for callers at the same time, again later', async () => {
+  it('resolves once for concurrent callers, and again later', async () => {
     let asked = 0;
     const lookup = guardedLookup(new AddressPolicy(), async () => {
       asked++;
@@ -58,7 +58,7 @@ describe('guardedLookup', () => {
     expect(asked).toBe(2);
   });
 
-  it('hands on the error of the resolver', async () => {
+  it('passes on the error of the resolver', async () => {
     const error = Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
     await expect(guardedLookup(new AddressPolicy(), () => Promise.reject(error))('x.example')).rejects.toBe(error);
   });
@@ -144,7 +144,7 @@ describe('createEgress', () => {
     await expect(get('gone.example', make({ resolver }))).rejects.toMatchObject({ code: 'ENOTFOUND' });
   });
 
-  it('asks for the name in TLS, at the checked address', async () => {
+  it('uses the name in TLS, at the checked address', async () => {
     let hello = '';
     const tls = createTcpServer((socket) => {
       socket.on('error', () => socket.destroy());

@@ -7,30 +7,30 @@ import { connectFailure } from './connect-failure.js';
 import { asLookupFunction, guardedLookup, normalizeHost, type GuardedLookup, type Resolver } from './guarded-lookup.js';
 
 export interface EgressOptions extends PolicyOptions {
-  /** Addresses and CIDR ranges besides the public internet (`SLUICE_EGRESS_ALLOW`). */
+  /** Addresses and CIDR ranges allowed besides the public internet (`SLUICE_EGRESS_ALLOW`). */
   readonly allow: readonly string[];
-  /** Most connections open to one origin at once; further requests wait. Default 128. */
+  /** Limit of connections open to one origin, by default 128. Further requests wait. */
   readonly connections?: number;
-  /** Default 5000. Covers lookup, TCP and TLS. */
+  /** Time limit for lookup, TCP and TLS together, by default 5000. */
   readonly connectTimeoutMs?: number;
-  /** How long an idle connection is kept, where the server names no time. Default 4000: servers commonly close at 5 s. */
+  /** Keep-alive time unless the server names one. Default 4000, because servers often close at 5 s. */
   readonly keepAliveMs?: number;
-  /** PEM certificates trusted besides the system's, for operators with their own authority. */
+  /** PEM certificates trusted besides the default ones, for operators with their own authority. */
   readonly ca?: readonly string[];
   /** For tests. */
   readonly resolver?: Resolver;
 }
 
-/** The one way out to hosts that users name (architecture.md, "Delivery and security decisions"). */
+/** Only way out to hosts that users name (docs/reference/component-model.md#egress-guard). */
 export interface Egress {
   readonly policy: AddressPolicy;
   readonly lookup: GuardedLookup;
   /**
-   * Give it to undici. It connects only to addresses that were checked, never follows a redirect, and rejects with
-   * EgressRefused for the rest.
+   * Dispatcher for undici. It connects only to checked addresses and never follows a redirect. Other addresses reject
+   * with EgressRefused.
    */
   readonly dispatcher: Dispatcher;
-  /** Ends all connections; requests that run fail. */
+  /** Ends all connections. Requests in flight fail. */
   close(): Promise<void>;
 }
 
@@ -48,8 +48,8 @@ export const createEgress = (options: EgressOptions): Egress => {
 };
 
 /**
- * Names are resolved and checked inside the connect itself and the socket goes to a checked address: there is no time
- * between check and connect. TLS still asks for the name.
+ * Resolves and checks names inside the connect itself, and connects to a checked address. A name therefore cannot
+ * change between check and connect. TLS still uses the name.
  */
 const guardedConnector = (
   policy: AddressPolicy,
@@ -63,7 +63,7 @@ const guardedConnector = (
   });
   return (target, callback) => {
     try {
-      // net.connect asks no lookup for IP literals.
+      // net.connect does not call the lookup for IP literals.
       const host = normalizeHost(target.hostname);
       if (isIP(host) !== 0) policy.check(target.hostname, host);
     } catch (error) {

@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { isNativeError } from 'node:util/types';
 import { EgressRefused, type AddressPolicy } from './address-policy.js';
 
-/** Asks the resolver for all addresses of a name. Rejects with the system's error (`ENOTFOUND`, `EAI_AGAIN`, …). */
+/** Resolves all addresses of a name. Rejects with the system's error (`ENOTFOUND`, `EAI_AGAIN`, …). */
 export type Resolver = (name: string) => Promise<readonly LookupAddress[]>;
 
 const systemResolver: Resolver = (name) =>
@@ -12,14 +12,14 @@ const systemResolver: Resolver = (name) =>
   });
 
 /**
- * A host as the URL parser and the operating system read it: `0x7f.1`, `2130706433` and `017700000001` are 127.0.0.1,
- * full-width digits are digits, names are lower case without the final dot.
- * Throws EgressRefused for what is no host at all.
+ * Normalises a host as the URL parser and the operating system read it. `0x7f.1`, `2130706433` and `017700000001`
+ * become 127.0.0.1. Full-width digits become digits, and names become lower case without the final dot.
+ * Throws EgressRefused for a text that is not a host.
  */
 export const normalizeHost = (host: string): string => {
   const bare = host.replace(/^\[|\]$/g, '');
   if (isIP(bare) === 6) return bare.replace(/%.*$/, '');
-  // The URL parser would cut these off, or drop them, without a word.
+  // The URL parser would silently cut these off or drop them.
   if (/[\s:/?#@\\]/.test(bare)) throw notAHost(host, undefined);
   try {
     return new URL(`http://${bare}`).hostname.replace(/\.$/, '');
@@ -40,14 +40,14 @@ const notAHost = (host: string, cause: unknown): EgressRefused => {
 };
 
 /**
- * Resolves a host once and checks every address that it has: one refused address refuses the host, so that a name with
- * a public and a private address is not tried until the private one comes first.
+ * Resolves a host once and checks all of its addresses. One refused address refuses the host. Otherwise a name with a
+ * public and a private address could be retried until the private one comes first.
  * Rejects with EgressRefused, or with the resolver's error.
  */
 export type GuardedLookup = (host: string) => Promise<readonly LookupAddress[]>;
 
 export const guardedLookup = (policy: AddressPolicy, resolver: Resolver = systemResolver): GuardedLookup => {
-  // The system's resolver has few threads for the whole process: one question per name at a time.
+  // The system's resolver has few threads for the whole process, so each name has one query in flight.
   const asked = new Map<string, Promise<readonly LookupAddress[]>>();
   const ask = (name: string): Promise<readonly LookupAddress[]> => {
     const running = asked.get(name);
@@ -66,7 +66,7 @@ export const guardedLookup = (policy: AddressPolicy, resolver: Resolver = system
   };
 };
 
-/** The same as `lookup` option of net.connect. It is not called for IP literals: check those before. */
+/** Adapts the lookup to the `lookup` option of net.connect, which skips it for IP literals. Check those before. */
 export const asLookupFunction = (lookup: GuardedLookup): LookupFunction => {
   return (host, options, callback) => {
     lookup(host).then(

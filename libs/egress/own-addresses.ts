@@ -1,12 +1,12 @@
 import { networkInterfaces } from 'node:os';
 
-/** Interfaces come and go while the server runs, and asking for them takes the longer the more there are. */
+/** Cache time. Interfaces change while the server runs, and listing them takes longer the more there are. */
 const KEPT_MS = 1_000;
 
 let asked: readonly string[] = [];
 let askedAt = -Infinity;
 
-/** Addresses of this machine's interfaces, public ones included: what listens on them may trust who comes from here. */
+/** Addresses of this machine's interfaces, including public ones, because a service there may trust local clients. */
 export const ownAddresses = (): readonly string[] => {
   const now = performance.now();
   if (now - askedAt >= KEPT_MS) {

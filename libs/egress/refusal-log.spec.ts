@@ -3,7 +3,7 @@ import { AddressPolicy } from './address-policy.js';
 import { refusalLog } from './refusal-log.js';
 
 describe('the log of refused connections', () => {
-  it('names address, reason and the entry that would allow it, and says how many lines it left out', () => {
+  it('names address, reason and allowing entry, and counts the lines that it left out', () => {
     const lines: object[] = [];
     let now = 0;
     const onRefused = refusalLog({ warn: (fields, message) => lines.push({ ...fields, message }) }, () => now);

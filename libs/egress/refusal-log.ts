@@ -7,7 +7,7 @@ export interface RefusalLogger {
 const MAX_LINES = 20;
 const PERIOD_MS = 60_000;
 
-/** Tells operators what users are not told. A component that tries every address fills no log: 20 lines a minute. */
+/** Logs for operators the details that users do not see. Writes 20 lines a minute at most, so scans fill no log. */
 export const refusalLog = (logger: RefusalLogger, now: () => number = Date.now): ((refused: EgressRefused) => void) => {
   let since = -Infinity;
   let lines = 0;

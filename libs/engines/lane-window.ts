@@ -3,38 +3,38 @@ import { type ConsumeOptions, type LaneBatch, type StoredRecord } from '#libs/st
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
 
-/** What the window needs of the lane that it belongs to. */
+/** What the window needs from the lane that it belongs to. */
 export interface WindowHost {
-  /** The handler is free again, or there is room where there was none: `pump`. */
+  /** Called when the handler is free again or there is room again: call `pump`. */
   ready(): void;
-  /** A record of so many bytes. */
+  /** Called when a record of `bytes` bytes is acknowledged. */
   acknowledged(bytes: number): void;
-  /** Every record up to this offset is acknowledged. */
+  /** Called when every record up to this offset is acknowledged. */
   committed(offset: number): void;
   failed(): void;
 }
 
 /**
- * The hand-over of one lane to one consumer: at most one handler runs; records handed over stay in the window until
- * they and all before them are acknowledged.
+ * Hands one lane to one consumer. At most one handler runs. Records handed over stay in the window until they and all
+ * records before them are acknowledged.
  */
 export class LaneWindow {
-  /** The handler that runs, for `close`. */
+  /** The handler that is running; `close` waits for it. */
   running: Promise<void> | undefined;
-  /** Whether anything was handed over: only then is its consumer told when the lane is taken. */
+  /** Whether anything was handed over. Otherwise the consumer is not told when the lane is taken. */
   used = false;
   private revoked = false;
   private detached = false;
   private paused = false;
   private timer: NodeJS.Timeout | undefined;
   private pauseMs = FIRST_PAUSE_MS;
-  /** Offsets handed over and above what is committed, in order; those before `head` are done with. */
+  /** Offsets handed over and above the committed one, in order. Those before `head` are finished. */
   private window: number[] = [];
   private head = 0;
-  /** Bytes of each record handed over and not acknowledged, by offset. */
+  /** Size in bytes of each record handed over and not acknowledged, by offset. */
   private readonly unacked = new Map<number, number>();
   unackedBytes = 0;
-  /** Records of a batch whose handler rejected, to hand over again first. */
+  /** Records of a batch whose handler rejected. They are handed over again first. */
   private again: StoredRecord[] = [];
   private full = false;
 
@@ -54,22 +54,22 @@ export class LaneWindow {
     return !this.running && !this.paused && !this.revoked;
   }
 
-  /** Records handed over and not acknowledged. */
+  /** Number of records handed over and not acknowledged. */
   get unackedCount(): number {
     return this.unacked.size;
   }
 
-  /** How many more records may be handed over now. When none, `ready` tells of room. */
+  /** Number of records that may be handed over now. After 0, `ready` reports new room. */
   room(): number {
     const { maxBatch, maxUnacked } = this.options;
-    // Acknowledged records above a gap come again after a crash: their number is bounded too.
+    // Acknowledged records above a gap are repeated after a crash, so their number is bounded too.
     const window = Math.max(1024, 4 * maxUnacked) - (this.window.length - this.head);
     const room = Math.min(maxBatch, maxUnacked - this.unacked.size, window);
     this.full = room <= 0;
     return room;
   }
 
-  /** Hands over what a failed handler left, if anything. */
+  /** Hands over again what a failed handler left, if anything. */
   handAgain(): boolean {
     if (this.again.length === 0) return false;
     const again = this.again.filter(({ offset }) => this.unacked.has(offset));
@@ -78,7 +78,7 @@ export class LaneWindow {
     return again.length > 0;
   }
 
-  /** Hands over the lane's next records, no more than there is room for. */
+  /** Hands over the lane's next records; the caller passes at most `room()`. */
   take(records: readonly StoredRecord[]): void {
     for (const { offset, size } of records) {
       this.window.push(offset);
@@ -88,7 +88,7 @@ export class LaneWindow {
     this.hand(records);
   }
 
-  /** From now on nothing is handed over; acknowledgements count until `detach`. */
+  /** Stops handing over. Acknowledgements still count until `detach`. */
   revoke(): void {
     this.revoked = true;
     clearTimeout(this.timer);
@@ -119,7 +119,7 @@ export class LaneWindow {
       await this.options.handler(batch);
       this.pauseMs = FIRST_PAUSE_MS;
     } catch {
-      // The consumer's failure is its own to report (it is counted here): the log only hands the records over again.
+      // The consumer reports its own failure, which is counted here. The log only hands the records over again.
       this.host.failed();
       this.again.push(...batch.records.filter(({ offset }) => this.unacked.has(offset)));
       this.again.sort((a, b) => a.offset - b.offset);

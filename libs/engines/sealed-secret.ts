@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 const NONCE = 12;
 const TAG = 16;
 
-/** Seals secrets with AES-256-GCM as nonce, tag, ciphertext; ref and workspace are authenticated with it. */
+/** Seals secrets with AES-256-GCM as nonce, tag, ciphertext. The ref and the workspace are authenticated with it. */
 export class SecretSeal {
   /** `key`: 32 bytes. */
   constructor(private readonly key: Buffer) {
@@ -17,7 +17,7 @@ export class SecretSeal {
     return Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]);
   }
 
-  /** Throws when it was sealed with another key, for another ref or workspace, or is damaged. */
+  /** Throws for a damaged secret and for one sealed with another key, ref or workspace. */
   open(ref: string, workspaceId: string, sealed: Uint8Array): string {
     const bytes = Buffer.from(sealed);
     try {

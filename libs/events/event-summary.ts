@@ -2,14 +2,14 @@ import { RawJson } from '#libs/http/raw-json.js';
 import { epochMsOf } from './domain/event-id.js';
 import { type EventDoc } from './read-models/event-summaries.projection.js';
 
-/** One event of a list, with the JSON text that is shown of it. */
+/** Event of a list, with the JSON text to show. */
 export interface ListedEvent {
   readonly doc: EventDoc;
   readonly event: string;
   readonly truncated: boolean;
 }
 
-/** rest-api.md, "Event summary"; `truncated` only when the event was shortened. */
+/** Event summary as in docs/reference/rest-api.md#event-summary-fields. `truncated` is set only on a shortened event. */
 export interface EventSummary {
   readonly id: string;
   readonly indexed_at_ms: number;

@@ -6,8 +6,8 @@ import { ListEventSummariesController } from './list-event-summaries/list-event-
 import { ListEventSummariesHandler } from './list-event-summaries/list-event-summaries.query.js';
 
 /**
- * Needs, from a global module: READ_MODELS, CLOCK, STREAM_LOG, TOPIC_POLICY, EMITTERS, APPLIED_EVENTS, EVENT_SETTINGS,
- * and what HttpModule gives.
+ * Needs HttpModule, and from a global module READ_MODELS, CLOCK, STREAM_LOG, TOPIC_POLICY, EMITTERS, APPLIED_EVENTS and
+ * EVENT_SETTINGS.
  */
 @Module({
   imports: [CqrsModule],

@@ -9,7 +9,6 @@ import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { STREAM_LOG, TOPIC_POLICY } from '#libs/stream-log/tokens.js';
-import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import {
   APPLIED_EVENTS,
   DEFAULT_EVENT_SETTINGS,
@@ -21,34 +20,12 @@ import {
   EventsOfDeletedSources,
   storedEvents,
 } from './index.js';
-
-const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
-const T0 = 1_700_000_000_000;
+import { emit, id, T0, topics } from './testing/emit-record.js';
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
-
-interface EmitOptions {
-  readonly channel?: string;
-  readonly emitter?: string;
-  readonly headers?: Record<string, string>;
-}
-const emit = (
-  n: number,
-  payload: unknown,
-  { channel = '', emitter = 'dc_a', headers = {} }: EmitOptions = {},
-): LogRecord => ({
-  topic: topics.emits(emitter),
-  key: emitter,
-  headers: {
-    ...{ kind: 'emit', id: `${T0 + n}-0`, emitter, workspace: 'o_1', channel, emit: `emit-${n}`, hops: '0' },
-    ...headers,
-  },
-  value: JSON.stringify(payload),
-});
-const id = (n: number): string => `${T0 + n}-0`;
 
 const world = async (retained = 100, given: Partial<EventSettings> = {}) => {
   const settings = { ...DEFAULT_EVENT_SETTINGS, retained, ...given };
@@ -58,7 +35,10 @@ const world = async (retained = 100, given: Partial<EventSettings> = {}) => {
   const failures: Error[] = [];
   const projection = eventSummariesProjection(settings);
   const summaries = new StreamProjector({
-    ...{ projection, log, readModels, gatherMs: 1 },
+    projection,
+    log,
+    readModels,
+    gatherMs: 1,
     onFailure: (error) => void failures.push(error),
   });
   await summaries.start();
@@ -95,7 +75,7 @@ const world = async (retained = 100, given: Partial<EventSettings> = {}) => {
 const numbers = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
 describe('GET /v1/sources/{id}/event_summaries', () => {
-  it('shows what was emitted, newest first, as decisions.md 1.8 lays down', async () => {
+  it('lists emitted events, newest first, with the fields of an event summary', async () => {
     const { call, emitted } = await world();
     await emitted(
       emit(1, { n: 1 }),
@@ -118,8 +98,12 @@ describe('GET /v1/sources/{id}/event_summaries', () => {
           indexed_at_ms: T0 + 2,
           event: { n: 2 },
           metadata: {
-            ...{ emit_id: 'emit-2', name: '', emitter_id: 'dc_a' },
-            ...{ id: 42, summary: 'Second', ts: 1_699_999_999_999 },
+            emit_id: 'emit-2',
+            name: '',
+            emitter_id: 'dc_a',
+            id: 42,
+            summary: 'Second',
+            ts: 1_699_999_999_999,
           },
         },
         {
@@ -140,7 +124,7 @@ describe('GET /v1/sources/{id}/event_summaries', () => {
     });
   });
 
-  it('gives 10 by default, limit up to 100, and the last 100 at most', async () => {
+  it('returns 10 by default and up to 100 on request, of the last 100 at most', async () => {
     const { call, emitted, idsOf } = await world();
     await emitted(...numbers(1, 130).map((n) => emit(n, n)));
     expect(await idsOf('/v1/sources/dc_a/event_summaries')).toEqual(numbers(121, 130).reverse().map(id));
@@ -153,7 +137,7 @@ describe('GET /v1/sources/{id}/event_summaries', () => {
     expect(page_info).toEqual({ total_count: 100, count: 2, start_cursor: id(130), end_cursor: id(129) });
   });
 
-  it('shows no more than it retains, also before the store is trimmed', async () => {
+  it('shows no more than the retained events, also before the store is trimmed', async () => {
     const { call, emitted, idsOf } = await world(5);
     for (const n of numbers(1, 12)) await emitted(emit(n, n));
     const reply = await call('get', '/v1/sources/dc_a/event_summaries?limit=100');
@@ -178,7 +162,7 @@ describe('GET /v1/sources/{id}/event_summaries', () => {
     expect(await idsOf('/v1/sources/dc_a/event_summaries')).toEqual([...ids].reverse());
   });
 
-  it('keeps channels apart: the default one, or the one asked for', async () => {
+  it('keeps channels apart, listing the default or the requested one', async () => {
     const { emitted, idsOf } = await world();
     await emitted(
       emit(1, 1),
@@ -199,7 +183,7 @@ describe('GET /v1/sources/{id}/event_summaries', () => {
     expect(await idsOf('/v1/sources/dc_b/event_summaries')).toEqual([id(6)]);
   });
 
-  it('ends a page of whole events when its bytes are used up; the cursors go on, up and down', async () => {
+  it('ends a page of whole events at its byte limit, and continues both ways by cursors', async () => {
     const { call, emitted, readModels } = await world(100, { pageBytes: 10_000 });
     const loaded: string[] = [];
     const text = readModels.text.bind(readModels);
@@ -219,18 +203,18 @@ describe('GET /v1/sources/{id}/event_summaries', () => {
       ids: [id(11)],
       info: { total_count: 11, count: 1, start_cursor: id(11), end_cursor: id(11) },
     });
-    // Larger than a page: it comes alone.
+    // An event larger than a page comes alone.
     expect((await page(`&after=${id(11)}`)).ids).toEqual([id(10)]);
     expect((await page(`&after=${id(10)}`)).ids).toEqual([id(9), id(8)]);
     expect((await page(`&before=${id(5)}`)).ids).toEqual([id(7), id(6)]);
-    // No text was read that was not returned.
+    // Only returned texts were read.
     expect(loaded).toEqual([id(10), id(9), id(8), id(6), id(7)]);
-    // Shortened ones are all there.
+    // The page of shortened events holds all of them.
     expect(itemsOf(await call('get', '/v1/sources/dc_a/event_summaries?limit=100'))).toHaveLength(11);
   });
 
   it.each(['', '&expand=event'])(
-    'parses no event for a list (limit=100%s), and loads none that is not shown whole',
+    'parses no event for a list (limit=100%s), and loads only events shown whole',
     async (expand) => {
       const { call, emitted, readModels } = await world();
       const odd = { text: 'x"\\\u2028😀'.repeat(20_000), list: [1, { a: null }] };
@@ -244,14 +228,14 @@ describe('GET /v1/sources/{id}/event_summaries', () => {
           response.on('data', (part: Buffer) => parts.push(part));
           response.on('end', () => done(null, Buffer.concat(parts).toString('utf8')));
         });
-      // The store of this spec parses copies of the shortened forms.
+      // The in-memory store parses copies of the shortened forms.
       const longest = Math.max(0, ...parsed.mock.calls.map(([text]) => text.length));
       const textsRead = texts.mock.calls.length;
       parsed.mockRestore();
       expect(longest).toBeLessThan(4_000);
       expect(textsRead).toBe(expand === '' ? 0 : 30);
       expect(reply.headers['content-type']).toBe('application/json; charset=utf-8');
-      // Control: the same request, parsed, is what was emitted.
+      // Control: the parsed reply holds the emitted events.
       const { data } = JSON.parse(reply.body as string) as { data: { event: object }[] };
       expect(data).toHaveLength(30);
       expect(data[0]).toEqual({ id: id(30), event: expand === '' ? expect.anything() : { ...odd, n: 30 } });
@@ -306,10 +290,10 @@ describe('GET /v1/sources/{id}/event_summaries', () => {
 describe('DELETE /v1/sources/{id}/events', () => {
   it.each([
     ['all', '', []],
-    ['one and all later', `?start_id=${id(3)}`, [2, 1]],
-    ['one and all earlier', `?end_id=${id(3)}`, [5, 4]],
+    ['an event and all later ones', `?start_id=${id(3)}`, [2, 1]],
+    ['an event and all earlier ones', `?end_id=${id(3)}`, [5, 4]],
     ['a range, both ends included', `?start_id=${id(2)}&end_id=${id(4)}`, [5, 1]],
-    ['a single one', `?start_id=${id(3)}&end_id=${id(3)}`, [5, 4, 2, 1]],
+    ['a single event', `?start_id=${id(3)}&end_id=${id(3)}`, [5, 4, 2, 1]],
     ['ids that do not exist: by order', `?start_id=${T0 + 2}-7&end_id=${T0 + 4}-1`, [5, 2, 1]],
     ['nothing when the start is after the end', `?start_id=${id(4)}&end_id=${id(2)}`, [5, 4, 3, 2, 1]],
   ])('%s', async (_, query, left) => {
@@ -320,7 +304,7 @@ describe('DELETE /v1/sources/{id}/events', () => {
     expect(await idsOf('/v1/sources/dc_a/event_summaries')).toEqual(left.map(id));
   });
 
-  it('leaves what is emitted afterwards', async () => {
+  it('keeps events emitted afterwards', async () => {
     const { call, emitted, idsOf } = await world();
     await emitted(emit(1, 1), emit(2, 2));
     await call('delete', `/v1/sources/dc_a/events?start_id=${id(1)}`);
@@ -328,7 +312,7 @@ describe('DELETE /v1/sources/{id}/events', () => {
     expect(await idsOf('/v1/sources/dc_a/event_summaries')).toEqual([id(3)]);
   });
 
-  it('takes every channel of the component, not those of the platform; or the one that is named', async () => {
+  it('deletes all channels of the component but none of the platform, or the named one', async () => {
     const { call, emitted, idsOf } = await world();
     const channels = ['', 'orders', '$errors', '$logs', '$in'];
     await emitted(...channels.map((channel, n) => emit(n, n, { channel })), emit(9, 9, { emitter: 'dc_b' }));
@@ -360,7 +344,7 @@ describe('DELETE /v1/sources/{id}/events', () => {
 });
 
 describe('the history', () => {
-  it('is the same after a rebuild from zero', async () => {
+  it('is the same after a full rebuild', async () => {
     const { call, emitted, summaries, failures } = await world();
     await emitted(...numbers(1, 130).map((n) => emit(n, { n }, { channel: n % 3 === 0 ? 'third' : '' })));
     await call('delete', `/v1/sources/dc_a/events?start_id=${id(50)}&end_id=${id(60)}`);
@@ -377,7 +361,7 @@ describe('the history', () => {
     expect(failures).toEqual([]);
   });
 
-  it.each(['SourceDeleted', 'SourceDeploymentFailed'])('of a source goes with it: %s', async (type) => {
+  it.each(['SourceDeleted', 'SourceDeploymentFailed'])('of a source is deleted with it: %s', async (type) => {
     const { emitted, idsOf, readModels, summaries } = await world();
     await emitted(
       emit(1, 1),

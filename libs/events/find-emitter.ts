@@ -2,7 +2,7 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { isIdOf, shownId } from '#libs/kernel/ids.js';
 import { type Emitters } from './ports.js';
 
-/** The workspace of a source of the caller. Throws source.not_found, also for another workspace's. */
+/** Finds the workspace of a source of the caller. Throws source.not_found, also for a source of another workspace. */
 export const workspaceOfSource = (emitters: Emitters, workspaceIds: readonly string[], sourceId: string): string => {
   const found = isIdOf('dc', sourceId) ? emitters.find(sourceId) : undefined;
   if (found && workspaceIds.includes(found.workspaceId)) return found.workspaceId;

@@ -1,31 +1,31 @@
-/** What this context asks of the others; the composition root answers it. */
+/** Ports of this context, which the composition root implements. */
 
 export interface Emitters {
-  /** A source that exists: deploying, active or not, but not deleted. */
+  /** Finds an existing source, whether deploying, active or inactive, but not a deleted one. */
   find(id: string): { readonly workspaceId: string } | undefined;
 }
 export const EMITTERS = Symbol('Emitters');
 
-/** Answered by the projector of the event summaries. */
+/** Implemented by the projector of the event summaries. */
 export interface AppliedRecords {
-  /** True once the record is applied; false when that took longer. */
+  /** Resolves to true once the record is applied, and to false after the timeout. */
   waitApplied(lane: string, offset: number, timeoutMs: number): Promise<boolean>;
 }
 export const APPLIED_EVENTS = Symbol('AppliedRecords');
 
-/** What is kept readable of the events of a source and of a workspace. Older events go first. */
+/** Limits of the readable events of a source and of a workspace. The oldest events are removed first. */
 export interface KeptEvents {
-  /** Events, by emitter and channel. */
+  /** Number of events per emitter and channel. */
   readonly retained: number;
-  /** So many channels' worth of events, by emitter. */
+  /** Number of events per emitter over all its channels, as a multiple of `retained`. */
   readonly channels: number;
-  /** Bytes, by emitter: its own channels together, and each channel of the platform. */
+  /** Bytes per emitter, for its own channels together and for each channel of the platform. */
   readonly sourceBytes: number;
   readonly workspaceBytes: number;
 }
 
 export interface EventSettings extends KeptEvents {
-  /** Bytes of unshortened events in one page: it ends early when the next event does not fit. */
+  /** Bytes of unshortened events in one page. The page ends early when the next event does not fit. */
   readonly pageBytes: number;
 }
 

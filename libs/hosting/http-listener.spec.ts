@@ -22,7 +22,7 @@ const open = async (): Promise<{
 
 const CHUNKED = 'Transfer-Encoding: chunked\r\n\r\n';
 
-/** Sends these bytes, and gives all that comes until the server ends the connection. */
+/** Sends these bytes, and resolves with all that arrives until the server ends the connection. */
 const exchange = (port: number, text: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -33,7 +33,7 @@ const exchange = (port: number, text: string): Promise<string> =>
   });
 
 describe('HttpListener', () => {
-  it('answers 503 until it is given what serves', async () => {
+  it('answers 503 until it gets a handler', async () => {
     const { front, agent, status } = await open();
     expect(await status('/')).toBe(503);
     front.serve((_req, res) => res.end());
@@ -42,7 +42,7 @@ describe('HttpListener', () => {
     agent.destroy();
   });
 
-  it('lets a request finish when it closes, and ends its kept connection then and not when the grace is over', async () => {
+  it('lets a request finish on close, and ends its kept-alive connection right after it', async () => {
     const { front, agent, status } = await open();
     const arrived = new Promise<() => void>((resolve) => {
       front.serve((_req, res) => resolve(() => void res.end()));
@@ -56,7 +56,7 @@ describe('HttpListener', () => {
     agent.destroy();
   });
 
-  it('still answers on a kept connection what was sent as it closed, and says that the connection ends', async () => {
+  it('answers a request sent on a kept-alive connection during close, and announces that the connection ends', async () => {
     const { front, agent, status } = await open();
     front.serve((_req, res) => res.end());
     expect(await status('/first')).toBe(200);
@@ -67,7 +67,7 @@ describe('HttpListener', () => {
     agent.destroy();
   });
 
-  it('cuts what has not finished when the grace is over', async () => {
+  it('cuts unfinished requests when the grace period is over', async () => {
     const { front, agent, status } = await open();
     const arrived = new Promise<void>((resolve) => {
       front.serve(() => resolve());
@@ -80,7 +80,7 @@ describe('HttpListener', () => {
     agent.destroy();
   });
 
-  it('ends the one request that a handler throws for', async () => {
+  it('ends only the request for which a handler throws', async () => {
     const broken: unknown[] = [];
     const front = await HttpListener.listen('127.0.0.1', 0, (error) => broken.push(error));
     front.serve((_req, res) => {
@@ -120,7 +120,7 @@ describe('HttpListener', () => {
       connectionsCheckingInterval: 20,
     };
     const front = await HttpListener.listen('127.0.0.1', 0, undefined, timeouts);
-    // A body that breaks finds a handler that waits for it.
+    // The handler waits for the body, so a broken body meets a waiting handler.
     front.serve((req, res) => void req.resume().once('end', () => res.end()));
     const [head = '', body = ''] = (await exchange(front.port, text)).split('\r\n\r\n');
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
@@ -129,7 +129,7 @@ describe('HttpListener', () => {
     await front.close(1);
   });
 
-  it('takes an address with its host as the path at that host', async () => {
+  it('treats an absolute URL as the path at its host', async () => {
     const { front, agent } = await open();
     front.serve((req, res) => res.end(`${req.headers.host ?? ''} ${req.url ?? ''}`));
     const ask = (target: string) =>

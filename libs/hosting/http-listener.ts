@@ -6,23 +6,23 @@ import { answerForParser, toOriginForm } from './parser-answers.js';
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
-/** Of a client that is slow on purpose, a connection is held no longer than this. */
+/** Limits how long a slow client can hold a connection. */
 const TIMEOUTS = {
-  /** Above that of the proxies in front, so that none sends a request into an end. */
+  /** Longer than the keep-alive of proxies in front, so that none sends a request on a closing connection. */
   keepAliveTimeout: 65_000,
   headersTimeout: 20_000,
   requestTimeout: 120_000,
   connectionsCheckingInterval: 2_000,
 };
-/** Well below the open files that a process may have. */
+/** Well below a process's limit of open files. */
 const MAX_CONNECTIONS = 8_192;
 
 const LINGER_MS = 250;
 const IDLE_LOOK_MS = 20;
 
 /**
- * The one listening socket. It is opened first, so that the port is known (and a port in use is found out before
- * anything is started), and answers 503 until it is given what serves.
+ * The one listening socket. It is opened first, so that the port is known and a port in use is detected before anything
+ * else starts. It answers 503 until `serve` is called.
  */
 export class HttpListener {
   private handler: Handler | undefined;
@@ -30,7 +30,7 @@ export class HttpListener {
 
   private constructor(private readonly server: Server) {}
 
-  /** @param onFailure hears what a handler threw, or a response failed with; the request has ended then. */
+  /** @param onFailure gets an error of a handler or a response, after the request has ended. */
   static async listen(
     host: string,
     port: number,
@@ -42,7 +42,7 @@ export class HttpListener {
     const front = new HttpListener(server);
     answerForParser(server);
     server.on('request', (req: IncomingMessage, res: ServerResponse) => {
-      // Tells the client that the connection ends with this answer, so that its next request goes elsewhere.
+      // Tells the client that the connection closes, so that its next request uses another one.
       if (front.closed) res.shouldKeepAlive = false;
       res.on('error', onFailure);
       try {
@@ -75,19 +75,19 @@ export class HttpListener {
   }
 
   /**
-   * Takes no more connections, lets the requests that run finish, up to `graceMs`. Connections that are kept are served
-   * for a moment longer: a request may be on its way on one, and a proxy does not send a POST again. Idempotent.
+   * Accepts no more connections and lets running requests finish, for up to `graceMs`. Kept-alive connections are
+   * served a moment longer, because a request may be in transit and a proxy does not retry a POST. Idempotent.
    */
   close(graceMs: number): Promise<void> {
     return (this.closed ??= this.drain(graceMs));
   }
 
   private async drain(graceMs: number): Promise<void> {
-    // Not the close of an HTTP server, which cuts kept connections at once.
+    // The close of an HTTP server would end idle kept-alive connections at once.
     const ended = new Promise<void>((resolve) => NetServer.prototype.close.call(this.server, () => resolve()));
     const late = setTimeout(() => this.server.closeAllConnections(), graceMs);
     await Promise.race([ended, pause(Math.min(LINGER_MS, graceMs))]);
-    // Again and again: Node keeps a connection whose request was running until its keep-alive ends.
+    // Repeated, because Node keeps a connection whose request was running until its keep-alive ends.
     const idle = setInterval(() => this.server.closeIdleConnections(), IDLE_LOOK_MS);
     this.server.close();
     await ended;
@@ -96,7 +96,7 @@ export class HttpListener {
   }
 }
 
-/** 503: try again soon. */
+/** Answers 503 with Retry-After. */
 export const stillStarting: Handler = (_req, res) => {
   res.writeHead(503, { 'content-type': 'application/json', 'retry-after': '1' });
   res.end('{"error":"the server is starting","code":"unavailable"}');

@@ -8,7 +8,7 @@ interface Refusal {
   readonly error: string;
 }
 
-/** Node's own limits on a request line with its headers. */
+/** Node's limit on the request line and headers, in KB. */
 const HEADER_KB = 16;
 
 const NOT_HTTP: Refusal = { status: 400, code: 'bad_request', error: 'the request is not valid HTTP/1.1' };
@@ -31,13 +31,13 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   },
 };
 
-/** Answers, with the error body that routes have too, what never becomes a request: Node's own answers have no body. */
+/** Answers input that never becomes a request with the error body of the API, because Node's own answers have none. */
 export const answerForParser = (server: Server): void => {
   const answered = new WeakMap<Duplex, ServerResponse>();
   server.on('request', (req: IncomingMessage, res: ServerResponse) => void answered.set(req.socket, res));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     const under = answered.get(socket);
-    // Within an answer, or after its end of the connection, more bytes would be taken for a part of it.
+    // The client would read further bytes as part of an answer that is being sent.
     const isBusy = under !== undefined && under.headersSent && !under.writableFinished;
     if (!socket.writable || isBusy || error.code === 'ECONNRESET') return void socket.destroy();
     socket.end(rawAnswer(REFUSALS[error.code ?? ''] ?? NOT_HTTP), () => void socket.destroy());
@@ -47,7 +47,7 @@ export const answerForParser = (server: Server): void => {
     answerAtLast(res, { status: 417, code: 'expectation_failed', error });
   });
   server.on('connect', (_req: IncomingMessage, socket: Duplex) => {
-    const error = 'CONNECT is not served: this is no proxy';
+    const error = 'CONNECT is not supported: this server is not a proxy';
     socket.end(rawAnswer({ status: 405, code: 'method_not_allowed', error }), () => void socket.destroy());
   });
 };
@@ -64,7 +64,7 @@ const rawAnswer = ({ status, code, error }: Refusal): string => {
   ].join('\r\n');
 };
 
-/** `GET http://host/path` is `GET /path` to that host (RFC 9112, 3.2.2), whatever its Host header says. */
+/** Turns `GET http://host/path` into `GET /path` to that host, whatever its Host header says (RFC 9112, 3.2.2). */
 export const toOriginForm = (req: IncomingMessage): void => {
   const absolute = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)(.*)$/is.exec(req.url ?? '');
   if (!absolute) return;

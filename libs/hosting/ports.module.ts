@@ -1,6 +1,6 @@
 import { Global, Module, type DynamicModule, type Provider } from '@nestjs/common';
 
-/** What the contexts ask for by token, made by the start-up before Nest. */
+/** Provides the ports that the contexts inject by token. They are created before Nest starts. */
 @Global()
 @Module({})
 export class PortsModule {

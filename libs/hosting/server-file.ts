@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** For whoever started the process and wants to find it: port, pid, URL. */
+/** Writes port, pid and URL, so that other programs can find the process. */
 export const writeServerFile = (dataDir: string, facts: { port: number; pid: number; url: string }): void => {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   writeFileSync(join(dataDir, 'server.json'), `${JSON.stringify(facts)}\n`);

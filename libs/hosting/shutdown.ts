@@ -1,18 +1,18 @@
 import { type Logger } from '#libs/telemetry/index.js';
 
-/** Less than what supervisors wait before they kill: 30 s with Kubernetes and in docker-compose.yml. */
+/** Shorter than the grace period of supervisors: 30 s with Kubernetes and in docker-compose.yml. */
 const GRACE_MS = 20_000;
-/** Steps that take as long are named in the line of the end, with their milliseconds. */
+/** Steps that take at least this long are logged with their duration. */
 const SLOW_MS = 200;
 
-/** Closes what the start opened, in reverse, once: on SIGTERM, SIGINT, or when the process cannot go on. */
+/** Closes what the start opened, once and in reverse order: on SIGTERM, on SIGINT, or after a fatal error. */
 export class Shutdown {
   private readonly steps: { readonly name: string; readonly close: () => Promise<void> }[] = [];
   begun = false;
 
   constructor(private readonly logger: Logger) {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      // A second signal does not wait.
+      // A second signal exits at once.
       process.on(signal, () => (this.begun ? process.exit(1) : void this.run(0)));
     }
   }
@@ -21,7 +21,7 @@ export class Shutdown {
     this.steps.push({ name, close });
   }
 
-  /** Something that every write depends on is gone, or is not ours: a restart by the supervisor is the way out. */
+  /** Ends the process after an error of something that every write needs. The supervisor restarts it. */
   fail(error: Error): void {
     this.logger.fatal({ err: error }, 'process.failed');
     void this.run(1);

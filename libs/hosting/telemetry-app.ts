@@ -25,7 +25,9 @@ class RoleModule {
   }
 }
 
-/** `/healthz`, `/readyz`, `/metrics` of a process without an API. It does not listen by itself. */
+/**
+ * Creates the app with `/healthz`, `/readyz` and `/metrics` for a process without an API. It does not listen by itself.
+ */
 export const createTelemetryApp = async (options: TelemetryAppOptions): Promise<NestExpressApplication> => {
   const app = await NestFactory.create<NestExpressApplication>(RoleModule.register(options), {
     logger: options.logger,

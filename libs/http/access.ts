@@ -3,8 +3,11 @@ import { SetMetadata, type CustomDecorator } from '@nestjs/common';
 export const OPEN_TO_ALL = 'sluice:open-to-all';
 export const TOKEN_IN_QUERY = 'sluice:token-in-query';
 
-/** A route without API key: health, metrics, the API's description. */
+/** Marks a route that needs no API key, such as health, metrics and the OpenAPI document. */
 export const OpenToAll = (): CustomDecorator => SetMetadata(OPEN_TO_ALL, true);
 
-/** Stream routes, which browsers cannot send headers to, take the key also as `?access_token=` (decisions.md 1.9). */
+/**
+ * Accepts the key also as `?access_token=`, for stream routes, because browsers cannot send headers to them
+ * (docs/reference/rest-api.md#access-token-in-query).
+ */
 export const TokenInQuery = (): CustomDecorator => SetMetadata(TOKEN_IN_QUERY, true);

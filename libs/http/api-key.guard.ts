@@ -8,12 +8,15 @@ import { OPEN_TO_ALL, TOKEN_IN_QUERY } from './access.js';
 import { identify } from './request-state.js';
 import { WrongKeys } from './wrong-keys.js';
 
-/** Keys are shorter; a text above this is hashed for nobody. */
+/** Longest text that is hashed. Every real key is shorter. */
 const MAX_KEY = 512;
 
 export const hashOfKey = (apiKey: string): string => createHash('sha256').update(apiKey, 'utf8').digest('hex');
 
-/** Lets in who holds an API key (rest-api.md, "Authentication"). Only hashes are known, looked up and compared. */
+/**
+ * Admits callers that hold an API key (docs/reference/rest-api.md#authentication). Only hashes of keys are stored,
+ * looked up and compared.
+ */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
   constructor(
@@ -54,7 +57,7 @@ const presentedKey = (request: Request, inQuery: boolean): string => {
   return key;
 };
 
-/** Whether the header holds a key in force: enough to read a body for; the guard decides what may be done with it. */
+/** Whether the header holds a valid key, so that the body is worth reading. The guard decides about the request. */
 export const isKnown = (request: Request, callers: Callers): boolean => {
   const [, key] = request.headers.authorization?.trim().split(/\s+/) ?? [];
   return key !== undefined && callerWith(key, callers) !== undefined;

@@ -18,7 +18,7 @@ class ThingsController {
   }
 }
 
-describe('what a body holds', () => {
+describe('the content of a body', () => {
   let app: NestExpressApplication;
   let url: string;
   beforeAll(async () => {
@@ -58,7 +58,7 @@ describe('what a body holds', () => {
     ]);
   });
 
-  it('may be text of any shape: brackets and commas in it count for nothing', async () => {
+  it('may be text with any brackets and commas, which do not count', async () => {
     const text = JSON.stringify({ code: '{[,:"\\'.repeat(20_000) });
     expect(await post(JSON_TYPE, text)).toEqual([200, { data: { fields: 1 } }]);
   });

@@ -4,11 +4,11 @@ import { countFields, MAX_FIELDS } from './form-fields.js';
 import { shapeOf } from './json-shape.js';
 
 const MAX_DEPTH = 256;
-/** Keys and elements of a JSON body. As many are parsed in some 20 ms, however they are arranged. */
+/** Largest number of keys and elements in a JSON body. Parsing this many takes about 20 ms in any arrangement. */
 const MAX_VALUES = 25_000;
 
 /**
- * Reads JSON and form bodies (decisions.md 1.1, 1.2). An empty body is `{}` whatever its content type.
+ * Reads JSON and form bodies (docs/reference/rest-api.md#body-formats). An empty body of any content type is `{}`.
  * Fails with request.too_large, request.unsupported_media_type, request.invalid_json, request.too_many_fields.
  */
 export const bodyReader = (maxBytes: number): readonly RequestHandler[] => [
@@ -49,7 +49,7 @@ const parseJson = (text: string): unknown => {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     const position = positionIn(error.message) ?? (error.message.includes('end of JSON') ? source.length : undefined);
-    // What the engine quotes of the text is left out: it differs between versions, and may be a secret.
+    // The engine's quote from the text is left out, because it differs between versions and may be a secret.
     const what = error.message
       .replace(/,? ?(\.\.\.)?".*" is not valid JSON/s, '')
       .replace(/ in JSON at position.*$/s, '');
@@ -61,7 +61,7 @@ const parseJson = (text: string): unknown => {
   }
 };
 
-/** Before it is parsed: what nests deep or holds many values costs much more than its length. */
+/** Checks the text before parsing, because deep nesting and many values cost far more than the length suggests. */
 const checkShape = (text: string): void => {
   const { depth, values } = shapeOf(text);
   if (depth > MAX_DEPTH) {
@@ -106,7 +106,7 @@ export const checkFields = (count: number, where: string): void => {
   });
 };
 
-/** Puts the reader's own failures into our words. */
+/** Turns the reader's own failures into domain errors. */
 const failEarly =
   (read: RequestHandler, maxBytes: number): RequestHandler =>
   (request, response, next) =>
@@ -131,7 +131,7 @@ const bodyError = (error: unknown, maxBytes: number): unknown => {
       });
     }
     case 'encoding.unsupported':
-      return new DomainError('request.unsupported_media_type', `${error.message}: send it as it is, or gzip`, {
+      return new DomainError('request.unsupported_media_type', `${error.message}: send it uncompressed or as gzip`, {
         field: 'content-encoding',
       });
     case 'request.aborted':

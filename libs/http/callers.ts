@@ -1,18 +1,18 @@
-/** Who calls. Attached to the request by the guard. */
+/** Caller of a request, attached to it by the guard. */
 export interface Caller {
   readonly userId: string;
   readonly apiKeyId: string;
-  /** Workspaces that the request may read and change: the named one alone, else all that the user is a member of. */
+  /** Workspaces that the request may read and change: the named one, else all of which the user is a member. */
   readonly workspaceIds: readonly string[];
-  /** The workspace that the request names. Lists hold what belongs to it. */
+  /** Workspace that the request names. Lists hold only its resources. */
   readonly named?: string;
-  /** Every workspace of the user, whatever the request names. Absent: `workspaceIds`. */
+  /** All workspaces of the user, regardless of the named one. Defaults to `workspaceIds`. */
   readonly memberships?: readonly string[];
-  /** Whether a workspace with this id exists, to tell 404 from 403. Absent: not known. */
+  /** Whether a workspace with this id exists, to tell 404 from 403. Absent when that is unknown. */
   readonly isWorkspace?: (workspaceId: string) => boolean;
 }
 
-/** Finds the caller by SHA-256 hex of the API key. In memory, for every request. */
+/** Finds a caller in memory by the SHA-256 hash of its API key in hex. Called for every request. */
 export interface Callers {
   callerOf(keyHash: string): Caller | undefined;
 }

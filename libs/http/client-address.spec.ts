@@ -18,14 +18,14 @@ const forwarded = {
 describe('the client of a request', () => {
   const proxies = new TrustedProxies(['10.0.0.0/8', 'fd00::/8', '::ffff:192.168.0.0/112']);
 
-  it('is the peer, whatever it writes, when it is no trusted proxy', () => {
+  it('is the peer, whatever its headers say, when it is not a trusted proxy', () => {
     const own = { address: '203.0.113.1', scheme: 'http', host: 'own.example' };
     expect(proxies.clientOf(from('203.0.113.1', forwarded))).toEqual(own);
     expect(new TrustedProxies().clientOf(from('203.0.113.1', forwarded))).toEqual(own);
     expect(new TrustedProxies().clientOf(from('10.0.0.1', forwarded)).address).toBe('10.0.0.1');
   });
 
-  it('is what a trusted proxy says', () => {
+  it('is the address that a trusted proxy reports', () => {
     const client = { address: '203.0.113.7', scheme: 'https', host: 'public.example:8443' };
     for (const peer of ['10.0.0.1', '::ffff:10.0.0.1', 'fd00::5', '192.168.3.4'])
       expect(proxies.clientOf(from(peer, forwarded))).toEqual(client);
@@ -45,7 +45,7 @@ describe('the client of a request', () => {
     expect(proxies.clientOf(from('10.0.0.1', { 'x-forwarded-for': list })).address).toBe(address);
   });
 
-  it('asked by the scheme that its own proxy names, not by one that it wrote itself', () => {
+  it('has the scheme reported by its own proxy, not one that it wrote itself', () => {
     const schemeOf = (chain: string, proto: string): string =>
       proxies.clientOf(from('10.0.0.1', { 'x-forwarded-for': chain, 'x-forwarded-proto': proto })).scheme;
     expect(schemeOf('203.0.113.7', 'https, http')).toBe('http');
@@ -55,12 +55,12 @@ describe('the client of a request', () => {
     expect(schemeOf('', 'https')).toBe('https');
   });
 
-  it('has no host that is none', () => {
+  it('has no malformed host', () => {
     const headers = { ...forwarded, 'x-forwarded-host': 'a/b?<script>' };
     expect(proxies.clientOf(from('10.0.0.1', headers)).host).toBe('own.example');
   });
 
-  it('without an address has none', () => {
+  it('has an empty address when the socket has none', () => {
     expect(proxies.clientOf(from(undefined, forwarded)).address).toBe('');
   });
 });
@@ -88,7 +88,7 @@ describe('limits for each address', () => {
   });
 });
 
-describe('what is for the operator', () => {
+describe('operator access', () => {
   const proxies = new TrustedProxies(['10.0.0.0/8', '127.0.0.9']);
   const access = new OperatorAccess('loopback', proxies);
 

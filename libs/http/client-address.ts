@@ -4,22 +4,22 @@ import ipaddr from 'ipaddr.js';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = readonly [Address, number];
 
-/** Where a request came from, as far as that can be believed. */
+/** Origin of a request, as far as it can be trusted. */
 export interface Client {
-  /** In its plain form: IPv4 also where the socket writes it as IPv6. */
+  /** Address in plain form. An IPv4 address that the socket reports as IPv6 is written as IPv4. */
   readonly address: string;
   readonly scheme: 'http' | 'https';
-  /** Name and port that the client asked for. */
+  /** Host name and port that the client requested. */
   readonly host: string;
 }
 
-/** Headers by which a proxy shows itself. */
+/** Headers that reveal a proxy. */
 const FORWARDING = ['forwarded', 'via', 'x-real-ip', 'x-client-ip', 'x-cluster-client-ip', 'true-client-ip'];
 const HOST = /^[A-Za-z0-9._:[\]-]{1,255}$/;
 
 /**
- * Proxies whose `x-forwarded-for`, `-proto` and `-host` are believed (SLUICE_TRUSTED_PROXIES). From any other peer these
- * headers are text that the client wrote.
+ * Proxies whose `x-forwarded-for`, `-proto` and `-host` are trusted (SLUICE_TRUSTED_PROXIES). From any other peer these
+ * headers are untrusted client input.
  */
 export class TrustedProxies {
   private readonly ranges: readonly Range[];
@@ -29,7 +29,10 @@ export class TrustedProxies {
     this.ranges = ranges.map(parseRange);
   }
 
-  /** The first address from the right of `x-forwarded-for` that is no trusted proxy, and what its proxy says of it. */
+  /**
+   * Finds the first address from the right of `x-forwarded-for` that is not a trusted proxy. Scheme and host come from
+   * the proxy in front of that address.
+   */
   clientOf(req: IncomingMessage): Client {
     if (this.ranges.length === 0) return { address: peerOf(req), scheme: 'http', host: req.headers.host ?? '' };
     const hops = this.hopsOf(req);
@@ -48,7 +51,7 @@ export class TrustedProxies {
     };
   }
 
-  /** Whether a proxy, trusted or not, stands between the client and this process. */
+  /** Whether any proxy, trusted or not, is between the client and this process. */
   isForwarded(req: IncomingMessage): boolean {
     const names = Object.keys(req.headers);
     const peer = parse(peerOf(req));
@@ -58,7 +61,7 @@ export class TrustedProxies {
     );
   }
 
-  /** The peer, then what each trusted proxy says it was asked by. The last one is the client. */
+  /** Lists the peer, then the previous hop that each trusted proxy reports. The last one is the client. */
   private hopsOf(req: IncomingMessage): readonly string[] {
     const hops = [peerOf(req)];
     const forwarded = listOf(req, 'x-forwarded-for');
@@ -77,14 +80,14 @@ export class TrustedProxies {
 
 export const isLoopback = (req: IncomingMessage): boolean => parse(peerOf(req))?.range() === 'loopback';
 
-/** What limits for each address count by: an IPv6 network of one customer is one client. */
+/** Key of limits per address. An IPv6 /64 counts as one client, because one customer holds the whole network. */
 export const limitKeyOf = (address: string): string => {
   const parsed = parse(address);
   if (parsed === undefined || parsed.kind() === 'ipv4') return address;
   return `${parsed.toByteArray().slice(0, 8).join('.')}/64`;
 };
 
-/** Throws an Error that says what an entry looks like. */
+/** Parses an address or CIDR range. Throws an Error with an example of a valid entry. */
 export const parseRange = (entry: string): Range => {
   const [text = '', suffix, ...more] = entry.trim().split('/');
   const mapped = /^::ffff:/i.test(text);
@@ -110,7 +113,7 @@ const listOf = (req: IncomingMessage, header: string): string[] => {
   return text.split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]));
 };
 
-/** Also with the port, brackets or quotes that some proxies write; undefined for what is no address. */
+/** Parses an address, also with the port, brackets or quotes that some proxies add. Returns undefined for other text. */
 const parse = (text: string): Address | undefined => {
   const bare = text
     .replace(/^"|"$/g, '')

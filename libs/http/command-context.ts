@@ -7,7 +7,7 @@ import { requestIdOf } from './request-state.js';
 /** W3C Trace Context, version 00. */
 const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-/** Who asks, for which workspace, on account of which request. A new command id each time. */
+/** Builds the context of a command from its caller, workspace and request, with a new command id. */
 export const contextOf = (request: Request, caller: Caller, workspaceId: string): CommandContext => {
   const commandId = newCommandId();
   const traceparent = request.headers['traceparent'];

@@ -10,30 +10,30 @@ import { normaliseUrl } from './normalise-url.js';
 import { openApiRoute } from './openapi-route.js';
 import { beginRequest, callerIfAny, requestIdOf } from './request-state.js';
 
-/** Commands change something: every method but GET, HEAD and OPTIONS. */
+/** Part of the API. Commands are all methods except GET, HEAD and OPTIONS. */
 export type HttpHalf = 'everything' | 'commands' | 'queries';
 
 export interface ConfigureHttpOptions {
-  /** Largest request body, bytes. */
+  /** Largest request body in bytes. */
   readonly maxBodyBytes: number;
-  /** Origins that browsers may call from; empty: none (no CORS headers). `*` allows all. */
+  /** Origins that browsers may call from; `*` allows all. Without any, replies have no CORS headers. */
   readonly corsOrigins?: readonly string[];
-  /** True from the moment that the process was told to stop: requests are answered 503. */
+  /** True once the process was told to stop. Requests are then answered 503. */
   readonly shuttingDown?: () => boolean;
-  /** Why nothing can be added now; undefined when it can. Reads and deletions are served all the same. */
+  /** Error when nothing can be added now, else undefined. Reads and deletions are still served. */
   readonly noRoom?: () => DomainError | undefined;
-  /** What this process answers of the API; for the rest it says who does, with 421. Default: everything. */
+  /** Part of the API that this process serves, by default all of it. The rest is answered 421 with the right role. */
   readonly serves?: HttpHalf;
-  /** Called once for each request, when its answer is sent or the client is gone. */
+  /** Called once for each request, when its answer is sent or the client has disconnected. */
   readonly onFinished?: (request: FinishedRequest) => void;
 }
 
 export interface FinishedRequest {
   readonly requestId: string;
   readonly method: string;
-  /** Without the query, which may hold an access token. */
+  /** Path without the query, which may hold an access token. */
   readonly path: string;
-  /** 499 when the client left before the answer. */
+  /** Status of the answer; 499 when the client disconnected before it. */
   readonly status: number;
   readonly ms: number;
   readonly userId?: string;
@@ -52,8 +52,9 @@ const EXPOSED = [
 ];
 
 /**
- * What every request passes before a route sees it. Call it before `app.init()` or `listen`, on an application made
- * with `bodyParser: false` that provides CALLERS, after anything that must see the request as it came (path-mode endpoints under /h/).
+ * Installs the middleware that every request passes before its route. Call it before `app.init()` or `listen`, on an
+ * application made with `bodyParser: false` that provides CALLERS. Install anything that needs the raw request before
+ * it, such as the endpoints under /h/.
  */
 export const configureHttp = (app: NestExpressApplication, options: ConfigureHttpOptions): void => {
   app.disable('x-powered-by');
@@ -109,7 +110,7 @@ const normalised: RequestHandler = (request, _response, next) => {
   next();
 };
 
-/** The body of a stranger is not read: the guard turns the request away without it. */
+/** Skips the body of a request without a known key, because the guard refuses that request anyway. */
 const forKnown =
   (callers: Callers, reader: RequestHandler): RequestHandler =>
   (request, response, next) => {
@@ -131,7 +132,7 @@ const refuseOtherHalf =
     const text = isQuery
       ? 'this process takes changes only: reads are answered by query-api'
       : 'this process answers reads only: changes are taken by command-api';
-    next(new DomainError('request.misdirected', `${text}; what is in front of both tells them apart by method`));
+    next(new DomainError('request.misdirected', `${text}; the proxy in front of both must route by method`));
   };
 
 const ADDING_METHODS = new Set(['POST', 'PUT', 'PATCH']);
@@ -145,7 +146,7 @@ const refuseAdditions =
 const refuseWhen =
   (shuttingDown: () => boolean): RequestHandler =>
   (request, response, next) => {
-    // A process that shuts down is alive, and says so.
+    // A process that shuts down still answers health checks.
     if (!shuttingDown() || request.path === '/healthz' || request.path === '/readyz' || request.path === '/metrics') {
       next();
       return;

@@ -19,14 +19,14 @@ import { parameters } from './parameters.js';
 import { requestIdOf } from './request-state.js';
 import { methodsOf } from './routes.js';
 
-/** The error body of decisions.md 1.2. */
+/** Error body of docs/reference/errors.md#error-body. */
 export interface ErrorBody {
   readonly error: string;
   readonly code: string;
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** Turns whatever was thrown into the error body of decisions.md 1.2. */
+/** Turns anything that was thrown into an ErrorBody. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger('http');
@@ -39,7 +39,7 @@ export class ErrorFilter implements ExceptionFilter {
     try {
       this.tell(thrown, request, response);
     } catch (error) {
-      // Nothing catches what this throws: the request ends here, whatever the answer could not hold.
+      // Nothing catches an error thrown here, so the request must end here in any case.
       const requestId = requestIdOf(request);
       const body = { code: 'internal_error', error: unexpected(requestId), details: { request_id: requestId } };
       answerAtLast(response, { status: 500, ...body });
@@ -50,12 +50,12 @@ export class ErrorFilter implements ExceptionFilter {
   private tell(thrown: unknown, request: Request, response: Response): void {
     const error = this.asDomainError(thrown, request, response);
     if (response.headersSent) {
-      // A stream that broke half-way: there is no status left to set.
+      // A stream broke half-way, so the status can no longer be set.
       this.logger.error({ msg: 'request failed after its answer began', err: thrown, requestId: requestIdOf(request) });
       response.destroy();
       return;
     }
-    // The type of the answer that did not come to be.
+    // Drop the content type of the answer that failed.
     response.removeHeader('Content-Type');
     if (error) this.answer(error, response);
     else this.answerUnexpected(thrown, request, response);
@@ -94,7 +94,7 @@ export class ErrorFilter implements ExceptionFilter {
     if (thrown instanceof RevisionConflict) {
       return new DomainError('request.conflict', `${idOfStream(thrown.stream)} is being changed by others: try again`);
     }
-    // Our own code throws DomainErrors: a NotFoundException says that no route took the request.
+    // Own code throws DomainErrors, so a NotFoundException means that no route matched.
     if (thrown instanceof NotFoundException) return this.noRoute(request, response);
     return undefined;
   }
@@ -120,7 +120,7 @@ export class ErrorFilter implements ExceptionFilter {
 const unexpected = (requestId: string): string =>
   `unexpected error; the server's log names it under request id ${requestId}`;
 
-/** The store knows the id, not the parameter that it came in. */
+/** Names the parameter of an unknown cursor, because the store knows only the id. */
 const unknownCursor = (id: string, request: Request): DomainError => {
   const { before } = parameters(request, 'query_wins');
   const isBefore = typeof before === 'string' && [id, encodeCursor(id)].includes(before.split('=', 1)[0] ?? '');
@@ -150,7 +150,7 @@ const bodyOf = (error: DomainError, word: string): object => {
     : { ...body, details: error.details };
 };
 
-/** Of an HttpException, or an error of the kind that express and its parsers make. */
+/** Status of an HttpException, or of an error made by express or its parsers. */
 const statusOf = (thrown: unknown): number | undefined => {
   if (thrown instanceof HttpException) return thrown.getStatus();
   return typeof thrown === 'object' && thrown !== null && 'status' in thrown && typeof thrown.status === 'number'

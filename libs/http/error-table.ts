@@ -8,7 +8,10 @@ export interface ErrorRow {
   readonly retryAfter?: number;
 }
 
-/** What the world sees of each domain error (decisions.md 1.2). Exhaustive: a new code does not compile without a row. */
+/**
+ * Public form of each domain error (docs/reference/errors.md#error-codes). The type is exhaustive, so a new code does
+ * not compile without a row.
+ */
 export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   'request.invalid_parameter': { status: 400, word: 'invalid_parameter' },
   'request.missing_parameter': { status: 400, word: 'missing_parameter' },

@@ -2,7 +2,10 @@ import { Injectable, type CallHandler, type ExecutionContext, type NestIntercept
 import { type Request } from 'express';
 import { map, type Observable } from 'rxjs';
 
-/** `include` and `exclude` of every endpoint (decisions.md 1.1): on the object in `data`, or each element of it. */
+/**
+ * Applies `include` and `exclude` of every route to the object in `data`, or to each element of it
+ * (docs/reference/rest-api.md#include-exclude).
+ */
 @Injectable()
 export class FieldsInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {

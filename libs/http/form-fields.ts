@@ -1,9 +1,9 @@
-/** Fields of a form, a multipart body or a query: more are refused before they are parsed. */
+/** Largest number of fields in a form, a multipart body or a query. More are refused before parsing. */
 export const MAX_FIELDS = 1_000;
 
 const AMPERSAND = 0x26;
 
-/** How many fields `a=1&b=2` holds, empty ones between two `&` counted too. */
+/** Counts the fields of a text such as `a=1&b=2`, including empty ones between two `&`. */
 export const countFields = (text: string): number => {
   if (text === '') return 0;
   let count = 1;

@@ -42,7 +42,7 @@ describe('the HTTP edge with settings', () => {
     app = undefined;
   });
 
-  it('limits the requests of a user over all keys, and tells when to come back', async () => {
+  it('limits the requests of a user over all keys, and says when to retry', async () => {
     let now = 1_000_000;
     const options = { http: { requestsPerMinute: 60, burst: 2 }, now: () => now };
     const http = await start({
@@ -86,32 +86,32 @@ describe('the HTTP edge with settings', () => {
     };
     const times = (count: number, status: number) => Array.from({ length: count }, () => status);
 
-    it('are limited for each address, and a right key is taken from it all the same', async () => {
+    it('are limited per address, while a right key from the same address is accepted', async () => {
       let now = 1_000_000;
       const http = await start({ http: { proxies: new TrustedProxies(['127.0.0.1']) }, now: () => now });
       expect(await wrong(http, 52, '203.0.113.7')).toEqual([...times(50, 401), 429, 429]);
       const refused = await http.get('/v1/things').set({ Authorization: 'Bearer x', 'X-Forwarded-For': '203.0.113.7' });
       expect([errorOf(refused).code, refused.headers['retry-after']]).toEqual(['rate_limited', '3']);
       expect((await http.get('/v1/things').set({ ...bearer, 'X-Forwarded-For': '203.0.113.7' })).status).toBe(200);
-      // The control: another address has its own count.
+      // Control: another address has its own count.
       expect(await wrong(http, 1, '203.0.113.8')).toEqual([401]);
       now += 3_000;
       expect(await wrong(http, 2, '203.0.113.7')).toEqual([401, 429]);
     });
 
-    it('of a client that names other addresses are counted for its own', async () => {
+    it("are counted for the client's real address, not for one that it claims", async () => {
       const http = await start({});
       expect(await wrong(http, 50, '203.0.113.7')).toEqual(times(50, 401));
       expect(await wrong(http, 1, '203.0.113.8')).toEqual([429]);
     });
 
-    it('are those presented: none at all, and no path to a route, count for nothing', async () => {
+    it('count only when a key was presented', async () => {
       const http = await start({});
       for (let i = 0; i < 55; i++) expect((await http.get('/v1/things')).status).toBe(401);
       expect(await wrong(http, 1, '')).toEqual([401]);
     });
 
-    it('that are too long to be one are hashed for nobody', async () => {
+    it('are not hashed when they are too long for a key', async () => {
       const asked: string[] = [];
       const callers = { callerOf: (hash: string) => void asked.push(hash) };
       const http = await start({ providers: [{ provide: CALLERS, useValue: callers }] });

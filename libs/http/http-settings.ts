@@ -3,10 +3,10 @@ import { TrustedProxies } from './client-address.js';
 export const HTTP_SETTINGS = Symbol('HttpSettings');
 
 export interface HttpSettings {
-  /** Of one user; 0: no limit. */
+  /** Limit of each user; 0 means no limit. */
   readonly requestsPerMinute: number;
   readonly burst: number;
-  /** Decide whose address wrong keys are counted for. */
+  /** Trusted proxies, which decide the address that wrong keys are counted for. */
   readonly proxies: TrustedProxies;
 }
 

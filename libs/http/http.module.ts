@@ -12,13 +12,13 @@ import { WorkspaceGuard } from './workspace.guard.js';
 import { WrongKeys } from './wrong-keys.js';
 
 export interface HttpModuleOptions extends Partial<HttpSettings> {
-  /** How long a command's answer, or a query that carries a position, waits for the read models. */
+  /** Time in milliseconds that a command's answer, or a query with a position, waits for the read models. */
   readonly appliedTimeoutMs?: number;
-  /** A command is answered after that time also when the read models have not got there; else with an error. */
+  /** Whether a command succeeds after that time although the read models lag behind; else it fails. */
   readonly answersUnapplied?: boolean;
 }
 
-/** The global guards, interceptors and the error filter. Needs, from a global module: CALLERS, READ_YOUR_WRITES, CLOCK. */
+/** Provides the global guards, interceptors and error filter. Needs global CALLERS, READ_YOUR_WRITES and CLOCK. */
 @Global()
 @Module({})
 export class HttpModule {
@@ -36,11 +36,11 @@ export class HttpModule {
         { provide: ANSWERS_UNAPPLIED, useValue: answersUnapplied },
         { provide: HTTP_SETTINGS, useValue: { ...DEFAULT_HTTP_SETTINGS, ...settings } },
         { provide: APP_FILTER, useClass: ErrorFilter },
-        // In this order: who asks, then how often, then for which workspace.
+        // The order matters: identify the caller, then limit its rate, then check its workspace.
         { provide: APP_GUARD, useClass: ApiKeyGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
         { provide: APP_GUARD, useClass: WorkspaceGuard },
-        // The first sees the reply last.
+        // The first interceptor sees the reply last.
         { provide: APP_INTERCEPTOR, useClass: RawJsonInterceptor },
         { provide: APP_INTERCEPTOR, useClass: PositionInterceptor },
         { provide: APP_INTERCEPTOR, useClass: FieldsInterceptor },

@@ -130,7 +130,7 @@ describe('the HTTP edge', () => {
     ['/v1/things/x/&expand=event&limit=3?n=1', { id: 'x', query: { expand: 'event', limit: '3', n: '1' } }],
     ['/v1/things/x%26y', { id: 'x&y', query: {} }],
     ['/v1/things/x%2Fy', { id: 'x/y', query: {} }],
-  ])('GET %s reads what stands behind & in the last segment as a query', async (path, data) => {
+  ])('GET %s reads the text after & in the last segment as a query', async (path, data) => {
     expect((await http().get(path).set(bearer)).body).toEqual({ data });
   });
 
@@ -174,7 +174,7 @@ describe('the HTTP edge', () => {
       expect(errorOf(reply).error).not.toMatch(/topsecret/);
     });
 
-    it('takes a body of exactly the limit, and refuses a chunked one above it', async () => {
+    it('accepts a body of exactly the limit, and refuses a chunked one above it', async () => {
       const exact = JSON.stringify('x'.repeat(65536 - 2));
       expect((await http().post('/v1/things').set(bearer).type('json').send(exact)).status).toBe(200);
       const [status, reply] = await postChunked(`"${'x'.repeat(70_000)}"`);
@@ -202,7 +202,7 @@ describe('the HTTP edge', () => {
       ]);
     });
 
-    it('of a hook keep the observed shape', async () => {
+    it('of a hook keep the shape of the original', async () => {
       const reply = await http().get('/v1/failures/hook').set(bearer);
       expect([reply.status, reply.body]).toEqual([
         422,
@@ -216,7 +216,7 @@ describe('the HTTP edge', () => {
       ]);
     });
 
-    it.each(['bug', 'text', 'unwritable'])('of ours (%s) tell a request id and nothing else', async (kind) => {
+    it.each(['bug', 'text', 'unwritable'])('of the server itself (%s) reveal only a request id', async (kind) => {
       const reply = await http().get(`/v1/failures/${kind}`).set(bearer).set('X-Request-Id', 'req-1');
       expect([reply.status, reply.body]).toEqual([
         500,
@@ -232,7 +232,7 @@ describe('the HTTP edge', () => {
       ['after=ZGNfMQ', 'after'],
       ['before=ZGNfMQ', 'before'],
       ['after=ZGNfMg&before=ZGNfMQ==', 'before'],
-    ])('of a cursor that names nothing (%s) name the parameter', async (query, field) => {
+    ])('of an unknown cursor (%s) name the parameter', async (query, field) => {
       const reply = await http().get(`/v1/failures/cursor?${query}`).set(bearer);
       expect(errorOf(reply)).toEqual({
         status: 400,
@@ -242,7 +242,7 @@ describe('the HTTP edge', () => {
       });
     });
 
-    it('of a race that was lost say so', async () => {
+    it('of a lost race are a conflict', async () => {
       const reply = await http().get('/v1/failures/conflict').set(bearer);
       expect([reply.status, errorOf(reply).code]).toEqual([409, 'conflict']);
     });
@@ -267,11 +267,11 @@ describe('the HTTP edge', () => {
       ]);
     });
 
-    it.each(['bearer', 'BEARER', 'Bearer  '])('scheme written %s is taken', async (scheme) => {
+    it.each(['bearer', 'BEARER', 'Bearer  '])('accepts the scheme %s', async (scheme) => {
       expect((await http().get('/v1/things').set('Authorization', `${scheme} ${TEST_KEY}`)).status).toBe(200);
     });
 
-    it('that is unknown gets no body read', async () => {
+    it('leaves the body unread when it is unknown', async () => {
       const post = http().post('/v1/things').set('Authorization', 'Bearer nope').type('json');
       expect(errorOf(await post.send('{"a":'))).toMatchObject({ status: 401, code: 'unauthorized' });
       const large = http().post('/v1/things').type('json');
@@ -279,11 +279,11 @@ describe('the HTTP edge', () => {
       expect((await http().post('/v1/things').set(bearer).send({ a: 1 })).status).toBe(200);
     });
 
-    it('is not asked on an open route', async () => {
+    it('is not needed on an open route', async () => {
       expect((await http().get('/v1/things/open/door')).status).toBe(200);
     });
 
-    it('is taken from the query on stream routes only', async () => {
+    it('is read from the query on stream routes only', async () => {
       const reply = await http().get(`/v1/things/x/stream?access_token=${TEST_KEY}`);
       expect([reply.status, reply.body]).toEqual([200, { data: { userId: 'u_1' } }]);
       expect((await http().get(`/v1/things?access_token=${TEST_KEY}`)).status).toBe(401);
@@ -303,11 +303,11 @@ describe('the HTTP edge', () => {
       expect(reply.headers['x-request-id']).toMatch(/^\S+$/);
     });
 
-    it('stands on errors too', async () => {
+    it('is on errors too', async () => {
       expect((await http().get('/v1/nothing')).headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
     });
 
-    it('goes into the context of commands', async () => {
+    it('is passed on in the context of commands', async () => {
       const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
       const ask = async (headers: Record<string, string>) =>
         dataOf(await http().get('/v1/things/of/context').set(bearer).set(headers));
@@ -352,7 +352,7 @@ describe('the HTTP edge', () => {
     expect(reply.body).toEqual({ data: {} });
   });
 
-  it('gives away nothing about itself', async () => {
+  it('reveals nothing about itself', async () => {
     const { headers } = await http().get('/v1/things').set(bearer).set('Origin', 'https://evil.example');
     expect(headers).not.toHaveProperty('x-powered-by');
     expect(headers).not.toHaveProperty('access-control-allow-origin');

@@ -15,7 +15,7 @@ export interface JsonSchema {
   additionalProperties?: boolean;
 }
 
-/** JSON Schema of a class from its class-validator decorators, as far as those speak of JSON. */
+/** Builds the JSON Schema of a class from its class-validator decorators, as far as JSON Schema can express them. */
 export const schemaOf = (dto: abstract new (...args: never[]) => object): JsonSchema => {
   const properties: Record<string, JsonSchema> = {};
   const optional = new Set<string>();
@@ -75,6 +75,6 @@ const apply = (schema: JsonSchema, rule: string, [constraint, second]: readonly 
       if (number !== undefined) schema.minLength = number;
       if (typeof second === 'number') schema.maxLength = second;
       return;
-    default: // Says nothing that JSON Schema has a word for.
+    default: // JSON Schema cannot express this rule.
   }
 };

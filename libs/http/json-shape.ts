@@ -1,12 +1,12 @@
-/** What parsing a JSON text will cost, seen without parsing it. */
+/** Measures of a JSON text that decide the cost of parsing it. */
 export interface JsonShape {
-  /** Brackets open at once, at most. */
+  /** Largest number of brackets open at once. */
   readonly depth: number;
-  /** Keys, elements and objects, counted by the commas, colons and brackets between them. */
+  /** Number of keys, elements and containers, counted by commas, colons and brackets. */
   readonly values: number;
 }
 
-/** One pass over the characters; brackets and commas within strings do not count. For any text, valid JSON or not. */
+/** Measures a text in one pass, ignoring brackets and commas within strings. The text need not be valid JSON. */
 export const shapeOf = (json: string): JsonShape => {
   let depth = 0;
   let deepest = 0;
@@ -23,7 +23,7 @@ export const shapeOf = (json: string): JsonShape => {
   return { depth: deepest, values };
 };
 
-/** Where the closing quote stands; the end of the text when there is none. */
+/** Index of the closing quote, or the length of the text when there is none. */
 const endOfString = (json: string, start: number): number => {
   let i = start + 1;
   for (; i < json.length; i++) {

@@ -2,7 +2,7 @@ import { type ServerResponse } from 'node:http';
 
 export interface LastAnswer {
   readonly status: number;
-  /** Public word of the error body. */
+  /** Public `code` of the error body. */
   readonly code: string;
   readonly error: string;
   readonly details?: Readonly<Record<string, string>>;
@@ -10,13 +10,13 @@ export interface LastAnswer {
 }
 
 /**
- * Ends a response of which nothing is known, after something failed: with this error while no byte was sent, else by
- * ending the connection. Never throws, so that the last catch of a handler may call it.
+ * Ends a response after a failure. Sends this error while no byte has been sent, else destroys the connection.
+ * Never throws, so the last catch of a handler may call it.
  */
 export const answerAtLast = (res: ServerResponse, { status, code, error, details, headers = {} }: LastAnswer): void => {
   try {
     if (res.headersSent || res.destroyed) return void res.destroy();
-    // What was set for the answer that failed may be why it failed.
+    // The headers set for the failed answer may be the cause of the failure.
     for (const name of res.getHeaderNames()) res.removeHeader(name);
     const body = JSON.stringify({ error, code, ...(details ? { details } : {}) });
     res.writeHead(status, {
@@ -26,7 +26,7 @@ export const answerAtLast = (res: ServerResponse, { status, code, error, details
     });
     res.end(res.req.method === 'HEAD' ? undefined : body);
   } catch {
-    // Nothing is left to say to this client, and the reason was logged by the caller.
+    // No answer can reach this client, and the caller has logged the cause.
     res.destroy();
   }
 };

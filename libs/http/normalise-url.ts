@@ -1,11 +1,12 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
 
-/** Left as they are in a path segment, beside what encodeURIComponent leaves: our routes name `$errors`. */
+/** Escapes that are decoded although encodeURIComponent writes them. Routes contain names such as `$errors`. */
 const PLAIN = /%(24|3A|40|2C|2B|2A|3D|3B)/g;
 
 /**
- * The URL as the router is to see it (decisions.md 1.1): no trailing slashes; `…/event_summaries&expand=event` read as
- * a query; segments percent-decoded (`%24errors`). Throws request.invalid_parameter on a malformed escape.
+ * Brings a URL into the form that the router expects (docs/reference/rest-api.md#url-forms). Removes trailing slashes,
+ * reads `…/event_summaries&expand=event` as a query and decodes segments (`%24errors`). Throws
+ * request.invalid_parameter on a malformed escape.
  */
 export const normaliseUrl = (url: string): string => {
   const mark = url.indexOf('?');

@@ -1,7 +1,7 @@
 import { type INestApplication } from '@nestjs/common';
 import { type RequestHandler } from 'express';
 
-/** `GET /v1/openapi.json`, open to all; drawn up at the first request and kept. */
+/** Serves `GET /v1/openapi.json` without an API key. Builds the document at the first request and keeps it. */
 export const openApiRoute = (app: INestApplication): RequestHandler => {
   let text: Promise<string> | undefined;
   return (request, response, next) => {

@@ -70,7 +70,7 @@ describe('the description of the API', () => {
   });
   afterAll(() => app.close());
 
-  it('is served to all, the same each time', async () => {
+  it('is served without a key, the same each time', async () => {
     const http = request(app.getHttpServer());
     const first = await http.get('/v1/openapi.json');
     expect([first.status, first.type]).toEqual([200, 'application/json']);

@@ -26,7 +26,7 @@ const WORKSPACE: Readonly<Record<string, string>> = {
   org_id: 'Another name of workspace_id',
 };
 
-/** The description of the API, from its routes. Loads the library that reads them only now: a start does without. */
+/** Builds the OpenAPI document from the routes. Loads the library on demand, so a start does without it. */
 export const buildOpenApi = async (app: INestApplication): Promise<OpenAPIObject> => {
   const { DocumentBuilder, SwaggerModule } = await import('@nestjs/swagger');
   const config = new DocumentBuilder()
@@ -53,7 +53,7 @@ export const buildOpenApi = async (app: INestApplication): Promise<OpenAPIObject
   };
 };
 
-/** As it stands in docs/reference/openapi.json. */
+/** Text of docs/reference/openapi.json. */
 export const openApiText = async (app: INestApplication): Promise<string> =>
   `${JSON.stringify(await buildOpenApi(app), null, 2)}\n`;
 
@@ -62,7 +62,7 @@ interface Handler {
   readonly open: boolean;
 }
 
-/** By `{controller}.{method}`. */
+/** Handlers by `{controller}.{method}`. */
 const handlersOf = (app: INestApplication): ReadonlyMap<string, Handler> => {
   const handlers = new Map<string, Handler>();
   for (const module of app.get(ModulesContainer).values()) {
@@ -151,7 +151,7 @@ const parameter = (
   description?: string,
 ): Parameter => ({ name, in: place, required, schema, ...(description === undefined ? {} : { description }) });
 
-/** `GET /v1/sources/{id}/$errors/event_summaries` gives `getSourcesByIdErrorsEventSummaries`. */
+/** Turns `GET /v1/sources/{id}/$errors/event_summaries` into `getSourcesByIdErrorsEventSummaries`. */
 const operationIdOf = (method: string, path: string): string =>
   method +
   path

@@ -2,21 +2,21 @@ import { SetMetadata, type CustomDecorator, type Type } from '@nestjs/common';
 
 export const OPERATION = 'sluice:operation';
 
-/** What the API's description says of a route beside its path. */
+/** Description of a route in the OpenAPI document, in addition to its path. */
 export interface OperationInfo {
   /** One sentence without a full stop. */
   readonly summary: string;
-  /** Class with class-validator decorators: what is read from the query (the body is taken too). */
+  /** Class with class-validator decorators for the query parameters. The body may hold them too. */
   readonly query?: Type;
-  /** The same, read from the body (the query is taken too). */
+  /** Class with class-validator decorators for the body. The query may hold the same parameters. */
   readonly body?: Type;
-  /** Fields of the body that no class describes, objects all: name to description. */
+  /** Object fields of the body that no class describes, as name to description. */
   readonly objects?: Readonly<Record<string, string>>;
-  /** Takes `limit`, `after`, `before` and answers `page_info`. */
+  /** Whether the route takes `limit`, `after` and `before` and answers with `page_info`. */
   readonly paged?: boolean;
-  /** Parameters of the query that no class describes: name to description. */
+  /** Query parameters that no class describes, as name to description. */
   readonly also?: Readonly<Record<string, string>>;
 }
 
-/** Metadata only: the library that draws up the description is loaded when somebody asks for it. */
+/** Stores metadata only. The library that builds the OpenAPI document is loaded at the first request for it. */
 export const Operation = (info: OperationInfo): CustomDecorator => SetMetadata(OPERATION, info);

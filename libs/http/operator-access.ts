@@ -3,10 +3,10 @@ import { isLoopback, type TrustedProxies } from './client-address.js';
 
 export const OPERATOR_ACCESS = Symbol('OperatorAccess');
 
-/** Who may read what is for the operator: /metrics, and which checks of /readyz fail. */
+/** Decides which clients may read operator data: /metrics and the failing checks of /readyz. */
 export class OperatorAccess {
   constructor(
-    /** `loopback`: this machine, without a proxy between; `open`: everybody. */
+    /** `loopback` admits this machine without a proxy in between; `open` admits every client. */
     private readonly from: 'loopback' | 'open',
     private readonly proxies: TrustedProxies,
   ) {}

@@ -16,7 +16,10 @@ export interface ListReply<T> {
   readonly data: readonly T[];
 }
 
-/** `limit`, `after`, `before` of a list (decisions.md 1.3). Throws request.invalid_parameter, request.invalid_cursor. */
+/**
+ * Reads `limit`, `after` and `before` of a list (docs/reference/rest-api.md#paging). Throws request.invalid_parameter
+ * or request.invalid_cursor.
+ */
 export const pageQuery = (params: Parameters): Omit<PageQuery, 'where'> => {
   const after = cursorOf(params, 'after');
   const before = cursorOf(params, 'before');
@@ -27,7 +30,7 @@ export const pageQuery = (params: Parameters): Omit<PageQuery, 'where'> => {
   };
 };
 
-/** 1 to 100, default 10; more is clamped. Throws request.invalid_parameter below 1 or when not an integer. */
+/** Reads a limit from 1 to 100, default 10; more is clamped. Throws request.invalid_parameter for anything else. */
 export const pageLimit = (params: Parameters): number => {
   const given = params['limit'];
   if (given === undefined || given === null || given === '') return DEFAULT_LIMIT;
@@ -42,7 +45,7 @@ export const pageLimit = (params: Parameters): number => {
   return Math.min(Number(text), MAX_LIMIT);
 };
 
-/** The reply of a paged list. Cursors are those of the first and the last document, null on an empty page. */
+/** Builds the reply of a paged list. The cursors are those of its first and last document, null on an empty page. */
 export const listReply = <D extends Doc, T>(page: Page<D>, render: (doc: D) => T): ListReply<T> => {
   const first = page.docs[0];
   const last = page.docs.at(-1);
@@ -57,10 +60,10 @@ export const listReply = <D extends Doc, T>(page: Page<D>, render: (doc: D) => T
   };
 };
 
-/** Base64 of the id, without padding. */
+/** Encodes an id as base64 without padding. */
 export const encodeCursor = (id: string): string => Buffer.from(id, 'utf8').toString('base64').replace(/=+$/, '');
 
-/** Standard or URL-safe alphabet, padded or not. Throws request.invalid_cursor when it cannot be one of ours. */
+/** Decodes either base64 alphabet, padded or not. Throws request.invalid_cursor for a text that is no cursor. */
 export const decodeCursor = (cursor: string, field = 'after'): string => {
   if (cursor.length > MAX_CURSOR) throw invalidCursor(cursor, field);
   // A `+` of the standard alphabet arrives as a blank when the client did not escape it in the query.

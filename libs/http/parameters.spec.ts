@@ -43,7 +43,7 @@ describe('texts of a request', () => {
     ]);
   });
 
-  it('are read without what the class does not speak of', async () => {
+  it('are read without the fields that the class does not declare', async () => {
     let reads = 0;
     const large = {
       get deep() {
@@ -55,7 +55,7 @@ describe('texts of a request', () => {
     expect(reads).toBe(0);
   });
 
-  it('leave the prototypes of all alone, whatever their keys', async () => {
+  it('change no prototype, whatever their keys', async () => {
     const body: unknown = JSON.parse(
       '{"name":"x","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}',
     );
@@ -71,7 +71,7 @@ describe('texts of a request', () => {
 const from = (query: object, body: unknown) => ({ query, body }) as Request;
 
 describe('parameters', () => {
-  it('come from query and body, and the route says which wins', () => {
+  it('come from query and body with the precedence of the route', () => {
     const request = from({ a: 'q', b: 'q' }, { b: 'b', c: 'b' });
     expect(parameters(request, 'query_wins')).toEqual({ a: 'q', b: 'q', c: 'b' });
     expect(parameters(request, 'body_wins')).toEqual({ a: 'q', b: 'b', c: 'b' });
@@ -95,7 +95,7 @@ describe('parameters', () => {
     expect({ ...dto }).toEqual({ name: 'abc', seconds: 3, props: { x: { y: 1 } } });
   });
 
-  it('are taken as they came, without a copy of the objects in them or of what the route does not know', async () => {
+  it('keep their objects uncopied, and skip what the route does not know', async () => {
     let read = 0;
     const counting = new Proxy(
       {},
@@ -108,7 +108,7 @@ describe('parameters', () => {
     );
     const dto = await validated(Dto, { name: 'abc', props: counting, nonsense: counting });
     expect([dto.props === counting, read]).toEqual([true, 0]);
-    // The control: class-transformer reads them, comparing each key with all others.
+    // Control: class-transformer reads them and compares each key with all others.
     plainToInstance(Dto, { name: 'abc', props: counting, nonsense: counting });
     expect(read).toBeGreaterThanOrEqual(2);
   });

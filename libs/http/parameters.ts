@@ -6,8 +6,8 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 export type Parameters = Record<string, unknown>;
 
 /**
- * Query and body as one object (decisions.md 1.1: both places are accepted everywhere). `query_wins` for subscription
- * and webhook routes, `body_wins` for component, source and workflow routes.
+ * Merges query and body into one object, because every route accepts both. The precedence of each route stands in
+ * docs/reference/rest-api.md#parameter-places.
  * Throws request.invalid_json when the body is JSON but not an object.
  */
 export const parameters = (request: Request, precedence: 'query_wins' | 'body_wins'): Parameters => {
@@ -24,8 +24,8 @@ const bodyObject = (body: unknown): Parameters => {
 };
 
 /**
- * An instance of the class, checked by its class-validator decorators. Unknown fields are dropped; objects and arrays
- * are taken as they came, without instances of classes within.
+ * Creates an instance of the class and checks it by its class-validator decorators. Drops unknown fields. Objects and
+ * arrays are taken unchanged, without conversion to class instances.
  * Throws request.missing_parameter or request.invalid_parameter for the first wrong field.
  */
 export const validated = async <D extends object>(dto: ClassConstructor<D>, params: Parameters): Promise<D> => {
@@ -34,7 +34,7 @@ export const validated = async <D extends object>(dto: ClassConstructor<D>, para
   for (const field of fieldsOf(dto)) {
     if (!Object.hasOwn(params, field)) continue;
     const value = params[field];
-    // class-transformer's copy of an object takes a time that grows with the square of its keys.
+    // class-transformer copies an object in time quadratic in its number of keys.
     (typeof value === 'object' && value !== null ? whole : plain)[field] = value;
   }
   const instance = Object.assign(plainToInstance(dto, plain), whole);
@@ -52,7 +52,7 @@ export const validated = async <D extends object>(dto: ClassConstructor<D>, para
   return instance;
 };
 
-/** What the class speaks of, and nothing else. */
+/** Fields that the class declares. */
 const fieldsOf = (dto: ClassConstructor<object>): ReadonlySet<string> =>
   new Set(
     getMetadataStorage()
@@ -61,8 +61,8 @@ const fieldsOf = (dto: ClassConstructor<object>): ReadonlySet<string> =>
   );
 
 /**
- * A text as every store and header can hold it: halves of surrogate pairs become U+FFFD. Throws
- * request.invalid_parameter for a NUL, which ends a text for some of what reads it.
+ * Makes a text safe for every store and header by turning lone surrogates into U+FFFD. Throws
+ * request.invalid_parameter for a NUL, because some readers end a text there.
  */
 export const plainText = (text: string, field: string): string => {
   const at = text.indexOf('\0');
@@ -81,7 +81,7 @@ const invalid = (error: ValidationError, parent: string): DomainError => {
   const child = error.children?.[0];
   if (child) return invalid(child, field);
   const rules = Object.entries(error.constraints ?? {});
-  // A wrong type says more than the limits that it breaks as well.
+  // A wrong type is more useful to the caller than the limits that it also breaks.
   const [rule, text] = rules.find(([name]) => /^is(?!Length)/.test(name)) ??
     rules.at(-1) ?? ['', `${field} is invalid`];
   const value: unknown = error.value;
@@ -103,7 +103,7 @@ const invalid = (error: ValidationError, parent: string): DomainError => {
 
 const hasLength = (value: unknown): value is { length: number } => typeof value === 'string' || Array.isArray(value);
 
-/** A value short enough for an error text. */
+/** Describes a value in a form short enough for an error text. */
 export const describe = (value: unknown): string | number | boolean => {
   if (typeof value === 'string')
     return value.length > 100 ? `${value.slice(0, 100)}… (${value.length} characters)` : value;

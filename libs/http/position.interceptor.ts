@@ -5,7 +5,7 @@ import { isPosition } from '#libs/kernel/events.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { ReadYourWritesGate, POSITION_HEADER } from './read-your-writes-gate.js';
 
-/** A request that carries a log position is answered from read models that hold it (architecture.md). */
+/** Answers a request with a log position from read models that hold it (docs/reference/rest-api.md#position-wait). */
 @Injectable()
 export class PositionInterceptor implements NestInterceptor {
   constructor(@Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate) {}
@@ -16,7 +16,7 @@ export class PositionInterceptor implements NestInterceptor {
     if (typeof given !== 'string' || !isPosition(given)) {
       throw new DomainError(
         'request.invalid_parameter',
-        `header ${POSITION_HEADER} must be what a change answered with in that header; got ${String(given).slice(0, 40)}`,
+        `header ${POSITION_HEADER} must be the value of that header in the reply to a change; got ${String(given).slice(0, 40)}`,
         { field: POSITION_HEADER, actual: String(given).slice(0, 40) },
       );
     }

@@ -7,7 +7,7 @@ import { TokenBuckets } from '#libs/http/token-buckets.js';
 import { HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
 import { callerIfAny } from './request-state.js';
 
-/** Requests per minute of each user, whichever key they use, as a token bucket. 0 turns it off. */
+/** Limits the requests per minute of each user over all keys, with a token bucket. 0 turns the limit off. */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
   private readonly buckets: TokenBuckets;
@@ -31,7 +31,7 @@ export class RateLimitGuard implements CanActivate {
     const response = context.switchToHttp().getResponse<Response>();
     response.setHeader('X-RateLimit-Limit', String(requestsPerMinute));
     response.setHeader('X-RateLimit-Remaining', String(Math.floor(tokens)));
-    // When the whole burst is there again, epoch seconds.
+    // Time in epoch seconds at which the bucket is full again.
     response.setHeader('X-RateLimit-Reset', String(Math.ceil((now + (burst - tokens) * msPerToken) / 1000)));
     if (allowed) return true;
 

@@ -10,10 +10,13 @@ import { map, type Observable } from 'rxjs';
 import { hasRawJson, jsonParts } from './raw-json.js';
 
 const TYPE = 'application/json; charset=utf-8';
-/** Characters of one write: small parts go together, a large one goes in pieces, as the client takes them. */
+/** Characters per write. Small parts are joined and a large one is split. */
 const WRITE_CHARS = 64 * 1024;
 
-/** Writes replies that hold raw JSON, part by part as the client takes them. Outermost: the fields are chosen by then. */
+/**
+ * Writes replies that hold raw JSON part by part, at the pace of the client. Must be the outermost interceptor, so that
+ * the fields are already selected.
+ */
 @Injectable()
 export class RawJsonInterceptor implements NestInterceptor {
   intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {
@@ -47,7 +50,7 @@ function* gathered(parts: Iterable<string>): Generator<Buffer, void, undefined> 
 function* pieces(text: string): Generator<Buffer, void, undefined> {
   for (let from = 0; from < text.length;) {
     let to = from + WRITE_CHARS;
-    // Never between the halves of a surrogate pair.
+    // Never split a surrogate pair.
     if (isHighSurrogate(text.charCodeAt(to - 1))) to++;
     yield Buffer.from(text.slice(from, to));
     from = to;

@@ -4,7 +4,7 @@ import { hasRawJson, jsonParts, RawJson } from './raw-json.js';
 describe('RawJson', () => {
   const raw = new RawJson('{ "spaced" : [1,  2] }');
 
-  it('is written as it is, all else as JSON.stringify writes it', () => {
+  it('is written unchanged, and all other values as JSON.stringify does', () => {
     const plain = { a: [1, null, 'ü"\u2028', { b: {} }, []], c: undefined, d: true, ['__proto__x']: 1.5 };
     expect([...jsonParts(plain)].join('')).toBe(JSON.stringify(plain));
     const text = [...jsonParts({ data: [{ event: raw, id: 'x' }] })].join('');
@@ -12,7 +12,7 @@ describe('RawJson', () => {
     expect([...jsonParts([undefined, raw])]).toContain(raw.text);
   });
 
-  it('is found in the fields of items, where lists have it', () => {
+  it('is found in the fields of list items', () => {
     expect(hasRawJson({ data: [{ id: 1 }, { event: raw }] })).toBe(true);
     expect(hasRawJson({ data: { event: raw } })).toBe(true);
     expect([hasRawJson({ data: [{ id: 1 }, null, 3] }), hasRawJson(undefined), hasRawJson('x')]).toEqual([

@@ -1,19 +1,19 @@
 /**
- * A value that is JSON text already, in a reply: it is written as it is, neither parsed nor stringified again. The
- * caller vouches that it is JSON.
+ * Value of a reply that is already JSON text. It is written unchanged, neither parsed nor stringified again. The
+ * creator guarantees that it is valid JSON.
  */
 export class RawJson {
   constructor(readonly text: string) {}
 }
 
-/** Whether an item of the reply's `data`, or `data` itself, has raw JSON for one of its fields. */
+/** Whether `data` of a reply, or one of its items, has a field that is raw JSON. */
 export const hasRawJson = (reply: unknown): boolean => {
   if (typeof reply !== 'object' || reply === null || !('data' in reply)) return false;
   const items: readonly unknown[] = Array.isArray(reply.data) ? reply.data : [reply.data];
   return items.some((item) => typeof item === 'object' && item !== null && Object.values(item).some(isRaw));
 };
 
-/** The JSON of a reply in parts, raw values each a part of their own. As JSON.stringify writes it, for plain values. */
+/** Yields the JSON of a reply in parts, one for each raw value. Plain values are written as JSON.stringify does. */
 export function* jsonParts(value: unknown): Generator<string, void, undefined> {
   if (isRaw(value)) yield value.text;
   else if (Array.isArray(value)) {

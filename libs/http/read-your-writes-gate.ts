@@ -9,7 +9,7 @@ export const POSITION_HEADER = 'X-Sluice-Position';
 export const APPLIED_TIMEOUT_MS = Symbol('AppliedTimeoutMs');
 export const ANSWERS_UNAPPLIED = Symbol('AnswersUnapplied');
 
-/** Makes a command's answer come after the read models hold what it wrote (architecture.md, "Read-your-writes"). */
+/** Delays a command's answer until the read models hold its writes (docs/reference/rest-api.md#read-your-writes). */
 @Injectable()
 export class ReadYourWritesGate {
   constructor(
@@ -19,8 +19,8 @@ export class ReadYourWritesGate {
   ) {}
 
   /**
-   * Call after every command; undefined (a no-op) returns at once. Throws request.not_caught_up (the change is made),
-   * unless this process is to answer in any case: reads that carry the position wait for it.
+   * Waits after a command; an undefined position means a no-op and returns at once. Throws request.not_caught_up
+   * although the change is made, unless `answersUnapplied` is set. Reads that carry the position then wait for it.
    */
   async answerAfter(response: Response, position: Position | undefined): Promise<void> {
     if (position === undefined) return;
@@ -34,7 +34,7 @@ export class ReadYourWritesGate {
     );
   }
 
-  /** For a query that carries a position. Throws request.not_caught_up. */
+  /** Waits before a query that carries a position. Throws request.not_caught_up. */
   async wait(position: Position): Promise<void> {
     if (await this.readModels.waitFor(position, this.timeoutMs)) return;
     throw new DomainError(

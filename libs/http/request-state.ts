@@ -7,14 +7,14 @@ interface RequestState {
   caller?: Caller;
 }
 
-// Beside the request, not on it: nothing that a client sends can pose as this.
+// Kept beside the request and not on it, so no client input can pose as this state.
 const states = new WeakMap<IncomingMessage, RequestState>();
 
 export const beginRequest = (request: IncomingMessage, requestId: string): void => {
   states.set(request, { requestId });
 };
 
-/** Empty when the request did not pass the first middleware (a malformed request line). */
+/** Request id; empty when a malformed request line kept the request from the first middleware. */
 export const requestIdOf = (request: IncomingMessage): string => states.get(request)?.requestId ?? '';
 
 export const identify = (request: IncomingMessage, caller: Caller): void => {
@@ -23,7 +23,7 @@ export const identify = (request: IncomingMessage, caller: Caller): void => {
   states.set(request, state);
 };
 
-/** The caller that the guard found. Throws auth.unauthorized on a route that is open to all. */
+/** Returns the caller that the guard found. Throws auth.unauthorized on a route that is open to all. */
 export const callerOf = (request: IncomingMessage): Caller => {
   const caller = states.get(request)?.caller;
   if (!caller) throw new DomainError('auth.unauthorized', 'this route needs an API key: Authorization: Bearer <key>');

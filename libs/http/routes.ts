@@ -15,7 +15,7 @@ const isRouteLayer = (layer: unknown): layer is RouteLayer =>
   'match' in layer &&
   typeof layer.match === 'function';
 
-/** Methods of the registered routes that match a path, sorted; empty: no such route. */
+/** Sorted methods of the registered routes that match a path; empty when there is no such route. */
 export const methodsOf = (host: HttpAdapterHost, path: string): readonly string[] => {
   const instance: unknown = host.httpAdapter.getInstance();
   const methods = new Set<string>();

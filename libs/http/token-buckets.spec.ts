@@ -22,7 +22,7 @@ describe('token buckets', () => {
     expect(buckets.size).toBe(100);
   });
 
-  it('visit one bucket a call when they are full', () => {
+  it('visit one bucket per call when they are full', () => {
     let visited = 0;
     const keys = Map.prototype.keys;
     const buckets = new TokenBuckets(0.001, 1, 100);

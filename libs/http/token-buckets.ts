@@ -1,6 +1,6 @@
 export interface Taken {
   readonly allowed: boolean;
-  /** Left after this call; a fraction counts towards the next one. */
+  /** Tokens left after this call; a fraction counts towards the next one. */
   readonly tokens: number;
   /** Whole seconds until a call would be allowed; 0 when this one was. */
   readonly waitSeconds: number;
@@ -9,11 +9,11 @@ export interface Taken {
 const MAX_BUCKETS = 10_000;
 
 /**
- * A token bucket for each key: `perSecond` on average, `burst` at once. Callers without a limit do not ask. Holds the
- * keys asked for last; one that was forgotten has its whole burst again.
+ * Token bucket for each key, with `perSecond` on average and `burst` at once. Callers without a limit do not use it.
+ * Keeps the most recently used keys; an evicted key has its whole burst again.
  */
 export class TokenBuckets {
-  /** In order of use. */
+  /** Buckets in order of use. */
   private readonly buckets = new Map<string, { tokens: number; at: number }>();
 
   constructor(
@@ -26,7 +26,7 @@ export class TokenBuckets {
     return this.buckets.size;
   }
 
-  /** `now`: epoch milliseconds. A clock that goes back takes no tokens away. */
+  /** Takes a token at `now` in epoch milliseconds. A clock that goes back takes no tokens away. */
   take(key: string, now: number): Taken {
     const bucket = this.buckets.get(key) ?? { tokens: this.burst, at: now };
     this.buckets.delete(key);

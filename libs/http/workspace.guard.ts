@@ -4,8 +4,8 @@ import { callerIfAny, identify } from './request-state.js';
 import { callerWithin, namedWorkspace } from './workspace.js';
 
 /**
- * `workspace_id` and `org_id` of every route. From here on the caller is a member of the named workspace alone, so that
- * no route can forget them: what belongs to another workspace is not found.
+ * Applies `workspace_id` and `org_id` of every route. Narrows the caller to the named workspace, so no route can forget
+ * the parameter. Resources of other workspaces are then not found.
  */
 @Injectable()
 export class WorkspaceGuard implements CanActivate {

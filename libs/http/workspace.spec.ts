@@ -23,7 +23,7 @@ const failure = (act: () => unknown): DomainError => {
   throw new Error('it did not throw');
 };
 
-/** Routes that never look at the parameter: the edge alone must. */
+/** Routes that never read the parameter, so only the HTTP edge can apply it. */
 @Controller('v1/things')
 class ThingsController {
   static made = 0;
@@ -65,7 +65,7 @@ describe('workspace_id and org_id of a route that does not read them', () => {
     return body === undefined ? made : made.send(body);
   };
 
-  it('narrow what the caller may see to the named workspace', async () => {
+  it('narrow the caller to the named workspace', async () => {
     expect((await call('get', '')).body).toEqual({ data: { found: { userId: 'u_1' }, within: ['o_1', 'o_2'] } });
     const narrowed = { data: { found: { userId: 'u_1', workspaceId: 'o_2' }, within: ['o_2'] } };
     expect((await call('get', '?workspace_id=o_2')).body).toEqual(narrowed);
@@ -111,7 +111,7 @@ describe('workspace_id and org_id of a route that does not read them', () => {
     expect(ThingsController.made).toBe(before);
   });
 
-  it('are not looked at where all are let in', async () => {
+  it('are ignored on a route that is open to all', async () => {
     const reply = await request(app.getHttpServer()).get('/v1/things/open?workspace_id=o_9');
     expect([reply.status, reply.text]).toEqual([200, 'open']);
   });
@@ -126,7 +126,7 @@ describe('the workspace of an operation', () => {
     }
   });
 
-  it('of a path is one of the caller, and the named one', () => {
+  it('in a path must be a workspace of the caller and the named one', () => {
     expect(memberOf(two, 'o_2')).toBe('o_2');
     const within = { ...two, workspaceIds: ['o_1'], named: 'o_1', memberships: two.workspaceIds };
     expect(failure(() => memberOf(two, 'o_3')).code).toBe('auth.not_a_member');
@@ -135,7 +135,7 @@ describe('the workspace of an operation', () => {
     expect(failure(() => memberOf(within, 'o_3')).code).toBe('auth.not_a_member');
   });
 
-  it('is an own field of the query or the body, not one that they inherit', () => {
+  it('is read from own fields of query and body, not from inherited ones', () => {
     expect(namedWorkspace(Object.create({ workspace_id: 'o_1' }), null)).toBeUndefined();
     expect(namedWorkspace({ workspace_id: 'o_1' }, 'text')).toBe('o_1');
   });

@@ -5,7 +5,7 @@ import { describe } from './parameters.js';
 const FIELDS = ['workspace_id', 'org_id'] as const;
 
 /**
- * The workspace that a request names, by either of its two names and in the query or in the body; undefined: none.
+ * Returns the workspace that a request names by either parameter, in query or body; undefined when it names none.
  * An empty text and null name none. Throws request.invalid_parameter for anything but one text, and when two differ.
  */
 export const namedWorkspace = (query: unknown, body: unknown): string | undefined => {
@@ -34,7 +34,7 @@ export const namedWorkspace = (query: unknown, body: unknown): string | undefine
 };
 
 /**
- * The caller within one workspace: nothing outside of it is found, listed or changed.
+ * Narrows the caller to one workspace, so nothing outside of it is found, listed or changed.
  * Throws workspace.not_found, auth.not_a_member.
  */
 export const callerWithin = (caller: Caller, workspaceId: string): Caller => ({
@@ -44,7 +44,10 @@ export const callerWithin = (caller: Caller, workspaceId: string): Caller => ({
   memberships: caller.workspaceIds,
 });
 
-/** The workspace that will own what the request creates: the named one, else the only one of the caller. Throws workspace.required. */
+/**
+ * Workspace that will own the resource created by the request: the named one, else the caller's only one.
+ * Throws workspace.required.
+ */
 export const workspaceOf = (caller: Caller): string => {
   const [only, ...others] = caller.workspaceIds;
   if (only !== undefined && others.length === 0) return only;
@@ -72,7 +75,7 @@ export const memberOf = (caller: Caller, workspaceId: string): string => {
   throw new DomainError('auth.not_a_member', `you are not a member of workspace ${shown}`, { id: shown });
 };
 
-/** `{ userId }` of a list of the caller's, narrowed to the workspace that the request names. */
+/** Filter for the caller's own resources, narrowed to the workspace that the request names. */
 export const ownedBy = ({ userId, named }: Caller): { readonly userId: string; readonly workspaceId?: string } => ({
   userId,
   ...(named === undefined ? {} : { workspaceId: named }),

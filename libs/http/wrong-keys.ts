@@ -7,13 +7,13 @@ import { TokenBuckets } from '#libs/http/token-buckets.js';
 import { limitKeyOf } from './client-address.js';
 import { HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
 
-/** At once, and then one in so many seconds: more than a person mistypes, less than a guess needs. */
+/** Wrong keys allowed in a burst, then one per SECONDS_EACH. More than typing errors, far fewer than guessing needs. */
 const WRONG_KEYS_AT_ONCE = 50;
 const SECONDS_EACH = 3;
 
 /**
- * Counts wrong API keys by client address. A right key is never refused for it: behind one address may be an office,
- * whose others would be locked out by whoever guesses there.
+ * Counts wrong API keys by client address. A right key is never refused, because one address may serve a whole office.
+ * A client that guesses there would otherwise lock out all others.
  */
 @Injectable()
 export class WrongKeys {

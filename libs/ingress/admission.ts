@@ -1,12 +1,12 @@
-/** What wants to come in. */
+/** A request for admission. */
 export interface Arrival {
   readonly sourceId: string;
   readonly workspaceId: string;
-  /** Size of its body as declared; 0 when it is not. */
+  /** Declared size of the body; 0 when the request declares none. */
   readonly bytes: number;
 }
 
-/** An answer that tells the caller to come again. */
+/** An answer that tells the caller to retry later. */
 export interface Refusal {
   readonly status: 429 | 503;
   readonly code: string;
@@ -15,15 +15,17 @@ export interface Refusal {
   readonly retryAfterS: number;
 }
 
-/** A rule at the door. Rules are put together by `allOf`. */
+/** A rule for admitting events. `allOf` combines rules. */
 export interface Admission {
-  /** True at once when it may come in; else resolves undefined when it may after all, or with why it may not. */
+  /**
+   * Returns true when it admits the arrival at once. Otherwise resolves with the refusal, or undefined on admission.
+   */
   enter(arrival: Arrival): true | Promise<Refusal | undefined>;
-  /** It is stored, or given up. Called once for each arrival that was let in. */
+  /** Called once for each admitted arrival, when its event is stored or abandoned. */
   left(arrival: Arrival): void;
 }
 
-/** A rule that says at once why something may not come in, and remembers nothing of what did. */
+/** Creates a rule that refuses at once and keeps no state. */
 export const refusing = (why: (arrival: Arrival) => Refusal | undefined): Admission => ({
   enter(arrival) {
     const refusal = why(arrival);
@@ -32,7 +34,7 @@ export const refusing = (why: (arrival: Arrival) => Refusal | undefined): Admiss
   left: () => undefined,
 });
 
-/** Lets in what every rule lets in, asked in order: a rule that holds arrivals back is best the last. */
+/** Admits what every rule admits, asked in order. Put a rule that holds arrivals back last. */
 export const allOf = (...rules: readonly Admission[]): Admission => {
   const leave = (arrival: Arrival, entered: readonly Admission[]): void => {
     for (const rule of entered) rule.left(arrival);

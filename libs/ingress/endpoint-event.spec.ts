@@ -72,7 +72,7 @@ describe('event of an HTTP source', () => {
     expect(event['body']).toEqual({ a: '1', f: { filename: 'x.txt', mimetype: 'text/plain', content: 'aGk=' } });
   });
 
-  it('keeps a multipart body without a boundary, or cut short, as text', async () => {
+  it('keeps a multipart body as text when it has no boundary or is truncated', async () => {
     expect((await eventOf('abc', 'multipart/form-data'))['body']).toBe('abc');
     const cut = '--B\r\nContent-Disposition: form-data; name="a"\r\n\r\n1';
     expect((await eventOf(cut, 'multipart/form-data; boundary=B'))['body']).toBe(cut);
@@ -116,7 +116,7 @@ describe('event of an HTTP source', () => {
     },
   );
 
-  it('keeps characters of two units whole where a long text is cut', async () => {
+  it('keeps surrogate pairs whole where a long text is split', async () => {
     const text = `x${'🙂'.repeat(700_000)}`;
     const event = await eventOf(text, 'text/plain');
     expect(event['bodyRaw'] === text).toBe(true);
@@ -132,22 +132,22 @@ const fields = (count: number): Record<string, string> => ({
 });
 
 describe('fields of a request', () => {
-  it.each(Object.keys(fields(0)))('of type %s may be 1,000, and no more', async (type) => {
+  it.each(Object.keys(fields(0)))('of type %s may be 1,000 at most', async (type) => {
     expect(await eventOf(fields(1_000)[type] ?? '', type)).toMatchObject({ body: { a: expect.anything() } });
     const refused = eventOf(fields(1_001)[type] ?? '', type);
     await expect(refused).rejects.toThrow(/1,?00[01] fields/);
     await expect(refused).rejects.toMatchObject({ name: 'RefusedRequest', code: 'too_many_fields' });
   });
 
-  it('of a query may be 1,000, none of them lost', async () => {
+  it('of a query may be 1,000, and none is lost', async () => {
     const query = (count: number): string => Array.from({ length: count }, (_, i) => `k${i}=${i}`).join('&');
     expect(Object.keys((await eventOf('', undefined, query(1_000)))['query'] as object)).toHaveLength(1_000);
     await expect(eventOf('', undefined, query(1_001))).rejects.toThrow('the query has 1001 fields, the limit is 1000');
-    // The control: the parser's own limit drops the rest without a word.
+    // Control: the parser's own limit drops the rest silently.
     expect(Object.keys(parseQuery(query(1_001)))).toHaveLength(1_000);
   });
 
-  it('that are files count too, and a name or boundary of any length is data', async () => {
+  it('count files too, and a name or boundary may have any length', async () => {
     const file = '--B\r\nContent-Disposition: form-data; name="f"; filename="x"\r\n\r\n1\r\n';
     const type = 'multipart/form-data; boundary=B';
     await expect(eventOf(`${file.repeat(1_001)}--B--\r\n`, type)).rejects.toBeInstanceOf(RefusedRequest);
@@ -158,7 +158,7 @@ describe('fields of a request', () => {
 });
 
 describe('a hostile body', () => {
-  /** Turns of the event loop that others got while it was read. */
+  /** Turns of the event loop that other work got while the body was read. */
   const turnsOf = async (body: string, type: string): Promise<number> => {
     let turns = 0;
     let running = true;
@@ -181,13 +181,13 @@ describe('a hostile body', () => {
     ['many shapes', `[${Array.from({ length: 40_000 }, (_, i) => `{"k${i}":0}`).join()}]`, 'application/json'],
     ['escapes', `"${'\\u0041'.repeat(85 * KB)}"`, 'application/json'],
     ['almost a boundary', `${part('a', '\r\n--'.repeat(120 * KB))}--B--`, 'multipart/form-data; boundary=B'],
-  ])('leaves others their turns: %s', async (_name, body, type) => {
+  ])('yields to other work: %s', async (_name, body, type) => {
     expect(await turnsOf(body, type)).toBeGreaterThanOrEqual(4);
-    // The control: a short body is read at once.
+    // Control: a short body is read at once.
     expect(await turnsOf('{"a":1}', 'application/json')).toBeLessThanOrEqual(1);
   });
 
-  it('that ends within a file stays text', async () => {
+  it('stays text when it ends within a file', async () => {
     const cut = '--B\r\nContent-Disposition: form-data; name="f"; filename="x"\r\n\r\nabc';
     expect((await eventOf(cut, 'multipart/form-data; boundary=B'))['body']).toBe(cut);
   });

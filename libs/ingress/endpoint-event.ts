@@ -6,12 +6,12 @@ import { JsonCheck } from './json-check.js';
 import { multipartFields } from './multipart.js';
 import { RefusedRequest } from './refused-request.js';
 
-/** What arrived at an endpoint. `headers` have lower-case keys. */
+/** A request to an endpoint. `headers` have lower-case keys. */
 export interface EndpointRequest {
   readonly method: string;
-  /** Below the endpoint, beginning with `/`. */
+  /** Path below the endpoint; starts with `/`. */
   readonly path: string;
-  /** Without `?`. */
+  /** Query string without `?`. */
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
@@ -19,16 +19,17 @@ export interface EndpointRequest {
   readonly url: string;
 }
 
-/** JSON deeper than this is refused. */
+/** JSON nested deeper than this is refused. */
 export const MAX_NESTING = 256;
 
-/** Shorter texts are parsed at once; longer ones are checked by so many characters a turn. */
+/** Characters checked in one turn of the event loop. Texts up to `SHORT` are parsed at once. */
 const CHARACTERS_A_TURN = 64 * 1024;
 const SHORT = 8 * 1024;
 
 /**
- * The JSON text of the event that `run` receives. A JSON body is spliced in as the text that arrived, checked but not
- * written anew. Holds the event loop for the time of a turn, whatever the body. Throws RefusedRequest.
+ * Builds the JSON text of the event that `run` receives. A JSON body is checked and spliced in as the text that
+ * arrived, without serializing it again. Blocks the event loop for one turn at most, whatever the body.
+ * Throws RefusedRequest.
  */
 export const endpointEvent = async (request: EndpointRequest): Promise<string> => {
   const query = JSON.stringify(fieldsOf(request.query, 'the query'));
@@ -41,7 +42,7 @@ export const endpointEvent = async (request: EndpointRequest): Promise<string> =
   );
 };
 
-/** JSON texts. */
+/** `bodyRaw` and `body` as JSON texts. */
 interface ParsedBody {
   readonly bodyRaw: string;
   readonly body: string;
@@ -63,7 +64,7 @@ const bodyOf = async ({ headers, body }: EndpointRequest): Promise<ParsedBody> =
   try {
     text = utf8.decode(body);
   } catch {
-    // Not text: kept whole, as base64.
+    // A body that is not text is kept whole, as base64.
     const base64 = JSON.stringify(body.toString('base64'));
     return { bodyRaw: base64, body: base64, isBase64: true };
   }
@@ -79,7 +80,7 @@ const bodyOf = async ({ headers, body }: EndpointRequest): Promise<ParsedBody> =
 const looksLikeJson = (type: string, text: string): boolean =>
   type === 'application/json' || type.endsWith('+json') || /^\s*[{[]/.test(text);
 
-/** Throws RefusedRequest for JSON that nests too deep. */
+/** Throws RefusedRequest for JSON that is nested too deep. */
 const isJson = async (text: string): Promise<boolean> => {
   const { valid, depth } = text.length <= SHORT ? parsed(text) : await checked(text);
   if (valid && depth > MAX_NESTING) {
@@ -103,7 +104,7 @@ const parsed = (text: string): Verdict => {
   return { valid: true, depth: mayNestTooDeep(text) ? shapeOf(text).depth : 0 };
 };
 
-/** Most bodies do not even hold that many brackets, which is quickly seen. */
+/** Counts brackets, which is cheap and rules out most bodies. */
 const mayNestTooDeep = (json: string): boolean => {
   let open = 0;
   for (const bracket of ['{', '[']) {
@@ -123,14 +124,14 @@ const checked = async (text: string): Promise<Verdict> => {
   }
 };
 
-/** As JSON.stringify writes it, a part of the text in a turn. */
+/** Quotes a text as JSON.stringify does, a part of it in each turn. */
 const quoted = async (text: string): Promise<string> => {
   const longest = 16 * CHARACTERS_A_TURN;
   if (text.length <= longest) return JSON.stringify(text);
   let json = '"';
   for (let at = 0, end = 0; at < text.length; at = end) {
     end = at + longest;
-    // A pair of surrogates stays together.
+    // Keeps a surrogate pair together.
     if (isHighSurrogate(text.charCodeAt(end - 1))) end++;
     json += JSON.stringify(text.slice(at, end)).slice(1, -1);
     await turn();
@@ -140,7 +141,7 @@ const quoted = async (text: string): Promise<string> => {
 
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 
-/** Of a query or a form; repeated keys become an array. Throws RefusedRequest when they are too many. */
+/** Parses the fields of a query or a form; repeated keys become an array. Throws RefusedRequest for too many fields. */
 const fieldsOf = (text: string, where: string): Record<string, string | string[] | undefined> => {
   const count = countFields(text);
   if (count > MAX_FIELDS)

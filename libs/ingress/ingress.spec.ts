@@ -137,7 +137,7 @@ describe('ingress', () => {
     expect((await t.call('GET', '/x', { headers: { host: 'hooks.example' } })).status).toBe(418);
   });
 
-  it('answers 404 for an unknown endpoint and for a source deleted meanwhile', async () => {
+  it('answers 404 for an unknown endpoint, and for a source deleted before the publish', async () => {
     const t = await setUp();
     expect((await t.call('GET', '/h/enone')).status).toBe(404);
     t.world.publish = () => null;
@@ -154,7 +154,7 @@ describe('ingress', () => {
     expect(answer.headers['retry-after']).toBe('1');
   });
 
-  it('asks at the door whose it is, says why it is refused, and when it is stored', async () => {
+  it('asks admission by source and workspace, passes its refusal on, and reports when the event is stored', async () => {
     const asked: unknown[] = [];
     const left: unknown[] = [];
     const text = 'source dc_1 takes no more events for the moment';
@@ -238,13 +238,13 @@ describe('ingress', () => {
       expect(answer.headers['content-length']).toBe('6');
     });
 
-    it('tells a header that HTTP does not allow', async () => {
+    it('reports a header that HTTP does not allow', async () => {
       const answer = await respond({ status: 200, headers: { 'bad header': 'x' } });
       expect(answer.status).toBe(500);
       expect(answer.body).toContain('bad header');
     });
 
-    it('answers 504 when nothing comes in time', async () => {
+    it('answers 504 when no response comes in time', async () => {
       const t = await setUp({ replyTimeoutMs: 5 });
       expect((await t.call('POST', '/h/ecustom')).status).toBe(504);
     });

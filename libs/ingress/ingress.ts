@@ -23,20 +23,20 @@ export interface EndpointTarget {
 }
 
 export interface IngressDependencies {
-  /** By endpoint key; undefined when unknown, or when its source is inactive or deleted. */
+  /** Finds an endpoint by its key; undefined when the key is unknown, or its source is inactive or deleted. */
   readonly endpoint: (key: string) => EndpointTarget | undefined;
   readonly log: StreamLog;
   readonly topics: TopicPolicy;
   readonly relay: ResponseRelay;
-  /** What of it may come in now. */
+  /** Decides which events may come in now. */
   readonly admission: Admission;
   readonly rate: RateLimit;
   /** Endpoints answer at `<key>.<domain>` too. */
   readonly domain: string | null;
   readonly maxBodyBytes: number;
-  /** How long a caller waits for `respond`: the run's limit and a little. */
+  /** How long a caller waits for `respond`: the run's time limit plus a margin. */
   readonly replyTimeoutMs: number;
-  /** Whose word on the client of a request counts. */
+  /** Proxies whose headers about the client are trusted. */
   readonly proxies: Pick<TrustedProxies, 'clientOf'>;
   readonly clock: Clock;
   readonly metrics: { accepted(): void; refused(status: number): void };
@@ -45,7 +45,7 @@ export interface IngressDependencies {
 
 interface Address {
   readonly key: string;
-  /** Below the endpoint. */
+  /** Path below the endpoint. */
   readonly path: string;
   readonly query: string;
 }
@@ -60,7 +60,7 @@ const CORS = {
 export class Ingress {
   constructor(private readonly deps: IngressDependencies) {}
 
-  /** Takes the request if it is for an endpoint; false leaves it to the API. */
+  /** Serves a request to an endpoint. Returns false for any other request, which is for the API. */
   handle(req: IncomingMessage, res: ServerResponse): boolean {
     const address = this.addressOf(req);
     if (!address) return false;
@@ -81,7 +81,7 @@ export class Ingress {
     const target = deps.endpoint(address.key);
     if (!target) return this.refuse(res, 404, 'not_found', `no active endpoint ${address.key}`);
 
-    // 2. Refuse or hold what would be too much: too fast for this endpoint, or for the pipeline.
+    // 2. Refuse or hold a request that comes too fast for this endpoint or for the pipeline.
     const waitS = deps.rate.take(address.key, deps.clock.now());
     if (waitS > 0)
       return this.refuse(res, 429, 'rate_limited', 'too many requests for this endpoint', {
@@ -146,7 +146,7 @@ export class Ingress {
     const { deps } = this;
     const record = this.invocationOf(target, event);
     const id = record.headers['id'] as string;
-    // 4. Make the invocation durable. Only then is the event acknowledged.
+    // 4. Make the invocation durable. The event is acknowledged only after that.
     const reply = target.customResponse ? deps.relay.expect(id, deps.replyTimeoutMs) : undefined;
     if (reply) res.once('close', () => deps.relay.cancel(id));
     let offset: number | null | undefined;
@@ -162,7 +162,7 @@ export class Ingress {
     }
     stay.end();
     deps.metrics.accepted();
-    // 5. Answer: at once, or with what the component responds.
+    // 5. Answer at once, or with the component's response.
     if (!reply) return void res.writeHead(200, ACCEPTED_HEADERS).end(ACCEPTED);
     const answer = await reply;
     if (res.destroyed) return;
@@ -170,7 +170,7 @@ export class Ingress {
     this.reply(target, answer, req, res);
   }
 
-  /** A reply that cannot be sent is the component's failure, told to this caller alone. */
+  /** Sends the component's reply. A reply that cannot be sent is the component's failure; only this caller is told. */
   private reply(target: EndpointTarget, answer: HttpReply, req: IncomingMessage, res: ServerResponse): void {
     try {
       sendReply(res, answer, req.method === 'HEAD');
@@ -196,7 +196,7 @@ export class Ingress {
     return { topic: this.deps.topics.invocations(target.sourceId), key: target.sourceId, headers, value: event };
   }
 
-  /** Path mode `/h/<key>/…`, or host mode `<key>.<domain>`. */
+  /** Reads the address in path mode (`/h/<key>/…`) or host mode (`<key>.<domain>`). */
   private addressOf(req: IncomingMessage): Address | undefined {
     const url = req.url ?? '/';
     const mark = url.indexOf('?');
@@ -229,7 +229,7 @@ export class Ingress {
   }
 }
 
-/** From being let in until the event is stored, or given up. */
+/** The time from admission until the event is stored or abandoned. */
 class Stay {
   private over = false;
 

@@ -18,7 +18,7 @@ const parses = (text: string): boolean => {
   }
 };
 
-/** The same numbers at every run (mulberry32). */
+/** Generates the same numbers in every run (mulberry32). */
 const seeded = (seed: number) => (): number => {
   seed = (seed + 0x6d2b79f5) | 0;
   let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
@@ -112,7 +112,7 @@ describe('the check of JSON', () => {
     expect(check(text)).toBe(parses(text));
   });
 
-  it('says the same of 20,000 texts that are nearly JSON, in turns of any length', () => {
+  it('agrees with JSON.parse on 20,000 texts that are nearly JSON, in turns of any length', () => {
     const random = seeded(7);
     let valid = 0;
     for (let i = 0; i < 20_000; i++) {
@@ -134,7 +134,7 @@ describe('the check of JSON', () => {
     expect(json.depth).toBe(3);
   });
 
-  it('reads as many characters a turn as it is told', () => {
+  it('reads as many characters per turn as requested', () => {
     const json = new JsonCheck(JSON.stringify('x'.repeat(1_000)));
     let turns = 1;
     while (json.read(100) === undefined) turns++;

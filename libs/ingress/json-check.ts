@@ -1,4 +1,4 @@
-/** Where a text stands between two characters. */
+/** State of the parser between two characters. */
 enum At {
   Value,
   /** After `[`. */
@@ -10,7 +10,7 @@ enum At {
   AfterValue,
   InString,
   Escape,
-  /** Of `\u`, how many digits are missing. */
+  /** Digits of `\u` are missing; `hexLeft` counts them. */
   Hex,
   Minus,
   Zero,
@@ -30,15 +30,15 @@ const NUMBER_ENDS: ReadonlySet<At> = new Set([At.Zero, At.Digits, At.Fraction, A
 const isDigit = (c: string): boolean => c >= '0' && c <= '9';
 
 /**
- * Whether a text is JSON, exactly as JSON.parse would say, and how deep it nests. Makes no values, so that its time and
- * memory are those of the text whatever it holds, and goes on where it stopped, so that a long text takes many turns.
+ * Decides whether a text is JSON, exactly as JSON.parse would, and how deep it is nested. It builds no values, so time
+ * and memory depend on the length of the text only. It can pause and continue, so a long text is checked in many turns.
  */
 export class JsonCheck {
-  /** Brackets open at once, at most. */
+  /** Greatest number of brackets open at once. */
   depth = 0;
   private at: At = At.Value;
   private next = 0;
-  /** For each open bracket, whether it is `{`. */
+  /** One entry per open bracket: true for `{`. */
   private readonly open: boolean[] = [];
   private isKey = false;
   private hexLeft = 0;
@@ -46,7 +46,7 @@ export class JsonCheck {
 
   constructor(private readonly text: string) {}
 
-  /** Reads so many characters more. `undefined`: there are more still. */
+  /** Reads up to `count` more characters. Returns undefined while characters are left. */
   read(count: number): boolean | undefined {
     const end = Math.min(this.text.length, this.next + count);
     while (this.next < end) {
@@ -60,7 +60,7 @@ export class JsonCheck {
     return this.open.length === 0 && (this.at === At.AfterValue || NUMBER_ENDS.has(this.at));
   }
 
-  /** Most characters of most texts stand in strings. */
+  /** Skips the plain characters of a string, where most characters of most texts are. */
   private skipPlain(end: number): void {
     for (; this.next < end; this.next++) {
       const c = this.text.charCodeAt(this.next);
@@ -68,7 +68,7 @@ export class JsonCheck {
     }
   }
 
-  /** False when the character cannot stand here. */
+  /** Returns false for a character that is invalid here. */
   private take(c: string): boolean {
     switch (this.at) {
       case At.InString:
@@ -188,7 +188,7 @@ export class JsonCheck {
   }
 }
 
-/** Undefined where the character does not belong to the number. */
+/** Returns undefined for a character that is not part of the number. */
 const numberAfter = (at: At, c: string): At | undefined => {
   const e = c === 'e' || c === 'E';
   if (isDigit(c)) {

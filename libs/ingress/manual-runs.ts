@@ -15,9 +15,9 @@ export interface ManualRunsDependencies {
   readonly relay: ResponseRelay;
   readonly unread?: Pick<UnreadLimits, 'refusal'>;
   readonly clock: Clock;
-  /** How long a caller that waits does so: the run's limit and a little. */
+  /** How long a caller with `wait` waits: the run's time limit plus a margin. */
   readonly timeoutMs: number;
-  /** JSON text of the event of a run that was given none: what the source's timer would send, else `{}`. */
+  /** JSON text of the event for a run without one: the event of the source's timer, else `{}`. */
   readonly defaultEvent: (sourceId: string) => string;
 }
 
@@ -26,7 +26,7 @@ export interface ManualRunResult {
   readonly observations?: readonly Observation[];
 }
 
-/** Invocations that a person asks for (decisions.md 1.5, "Manual run"). They take the same path as all others. */
+/** Publishes manual runs, which take the path of all invocations (docs/reference/component-model.md#manual-run). */
 export const manualRuns = (deps: ManualRunsDependencies) => ({
   async run(sourceId: string, workspaceId: string, event: unknown, wait: boolean): Promise<ManualRunResult> {
     const unread = deps.unread?.refusal(sourceId, workspaceId);
@@ -58,7 +58,7 @@ export const manualRuns = (deps: ManualRunsDependencies) => ({
     }
     if (!ended) return { invocationId };
     const outcome = await ended;
-    // Still waiting in the lane, behind other runs: it will run all the same.
+    // No outcome yet: the invocation waits in the lane behind other runs, and will still run.
     return outcome ? { invocationId, observations: observationsOf(outcome) } : { invocationId, observations: [] };
   },
 });

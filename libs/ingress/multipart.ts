@@ -5,14 +5,14 @@ import { MAX_FIELDS } from '../http/form-fields.js';
 import { RefusedRequest } from './refused-request.js';
 
 const BYTES_A_TURN = 64 * 1024;
-/** As long as RFC 2046 has it. */
+/** Longest boundary that RFC 2046 allows. */
 const MAX_BOUNDARY = 70;
 const MAX_NAME = 1024;
 const MAX_PART_HEADERS = 50;
 
 /**
- * Fields and files by name, the last one of a name; undefined for a body that is not what its type says.
- * Throws RefusedRequest when there are too many.
+ * Parses fields and files by name; the last one of a name wins. Resolves with undefined for a body that does not match
+ * its type. Rejects with RefusedRequest for too many fields.
  */
 export const multipartFields = (contentType: string, body: Buffer): Promise<object | undefined> =>
   new Promise((resolve, reject) => {
@@ -36,7 +36,7 @@ export const multipartFields = (contentType: string, body: Buffer): Promise<obje
       stream.on('end', () => {
         fields[name] = { filename, mimetype: mimeType, content: Buffer.concat(chunks).toString('base64') };
       });
-      // Cut off in the middle of a file: the parser says so too.
+      // A body that ends within a file; the parser reports it too.
       stream.on('error', () => resolve(undefined));
     });
     parser.on('partsLimit', tooMany);
@@ -48,12 +48,12 @@ export const multipartFields = (contentType: string, body: Buffer): Promise<obje
     source.pipe(parser);
   });
 
-/** Undefined where there is no boundary, or none that a parser should look for. */
+/** Returns undefined without a boundary, and for a boundary that is too long. */
 const parserOf = (contentType: string, bodyBytes: number): ReturnType<typeof busboy> | undefined => {
   const boundary = /;\s*boundary=(?:"([^"]*)"|([^;\s]*))/i.exec(contentType);
   if ((boundary?.[1] ?? boundary?.[2] ?? '').length > MAX_BOUNDARY) return undefined;
   const limits = {
-    // Told of when it is reached, not when it is passed.
+    // The parser reports the limit when it is reached, not when it is exceeded.
     parts: MAX_FIELDS + 1,
     fieldSize: bodyBytes,
     fieldNameSize: MAX_NAME,

@@ -26,7 +26,7 @@ const refusalOf = async (entered: true | Promise<Refusal | undefined>): Promise<
   entered === true ? undefined : entered;
 
 describe('pressure gate', () => {
-  it('lets in while there is room, holds the next, refuses what does not fit or waits too long', async () => {
+  it('admits while there is room, holds the next, refuses arrivals that do not fit or wait too long', async () => {
     const { gate, state } = world();
     expect(gate.enter(arrival('dc_a'))).toBe(true);
     gate.left(arrival('dc_a'));
@@ -48,7 +48,7 @@ describe('pressure gate', () => {
     expect(gate.waitingCount()).toBe(0);
   });
 
-  it('closes the door of nobody else: one limit for all of them would (control)', async () => {
+  it('holds no other source; one limit for all sources would (control)', async () => {
     const { gate, state } = world();
     state.sources.set('dc_hog', 1_000);
     state.workspaces.set('o_1', 2);
@@ -59,7 +59,7 @@ describe('pressure gate', () => {
     expect(gate.enter(arrival('dc_sibling'))).toBe(true);
     expect(gate.enter(arrival('dc_other', 'o_2'))).toBe(true);
     gate.close();
-    expect(await held).toMatchObject({ text: expect.stringContaining('shuts down') });
+    expect(await held).toMatchObject({ text: expect.stringContaining('shutting down') });
   });
 
   it('holds a workspace above its own limit, and not the next one', async () => {
@@ -71,7 +71,7 @@ describe('pressure gate', () => {
     expect(await refusalOf(held)).toMatchObject({ text: expect.stringContaining('its workspace has 5 events') });
   });
 
-  it('counts who was let in until it is stored', async () => {
+  it('counts an admitted arrival until it is stored', async () => {
     const { gate } = world();
     expect([gate.enter(arrival('dc_a')), gate.enter(arrival('dc_a'))]).toEqual([true, true]);
     const third = gate.enter(arrival('dc_a'));
@@ -83,7 +83,7 @@ describe('pressure gate', () => {
     expect(gate.enter(arrival('dc_a'))).toBe(true);
   });
 
-  it('lets a workspace of whom many sources wait in by turns', async () => {
+  it('admits the many waiting sources of a workspace by turns', async () => {
     const { gate, state } = world({ heldOfSource: 3, held: 10, source: 10 });
     state.workspaces.set('o_1', 5);
     const order: string[] = [];
@@ -93,7 +93,7 @@ describe('pressure gate', () => {
       gate.left(arrival(id));
       order.push(refusal ? 'refused' : id);
     });
-    // Room for one at a time; each is stored, and under way, before the next.
+    // There is room for one at a time. Each is stored, and under way, before the next.
     for (let n = 1; n <= 4; n++) {
       state.workspaces.set('o_1', 4);
       while (order.length < n) await new Promise((resolve) => setTimeout(resolve, 1));
@@ -102,18 +102,20 @@ describe('pressure gate', () => {
     expect(order.indexOf('dc_b')).toBeLessThanOrEqual(1);
   });
 
-  it('above the limit of bytes refuses whoever has more than its share first', async () => {
+  it('refuses first the workspace above its share when the limit of bytes is exceeded', async () => {
     const { gate, state, own } = world();
     own.set('o_hog', 95).set('o_2', 5);
     state.bytes = 100;
     const hog = gate.enter(arrival('dc_hog', 'o_hog', 10));
     expect(gate.enter(arrival('dc_b', 'o_2', 10))).toBe(true);
     state.now = 200;
-    expect(await refusalOf(hog)).toMatchObject({ text: expect.stringContaining('has 105 bytes, its share is 50') });
+    expect(await refusalOf(hog)).toMatchObject({
+      text: expect.stringContaining('uses 105 bytes, above its share of 50 bytes'),
+    });
   });
 });
 
-describe('rules at the door', () => {
+describe('admission rules', () => {
   const rule = (answers: readonly (Refusal | undefined | true)[]) => {
     const left: string[] = [];
     const admission: Admission = {
@@ -128,7 +130,7 @@ describe('rules at the door', () => {
   };
   const no: Refusal = { status: 503, code: 'full', text: 'no', retryAfterS: 1 };
 
-  it('all have to let it in; who had is told when another does not', async () => {
+  it('must all admit an arrival; those that had are told when another refuses', async () => {
     const [one, two, three] = [rule([true, true, true]), rule([undefined, no, true]), rule([true, true])];
     const all = allOf(one.admission, two.admission, three.admission);
     expect(await all.enter(arrival('dc_a'))).toBeUndefined();

@@ -1,24 +1,24 @@
 import { type Admission, type Arrival, type Refusal } from './admission.js';
 
-/** Work under way, as the door asks for it: each is a look-up. */
+/** Amount of work under way. Each method is a cheap look-up. */
 export interface UnderWay {
-  /** Records of the source that are not done: its invocations, its emits not yet routed, its deliveries to healthy endpoints. */
+  /** Unfinished records of a source: invocations, emits not yet routed, and deliveries to healthy endpoints. */
   ofSource(sourceId: string): number;
-  /** The same of all its sources, none of which counts with more than the limit of one source. */
+  /** Unfinished records of a workspace. Each source counts with at most the limit of one source. */
   ofWorkspace(workspaceId: string): number;
-  /** Bytes in memory, of all and of one workspace, and how many workspaces share them. */
+  /** Bytes in memory in total and of one workspace, and the number of workspaces that share them. */
   bytes(): number;
   bytesOfWorkspace(workspaceId: string): number;
   workspaces(): number;
 }
 
 export interface PressureLimits {
-  /** Records under way, of one source and of one workspace. */
+  /** Most records under way of one source and of one workspace. */
   readonly source: number;
   readonly workspace: number;
-  /** Bytes in memory, of all. */
+  /** Most bytes in memory, of all workspaces together. */
   readonly bytes: number;
-  /** Arrivals that may wait for room, of one source and in all, and how long. */
+  /** Most arrivals that wait for room, of one source and in total, and how long each waits. */
   readonly heldOfSource: number;
   readonly held: number;
   readonly heldMs: number;
@@ -31,19 +31,20 @@ interface Held {
 }
 
 const RETRY_AFTER_S = 1;
-/** How often those that are held are looked at. */
+/** Interval at which held arrivals are checked. */
 const LOOK_MS = 1;
 
 /**
- * Back-pressure at the door (docs/adr/0006). A source above its limit has its own arrivals held, and refused when they
- * do not fit or wait too long; then a workspace above its limit; and above the limit of bytes whoever has more than an
- * equal share of them. So the latency of what is accepted stays bounded, and memory too, and nobody is held for another.
+ * Back-pressure at admission (docs/adr/0006). Arrivals of a source above its limit are held, and refused when they do
+ * not fit or wait too long. The same applies to a workspace above its limit. Above the limit of bytes it applies to
+ * each workspace with more than an equal share. Latency and memory stay bounded, and no source waits for
+ * another's excess.
  */
 export class PressureGate implements Admission {
-  /** By source, in the order of their turns. */
+  /** Held arrivals by source, in the order of the sources' turns. */
   private readonly queues = new Map<string, Held[]>();
   private waiting = 0;
-  /** Let in and not yet stored. */
+  /** Admitted events that are not yet stored. */
   private readonly bySource = new Map<string, number>();
   private readonly byWorkspace = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
@@ -62,7 +63,7 @@ export class PressureGate implements Admission {
       return true;
     }
     if ((queue?.length ?? 0) >= this.limits.heldOfSource || this.waiting >= this.limits.held) {
-      return Promise.resolve(reason ?? this.refusal(arrival.sourceId, 'arrivals of it wait already'));
+      return Promise.resolve(reason ?? this.refusal(arrival.sourceId, 'other events of it are already waiting'));
     }
     return new Promise((resume) => {
       const held = { arrival, resume, until: this.now() + this.limits.heldMs };
@@ -84,13 +85,15 @@ export class PressureGate implements Admission {
   close(): void {
     clearTimeout(this.timer);
     for (const [sourceId, queue] of this.queues) {
-      for (const { resume } of queue) resume(this.refusal(sourceId, 'the server shuts down'));
+      for (const { resume } of queue) resume(this.refusal(sourceId, 'the server is shutting down'));
     }
     this.queues.clear();
     this.waiting = 0;
   }
 
-  /** One turn for each source that waits; who got in goes to the end, so that a workspace's room goes round. */
+  /**
+   * Gives each waiting source one turn. An admitted source moves to the end, so the sources share a workspace's room.
+   */
   private look(): void {
     this.timer = undefined;
     const now = this.now();
@@ -104,7 +107,7 @@ export class PressureGate implements Admission {
     if (this.waiting > 0) this.timer = setTimeout(() => this.look(), LOOK_MS);
   }
 
-  /** How many of the queue were answered. */
+  /** Answers arrivals from the head of the queue; returns how many. */
   private admit(queue: readonly Held[], now: number): number {
     let done = 0;
     for (const { arrival, resume, until } of queue) {
@@ -137,7 +140,7 @@ export class PressureGate implements Admission {
     if (own <= share) return undefined;
     return this.refusal(
       sourceId,
-      `the server's memory for events is used up, and of it its workspace has ${own} bytes, its share is ${share}`,
+      `the server's memory for events is used up; its workspace uses ${own} bytes, above its share of ${share} bytes`,
     );
   }
 

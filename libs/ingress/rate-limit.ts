@@ -1,6 +1,6 @@
 import { TokenBuckets } from '../http/token-buckets.js';
 
-/** Requests per second of each endpoint; 0 means no limit. */
+/** Limits the requests per second of each endpoint; 0 means no limit. */
 export class RateLimit {
   private readonly buckets: TokenBuckets | undefined;
 
@@ -8,7 +8,7 @@ export class RateLimit {
     this.buckets = perSecond > 0 ? new TokenBuckets(perSecond, burst) : undefined;
   }
 
-  /** 0 when the call may pass, else the seconds until one may. */
+  /** Returns 0 when the request may pass, else the seconds until one may. */
   take(key: string, now: number): number {
     return this.buckets?.take(key, now).waitSeconds ?? 0;
   }

@@ -1,6 +1,6 @@
 import { type IncomingMessage } from 'node:http';
 
-/** The whole body, or how large it is (as declared, or as far as read) when that is above `limit`. */
+/** Reads the whole body. Above `limit` it resolves with the size: as declared, or as far as it was read. */
 export const readBody = (req: IncomingMessage, limit: number): Promise<{ bytes: Buffer } | { tooLarge: number }> =>
   new Promise((resolve, reject) => {
     const declared = Number(req.headers['content-length'] ?? 0);

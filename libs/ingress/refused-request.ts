@@ -1,7 +1,7 @@
-/** A request to an endpoint that is answered 400: the client is to send something else. */
+/** Answers a request to an endpoint with 400, because the client must change it. */
 export class RefusedRequest extends Error {
   constructor(
-    /** Public word of the error body. */
+    /** Public code in the error body. */
     readonly code: 'invalid_json' | 'too_many_fields',
     message: string,
   ) {

@@ -4,7 +4,7 @@ import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type LogRecord, type StreamLog } from '../stream-log/stream-log.js';
 import { type Answer, answerRecord, REPLIES, replyTopic } from './reply-records.js';
 
-/** Answers to whichever process waits, over its reply topic. What comes in one turn of the event loop travels together. */
+/** Sends answers to the waiting process over its reply topic. Answers of one turn of the event loop are batched. */
 export const repliesOverLog = (
   log: Pick<StreamLog, 'publish'>,
   logger: { warn(fields: object, message: string): void },
@@ -13,22 +13,22 @@ export const repliesOverLog = (
 
   const publish = async (records: readonly LogRecord[]): Promise<void> => {
     try {
-      // Where a topic is gone, so is who waited.
+      // A missing topic means that the waiting process has exited.
       await log.publish(records);
     } catch (error) {
       if (records.length > 1) {
-        // One may be too large for the log: it keeps back none of the others.
+        // One record may be too large for the log, so each is published alone.
         await Promise.all(records.map((record) => publish([record])));
         return;
       }
       const [record] = records;
       const fields = { ...record?.headers, topic: record?.topic, bytes: record?.value.length, error: String(error) };
-      logger.warn(fields, 'reply.lost: who waits for it will run out of time');
+      logger.warn(fields, 'reply.lost: the waiting caller will time out');
     }
   };
 
   const send = (address: string, invocationId: string, answer: Answer): void => {
-    // Left by a process that was its own runner.
+    // An address without the prefix comes from a process that was its own runner.
     if (!address.startsWith(REPLIES)) return;
     if (gathered.length === 0) {
       setImmediate(() => {
@@ -49,15 +49,20 @@ export const repliesOverLog = (
   };
 };
 
-/** Without what nobody reads who waits: it may be megabytes. */
+/** Drops emits and db changes, which the waiting process does not read and which may be megabytes. */
 const toldOf = ({ status, error, logs, startedAt, endedAt }: RunOutcome): RunOutcome => ({
-  ...{ status, logs, startedAt, endedAt, emits: [], dbChanges: {} },
+  status,
+  logs,
+  startedAt,
+  endedAt,
+  emits: [],
+  dbChanges: {},
   ...(error === undefined ? {} : { error }),
 });
 
 /**
- * Deletes the topics of processes that ended without closing their channel; returns how many. Idempotent. A process has
- * to be among the living before it opens its channel.
+ * Deletes the topics of processes that ended without closing their channel; returns how many. Idempotent. A process
+ * must be registered as live before it opens its channel.
  */
 export const sweepReplyTopics = async (log: StreamLog, liveProcessIds: readonly string[]): Promise<number> => {
   const living = new Set(liveProcessIds.map(replyTopic));

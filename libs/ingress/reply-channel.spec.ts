@@ -37,7 +37,7 @@ const published = async (log: InMemoryStreamLog): Promise<void> => {
 };
 
 describe('answers over the log', () => {
-  it('bring the reply of a run in another process to the caller of the endpoint, without the rest of the outcome', async () => {
+  it('carry the reply of a run in another process to the caller of the endpoint, without the rest of the outcome', async () => {
     const { log, relay, replies, channel } = await setUp();
     const first = relay.expect('inv_1', PATIENCE_MS);
     const second = relay.expect('inv_2', PATIENCE_MS);
@@ -51,7 +51,7 @@ describe('answers over the log', () => {
     await channel.close();
   });
 
-  it('bring the outcome to who waits for it, without its events and db changes', async () => {
+  it('carry the outcome to the waiting caller, without its emits and db changes', async () => {
     const { relay, replies, channel } = await setUp();
     const ended = relay.expectOutcome('inv_1', PATIENCE_MS);
     replies.ended(relay.address, 'inv_1', outcome, 'outcome');
@@ -61,13 +61,16 @@ describe('answers over the log', () => {
     await channel.close();
   });
 
-  it('are awaited at the address that is in the invocation', async () => {
+  it('are awaited at the address in the invocation', async () => {
     const { log, relay, replies, channel } = await setUp();
     await log.createTopic('invocations.dc_1');
     const topics = { invocations: (id: string) => `invocations.${id}` };
     const unused = { emits: String, deliveries: String, attempts: String, ownedBy: () => [], fixed: () => [] };
     const runs = manualRuns({
-      ...{ log, relay, topics: { ...topics, ...unused }, timeoutMs: PATIENCE_MS },
+      log,
+      relay,
+      topics: { ...topics, ...unused },
+      timeoutMs: PATIENCE_MS,
       clock: { now: () => 1 },
       defaultEvent: () => '{}',
     });
@@ -80,7 +83,7 @@ describe('answers over the log', () => {
     await channel.close();
   });
 
-  it('are dropped when nobody waits for them, or who waited is gone', async () => {
+  it('are dropped when no caller waits, or the waiting process has exited', async () => {
     const { log, logged, relay, replies, channel } = await setUp();
     const waiting = relay.expect('inv_1', PATIENCE_MS);
     replies.ended(relay.address, 'inv_unknown', outcome, 'reply');
@@ -94,7 +97,7 @@ describe('answers over the log', () => {
     expect(await log.topics('')).toEqual([]);
   });
 
-  it('that cannot be written are logged, and hold back no others', async () => {
+  it('are logged when they cannot be written, and hold back no others', async () => {
     const { log, logged, relay, replies, channel } = await setUp();
     log.beforePublish = (records) => {
       if (records.some(({ headers }) => headers['invocation'] === 'inv_big')) throw new Error('too large');
@@ -107,7 +110,7 @@ describe('answers over the log', () => {
     await channel.close();
   });
 
-  it('that nobody can read are dropped and acknowledged', async () => {
+  it('are dropped and acknowledged when they are unreadable', async () => {
     const { log, logged, channel } = await setUp();
     const headers = { invocation: 'inv_1', kind: 'reply' };
     await log.publish([
@@ -131,7 +134,7 @@ describe('answers over the log', () => {
 });
 
 describe('a relay in one process', () => {
-  it('takes only what is addressed to it', async () => {
+  it('takes only answers addressed to it', async () => {
     const relay = new ResponseRelay();
     const waiting = relay.expect('inv_1', PATIENCE_MS);
     relay.ended('replies.p1', 'inv_1', { ...outcome, response: { ...reply, status: 500 } });

@@ -4,24 +4,24 @@ import { ResponseRelay } from './response-relay.js';
 
 export interface ReplyChannelOptions {
   readonly log: StreamLog;
-  /** Of this start of the process: no other one, before or after, has it. Known to the others before this is called. */
+  /** Unique to this start of the process. The process must be registered under it before this call. */
   readonly processId: string;
   readonly logger: { error(fields: object, message: string): void };
 }
 
 export interface ReplyChannel {
-  /** Its address is the channel's topic. */
+  /** Relay whose address is the channel's topic. */
   readonly relay: ResponseRelay;
-  /** Who still waits is answered no more. Deletes the topic. Idempotent. */
+  /** Stops answering callers that still wait, and deletes the topic. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Nobody waits for as long. */
+/** Retention of answers; longer than any caller waits. */
 const KEPT_MS = 30 * 60_000;
 const MAX_BATCH = 256;
 const MAX_UNACKED = 1_024;
 
-/** Where a process awaits the answers of runners in other processes (docs/adr/0011). */
+/** Opens the channel on which a process awaits answers of runners in other processes (docs/adr/0011). */
 export const openReplyChannel = async ({ log, processId, logger }: ReplyChannelOptions): Promise<ReplyChannel> => {
   const topic = replyTopic(processId);
   const relay = new ResponseRelay(topic);

@@ -7,7 +7,7 @@ export const REPLIES = 'replies.';
 
 export const replyTopic = (processId: string): string => REPLIES + processId;
 
-/** What travels: `reply` to the caller of an endpoint, `outcome` to who waits for a manual run or a hook. */
+/** `reply` goes to the caller of an endpoint, `outcome` to the caller of a manual run or a hook. */
 export type Answer =
   { readonly kind: 'reply'; readonly reply: HttpReply } | { readonly kind: 'outcome'; readonly outcome: RunOutcome };
 
@@ -18,7 +18,7 @@ export const answerRecord = (address: string, invocationId: string, answer: Answ
   value: JSON.stringify(answer.kind === 'reply' ? answer.reply : answer.outcome),
 });
 
-/** Undefined for a record that no runner of ours has written. Throws SyntaxError for a value that is no JSON. */
+/** Returns undefined for a record that is not from a runner. Throws SyntaxError for a value that is not JSON. */
 export const readAnswer = (
   record: LogRecord,
 ): { readonly invocationId: string; readonly answer: Answer } | undefined => {

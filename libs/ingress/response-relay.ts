@@ -5,26 +5,28 @@ import { type RunOutcome } from '../sandbox/sandbox.js';
 
 type Waiting = { readonly reply: (reply: HttpReply) => void } | { readonly outcome: (outcome: RunOutcome) => void };
 
-/** The address of who waits in the process that runs. */
+/** Address of a caller that waits in the process of the runner. */
 const IN_PROCESS = 'here';
 
 /**
- * Brings the end of a run back to the request that waits for it: in one process as the runner's `Replies`, across
- * processes at the end of a reply channel.
+ * Passes the outcome of a run to the request that waits for it. In one process it is the runner's `Replies`; across
+ * processes it is the receiving end of a reply channel.
  */
 export class ResponseRelay implements Replies {
   private readonly waiting = new Map<string, Waiting>();
   private readonly timers = new Map<string, { timer: NodeJS.Timeout; giveUp: () => void }>();
 
-  /** @param address for the `respond` header of invocations that are waited for here. */
+  /** @param address value of the `respond` header of invocations whose caller waits here. */
   constructor(readonly address: string = IN_PROCESS) {}
 
-  /** Resolves with what the caller is to get, or undefined after `timeoutMs`. Call it before the invocation is published. */
+  /**
+   * Resolves with the reply for the caller, or undefined after `timeoutMs`. Call it before publishing the invocation.
+   */
   expect(invocationId: string, timeoutMs: number): Promise<HttpReply | undefined> {
     return this.wait(invocationId, timeoutMs, (resolve) => ({ reply: resolve }));
   }
 
-  /** The same for the whole outcome of the run. */
+  /** Like `expect`, for the whole outcome of the run. */
   expectOutcome(invocationId: string, timeoutMs: number): Promise<RunOutcome | undefined> {
     return this.wait(invocationId, timeoutMs, (resolve) => ({ outcome: resolve }));
   }
@@ -41,7 +43,7 @@ export class ResponseRelay implements Replies {
     waiting.outcome(outcome);
   }
 
-  /** What the caller of an endpoint gets. Dropped when nobody waits for a reply to this invocation (any more). */
+  /** Passes the reply to the caller of an endpoint. Drops it when no caller waits for this invocation any more. */
   replied(invocationId: string, reply: HttpReply): void {
     const waiting = this.waiting.get(invocationId);
     if (!waiting || !('reply' in waiting)) return;
@@ -49,7 +51,7 @@ export class ResponseRelay implements Replies {
     waiting.reply(reply);
   }
 
-  /** Nobody waits any more: resolves with undefined. Idempotent. */
+  /** Ends the wait, which resolves with undefined. Idempotent. */
   cancel(invocationId: string): void {
     const entry = this.timers.get(invocationId);
     this.forget(invocationId);

@@ -7,7 +7,7 @@ import { ProtocolBreach } from '../sandbox/protocol/protocol.js';
 import { type HttpReply } from '../component-model/run-output.js';
 import { sendReply } from './send-reply.js';
 
-/** The same numbers for the same seed (mulberry32). */
+/** Generates the same numbers for the same seed (mulberry32). */
 const seeded = (seed: number) => (): number => {
   seed = (seed + 0x6d2b79f5) | 0;
   let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
@@ -81,7 +81,7 @@ const serving = async (listener: RequestListener, work: (ask: () => Promise<stri
 };
 
 describe('a reply of a component', () => {
-  it('that the host lets through can be sent, whatever a hostile child puts in it', async () => {
+  it('can be sent once it passed the host, whatever a hostile child puts in it', async () => {
     const next = replies(seeded(1));
     let sent = 0;
     let breaches = 0;
@@ -113,7 +113,7 @@ describe('a reply of a component', () => {
     expect([sent, breaches > 1_000]).toEqual([2_000, true]);
   });
 
-  it('that nobody checked fails alone: it is answered or its connection ends', async () => {
+  it('fails alone when it was not checked: it is answered or its connection ends', async () => {
     const next = replies(seeded(2));
     let thrown = 0;
     let asked = 0;
@@ -133,7 +133,7 @@ describe('a reply of a component', () => {
     expect(thrown).toBeGreaterThan(200);
   });
 
-  it('would throw a second time in an answer that keeps the header (the control)', async () => {
+  it('would throw again in an answer that keeps the header (control)', async () => {
     const seen: string[] = [];
     const listener: RequestListener = (_req, res) => {
       for (const write of [() => res.end('x'), () => res.writeHead(500).end('x')]) {

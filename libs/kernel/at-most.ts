@@ -1,4 +1,4 @@
-/** Waits for `work`, but no longer than `ms` milliseconds; what it rejects with until then is passed on. */
+/** Waits for `work`, at most `ms` milliseconds. Rejects if `work` rejects in that time. */
 export const atMost = async (ms: number, work: Promise<void>): Promise<void> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));

@@ -5,5 +5,5 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** Resources carry epoch seconds (rest-api.md, "Resources and their fields"). */
+/** Converts to epoch seconds, the unit of resource fields (docs/reference/rest-api.md#times). */
 export const epochSeconds = (epochMs: number): number => Math.floor(epochMs / 1000);

@@ -1,8 +1,8 @@
-/** Lets many wait for something that somebody else brings about and announces with `wake`. */
+/** Lets many callers wait for a condition. The code that changes it calls `wake`. */
 export class Condition {
   private waiting = new Set<() => void>();
 
-  /** What is waited for may have come true. */
+  /** Makes all waiting callers check the condition again. */
   wake(): void {
     if (this.waiting.size === 0) return;
     const waiting = this.waiting;
@@ -14,7 +14,7 @@ export class Condition {
     while (!holds()) await new Promise<void>((resolve) => this.waiting.add(resolve));
   }
 
-  /** Whether it came true within `timeoutMs`. */
+  /** Resolves to true when the condition holds within `timeoutMs`, else to false. */
   async within(timeoutMs: number, holds: () => boolean): Promise<boolean> {
     if (holds()) return true;
     let timedOut = false;

@@ -1,11 +1,11 @@
 import { type DomainEvent } from './events.js';
 
 /**
- * The rules of one aggregate, pure: time, ids and randomness arrive in the command.
- * `decide` returns the facts that follow, `[]` for a no-op, or throws a DomainError when a rule forbids it.
+ * Rules of one aggregate. They are pure, so time, ids and randomness arrive in the command.
+ * `decide` returns the resulting events, `[]` for a no-op, or throws a DomainError when a rule forbids the command.
  */
 export interface Decider<C, E extends DomainEvent, S> {
-  /** Category of its streams: `source` gives `source-dc_…`. */
+  /** Category of its streams. `source` gives `source-dc_…`. */
   readonly category: string;
   initialState(): S;
   decide(command: C, state: S): E[];

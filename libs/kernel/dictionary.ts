@@ -1,4 +1,4 @@
-/** A record without a prototype: `__proto__` and `constructor` are keys like others in it. */
+/** Makes a record without a prototype, in which `__proto__` and `constructor` are ordinary keys. */
 export const dictionary = <T>(from: Readonly<Record<string, T>> = {}): Record<string, T> => {
   const made = Object.create(null) as Record<string, T>;
   Object.assign(made, from);

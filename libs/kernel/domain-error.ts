@@ -1,10 +1,10 @@
 import { type ErrorCode } from './error-codes.js';
 
 /**
- * A rule of the domain was broken, or a named thing does not exist.
+ * Thrown when a command breaks a rule of the domain, or names a resource that does not exist.
  *
  * `code` is stable and dotted (`source.not_found`); libs/http maps it to a status and a public word in one table.
- * `message` is for people: it names the field, id or limit, the actual value, and what to do.
+ * `message` is for people. It names the field, id or limit, the actual value, and the remedy.
  */
 export class DomainError extends Error {
   constructor(

@@ -1,6 +1,6 @@
 import { type NewEvent, type Position, type RecordedEvent } from './events.js';
 
-/** The revision that the writer read last, or that the stream must not exist. There is no "any" (docs/adr/0001). */
+/** Revision that the writer read last, or `no_stream` for a new stream. There is no "any" (docs/adr/0001). */
 export type ExpectedRevision = bigint | 'no_stream';
 
 export interface AppendResult {
@@ -9,7 +9,7 @@ export interface AppendResult {
   readonly position: Position;
 }
 
-/** The stream moved on. Names both revisions; the command may be decided again on the new state. */
+/** Thrown when the stream has moved on. Names both revisions. The command may be decided again on the new state. */
 export class RevisionConflict extends Error {
   constructor(
     readonly stream: string,
@@ -23,42 +23,42 @@ export class RevisionConflict extends Error {
 
 export interface ReadOptions {
   readonly direction?: 'forwards' | 'backwards';
-  /** First revision to return, inclusive. Default: the first (forwards) or the last (backwards). */
+  /** First revision to return, inclusive. Default: the oldest (forwards) or the newest (backwards). */
   readonly from?: bigint;
   readonly limit?: number;
 }
 
 export interface EventBatch {
-  /** In log order; empty only to say that the reader has caught up. */
+  /** Events in log order. Empty only to tell that the reader has caught up. */
   readonly events: readonly RecordedEvent[];
-  /** True when nothing more was in the log at the time of reading. */
+  /** True when the log held no further events at the time of reading. */
   readonly caughtUp: boolean;
-  /** Where to resume: position of the last event, or the `after` given when there was none. */
+  /** Position to resume from: that of the last event, or the given `after` when there was none. */
   readonly position: Position;
 }
 
 export interface EventStore {
   /**
-   * Resolves when all the events are durable, as one unit.
-   * Rejects with RevisionConflict when `expected` is not the stream's revision; then nothing was written.
+   * Writes the events atomically and resolves when they are durable.
+   * Rejects with RevisionConflict, having written nothing, when `expected` is not the stream's revision.
    * A repeat (same event ids, same expected revision) resolves with the first result and writes nothing.
-   * An empty list is a programming error and rejects.
+   * Rejects an empty list, which is a programming error.
    */
   append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<AppendResult>;
 
   /** Yields nothing for a stream that does not exist. */
   read(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>;
 
-  /** Up to `limit` events after a position, in log order. */
+  /** Reads up to `limit` events after a position, in log order. */
   readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]>;
 
-  /** Position of the newest event, START when the log is empty. */
+  /** Returns the position of the newest event, START for an empty log. */
   lastPosition(): Promise<Position>;
 
   /**
-   * All events after `after`, then live ones, each once and in log order, until `signal` aborts (then the iteration
-   * ends without an error). The consumer pulls: a slow one is never overrun. The first batch with `caughtUp` tells
-   * that history is read. Loss of the engine's connection is handled inside (resumed from the last position).
+   * Yields all events after `after`, then live ones, each once and in log order. The iteration ends without an error
+   * when `signal` aborts. The consumer pulls, so a slow one is never overrun. The first batch with `caughtUp` marks the
+   * end of history. After a lost connection to the engine it resumes from the last position.
    */
   subscribe(after: Position, signal: AbortSignal): AsyncIterable<EventBatch>;
 }

@@ -1,6 +1,6 @@
 /**
- * A fact, past tense, named in full (`SourceDeployed`). `type` is an explicit string in the log for ever, never a class name.
- * `data` is plain JSON. Secrets and large payloads are referenced, not embedded (docs/adr/0001).
+ * A fact in the past tense, named in full (`SourceDeployed`). `type` is an explicit string that stays in the log, never
+ * a class name. `data` is plain JSON. Secrets and large payloads are referenced, not embedded (docs/adr/0001).
  */
 export interface DomainEvent {
   readonly type: string;
@@ -9,21 +9,21 @@ export interface DomainEvent {
 
 export interface Actor {
   readonly userId: string;
-  /** null when the system acts by itself (bootstrap, reactors). */
+  /** Null when the system acts by itself (bootstrap, reactors). */
   readonly apiKeyId: string | null;
 }
 
-/** Set in one place, `handleCommand`; deciders never see it. */
+/** Metadata of an event. Only `handleCommand` sets it, and deciders never see it. */
 export interface EventMetadata {
   readonly $correlationId: string;
   readonly $causationId: string;
   readonly commandId: string;
   readonly actor: Actor;
   readonly workspaceId: string;
-  /** Version of the event's data shape; older ones are upcast on read (upcasting.ts). */
+  /** Version of the event's data shape. Older ones are upcast on read (upcasting.ts). */
   readonly schemaVersion: number;
   readonly traceparent?: string;
-  /** Epoch milliseconds; only on events that came from another installation (`sluice import`): when they happened there. */
+  /** Epoch milliseconds of the event in its original installation. Only on imported events (`sluice import`). */
   readonly $recordedAt?: number;
 }
 
@@ -35,8 +35,8 @@ export interface NewEvent<E extends DomainEvent = DomainEvent> {
 }
 
 /**
- * Place in the log of all streams: 20 decimal digits, or two such numbers joined by `-` (EventStoreDB: commit and
- * prepare position). Fixed width, so that text order is log order.
+ * Position in the log of all streams: 20 decimal digits, or two such numbers joined by `-` (EventStoreDB: commit and
+ * prepare position). The width is fixed, so that text order is log order.
  */
 export type Position = string;
 
@@ -49,10 +49,10 @@ export interface RecordedEvent<E extends DomainEvent = DomainEvent> extends NewE
   /** 0 for the first event of a stream. */
   readonly revision: bigint;
   readonly position: Position;
-  /** Epoch milliseconds: `metadata.$recordedAt` where it is given, else when the engine appended it. */
+  /** Epoch milliseconds: `metadata.$recordedAt` if given, else the time of the append. */
   readonly recordedAt: number;
 }
 
-/** `{category}-{id}`; the category is the text before the first `-`, so it holds none. */
+/** Returns `{category}-{id}`. A category contains no `-`, because it ends at the first one. */
 export const streamName = (category: string, id: string): string => `${category}-${id}`;
 export const idOf = (stream: string): string => stream.slice(stream.indexOf('-') + 1);

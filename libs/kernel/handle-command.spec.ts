@@ -20,7 +20,7 @@ const setUp = (options: { maxAttempts?: number } = {}) => {
 };
 
 describe('a command', () => {
-  it('appends what was decided, with metadata set in one place', async () => {
+  it('appends the decided events, with metadata set in one place', async () => {
     const { handle, events } = setUp();
     const result = await handle(counter, 'c1', { amount: 3 }, context('cmd-1', { traceparent: '00-a-b-01' }));
 
@@ -49,13 +49,13 @@ describe('a command', () => {
     expect(await events()).toEqual([]);
   });
 
-  it('that a rule forbids leaves nothing behind', async () => {
+  it('that a rule forbids writes nothing', async () => {
     const { handle, events } = setUp();
     await expect(handle(counter, 'c1', { amount: 11 }, context('cmd-1'))).rejects.toThrow('total 11 is above 10');
     expect(await events()).toEqual([]);
   });
 
-  it('decides again on what a rival left', async () => {
+  it('decides again on the state that a rival left', async () => {
     const { store, handle, events } = setUp();
     await handle(counter, 'c1', { amount: 1 }, context('cmd-1'));
     store.onNextAppend(async () => void (await handle(counter, 'c1', { amount: 5 }, context('rival'))));
@@ -65,13 +65,13 @@ describe('a command', () => {
     expect((await events()).map((event) => event.metadata.commandId)).toEqual(['cmd-1', 'rival', 'cmd-2']);
   });
 
-  it('is refused by the rule that the rival made true', async () => {
+  it('is refused when the rival’s events make a rule forbid it', async () => {
     const { store, handle } = setUp();
     store.onNextAppend(async () => void (await handle(counter, 'c1', { amount: 9 }, context('rival'))));
     await expect(handle(counter, 'c1', { amount: 2 }, context('cmd-1'))).rejects.toThrow('total 11 is above 10');
   });
 
-  it('gives up after its attempts, naming both revisions', async () => {
+  it('gives up after the maximum of attempts, naming both revisions', async () => {
     const { store, handle } = setUp({ maxAttempts: 2 });
     let rivals = 0;
     const rival = async (): Promise<void> => {
@@ -85,7 +85,7 @@ describe('a command', () => {
     expect(failure).toMatchObject({ stream: 'counter-c1', expected: 0n, actual: 1n });
   });
 
-  it('sent twice is done once and answered with the same position', async () => {
+  it('sent twice is executed once and answered with the same position', async () => {
     const { handle, events } = setUp();
     const first = await handle(counter, 'c1', { amount: 3 }, context('cmd-1'));
     await handle(counter, 'c1', { amount: 1 }, context('cmd-2'));
@@ -95,7 +95,7 @@ describe('a command', () => {
     expect(await events()).toHaveLength(2);
   });
 
-  it('sent twice at once is done once', async () => {
+  it('sent twice at the same time is executed once', async () => {
     const { handle, events } = setUp();
     const [one, two] = await Promise.all([
       handle(counter, 'c1', { amount: 3 }, context('cmd-1')),
@@ -105,9 +105,9 @@ describe('a command', () => {
     expect(await events()).toHaveLength(1);
   });
 
-  it('whose answer was lost after the append is answered from the log when it comes again', async () => {
+  it('whose answer was lost after the append is answered from the log on a retry', async () => {
     const { store, handle, events } = setUp();
-    // The first try appended and then the process died: the repeat decides on the state that holds its own events.
+    // The first attempt appended, and then the process died. The repeat decides on a state with its own events.
     await handle(counter, 'c1', { amount: 6 }, context('cmd-1'));
     const result = await commandHandler({ store, upcasters: new Upcasters() })(
       counter,
@@ -131,7 +131,7 @@ describe('a command', () => {
 });
 
 describe('decider-specification', () => {
-  it('says what a decider does', () => {
+  it('passes when the decider does what is expected', () => {
     given(counter)
       .when({ amount: 1 })
       .then({ type: 'Added', data: { amount: 1 } });
@@ -144,7 +144,7 @@ describe('decider-specification', () => {
       .thenState((total) => expect(total).toBe(3));
   });
 
-  it('fails when the decider does something else', () => {
+  it('fails when the decider does anything else', () => {
     expect(() => given(counter).when({ amount: 1 }).thenNothingHappened()).toThrow();
     expect(() => given(counter).when({ amount: 1 }).thenThrows('source.not_found')).toThrow(/got the result/);
   });

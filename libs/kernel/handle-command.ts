@@ -4,7 +4,7 @@ import { streamName, type Actor, type DomainEvent, type NewEvent, type Position 
 import { eventIdOf } from './ids.js';
 import { type Upcasters } from './upcasting.js';
 
-/** Who asks, for whom, and on account of what. Travels beside the command, never inside it. */
+/** Actor, workspace and cause of a command. Travels beside the command, never inside it. */
 export interface CommandContext {
   readonly commandId: string;
   readonly correlationId: string;
@@ -17,7 +17,7 @@ export interface CommandContext {
 export interface CommandResult<S> {
   readonly state: S;
   readonly events: readonly DomainEvent[];
-  /** Position of the last event that this command wrote; undefined for a no-op. */
+  /** Position of the last event that the command wrote; undefined for a no-op. */
   readonly position?: Position;
   readonly revision: ExpectedRevision;
 }
@@ -25,7 +25,7 @@ export interface CommandResult<S> {
 export interface CommandHandlerOptions {
   readonly store: EventStore;
   readonly upcasters: Upcasters;
-  /** How often a command is decided again after a conflict. */
+  /** Number of times that a command is decided when it meets conflicts. */
   readonly maxAttempts?: number;
 }
 
@@ -36,7 +36,7 @@ export type HandleCommand = <C, E extends DomainEvent, S>(
   context: CommandContext,
 ) => Promise<CommandResult<S>>;
 
-/** The one way in which a command changes an aggregate. */
+/** Makes the only function through which commands change aggregates. */
 export const commandHandler = ({ store, upcasters, maxAttempts = 4 }: CommandHandlerOptions): HandleCommand => {
   return async <C, E extends DomainEvent, S>(
     decider: Decider<C, E, S>,
@@ -46,7 +46,7 @@ export const commandHandler = ({ store, upcasters, maxAttempts = 4 }: CommandHan
   ): Promise<CommandResult<S>> => {
     const stream = streamName(decider.category, id);
     for (let attempt = 1; ; attempt++) {
-      // 1. Load the stream and fold it into the state. A repeat of a command that went through is answered from it.
+      // 1. Load the stream and fold it into the state. Answer a repeat of a completed command from it.
       const { state, revision, repeat } = await load(store, upcasters, decider, stream, context.commandId);
       if (repeat) return { state, events: [], position: repeat, revision };
 
@@ -61,14 +61,14 @@ export const commandHandler = ({ store, upcasters, maxAttempts = 4 }: CommandHan
         const next = events.reduce((s, event) => decider.evolve(s, event), state);
         return { state: next, events, position: appended.position, revision: appended.revision };
       } catch (error) {
-        // 5. Somebody else was first: decide again on what they left.
+        // 5. After a conflict, decide again on the new state.
         if (!(error instanceof RevisionConflict) || attempt >= maxAttempts) throw error;
       }
     }
   };
 };
 
-/** The state of an aggregate as of now, with its revision. */
+/** Loads the current state of an aggregate, with its revision. */
 export const load = async <C, E extends DomainEvent, S>(
   store: EventStore,
   upcasters: Upcasters,

@@ -9,25 +9,25 @@ describe('ids', () => {
     expect(new Set(Array.from({ length: 1000 }, () => newId('dc', 1))).size).toBe(1000);
   });
 
-  it('sort by creation over all the time that they must last', () => {
+  it('sort by creation over all years in which they are used', () => {
     expect(
       newId('u', 1) < newId('u', Date.UTC(2026, 0)) && newId('u', Date.UTC(2026, 0)) < newId('u', Date.UTC(2400, 0)),
     ).toBe(true);
   });
 
-  it('are the same again when derived from the same parts, and differ when the parts are split otherwise', () => {
+  it('are equal when derived from the same parts, and differ when the parts are split differently', () => {
     expect(derivedId('sub', 'o_1', 'dc_1', '')).toBe(derivedId('sub', 'o_1', 'dc_1', ''));
     expect(derivedId('sub', 'ab', 'c')).not.toBe(derivedId('sub', 'a', 'bc'));
     expect(derivedId('sub', 'a')).toMatch(/^sub_[0-9a-z]{18}$/);
   });
 
-  it('of events follow from command, stream and index', () => {
+  it('of events derive from command, stream and index', () => {
     expect(eventIdOf('cmd-1', 'a-1', 0)).toBe(eventIdOf('cmd-1', 'a-1', 0));
     expect(new Set([eventIdOf('c', 'a-1', 0), eventIdOf('c', 'a-1', 1), eventIdOf('c', 'a-2', 0)]).size).toBe(3);
     expect(newCommandId()).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('from outside are of their kind, short and plain, or not looked up', () => {
+  it('from outside are not looked up unless they are of the right kind, short and plain', () => {
     expect(isIdOf('dc', newId('dc', 1))).toBe(true);
     expect(isIdOf('dc', 'dc_some-other_1')).toBe(true);
     for (const text of [
@@ -47,7 +47,7 @@ describe('ids', () => {
     expect(shownId('x'.repeat(5000)).length).toBeLessThan(130);
   });
 
-  it('keys have the length asked for', () => {
+  it('keys have the requested length', () => {
     expect(randomKey(15)).toMatch(/^[0-9a-z]{15}$/);
   });
 });

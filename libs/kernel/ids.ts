@@ -1,7 +1,7 @@
 import { hash, randomFillSync } from 'node:crypto';
 import { v5 as uuidV5, v7 as uuidV7 } from 'uuid';
 
-/** Identifier prefixes of rest-api.md, and our own for what it lacks. */
+/** Prefixes of public ids (docs/reference/rest-api.md#id-prefixes) and of internal ones. */
 export type IdPrefix =
   'sc' | 'dc' | 'p' | 'wh' | 'sub' | 'asub' | 'o' | 'u' | 'key' | 'apn' | 'sec' | 'dlv' | 'inv' | 'proc';
 
@@ -18,7 +18,7 @@ const POOL_BYTES = 8_192;
 const pool = Buffer.alloc(POOL_BYTES);
 let used = POOL_BYTES;
 
-/** Random bytes, each used once. Asking the system for many at a time costs a tenth: an id is made for every event. */
+/** Returns random bytes, each used once. Drawing them in bulk costs a tenth, and every event needs an id. */
 const randomBytes = (length: number): Uint8Array => {
   if (used + length > POOL_BYTES) {
     randomFillSync(pool);
@@ -28,21 +28,21 @@ const randomBytes = (length: number): Uint8Array => {
   return pool.subarray(used - length, used);
 };
 
-/** `dc_` + 9 characters of time + 9 random: sorts by creation, unique without coordination. */
+/** Makes an id such as `dc_` + 9 characters of time + 9 random ones. Sorts by creation, unique without coordination. */
 export const newId = (prefix: IdPrefix, now: number): string =>
   `${prefix}_${now.toString(36).padStart(9, '0')}${base36(randomBytes(9), 9)}`;
 
-/** The same parts always give the same id: a repeat of the work finds what the first try made. */
+/** Derives an id from its parts, so that a repeat of the work finds the results of the first attempt. */
 export const derivedId = (prefix: IdPrefix, ...parts: string[]): string =>
   `${prefix}_${base36(hash('sha256', parts.join('\n'), 'buffer'), 18)}`;
 
 const MAX_ID = 200;
 
-/** Whether a text from outside may be an id of that kind. What is not is looked up nowhere: no store, no stream name. */
+/** True when an external text may be an id of that kind. Other texts must not reach a store or a stream name. */
 export const isIdOf = (prefix: IdPrefix, text: string): boolean =>
   text.length <= MAX_ID && text.startsWith(`${prefix}_`) && /^[\w-]+$/.test(text);
 
-/** An id from outside, short enough for an error text. */
+/** Shortens an external id for an error text. */
 export const shownId = (text: string): string =>
   text.length > 100 ? `${text.slice(0, 100)}… (${text.length} characters)` : text;
 
@@ -50,6 +50,6 @@ export const randomKey = (length: number): string => base36(randomBytes(length),
 
 export const newCommandId = (): string => uuidV7();
 
-/** uuid v5 of command, stream and index: a retried command appends the same ids, and the store absorbs them. */
+/** UUID v5 of command, stream and index. A retried command appends the same ids, and the store absorbs them. */
 export const eventIdOf = (commandId: string, stream: string, index: number): string =>
   uuidV5(`${commandId}/${stream}/${index}`, EVENT_NAMESPACE);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { LeasedWork, type RunningWork } from './leased-work.js';
 import { type Lease, type Leases } from './leases.js';
 
-/** Two processes' view of one lease: whoever has it keeps it until it is released or taken. */
+/** One lease as two processes see it. Its owner keeps it until it is released or lost. */
 class OneLease implements Leases {
   private owner: AbortController | undefined;
   private readonly waiting: (() => void)[] = [];
@@ -26,7 +26,7 @@ class OneLease implements Leases {
     return { name, token: ++this.token, lost: mine.signal, release };
   }
 
-  /** The owner did not renew it in time. */
+  /** Takes the lease from an owner that did not renew it in time. */
   lose(): void {
     const { owner } = this;
     this.owner = undefined;
@@ -59,7 +59,7 @@ describe('leased work', () => {
     return { leased, failures };
   };
 
-  it('runs in one process at a time, and goes to the other when that one stops', async () => {
+  it('runs in one process at a time, and moves to the other when that process stops', async () => {
     const leases = new OneLease();
     const a = work('a', leases);
     const b = work('b', leases);
@@ -85,7 +85,7 @@ describe('leased work', () => {
     expect(failures).toEqual([]);
   });
 
-  it('that ends by itself is told, stopped, given up and begun again', async () => {
+  it('that ends by itself is reported, stopped, released and started again', async () => {
     const leases = new OneLease();
     let starts = 0;
     let stops = 0;
@@ -103,7 +103,7 @@ describe('leased work', () => {
     expect(stops).toBe(2);
   });
 
-  it('that cannot begin leaves the lease to others meanwhile', async () => {
+  it('that cannot start leaves the lease to others meanwhile', async () => {
     const leases = new OneLease();
     let tries = 0;
     const { leased, failures } = work('a', leases, async () => {

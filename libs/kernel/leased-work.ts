@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Leases } from './leases.js';
 
-/** Work that has begun. */
+/** Work in progress. */
 export interface RunningWork {
-  /** Resolves with why when it has ended by itself; never resolves otherwise. */
+  /** Resolves with the reason when the work ends by itself; never resolves otherwise. */
   readonly ended?: Promise<Error>;
-  /** Resolves when nothing of it is written any more. */
+  /** Resolves when the work writes no more. */
   stop(): Promise<void>;
 }
 
@@ -14,17 +14,17 @@ export interface LeasedWorkOptions {
   readonly name: string;
   readonly leases: Leases;
   readonly start: () => Promise<RunningWork>;
-  /** It ended by itself or could not start; it is tried again, here or in another process. */
+  /** Called when the work ended by itself or could not start. It is retried, here or in another process. */
   readonly onFailure: (error: Error) => void;
-  /** Waited before each attempt to get the lease: who has much already leaves the next to others. */
+  /** Delay in ms before each attempt to acquire the lease, so that a busy process leaves it to others. */
   readonly hesitateMs?: () => number;
-  /** Pause after a failure, doubled up to thirty times as long. */
+  /** Pause in ms after a failure. It doubles up to thirty times its length. */
   readonly retryMs?: number;
 }
 
 const RETRY_MS = 1_000;
 
-/** Runs a piece of work in one process at a time: for as long as this one holds the lease, and again when it gets it back. */
+/** Runs a piece of work in one process at a time: while this process holds the lease, and again when it regains it. */
 export class LeasedWork {
   private readonly abort = new AbortController();
   private running: Promise<void> = Promise.resolve();
@@ -93,6 +93,6 @@ const untilAborted = (signal: AbortSignal): Promise<undefined> =>
 const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
   if (ms <= 0) return;
   await sleep(ms, undefined, { signal }).catch(() => {
-    // Aborted: the caller looks at the signal.
+    // The caller checks the signal.
   });
 };

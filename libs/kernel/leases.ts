@@ -1,23 +1,23 @@
-/** A piece of work that is this process's alone, for as long as it lasts. */
+/** Exclusive right of this process to a piece of work, until released or lost. */
 export interface Lease {
   readonly name: string;
-  /** Greater with every change of owner. */
+  /** Increases with every change of owner. */
   readonly token: number;
-  /** Aborts when the lease is lost: it could not be renewed in time, or another process has it. Stop the work. */
+  /** Aborts when the lease is lost (not renewed in time, or owned by another process). Stop the work then. */
   readonly lost: AbortSignal;
-  /** Gives it up, so that another process may have it at once; call it when the work has ended. Idempotent, never rejects. */
+  /** Frees the lease for another process at once. Call it when the work has ended. Idempotent, never rejects. */
   release(): Promise<void>;
 }
 
 /**
- * Who may do what only one process at a time is to do (run a projection, give out timer ticks). A lease says when to
- * start and stop; it cannot stop a process that hangs and goes on: writes are guarded besides, by compare-and-set or by
- * ids that make a repeat harmless.
+ * Assigns work that only one process at a time may do (run a projection, publish timer ticks). A lease says when to
+ * start and stop. It cannot stop a process that hangs and then goes on. So writes are also guarded, by compare-and-set
+ * or by ids that make a repeat harmless.
  */
 export interface Leases {
   /**
-   * Resolves once the lease is this process's, however long another one has it; undefined when `signal` aborts first.
-   * A lease whose owner died is free after the time to live. An engine that cannot be reached is waited for.
+   * Waits until this process owns the lease, without limit. Resolves to undefined when `signal` aborts first. A dead
+   * owner's lease becomes free after its time to live. Waits as well while the engine is unreachable.
    */
   acquire(name: string, signal: AbortSignal): Promise<Lease | undefined>;
 }

@@ -1,8 +1,8 @@
 import { type RecordedEvent } from './events.js';
 
 /**
- * A table in memory, fed with every event of the log in order from the start, for look-ups on the hot path
- * (endpoints, subscriptions, API keys). Derived, never stored; `apply` must not throw on events it does not know.
+ * In-memory table for look-ups on the hot path (endpoints, subscriptions, API keys). It receives every event of the log
+ * in order, from the start, and is never stored. `apply` must not throw on unknown events.
  */
 export interface LiveView {
   apply(event: RecordedEvent): void;

@@ -1,33 +1,33 @@
 import { type Position } from './events.js';
 
-/** Records that are not done, of the sources and workspaces that have most of them. */
+/** Number of unfinished records of the sources and workspaces that have the most. */
 export interface Pressure {
   readonly sources: Readonly<Record<string, number>>;
   readonly workspaces: Readonly<Record<string, number>>;
 }
 
-/** What a process of an installation tells the others. */
+/** Report of one process to the others of its installation. */
 export interface ProcessReport {
   readonly id: string;
   /** Name of the app. */
   readonly role: string;
-  /** Everything in the process that follows the event log (tables in memory, projections, reactors) has come this far. */
+  /** Position that all followers of the event log in the process (live views, projections, reactors) have reached. */
   readonly position: Position;
-  /** Records that it has taken, or may take, and that are not done: what back-pressure looks at. */
+  /** Number of unfinished records that it has taken or may take, for back-pressure. */
   readonly backlog: number;
-  /** Whose they are; absent when nobody's are many. */
+  /** Largest owners of these records; absent when no owner has many. */
   readonly pressure?: Pressure;
 }
 
-/** Which processes live, and how far each has come. */
+/** Registry of live processes and their reports. */
 export interface ProcessRegistry {
-  /** To be repeated at least once a second: who is silent for longer than `SILENCE_MS` counts as gone. */
+  /** Call it at least once a second. A process that is silent for longer than `SILENCE_MS` counts as gone. */
   report(report: ProcessReport): Promise<void>;
-  /** The latest report of every process that lives. */
+  /** Returns the latest report of every live process. */
   live(): Promise<readonly ProcessReport[]>;
   /** Idempotent. */
   leave(id: string): Promise<void>;
 }
 
-/** Measured with the reader's own monotonic clock from the last change it saw: clocks of machines differ. */
+/** Measured by the reader's own monotonic clock since the last change it saw, because clocks of machines differ. */
 export const SILENCE_MS = 3_000;

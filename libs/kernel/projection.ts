@@ -2,9 +2,9 @@ import { type RecordedEvent } from './events.js';
 import { type CollectionSchema, type Doc } from './read-model-store.js';
 
 /**
- * A read model over the event log, pure: `keys` names the documents that an event touches, `evolve` says what becomes
- * of each (undefined: no document). Replaying an event must give the same documents (`numberOfTimes` in testing/).
- * `name` is `{context}.{name}.v{n}`; a new version is a new name, rebuilt from zero.
+ * Pure definition of a read model over the event log. `keys` names the documents that an event touches. `evolve`
+ * returns the new document, or undefined for none. Replaying an event must give the same documents (`numberOfTimes` in
+ * testing/). `name` is `{context}.{name}.v{n}`. A new version is a new name, rebuilt from zero.
  */
 export interface Projection<D extends Doc = Doc> {
   readonly name: string;
@@ -13,7 +13,7 @@ export interface Projection<D extends Doc = Doc> {
   evolve(doc: D | undefined, event: RecordedEvent, id: string): D | undefined;
 }
 
-/** Whether a reader may rely on it: how far it has come, and what stopped it. */
+/** Status of a projector: its progress, and the failure that stopped it. */
 export interface ProjectorStatus {
   readonly name: string;
   readonly caughtUp: boolean;

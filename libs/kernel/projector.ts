@@ -11,11 +11,11 @@ export interface ProjectorOptions {
   readonly upcasters: Upcasters;
   /** Called after each batch, with the position that the read model now holds. */
   readonly onApplied: () => void;
-  /** Called once when the projector stops for good: a poison event, or a second owner. */
+  /** Called once when the projector stops for good, at a poison event or because of a second owner. */
   readonly onFailure: (error: Error) => void;
 }
 
-/** Keeps one read model up to date with the event log. Stops loudly at an event that its projection cannot take. */
+/** Keeps one read model up to date with the event log. Stops and reports an event that its projection cannot apply. */
 export class Projector {
   private readonly abort = new AbortController();
   private running: Promise<void> = Promise.resolve();
@@ -63,7 +63,7 @@ export class Projector {
   }
 }
 
-/** An event that the projection cannot take: no attempt will do. */
+/** Thrown for an event that the projection cannot apply. A retry does not help. */
 export class PoisonEvent extends Error {
   constructor(projection: string, { type, position, stream, revision }: RecordedEvent, cause: unknown) {
     const event = `${type} at position ${position} (${stream}@${revision})`;
@@ -74,7 +74,7 @@ export class PoisonEvent extends Error {
 
 type Targets = Pick<ProjectorOptions, 'projection' | 'readModels' | 'upcasters'>;
 
-/** Folds a batch into documents and writes them with the checkpoint, as one unit. */
+/** Folds a batch into documents and writes them atomically with the checkpoint. */
 const applyEvents = async (
   { projection, readModels, upcasters }: Targets,
   events: readonly RecordedEvent[],
@@ -102,7 +102,7 @@ const applyEvents = async (
 };
 
 /**
- * Builds a read model from zero in a generation of its own and switches to it. Resolves with the events read.
+ * Builds a read model from zero in a new generation and switches to it. Resolves with the number of events read.
  * Queries read the former generation until then.
  */
 export const rebuildProjection = async (

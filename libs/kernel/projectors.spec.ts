@@ -69,7 +69,7 @@ describe('projectors', () => {
     await projectors.stop();
   });
 
-  it('say no when a position is not reached in time', async () => {
+  it('resolve to false when a position is not reached in time', async () => {
     const t = setUp();
     const projectors = t.make();
     await projectors.start();
@@ -77,7 +77,7 @@ describe('projectors', () => {
     await projectors.stop();
   });
 
-  it('go on from the checkpoint after a restart, and count nothing twice', async () => {
+  it('resume from the checkpoint after a restart, and count nothing twice', async () => {
     const t = setUp();
     const first = t.make();
     await first.start();
@@ -91,7 +91,7 @@ describe('projectors', () => {
     await second.stop();
   });
 
-  it('stop at a poison event with its position in the message, and swallow nothing', async () => {
+  it('stop at a poison event, name its position, and skip nothing', async () => {
     const t = setUp();
     const projectors = t.make();
     await projectors.start();
@@ -129,7 +129,7 @@ describe('projectors', () => {
     await projectors.waitFor(position, 5_000);
     await projectors.stop();
     const { active, checkpoint } = await t.readModels.register(counters.schema);
-    // A read model that went wrong: the log is the truth.
+    // Corrupts the read model. The log holds the truth.
     const wrong = { id: 'counter-a', total: 99, order: '0' };
     const damage = { schema: counters.schema, generation: active, expected: checkpoint, next: position };
     await t.readModels.apply({ ...damage, writes: [{ op: 'put', doc: wrong }] });

@@ -18,7 +18,7 @@ export interface ProjectorsOptions {
   readonly onFailure: (error: Error) => void;
 }
 
-/** Every reader of the event log in one process: the projections of the read models, and the tables in memory. */
+/** Readers of the event log in one process: projections of the read models, and the live views. */
 export class Projectors implements ReadYourWrites {
   readonly views: ViewFollower;
   private readonly projectors: readonly Projector[];
@@ -33,7 +33,7 @@ export class Projectors implements ReadYourWrites {
     );
   }
 
-  /** Resolves when all of them hold what was in the log at the call. */
+  /** Resolves when all readers have applied the events in the log at the call. */
   async start(): Promise<void> {
     const end = await this.options.events.lastPosition();
     await Promise.all([this.views.start(), ...this.projectors.map((projector) => projector.start())]);
@@ -55,7 +55,7 @@ export class Projectors implements ReadYourWrites {
     this.moved.wake();
   }
 
-  /** The position that every reader has applied. */
+  /** Position that every reader has applied. */
   private applied(): Position {
     let lowest = this.views.position();
     for (const projector of this.projectors) {

@@ -33,7 +33,7 @@ const withResolvers = () => {
 const wanted = (n: number) => ({ type: 'Wanted', data: { n } });
 
 describe('a reactor', () => {
-  it('handles what it wants, in order, once over restarts', async () => {
+  it('handles events of its types in order, once over restarts', async () => {
     const seen: unknown[] = [];
     const { plane, start, reached } = await world(reactorOf(async ({ data }) => void seen.push(data)));
     await plane.happened('a-1', wanted(1));
@@ -50,7 +50,7 @@ describe('a reactor', () => {
     await plane.stop();
   });
 
-  it('stores its place once for a batch, and goes on behind what it handled when it is stopped within one', async () => {
+  it('stores its checkpoint once per batch, and resumes after the last event that it handled', async () => {
     const seen: unknown[] = [];
     const inHand = withResolvers();
     const finish = withResolvers();
@@ -78,7 +78,7 @@ describe('a reactor', () => {
     await plane.stop();
   });
 
-  it('waits for room on a full disk, however often it takes: only other failures count', async () => {
+  it('retries without limit on a full disk, because only other failures count', async () => {
     let full = 2;
     const { plane, failures, start, reached } = await world(
       reactorOf(async () => {
@@ -94,7 +94,7 @@ describe('a reactor', () => {
     await plane.stop();
   });
 
-  it('handles an event again when it crashed between the work and the checkpoint, with the same command id', async () => {
+  it('handles an event again with the same command id after a crash between the work and the checkpoint', async () => {
     const commands: string[] = [];
     const reactor = reactorOf(async (event) => void commands.push(reactionTo(event, 'specs.count.v1').commandId));
     const { plane, failures, start, reached } = await world(reactor);
@@ -113,7 +113,7 @@ describe('a reactor', () => {
     await plane.stop();
   });
 
-  it('tries a failure again, then stops loudly with the event in the message', async () => {
+  it('retries a failure, then stops and names the event', async () => {
     let attempts = 0;
     const reactor = reactorOf(async () => {
       attempts++;
@@ -132,7 +132,7 @@ describe('a reactor', () => {
     await plane.stop();
   });
 
-  it('goes on after a failure that passes', async () => {
+  it('goes on after a temporary failure', async () => {
     let attempts = 0;
     const reactor = reactorOf(async () => {
       if (++attempts === 1) throw new Error('busy');
@@ -146,7 +146,7 @@ describe('a reactor', () => {
     await plane.stop();
   });
 
-  it('can be stopped while it waits to try again', async () => {
+  it('can be stopped while it waits to retry', async () => {
     const failed = withResolvers();
     const reactor = reactorOf(async () => {
       failed.resolve();
@@ -161,7 +161,7 @@ describe('a reactor', () => {
     await plane.stop();
   });
 
-  it('stops when another one owns its checkpoint', async () => {
+  it('stops when another owner has moved its checkpoint', async () => {
     const { plane, failures, start, reached } = await world(reactorOf(async () => undefined));
     const runner = await start();
     const schema = { name: 'reactor.specs.count.v1', indexed: [], sort: 'id' };

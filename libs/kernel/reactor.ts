@@ -8,19 +8,19 @@ import { type CollectionSchema, type ReadModelStore } from './read-model-store.j
 import { type Upcasters } from './upcasting.js';
 
 /**
- * Does what must follow from an event, durably. An event is handled at least once, in log order: `handle` must be
+ * Carries out the durable consequences of events. Events are handled at least once, in log order, so `handle` must be
  * idempotent. Reactors are never rebuilt.
  */
 export interface Reactor {
-  /** `{context}.{name}.v{n}`; its place in the log is stored under it. */
+  /** `{context}.{name}.v{n}`. The checkpoint is stored under it. */
   readonly name: string;
-  /** Types of the events that it wants. */
+  /** Types of the events that it handles. */
   readonly eventTypes: readonly string[];
-  /** Resolves when all that follows is durable. A rejection is tried again. */
+  /** Resolves when all consequences are durable. A rejection is retried. */
   handle(event: RecordedEvent): Promise<void>;
 }
 
-/** On whose account a reactor acts. A repeat for the same event has the same command id, so that it is absorbed. */
+/** Context of a reactor's command. A repeat for the same event has the same command id, so that it is absorbed. */
 export const reactionTo = (event: RecordedEvent, reactor: string): CommandContext => ({
   commandId: eventIdOf(event.id, reactor, 0),
   correlationId: event.metadata.$correlationId,
@@ -33,22 +33,22 @@ export const reactionTo = (event: RecordedEvent, reactor: string): CommandContex
 export interface ReactorOptions {
   readonly reactor: Reactor;
   readonly events: EventStore;
-  /** Keeps the checkpoint: a collection without documents. */
+  /** Stores the checkpoint, in a collection without documents. */
   readonly readModels: ReadModelStore;
   readonly upcasters: Upcasters;
-  /** Called once when it stops for good: an event that failed time after time, or a second owner. */
+  /** Called once when it stops for good, because an event failed repeatedly or because of a second owner. */
   readonly onFailure: (error: Error) => void;
-  /** Pauses between attempts at one event, ms; after the last one it stops. */
+  /** Pauses in ms between attempts at one event. After the last one it stops. */
   readonly backoffMs?: readonly number[];
 }
 
 const BACKOFF_MS = [100, 200, 500, 1_000, 2_000, 5_000, 10_000, 10_000, 10_000];
-/** From one attempt to the next while there is no room to write. */
+/** Pause in ms between attempts while the disk is full. */
 const FULL_MS = 1_000;
-/** Events that it does not want move the stored checkpoint only this often: reading them again is cheap. */
+/** Number of skipped events per stored checkpoint. Few are stored, because reading the events again is cheap. */
 const SKIPPED_PER_CHECKPOINT = 500;
 
-/** Runs one reactor from its checkpoint on. Stops loudly. */
+/** Runs one reactor from its checkpoint on. Stops and reports on failure. */
 export class ReactorRunner {
   private readonly abort = new AbortController();
   private readonly wanted: ReadonlySet<string>;
@@ -77,7 +77,7 @@ export class ReactorRunner {
     });
   }
 
-  /** Of the last event that is handled, or that it does not want. */
+  /** Position of the last event that it has handled or skipped. */
   position(): Position {
     return this.handled;
   }
@@ -87,7 +87,7 @@ export class ReactorRunner {
     return this.failure ? { ...base, failure: this.failure.message } : base;
   }
 
-  /** Waits for the event in hand. */
+  /** Stops after the event in progress. */
   async stop(): Promise<void> {
     this.abort.abort();
     await this.running;
@@ -96,7 +96,7 @@ export class ReactorRunner {
   private async follow(): Promise<void> {
     const { events, upcasters } = this.options;
     for await (const batch of events.subscribe(this.stored ?? START, this.abort.signal)) {
-      // The place in the log is stored once for all of a batch: what a crash leaves out is handled again.
+      // The checkpoint is stored once per batch. After a crash the batch's events are handled again.
       let worthStoring = false;
       let place = this.handled;
       for (const recorded of batch.events) {
@@ -114,7 +114,7 @@ export class ReactorRunner {
     }
   }
 
-  /** False when it was stopped before the event was handled. */
+  /** Returns false when it was stopped before the event was handled. */
   private async handle(event: RecordedEvent): Promise<boolean> {
     const { reactor, backoffMs = BACKOFF_MS } = this.options;
     for (let attempt = 0; ; attempt++) {
@@ -122,7 +122,7 @@ export class ReactorRunner {
         await reactor.handle(event);
         return true;
       } catch (error) {
-        // While the disk is full no attempt will do, and none counts.
+        // Attempts on a full disk cannot succeed, so they do not count.
         const full = error instanceof DomainError && error.code === 'platform.storage_full';
         if (full) attempt--;
         const pause = full ? FULL_MS : backoffMs[attempt];
@@ -149,7 +149,7 @@ export class ReactorRunner {
     this.skipped = 0;
   }
 
-  /** False when it was stopped meanwhile. */
+  /** Resolves to false when it was stopped meanwhile. */
   private pause(ms: number): Promise<boolean> {
     const { signal } = this.abort;
     return new Promise((resolve) => {

@@ -3,7 +3,7 @@ import { UnknownCursor, type CollectionSchema, type Doc, type ReadModelStore, ty
 const PAGE = 500;
 const MAX_RESTARTS = 10;
 
-/** Every document that matches, in list order: for lists without pages. Starts over when a page's last one vanishes. */
+/** Reads every matching document, in list order. Starts over when the last document of a page is deleted meanwhile. */
 export const readAll = async <D extends Doc>(
   store: ReadModelStore,
   schema: CollectionSchema,

@@ -5,17 +5,17 @@ export interface Doc {
 
 /**
  * One collection, owned by one projection.
- * `indexed` names the top-level string fields by which it is looked up (equality) or counted.
- * `sort` names the top-level string field that gives the list order; ties are broken by id. Fixed-width text.
+ * `indexed` names the top-level string fields for look-ups by equality and for counts.
+ * `sort` names the top-level string field that gives the list order. It is fixed-width text, and the id breaks ties.
  */
 export interface CollectionSchema {
   readonly name: string;
   readonly indexed: readonly string[];
   readonly sort: string;
-  /** Top-level number field that `trim` adds up when it keeps a number of bytes; 0 where a document has none. */
+  /** Top-level number field that `trim` adds up when it limits bytes. A document without one has 0. */
   readonly bytes?: string;
   /**
-   * Top-level text field that is stored beside the document: `get`, `getMany` and `page` leave it out, and only `text`
+   * Top-level text field that is stored beside the document. `get`, `getMany` and `page` leave it out, and only `text`
    * reads it. For texts too large to be read with every document of a list.
    */
   readonly beside?: string;
@@ -31,25 +31,25 @@ export type Where = Readonly<Record<string, string>>;
 export type ReadModelWrite =
   | { readonly op: 'put'; readonly doc: Doc }
   | { readonly op: 'delete'; readonly id: string }
-  /** Every document that matches and whose sort field is within [from, to]; an absent end is open. */
+  /** Deletes every matching document whose sort field is within [from, to]. An absent end is open. */
   | { readonly op: 'delete_range'; readonly where: Where; readonly from?: string; readonly to?: string }
   /**
-   * Keeps of the documents that match those of highest sort, at most `keep` of them and `bytes` in all; deletes the
-   * others. `bytes` needs a schema that names the field to add up.
+   * Keeps the matching documents of highest sort, at most `keep` of them and `bytes` in total. Deletes the others.
+   * `bytes` needs a schema that names the field to add up.
    */
   | { readonly op: 'trim'; readonly where: Where; readonly keep?: number; readonly bytes?: number };
 
 export interface ApplyBatch {
   readonly schema: CollectionSchema;
   readonly generation: number;
-  /** Checkpoint that the caller believes stored; null for none yet. */
+  /** Checkpoint that the caller expects in the store; null for none yet. */
   readonly expected: Checkpoint | null;
   readonly next: Checkpoint;
   /** Applied in order. */
   readonly writes: readonly ReadModelWrite[];
 }
 
-/** Two owners of one projection: the checkpoint is not the one that the caller wrote last. It must stop. */
+/** Thrown when the checkpoint is not the caller's last, so the projection has two owners. The caller must stop. */
 export class CheckpointConflict extends Error {
   constructor(
     readonly collection: string,
@@ -67,8 +67,8 @@ export interface PageQuery {
   readonly where: Where;
   readonly limit: number;
   /**
-   * Ids of documents; the page holds what follows `after` and precedes `before` in list order (highest sort first).
-   * With only `before`: the `limit` documents right before it, still in list order.
+   * Ids of documents. The page holds the documents after `after` and before `before` in list order (highest sort
+   * first). With only `before` it holds the `limit` documents right before it, still in list order.
    */
   readonly after?: string;
   readonly before?: string;
@@ -76,11 +76,11 @@ export interface PageQuery {
 
 export interface Page<D extends Doc> {
   readonly docs: readonly D[];
-  /** All that match `where`, regardless of the page. */
+  /** Number of documents that match `where`, regardless of the page. */
   readonly total: number;
 }
 
-/** `after` or `before` names no document that matches. */
+/** Thrown when `after` or `before` names no matching document. */
 export class UnknownCursor extends Error {
   constructor(readonly cursor: string) {
     super(`cursor ${cursor} is unknown in this list`);
@@ -89,41 +89,41 @@ export class UnknownCursor extends Error {
 }
 
 export interface GenerationState {
-  /** The one that queries read. */
+  /** Generation that queries read. */
   readonly active: number;
-  /** Of the active generation; null when nothing was applied. */
+  /** Checkpoint of the active generation; null when no batch was applied. */
   readonly checkpoint: Checkpoint | null;
 }
 
 export interface ReadModelStore {
-  /** Creates what the collection needs. Idempotent. The first generation is 1. */
+  /** Creates the collection. Idempotent. The first generation is 1. */
   register(schema: CollectionSchema): Promise<GenerationState>;
 
   /**
-   * Resolves when writes and checkpoint are applied, both or neither visible after a crash (an engine without
-   * transactions guards each document, so that a replay of the batch is harmless).
-   * Rejects with CheckpointConflict, having changed nothing, when `expected` is not what is stored.
+   * Applies writes and checkpoint. After a crash both are visible or neither is. (An engine without transactions guards
+   * each document, so that a replay of the batch is harmless.)
+   * Rejects with CheckpointConflict, having changed nothing, when `expected` is not the stored checkpoint.
    */
   apply(batch: ApplyBatch): Promise<void>;
 
-  /** Checkpoints of the active generations, in the order asked; null where nothing was applied. For readers that wait. */
+  /** Returns the active generations' checkpoints, in the order of `schemas`; null for none. For readers that wait. */
   checkpoints(schemas: readonly CollectionSchema[]): Promise<readonly (Checkpoint | null)[]>;
 
-  /** Reads the active generation unless told otherwise. */
+  /** Returns one document, of the active generation by default. */
   get<D extends Doc>(schema: CollectionSchema, id: string, generation?: number): Promise<D | undefined>;
-  /** Same order as `ids`; undefined where there is none. */
+  /** Returns documents in the order of `ids`; undefined for a missing one. */
   getMany<D extends Doc>(
     schema: CollectionSchema,
     ids: readonly string[],
     generation?: number,
   ): Promise<readonly (D | undefined)[]>;
-  /** The text that the schema keeps beside the document; undefined when there is no such document, or none beside it. */
+  /** Returns the text stored beside the document; undefined without the document or the text. */
   text(schema: CollectionSchema, id: string, generation?: number): Promise<string | undefined>;
-  /** List order: highest sort first, then highest id. Rejects with UnknownCursor. */
+  /** Returns a page in list order: highest sort first, then highest id. May reject with UnknownCursor. */
   page<D extends Doc>(schema: CollectionSchema, query: PageQuery): Promise<Page<D>>;
 
-  /** An empty generation beside the active one, to fill from zero; drops an unfinished one. */
+  /** Creates an empty generation beside the active one, to fill from zero. Drops an unfinished one. */
   beginGeneration(schema: CollectionSchema): Promise<number>;
-  /** Queries read `generation` from now on, atomically; the former one is dropped. */
+  /** Switches queries to `generation` atomically and drops the former one. */
   activateGeneration(schema: CollectionSchema, generation: number): Promise<void>;
 }

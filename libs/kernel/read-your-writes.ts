@@ -1,7 +1,7 @@
 import { type Position } from './events.js';
 
-/** Lets a reader wait until the read models hold what a command wrote. */
+/** Lets a reader wait until the read models hold a command's events. */
 export interface ReadYourWrites {
-  /** True once every projection has applied `position`, false when that took longer than `timeoutMs`. */
+  /** Resolves to true once every projection has applied `position`, to false after `timeoutMs`. */
   waitFor(position: Position, timeoutMs: number): Promise<boolean>;
 }

@@ -1,17 +1,17 @@
 import { DomainError } from './domain-error.js';
 import { type CollectionSchema, type ReadModelStore, type Where } from './read-model-store.js';
 
-/** How many resources there may be. A count is read before one is made: those made at the same moment may pass it. */
+/** Limits on the number of resources. The count is read before a creation, so concurrent creations may exceed them. */
 export interface ResourceLimits {
   readonly sourcesPerWorkspace: number;
   readonly webhooksPerWorkspace: number;
   readonly subscriptionsPerWorkspace: number;
   readonly apiKeysPerUser: number;
-  /** Of components, their code and bundles. */
+  /** Limit on bytes of component code and bundles. */
   readonly codeBytesPerWorkspace: number;
 }
 
-/** Optional; DEFAULT_RESOURCE_LIMITS when it is not provided. */
+/** Optional injection token. Its default is DEFAULT_RESOURCE_LIMITS. */
 export const RESOURCE_LIMITS = Symbol('ResourceLimits');
 
 export const DEFAULT_RESOURCE_LIMITS: ResourceLimits = {
@@ -23,7 +23,7 @@ export const DEFAULT_RESOURCE_LIMITS: ResourceLimits = {
 };
 
 export interface CountedResource {
-  /** Plural, for the error text. */
+  /** Plural noun for the error text. */
   readonly what: string;
   readonly owner: 'workspace' | 'user';
   readonly limit: number;
@@ -31,7 +31,7 @@ export interface CountedResource {
   readonly setting: string;
 }
 
-/** Throws workspace.limit_reached when as many as the limit are there. */
+/** Throws workspace.limit_reached when the count has reached the limit. */
 export const checkRoom = async (
   readModels: ReadModelStore,
   schema: CollectionSchema,

@@ -1,4 +1,4 @@
-/** Names under which the composition root provides what slices ask for by interface. */
+/** Injection tokens under which the composition root provides implementations of the kernel's interfaces. */
 export const CLOCK = Symbol('Clock');
 export const EVENT_STORE = Symbol('EventStore');
 export const HANDLE_COMMAND = Symbol('HandleCommand');

@@ -20,14 +20,14 @@ describe('upcasting', () => {
     expect(event.metadata.schemaVersion).toBe(3);
   });
 
-  it('leaves events without steps, and those of a later version, as they are', () => {
+  it('leaves events without steps, and those of a later version, unchanged', () => {
     const other = recorded('thing-1', { type: 'Other', data: { a: 1 } });
     expect(upcasters.upcast(other)).toBe(other);
     const later = moved({ z: 1 }, 4);
     expect(upcasters.upcast(later)).toBe(later);
   });
 
-  it('says which version a writer stamps', () => {
+  it('returns the version that a writer stamps', () => {
     expect([upcasters.currentVersion('Moved'), upcasters.currentVersion('Other')]).toEqual([3, 1]);
   });
 

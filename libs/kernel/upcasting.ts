@@ -1,9 +1,9 @@
 import { type RecordedEvent } from './events.js';
 
-/** Turns version n of an event's data into version n + 1. Pure, total: it must accept every event ever written. */
+/** Turns version n of an event's data into version n + 1. Pure and total: it must accept every event ever written. */
 export type Upcaster = (data: Record<string, unknown>) => Record<string, unknown>;
 
-/** Steps per event type: index 0 lifts version 1 to 2, and so on. Golden JSON of each version: test/fixtures/events. */
+/** Steps per event type. Index 0 lifts version 1 to 2, and so on. Golden JSON of each version: test/fixtures/events. */
 export class Upcasters {
   private readonly steps = new Map<string, readonly Upcaster[]>();
 
@@ -13,7 +13,7 @@ export class Upcasters {
     return this;
   }
 
-  /** The version that a writer stamps today. */
+  /** Returns the version that writers stamp. */
   currentVersion(type: string): number {
     return (this.steps.get(type)?.length ?? 0) + 1;
   }

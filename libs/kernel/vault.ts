@@ -1,11 +1,11 @@
-/** Secrets are kept out of the event log: an event holds the reference, deleting the record deletes the secret. */
+/** Keeps secrets out of the event log. An event holds only the reference, so deleting the record deletes the secret. */
 export interface Vault {
-  /** Resolves when durable. `ref` is chosen by the caller (`sec_…`), so that a repeat overwrites itself. */
+  /** Resolves when durable. The caller chooses `ref` (`sec_…`), so that a repeat overwrites the first attempt. */
   put(ref: string, workspaceId: string, plaintext: string): Promise<void>;
-  /** undefined when there is none or it belongs to another workspace. Rejects when it cannot be decrypted. */
+  /** Returns undefined for an unknown secret and one of another workspace. Rejects when it cannot be decrypted. */
   get(ref: string, workspaceId: string): Promise<string | undefined>;
   /** Idempotent. */
   delete(ref: string): Promise<void>;
-  /** All of them, for moving an installation. */
+  /** Lists all secrets, for moving an installation. */
   entries(): AsyncIterable<{ readonly ref: string; readonly workspaceId: string; readonly plaintext: string }>;
 }

@@ -12,11 +12,11 @@ export interface ViewFollowerOptions {
   readonly views: readonly LiveView[];
   /** Called after each batch. */
   readonly onApplied?: () => void;
-  /** Called once when it stops for good, at an event that a view cannot take. */
+  /** Called once when it stops for good, at an event that a view cannot apply. */
   readonly onFailure: (error: Error) => void;
 }
 
-/** Feeds the tables in memory of this process with the event log, from its start on (docs/adr/0007). */
+/** Feeds the live views of this process with the event log, from the log's start (docs/adr/0007). */
 export class ViewFollower implements ReadYourWrites {
   private readonly abort = new AbortController();
   private readonly moved = new Condition();
@@ -27,7 +27,7 @@ export class ViewFollower implements ReadYourWrites {
 
   constructor(private readonly options: ViewFollowerOptions) {}
 
-  /** Resolves when the views hold what was in the log at the call. Rejects at an event that a view cannot take. */
+  /** Resolves when the views hold the events in the log at the call. Rejects at an event that a view cannot apply. */
   async start(): Promise<void> {
     const end = await this.options.events.lastPosition();
     this.following = this.follow().catch((error: unknown) => {
@@ -52,7 +52,7 @@ export class ViewFollower implements ReadYourWrites {
     return this.moved.within(timeoutMs, () => this.at >= position);
   }
 
-  /** Resolves when the views hold what is in the log now; rejects when that takes longer than `timeoutMs`. */
+  /** Resolves when the views hold the events now in the log. Rejects after `timeoutMs`. */
   async upToDate(timeoutMs: number): Promise<void> {
     const end = await this.options.events.lastPosition();
     if (!(await this.waitFor(end, timeoutMs))) {

@@ -1,5 +1,5 @@
 declare global {
-  // ES2024, which Node has since version 20; the compiler's library does not list it yet.
+  // ES2024: Node has it since version 20, but the compiler's library does not list it yet.
   interface String {
     isWellFormed(): boolean;
     toWellFormed(): string;
@@ -7,12 +7,12 @@ declare global {
 }
 
 /**
- * The text with U+FFFD in place of each half of a surrogate pair. UTF-8 cannot hold such halves, so a text that keeps
- * them changes on its way through a socket, a header, SQLite, Kafka or MongoDB, or is refused there.
+ * Replaces each half of a surrogate pair by U+FFFD. UTF-8 cannot hold such halves, so a text that keeps them changes on
+ * its way through a socket, a header, SQLite, Kafka or MongoDB, or is refused there.
  */
 export const wellFormed = (text: string): string => (text.isWellFormed() ? text : text.toWellFormed());
 
-/** A JSON value with every text and every key in it well-formed. */
+/** Makes every text and every key of a JSON value well-formed. */
 export const wellFormedJson = (value: unknown): unknown => {
   if (typeof value === 'string') return wellFormed(value);
   if (Array.isArray(value)) return value.map(wellFormedJson);

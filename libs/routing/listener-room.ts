@@ -1,20 +1,20 @@
 import { type RoomOf } from './route-emit.js';
 import { type SubscriptionTable } from './subscription-table.js';
 
-/** How far sources are behind, as far as this process knows. */
+/** Backlog of sources, as far as this process knows. */
 export interface ListenerBacklog {
   /** Invocations that wait for the source. */
   waitingFor(sourceId: string): number;
-  /** Above this, who emits to it waits. */
+  /** Number of waiting invocations above which the router holds emits for the source. */
   readonly limit: number;
-  /** Emits of one source not yet routed, above which a loop is taken for one that grows without end. */
+  /** Number of unrouted emits of one source above which its loop counts as growing without bound. */
   readonly loopLimit: number;
 }
 
 /**
- * Who emits faster than a listener works has its emits held at the router, all of this emitter and no others: so its
- * own backlog grows, and its own door closes. Sources in a loop could wait for each other indefinitely. Once such an
- * emitter's own backlog is above `loopLimit`, what has no room is given up.
+ * Holds all emits of a source that emits faster than a listener works, and no others. The emitter's own backlog then
+ * grows until ingress refuses its events. Sources in a loop could wait for each other indefinitely. Emits without room
+ * are therefore given up once such an emitter's own backlog exceeds `loopLimit`.
  */
 export const roomFor =
   (

@@ -20,9 +20,9 @@ export interface Routed {
   readonly records: readonly LogRecord[];
   readonly workflowsSkipped: number;
   readonly hopLimited: boolean;
-  /** Sources that it was not passed on to, because the loop that it goes round grows. */
+  /** Sources that did not get the emit, because it is in a growing loop. */
   readonly givenUp: readonly string[];
-  /** A source that has no room for it: nothing of it may be passed on yet. */
+  /** A source without room; the emit must not be routed to any listener yet. */
   readonly heldFor?: string;
 }
 
@@ -31,15 +31,15 @@ export type RoomOf = (listenerId: string) => 'room' | 'wait' | 'give up';
 
 const NOTHING: Routed = { records: [], workflowsSkipped: 0, hopLimited: false, givenUp: [] };
 
-/** Sequence numbers of the error events made here start above any that a runner gives out within a millisecond. */
+/** First sequence number of the router's error events, above any that a runner assigns within a millisecond. */
 const ROUTER_SEQUENCE = 1_000_000;
 
 /**
- * What one emit turns into. Pure, and the ids are a function of emit and subscription: routing an emit again gives
- * records with the same ids. The value is handed on as text, never parsed.
+ * Turns one emit into records. Pure: the ids are a function of emit and subscription, so routing an emit again gives
+ * records with the same ids. The value is passed on as text and never parsed.
  *
- * At MAX_HOPS nothing is passed on and the emitter gets a `$errors` event instead. An error event that is itself at the
- * limit goes to webhooks only, where no hop follows, so that a loop is told about and cannot go on through its own errors.
+ * At MAX_HOPS nothing is passed on and the emitter gets a `$errors` event instead. An error event at the limit goes to
+ * webhooks only, where no hop follows. So the loop is reported and cannot continue through its own errors.
  */
 export const routeEmit = (
   emit: Emit,
@@ -123,7 +123,7 @@ const hopLimitError = (emit: Emit, topics: TopicPolicy): LogRecord => {
   });
 };
 
-/** Tells the emitter that its event, and others after it, went no further: what they led to outgrew what is worked off. */
+/** Tells the emitter that its event was not passed on, because its loop grows faster than listeners work. */
 export const loopOverflowError = (emit: Emit, listenerId: string, limit: number, topics: TopicPolicy): LogRecord => {
   const { emitter, id, channel } = emit.headers;
   return routingError(emit, topics, {
@@ -134,7 +134,7 @@ export const loopOverflowError = (emit: Emit, listenerId: string, limit: number,
   });
 };
 
-/** A source error, as a run would leave it. At MAX_HOPS: webhooks hear of it, and no source. */
+/** Creates a source error like that of a run. It is at MAX_HOPS, so only webhooks receive it. */
 const routingError = (
   emit: Emit,
   topics: TopicPolicy,

@@ -53,7 +53,7 @@ const world = async (...subscriptions: (readonly [emitter: string, listener: str
 };
 
 describe('the router', () => {
-  it('makes an invocation for a source and a delivery for a webhook, the value as it was', async () => {
+  it('creates an invocation for a source and a delivery for a webhook, with the value unchanged', async () => {
     const { log, start, recordsOf } = await world(['dc_a', 'dc_b'], ['dc_a', 'wh_1']);
     await log.publish([emit(1, { hops: '3' }, '{"spaced":   1}')]);
     await drained(await start());
@@ -87,7 +87,7 @@ describe('the router', () => {
     });
   });
 
-  it('holds back the emits for a listener that is full, in their own lane alone, and goes on when there is room', async () => {
+  it('holds emits for a full listener in their own lane only, and continues when there is room', async () => {
     const { log, start, recordsOf } = await world(['dc_a', 'wh_1'], ['dc_b', 'wh_2']);
     const full = new Set(['deliveries.wh_1']);
     await log.publish([emit(1), emit(2), emit(3, { emitter: 'dc_b' })]);
@@ -102,7 +102,7 @@ describe('the router', () => {
     expect((await recordsOf('deliveries.wh_1')).map(({ headers }) => headers['emit'])).toEqual(['emit-1', 'emit-2']);
   });
 
-  it('publishes what follows from a batch in one call, in order', async () => {
+  it('publishes the records of a batch in one call, in order', async () => {
     const { log, start, recordsOf } = await world(['dc_a', 'wh_1'], ['dc_a', 'wh_2']);
     await log.publish(Array.from({ length: 100 }, (_, i) => emit(i)));
     const before = log.published.length;
@@ -121,7 +121,7 @@ describe('the router', () => {
     expect(await recordsOf('deliveries.wh_1')).toHaveLength(10);
   });
 
-  it('gives every delivery an id of its own: by emit and by subscription', async () => {
+  it('gives every delivery its own id, by emit and subscription', async () => {
     const { log, start, recordsOf } = await world(['dc_a', 'wh_1'], ['dc_*', 'wh_1']);
     await log.publish([emit(1), emit(2)]);
     await drained(await start());
@@ -129,10 +129,10 @@ describe('the router', () => {
     expect(new Set(ids).size).toBe(4);
   });
 
-  it('crash after publish, before ack: routed again with the same ids', async () => {
+  it('routes an emit again with the same ids after a crash between publish and ack', async () => {
     const { log, start, recordsOf } = await world(['dc_a', 'wh_1'], ['dc_a', 'dc_b']);
     await log.publish([emit(1), emit(2)]);
-    // The publish reaches the log, the router never hears of it.
+    // The publish reaches the log, but the router never gets the result.
     const publish = log.publish.bind(log);
     let crashed = false;
     log.publish = async (records) => {
@@ -153,7 +153,7 @@ describe('the router', () => {
     }
   });
 
-  it('crash before publish: nothing is acknowledged, nothing is lost', async () => {
+  it('acknowledges and loses nothing in a crash before the publish', async () => {
     const { log, start, recordsOf } = await world(['dc_a', 'wh_1']);
     await log.publish([emit(1)]);
     log.onNextPublish(() => {
@@ -165,7 +165,7 @@ describe('the router', () => {
     expect(await recordsOf('deliveries.wh_1')).toHaveLength(1);
   });
 
-  it('drops what goes to a listener whose topic is gone', async () => {
+  it('drops records for a listener whose topic no longer exists', async () => {
     const { log, start } = await world(['dc_a', 'wh_1']);
     await log.deleteTopic('deliveries.wh_1');
     await log.publish([emit(1)]);
@@ -189,7 +189,7 @@ describe('the router', () => {
     expect((await recordsOf('deliveries.wh_1'))[0]?.value).toBe('not JSON at all');
   });
 
-  describe('with a listener that is behind', () => {
+  describe('with a listener that has a backlog', () => {
     const listening = (waiting: ReadonlyMap<string, number>, over: object = {}) => ({
       listeners: { waitingFor: (id: string) => waiting.get(id) ?? 0, limit: 10, loopLimit: 3, ...over },
     });
@@ -198,7 +198,7 @@ describe('the router', () => {
       await new Promise((resolve) => setTimeout(resolve, 30));
     };
 
-    it('holds what its emitter emits, and nothing of others, until it has room: nothing is lost', async () => {
+    it('holds the emits of its emitter, and no others, until it has room, and loses none', async () => {
       const { log, start, recordsOf } = await world(['dc_a', 'wh_1'], ['dc_a', 'dc_b'], ['dc_b', 'wh_2']);
       const waiting = new Map([['dc_b', 10]]);
       await log.publish([emit(1), emit(2, { emitter: 'dc_b' })]);
@@ -214,14 +214,14 @@ describe('the router', () => {
       expect(router.metrics).toMatchObject({ held: 1, loopsGivenUp: 0 });
     });
 
-    it('without that, a listener is given whatever is emitted (control)', async () => {
+    it('gives a listener all emits without that limit (control)', async () => {
       const { log, start, recordsOf } = await world(['dc_a', 'dc_a']);
       await log.publish([1, 2, 3, 4].map((n) => emit(n)));
       await drained(await start());
       expect(await recordsOf('invocations.dc_a')).toHaveLength(4);
     });
 
-    it('lets go when the lane is to be closed', async () => {
+    it('stops holding when the lane is revoked', async () => {
       const { log, start } = await world(['dc_a', 'dc_b']);
       await log.publish([emit(1)]);
       const router = await start(listening(new Map([['dc_b', 99]])));
@@ -230,7 +230,7 @@ describe('the router', () => {
       expect(log.uncommitted('router', topics.emits('dc_a'))).toBe(1);
     });
 
-    it('gives up a loop that grows, tells its emitter once, and routes on', async () => {
+    it('gives up a growing loop, tells its emitter once, and routes on', async () => {
       const { log, start, recordsOf } = await world(
         ['dc_a', 'dc_b'],
         ['dc_b', 'dc_a'],
@@ -254,7 +254,7 @@ describe('the router', () => {
       });
     });
 
-    it('waits also in a loop as long as few wait, so that one event may become many', async () => {
+    it('waits in a loop too while few emits wait, so that one event may become many', async () => {
       const { log, start, recordsOf } = await world(['dc_a', 'dc_a']);
       const waiting = new Map([['dc_a', 10]]);
       await log.publish([emit(1), emit(2)]);
@@ -266,7 +266,7 @@ describe('the router', () => {
     });
   });
 
-  it('skips a record that cannot be routed, visibly, and goes on with the next', async () => {
+  it('skips and reports a record that cannot be routed, and continues with the next', async () => {
     const { log, start, recordsOf } = await world(['dc_a', 'wh_1']);
     const bad = emit(2, { hops: String(MAX_HOPS), id: 'not an id' });
     expect(() => new Date(Number('not an id')).toISOString()).toThrow(RangeError);
@@ -290,7 +290,7 @@ describe('the router', () => {
       expect((await recordsOf('invocations.dc_b'))[0]?.headers['hops']).toBe(String(MAX_HOPS));
     });
 
-    it('gives the emitter an error event in place of passing it on', async () => {
+    it('gives the emitter an error event instead of passing the emit on', async () => {
       const { log, start, recordsOf } = await world(['dc_a', 'dc_b'], ['dc_a', 'wh_1']);
       await log.publish([emit(7, atLimit, '{"loop":true}')]);
       await drained(await start());
@@ -313,7 +313,7 @@ describe('the router', () => {
       });
     });
 
-    it('tells webhooks that listen to errors, and lets no source go round through its errors', async () => {
+    it('tells webhooks that listen to errors, and lets no source loop through its errors', async () => {
       const { log, start, recordsOf } = await world(
         ['dc_a', 'dc_a'],
         ['dc_a', 'dc_a', '$errors'],
@@ -328,7 +328,7 @@ describe('the router', () => {
       expect(router.metrics.hopLimited).toBe(2);
     });
 
-    it('says nothing when nobody listens', async () => {
+    it('creates nothing without listeners', async () => {
       const { log, start, recordsOf } = await world();
       await log.publish([emit(1, atLimit)]);
       await drained(await start());

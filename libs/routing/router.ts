@@ -8,35 +8,35 @@ import { type Emit, loopOverflowError, type RoomOf, routeEmit, type Routed } fro
 import { type SubscriptionTable } from './subscription-table.js';
 
 export interface RouterMetrics {
-  /** Emits looked up. */
+  /** Emits looked up in the subscription table. */
   emits: number;
   invocations: number;
   deliveries: number;
-  /** Matches with a workflow as listener. */
+  /** Matches whose listener is a workflow. */
   workflowsSkipped: number;
-  /** Emits that were not passed on because of MAX_HOPS. */
+  /** Emits not passed on because of MAX_HOPS. */
   hopLimited: number;
-  /** Records whose topic was gone: the listener was deleted meanwhile. */
+  /** Records dropped because their topic no longer exists: the listener was deleted. */
   dropped: number;
-  /** Not passed on to a source, in a loop that grows. */
+  /** Invocations given up in a growing loop. */
   loopsGivenUp: number;
-  /** Times that an emitter was held for a listener that is behind. */
+  /** Times that an emitter was held for a listener with a backlog. */
   held: number;
-  /** Records that no attempt can route: skipped. */
+  /** Records skipped because they cannot be routed. */
   poisoned: number;
 }
 
 export interface RouterOptions {
   readonly log: StreamLog;
   readonly topics: TopicPolicy;
-  /** Must have applied the whole event log before the router starts: an emit is looked up once. */
+  /** Must have applied the whole event log before the router starts, because an emit is looked up only once. */
   readonly table: SubscriptionTable;
   readonly clock: Clock;
   readonly maxBatch?: number;
   readonly maxUnacked?: number;
-  /** Whether a listener's topic takes no more for now. The emits for it wait, in order, in their own lane alone. */
+  /** Whether a listener's topic takes no more for now. Emits for it wait, in order, in their own lane only. */
   readonly isFull?: (topic: string) => boolean;
-  /** Records of one publish; what fans out wider is published in several, so that memory stays bounded. */
+  /** Records after which a batch is published; bounds the memory of a wide fan-out. */
   readonly maxPublish?: number;
   /** Default: every listener has room. */
   readonly listeners?: ListenerBacklog;
@@ -48,16 +48,16 @@ export interface Router {
   /** Emits not yet routed. */
   backlog(): number;
   unreadBytesOf(lane: string): number;
-  /** Emits of one source not yet routed; 0 where sources share their lanes. */
+  /** Emits of one source not yet routed; 0 when sources share lanes. */
   unroutedOf(sourceId: string): number;
-  /** Batches that could not be published and were handed over again. */
+  /** Batches that could not be published and were redelivered. */
   failures(): number;
   close(): Promise<void>;
 }
 
 /**
- * Role `router`: step 4 of the path of an event (docs/architecture.md). An emit is acknowledged once all that follows
- * from it is durable; a crash before that routes it again, with the same ids.
+ * Role `router`: step 4 of the path of an event (docs/architecture.md). An emit is acknowledged once all its records
+ * are durable. After an earlier crash it is routed again, with the same ids.
  */
 export const startRouter = async (options: RouterOptions): Promise<Router> => {
   const { log, topics, maxBatch = 64, maxUnacked = 1_024 } = options;
@@ -92,15 +92,15 @@ export const startRouter = async (options: RouterOptions): Promise<Router> => {
 
 const hasOwnLane = (topics: TopicPolicy, sourceId: string): boolean => topics.ownedBy(sourceId).length > 0;
 
-/** Pauses of an emitter that is held: they grow, since a listener may be full for long. */
+/** Shortest and longest pause of a held emitter. Pauses grow, because a listener may be full for long. */
 const FIRST_LOOK_MS = 5;
 const LAST_LOOK_MS = 100;
 
-/** One batch on its way. */
+/** Routing of one batch. */
 class BatchRouting {
   private out: LogRecord[] = [];
   private routed: number[] = [];
-  /** Listeners that the emitter was told of. */
+  /** Listeners for which the emitter already got an error event. */
   private readonly told = new Set<string>();
   private readonly now: number;
 
@@ -133,7 +133,7 @@ class BatchRouting {
     await this.flush();
   }
 
-  /** Undefined for a record that throws: it would again, and hold up all that come after it. */
+  /** Returns undefined for a record that throws. It would throw again, and block all records after it. */
   private route(record: StoredRecord): Routed | undefined {
     const { table, topics, isFull = () => false } = this.options;
     const emit = emitOf(record);
@@ -151,7 +151,7 @@ class BatchRouting {
 
   private roomOf({ headers }: Emit): RoomOf | undefined {
     const { listeners, table, topics } = this.options;
-    // Others share the lane: they are not held for this one.
+    // A shared lane is not held, because that would hold other emitters too.
     if (!listeners || !hasOwnLane(topics, headers.emitter)) return undefined;
     const unrouted = (): number => this.unrouted(this.batch.lane);
     return roomFor(listeners, table, { id: headers.emitter, workspaceId: headers.workspace, unrouted });
@@ -164,7 +164,7 @@ class BatchRouting {
     if (hopLimited) metrics.hopLimited++;
     for (const next of records) this.out.push(next);
     for (const listenerId of givenUp) {
-      // One event for many: they come by the thousand.
+      // One error event per listener and batch, because thousands of emits may be given up.
       if (this.told.has(listenerId)) continue;
       this.told.add(listenerId);
       const limit = options.listeners?.loopLimit ?? 0;

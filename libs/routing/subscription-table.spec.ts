@@ -61,7 +61,7 @@ describe('SubscriptionTable', () => {
     expect(listeners(table, 'dc_a', '$errors')).toEqual(['wh_1', 'wh_1']);
   });
 
-  it('gives every subscription that matches, by id and by glob', () => {
+  it('finds every matching subscription, by id and by glob', () => {
     const table = tableOf(
       created('sub_1', 'dc_a', 'dc_a'),
       created('sub_2', 'dc_a', 'wh_1'),
@@ -70,7 +70,7 @@ describe('SubscriptionTable', () => {
     expect(listeners(table, 'dc_a')).toEqual(['dc_a', 'wh_1', 'p_1']);
   });
 
-  it('takes an event twice without effect, and a subscription that was deleted and made again once', () => {
+  it('ignores a repeated event, and lists a deleted and recreated subscription once', () => {
     const again = created('sub_1', 'dc_a', 'wh_1');
     const table = tableOf(again, again, said('subscription-sub_1', 'SubscriptionDeleted'), again);
     expect(listeners(table, 'dc_a')).toEqual(['wh_1']);
@@ -80,25 +80,28 @@ describe('SubscriptionTable', () => {
     expect(table.size).toBe(0);
   });
 
-  it.each(['SourceDeleted', 'SourceDeploymentFailed'])('forgets what is from or to a source after %s', (type) => {
-    const table = tableOf(
-      created('sub_1', 'dc_a', 'wh_1'),
-      created('sub_2', 'dc_b', 'dc_a'),
-      created('sub_3', 'dc_a', 'dc_a'),
-      created('sub_4', 'dc_b', 'wh_1'),
-      said('source-dc_a', type),
-    );
-    expect(table.size).toBe(1);
-    expect(listeners(table, 'dc_a')).toEqual([]);
-    expect(listeners(table, 'dc_b')).toEqual(['wh_1']);
-  });
+  it.each(['SourceDeleted', 'SourceDeploymentFailed'])(
+    'removes subscriptions from and to a source after %s',
+    (type) => {
+      const table = tableOf(
+        created('sub_1', 'dc_a', 'wh_1'),
+        created('sub_2', 'dc_b', 'dc_a'),
+        created('sub_3', 'dc_a', 'dc_a'),
+        created('sub_4', 'dc_b', 'wh_1'),
+        said('source-dc_a', type),
+      );
+      expect(table.size).toBe(1);
+      expect(listeners(table, 'dc_a')).toEqual([]);
+      expect(listeners(table, 'dc_b')).toEqual(['wh_1']);
+    },
+  );
 
-  it('forgets what is to a webhook that is deleted', () => {
+  it('removes subscriptions to a deleted webhook', () => {
     const table = tableOf(created('sub_1', 'dc_a', 'wh_1'), said('webhook-wh_1', 'WebhookDeleted'));
     expect(table.size).toBe(0);
   });
 
-  it('looks at matches, not at all subscriptions', () => {
+  it('visits matches only, not all subscriptions', () => {
     const table = new SubscriptionTable();
     for (let i = 0; i < 100_000; i++) table.apply(created(`sub_${i}`, `dc_${i % 50_000}`, `wh_${i}`));
     expect(table.size).toBe(100_000);

@@ -11,10 +11,10 @@ export interface Match {
   readonly listenerId: string;
 }
 
-/** Handed out as the match that it is: one object for each subscription. */
+/** One object per subscription; it is also returned as the match. */
 interface Entry extends Match {
   readonly emitterId: string;
-  /** Where it is filed: bucket and channel. */
+  /** Bucket and channel under which the entry is stored. */
   readonly bucket: string;
   readonly channel: string;
 }
@@ -22,19 +22,19 @@ interface Entry extends Match {
 type RoutedEvent = SubscriptionEvent | SourceEvent | WebhookEvent;
 
 /**
- * All subscriptions of all workspaces, in memory. An emit is looked up by emitter, by the workspace's glob, and, for
- * `$errors`, by workspace and owner: four map look-ups, then as many steps as there are matches.
+ * All subscriptions of all workspaces, in memory. An emit is looked up by emitter and by the workspace's glob, and for
+ * `$errors` also by workspace and owner. That costs four map look-ups and one step per match.
  */
 export class SubscriptionTable implements LiveView {
   private readonly entries = new Map<string, Entry>();
   /**
-   * By channel, then bucket. Lists, not sets, and the channel first: most buckets hold one subscription to the default
-   * channel, and a set or a map for each of 100,000 would take 50 MB.
+   * Entries by channel, then bucket. Most buckets hold one subscription to the default channel. A set or a map for each
+   * of 100,000 would take 50 MB, so the channel comes first and buckets are lists.
    */
   private readonly channels = new Map<string, Map<string, Entry[]>>();
-  /** Id of an emitter or listener that can be deleted, to the subscriptions that name it and go with it. */
+  /** Subscriptions by the id of a deletable emitter or listener; they are removed with it. */
   private readonly byResource = new Map<string, Entry[]>();
-  /** Source to its user, for subscriptions to a user's `$errors`. */
+  /** Owner of each source, for subscriptions to a user's `$errors`. */
   private readonly owners = new Map<string, string>();
 
   get size(): number {
@@ -67,7 +67,7 @@ export class SubscriptionTable implements LiveView {
     }
   }
 
-  /** Every subscription that an emit of this channel goes to; exact channel names (decisions.md 1.6). */
+  /** Finds the subscriptions for an emit, by exact channel name (docs/reference/delivery.md#subscription-channel). */
   match(emitterId: string, workspaceId: string, channel: string): readonly Match[] {
     const matches: Match[] = [];
     this.collect(emitterId, channel, matches);
@@ -81,8 +81,8 @@ export class SubscriptionTable implements LiveView {
   }
 
   /**
-   * Whether what the source `from` emits can come to the source `to`, directly or through others, on whatever channels:
-   * then a loop is closed by a subscription from `to` to `from`. Looks at each source of the workspace once at most.
+   * Whether emits of the source `from` can reach the source `to`, directly or through others, on any channel.
+   * A subscription from `to` to `from` then closes a loop. Visits each source of the workspace at most once.
    */
   leadsTo(from: string, to: string, workspaceId: string): boolean {
     const seen = new Set([from]);
@@ -145,7 +145,7 @@ export class SubscriptionTable implements LiveView {
 
   private removeResource(resourceId: string): void {
     const entries = this.byResource.get(resourceId) ?? [];
-    // First the list, so that each of them need not be looked for in it.
+    // Deletes the list first, so that removing an entry does not search it.
     this.byResource.delete(resourceId);
     for (const { subscriptionId } of entries) this.remove(subscriptionId);
   }
@@ -154,7 +154,7 @@ export class SubscriptionTable implements LiveView {
 const globBucket = (workspaceId: string, glob: string): string => `${workspaceId}/${glob}`;
 const ownerBucket = (workspaceId: string, userId: string): string => `${workspaceId}/${userId}`;
 
-/** A workspace or a user as emitter means its `$errors`, with the event name or without. */
+/** A workspace or a user as emitter means its `$errors`, whatever the event name. */
 const placeOf = (
   emitterId: string,
   eventName: string,
@@ -167,7 +167,7 @@ const placeOf = (
   return { bucket: emitterId, channel: eventName };
 };
 
-/** Globs and owners are not deleted. */
+/** Lists the resources whose deletion removes the entry. Globs and owners are never deleted. */
 const resourcesOf = ({ emitterId, listenerId, bucket }: Entry): readonly string[] =>
   emitterId === listenerId || bucket !== emitterId ? [listenerId] : [emitterId, listenerId];
 

@@ -6,7 +6,7 @@ const filled = (keys: number, value: string): Record<string, string> =>
   Object.fromEntries(Array.from({ length: keys }, (_, i) => [`k${i}`, value]));
 
 describe('a draft of $.service.db', () => {
-  it('applies the changes of run after run, keys like __proto__ too', () => {
+  it('applies the changes of successive runs, even with keys such as __proto__', () => {
     const draft = new DbDraft({ a: '1', b: '2' });
     expect(draft.apply({ a: null, c: '3' })).toBeUndefined();
     expect(draft.apply(Object.fromEntries([['__proto__', '4']]))).toBeUndefined();

@@ -24,7 +24,7 @@ const sizeOf = (db: Db): Size => {
   return size;
 };
 
-/** `$.service.db` of a source as it becomes with the changes of run after run, within its limits. */
+/** Applies the changes of successive runs to a source's `$.service.db`, within its limits. */
 export class DbDraft {
   private next: Record<string, string> | undefined;
   private size: Size;
@@ -33,7 +33,7 @@ export class DbDraft {
     this.size = sizeOf(before);
   }
 
-  /** Applies all changes of one run, or none: then returns which limit they exceed. */
+  /** Applies all changes of one run, or none of them and returns the limit that they exceed. */
   apply(changes: DbChanges): string | undefined {
     const entries = Object.entries(changes);
     if (entries.length === 0) return undefined;
@@ -45,7 +45,7 @@ export class DbDraft {
       bytes += entryBytes(key, text ?? undefined) - entryBytes(key, old);
     }
     const { dbTotalBytes, dbKeys } = RUN_LIMITS;
-    // A store that is above a limit already may shrink step by step.
+    // A store already above a limit may shrink step by step.
     if (bytes > dbTotalBytes && bytes > this.size.bytes)
       return `$.service.db would have ${bytes} bytes, at most ${dbTotalBytes} (1 MB) per source are allowed`;
     if (keys > dbKeys && keys > this.size.keys)
@@ -58,7 +58,7 @@ export class DbDraft {
     return undefined;
   }
 
-  /** The content after the changes that were applied. */
+  /** Returns the content after all applied changes. */
   result(): Db {
     if (!this.next) return this.before;
     sizes.set(this.next, this.size);

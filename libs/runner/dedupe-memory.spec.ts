@@ -11,8 +11,8 @@ const long = (n: number): string => `${n}-${'i'.repeat(8_000)}`;
 const bytesOf = (caches: Readonly<Record<string, DedupeCache>>): number =>
   Buffer.byteLength(JSON.stringify(Object.entries(caches)));
 
-describe('what dedupe remembers', () => {
-  it('is a digest of a long id, which dedupes as the id does', () => {
+describe('the memory of dedupe', () => {
+  it('holds a digest of a long id, which dedupes as the id does', () => {
     expect(rememberedId('short')).toBe('short');
     expect(rememberedId(long(1))).toHaveLength(50);
     expect(rememberedId(rememberedId(long(1)))).toBe(rememberedId(long(1)));
@@ -24,13 +24,13 @@ describe('what dedupe remembers', () => {
     }
   });
 
-  it('knows ids that an earlier version remembered whole', () => {
+  it('knows ids that an earlier version remembered in full', () => {
     const earlier = { strategy: 'unique', ids: [long(1)] } as const;
     expect(dedupe('unique', earlier, [{ id: long(1) }]).passed).toEqual([]);
     expect(dedupe('last', { strategy: 'last', id: long(1) }, [{ id: long(1) }]).passed).toEqual([]);
   });
 
-  it('is bounded in channels and bytes: the channels learned longest ago go first', () => {
+  it('is bounded in channels and bytes, and forgets the channels learned longest ago first', () => {
     const cache = (n: number): DedupeCache => ({
       strategy: 'unique',
       ids: Array.from({ length: 100 }, (_, i) => rememberedId(long(100 * n + i))),
@@ -46,7 +46,7 @@ describe('what dedupe remembers', () => {
     expect(large['c249']).toBeDefined();
   });
 
-  it('stays within its bounds over runs that emit on ever new channels, and says so', () => {
+  it('stays within its bounds over runs that keep emitting on new channels, and logs it', () => {
     let caches: Readonly<Record<string, DedupeCache>> = {};
     const stored = new Map<string, DedupeCache>();
     let warned = 0;
@@ -71,7 +71,7 @@ describe('what dedupe remembers', () => {
     expect(warned).toBe(3);
   });
 
-  it('treats a channel named __proto__ like others', () => {
+  it('treats a channel named __proto__ like any other', () => {
     const emits = [{ payload: '1', channel: '__proto__', id: 'a' }];
     const execution = { id: 'inv', sourceId: 'dc_1', componentId: 'sc_1', workspaceId: 'o_1', event: 'null', hops: 0 };
     const context = { topic: 't', strategy: 'unique' as const, eventIds: new EventIds('') };

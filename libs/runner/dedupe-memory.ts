@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { type DedupeCache } from './run-journal.js';
 
-/** What one source remembers of the ids that it emitted, over all of its channels. */
+/** Limits on the emitted ids that one source remembers, over all of its channels. */
 export const DEDUPE_LIMITS = { channels: 256, bytes: 1024 * 1024, idBytes: 128 } as const;
 
-/** What is remembered of an id: the id, or its digest when it is long. The digest of a digest is itself. */
+/** Returns the form in which an id is remembered: the id, or its digest when it is long. Idempotent. */
 export const rememberedId = (id: string): string =>
   3 * id.length > DEDUPE_LIMITS.idBytes && Buffer.byteLength(id) > DEDUPE_LIMITS.idBytes
     ? `sha256:${hash('sha256', id, 'base64url')}`
@@ -21,7 +21,7 @@ const bytesOf = (cache: DedupeCache): number => {
   return bytes;
 };
 
-/** Channels to forget, those learned longest ago first, so that what is left keeps the limits. */
+/** Names the channels to forget, those learned longest ago first, so that the rest keeps the limits. */
 export const channelsToForget = (caches: Readonly<Record<string, DedupeCache>>): readonly string[] => {
   const entries = Object.entries(caches);
   const size = ([channel, cache]: readonly [string, DedupeCache]): number =>

@@ -37,7 +37,7 @@ describe('dedupe "unique"', () => {
 });
 
 describe('dedupe "greatest"', () => {
-  it('passes a growing batch whole and nothing of it again', () => {
+  it('passes all of a growing batch, and none of it a second time', () => {
     const first = dedupe('greatest', undefined, ids(1, 2, '10'));
     expect(passedIds(first)).toEqual([1, 2, '10']);
     const again = dedupe('greatest', first.cache, ids(1, 2, '10'));
@@ -46,20 +46,20 @@ describe('dedupe "greatest"', () => {
     expect(again.cache).toBeUndefined();
   });
 
-  it('drops an id that is not a number and says so', () => {
+  it('drops an event whose id is not a number, with a warning', () => {
     const result = dedupe('greatest', undefined, ids('abc', 5));
     expect(passedIds(result)).toEqual([5]);
     expect(result.duplicates).toBe(0);
     expect(result.warnings[0]).toContain('"abc"');
   });
 
-  it('starts anew when the cache is of another strategy', () => {
+  it('starts empty when the cache is of another strategy', () => {
     expect(dedupe('greatest', { strategy: 'unique', ids: ['9'] }, ids(1)).passed).toHaveLength(1);
   });
 });
 
 describe('dedupe "last"', () => {
-  it('passes what follows the cached id, or everything when it is not in the batch', () => {
+  it('passes the events after the cached id, or all when it is not in the batch', () => {
     const first = dedupe('last', undefined, ids('a', 'b'));
     expect(first.cache).toEqual({ strategy: 'last', id: 'b' });
     expect(passedIds(dedupe('last', first.cache, ids('a', 'b', 'c')))).toEqual(['c']);

@@ -2,7 +2,7 @@ import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
 import { rememberedId } from './dedupe-memory.js';
 import { type DedupeCache } from './run-journal.js';
 
-/** How many ids the `unique` strategy remembers per channel (component-model.md, "Limits"). */
+/** Number of ids that the `unique` strategy remembers per channel (docs/reference/limits.md#dedupe-unique). */
 export const UNIQUE_CACHE_IDS = 100;
 
 interface Identified {
@@ -14,13 +14,13 @@ export interface DedupeResult<T> {
   readonly duplicates: number;
   /** Undefined when nothing was learned. */
   readonly cache: DedupeCache | undefined;
-  /** What the author should be told (missing or non-numeric ids). */
+  /** Warnings for the author (missing or non-numeric ids). */
   readonly warnings: readonly string[];
 }
 
 /**
- * Applies a strategy to the emits of one channel, already in order of `ts` (decisions.md 2.5). A cache of another
- * strategy than the one in force counts as empty. An emit without an id passes, with a warning.
+ * Applies a strategy to one channel's emits, sorted by `ts` (docs/reference/component-model.md#emit-order). A cache of
+ * another strategy counts as empty. An emit without an id passes, with a warning.
  */
 export const dedupe = <T extends Identified>(
   strategy: DedupeStrategy,
@@ -42,7 +42,7 @@ const missing = (count: number): string[] =>
     ? []
     : [`${count} event(s) were emitted without an id, which the dedupe strategy needs: not deduplicated`];
 
-/** First in, first out; a hit does not refresh its place, and an id repeated within the batch is a duplicate too. */
+/** Remembers ids first in, first out. A hit does not refresh its place. An id repeated in the batch is a duplicate. */
 const unique = <T extends Identified>(known: readonly string[], emits: readonly T[]): DedupeResult<T> => {
   const ids = new Set(known.map(rememberedId));
   const passed: T[] = [];
@@ -69,7 +69,7 @@ const unique = <T extends Identified>(known: readonly string[], emits: readonly 
   };
 };
 
-/** One by one, raising the maximum on the way, so that a batch in order of `ts` passes whole. */
+/** Compares the ids one by one and raises the maximum on the way, so that a growing batch passes whole. */
 const greatest = <T extends Identified>(known: number, emits: readonly T[]): DedupeResult<T> => {
   const passed: T[] = [];
   const invalid: string[] = [];
@@ -103,7 +103,7 @@ const greatest = <T extends Identified>(known: number, emits: readonly T[]): Ded
   };
 };
 
-/** What follows the cached id in the batch passes, or everything when it is not there. */
+/** Passes the emits after the cached id in the batch, or all when it is not there. */
 const last = <T extends Identified>(known: string | undefined, emits: readonly T[]): DedupeResult<T> => {
   const wanted = known === undefined ? undefined : rememberedId(known);
   const at = emits.findLastIndex((emit) => emit.id !== undefined && rememberedId(String(emit.id)) === wanted);

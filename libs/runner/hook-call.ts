@@ -1,7 +1,7 @@
 import { type SourceDefinition } from '../sources/published.js';
 import { type HookName } from '../component-model/hooks.js';
 
-/** A hook as a source is to run it. */
+/** One call of a source's hook. */
 export interface HookCall {
   readonly hook: HookName;
   readonly definition: SourceDefinition;

@@ -2,23 +2,23 @@ import { isPosition, type Position } from '../kernel/events.js';
 import { type SourceDefinition } from '../sources/published.js';
 import { type HookName } from '../component-model/hooks.js';
 
-/** Value of an invocation of kind `hook`; its id is the execution's, the same on a repeat. */
+/** Value of an invocation of kind `hook`. The invocation's id is the execution's, equal on a repeat. */
 export interface HookRequest {
   readonly hook: HookName;
   readonly definition: SourceDefinition;
-  /** Epoch milliseconds, by the clock of who asked: then the operation has given up, and the hook must not run any more. */
+  /** Epoch milliseconds by the caller's clock. The operation has given up by then, so the hook must not run later. */
   readonly deadline: number;
 }
 
 /** Value of an invocation of kind `settled`. */
 export interface OperationEnd {
-  /** Once the event log has been followed up to here, its definition is in force again. */
+  /** Position in the event log from which on the log's definition is in force again. */
   readonly position: Position;
 }
 
 const HOOKS: readonly string[] = ['deploy', 'activate', 'deactivate'] satisfies readonly HookName[];
 
-/** Undefined for what no version of ours has written. */
+/** Returns undefined for a value that no version of Sluice has written. */
 export const readHookRequest = (value: string): HookRequest | undefined => {
   const read = objectOf(value);
   if (!read || !HOOKS.includes(String(read['hook'])) || typeof read['deadline'] !== 'number') return undefined;

@@ -17,7 +17,7 @@ const hookAt = (t: World, offset: number, over: Partial<HookRequest> = {}, id = 
 const settledAt = (t: World, offset: number, position: string): Invocation =>
   t.invocation(offset, { kind: 'settled', prop: '' }, JSON.stringify({ position }));
 
-/** Hooks that end when the spec says so. */
+/** Hooks that the spec ends. */
 const heldHooks = () => {
   const ends: ((outcome: RunOutcome) => void)[] = [];
   const timeouts: number[] = [];
@@ -28,8 +28,8 @@ const heldHooks = () => {
   return { ends, timeouts, hook };
 };
 
-describe('hooks that come over the lane', () => {
-  it('are answered and acknowledged once what they left is durable', async () => {
+describe('hooks that arrive over the lane', () => {
+  it('are answered and acknowledged once their results are durable', async () => {
     const t = sourceWorld();
     let release = (): void => undefined;
     t.journal.held = new Promise((resolve) => (release = resolve));
@@ -45,7 +45,7 @@ describe('hooks that come over the lane', () => {
     expect(t.sandboxes.map(({ spec }) => spec.bundleFile)).toEqual(['/blobs/next']);
   });
 
-  it('do not hold up the lane: what comes behind runs meanwhile, with the hook’s definition', async () => {
+  it('do not hold up the lane, so later records run meanwhile with the hook’s definition', async () => {
     const { hook, ends } = heldHooks();
     const t = sourceWorld({ hook, auto: () => ok() });
     const runner = await t.load();
@@ -71,7 +71,7 @@ describe('hooks that come over the lane', () => {
     await until(() => t.acked.length === 2);
   });
 
-  it('are not run again when they come twice', async () => {
+  it('run once when they arrive twice', async () => {
     const t = sourceWorld();
     const runner = await t.load();
     await runner.accept([hookAt(t, 0, {}, 'inv_same')]);
@@ -81,7 +81,7 @@ describe('hooks that come over the lane', () => {
     expect(t.sandboxes[0]?.hooks).toEqual(['activate']);
   });
 
-  it('run again under the same id in the process that has the source next when theirs died', async () => {
+  it('run again under the same id in the source’s next owner when their process died', async () => {
     const t = sourceWorld(heldHooks());
     const runner = await t.load();
     await runner.accept([hookAt(t, 0)]);
@@ -93,7 +93,7 @@ describe('hooks that come over the lane', () => {
     expect(t.acked).toEqual([]);
   });
 
-  it('get no more time than is left, and are not run when nobody waits any more', async () => {
+  it('get only the time left until their deadline, and do not run after it', async () => {
     const { hook, ends, timeouts } = heldHooks();
     const t = sourceWorld({ hook });
     t.world.now = 99_000;
@@ -110,7 +110,7 @@ describe('hooks that come over the lane', () => {
     expect(t.outcomes[1]?.[1].error?.message).toContain('1970-01-01T00:01:40.000Z');
   });
 
-  it('are tried again while the platform fails', async () => {
+  it('are retried while the platform fails', async () => {
     const t = sourceWorld();
     let failures = 2;
     const { blobs } = t.deps;
@@ -127,7 +127,7 @@ describe('hooks that come over the lane', () => {
     expect(t.outcomes.map(([, { status }]) => status)).toEqual(['ok']);
   });
 
-  it('are left in the lane when their process loses the source', async () => {
+  it('stay in the lane when their process loses the source', async () => {
     const t = sourceWorld(heldHooks());
     const runner = await t.load();
     await runner.accept([hookAt(t, 0), hookAt(t, 1)]);
@@ -137,7 +137,7 @@ describe('hooks that come over the lane', () => {
     expect(t.sandboxes[0]?.hooks).toEqual(['activate']);
   });
 
-  it('leave their definition in force until the event log has been followed to the end of the operation', async () => {
+  it('keep their definition in force until the event log has been followed to the end of the operation', async () => {
     const t = sourceWorld({ auto: () => ok() });
     const runner = await t.load();
     await runner.accept([hookAt(t, 0), settledAt(t, 1, positionOf(7))]);
@@ -152,7 +152,7 @@ describe('hooks that come over the lane', () => {
     expect(t.sandboxes.map(({ spec }) => spec.bundleFile)).toEqual(['/blobs/next', '/blobs/hash']);
   });
 
-  it('do not leave it in force for ever when the operation never settles', async () => {
+  it('do not keep it in force forever when the operation never settles', async () => {
     const t = sourceWorld({ auto: () => ok() });
     const runner = await t.load();
     await runner.accept([hookAt(t, 0)]);
@@ -163,7 +163,7 @@ describe('hooks that come over the lane', () => {
     expect(t.sandboxes.map(({ spec }) => spec.bundleFile)).toEqual(['/blobs/next', '/blobs/hash']);
   });
 
-  it.each(['hook', 'settled'] as const)('take a %s that nobody can read for done, and say so', async (kind) => {
+  it.each(['hook', 'settled'] as const)('acknowledge a malformed %s and log it', async (kind) => {
     const t = sourceWorld();
     const runner = await t.load();
     await runner.accept([t.invocation(0, { kind }, '{'), t.invocation(1, { kind }, '{"hook":"run"}')]);

@@ -4,14 +4,14 @@ import { type Invocation } from './run-commit.js';
 import { type SourceRunnerDependencies } from './runner-ports.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
 
-/** What turns ask of the runner of the source. */
+/** Operations that the queue needs from the source's runner. */
 export interface HookHost {
-  /** Resolves when what the hook left is durable. Rejects when the platform failed, or this process lost the source. */
+  /** Resolves when the hook's results are durable. Rejects when the platform failed or this process lost the source. */
   performHook(invocation: Invocation, request: HookRequest, timeoutMs: number): Promise<void>;
   finishWithoutRun(invocation: Invocation): void;
-  /** The definition of the event log is in force again. */
+  /** Returns to the definition in the event log. */
   operationEnded(): void;
-  /** True when nothing more may be started. */
+  /** True when no more hooks may start. */
   isClosed(): boolean;
 }
 
@@ -21,14 +21,14 @@ type TurnDependencies = Pick<
 >;
 
 const RETRY_MS = [100, 300, 1_000, 3_000];
-/** A hook that has less time left than this is not begun. */
+/** Least time before its deadline that a hook needs to be started. */
 const LEAST_MS = 100;
-/** How long it waits for the event log at a time before it looks whether it is to end. */
+/** Time to wait for the event log before checking again whether the runner is closed. */
 const FOLLOW_MS = 1_000;
 
 /**
- * Hooks that come over the lane, one after the other, beside the runs; what settles an operation takes its turn among
- * them. A hook whose process dies comes again with the lane; one that came too late is not run at all.
+ * Runs the hooks that arrive over the lane one after the other, beside the runs. The end of an operation takes its turn
+ * among them. A hook whose process dies arrives again with the lane. A hook past its deadline does not run.
  */
 export class HookQueue {
   private last: Promise<void> = Promise.resolve();
@@ -44,7 +44,7 @@ export class HookQueue {
     return this.pending === 0;
   }
 
-  /** Resolves when the turns taken so far are over. */
+  /** Resolves when all hooks queued so far have ended. */
   ended(): Promise<void> {
     return this.last;
   }
@@ -55,7 +55,7 @@ export class HookQueue {
     else this.malformed(invocation);
   }
 
-  /** Done at once: with this process goes the override that it is to end. */
+  /** Finishes the invocation at once, because the override that it ends dies with this process. */
   operationEnded(invocation: Invocation): void {
     const operationEnd = readOperationEnd(invocation.record.value);
     if (!operationEnd) return this.malformed(invocation);
@@ -64,7 +64,7 @@ export class HookQueue {
   }
 
   private turn(act: () => Promise<void>): void {
-    // At once when none is under way: what comes behind a hook in the lane is to run with the hook's definition.
+    // Starts at once on an empty queue, so that later records of the lane run with the hook's definition.
     const turn = this.pending++ === 0 ? act() : this.last.then(act);
     this.last = turn.finally(() => this.pending--);
   }
@@ -101,7 +101,7 @@ export class HookQueue {
     await new Promise<void>((resolve) => setTimeout(resolve, pause).unref());
   }
 
-  /** Who asked has given up. If it has not, the two clocks differ, and it is told so. */
+  /** Skips a hook whose caller has given up. If the caller still waits, the clocks differ, and the reply says so. */
   private skip(invocation: Invocation, { hook, deadline }: HookRequest): void {
     const { clock, logger, replies } = this.deps;
     const { id, respond } = invocation.headers;
@@ -121,7 +121,7 @@ export class HookQueue {
 const tooLate = (hook: string, deadline: number, clock: Clock): RunOutcome => {
   const now = clock.now();
   const at = (time: number): string => new Date(time).toISOString();
-  const message = `hook ${hook} was to be over by ${at(deadline)}, and the runner's clock says ${at(now)}: it was not run`;
+  const message = `hook ${hook} was not run: its deadline was ${at(deadline)}, and the runner's clock says ${at(now)}`;
   const error = { name: 'HookTooLate', message, stack: '', code: 'HookTooLate' };
   return { status: 'killed', error, emits: [], logs: [], dbChanges: {}, startedAt: now, endedAt: now };
 };

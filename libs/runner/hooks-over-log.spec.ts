@@ -17,12 +17,15 @@ describe('hooks over the log', () => {
   let hooks: HookRunner;
   const silent = { warn: () => undefined, error: () => undefined };
 
-  /** The process that the operation runs in; `timeoutMs` before the margin. */
+  /** Hook runner of the process that runs the operation. `timeoutMs` excludes the margin. */
   const api = (timeoutMs: number): HookRunner =>
     hooksOverLog({
-      ...{ log: world.log, topics: world.topics, relay: channel.relay, timeoutMs },
+      log: world.log,
+      topics: world.topics,
+      relay: channel.relay,
       events: { lastPosition: async () => positionOf(7) },
       clock: { now: () => Date.now() },
+      timeoutMs,
     });
 
   beforeEach(async () => {
@@ -36,7 +39,7 @@ describe('hooks over the log', () => {
     await world.close();
   });
 
-  it('run in the process that runs the source, which finds its db', async () => {
+  it('run in the process that runs the source, with its db', async () => {
     const replies = repliesOverLog(world.log, silent);
     const runner = await world.process({ replies, auto: () => ok() });
     expect(await hooks.runHook({ ...REQUEST, hook: 'deploy' })).toEqual({ status: 'ok', logs: [] });
@@ -56,7 +59,7 @@ describe('hooks over the log', () => {
     }
   });
 
-  it('tell what the hook threw', async () => {
+  it('report the error that the hook threw', async () => {
     const error = { name: 'TypeError', message: 'no token', stack: 's', code: 'TypeError' };
     const logs = [{ k: 'console.log', ts: 1, msg: 'asking' }];
     const hook = async () => ok({ status: 'threw', error, logs });
@@ -76,22 +79,22 @@ describe('hooks over the log', () => {
     expect(world.emitted('dc_1').filter((value) => value === '"hook"')).toHaveLength(1);
   });
 
-  it('that nobody answers are a failure of the platform, with what to look at', async () => {
+  it('without an answer fail as a platform error that says what to check', async () => {
     const impatient = api(10 - HOOK_MARGIN_MS);
     await expect(impatient.runHook(REQUEST)).rejects.toMatchObject({
       code: 'platform.unavailable',
       message: expect.stringMatching(
-        /hook activate of source dc_1 was not answered within 0.01 s: see whether a runner/,
+        /hook activate of source dc_1 was not answered within 0.01 s: check that a runner/,
       ),
     });
-    // Too late: the operation has been given up.
+    // The operation has given up by now.
     const runner = await world.process();
     await until(() => world.open('dc_1') === 0);
     expect(runner.sandboxes.started).toEqual([]);
     expect(runner.logged).toEqual([expect.stringContaining('hook.too_late')]);
   });
 
-  it('of a source that is gone, or with a log that cannot write, fail at once', async () => {
+  it('of a deleted source, or with a log that cannot write, fail at once', async () => {
     await expect(hooks.runHook({ ...REQUEST, sourceId: 'dc_gone' })).rejects.toMatchObject({
       code: 'source.not_found',
     });

@@ -9,10 +9,10 @@ import { type TopicPolicy } from '../stream-log/topics.js';
 import { type HookRequest, type OperationEnd } from './hook-invocation.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
 
-/** Where this process awaits outcomes: a ResponseRelay. */
+/** Place where this process awaits outcomes, such as a ResponseRelay. */
 export interface AwaitedOutcomes {
   readonly address: string;
-  /** Resolves with undefined after `timeoutMs`, or when cancelled. To be called before the invocation is published. */
+  /** Resolves with undefined after `timeoutMs` or when cancelled. Call it before publishing the invocation. */
   expectOutcome(invocationId: string, timeoutMs: number): Promise<RunOutcome | undefined>;
   cancel(invocationId: string): void;
 }
@@ -23,11 +23,11 @@ export interface HooksOverLogDependencies {
   readonly relay: AwaitedOutcomes;
   readonly events: Pick<EventStore, 'lastPosition'>;
   readonly clock: Clock;
-  /** How long a hook may run. */
+  /** Longest run time of a hook in milliseconds. */
   readonly timeoutMs: number;
 }
 
-/** Besides the hook's own time: the lane may be on its way from a runner that died to another. */
+/** Time added to the hook's own, because the lane may be moving from a dead runner to another. */
 export const HOOK_MARGIN_MS = 30_000;
 
 /** Runs hooks in whichever process runs the source, through the source's own lane (docs/adr/0011). */
@@ -58,7 +58,7 @@ export const hooksOverLog = (deps: HooksOverLogDependencies): HookRunner => {
     },
 
     async operationEnded(sourceId): Promise<void> {
-      // What the operation wrote last is in the log by now.
+      // The operation's last event is in the log by now.
       const operationEnd: OperationEnd = { position: await deps.events.lastPosition() };
       const value = { kind: 'settled', sourceId, workspaceId: '', respond: '', value: operationEnd } as const;
       await log.publish([recordFor(deps, value)]);
@@ -96,6 +96,6 @@ const unanswered = (sourceId: string, hook: string, waitedMs: number): DomainErr
   new DomainError(
     'platform.unavailable',
     `hook ${hook} of source ${sourceId} was not answered within ${waitedMs / 1_000} s: ` +
-      'see whether a runner is ready (/readyz) and what its log says of this source, then try again',
+      'check that a runner is ready (/readyz) and what its log says about this source, then try again',
     { source_id: sourceId, hook, waited_ms: waitedMs },
   );

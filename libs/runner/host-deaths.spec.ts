@@ -12,13 +12,13 @@ describe('notes of runs in flight', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   const warnings: unknown[] = [];
-  /** Starts anew, as after a kill: nothing was closed. */
+  /** Opens the notes again as after a kill, without closing them first. */
   const start = () => HostDeathNotes.open(folder, (error) => void warnings.push(error));
   const dieDuring = (id: string, times: number): void => {
     for (let i = 0; i < times; i++) start().begin([id]);
   };
 
-  it('suspect nothing after one death of the host, nor of what ended in order', () => {
+  it('suspect no run after one death of the host, and no run that ended in order', () => {
     const first = start();
     first.begin(['a', 'b']);
     first.end('a');
@@ -30,7 +30,7 @@ describe('notes of runs in flight', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('suspect a run that was in flight at two deaths, until it ends', () => {
+  it('suspect a run in flight at two deaths, until it ends', () => {
     dieDuring('a', 2);
     const notes = start();
     expect([notes.isSuspect('a'), notes.isSuspect('b'), notes.deathsOf('a')]).toEqual([true, false, 2]);
@@ -38,7 +38,7 @@ describe('notes of runs in flight', () => {
     expect(notes.isSuspect('a')).toBe(false);
   });
 
-  it('give up a run that ended the host three times while it ran alone, and no other', async () => {
+  it('give up a run that killed the host three times while it ran alone, and no other', async () => {
     dieDuring('killer', 2);
     for (let n = 0; n < 3; n++) {
       const notes = start();
@@ -52,7 +52,7 @@ describe('notes of runs in flight', () => {
     expect(last.blocked()).toBeUndefined();
   });
 
-  it('count no death alone against a suspect that has come to its end', async () => {
+  it('count no death against a suspect that has ended', async () => {
     dieDuring('a', 2);
     for (let n = 0; n < 4; n++) {
       const notes = start();
@@ -63,7 +63,7 @@ describe('notes of runs in flight', () => {
     expect(await notes.alone('a')).toBe('run');
   });
 
-  it('let a suspect wait for what runs, what comes after it wait for the suspect, and suspects take turns', async () => {
+  it('make a suspect wait for running runs, make later runs wait for it, and let suspects take turns', async () => {
     dieDuring('a', 2);
     dieDuring('b', 2);
     const notes = start();
@@ -89,7 +89,7 @@ describe('notes of runs in flight', () => {
     expect(notes.blocked()).toBeUndefined();
   });
 
-  it('stay small, and still hold what is in flight', () => {
+  it('stay small, and still hold the runs in flight', () => {
     const notes = start();
     notes.begin(['long']);
     for (let n = 0; n < 20_000; n++) {

@@ -1,4 +1,4 @@
-/** Which runs were in flight when the server process was killed: a run that ends its host each time is given up (docs/adr/0016). */
+/** Notes the runs in flight, so that a run that kills its host each time can be given up (docs/adr/0016). */
 import {
   closeSync,
   fsyncSync,
@@ -12,9 +12,9 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 
-/** Deaths of the host during a run after which it is run alone. */
+/** Deaths of the host during a run after which the run runs alone. */
 const SUSPECT_AFTER = 2;
-/** Deaths of the host while a run ran alone after which it is given up. */
+/** Deaths of the host while a run ran alone after which the run is given up. */
 const GIVEN_UP_AFTER = 3;
 const MAX_KEPT = 10_000;
 const MAX_NOTE_BYTES = 128 * 1024;
@@ -22,17 +22,17 @@ const DEATHS = 'deaths.json';
 const NOTE = /^started\.(\d+)$/;
 
 export interface HostDeaths {
-  /** Undefined: runs may be handed over. Else a suspect runs alone, or waits to; resolves when they may. */
+  /** Undefined when runs may be handed over. Otherwise a suspect runs alone or waits to; resolves after its turn. */
   blocked(): Promise<void> | undefined;
   /** True for a run that must run alone. */
   isSuspect(invocationId: string): boolean;
   /** Notes runs that are about to be handed over. */
   begin(invocationIds: readonly string[]): void;
-  /** The run is committed, or not this process's any more. Idempotent. */
+  /** Notes that a run is committed or has moved to another process. Idempotent. */
   end(invocationId: string): void;
-  /** Resolves when no other run is in flight: with what to do with the suspect. `end` ends its turn. */
+  /** Waits until no other run is in flight, then says whether to run the suspect. `end` ends its turn. */
   alone(invocationId: string): Promise<'run' | 'give up'>;
-  /** How often the host was killed during this run. */
+  /** Number of times that the host was killed during this run. */
   deathsOf(invocationId: string): number;
 }
 
@@ -47,13 +47,13 @@ export const NO_HOST_DEATHS: HostDeaths = {
 
 interface Count {
   readonly deaths: number;
-  /** Of these, those while it ran alone. */
+  /** Deaths while the run ran alone; `deaths` includes them. */
   readonly alone: number;
 }
 
 /**
- * Keeps its notes in a folder of this machine. A note is written before a run is handed over, without a sync: what the
- * kernel has survives the death of the process, and only that is looked for.
+ * Keeps its notes in a local folder. Writes a note before a run is handed over, without a sync: the notes must survive
+ * the death of the process, not that of the kernel.
  */
 export class HostDeathNotes implements HostDeaths {
   private readonly running = new Set<string>();
@@ -73,7 +73,7 @@ export class HostDeathNotes implements HostDeaths {
     this.note = openSync(this.noteFile(), 'w', 0o600);
   }
 
-  /** Reads what processes that are gone left there. */
+  /** Reads and removes the notes of dead processes. */
   static open(folder: string, onWarning: (error: unknown) => void): HostDeathNotes {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const counts = readCounts(path.join(folder, DEATHS));
@@ -122,7 +122,7 @@ export class HostDeathNotes implements HostDeaths {
     return this.counts.get(invocationId)?.deaths ?? 0;
   }
 
-  /** The process ends in order: what runs from now on is not noted. */
+  /** Stops taking notes, because the process ends in order. */
   close(): void {
     this.closed = true;
     closeSync(this.note);
@@ -132,7 +132,7 @@ export class HostDeathNotes implements HostDeaths {
   private next(): void {
     const waiting = this.waitingAlone.shift();
     if (waiting) {
-      // At once: nothing else may begin before the suspect hears of it.
+      // Set before resolving, so that no other run begins before the suspect does.
       this.soloist = waiting.id;
       return waiting.resolve();
     }
@@ -150,7 +150,7 @@ export class HostDeathNotes implements HostDeaths {
       this.noteBytes += writeSync(this.note, lines);
       this.failed = false;
     } catch (error) {
-      // Runs go on without it, as on a full disk.
+      // Runs go on without notes, for example on a full disk.
       if (!this.failed) this.onWarning(error);
       this.failed = true;
     }
@@ -165,7 +165,7 @@ export class HostDeathNotes implements HostDeaths {
     }
   }
 
-  /** A new file with what is in flight now, in place of the old one in one step. */
+  /** Replaces the file atomically by one with only the runs now in flight. */
   private startOver(): void {
     const file = `${this.noteFile()}.new`;
     const fd = openSync(file, 'w', 0o600);
@@ -176,7 +176,7 @@ export class HostDeathNotes implements HostDeaths {
   }
 }
 
-/** A note of a process that is no more, or that had the id which this one has now. */
+/** True for the note of a dead process, or of one that had this process's pid. */
 const isLeft = (name: string): boolean => {
   const pid = Number(NOTE.exec(name)?.[1]);
   if (!Number.isInteger(pid)) return false;
@@ -203,7 +203,7 @@ const countDeath = (counts: Map<string, Count>, note: string): void => {
   }
 };
 
-/** All suspects, and the newest of the others: what ended before the death was noted too, and never comes again. */
+/** Keeps suspects, and the newest others: runs that ended before the death were noted too, and never come again. */
 const worthKeeping = (counts: ReadonlyMap<string, Count>): readonly (readonly [string, Count])[] => {
   const isSuspect = ([, { deaths }]: readonly [string, Count]): boolean => deaths >= SUSPECT_AFTER;
   const all = [...counts];

@@ -1,9 +1,9 @@
 import { type Invocation, REPEATABLE } from './run-commit.js';
 
-/** What was taken of a source's lane and is not yet acknowledged: few, as many as the log hands over at a time. */
+/** Unacknowledged invocations of a source's lane. They are few, because the log bounds what it hands over. */
 export class InFlightInvocations {
   private readonly byOffset = new Map<number, Invocation>();
-  /** Of those that may come twice: the offset of the one that runs. */
+  /** Offset of the invocation that runs, by id. Holds repeatable kinds only. */
   private readonly offsetById = new Map<string, number>();
 
   get size(): number {
@@ -14,7 +14,7 @@ export class InFlightInvocations {
     return this.byOffset.has(offset);
   }
 
-  /** False when another one of the same id is in hand: this is a repeat of it. */
+  /** Returns false when an invocation of the same id is already in flight, so this one is a repeat. */
   add(invocation: Invocation): boolean {
     const { headers, record } = invocation;
     this.byOffset.set(record.offset, invocation);
@@ -29,7 +29,7 @@ export class InFlightInvocations {
     if (this.offsetById.get(headers.id) === record.offset) this.offsetById.delete(headers.id);
   }
 
-  /** Empties it; returns what was in it, in lane order. */
+  /** Removes and returns all invocations, in lane order. */
   clear(): readonly Invocation[] {
     const all = [...this.byOffset.values()].sort((a, b) => a.record.offset - b.record.offset);
     this.byOffset.clear();

@@ -4,7 +4,7 @@ import { LaneTracker } from './lane-tracker.js';
 const fresh = () => new LaneTracker({ through: -1, above: [] });
 
 describe('lane tracker', () => {
-  it('moves through the records that are done without a gap', () => {
+  it('advances over done records up to the first gap', () => {
     const lane = fresh();
     for (const offset of [0, 1, 2, 3]) expect(lane.take(offset)).toBe(true);
     lane.finish(2);
@@ -16,7 +16,7 @@ describe('lane tracker', () => {
     expect(lane.outstanding()).toBe(1);
   });
 
-  it('knows after a restart what was done above a gap, and closes the gap', () => {
+  it('knows after a restart the records done above a gap, and closes the gap', () => {
     const lane = new LaneTracker({ through: 4, above: [6, 8] });
     expect([3, 5, 6, 7, 8, 9].map((offset) => lane.take(offset))).toEqual([false, true, false, true, false, true]);
     expect(lane.isDone(6)).toBe(true);
@@ -27,14 +27,14 @@ describe('lane tracker', () => {
     expect(lane.progress()).toEqual({ through: 9, above: [] });
   });
 
-  it('takes a redelivered record that is still out only once', () => {
+  it('takes a redelivered record that is still in flight only once', () => {
     const lane = fresh();
     expect(lane.take(0)).toBe(true);
     expect(lane.take(0)).toBe(false);
     expect(lane.isDone(0)).toBe(false);
   });
 
-  it('does not mind holes in the offsets', () => {
+  it('accepts holes in the offsets', () => {
     const lane = fresh();
     lane.take(10);
     lane.take(20);

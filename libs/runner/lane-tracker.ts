@@ -1,8 +1,8 @@
 import { type LaneProgress } from './run-journal.js';
 
-/** Which records of a lane are out and which are done: gives the progress to store with each commit. */
+/** Tracks the records of a lane that are in flight or done. Gives the progress to store with each commit. */
 export class LaneTracker {
-  /** Handed out, in order; the done ones at the front are dropped. */
+  /** Offsets in flight, in order. Done ones at the front are dropped. */
   private readonly out: number[] = [];
   private readonly done = new Set<number>();
   private through: number;
@@ -16,14 +16,14 @@ export class LaneTracker {
     return offset <= this.through || this.done.has(offset);
   }
 
-  /** A record came from the lane, in order. False when it is done already, or out: a redelivery. */
+  /** Takes a record from the lane, in order. Returns false for a redelivery: it is done already or in flight. */
   take(offset: number): boolean {
     const newest = this.out.at(-1);
     if (newest !== undefined && offset <= newest) return false;
     if (offset <= this.through) return false;
     this.out.push(offset);
     if (!this.done.has(offset)) return true;
-    // Done before a restart: it only closes its gap.
+    // It was done before a restart, so it only closes its gap.
     this.advance();
     return false;
   }

@@ -4,14 +4,14 @@ import { type SourceRunnerDependencies } from './runner-ports.js';
 import { SourceRunner } from './source-runner.js';
 
 const MAX_LOADED = 1_000;
-/** After another process has committed. Random: two that both take a source for theirs get out of each other's way. */
+/** Pause after another process has committed. Random, so that two processes that both claim a source diverge. */
 const conflictPauseMs = (): number => 100 + Math.random() * 400;
 const RETRY_MS = [100, 300, 1_000];
 
-/** The sources that this process runs: at most one runner each, loaded when work for it comes. */
+/** Sources that this process runs, with at most one runner each, loaded on demand. */
 export class LoadedSources {
   private readonly runners = new Map<string, Promise<SourceRunner>>();
-  /** Being closed: the next runner of the source is loaded after that. */
+  /** Runners being closed. The next runner of the source is loaded only afterwards. */
   private readonly leaving = new Map<string, Promise<void>>();
   private closing = false;
 
@@ -21,12 +21,12 @@ export class LoadedSources {
     return [...this.runners.keys()];
   }
 
-  /** Undefined when the source is not loaded. */
+  /** Returns undefined when the source is not loaded. */
   loaded(sourceId: string): Promise<SourceRunner> | undefined {
     return this.runners.get(sourceId);
   }
 
-  /** Rejects when its state cannot be read. */
+  /** Returns the source's runner, loading it first if needed. Rejects when its state cannot be read. */
   get(sourceId: string): Promise<SourceRunner> {
     const known = this.runners.get(sourceId);
     if (known) return known;
@@ -38,16 +38,16 @@ export class LoadedSources {
     return runner;
   }
 
-  /** Hands over what came from the source's lane, unless that is revoked or this process closes. */
+  /** Hands over invocations from the source's lane, unless the lane is revoked or this process closes. */
   async accept(sourceId: string, invocations: readonly Invocation[], revoked: () => boolean): Promise<void> {
     while (!this.closing && !revoked()) {
       const runner = await this.get(sourceId);
-      // It may have been let go meanwhile: then there is, or will be, another one.
+      // The runner may have closed meanwhile. Then the next one takes them.
       if (this.closing || revoked() || (await runner.accept(invocations))) return;
     }
   }
 
-  /** A runner that takes work: one may be let go while it is waited for. */
+  /** Returns a runner that is open. Tries again when one closes while the caller waits for it. */
   async open(sourceId: string): Promise<SourceRunner> {
     for (;;) {
       const runner = await this.get(sourceId);
@@ -55,14 +55,14 @@ export class LoadedSources {
     }
   }
 
-  /** Closes the source's runner and forgets it. Resolves when nothing of it is written any more. Idempotent. */
+  /** Closes the source's runner and forgets it. Resolves when it writes no more. Idempotent. */
   async release(sourceId: string, withinMs?: number): Promise<void> {
     const runner = this.runners.get(sourceId);
     if (!runner) return this.leaving.get(sourceId);
     this.runners.delete(sourceId);
     const closed = runner.then(
       (loaded) => loaded.close(withinMs),
-      // It was never loaded; who wanted it was told why.
+      // It was never loaded, and its caller has got the error.
       () => undefined,
     );
     this.leaving.set(sourceId, closed);
@@ -83,7 +83,7 @@ export class LoadedSources {
     load: (onConflict: (unfinished: readonly Invocation[]) => void) => Promise<SourceRunner>,
   ): Promise<SourceRunner> {
     const runner = load((unfinished) => {
-      // What was let go already is not ours to go on with.
+      // A runner that was released already is not replaced.
       if (this.runners.get(sourceId) !== runner) return;
       this.deps.logger.warn({ source: sourceId, unfinished: unfinished.length }, 'run.conflict: loading again');
       void this.keep(sourceId, (onConflict) => this.loadAgain(sourceId, unfinished, onConflict));
@@ -96,8 +96,8 @@ export class LoadedSources {
   }
 
   /**
-   * Another process owned the source, or still does. What was in hand here is unacknowledged: if the lane is this
-   * process's, it is nobody else's to run, and the log will not hand it over a second time.
+   * Loads a source again after another process has committed. Invocations in flight are unacknowledged. If this process
+   * owns the lane, it must run them itself, because the log will not hand them over a second time.
    */
   private async loadAgain(
     sourceId: string,
@@ -109,7 +109,7 @@ export class LoadedSources {
     for (let attempt = 0; ; attempt++) {
       const ours = unfinished.filter((invocation) => !invocation.revoked());
       if (this.closing || (ours.length === 0 && unfinished.length > 0)) {
-        throw new Error(`source ${sourceId} is another process's now`);
+        throw new Error(`source ${sourceId} is now owned by another process`);
       }
       try {
         const runner = await SourceRunner.load(sourceId, this.deps, onConflict);
@@ -123,12 +123,12 @@ export class LoadedSources {
     }
   }
 
-  /** State of sources that rest is read again when they wake. */
+  /** Retires idle runners beyond the limit. Their state is read again on demand. */
   private async evictIdle(except: string): Promise<void> {
     for (const [sourceId, runner] of [...this.runners]) {
       if (this.runners.size <= MAX_LOADED) return;
       if (sourceId === except) continue;
-      // One that cannot be loaded has been taken out already.
+      // A runner that failed to load has been removed already.
       const loaded = await runner.catch(() => undefined);
       if (!loaded?.retire()) continue;
       if (this.runners.get(sourceId) === runner) this.runners.delete(sourceId);

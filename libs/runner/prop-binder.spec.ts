@@ -17,14 +17,14 @@ const binder = propBinder(
 );
 
 describe('the props of a run', () => {
-  it('are all there, also one named like what every object inherits', async () => {
+  it('are complete, even one with the name of an inherited property', async () => {
     const names = ['constructor', 'toString', 'hasOwnProperty', 'valueOf', 'url'];
     const values = Object.fromEntries(names.map((name) => [name, { value: `of ${name}` }]));
     const bound = await binder.bind('o_1', definition({ values }));
     expect(Object.entries(bound)).toEqual(names.map((name) => [name, { kind: 'value', value: `of ${name}` }]));
   });
 
-  it('leave the prototype alone', async () => {
+  it('do not change the prototype', async () => {
     const values = JSON.parse('{"__proto__":{"value":{"polluted":true}}}') as SourceDefinition['values'];
     const bound = await binder.bind('o_1', definition({ values, dbProps: ['__proto__'] }));
     expect(Object.getPrototypeOf(bound)).toBe(Object.prototype);

@@ -7,11 +7,11 @@ import { type BoundProp } from '../sandbox/sandbox.js';
 export const propBinder = (
   vault: Vault,
   endpointUrl: (key: string) => string,
-  /** Takes a value that was chosen with its label apart. */
+  /** Unwraps a value that was chosen with its label. */
   boundValue: (configured: ConfiguredValue & { readonly value: unknown }) => unknown,
 ): PropBinder => ({
   async bind(workspaceId: string, definition: SourceDefinition): Promise<Readonly<Record<string, BoundProp>>> {
-    // No object: a prop may be named like what every object inherits.
+    // A Map, because a prop may have the name of an inherited property.
     const props = new Map<string, BoundProp>();
     for (const name of definition.appProps) props.set(name, { kind: 'app', auth: {} });
     for (const [name, configured] of Object.entries(definition.values)) {

@@ -47,7 +47,7 @@ describe('the commit of several runs', () => {
     expect(next).toMatchObject({ version: 1, lastEventId: commit.lastEventId });
   });
 
-  it('is put together in several turns of the event loop when the emits are many', async () => {
+  it('is built in several turns of the event loop when there are many emits', async () => {
     let turns = 0;
     let going = true;
     const count = (): void => {

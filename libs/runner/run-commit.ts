@@ -13,30 +13,30 @@ import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type Execution, runResult } from './run-result.js';
 
 /**
- * Kinds whose invocation may come twice under one id: from a router or scheduler that was restarted, or published again
- * by who was not told that it had been.
+ * Kinds whose invocation may arrive twice under one id: a router or scheduler restarted, or a publisher that got no
+ * confirmation published it again.
  */
 export const REPEATABLE: ReadonlySet<string> = new Set<InvocationKind>(['emit', 'timer', 'hook']);
 
-/** An invocation on its way through this process. */
+/** An invocation in flight in this process. */
 export interface Invocation {
   readonly record: StoredRecord;
   readonly headers: InvocationHeaders;
   readonly ack: () => void;
-  /** True once the lane that it came from is no longer this process's. */
+  /** True once this process no longer owns the invocation's lane. */
   readonly revoked: () => boolean;
 }
 
-/** Invocations that another process, or a new start in this one, is to run: in lane order. */
+/** Receives the invocations left for another process, or for a new runner in this one, in lane order. */
 export type OnConflict = (unfinished: readonly Invocation[]) => void;
 
 export interface Finished {
   readonly execution: Execution;
-  /** Undefined: done without a run (a coalesced tick, a repeat). */
+  /** Undefined when done without a run (a coalesced tick, a repeat). */
   readonly outcome: RunOutcome | undefined;
   readonly invocation: Invocation | undefined;
   readonly committed: () => void;
-  /** It will not be committed by this process. */
+  /** Called when this process will not commit it. */
   readonly abandoned?: (reason: Error) => void;
 }
 
@@ -53,16 +53,16 @@ export interface CommitContext {
 export interface BuiltCommit {
   readonly commit: RunCommit;
   readonly next: SourceState;
-  /** A run went beyond what `$.service.db` may hold: its process goes by other limits, or has another content. */
+  /** True when a run exceeded the limits of `$.service.db`, so its process holds content that was not committed. */
   readonly refused: boolean;
 }
 
-/** Records put together in one turn of the event loop. */
+/** Records built in one turn of the event loop. */
 const RECORDS_A_TURN = 256;
 
 /**
- * Everything that these executions leave, as one commit, and the state after it. A run with many emits takes several
- * turns of the event loop. One at a time for each source.
+ * Builds one commit of all that these executions leave, and the state after it. A run with many emits takes several
+ * turns of the event loop. Call it for one batch of a source at a time.
  */
 export const buildCommit = async (
   batch: readonly Finished[],
@@ -102,10 +102,10 @@ export const buildCommit = async (
   };
 };
 
-/** Its db changes are refused, and that is its error; what it emitted and logged stays. */
+/** Replaces the db changes by an error. Emits and log lines stay. */
 const withoutDb = (outcome: RunOutcome, fault: string): RunOutcome => ({
   ...outcome,
   status: outcome.status === 'ok' ? 'threw' : outcome.status,
-  error: userError('DbLimitExceeded', `the changes of this run to $.service.db are refused: ${fault}`),
+  error: userError('DbLimitExceeded', `this run's changes to $.service.db are refused: ${fault}`),
   dbChanges: {},
 });

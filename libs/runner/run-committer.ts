@@ -6,9 +6,9 @@ import { type RunCommit, type SourceState, StateConflict } from './run-journal.j
 import { type SourceRunnerDependencies } from './runner-ports.js';
 
 const COMMIT_BATCH = 256;
-/** Of outcomes in one commit, unless a single one is larger: each commit is copied on its way to the store. */
+/** Bytes of outcomes in one commit, unless a single one is larger. Each commit is copied on its way to the store. */
 const COMMIT_BYTES = 8 * 1024 * 1024;
-/** The same of emits: putting a commit together is one turn of the event loop, in which nobody else has theirs. */
+/** Emits in one commit, unless a single outcome has more. Building a commit holds up the event loop. */
 const COMMIT_EMITS = 256;
 const RETRY_MS = [100, 300, 1_000, 3_000, 10_000];
 
@@ -18,11 +18,11 @@ export interface RunCommitterOptions {
   readonly state: SourceState;
   readonly tracker: LaneTracker;
   readonly strategy: () => DedupeStrategy | null;
-  /** Nothing is left to be committed for now. */
+  /** Called when nothing is left to commit for now. */
   readonly onIdle: () => void;
-  /** Changes of a run to `$.service.db` were refused. */
+  /** Called when changes of a run to `$.service.db` were refused. */
   readonly onRefused: () => void;
-  /** Another process has committed: nothing of this one will be. */
+  /** Called when another process has committed. This one commits nothing more. */
   readonly onConflict: (error: StateConflict) => void;
 }
 
@@ -31,7 +31,7 @@ const drop = ({ outcome, abandoned }: Finished, reason: Error): void => {
   abandoned?.(reason);
 };
 
-/** Commits what has ended of one source, in the order in which it ended, as many as there are in one write. */
+/** Commits the finished executions of one source in the order in which they ended, as many as fit in one write. */
 export class RunCommitter {
   private readonly finished: Finished[] = [];
   private readonly eventIds: EventIds;
@@ -58,13 +58,13 @@ export class RunCommitter {
     this.commit();
   }
 
-  /** Commits nothing more (what is being written at the moment may still come to be). Idempotent. */
+  /** Stops committing. A write in flight may still succeed. Idempotent. */
   abandon(reason: Error): void {
     this.abandonedFor ??= reason;
     for (const finished of this.finished.splice(0)) drop(finished, reason);
   }
 
-  /** All that is there at once, while more of it ends meanwhile. */
+  /** Commits all that has finished. More may finish meanwhile and is committed afterwards. */
   private commit(): void {
     if (this.committing) return;
     this.committing = true;
@@ -80,14 +80,18 @@ export class RunCommitter {
 
   private async commitFinished(): Promise<void> {
     const { sourceId, deps, tracker, strategy } = this.options;
-    // One turn of the event loop gathers the outcomes that came in one frame.
+    // One turn of the event loop gathers the outcomes that arrived in one frame.
     await new Promise<void>((resolve) => setImmediate(resolve));
     while (this.finished.length > 0) {
       const batch = this.nextBatch();
       const { commit, next, refused } = await buildCommit(batch, {
-        ...{ sourceId, tracker, state: this.state, eventIds: this.eventIds, metrics: deps.metrics },
+        sourceId,
         topic: deps.topics.emits(sourceId),
         strategy: strategy(),
+        state: this.state,
+        tracker,
+        eventIds: this.eventIds,
+        metrics: deps.metrics,
       });
       if (!(await this.write(commit)) || this.abandonedFor) return;
       this.state = next;
@@ -113,7 +117,7 @@ export class RunCommitter {
     return this.finished.slice(0, count);
   }
 
-  /** Writes until it is durable: a store that cannot write now is waited for, and nothing is acknowledged meanwhile. */
+  /** Retries until the commit is durable. Nothing is acknowledged while the store cannot write. */
   private async write(commit: RunCommit): Promise<boolean> {
     const { sourceId, deps, onConflict } = this.options;
     for (let attempt = 0; !this.abandonedFor; attempt++) {

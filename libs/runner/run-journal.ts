@@ -1,26 +1,26 @@
 import { type LogRecord } from '../stream-log/stream-log.js';
 
-/** Which invocations of a source are done: all up to `through`, and those in `above` (a gap before each). */
+/** Done invocations of a source: all up to `through`, and those in `above`, which lie beyond a gap. */
 export interface LaneProgress {
   readonly through: number;
   readonly above: readonly number[];
 }
 
-/** Dedupe cache of one channel (component-model.md, "Dedupe strategies"). */
+/** Dedupe cache of one channel (docs/reference/component-model.md#dedupe-scope). */
 export type DedupeCache =
   | { readonly strategy: 'unique'; readonly ids: readonly string[] }
   | { readonly strategy: 'greatest'; readonly max: number }
   | { readonly strategy: 'last'; readonly id: string };
 
-/** What a source carries from run to run. */
+/** State that a source carries from run to run. */
 export interface SourceState {
-  /** 0 when nothing was ever committed. Guards against two owners. */
+  /** Number of commits, 0 for none. Guards against two owners. */
   readonly version: number;
   readonly progress: LaneProgress;
   readonly dedupe: Readonly<Record<string, DedupeCache>>;
-  /** `$.service.db`: key to JSON text. */
+  /** Content of `$.service.db`, JSON text by key. */
   readonly db: Readonly<Record<string, string>>;
-  /** Last event id given out, `''` for none: ids never go back, not even when the clock does. */
+  /** Last event id given out, `''` for none. Ids increase even when the clock goes back. */
   readonly lastEventId: string;
 }
 
@@ -28,17 +28,17 @@ export interface RunCommit {
   readonly sourceId: string;
   readonly expectedVersion: number;
   readonly progress: LaneProgress;
-  /** Channels whose cache changed; null for one that is forgotten. */
+  /** Changed caches by channel; null for a forgotten one. */
   readonly dedupe: Readonly<Record<string, DedupeCache | null>>;
   readonly dbChanges: Readonly<Record<string, string | null>>;
   readonly lastEventId: string;
-  /** Invocations from the router or a timer in this commit, remembered so that a repeat of them is not run again. */
+  /** Repeatable invocations in this commit, remembered so that a repeat does not run again. */
   readonly inbox: readonly string[];
-  /** Emits, errors and logs, for the emitter's topic. */
+  /** Emits, errors and log lines for the emitter's topic. */
   readonly records: readonly LogRecord[];
 }
 
-/** Another owner committed first: this one must drop its sandbox and load again. */
+/** Thrown when another owner committed first. This owner must drop its sandbox and load the state again. */
 export class StateConflict extends Error {
   constructor(
     readonly sourceId: string,
@@ -50,24 +50,24 @@ export class StateConflict extends Error {
   }
 }
 
-/** The end of a run, as one unit: caches, db keys, emits, and that the invocation is done (docs/adr/0002). */
+/** Commits the end of a run atomically: caches, db keys, emits, and the invocation's completion (docs/adr/0002). */
 export interface RunJournal {
-  /** The state as of the last commit, of whichever owner. The records of all commits up to it are in their topics. */
+  /** Returns the state as of the last commit, by any owner. The records of all commits so far are in their topics. */
   load(sourceId: string): Promise<SourceState>;
-  /** Which of these invocation ids were committed before (at least the last 1,000 of a source are remembered). */
+  /** Returns those of the invocation ids that were committed before. At least a source's last 1,000 are remembered. */
   seen(sourceId: string, invocationIds: readonly string[]): Promise<ReadonlySet<string>>;
   /**
-   * Resolves when all of it is durable, or rejects having written none. Rejects with StateConflict when the stored
-   * version is not `expectedVersion`; the new version is `expectedVersion + 1`. Commits of one source may be sent
-   * without waiting for the one before: they are applied in call order. Records reach their topics with the commit or
-   * soon after it, in the order of the commits of the source, also when the process ends in between; then some may be
-   * there twice, under the same ids.
+   * Resolves when all of it is durable, or rejects having written nothing. Rejects with StateConflict when the stored
+   * version is not `expectedVersion`. The new version is `expectedVersion + 1`. A caller may send commits of one source
+   * without waiting for the previous one. They are applied in call order. Records reach their topics with the commit or
+   * soon after it, in commit order, even when the process ends in between. Then some may be there twice, under the same
+   * ids.
    */
   commit(commit: RunCommit): Promise<void>;
-  /** Ids of all sources that have state, for moving an installation. */
+  /** Lists the ids of all sources that have state, for moving an installation. */
   sources(): AsyncIterable<string>;
-  /** The invocation ids that are remembered, oldest first. */
+  /** Lists the remembered invocation ids, oldest first. */
   inbox(sourceId: string): Promise<readonly string[]>;
-  /** Forgets a source. Idempotent. */
+  /** Deletes a source's state. Idempotent. */
   drop(sourceId: string): Promise<void>;
 }

@@ -39,8 +39,8 @@ const runResult = (...args: Parameters<typeof lazyResult>) => {
   return { ...settled, records: [...settled.records] };
 };
 
-describe('settling a run', () => {
-  it('orders emits by ts, those without one counting as now, and gives rising event ids', () => {
+describe('the result of a run', () => {
+  it('orders emits by ts, counts those without one as now, and gives increasing event ids', () => {
     const emits = [emit('c', { ts: 9_000 }), emit('now'), emit('a', { ts: 1_000 }), emit('b', { ts: 2_000 })];
     const { records } = runResult(execution, outcome({ emits }), context());
     expect(records.map((record) => JSON.parse(record.value) as unknown)).toEqual(['a', 'b', 'now', 'c']);
@@ -54,7 +54,7 @@ describe('settling a run', () => {
     });
   });
 
-  it('dedupes per channel: one id on two channels passes on both', () => {
+  it('dedupes per channel, so one id on two channels passes on both', () => {
     const emits = [emit(1, { id: 7, channel: 'self' }), emit(2, { id: 7 }), emit(3, { id: 7 })];
     const settled = runResult(execution, outcome({ emits }), context({ strategy: 'unique' }));
     const kept = settled.records.filter((record) => record.headers['channel'] !== '$logs');
@@ -68,7 +68,7 @@ describe('settling a run', () => {
     expect(JSON.parse(log?.value ?? '')).toMatchObject({ k: 'dedupe', msg: '1 duplicate event(s) dropped' });
   });
 
-  it('passes thirty newest-first emits with ts under "greatest", and none of them again', () => {
+  it('passes thirty newest-first emits with ts under "greatest", and none of them a second time', () => {
     const emits = Array.from({ length: 30 }, (_, i) => emit(i, { id: 100 - i, ts: 100 - i }));
     const first = runResult(execution, outcome({ emits }), context({ strategy: 'greatest' }));
     expect(first.emitted).toBe(30);
@@ -76,7 +76,7 @@ describe('settling a run', () => {
     expect(again.emitted).toBe(0);
   });
 
-  it('keeps what was emitted before a throw, and tells the error on $errors and $logs', () => {
+  it('keeps emits before a throw, and reports the error on $errors and $logs', () => {
     const error = { name: 'TypeError', message: 'no', stack: 'TypeError: no\n  at x', code: 'TypeError' };
     const { records } = runResult(execution, outcome({ status: 'threw', emits: [emit('kept')], error }), context());
     expect(records.map((record) => record.headers['channel'])).toEqual(['', '$logs', '$errors']);
@@ -112,7 +112,7 @@ describe('settling a run', () => {
     ]);
   });
 
-  it('gives the emits of a repeated execution the ids that they had, although it starts later', () => {
+  it('gives the emits of a repeated execution the same ids, although it starts later', () => {
     const emits = [emit('a'), emit('b')];
     const idsOf = (startedAt: number) =>
       runResult({ ...execution, at: 4_000 }, outcome({ emits, startedAt }), context()).records.map(

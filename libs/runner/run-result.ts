@@ -16,23 +16,23 @@ import { type RunOutcome } from '../sandbox/sandbox.js';
 export interface Execution {
   /** Invocation id, or an id made for the hook. */
   readonly id: string;
-  /** When its invocation was stored, in epoch milliseconds: the same when it is run again. Absent where there is none. */
+  /** Epoch milliseconds at which the invocation was stored, equal on a repeat. Absent without an invocation. */
   readonly at?: number | undefined;
   readonly sourceId: string;
   readonly componentId: string;
   readonly workspaceId: string;
-  /** The event that `run` received, as JSON text; `null` for a hook. */
+  /** JSON text of the event that `run` received; `null` for a hook. */
   readonly event: string;
   readonly hops: number;
   readonly hook?: HookName;
-  /** False for a deploy hook with `emit_on_deploy: false`: what it emits is dropped. */
+  /** False for a deploy hook with `emit_on_deploy: false`, whose emits are dropped. */
   readonly emits: boolean;
 }
 
 export interface RunResult {
-  /** For the emitter's topic, in order. Each is made when it is read, so that many can be made over several turns. Read once. */
+  /** Records for the emitter's topic, in order. Built lazily, so that many can take several turns. Read once. */
   readonly records: Iterable<LogRecord>;
-  /** Channels whose dedupe cache changed; null for one that is forgotten. */
+  /** Changed dedupe caches by channel; null for a forgotten one. */
   readonly dedupe: Readonly<Record<string, DedupeCache | null>>;
   /** All dedupe caches after the run. */
   readonly caches: Readonly<Record<string, DedupeCache>>;
@@ -48,22 +48,22 @@ export interface RunResultContext {
 }
 
 /**
- * What remains of an execution, also of one that threw (decisions.md 2.5): its emits, sorted by `ts` and deduplicated
- * per channel, then its log lines, then its error. Pure but for the event ids, which only ever move on.
+ * Records that an execution leaves, also one that threw: its emits, sorted by `ts` and deduplicated per channel, then
+ * its log lines, then its error (docs/reference/component-model.md#log-order). Pure, except that it advances event ids.
  */
 export const runResult = (execution: Execution, outcome: RunOutcome, context: RunResultContext): RunResult => {
-  // 1. Emits, oldest first; those without `ts` count as now and keep their order.
+  // 1. Sort the emits, oldest first. Those without `ts` count as now and keep their order.
   const sorted = execution.emits ? inOrderOfTs(outcome.emits, outcome.endedAt) : [];
   const { passed, changed, caches, duplicates, warnings } = dedupeByChannel(sorted, context);
 
-  // 2. What it said, and what the platform has to say about it.
+  // 2. Collect the log lines, and the platform's notes on deduplication.
   const notes = [...warnings, ...(duplicates > 0 ? [`${duplicates} duplicate event(s) dropped`] : [])];
   const lines: readonly LogLine[] =
     notes.length === 0
       ? outcome.logs
       : [...outcome.logs, ...notes.map((msg) => ({ k: 'dedupe', ts: outcome.endedAt, msg }))];
 
-  // 3. Its failure: an observation among the logs, and the full story on $errors.
+  // 3. Add the error, in short on $logs and in full on $errors.
   const records = recordsOf(execution, outcome, passed, lines, context);
   return { records, dedupe: changed, caches, emitted: passed.length, duplicates };
 };
@@ -130,7 +130,7 @@ const dedupeByChannel = (emits: readonly EmitCall[], { strategy, caches }: RunRe
     const result = dedupe(strategy, after[channel], list);
     for (const emit of result.passed) kept.add(emit);
     if (result.cache) {
-      // What was learned last comes last, and is forgotten last.
+      // Moves the channel to the end, because the channels at the front are forgotten first.
       delete after[channel];
       after[channel] = result.cache;
       changed[channel] = result.cache;
@@ -145,7 +145,7 @@ const dedupeByChannel = (emits: readonly EmitCall[], { strategy, caches }: RunRe
   }
   if (forgotten.length > 0)
     warnings.push(
-      `the ids of ${forgotten.length} channel(s) were forgotten: a source remembers ${DEDUPE_LIMITS.channels} channels, and ${DEDUPE_LIMITS.bytes} bytes, at most`,
+      `the ids of ${forgotten.length} channel(s) were forgotten: a source remembers at most ${DEDUPE_LIMITS.channels} channels and ${DEDUPE_LIMITS.bytes} bytes`,
     );
   return { passed: emits.filter((emit) => kept.has(emit)), changed, caches: after, duplicates, warnings };
 };
@@ -159,7 +159,7 @@ const optionalHeaders = ({ id, summary, ts }: EmitCall): Record<string, string> 
   return headers;
 };
 
-/** Shape of a source error: decisions.md 1.8. The original event is spliced in as the text that it is. */
+/** JSON of a source error (docs/reference/component-model.md#error-event). Splices in the original event's text. */
 const errorEvent = (execution: Execution, error: UserError, at: number): string => {
   const context = {
     id: execution.id,
@@ -174,8 +174,12 @@ const errorEvent = (execution: Execution, error: UserError, at: number): string 
   return `{"original_event":${execution.event},"original_context":${JSON.stringify(context)},"error":${JSON.stringify(detail)}}`;
 };
 
-/** Of an execution that is nothing but a line for `$logs`. */
+/** Outcome of an execution that leaves nothing but one line for `$logs`. */
 export const loggedOutcome = (msg: string, now: number): RunOutcome => ({
-  ...{ status: 'ok', emits: [], dbChanges: {}, startedAt: now, endedAt: now },
+  status: 'ok',
+  emits: [],
   logs: [{ k: 'console.error', ts: now, msg }],
+  dbChanges: {},
+  startedAt: now,
+  endedAt: now,
 });

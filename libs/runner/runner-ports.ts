@@ -1,4 +1,4 @@
-/** What the runner needs of the rest, declared by it. */
+/** Ports that the runner needs from other rooms. */
 import { type BlobStore } from '../kernel/blob-store.js';
 import { type Clock } from '../kernel/clock.js';
 import { type Position } from '../kernel/events.js';
@@ -15,48 +15,53 @@ export interface RunnableSource {
   readonly definition: SourceDefinition;
 }
 
-/** Sources as the event log has them. Undefined: unknown, deleted, or its deployment failed. */
+/** Sources according to the event log. `find` returns undefined for an unknown, deleted or not deployed source. */
 export interface RunnableSources {
   find(sourceId: string): RunnableSource | undefined;
 }
 
-/** What keeps `RunnableSources` up with the event log, which other processes write too. */
+/** Keeps `RunnableSources` up to date with the event log, which other processes also write. */
 export interface LogFollower {
-  /** True once it holds everything up to `position`, false when that took longer than `timeoutMs`. */
+  /** Resolves to true once it holds everything up to `position`, to false after `timeoutMs`. */
   waitFor(position: Position, timeoutMs: number): Promise<boolean>;
-  /** Resolves when it holds what is in the event log now; rejects when that takes longer than `timeoutMs`. */
+  /** Resolves when it holds what is in the event log now. Rejects after `timeoutMs`. */
   upToDate(timeoutMs: number): Promise<void>;
 }
 
 /** Warm processes, one per source. */
 export interface Sandboxes {
   /**
+<<<<<<< HEAD
    * The source's live process, started with `spec` when there is none. Rejects when it cannot be started; with
    * BundleNotLoaded when the author's bundle is at fault.
+=======
+   * Returns the source's live process, started with `spec` when there is none. Rejects when it cannot start. The error
+   * has a UserError as `cause` when the author's bundle is at fault.
+>>>>>>> wt-h1
    */
   acquire(sourceId: string, workspaceId: string, spec: () => Promise<SandboxSpec>): Promise<Sandbox>;
   /** Ends the source's process. Idempotent. */
   drop(sourceId: string): Promise<void>;
 }
 
-/** Turns a definition into what is bound on `this`: endpoints with their URLs, secrets from the vault. */
+/** Turns a definition into the props bound on `this`: endpoints with their URLs, secrets from the vault. */
 export interface PropBinder {
   bind(workspaceId: string, definition: SourceDefinition): Promise<Readonly<Record<string, BoundProp>>>;
 }
 
 /**
- * Who waits for the end of an invocation. `address` is what its `respond` header holds: where the answer is awaited, in
- * this process or another. What nobody waits for any more is dropped; what cannot be sent is logged, never thrown.
+ * Sends replies and outcomes to the process that awaits them. `address` is the invocation's `respond` header. A reply
+ * that no process awaits any more is dropped. A failure to send is logged, never thrown.
  */
 export interface Replies {
-  /** `respond({immediate: true})`, while it runs. */
+  /** Sends the reply of `respond({immediate: true})` while the invocation runs. */
   immediate(address: string, invocationId: string, reply: HttpReply): void;
-  /** It ended, and what it left is durable. Who waits for `reply` reads no more of the outcome than `replyOf` does. */
+  /** Sends the outcome once it is durable. A process that awaits `reply` reads only what `replyOf` reads. */
   ended(address: string, invocationId: string, outcome: RunOutcome, awaited: 'reply' | 'outcome'): void;
 }
 
 export interface RunnerMetrics {
-  /** A run ended; `ms` is how long it took. */
+  /** Counts a finished run and its duration in milliseconds. */
   run(status: 'ok' | 'threw' | 'killed', workspaceId: string, ms: number): void;
   emits(count: number): void;
   duplicates(count: number): void;
@@ -70,18 +75,18 @@ export interface RunnerLogger {
 }
 
 export interface RunnerSettings {
-  /** Runs at once of a source without `$.service.db`; a source with it runs one at a time (docs/adr). */
+  /** Concurrent runs of a source without `$.service.db`. A source with it runs one at a time. */
   readonly concurrency: number;
   readonly httpTimeoutMs: number;
   readonly timerTimeoutMs: number;
   readonly hookTimeoutMs: number;
-  /** Most runs of one source handed to its process and not yet back. */
+  /** Limit on runs of one source that are in flight in its process. */
   readonly window: number;
 }
 
 export interface RunnerDependencies {
   /**
-   * True while the source must start nothing more: there is no room for what it would emit, or too much of it waits to
+   * True while the source must start no more runs, because there is no room for its emits or too many of them wait to
    * be routed. Its invocations wait.
    */
   readonly isPaused?: (sourceId: string) => boolean;
@@ -101,5 +106,4 @@ export interface RunnerDependencies {
   readonly logger: RunnerLogger;
 }
 
-/** What one source's runner uses of them. */
 export type SourceRunnerDependencies = Omit<RunnerDependencies, 'log'>;

@@ -14,14 +14,14 @@ describe('runners of one installation', () => {
   });
   afterEach(() => world.close());
 
-  /** As a former owner that has not noticed yet: it commits what nobody else knows of. */
+  /** Commits as a former owner that has not noticed the loss of its source. */
   const commitBehindTheBack = async (sourceId: string): Promise<void> => {
     const { version, progress, lastEventId } = await world.journal.load(sourceId);
     const nothing = { dedupe: {}, dbChanges: { stale: '1' }, inbox: [], records: [] };
     await world.journal.commit({ sourceId, expectedVersion: version, progress, lastEventId, ...nothing });
   };
 
-  it('let a source move: the former owner finishes what runs, the next one goes on behind it', async () => {
+  it('let a source move: the former owner finishes its runs, and the next one continues after them', async () => {
     await world.source('dc_1');
     await world.source('dc_2');
     const first = await world.process();
@@ -38,7 +38,7 @@ describe('runners of one installation', () => {
     expect(world.journal.states.get('dc_2')?.version).toBe(2);
   });
 
-  it('run nothing of a paused source, lose nothing of it, and go on when it may; others are not held', async () => {
+  it('hold back a paused source without loss, resume it afterwards, and do not hold back others', async () => {
     await world.source('dc_1');
     await world.source('dc_2');
     let paused = true;
@@ -53,7 +53,7 @@ describe('runners of one installation', () => {
     expect(sandboxes.runs()).toEqual(['c', 'a', 'b']);
   });
 
-  it('load a source anew when its lane comes back', async () => {
+  it('load a source again when its lane comes back', async () => {
     await world.source('dc_1');
     await world.source('dc_2');
     const first = await world.process({ auto });
@@ -70,7 +70,7 @@ describe('runners of one installation', () => {
     expect(first.logged).toEqual([]);
   });
 
-  it('lose nothing to a former owner that commits late: who has the lane loads again and runs what it had in hand', async () => {
+  it('lose nothing when a former owner commits late, because the new owner reloads and runs its records', async () => {
     await world.source('dc_1');
     const { sandboxes, logged } = await world.process();
     await world.invoke('dc_1', ['a', 'b']);
@@ -106,7 +106,7 @@ describe('runners of one installation', () => {
     expect(world.emitted('dc_1')).toEqual(['"a"', '"b"']);
   });
 
-  it('keep nothing of what an owner does that was taken for dead', async () => {
+  it('keep nothing of the work of an owner that counts as dead', async () => {
     await world.source('dc_1');
     const stale = await world.process();
     await world.invoke('dc_1', ['a']);
@@ -121,7 +121,7 @@ describe('runners of one installation', () => {
     expect(world.emitted('dc_1')).toEqual(['"a"']);
   });
 
-  it('run the first invocation of a source that they have not yet heard of', async () => {
+  it('run the first invocation of a source that they do not know yet', async () => {
     await world.source('dc_1');
     const { sandboxes } = await world.process({ auto, behind: true });
     await world.invoke('dc_1', ['a']);
@@ -129,7 +129,7 @@ describe('runners of one installation', () => {
     expect(sandboxes.runs()).toEqual(['a']);
   });
 
-  it('acknowledge what ends while they close, and leave the rest to others', async () => {
+  it('acknowledge runs that end while they close, and leave the rest to other processes', async () => {
     await world.source('dc_1');
     const { runner, sandboxes } = await world.process();
     await world.invoke('dc_1', ['a']);
@@ -147,7 +147,7 @@ describe('runners of one installation', () => {
       world = new RunnerWorld(sharedTopics({ emitsAgeMs: 1, emitsBytes: 1 }, 1));
     });
 
-    it('run each source in order, and each on its own', async () => {
+    it('run each source in order, independently of the others', async () => {
       await world.source('dc_1', { dbProps: ['db'] });
       await world.source('dc_2');
       for (const [source, id] of [
@@ -168,7 +168,7 @@ describe('runners of one installation', () => {
       expect(world.journal.states.get('dc_2')?.progress).toEqual({ through: 3, above: [] });
     });
 
-    it('repeat after a crash only what was not done, although the lane goes back to its first gap', async () => {
+    it('repeat only unfinished work after a crash, although the lane goes back to its first gap', async () => {
       await world.source('dc_1');
       await world.source('dc_2');
       const first = await world.process();

@@ -8,25 +8,25 @@ import { type Invocation } from './run-commit.js';
 import { type RunnerDependencies } from './runner-ports.js';
 
 export interface Runner extends HookRunner {
-  /** Invocations accepted and not yet done. */
+  /** Number of unacknowledged invocations. */
   backlog(): number;
   unreadBytesOf(lane: string): number;
-  /** Of one source; 0 where sources share their lanes. */
+  /** Number of unacknowledged invocations of one source; 0 where sources share their lanes. */
   waitingFor(sourceId: string): number;
-  /** A line for the source's `$logs` that no run wrote; nothing where the source is not loaded. */
+  /** Writes a line of the platform to the source's `$logs`. Does nothing when the source is not loaded. */
   note(sourceId: string, text: string): Promise<void>;
-  /** The source is gone: its process is ended, its state in memory forgotten. */
+  /** Ends the process of a deleted source and forgets its state in memory. */
   forget(sourceId: string): Promise<void>;
-  /** Starts nothing more; waits for what runs, at most `withinMs` (default: as long as it takes). What is left comes again. */
+  /** Starts no more runs and waits for those in flight, without limit or at most `withinMs`. The others come again. */
   close(withinMs?: number): Promise<void>;
 }
 
 const MAX_BATCH = 64;
 const MAX_UNACKED = 512;
-/** Of the time that the log gives, this is for ending the sandboxes. */
+/** Time for runs to end after a revocation. The rest of the log's grace period is for ending the sandboxes. */
 const RELEASE_MS = REVOKE_MS - 2_000;
 
-/** Role `runner`: step 2 of the path of an event (docs/architecture.md). */
+/** Starts the role `runner`, step 2 of the path of an event (docs/architecture.md). */
 export const startRunner = async (deps: RunnerDependencies): Promise<Runner> => {
   const sources = new LoadedSources(deps);
   const laneOf = new Map<string, string>();
@@ -77,14 +77,14 @@ export const startRunner = async (deps: RunnerDependencies): Promise<Runner> => 
     },
 
     async close(withinMs): Promise<void> {
-      // The lanes are given up last: until then nobody else runs these sources, and what ends here is acknowledged.
+      // Give up the lanes last. Until then no other process runs these sources, and finished runs are acknowledged.
       await sources.close(withinMs);
       await consumer.close();
     },
   };
 };
 
-/** A lane may carry many sources (shared topics); each keeps its order. */
+/** Groups a batch by source, because a lane of shared topics carries many. Each source keeps its order. */
 const bySource = (batch: LaneBatch): ReadonlyMap<string, readonly Invocation[]> => {
   const groups = new Map<string, Invocation[]>();
   for (const record of batch.records) {

@@ -5,17 +5,17 @@ import { ok } from './testing/fake-sandbox.js';
 describe('a mask of secrets', () => {
   const mask = new SecretMask(['s3cret', 's3cret-longer', 'a"b&c', 'abc', '1234']);
 
-  it('covers a secret as it is, within JSON, and within a URL, and longer ones whole', () => {
+  it('covers a secret in plain text, JSON and URLs, and a longer secret as a whole', () => {
     expect(mask.text('s3cret s3cret-longer!')).toBe('******** ********!');
     expect(mask.text(JSON.stringify({ k: 'a"b&c' }))).toBe('{"k":"********"}');
     expect(mask.text(`?q=${encodeURIComponent('a"b&c')}`)).toBe('?q=********');
   });
 
-  it('leaves what is shorter than four characters, and texts without secrets', () => {
+  it('leaves secrets shorter than four characters, and texts without secrets', () => {
     expect(mask.text('abc plain')).toBe('abc plain');
   });
 
-  it('covers logs and errors of an outcome, and not its emits', () => {
+  it('covers logs and error of an outcome, but not its emits', () => {
     const error = { name: 's3cret', message: 'is s3cret', stack: 'at s3cret', code: 's3cret' };
     const emits = [{ payload: '"s3cret"', channel: '' }];
     expect(mask.outcome(ok({ emits, logs: [{ k: 'console.log', ts: 1, msg: 'x s3cret' }], error }))).toMatchObject({
@@ -25,14 +25,14 @@ describe('a mask of secrets', () => {
     });
   });
 
-  it('covers the texts and keys of JSON, and leaves its numbers', () => {
+  it('covers texts and keys of JSON, but not its numbers', () => {
     const json = JSON.stringify({ n: 12345, s: 'a 1234', deep: [{ s3cret: ['s3cret'] }] });
     expect(JSON.parse(mask.json(json))).toEqual({ n: 12345, s: 'a ********', deep: [{ '********': ['********'] }] });
     const plain = '{"a" : 1}';
     expect(mask.json(plain)).toBe(plain);
   });
 
-  it('copes with half a surrogate pair in a secret', () => {
+  it('accepts half a surrogate pair in a secret', () => {
     expect(new SecretMask(['abcd\ud800']).text('x')).toBe('x');
   });
 });

@@ -2,18 +2,18 @@ import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type UserError } from '../component-model/run-output.js';
 
 const MASK = '********';
-/** Shorter ones are words like any other: masking them would make logs unreadable and tell the secret by its gaps. */
+/** Shorter secrets look like common words. Masking them would make logs unreadable and reveal them by the gaps. */
 const MIN_SECRET = 4;
 
-/** How a secret may stand in a text: as it is, within JSON, within a URL. */
+/** Forms in which a secret may occur in a text: plain, within JSON, within a URL. */
 const formsOf = (secret: string): readonly string[] => {
   const inJson = JSON.stringify(secret).slice(1, -1);
   return [secret, inJson, encodeURIComponent(secret.toWellFormed())];
 };
 
-/** Keeps the secrets of one source, and the keys of its endpoints, out of what its runs log. */
+/** Keeps the secrets and endpoint keys of one source out of its logs and errors. */
 export class SecretMask {
-  /** Longest first: one may hold another. */
+  /** Sorted longest first, because one may contain another. */
   private readonly forms: readonly string[];
 
   constructor(secrets: readonly string[]) {
@@ -27,14 +27,14 @@ export class SecretMask {
     return masked;
   }
 
-  /** The texts within a JSON text; its numbers, and so its shape, stay. */
+  /** Masks the texts and keys within a JSON text. Its numbers and its shape stay. */
   json(text: string): string {
     if (!this.forms.some((form) => text.includes(form))) return text;
     const masked = JSON.stringify(JSON.parse(text), (_key, value: unknown) => this.value(value));
     return masked;
   }
 
-  /** Logs and error without secrets; what the run emitted is its own business. */
+  /** Masks logs and error. Emits stay, because the author decides what they hold. */
   outcome(outcome: RunOutcome): RunOutcome {
     if (this.forms.length === 0 || (outcome.logs.length === 0 && !outcome.error)) return outcome;
     return {

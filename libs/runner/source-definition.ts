@@ -4,7 +4,7 @@ import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type UserError } from '../component-model/run-output.js';
 
 const fingerprints = new WeakMap<SourceDefinition, string>();
-/** Equal for definitions that run alike, whatever object they came in. */
+/** Returns a text that is equal for definitions that run alike. */
 export const fingerprint = (definition: SourceDefinition): string => {
   let text = fingerprints.get(definition);
   if (text === undefined) {
@@ -14,16 +14,16 @@ export const fingerprint = (definition: SourceDefinition): string => {
   return text;
 };
 
-/** A bundle that cannot be loaded fails each run of it. */
+/** Outcome of every run of a bundle that cannot be loaded. */
 export const failedToLoad = (error: UserError, now: number): RunOutcome => nothingButError('threw', error, now);
 
-/** A run that has ended its host each time is not run again. */
+/** Outcome of a run that is given up because it killed its host each time. */
 export const hostEnded = (deaths: number, now: number): RunOutcome =>
   nothingButError(
     'killed',
     userError(
       'HostEnded',
-      `the server process was ended ${deaths} times during this run, the last times while nothing else ran: it is not run again`,
+      `the server process was killed ${deaths} times during this run, the last times while nothing else ran: it is not run again`,
     ),
     now,
   );

@@ -15,15 +15,15 @@ import { failedToLoad, fingerprint } from './source-definition.js';
 export interface SourceProcessOptions {
   readonly sourceId: string;
   readonly deps: Pick<SourceRunnerDependencies, 'binder' | 'blobs' | 'clock' | 'settings' | 'sandboxes'>;
-  /** `$.service.db` as last committed. */
+  /** Last committed content of `$.service.db`. */
   readonly db: () => Readonly<Record<string, string>>;
-  /** Resolves when nothing runs and nothing waits to be committed. */
+  /** Resolves when nothing runs and nothing is uncommitted. */
   readonly untilQuiet: () => Promise<void>;
-  /** Why nothing more is run here; undefined as long as something is. */
+  /** Reason why this process runs the source no more; undefined while it does. */
   readonly abandoned: () => Error | undefined;
 }
 
-/** The process of one source: bound to one definition at a time, and started when it is needed. */
+/** Sandbox process of one source, bound to one definition at a time and started on demand. */
 export class SourceProcess {
   private boundTo: string | undefined;
   private switching: Promise<unknown> = Promise.resolve();
@@ -32,12 +32,12 @@ export class SourceProcess {
 
   constructor(private readonly options: SourceProcessOptions) {}
 
-  /** Of what the process was last started with. */
+  /** Mask of the secrets that the process was last started with. */
   get mask(): SecretMask {
     return this.secrets;
   }
 
-  /** A process of another definition is ended first, once what it runs is committed: the db that follows is whole. */
+  /** Ends a process of another definition first, once its runs are committed, so the next one gets the complete db. */
   async sandboxFor(workspaceId: string, definition: SourceDefinition): Promise<Sandbox> {
     const { sourceId, deps, untilQuiet } = this.options;
     const wanted = fingerprint(definition);
@@ -56,7 +56,7 @@ export class SourceProcess {
     return turn;
   }
 
-  /** Runs a hook in a process of this definition, again when that was gone before the hook started. */
+  /** Runs a hook in a process of this definition. Retries when the process was gone before the hook started. */
   async hook(
     workspaceId: string,
     definition: SourceDefinition,
@@ -75,7 +75,7 @@ export class SourceProcess {
     }
   }
 
-  /** What it has not started is given back. */
+  /** Makes the process give back the runs that it has not started. */
   drain(): void {
     this.latest?.drain();
   }

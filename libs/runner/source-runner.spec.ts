@@ -20,7 +20,7 @@ describe('source runner', () => {
     expect(t.journal.states.get('dc_1')?.progress).toEqual({ through: 1, above: [] });
   });
 
-  it('runs nothing again that was committed before a crash, and everything that was not', async () => {
+  it('repeats after a crash only the invocations that were not committed', async () => {
     const t = sourceWorld();
     const runner = await t.load();
     await runner.accept([0, 1, 2].map((offset) => t.invocation(offset)));
@@ -37,7 +37,7 @@ describe('source runner', () => {
     expect(after.journal.states.get('dc_1')?.progress).toEqual({ through: 2, above: [] });
   });
 
-  it('gives a new process the db as committed, and the invocations that the dead one never started, in order', async () => {
+  it('gives a new process the committed db, and in order the invocations that the dead one never started', async () => {
     const t = sourceWorld();
     t.world.definition = definition({ dbProps: ['db'] });
     const runner = await t.load();
@@ -51,7 +51,7 @@ describe('source runner', () => {
     expect(t.sandboxes[1]?.spec.db).toEqual({ count: '1' });
   });
 
-  it('runs what a drained process gave back in order, by a new process once what went on is committed', async () => {
+  it('runs invocations of a drained process in order in a new one, once the running ones are committed', async () => {
     const t = sourceWorld();
     t.world.definition = definition({ dbProps: ['db'] });
     const runner = await t.load();
@@ -66,7 +66,7 @@ describe('source runner', () => {
     expect(t.sandboxes[1]?.spec.db).toEqual({ count: '1' });
   });
 
-  it('waits for nothing but what has started when it closes, and leaves the rest in the log', async () => {
+  it('waits only for started runs when it closes, and leaves the rest in the log', async () => {
     const t = sourceWorld();
     t.world.definition = definition({ dbProps: ['db'] });
     const runner = await t.load();
@@ -79,7 +79,7 @@ describe('source runner', () => {
     expect(t.sandboxes).toHaveLength(1);
   });
 
-  it('waits for a store that cannot write, acknowledges nothing meanwhile, and loses nothing', async () => {
+  it('retries while the store cannot write, acknowledges nothing meanwhile, and loses nothing', async () => {
     const t = sourceWorld({ auto: () => ok({ emits: [{ payload: '1', channel: '' }] }) });
     t.journal.failures = 2;
     const runner = await t.load();
@@ -90,7 +90,7 @@ describe('source runner', () => {
     expect(t.journal.records).toHaveLength(1);
   });
 
-  it('records and acknowledges nothing once another process has committed, and gives back what it had in hand', async () => {
+  it('commits and acknowledges nothing after another process’s commit, and returns its work in flight', async () => {
     const t = sourceWorld({ auto: () => ok({ emits: [{ payload: '1', channel: '' }] }) });
     const runner = await t.load();
     const other = await t.load();
@@ -104,7 +104,7 @@ describe('source runner', () => {
     expect(await runner.accept([t.invocation(3)])).toBe(false);
   });
 
-  it('answers a customResponse after the commit, a throw with 500, and silence with 200', async () => {
+  it('answers a customResponse after the commit, a throw with 500, and a run without a response with 200', async () => {
     const error = { name: 'Error', message: 'boom', stack: '', code: 'Error' };
     const reply = { status: 201, headers: {}, body: 'made', base64: false };
     const outcomes: Record<string, RunOutcome> = {
@@ -121,7 +121,7 @@ describe('source runner', () => {
     expect(t.replies[0]?.[1]).toEqual(reply);
   });
 
-  it('does not run a repeat from the router or a timer twice', async () => {
+  it('does not run a repeat from the router or a timer', async () => {
     const t = sourceWorld({ auto: () => ok({ emits: [{ payload: '1', channel: '' }] }) });
     const runner = await t.load();
     await runner.accept([t.invocation(0, { kind: 'emit', id: 'inv_same' })]);
@@ -131,7 +131,7 @@ describe('source runner', () => {
     expect(t.journal.records).toHaveLength(1);
   });
 
-  it('runs one tick of a timer at a time, and those that come meanwhile as one', async () => {
+  it('runs one tick of a timer at a time, and merges those that arrive meanwhile', async () => {
     const t = sourceWorld();
     const tick = (offset: number) => t.invocation(offset, { kind: 'timer', prop: 'timer', id: `tick_${offset}` });
     const runner = await t.load();
@@ -144,7 +144,7 @@ describe('source runner', () => {
     await until(() => t.acked.length === 4);
   });
 
-  it('runs what comes for a source of which this process has not yet heard', async () => {
+  it('runs an invocation of a source that this process does not know yet', async () => {
     const t = sourceWorld({ auto: () => ok() });
     const { definition: made } = t.world;
     t.world.definition = undefined;
@@ -155,7 +155,7 @@ describe('source runner', () => {
     expect(t.sandboxes[0]?.started).toEqual(['inv_0']);
   });
 
-  it('does not run twice what comes twice while the first is under way', async () => {
+  it('does not run a repeat that arrives while the first is in flight', async () => {
     const t = sourceWorld();
     const runner = await t.load();
     await runner.accept([0, 1].map((offset) => t.invocation(offset, { kind: 'emit', id: 'inv_same' })));
@@ -180,7 +180,7 @@ describe('source runner', () => {
     expect(t.sandboxes[0]?.started).toEqual(['inv_0']);
   });
 
-  it('runs what was handed over again after the journal could not be asked', async () => {
+  it('runs a record that is handed over again after the journal could not be read', async () => {
     const t = sourceWorld({ auto: () => ok() });
     const runner = await t.load();
     t.journal.failuresToAsk = 1;
@@ -191,7 +191,7 @@ describe('source runner', () => {
     expect(t.sandboxes[0]?.started).toEqual(['inv_0']);
   });
 
-  it('acknowledges what comes for a source that is gone', async () => {
+  it('acknowledges invocations of a deleted source', async () => {
     const t = sourceWorld();
     t.world.definition = undefined;
     const runner = await t.load();
@@ -200,7 +200,7 @@ describe('source runner', () => {
     expect(t.sandboxes).toHaveLength(0);
   });
 
-  it('keeps what a hook emitted and stored, and runs invocations with the hook’s definition until settled', async () => {
+  it('keeps a hook’s emits and db changes, and runs invocations with the hook’s definition until settled', async () => {
     const t = sourceWorld({ auto: () => ok() });
     const runner = await t.load();
     const next = definition({ bundleHash: 'next' });
@@ -217,7 +217,7 @@ describe('source runner', () => {
     expect(t.sandboxes.map((sandbox) => sandbox.spec.bundleFile)).toEqual(['/blobs/next', '/blobs/hash']);
   });
 
-  it('leaves what it did not start in the log when it closes', async () => {
+  it('leaves invocations that it did not start in the log when it closes', async () => {
     const t = sourceWorld();
     const runner = await t.load();
     await runner.accept([t.invocation(0)]);
@@ -230,7 +230,7 @@ describe('source runner', () => {
     expect(t.sandboxes[0]?.started).toEqual(['inv_0']);
   });
 
-  it('leaves in the log what does not end in time when it closes: it is not taken for a failure of the run', async () => {
+  it('leaves runs that do not end in time in the log when it closes, and does not record them as failed', async () => {
     const t = sourceWorld();
     const runner = await t.load();
     await runner.accept([t.invocation(0)]);
@@ -241,7 +241,7 @@ describe('source runner', () => {
     expect(t.journal.commits).toEqual([]);
   });
 
-  it('gives back what an outcome holds once it is committed, also when it never will be', async () => {
+  it('releases the memory that an outcome holds once it is committed, or when it never will be', async () => {
     const t = sourceWorld();
     const released: string[] = [];
     const holding = (id: string, bytes: number): RunOutcome =>
@@ -263,7 +263,7 @@ describe('source runner', () => {
     expect(released).toEqual(['inv_0', 'inv_1']);
   });
 
-  it('commits outcomes that hold much one by one, and small ones together', async () => {
+  it('commits large outcomes one by one, and small ones together', async () => {
     const t = sourceWorld();
     const runner = await t.load();
     await runner.accept(Array.from({ length: 24 }, (_, offset) => t.invocation(offset)));
@@ -278,7 +278,7 @@ describe('source runner', () => {
     expect(t.journal.commits.length - small).toBe(12);
   });
 
-  it('refuses db changes above the limits of a source, says so on $errors, and starts a new process', async () => {
+  it('refuses db changes above the limits of a source, reports them on $errors, and starts a new process', async () => {
     const t = sourceWorld();
     t.world.definition = definition({ dbProps: ['db'] });
     const runner = await t.load();
@@ -327,7 +327,7 @@ describe('source runner', () => {
     }
   });
 
-  it('runs a suspect of having ended the host alone, in its place in the lane', async () => {
+  it('runs a suspect of killing the host alone, at its place in the lane', async () => {
     const t = sourceWorld();
     const suspects = new Set(['inv_1']);
     const turns: string[] = [];
@@ -361,7 +361,7 @@ describe('source runner', () => {
     expect(turns).toEqual(['inv_0', 'alone inv_1', 'inv_2']);
   });
 
-  it('gives up a run that has ended the host each time: as its error, with the runs around it done', async () => {
+  it('gives up a run that killed the host each time, with an error, and does the runs around it', async () => {
     const t = sourceWorld({ auto: () => ok() });
     const hostDeaths: HostDeaths = {
       ...NO_HOST_DEATHS,

@@ -19,12 +19,12 @@ import { type Execution, loggedOutcome } from './run-result.js';
 import { TickCoalescer } from './tick-coalescer.js';
 
 const RETRY_MS = [100, 300, 1_000, 3_000, 10_000];
-/** How long a source that is not known is waited for, each time. */
+/** Time to wait for the event log, per attempt, when a source is unknown. */
 const FOLLOW_MS = 10_000;
 
 /**
- * One source in this process: its queue, its sandbox, and its state. Invocations start in lane order; what they left
- * is committed in the order in which they ended, many in one commit, and only then acknowledged.
+ * Runs one source in this process: its queue, its sandbox, and its state. Invocations start in lane order. Results are
+ * committed in the order in which the runs ended, many in one commit. Only then are invocations acknowledged.
  */
 export class SourceRunner {
   private readonly queue: Invocation[] = [];
@@ -54,12 +54,15 @@ export class SourceRunner {
   ) {
     this.tracker = new LaneTracker(state.progress);
     this.committer = new RunCommitter({
-      ...{ sourceId, deps, state, tracker: this.tracker },
+      sourceId,
+      deps,
+      state,
+      tracker: this.tracker,
       strategy: () =>
         (this.override.current(deps.clock.now()) ?? deps.sources.find(sourceId)?.definition)?.dedupe ?? null,
       onIdle: () => this.settleQuiet(),
       onRefused: () => {
-        // It is started again with what was committed.
+        // The next acquire starts it again with the committed db.
         deps.sandboxes.drop(sourceId).catch((error: unknown) => this.failed(error, 'sandbox.drop_failed'));
       },
       onConflict: (error) => {
@@ -83,17 +86,17 @@ export class SourceRunner {
     });
   }
 
-  /** @param onConflict another process has committed: this runner is at its end, and its sandbox is to be dropped. */
+  /** @param onConflict called when another process has committed: this runner ends, the caller drops its sandbox. */
   static async load(sourceId: string, deps: SourceRunnerDependencies, onConflict: OnConflict): Promise<SourceRunner> {
     return new SourceRunner(sourceId, deps, await deps.journal.load(sourceId), onConflict);
   }
 
-  /** True once it takes nothing more. */
+  /** True once it accepts no more invocations. */
   isClosed(): boolean {
     return this.closed;
   }
 
-  /** Ends it if nothing of it is queued, running or uncommitted. */
+  /** Closes the runner if nothing is queued, running or uncommitted. */
   retire(): boolean {
     const idle =
       this.invocations.size === 0 &&
@@ -105,10 +108,7 @@ export class SourceRunner {
     return idle;
   }
 
-  /**
-   * Takes invocations in lane order; those done before are acknowledged at once. False when it was closed meanwhile:
-   * then it has taken none. Rejects when the journal cannot be asked; then neither.
-   */
+  /** Takes invocations in lane order. Takes none when it returns false (closed) or rejects (journal not readable). */
   async accept(invocations: readonly Invocation[]): Promise<boolean> {
     const repeatable = invocations.filter((i) => REPEATABLE.has(i.headers.kind)).map((i) => i.headers.id);
     const seen = repeatable.length > 0 ? await this.deps.journal.seen(this.sourceId, repeatable) : new Set<string>();
@@ -118,13 +118,13 @@ export class SourceRunner {
     return true;
   }
 
-  /** Runs one hook with the definition given; resolves once what it emitted and stored is durable. */
+  /** Runs one hook with the given definition. Resolves once its emits and db changes are durable. */
   hook(hook: HookName, definition: SourceDefinition, workspaceId: string, executionId: string): Promise<RunOutcome> {
     const timeoutMs = this.deps.settings.hookTimeoutMs;
     return this.perform({ hook, definition, workspaceId, executionId, timeoutMs }, undefined);
   }
 
-  /** A line for its `$logs` that no run wrote. */
+  /** Writes a line of the platform to the source's `$logs`. */
   note(executionId: string, msg: string): void {
     const source = this.deps.sources.find(this.sourceId);
     if (!source || this.closed) return;
@@ -133,15 +133,15 @@ export class SourceRunner {
     this.committer.push({ execution, outcome, invocation: undefined, committed: () => undefined });
   }
 
-  /** The event log's definition is in force again. */
+  /** Returns to the definition in the event log. */
   operationEnded(): void {
     this.override.end();
     this.pump();
   }
 
   /**
-   * Stops taking and waits until what runs is committed, at most `withinMs`. What was not started or not finished by
-   * then is neither committed nor acknowledged: it stays in the log.
+   * Stops accepting and waits until running invocations are committed, at most `withinMs`. The others are neither
+   * committed nor acknowledged, so they stay in the log.
    */
   async close(withinMs?: number): Promise<void> {
     this.closed = true;
@@ -149,11 +149,11 @@ export class SourceRunner {
     this.process.drain();
     const quiet = this.hooks.ended().then(() => this.untilQuiet());
     await (withinMs === undefined ? quiet : atMost(withinMs, quiet));
-    this.abandon(new Error(`source ${this.sourceId} was let go by this process`));
+    this.abandon(new Error(`source ${this.sourceId} was released by this process`));
     await this.deps.sandboxes.drop(this.sourceId);
   }
 
-  /** Nothing that runs will be committed. */
+  /** Ends the runner without committing what still runs. */
   private abandon(reason: Error): void {
     this.closed = true;
     this.abandoned ??= reason;
@@ -165,7 +165,7 @@ export class SourceRunner {
 
   private take(invocation: Invocation, seen: ReadonlySet<string>): void {
     const { headers, record } = invocation;
-    // Handed over again while it is in hand: a batch in which something else failed.
+    // The log hands a record over again while it is in flight when its batch failed for another reason.
     if (this.invocations.has(record.offset)) return;
     if (!this.tracker.take(record.offset)) {
       if (this.tracker.isDone(record.offset)) invocation.ack();
@@ -196,14 +196,14 @@ export class SourceRunner {
     }
   }
 
-  /** Hands queued invocations to the sandbox, in order, as long as the window allows. */
+  /** Hands queued invocations to the sandbox in order, up to the window. */
   private pump(): void {
     if (this.pumping || this.closed || this.queue.length === 0 || this.pause.holds()) return;
     this.pumping = true;
     void this.pumpQueue().then(
       () => this.pumpAgain(0),
       (error: unknown) => {
-        // The platform failed, not the component: again, with a pause that grows; the records stay unacknowledged.
+        // The platform failed, not the component, so it retries with back-off. The records stay unacknowledged.
         if (!this.closed) this.failed(error, 'run.start_failed');
         this.pumpAgain(RETRY_MS[Math.min(this.attempts++, RETRY_MS.length - 1)] ?? 0);
       },
@@ -245,7 +245,7 @@ export class SourceRunner {
     }
   }
 
-  /** Hands over as many as may run side by side. A suspect of having ended the host runs alone, in its place in the lane. */
+  /** Hands over as many as may run at once. A suspect of killing the host runs alone, at its place in the lane. */
   private async startQueued(sandbox: Sandbox, definition: SourceDefinition, workspaceId: string): Promise<void> {
     const { hostDeaths, settings } = this.deps;
     const isSuspect = (invocation: Invocation | undefined): invocation is Invocation =>
@@ -272,7 +272,7 @@ export class SourceRunner {
     else this.finish(invocation, definition, workspaceId, hostEnded(deaths, clock.now()));
   }
 
-  /** Its lane may be ahead of the event log as this process has followed it: then the log decides what it is. */
+  /** Waits for the event log, because the lane may be ahead of what this process has read of it. */
   private async findLater(): Promise<RunnableSource | undefined> {
     await this.deps.follower.upToDate(FOLLOW_MS);
     return this.deps.sources.find(this.sourceId);
@@ -301,7 +301,7 @@ export class SourceRunner {
       });
   }
 
-  /** It never started: it keeps its place. */
+  /** Puts back an invocation that never started, at its place. */
   private requeue(invocation: Invocation, error: unknown): void {
     this.deps.hostDeaths.end(invocation.headers.id);
     if (this.closed) return;
@@ -317,7 +317,7 @@ export class SourceRunner {
   private finish(invocation: Invocation, definition: SourceDefinition, workspaceId: string, left: RunOutcome): void {
     const { headers, record } = invocation;
     const abandoned = (): void => this.deps.hostDeaths.end(headers.id);
-    // It was killed because this process has lost the source, and is run by the process that owns it now.
+    // This process lost the source and killed the run. The new owner runs it again.
     if (this.abandoned) {
       left.held?.release();
       return abandoned();

@@ -9,11 +9,11 @@ export interface SourceTopicsDependencies {
   readonly topics: TopicPolicy;
   readonly journal: RunJournal;
   readonly ticks: TickStore;
-  /** Ends the source's process; nothing of it is written afterwards. */
+  /** Ends the source's process. The source writes nothing afterwards. */
   readonly forget: (sourceId: string) => Promise<void>;
 }
 
-/** What the data plane holds of a source comes and goes with it. */
+/** Creates and removes a source's topics, journal and ticks together with the source. */
 export const sourceTopics = ({ log, topics, journal, ticks, forget }: SourceTopicsDependencies): SourceTopics => ({
   async create(sourceId) {
     for (const { topic, retention, partitions } of topics.ownedBy(sourceId)) {
@@ -22,7 +22,7 @@ export const sourceTopics = ({ log, topics, journal, ticks, forget }: SourceTopi
   },
 
   async remove(sourceId) {
-    // The lane is revoked first: no new invocation reaches the runner, then the runner lets go, then its state goes.
+    // Deleting the topic revokes the lane, so no new invocation arrives. Then the runner ends, and its state goes last.
     for (const { topic } of topics.ownedBy(sourceId)) await log.deleteTopic(topic);
     await forget(sourceId);
     await journal.drop(sourceId);

@@ -1,10 +1,13 @@
 import { type Invocation } from './run-commit.js';
 
-/** One tick of a timer runs at a time; those that come meanwhile are one (decisions.md 2.6). */
+/**
+ * Lets one tick of a timer run at a time. Ticks that arrive during it become one, the latest
+ * (docs/reference/component-model.md#timer-overlap).
+ */
 export class TickCoalescer {
   private readonly timers = new Map<string, { running: boolean; pending: Invocation | undefined }>();
 
-  /** What to do at once: run this tick, or take the one before it for done, which is absorbed by this one. */
+  /** Returns the tick to run at once, or the earlier tick that this one absorbs and that counts as done. */
   take(tick: Invocation): { readonly run?: Invocation; readonly absorbed?: Invocation } {
     const { prop } = tick.headers;
     const timer = this.timers.get(prop) ?? { running: false, pending: undefined };
@@ -18,7 +21,7 @@ export class TickCoalescer {
     return absorbed ? { absorbed } : {};
   }
 
-  /** Returns the tick that is to run next. */
+  /** Returns the next tick to run. */
   ended(prop: string): Invocation | undefined {
     const timer = this.timers.get(prop);
     if (!timer) return undefined;

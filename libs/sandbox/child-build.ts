@@ -7,9 +7,9 @@ export type ChildKind = 'plain' | 'vm2' | 'build';
 const CHILD = { bundle: true, platform: 'node', format: 'cjs', target: 'node20', write: false } satisfies BuildOptions;
 
 /**
- * The jailed child as one file, from the sources in `sandbox` (libs/sandbox). `vm2` is the child that runs components
- * within a vm2 realm: it holds vm2 and, as text, the code that the realm starts with. `build` is the process that
- * bundles components: it holds esbuild's API and, as text, the modules that components import from us.
+ * Bundles the jailed child into one file, from the sources in `sandbox` (libs/sandbox). The kind `vm2` runs components
+ * within a vm2 realm. It contains vm2 and, as text, the realm's startup code. The kind `build` bundles components. It
+ * contains esbuild's API and, as text, the shims.
  */
 export const buildChild = async (sandbox: string, kind: ChildKind): Promise<string> => {
   if (kind === 'plain') return bundle({ ...CHILD, entryPoints: [path.join(sandbox, 'child/main.ts')] });
@@ -22,13 +22,13 @@ export const buildChild = async (sandbox: string, kind: ChildKind): Promise<stri
     globalName: 'realm',
     target: 'node20',
     write: false,
-    // What the child's own modules import from Node.
+    // The realm has no modules of Node.
     alias: { 'node:util': path.join(sandbox, 'vm2/realm/inspect.ts') },
   });
   return bundle({
     ...CHILD,
     entryPoints: [path.join(sandbox, 'vm2/main.ts')],
-    // The class VM alone: NodeVM and its resolver would be as large again.
+    // Bundles the class VM only. NodeVM and its resolver would double the size.
     alias: { vm2: 'vm2/lib/vm.js' },
     external: ['typescript', 'coffee-script'],
     define: { REALM_CODE: JSON.stringify(realm) },
@@ -40,11 +40,11 @@ const buildBuilder = async (sandbox: string): Promise<string> =>
     ...CHILD,
     entryPoints: [path.join(sandbox, 'bundler/main.ts')],
     define: { SHIM_CODE: JSON.stringify(await shimCode(sandbox)) },
-    // esbuild asks for its own place only when nobody has named the program to it.
+    // esbuild resolves its own path only when ESBUILD_BINARY_PATH is not set.
     logOverride: { 'require-resolve-not-external': 'silent' },
   });
 
-/** The modules that components import from us, one text each. */
+/** Code of each shim, by name. */
 export const shimCode = async (sandbox: string): Promise<Readonly<Record<string, string>>> => {
   const shims: Record<string, string> = {};
   for (const name of SHIM_NAMES) {
@@ -57,6 +57,6 @@ export const shimCode = async (sandbox: string): Promise<Readonly<Record<string,
 const bundle = async (options: BuildOptions): Promise<string> => {
   const { outputFiles } = await build({ ...options, logLevel: 'warning' });
   const file = outputFiles?.[0];
-  if (!file) throw new Error('bundling the child gave no file');
+  if (!file) throw new Error('bundling the child produced no file');
   return file.text;
 };

@@ -10,7 +10,7 @@ const FILES: Readonly<Record<ChildKind, string>> = {
 
 const known = new Map<ChildKind, Promise<string>>();
 
-/** Code of the jailed child: built beside this file, or, when this runs from source (tests), bundled on the spot. */
+/** Code of the jailed child. The build puts it beside this file. Tests run from source and bundle it on demand. */
 export const childCode = (kind: ChildKind): Promise<string> => {
   const code = known.get(kind) ?? readCode(kind);
   known.set(kind, code);

@@ -8,7 +8,7 @@ const json = (status: number, body: unknown): HttpReply => ({
   base64: false,
 });
 
-/** What the caller of an endpoint with customResponse gets once the run has ended (decisions.md 2.11). */
+/** Reply of an endpoint with customResponse after its run (docs/reference/rest-api.md#endpoint-custom-response). */
 export const replyOf = (outcome: RunOutcome): HttpReply => {
   if (outcome.response) return outcome.response;
   if (!outcome.error) return { status: 200, headers: {}, body: '', base64: false };

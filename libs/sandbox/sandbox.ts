@@ -1,8 +1,8 @@
-/** The port through which user code runs; never in a server process (docs/adr on the sandbox). */
+/** Port through which user code runs, never in a server process (docs/adr on the sandbox). */
 import { type HookName } from '../component-model/hooks.js';
 import { type EmitCall, type HttpReply, type LogLine, type UserError } from '../component-model/run-output.js';
 
-/** How a prop is bound on `this`. Values are plain JSON, with secrets in clear: they travel over the socket only. */
+/** Binding of a prop on `this`. Values are plain JSON, with secrets in clear, and travel over the socket only. */
 export type BoundProp =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'http'; readonly endpoint: string }
@@ -11,45 +11,45 @@ export type BoundProp =
   | { readonly kind: 'app'; readonly auth: Readonly<Record<string, unknown>> };
 
 export interface SandboxSpec {
-  /** One process per source; never shared between workspaces. */
+  /** Each source has its own process, which is never shared between workspaces. */
   readonly sourceId: string;
   readonly workspaceId: string;
   /** Host path of the one-file CommonJS bundle. */
   readonly bundleFile: string;
   readonly props: Readonly<Record<string, BoundProp>>;
-  /** Durable `$.service.db` content: key to JSON text. */
+  /** Durable content of `$.service.db`, as JSON texts by key. */
   readonly db: Readonly<Record<string, string>>;
-  /** Runs at once within the process: 1 keeps invocations in order. */
+  /** Maximum number of concurrent runs in the process. 1 keeps invocations in order. */
   readonly concurrency: number;
 }
 
-/** What the outcome of a run takes of the memory that all runs share (docs/adr/0016). */
+/** Share of an outcome in the memory budget of all runs (docs/adr/0016). */
 export interface HeldMemory {
   readonly bytes: number;
-  /** Gives it back: the outcome is committed, or will not be. Idempotent. */
+  /** Releases the bytes once the outcome is committed, or once it is certain not to be. Idempotent. */
   release(): void;
 }
 
-/** The end of one execution. What was said before a failure is kept: emits, logs and db changes come with every status. */
+/** Outcome of one execution. Emits, logs and db changes made before a failure are kept with every status. */
 export interface RunOutcome {
-  /** `killed`: the process ended during it (timeout, memory, exit, protocol breach). It took nothing else with it. */
+  /** `killed` means that the process ended during the run (timeout, memory, exit, protocol breach). */
   readonly status: 'ok' | 'threw' | 'killed';
   readonly error?: UserError;
   readonly emits: readonly EmitCall[];
   readonly logs: readonly LogLine[];
-  /** Changed keys only: JSON text, or null for a deleted key. */
+  /** Changed keys only, with their JSON text, or null for a deleted key. */
   readonly dbChanges: Readonly<Record<string, string | null>>;
-  /** The first `respond`, when there was one. */
+  /** Reply of the first `respond`, if any. */
   readonly response?: HttpReply;
   readonly startedAt: number;
   readonly endedAt: number;
-  /** Absent for an outcome that no process made. */
+  /** Absent for an outcome that did not come from a process. */
   readonly held?: HeldMemory;
 }
 
 export interface RunRequest {
   readonly invocationId: string;
-  /** JSON text of the event, handed to the process as it is. */
+  /** JSON text of the event, passed to the process unchanged. */
   readonly event: string;
   readonly timeoutMs: number;
   /** Called at once for `respond({immediate: true})`. */
@@ -59,23 +59,23 @@ export interface RunRequest {
 /** A warm process bound to one source. */
 export interface Sandbox {
   /**
-   * Queues one invocation; those of one sandbox start in call order, up to `concurrency` at once. Requests made in one
-   * tick travel in one frame (up to 64). Resolves with the outcome, also when the user's code failed. Rejects with
-   * SandboxGone when the process ended before this invocation was started: it may be run again elsewhere.
+   * Queues one invocation. Invocations start in call order, up to `concurrency` at once. Requests made in one tick are
+   * sent in one frame (up to 64). Resolves with the outcome, even when the user's code failed. Rejects with SandboxGone
+   * when the process ended before the invocation started, so the caller may run it again elsewhere.
    */
   run(request: RunRequest): Promise<RunOutcome>;
-  /** Hooks run beside invocations, one at a time. */
+  /** Runs a hook. Hooks run concurrently with invocations, but one hook at a time. */
   hook(hook: HookName, timeoutMs: number): Promise<RunOutcome>;
   /**
-   * Gives back what has not started: it rejects with SandboxGone, and so does what is asked from now on. What has
-   * started goes on, and hooks are run. Idempotent.
+   * Rejects invocations that have not started, and all later ones, with SandboxGone. Started invocations continue, and
+   * hooks still run. Idempotent.
    */
   drain(): void;
-  /** True until the process ended or was stopped. */
+  /** True until the process has ended or was stopped. */
   alive(): boolean;
-  /** Processor time that it has used; undefined when that cannot be known. */
+  /** CPU time used by the process in milliseconds, or undefined when it cannot be read. */
   cpuMs(): number | undefined;
-  /** Ends the process (SIGKILL after a grace of 500 ms); what runs resolves as `killed`. Idempotent. */
+  /** Ends the process, with SIGKILL after a grace period of 500 ms. Unfinished runs resolve as `killed`. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -101,6 +101,6 @@ export class BundleNotLoaded extends Error {
 export interface SandboxFactory {
   /** Starts a process and loads the bundle. Rejects with BundleNotLoaded when it cannot be loaded. */
   start(spec: SandboxSpec): Promise<Sandbox>;
-  /** What was chosen: `jail (bwrap)`, `jail (unshare)`, `process`; with ` + vm2` when components run in a realm besides. */
+  /** Chosen level: `jail (bwrap)`, `jail (unshare)` or `process`, with ` + vm2` when components also run in a realm. */
   readonly level: string;
 }

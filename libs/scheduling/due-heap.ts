@@ -35,7 +35,7 @@ export class DueHeap<T extends Due> {
     return first;
   }
 
-  /** Keeps what passes. */
+  /** Removes the items that do not pass. */
   filter(keep: (item: T) => boolean): void {
     const kept = this.items.filter(keep);
     this.items = [];

@@ -24,7 +24,7 @@ describe('nextTick of an interval', () => {
     expect(nextTick(every(60), since, since + after)).toBe(since + expected);
   });
 
-  it('does not drift: each tick is late, the schedule is not', () => {
+  it('does not drift, although each tick is late', () => {
     let now = since;
     for (let i = 1; i <= 1_000; i++) {
       const next = nextTick(every(15), since, now) ?? 0;
@@ -33,7 +33,7 @@ describe('nextTick of an interval', () => {
     }
   });
 
-  it('never ticks with an interval that is none', () => {
+  it('never ticks with an invalid interval', () => {
     expect(nextTick(every(0), since, since)).toBeUndefined();
     expect(nextTick({ ...every(15), intervalSeconds: null }, since, since)).toBeUndefined();
   });
@@ -51,40 +51,35 @@ describe('nextTick of a cron', () => {
   };
 
   it.each<[name: string, timer: Timer, from: string, expected: string[]]>([
-    [
-      'UTC when there is no time zone',
-      cron('0 9 * * *'),
-      '2024-03-09T12:00:00Z',
-      ['2024-03-10T09:00', '2024-03-11T09:00'],
-    ],
+    ['UTC without a time zone', cron('0 9 * * *'), '2024-03-09T12:00:00Z', ['2024-03-10T09:00', '2024-03-11T09:00']],
     ['weekdays by name', cron('30 8 * * MON-FRI'), '2024-03-08T12:00:00Z', ['2024-03-11T08:30', '2024-03-12T08:30']],
-    ['six fields: with seconds', cron('30 0 9 * * *'), '2024-03-09T12:00:00Z', ['2024-03-10T09:00']],
+    ['six fields, with seconds', cron('30 0 9 * * *'), '2024-03-09T12:00:00Z', ['2024-03-10T09:00']],
     [
-      'a daily time over the start of summer time: the wall clock counts',
+      'a daily time over the start of summer time follows the wall clock',
       cron('0 9 * * *', 'Europe/Berlin'),
       '2024-03-30T09:00:00Z',
       ['2024-03-31T07:00', '2024-04-01T07:00'],
     ],
     [
-      'a time that the clocks skip: when they have moved on, and on that day too',
+      'a time that the clocks skip ticks once they have moved on',
       cron('30 2 * * *', 'America/New_York'),
       '2024-03-09T12:00:00Z',
       ['2024-03-10T07:00', '2024-03-11T06:30'],
     ],
     [
-      'a time that the clocks repeat: once',
+      'a time that the clocks repeat ticks once',
       cron('30 1 * * *', 'America/New_York'),
       '2024-11-02T12:00:00Z',
       ['2024-11-03T05:30', '2024-11-04T06:30'],
     ],
     [
-      'every hour goes on through the repeated hour',
+      'every hour ticks in the repeated hour too',
       cron('0 * * * *', 'America/New_York'),
       '2024-11-03T04:30:00Z',
       ['2024-11-03T05:00', '2024-11-03T06:00', '2024-11-03T07:00'],
     ],
     [
-      'every half hour leaves nothing out over the skipped hour',
+      'every half hour ticks without a gap over the skipped hour',
       cron('*/30 * * * *', 'America/New_York'),
       '2024-03-10T06:10:00Z',
       ['2024-03-10T06:30', '2024-03-10T07:00', '2024-03-10T07:30'],
@@ -94,14 +89,14 @@ describe('nextTick of a cron', () => {
     expect(ticks(timer, from, expected.length)).toEqual(expected);
   });
 
-  it('is strictly after: late by milliseconds is not the same tick again', () => {
+  it('is strictly after, so a tick late by milliseconds does not repeat', () => {
     const daily = cron('0 9 * * *');
     expect(nextTick(daily, 0, at('2024-03-10T09:00:00.000Z'))).toBe(at('2024-03-11T09:00:00Z'));
     expect(nextTick(daily, 0, at('2024-03-10T09:00:00.004Z'))).toBe(at('2024-03-11T09:00:00Z'));
     expect(nextTick(daily, 0, at('2024-03-10T08:59:59.999Z'))).toBe(at('2024-03-10T09:00:00Z'));
   });
 
-  it('ends when there is no such day', () => {
+  it('is undefined when there is no such day', () => {
     expect(nextTick(cron('0 0 30 2 *'), 0, at('2024-03-01T00:00:00Z'))).toBeUndefined();
   });
 });
@@ -111,12 +106,12 @@ describe('firstDue', () => {
   it.each<[name: string, timer: Timer, last: number | undefined, atOnce: boolean, expected: number]>([
     ['an interval ticks at once on the deployment', every(60), undefined, true, since],
     ['an interval waits otherwise', every(60), undefined, false, since + 60_000],
-    ['a cron waits, always', cron('0 * * * *'), undefined, true, at('2024-03-10T11:00:00Z')],
-    ['a tick from before it was armed is no tick of it', every(60), since - 1, true, since],
-    ['after a restart it goes on from the last tick', every(60), since + 60_004, true, since + 120_000],
-    ['a tick that was given out at once is not given out again', every(60), since, true, since + 60_000],
+    ['a cron always waits', cron('0 * * * *'), undefined, true, at('2024-03-10T11:00:00Z')],
+    ['a tick from before it was armed does not count', every(60), since - 1, true, since],
+    ['after a restart it continues from the last tick', every(60), since + 60_004, true, since + 120_000],
+    ['a tick published at once is not published again', every(60), since, true, since + 60_000],
     [
-      'what was missed is owed once: the earliest',
+      'of missed ticks only the earliest is owed',
       cron('0 * * * *'),
       at('2024-03-10T11:00:01Z'),
       false,

@@ -4,7 +4,7 @@ import { type Timer } from '#libs/sources/published.js';
 const MAX_PARSED = 2_000;
 const parsed = new Map<string, Cron>();
 
-/** Parsing costs more than asking; a pattern without a function schedules nothing. */
+/** Caches parsed patterns, because parsing costs more than a query. A Cron without a function schedules nothing. */
 const cronOf = (pattern: string, timezone: string): Cron => {
   const key = `${timezone}\n${pattern}`;
   let cron = parsed.get(key);
@@ -16,9 +16,10 @@ const cronOf = (pattern: string, timezone: string): Cron => {
 };
 
 /**
- * The first tick after `after` (exclusive); all epoch milliseconds. Intervals count from `since`, the time at which the
- * timer was armed, so they do not drift (decisions.md 2.6). Cron follows the clock of its time zone: a time that the
- * clocks skip ticks when they have moved on, one that they repeat ticks once. undefined: never again.
+ * First tick after `after` (exclusive), in epoch milliseconds; undefined when the timer never ticks again. Intervals
+ * count from `since`, the time of arming, so they do not drift (docs/reference/component-model.md#timer-interval).
+ * Cron follows the clock of its time zone: a time that the clocks skip ticks once they have moved on, and a time that
+ * they repeat ticks once (docs/reference/component-model.md#timer-cron).
  */
 export const nextTick = (timer: Timer, since: number, after: number): number | undefined => {
   if (timer.intervalSeconds !== null) {
@@ -33,9 +34,9 @@ export const nextTick = (timer: Timer, since: number, after: number): number | u
 };
 
 /**
- * When a timer is due first, given the last tick that was given out (before a restart), if any. It may lie in the past:
- * then one tick is owed, for that time, however many were missed. With `atOnce` an interval timer that never ticked is
- * due when it was armed; cron waits.
+ * First due time of a timer, given its last tick before a restart, if any. It may lie in the past: then one tick is
+ * owed, for that time, however many were missed. With `atOnce`, an interval timer that never ticked is due when it was
+ * armed. Cron waits.
  */
 export const firstDue = (
   timer: Timer,

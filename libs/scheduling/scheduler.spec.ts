@@ -20,7 +20,7 @@ const cron = (pattern: string, prop = 'timer'): Timer => ({
   timezone: null,
 });
 
-/** Time that moves when told, ringing what is due on the way. */
+/** Clock that the spec advances. It rings due alarms on the way. */
 class FakeTime {
   now = START;
   readonly waits: number[] = [];
@@ -124,7 +124,7 @@ const world = async () => {
     return records.map(({ headers, value }) => ({
       id: headers['id'],
       prop: headers['prop'],
-      /** Scheduled, seconds after the start. */
+      /** Scheduled time in seconds after the start. */
       at: (JSON.parse(value) as { timestamp: number }).timestamp - START / 1000,
     }));
   };
@@ -155,7 +155,7 @@ describe('the scheduler', () => {
     });
   });
 
-  it('does not when the setting says so, nor after a mere update', async () => {
+  it('does not tick at once when the setting is off, nor after a mere update', async () => {
     const { time, sources, start, timesOf } = await world();
     await start({ firstTick: false });
     sources.set('dc_a', [every(60)], START, true);
@@ -183,7 +183,7 @@ describe('the scheduler', () => {
     expect(new Set((await given()).map(({ id }) => id)).size).toBe(3);
   });
 
-  it('stops with the source, and starts anew with it', async () => {
+  it('stops with the source, and starts again with it', async () => {
     const { time, sources, start, timesOf } = await world();
     const scheduler = await start();
     sources.set('dc_a', [every(60)], START);
@@ -201,7 +201,7 @@ describe('the scheduler', () => {
     expect(time.pending).toBe(0);
   });
 
-  it('takes a changed timer from the change on', async () => {
+  it('uses a changed timer from the change on', async () => {
     const { time, sources, start, timesOf } = await world();
     await start();
     sources.set('dc_a', [every(60)], START);
@@ -212,7 +212,7 @@ describe('the scheduler', () => {
   });
 
   describe('restart', () => {
-    it('goes on from the last tick, without one more', async () => {
+    it('continues from the last tick, without an extra one', async () => {
       const { time, sources, start, timesOf } = await world();
       sources.set('dc_a', [every(60)], START, true);
       const first = await start();
@@ -226,7 +226,7 @@ describe('the scheduler', () => {
     it.each([
       ['interval', every(60), [60, 120, 3_660]],
       ['cron', cron('* * * * *'), [60, 120, 3_660]],
-    ])('after downtime one tick is owed, not one for each that was missed: %s', async (_, timer, expected) => {
+    ])('owes one tick after downtime, not one for each missed: %s', async (_, timer, expected) => {
       const { time, sources, start, timesOf } = await world();
       sources.set('dc_a', [timer], START);
       const first = await start();
@@ -242,7 +242,7 @@ describe('the scheduler', () => {
       expect(await timesOf()).toEqual(expected);
     });
 
-    it('crash after the tick is in the log, before it is stored: the same id comes again', async () => {
+    it('publishes the same id again after a crash between publishing a tick and storing it', async () => {
       const { time, sources, ticks, failures, start, given } = await world();
       sources.set('dc_a', [every(60)], START);
       const first = await start();
@@ -259,7 +259,7 @@ describe('the scheduler', () => {
     });
   });
 
-  it('tries again when the log cannot write: nothing is lost, the scheduled time stays', async () => {
+  it('retries when the log cannot write, loses nothing, and keeps the scheduled time', async () => {
     const { log, time, sources, failures, start, timesOf } = await world();
     const scheduler = await start();
     sources.set('dc_a', [every(60)], START);
@@ -273,14 +273,14 @@ describe('the scheduler', () => {
     expect(await timesOf()).toEqual([60, 120]);
   });
 
-  it('never gives out one scheduled time twice, whatever happens to the source meanwhile', async () => {
+  it('never publishes one scheduled time twice, however the source changes meanwhile', async () => {
     const { time, sources, start, given } = await world();
     let scheduler = await start();
     sources.set('dc_a', [every(15)], START, true);
     for (let i = 0; i < 50; i++) {
       await time.advance(7_000);
       const armed = sources.armed('dc_a');
-      // The same timers again, as after a restart of the view.
+      // Sets the same timers again, as a restarted view does.
       if (i % 3 === 0 && armed) sources.set('dc_a', armed.timers, armed.since, armed.first);
       if (i % 7 === 0) {
         await scheduler.close();
@@ -293,7 +293,7 @@ describe('the scheduler', () => {
     expect(all.length).toBe(24);
   });
 
-  it('can be started and closed again and again in one process, and leaves nothing behind', async () => {
+  it('can be started and closed repeatedly in one process, and leaves nothing behind', async () => {
     const { time, sources, start, timesOf } = await world();
     sources.set('dc_a', [every(60)], START, true);
     for (let turn = 0; turn < 3; turn++) {
@@ -304,7 +304,7 @@ describe('the scheduler', () => {
     }
     await time.advance(120_000);
     expect(await timesOf()).toEqual([0, 60, 120, 180]);
-    // What changed while nobody was scheduling, and the one tick that is owed.
+    // Expects the first tick of a source deployed while no scheduler ran, and the one owed tick.
     sources.set('dc_b', [every(60)], time.now, true);
     await start();
     await time.advance(0);
@@ -312,7 +312,7 @@ describe('the scheduler', () => {
     expect(await timesOf('dc_b')).toEqual([300]);
   });
 
-  it('gives a tick one id when, for a moment, two give it out', async () => {
+  it('gives a tick one id when two schedulers publish it', async () => {
     const { time, sources, start, given } = await world();
     sources.set('dc_a', [every(60), cron('*/5 * * * *', 'cron')], START, true);
     await start();
@@ -328,7 +328,7 @@ describe('the scheduler', () => {
     );
   });
 
-  it('drops the tick of a source whose topic is gone', async () => {
+  it('drops the tick of a source whose topic is deleted', async () => {
     const { time, sources, start } = await world();
     const scheduler = await start();
     sources.set('dc_gone', [every(60)], START);
@@ -336,7 +336,7 @@ describe('the scheduler', () => {
     expect(scheduler.metrics).toMatchObject({ ticks: 0, dropped: 1 });
   });
 
-  it('holds one alarm for 10,000 timers, looks at the clock every minute, and writes ticks in batches', async () => {
+  it('holds one alarm for 10,000 timers, reads the clock every minute, and writes ticks in batches', async () => {
     const { log, time, sources, start } = await world();
     for (let i = 0; i < 10_000; i++) sources.set(`dc_${i}`, [every(3_600 + (i % 100))], START);
     const scheduler = await start();
@@ -349,14 +349,14 @@ describe('the scheduler', () => {
     expect(scheduler.metrics.dropped).toBe(10_000);
   });
 
-  it('forgets timers that were disarmed, also when they are far off', async () => {
+  it('forgets disarmed timers, even those due far in the future', async () => {
     const { time, sources, start } = await world();
     const scheduler = await start();
     for (let i = 0; i < 20_000; i++) sources.set('dc_a', [every(86_400)], START + i);
     expect([scheduler.size(), time.pending]).toEqual([1, 1]);
   });
 
-  it('copes with a clock that is set back or forward', async () => {
+  it('handles a clock that is set back or forward', async () => {
     const { time, sources, start, timesOf } = await world();
     await start();
     sources.set('dc_a', [every(60)], START);

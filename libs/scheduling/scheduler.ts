@@ -9,26 +9,29 @@ import { firstDue, nextTick } from './next-tick.js';
 import { tickEvent } from './tick-event.js';
 import { type TickStore } from './tick-store.js';
 
-/** The timers of a source that are to tick now; none: it is inactive, being changed, or gone. */
+/** Armed timers of a source; none when it is inactive, being changed, or deleted. */
 export interface ArmedTimers {
   readonly sourceId: string;
   readonly workspaceId: string;
   readonly timers: readonly Timer[];
-  /** When they were armed, epoch milliseconds; the same after a restart. */
+  /** Epoch milliseconds at which they were armed; equal after a restart. */
   readonly since: number;
-  /** Armed by the deployment of the source: interval timers tick at once (decisions.md 2.6). */
+  /**
+   * True when the source's deployment armed them. Interval timers then tick at once
+   * (docs/reference/component-model.md#timer-first-tick).
+   */
   readonly first: boolean;
 }
 
-/** Sources as the event log has them, in memory. It must have applied the log before the scheduler starts. */
+/** In-memory view of the event log's sources. It must have applied the log before the scheduler starts. */
 export interface TimerSources {
   all(): ReadonlyMap<string, unknown>;
   armed(sourceId: string): ArmedTimers | undefined;
-  /** Returns how to stop that. */
+  /** Returns a function that removes the listener. */
   onTimersChanged(listener: (armed: ArmedTimers) => void): () => void;
 }
 
-/** Calls back once; returns how to call that off. */
+/** Calls `ring` once after `ms` milliseconds. Returns a function that cancels it. */
 export type Alarm = (ms: number, ring: () => void) => () => void;
 
 export const systemAlarm: Alarm = (ms, ring) => {
@@ -43,29 +46,29 @@ export interface SchedulerOptions {
   readonly topics: TopicPolicy;
   readonly clock: Clock;
   readonly alarm?: Alarm;
-  /** Whether interval timers tick once right after the deployment. Default: true. */
+  /** True when interval timers tick once right after the deployment. Default: true. */
   readonly firstTick?: boolean;
-  /** Ticks could not be written; they are tried again. */
+  /** Called when ticks could not be written. They are retried. */
   readonly onFailure?: (error: Error) => void;
 }
 
 export interface SchedulerMetrics {
-  /** Ticks given out. */
+  /** Number of published ticks. */
   ticks: number;
-  /** Ticks of a source whose topic was gone. */
+  /** Number of ticks dropped because the source's topic is deleted. */
   dropped: number;
   failures: number;
 }
 
 export interface Scheduler {
   readonly metrics: Readonly<SchedulerMetrics>;
-  /** Timers that are armed. */
+  /** Number of armed timers. */
   size(): number;
-  /** Gives out nothing more; waits for what is being written. */
+  /** Stops publishing ticks and waits for writes in flight. */
   close(): Promise<void>;
 }
 
-/** Role `scheduler`: turns the timers of sources into invocations. */
+/** Starts the role `scheduler`, which turns the timers of sources into invocations. */
 export const startScheduler = async (options: SchedulerOptions): Promise<Scheduler> => {
   const scheduler = new TimerScheduler(options, new Map(await options.ticks.load()));
   scheduler.start();
@@ -76,13 +79,13 @@ interface Entry {
   readonly key: string;
   readonly armed: ArmedTimers;
   readonly timer: Timer;
-  /** The scheduled time, also when it has passed. */
+  /** Scheduled time in epoch milliseconds, possibly in the past. */
   readonly dueAt: number;
 }
 
 /**
- * The clock may be set, or the machine may sleep: it is looked at this often at least. (Node's timers cannot wait
- * longer than 2^31 ms in any case.)
+ * Longest time between two readings of the clock, because the clock may be set or the machine may sleep. (Node's timers
+ * cannot wait longer than 2^31 ms in any case.)
  */
 const MAX_WAIT_MS = 60_000;
 const BATCH = 500;
@@ -91,7 +94,7 @@ const SLACK = 1_000;
 
 class TimerScheduler implements Scheduler {
   readonly metrics: SchedulerMetrics = { ticks: 0, dropped: 0, failures: 0 };
-  /** One alarm, for the earliest. Entries that were disarmed stay until they are due, or too many. */
+  /** Entries by due time; one alarm serves the earliest. Disarmed entries stay until they are due, or too many. */
   private readonly heap = new DueHeap<Entry>();
   private readonly live = new Map<string, Entry>();
   private readonly keysOf = new Map<string, readonly string[]>();
@@ -135,7 +138,7 @@ class TimerScheduler implements Scheduler {
     const { sourceId, timers, since, first } = armed;
     for (const key of this.keysOf.get(sourceId) ?? []) {
       this.live.delete(key);
-      // Gone for good: its ticks go with its topics.
+      // The source is deleted, and its stored ticks with it.
       if (this.options.sources.armed(sourceId) === undefined) this.lastTicks.delete(key);
     }
     this.keysOf.delete(sourceId);
@@ -163,7 +166,7 @@ class TimerScheduler implements Scheduler {
   }
 
   private setAlarm(): void {
-    // While ticks are written nothing is set: the alarm is set when they are.
+    // While ticks are being written no alarm is needed, because `ring` sets it afterwards.
     if (this.busy || this.closed) return;
     this.callOff?.();
     this.callOff = undefined;
@@ -210,9 +213,9 @@ class TimerScheduler implements Scheduler {
   }
 
   /**
-   * 1. The invocations become durable, with ids made of source, prop and scheduled time. 2. The ticks are stored as given
-   * out. A crash between leads to the same invocation again, which the runner knows by its id. 3. The next ones are
-   * counted from now: what was missed meanwhile is not made up for.
+   * 1. Publishes the invocations, with ids derived from source, prop and scheduled time. 2. Stores the ticks. A crash
+   * in between leads to the same invocation again, which the runner knows by its id. 3. Schedules the next ticks from
+   * now, so missed ones are not made up for.
    */
   private async give(due: readonly Entry[], now: number): Promise<void> {
     const { log, ticks, topics } = this.options;
@@ -223,7 +226,7 @@ class TimerScheduler implements Scheduler {
       if (offsets[i] === null) this.metrics.dropped++;
       else this.metrics.ticks++;
       this.lastTicks.set(key, now);
-      // Armed anew, or disarmed, while this was written: what holds now was scheduled then.
+      // Skips a timer that was disarmed or armed again during the write, because `arm` has handled it already.
       if (this.live.get(key) === entry) this.schedule(key, armed, timer, nextTick(timer, armed.since, now));
     });
   }

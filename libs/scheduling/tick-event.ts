@@ -2,18 +2,21 @@ import { type Timer } from '#libs/sources/published.js';
 
 interface LocalTime {
   readonly iso8601: {
-    /** With the offset of the zone at that time. */
+    /** Local date and time with the zone's offset at that time. */
     readonly timestamp: string;
     readonly date: string;
     readonly time: string;
     /** IANA name. */
     readonly timezone: string;
   };
-  /** Seconds. */
+  /** Epoch seconds. */
   readonly epoch: number;
 }
 
-/** JSON text of the event that a tick gives to `run` (decisions.md 2.6). `at`: the scheduled time, epoch ms. */
+/**
+ * JSON text of the event that a tick gives to `run` (docs/reference/component-model.md#timer-event).
+ * @param at scheduled time in epoch milliseconds.
+ */
 export const tickEvent = (timer: Timer, at: number): string =>
   JSON.stringify({
     timestamp: Math.floor(at / 1000),
@@ -30,7 +33,7 @@ const localTime = (at: number, timezone: string): LocalTime => {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** There are some 600 zones: the map is bounded by that. */
+/** Caches one format per zone. The number of zones, about 600, bounds the map. */
 const formatOf = (timeZone: string): Intl.DateTimeFormat => {
   let format = formats.get(timeZone);
   if (!format) {

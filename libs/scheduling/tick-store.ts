@@ -1,8 +1,8 @@
-/** When each timer fired last, so that a restart owes at most one tick. Keys: `<source id>/<prop>`. */
+/** Stores the last tick of each timer, so that a restart owes at most one. Keys: `<source id>/<prop>`. */
 export interface TickStore {
-  /** Epoch milliseconds of the last tick given out. */
+  /** Loads the epoch milliseconds of each timer's last tick. */
   load(): Promise<ReadonlyMap<string, number>>;
-  /** Resolves when durable; a later time wins. */
+  /** Resolves when durable. A later time wins. */
   save(ticks: ReadonlyMap<string, number>): Promise<void>;
   /** Drops every timer of a source. Idempotent. */
   drop(sourceId: string): Promise<void>;

@@ -44,7 +44,7 @@ describe('PUT /v1/sources/{id}', () => {
     expect(await put({ component_code: timed(30, 'other') })).toEqual({ other: { cron: null, interval_seconds: 30 } });
   });
 
-  it('is active when that is left out, and takes flags as text', async () => {
+  it('is active when `active` is left out, and accepts flags as text', async () => {
     const { call, create } = await world();
     const id = textOf((await create({ component_code: codeOf() }))['id']);
     const put = async (body: object) => dataOf(await call('put', `/v1/sources/${id}`).send(body))['active'];
@@ -79,7 +79,7 @@ describe('PUT /v1/sources/{id}', () => {
     });
   });
 
-  it('answers one of two at once with 409', async () => {
+  it('answers one of two concurrent updates with 409', async () => {
     const { call, create, hooks } = await world();
     const id = textOf((await create({ component_code: HOOKED, configured_props: { repo: 'a' } }))['id']);
     let second: Promise<unknown> = Promise.resolve();
@@ -108,7 +108,7 @@ describe('DELETE /v1/sources/{id}', () => {
     expect((await call('delete', `/v1/sources/${id}`)).status).toBe(404);
   });
 
-  it('answers 422 when deactivate throws, and goes through with ignore_hook_errors', async () => {
+  it('answers 422 when deactivate throws, and succeeds with ignore_hook_errors', async () => {
     const { call, create, hooks } = await world();
     const id = textOf((await create({ component_code: HOOKED, configured_props: { repo: 'a' } }))['id']);
     hooks.on('deactivate', threw('no'));

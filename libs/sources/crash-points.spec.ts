@@ -22,7 +22,7 @@ const boot = (disk: Disk, power?: PowerSwitch): Machine => {
   return machine;
 };
 
-/** Every id that something outside of the log, or a slug, still holds. */
+/** Every id that a slug, or data outside the log, still holds. */
 const leftovers = async (machine: Machine): Promise<object> => {
   const view = await machine.view();
   return {
@@ -38,13 +38,13 @@ const NOTHING = { listed: [], slugs: [], topics: [], secrets: [], remembered: 0 
 interface Crash {
   readonly after: number;
   readonly answerLost: boolean;
-  /** The process lives on: only this one effect failed. */
+  /** Only this one effect failed, so the process lives on. */
   readonly blip: boolean;
 }
 
 const FAULTS = [true, false].flatMap((blip) => [true, false].map((answerLost) => ({ blip, answerLost })));
 
-/** Runs the operation with the power going off at each of its effects in turn, before it happens or before its answer. */
+/** Runs the operation and cuts the power at each of its effects in turn, before the effect or before its answer. */
 const atEachStep = async (
   prepare: (machine: Machine) => Promise<string | undefined>,
   operate: (machine: Machine, id: string) => Promise<unknown>,
@@ -102,7 +102,7 @@ describe('a crash in a deployment', () => {
           expect({ crash, left }).toEqual({ crash, left: NOTHING });
         }
         expect(restarted.hooks.calls).toEqual([]);
-        // The name is free again, and what was rolled back cannot come back.
+        // The name is free again, and rolled-back data cannot come back.
         const again = await restarted.deploy({
           reference: { componentId: 'one' },
           name: 'Crash',
@@ -185,7 +185,7 @@ describe('a crash in a deletion', () => {
 });
 
 describe('reconcileSources', () => {
-  it('survives a crash of its own, at each step', async () => {
+  it('survives a crash at each of its own steps', async () => {
     for (let first = 2; first < 9; first++) {
       for (let second = 0; second < 8; second++) {
         const disk = new Disk();
@@ -201,7 +201,7 @@ describe('reconcileSources', () => {
     }
   });
 
-  it('does nothing the second time, nor to what is whole', async () => {
+  it('changes nothing the second time, and nothing of an intact source', async () => {
     const disk = new Disk();
     const machine = boot(disk);
     const id = await deployed(machine);
@@ -211,7 +211,7 @@ describe('reconcileSources', () => {
     expect(await disk.events()).toHaveLength(before);
   });
 
-  it('leaves alone what began later than it is told: it may run in another process', async () => {
+  it('skips operations that began after the given time, because another process may run them', async () => {
     const disk = new Disk();
     const start = disk.clock.time;
     await deploy(boot(disk, new PowerSwitch(6))).catch(() => undefined);
@@ -221,7 +221,7 @@ describe('reconcileSources', () => {
     expect(await leftovers(restarted)).toEqual(NOTHING);
   });
 
-  it('acts in the name of the owner, as the system', async () => {
+  it('acts as the system on behalf of the owner', async () => {
     const disk = new Disk();
     await deploy(boot(disk, new PowerSwitch(6))).catch(() => undefined);
     await boot(disk).reconcile();

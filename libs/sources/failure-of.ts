@@ -1,7 +1,7 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Observation } from './published.js';
 
-/** Why an operation failed, for its event. Of a failure of the platform only the kind is kept: its text may hold anything. */
+/** Reason of a failed operation for its event. A platform failure gives only its kind, as its text may hold secrets. */
 export const failureOf = (error: unknown): { reason: string; observations: readonly Observation[] } => {
   if (!(error instanceof DomainError)) {
     return { reason: `platform failure: ${error instanceof Error ? error.name : typeof error}`, observations: [] };

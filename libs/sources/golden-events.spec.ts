@@ -9,7 +9,7 @@ import { type NameSlugEvent, type SourceEvent } from './published.js';
 
 const upcasters = new Upcasters();
 
-/** An event as a version ever shipped wrote it (test/fixtures/events), lifted to today's. */
+/** An event as a shipped version wrote it (test/fixtures/events), upcast to the current version. */
 const golden = async <E extends SourceEvent | NameSlugEvent>(type: E['type'], version: number): Promise<E> => {
   const file = new URL(`../../test/fixtures/events/${type}.v${version}.json`, import.meta.url);
   const { data, schemaVersion } = JSON.parse(await readFile(file, 'utf8')) as { data: object; schemaVersion: number };
@@ -20,7 +20,7 @@ const golden = async <E extends SourceEvent | NameSlugEvent>(type: E['type'], ve
 
 type Histories<E extends SourceEvent | NameSlugEvent> = Record<E['type'], readonly E['type'][]>;
 
-/** What each must be folded upon; complete by type. */
+/** Events that come before each event, complete by type. */
 const SOURCE: Histories<SourceEvent> = {
   SourceDeploymentStarted: [],
   SourceDeployed: ['SourceDeploymentStarted'],

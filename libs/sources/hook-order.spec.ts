@@ -27,7 +27,7 @@ const facts = async (made: Machine): Promise<string[]> =>
   (await made.disk.events()).map(({ type }) => type).filter((type) => type.startsWith('Source'));
 
 describe('create', () => {
-  it('runs deploy, then activate; listed only after', async () => {
+  it('runs deploy, then activate, and lists the source only afterwards', async () => {
     const made = machine();
     const seen: (string | undefined)[] = [];
     made.hooks.during = async ({ sourceId }) => {
@@ -41,7 +41,7 @@ describe('create', () => {
     expect(await facts(made)).toEqual(['SourceDeploymentStarted', 'SourceDeployed']);
   });
 
-  it('has endpoints that serve while activate runs', async () => {
+  it('serves its endpoints while activate runs', async () => {
     const made = machine();
     let served: unknown;
     made.hooks.during = async ({ sourceId, definition, hook }) => {
@@ -59,7 +59,7 @@ describe('create', () => {
     expect(made.hooks.calls).toEqual([]);
   });
 
-  it('keeps emit_on_deploy for the runner', async () => {
+  it('passes emit_on_deploy to the runner', async () => {
     const made = machine();
     const flags: boolean[] = [];
     made.hooks.during = async ({ definition }) => {
@@ -72,7 +72,7 @@ describe('create', () => {
   it.each([
     ['deploy', ['deploy bundle-one']],
     ['activate', ['deploy bundle-one', 'activate bundle-one', 'deactivate bundle-one']],
-  ] as const)('leaves nothing when %s throws, and deactivates only after activate had started', async (hook, calls) => {
+  ] as const)('leaves nothing when %s throws, and deactivates only if activate had started', async (hook, calls) => {
     const made = machine();
     made.hooks.on(hook, threw('boom'));
     await expect(made.deploy()).rejects.toMatchObject({
@@ -96,7 +96,7 @@ describe('create', () => {
     expect([view.all().size, view.reservations.all(), made.disk.topics.sources.size]).toEqual([0, [], 0]);
   });
 
-  it('ignores that the deactivate after a failed activate fails too', async () => {
+  it('ignores a failing deactivate after a failed activate', async () => {
     const made = machine();
     made.hooks.on('activate', threw('first')).on('deactivate', threw('second'));
     await expect(made.deploy()).rejects.toThrow(/hook activate failed: TypeError: first/);
@@ -105,8 +105,8 @@ describe('create', () => {
 
   it('is undone when the platform fails in a hook', async () => {
     const made = machine();
-    made.hooks.during = () => Promise.reject(new Error('no process to be had'));
-    await expect(made.deploy()).rejects.toThrow('no process to be had');
+    made.hooks.during = () => Promise.reject(new Error('no process available'));
+    await expect(made.deploy()).rejects.toThrow('no process available');
     const [, failed] = (await made.disk.events()).filter(({ stream }) => stream.startsWith('source-'));
     expect(failed?.data).toMatchObject({ reason: 'platform failure: Error', observations: [] });
     expect((await made.view()).reservations.all()).toEqual([]);
@@ -123,7 +123,7 @@ describe('create', () => {
 });
 
 describe('update of an active source', () => {
-  it('deactivates with the old code, activates with the new; no deploy', async () => {
+  it('deactivates with the old code and activates with the new, without deploy', async () => {
     const made = machine();
     const id = await deployed(made);
     const { source } = await made.update(id, { reference: { componentId: 'two' } });
@@ -164,7 +164,7 @@ describe('update of an active source', () => {
     expect(deployedSource(await made.stateOf(id))).toMatchObject({ active: true, definition: { componentId: 'one' } });
   });
 
-  it('goes on after a failing deactivate when told to ignore it', async () => {
+  it('continues after a failing deactivate when the caller ignores hook errors', async () => {
     const made = machine();
     const id = await deployed(made);
     made.hooks.on('deactivate', threw('no'));
@@ -173,7 +173,7 @@ describe('update of an active source', () => {
     expect(made.hooks.calls).toEqual(['deactivate bundle-one', 'activate bundle-two']);
   });
 
-  it('restores and activates the old code when the new one does not activate', async () => {
+  it('restores and activates the old code when the new activate fails', async () => {
     const made = machine();
     const id = await deployed(made);
     made.hooks.on('activate bundle-two', threw('boom'));
@@ -192,7 +192,7 @@ describe('update of an active source', () => {
     expect(await facts(made)).toContain('SourceUpdateFailed');
   });
 
-  it('tells of the first failure when the old code does not activate either', async () => {
+  it('reports the first failure when the old activate fails too', async () => {
     const made = machine();
     const id = await deployed(made);
     made.hooks.on('activate', threw('boom'));
@@ -201,7 +201,7 @@ describe('update of an active source', () => {
     expect(made.hooks.settledSources).toEqual([id]);
   });
 
-  it('runs no hooks for a new name alone, nor when nothing changes', async () => {
+  it('runs no hooks for a new name alone or when nothing changes', async () => {
     const made = machine();
     const id = await deployed(made);
     const renamed = await made.update(id, { name: 'New Name' });
@@ -231,7 +231,7 @@ describe('the same secret sent again', () => {
 });
 
 describe('active', () => {
-  it('false deactivates, true activates, and again does nothing', async () => {
+  it('false deactivates, true activates, and a repeat does nothing', async () => {
     const made = machine();
     const id = await deployed(made);
     expect((await made.update(id, { active: false })).source.active).toBe(false);
@@ -241,7 +241,7 @@ describe('active', () => {
     expect(made.hooks.calls).toEqual(['deactivate bundle-one', 'activate bundle-one']);
   });
 
-  it('false with new code: the old one deactivates, the new one waits', async () => {
+  it('false with new code deactivates the old code and does not activate the new', async () => {
     const made = machine();
     const id = await deployed(made);
     await made.update(id, { active: false, reference: { componentId: 'two' } });
@@ -250,7 +250,7 @@ describe('active', () => {
     expect(made.hooks.calls).toEqual(['deactivate bundle-one', 'activate bundle-two']);
   });
 
-  it('true stays false when activate throws, and what it had begun is deactivated', async () => {
+  it('stays false when activate throws, and the new definition is deactivated', async () => {
     const made = machine();
     const id = await deployed(made);
     await made.update(id, { active: false });
@@ -261,7 +261,7 @@ describe('active', () => {
     expect(deployedSource(await made.stateOf(id))?.active).toBe(false);
   });
 
-  it('decides over endpoints and timers', async () => {
+  it('controls endpoints and timers', async () => {
     const made = machine();
     made.catalog.add('both', {
       hooks: [],
@@ -307,7 +307,7 @@ describe('delete', () => {
     expect(made.hooks.calls).toEqual([]);
   });
 
-  it('keeps the source when deactivate throws, unless that is to be ignored', async () => {
+  it('keeps the source when deactivate throws, unless the caller ignores hook errors', async () => {
     const made = machine();
     const id = await deployed(made);
     made.hooks.on('deactivate', threw('no'));
@@ -318,7 +318,7 @@ describe('delete', () => {
     expect((await made.stateOf(id)).status).toBe('gone');
   });
 
-  it('twice is not found, as is one of another workspace', async () => {
+  it('is refused as not found the second time, and for a source of another workspace', async () => {
     const made = machine();
     const id = await deployed(made);
     await expect(made.delete(id, false, contextFor('o_2'))).rejects.toMatchObject({ code: 'source.not_found' });

@@ -3,7 +3,7 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { type HookName } from '#libs/component-model/hooks.js';
 import { type HookOutcome, type HookRunner, type Observation, type SourceDefinition } from './published.js';
 
-/** Runs the hooks of one operation one after the other, and keeps what they said, for the caller and the event log. */
+/** Runs the hooks of one operation in turn, and keeps their observations for the caller and the event log. */
 export class HookSession {
   readonly observations: Observation[] = [];
 
@@ -14,7 +14,7 @@ export class HookSession {
     private readonly workspaceId: string,
   ) {}
 
-  /** Does nothing, and starts no process, when the component has no such hook. Throws source.hook_failed. */
+  /** Runs a hook. Starts no process when the component lacks the hook. Throws source.hook_failed. */
   async run(definition: SourceDefinition, hook: HookName): Promise<void> {
     if (!definition.hooks.includes(hook)) return;
     this.add({ k: 'hook', ts: this.clock.now(), h: hook });
@@ -31,7 +31,7 @@ export class HookSession {
     });
   }
 
-  /** As `run`; gives the failure of the hook back instead of throwing it. A failure of the platform is thrown. */
+  /** Runs a hook like `run`, but returns the failure of the hook. Throws a failure of the platform. */
   async attempt(definition: SourceDefinition, hook: HookName): Promise<DomainError | undefined> {
     try {
       await this.run(definition, hook);
@@ -42,7 +42,7 @@ export class HookSession {
     }
   }
 
-  /** Bounded: these go into an event. The error, which comes last, is always kept. */
+  /** Adds within a bound, because observations go into an event. The error, which comes last, is always kept. */
   private add(observation: Observation): void {
     const fits = this.observations.length < MAX_OBSERVATIONS || observation.err !== undefined;
     if (fits) this.observations.push(shortened(observation));

@@ -13,7 +13,7 @@ export interface LocatedSource {
   readonly workspaceId: string;
 }
 
-/** Which workspace a named source belongs to: a caller need not say (rest-api.md, "Rules for workspace-owned resources"). */
+/** Finds the workspace of a source for a caller. See docs/reference/rest-api.md#workspace-of-resource. */
 @Injectable()
 export class LocateSource {
   constructor(
@@ -21,7 +21,7 @@ export class LocateSource {
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
   ) {}
 
-  /** By id or name slug. Throws source.not_found, also for one of a workspace that the caller is not in. */
+  /** Finds by id or name slug. Throws source.not_found, also for a source of a workspace that is not the caller's. */
   async locate(idOrSlug: string, caller: Caller): Promise<LocatedSource> {
     if (!idOrSlug.startsWith('dc_')) {
       const doc = await findSource(this.readModels, idOrSlug, caller.workspaceIds);
@@ -29,7 +29,7 @@ export class LocateSource {
       return { sourceId: doc.id, workspaceId: doc.workspaceId };
     }
     if (!isIdOf('dc', idOrSlug)) throw sourceNotFound(idOrSlug);
-    // The log, not a read model: what was deployed a moment ago can be changed.
+    // Reads the log, so that a source can be changed right after its deployment. A read model may lag.
     for await (const { metadata } of this.store.read(streamName(sourceDecider.category, idOrSlug), { limit: 1 })) {
       if (!caller.workspaceIds.includes(metadata.workspaceId)) break;
       return { sourceId: idOrSlug, workspaceId: metadata.workspaceId };

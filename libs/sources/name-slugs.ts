@@ -17,7 +17,7 @@ const MAX_ROUNDS = 20;
 /** Reserves and releases the name slugs of a workspace. */
 @Injectable()
 export class NameSlugs {
-  /** Tail of the queue of each stream: sources of one name deployed at once would only make conflicts. */
+  /** Tail of each stream's queue. Without queues, concurrent deployments of one name would conflict. */
   private readonly queues = new Map<string, Promise<unknown>>();
 
   constructor(
@@ -25,7 +25,7 @@ export class NameSlugs {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** Resolves with the slug that the source holds now: `slug` or, when taken, the first free `slug-N`. */
+  /** Resolves with the slug that the source holds now: `slug` or, when it is taken, the first free `slug-N`. */
   async reserve(
     slug: string,
     sourceId: string,
@@ -37,7 +37,7 @@ export class NameSlugs {
     return chooseSlug(state, slug, sourceId);
   }
 
-  /** Idempotent; nothing happens when another source holds the slug. */
+  /** Releases a slug. Idempotent; does nothing when another source holds the slug. */
   async release(slug: string, sourceId: string, context: CommandContext): Promise<void> {
     await this.inTurn({ type: 'ReleaseNameSlug', slug, sourceId, now: this.clock.now() }, context);
   }
@@ -55,7 +55,7 @@ export class NameSlugs {
     }
   }
 
-  /** Other processes may write the same stream: more rounds than an ordinary command gets. */
+  /** Retries more often than an ordinary command, because other processes may write the same stream. */
   private async decide(
     id: string,
     command: NameSlugCommand,

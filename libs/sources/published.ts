@@ -1,11 +1,11 @@
-/** What other contexts and the roles may know of sources: the events, and the port of its hooks. */
+/** Published contract of the sources context: its events, and the ports for hooks and topics. */
 import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
 import { type HookName } from '../component-model/hooks.js';
 import { type LogLine, type UserError } from '../component-model/run-output.js';
 
 export interface Endpoint {
   readonly prop: string;
-  /** `e` + 15 base-36 characters (decisions.md 1.5). Kept over updates. */
+  /** `e` and 15 base-36 characters, kept over updates. See docs/reference/rest-api.md#endpoint-key. */
   readonly key: string;
   readonly customResponse: boolean;
 }
@@ -19,27 +19,27 @@ export interface Timer {
 }
 
 /**
- * A secret value is `{ secretRef }`; the text is in the vault. Other values as given, normalised by prop type; one that
- * was chosen with its label is `{__lv}` and goes through `boundValue` (domain/bound-value.ts) before a run sees it.
+ * A secret is stored as `{ secretRef }`, and its text is in the vault. Other values are normalised by prop type. A
+ * labelled value is `{__lv}` and passes `boundValue` (domain/bound-value.ts) before a run sees it.
  */
 export type ConfiguredValue =
   | { readonly secretRef: string }
   | {
       readonly value: unknown;
-      /** The prop wants label and value (decisions.md 2.7). */
+      /** The prop takes label and value. See docs/reference/component-model.md#prop-label. */
       readonly withLabel?: true;
     };
 
-/** All that a run needs. Code and secrets by reference. */
+/** Everything that a run needs. Code and secrets are references. */
 export interface SourceDefinition {
   readonly componentId: string;
   readonly componentKey: string | null;
   readonly bundleHash: string;
-  /** User-input props that have a value (given or default). Interface props and db are not in here. */
+  /** User-input props with a value, given or default. Excludes interface props and db. */
   readonly values: Readonly<Record<string, ConfiguredValue>>;
   readonly endpoints: readonly Endpoint[];
   readonly timers: readonly Timer[];
-  /** Props of type `$.service.db`. */
+  /** Names of props of type `$.service.db`. */
   readonly dbProps: readonly string[];
   readonly appProps: readonly string[];
   readonly hooks: readonly HookName[];
@@ -47,7 +47,7 @@ export interface SourceDefinition {
   readonly emitOnDeploy: boolean;
 }
 
-/** One line of what a hook did (decisions.md 1.2): `h` for k "hook", `err` for k "error", else `msg`. */
+/** Has `h` for k "hook", `err` for k "error", else `msg`. See docs/reference/errors.md#hook-observations. */
 export interface Observation {
   readonly k: string;
   readonly ts: number;
@@ -56,7 +56,10 @@ export interface Observation {
   readonly err?: { readonly name: string; readonly message: string; readonly stack: string };
 }
 
-/** The id, endpoints, topics exist and serve from here on; the source is listed only once deployed (decisions.md 2.3). */
+/**
+ * From here on the id and the topics exist and the endpoints serve. The source is listed only once it is deployed. See
+ * docs/reference/rest-api.md#source-deploy-listing.
+ */
 export interface SourceDeploymentStarted {
   readonly type: 'SourceDeploymentStarted';
   readonly data: {
@@ -86,7 +89,7 @@ export interface SourceUpdateStarted {
     readonly startedAt: number;
   };
 }
-/** What the started update named is in force. */
+/** The definition of the started update is in force. */
 export interface SourceUpdated {
   readonly type: 'SourceUpdated';
   readonly data: { readonly updatedAt: number };
@@ -120,15 +123,15 @@ export type SourceEvent =
   | SourceDeletionFailed;
 
 /**
- * On `nameslug-{workspace}/{slug without its numbers}`: the first step of a deployment and the last of a removal. As
- * long as a slug is held, something of its source may exist outside of the log.
+ * First step of a deployment; its release is the last step of a removal. While a slug is held, data of its source may
+ * exist outside the log. The stream is `nameslug-{workspace}/{slug without its numbers}`.
  */
 export interface NameSlugReserved {
   readonly type: 'NameSlugReserved';
   readonly data: {
     readonly slug: string;
     readonly sourceId: string;
-    /** Vault records about to be written for the source, so that a crash before its first event leaves none. */
+    /** Vault records that the deployment will write, so that a crash before its first event leaves none. */
     readonly secretRefs: readonly string[];
     readonly reservedAt: number;
   };
@@ -148,8 +151,8 @@ export interface HookOutcome {
 /** Implemented by the runner. */
 export interface HookRunner {
   /**
-   * Runs one hook in the source's sandbox with this definition; emits and db changes are durable when it resolves, also
-   * when the hook threw. From `deploy`/`activate` on, invocations of the source run with this definition; `settled` ends that.
+   * Runs one hook in the source's sandbox with this definition. Emits and db changes are durable when it resolves, even
+   * when the hook threw. From `deploy` or `activate` on, invocations run with this definition until `operationEnded`.
    */
   runHook(request: {
     readonly sourceId: string;
@@ -157,13 +160,13 @@ export interface HookRunner {
     readonly definition: SourceDefinition;
     readonly hook: HookName;
   }): Promise<HookOutcome>;
-  /** The operation is over and its outcome is in the event log: the definition of the log is in force again. */
+  /** The operation is over and its outcome is in the event log, so the definition of the log is in force again. */
   operationEnded(sourceId: string): Promise<void>;
 }
 
-/** Implemented over the stream log. Both idempotent. */
+/** Implemented over the stream log. Both methods are idempotent. */
 export interface SourceTopics {
   create(sourceId: string): Promise<void>;
-  /** Topics, state, ticks: all that the data plane holds of the source. */
+  /** Removes all data-plane data of the source: topics, state, ticks. */
   remove(sourceId: string): Promise<void>;
 }

@@ -16,32 +16,32 @@ import { type SlugReservation } from './slug-reservations.js';
 import { type SourcesView } from './sources-view.js';
 
 export interface ReconcileDependencies {
-  /** Caught up with the log. */
+  /** Must have caught up with the log. */
   readonly view: SourcesView;
   readonly handle: HandleCommand;
   readonly topics: SourceTopics;
   readonly vault: Vault;
   readonly clock: Clock;
   /**
-   * Operations and reservations begun at or after this (epoch milliseconds) are left alone: they may be running in
-   * another process. Absent: all are taken for abandoned, which is right when this process is the only one.
+   * Skips operations and reservations begun at or after this time, in epoch milliseconds, because another process may
+   * be running them. When absent, all count as abandoned, which is right for a single process.
    */
   readonly startedBefore?: number;
 }
 
 export interface Reconciled {
-  /** Deployments and updates undone. */
+  /** Ids of sources whose deployment or update was undone. */
   readonly rolledBack: readonly string[];
-  /** Deletions brought to their end. */
+  /** Ids of sources whose deletion was finished. */
   readonly deleted: readonly string[];
-  /** Slugs released, and with them all that sources which are gone had left. */
+  /** Slugs that were released, along with all leftovers of their sources. */
   readonly released: readonly string[];
 }
 
 /**
- * Ends what a crash interrupted: a deployment or an update is rolled back, a deletion is finished (its owner asked for
- * it), and what no source uses any more is removed. Runs no hooks (decisions.md 2.3, "Process restart"). Call it at
- * start, before new operations are taken; a repeat is harmless.
+ * Ends the operations that a crash interrupted. Rolls back deployments and updates, finishes deletions, and removes
+ * leftovers that no source uses. Runs no hooks. Call it at start, before the process accepts operations. A repeat is
+ * harmless. See docs/reference/component-model.md#deploy-interrupted.
  */
 export const reconcileSources = async (deps: ReconcileDependencies): Promise<Reconciled> => {
   const { view, startedBefore = Infinity } = deps;
@@ -50,7 +50,7 @@ export const reconcileSources = async (deps: ReconcileDependencies): Promise<Rec
   const released: string[] = [];
   const slugs = new NameSlugs(deps.handle, deps.clock);
 
-  // 1. Operations without an end.
+  // 1. End interrupted operations.
   const ended = new Map<string, SourceState>();
   for (const [sourceId, { workspaceId, state }] of view.states()) {
     const command = endOf(state, startedBefore, deps.clock.now());
@@ -62,7 +62,7 @@ export const reconcileSources = async (deps: ReconcileDependencies): Promise<Rec
   const stateOf = (sourceId: string): SourceState =>
     ended.get(sourceId) ?? view.states().get(sourceId)?.state ?? sourceDecider.initialState();
 
-  // 2. Slugs that nobody uses, and what sources that are gone have left beside the log.
+  // 2. Release unused slugs, and remove data outside the log of sources that are gone.
   for (const reservation of view.reservations.all()) {
     const state = stateOf(reservation.sourceId);
     if (isUsed(reservation, state, startedBefore)) continue;
@@ -72,7 +72,7 @@ export const reconcileSources = async (deps: ReconcileDependencies): Promise<Rec
     released.push(reservation.slug);
   }
 
-  // 3. Secrets that the last operation of a source left without a use.
+  // 3. Delete secrets that the last operation of a source left unused.
   for (const sourceId of view.states().keys()) {
     const state = stateOf(sourceId);
     if (state.status !== 'deployed') continue;
@@ -99,7 +99,7 @@ const endOf = (state: SourceState, startedBefore: number, now: number): SourceCo
 };
 
 const isUsed = ({ slug, reservedAt }: SlugReservation, state: SourceState, startedBefore: number): boolean => {
-  // Held for a deployment or an update that has not yet written its first event.
+  // A deployment or an update holds the slug and has not yet written its first event.
   if (reservedAt >= startedBefore) return true;
   switch (state.status) {
     case 'none':
@@ -128,7 +128,7 @@ const removeLeftovers = async (
 
 const recordOf = (state: SourceState): SourceRecord | undefined => (state.status === 'none' ? undefined : state.source);
 
-/** The system acts by itself, for the owner. */
+/** The system acts on behalf of the owner. */
 const contextFor = (workspaceId: string, source: SourceRecord | undefined): CommandContext => {
   const commandId = newCommandId();
   return {

@@ -8,7 +8,7 @@ export interface SlugReservation {
   readonly reservedAt: number;
 }
 
-/** Which slugs are held, by which source. */
+/** Held slugs with the source that holds each. */
 export class SlugReservations {
   private readonly held = new Map<string, SlugReservation>();
   private readonly countBySource = new Map<string, number>();

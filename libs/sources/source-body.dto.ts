@@ -7,7 +7,7 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 const fromText = ({ value }: { value: unknown }): unknown =>
   value === 'true' ? true : value === 'false' ? false : value;
 
-/** Text and flags of the bodies of create, update and delete; the objects in them are read by the functions below. */
+/** Texts and flags in the bodies of create, update and delete. The functions below read the objects in them. */
 export class SourceBodyDto {
   @IsOptional() @IsString() @MaxLength(200) component_id?: string;
   @IsOptional() @IsString() component_code?: string;
@@ -26,7 +26,7 @@ export class SourceBodyDto {
   if_updated_at?: number;
 }
 
-/** Undefined when none of the references is given; an empty id, URL or key counts as not given. */
+/** Undefined when no reference is given. An empty id, URL or key counts as absent. */
 export const referenceOf = (body: SourceBodyDto, params: Parameters): ComponentReference | undefined => {
   const key = given(body.key) ?? given(body.component_key);
   const files = filesOf(params['files']);
@@ -60,7 +60,7 @@ const fewKeys = (given: Readonly<Record<string, unknown>>): Readonly<Record<stri
   if (actual <= MAX_KEYS) return given;
   throw new DomainError(
     'request.invalid_parameter',
-    `parameter configured_props has ${actual} keys, the limit is ${MAX_KEYS}: give values of props of the component alone`,
+    `parameter configured_props has ${actual} keys, the limit is ${MAX_KEYS}: give only values for props of the component`,
     { field: 'configured_props', limit: MAX_KEYS, actual },
   );
 };

@@ -23,10 +23,10 @@ import { HOOK_RUNNER, SOURCE_TOPICS } from './ports.js';
 import { type HookRunner, type SourceDefinition, type SourceTopics } from './published.js';
 import { stepOf } from './step-of.js';
 
-/** How long a hook waits until this process knows the endpoints that the hook may tell the world. */
+/** Longest wait before a hook until this process serves the endpoints, which the hook may hand to other services. */
 const APPLIED_TIMEOUT_MS = 10_000;
 
-/** What the slices that run hooks have in common: each method is one step of an operation. */
+/** Common steps of the operations that run hooks. Each method is one step. */
 @Injectable()
 export class SourceOperations {
   private readonly logger = new Logger('sources');
@@ -44,7 +44,10 @@ export class SourceOperations {
     @Inject(NameSlugs) readonly slugs: NameSlugs,
   ) {}
 
-  /** One operation of a source at a time in this process; over all processes its stream sees to it. Throws source.busy. */
+  /**
+   * Runs one operation of a source at a time in this process. The source's stream ensures it across processes. Throws
+   * source.busy.
+   */
   async exclusively<T>(sourceId: string, act: () => Promise<T>): Promise<T> {
     if (this.running.has(sourceId)) {
       throw new DomainError('source.busy', `source ${sourceId} is being changed by another request: try again later`, {
@@ -59,7 +62,7 @@ export class SourceOperations {
     }
   }
 
-  /** The source as the log has it. Throws source.not_found, also when it belongs to another workspace. */
+  /** Loads the source from the log. Throws source.not_found, also when it belongs to another workspace. */
   async stateOf(sourceId: string, workspaceId: string): Promise<SourceState> {
     const stream = streamName(sourceDecider.category, sourceId);
     for await (const first of this.store.read(stream, { limit: 1 })) {
@@ -78,11 +81,11 @@ export class SourceOperations {
   }
 
   async storeSecrets(secrets: PropPlan['secrets'], workspaceId: string): Promise<void> {
-    // One by one: after a failure none is still on its way while the others are deleted again.
+    // Writes one at a time, so that no write is in flight when a failure deletes the others.
     for (const { ref, text } of secrets) await this.vault.put(ref, workspaceId, text);
   }
 
-  /** A secret sent again as it is stored becomes the mask: sending the same configuration twice changes nothing. */
+  /** Replaces a secret that equals the stored one by the mask, so sending a configuration twice changes nothing. */
   async maskKnownSecrets(given: ConfiguredProps, source: SourceRecord, workspaceId: string): Promise<ConfiguredProps> {
     const masked = new Map(Object.entries(given));
     for (const [prop, stored] of Object.entries(source.definition.values)) {
@@ -97,7 +100,7 @@ export class SourceOperations {
     return this.topics.create(sourceId);
   }
 
-  /** A hook may tell others the endpoint, and they may call back at once: it has to be known by then. */
+  /** Waits until the endpoints are served, because a hook may register them with services that call back at once. */
   async untilServed(definition: SourceDefinition, position: Position | undefined): Promise<void> {
     if (definition.hooks.length === 0 || position === undefined) return;
     if (await this.readModels.waitFor(position, APPLIED_TIMEOUT_MS)) return;
@@ -117,8 +120,8 @@ export class SourceOperations {
   }
 
   /**
-   * Everything of a source that is gone, outside of the log. The slug comes last: as long as it is held, the rest may
-   * exist, and `reconcileSources` looks there.
+   * Removes the data outside the log of a source that is gone. The slug comes last, because `reconcileSources` looks
+   * for leftovers of every held slug.
    */
   async forget(
     source: { readonly sourceId: string; readonly nameSlug: string; readonly secretRefs: readonly string[] },
@@ -129,7 +132,7 @@ export class SourceOperations {
     await this.slugs.release(source.nameSlug, source.sourceId, context);
   }
 
-  /** Runs what must not turn the outcome of an operation; what fails is logged, and made good at the next start. */
+  /** Runs a step that must not change the outcome of an operation. Logs a failure; the next start repeats the step. */
   async bestEffort(sourceId: string, step: string, act: () => Promise<void>): Promise<boolean> {
     try {
       await act();
@@ -141,7 +144,7 @@ export class SourceOperations {
   }
 }
 
-/** Every vault record that a definition or an operation before it may have left. */
+/** Every vault record that a definition uses or that an earlier operation may have left. */
 export const allSecretsOf = (source: {
   readonly definition: SourceDefinition;
   readonly unusedSecrets: readonly string[];

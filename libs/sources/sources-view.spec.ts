@@ -28,7 +28,7 @@ const updated: DomainEvent = { type: 'SourceUpdated', data: { updatedAt: 5_000 }
 const failure = { reason: 'no', observations: [], failedAt: 4_000 };
 
 describe('SourcesView', () => {
-  it('serves the endpoints of a source that deploys, and arms its timers only after', () => {
+  it('serves the endpoints of a deploying source, and arms its timers only afterwards', () => {
     const { view, timers, changes, happened } = observed();
     happened(started);
     expect(view.find('dc_1')).toEqual({ workspaceId: 'o_1', status: 'deploying', active: true, definition: FIRST });
@@ -58,7 +58,7 @@ describe('SourcesView', () => {
     ]);
   });
 
-  it('has the former definition in force until an update ends, and both endpoints serve meanwhile', () => {
+  it('keeps the former definition in force until an update ends, and serves both endpoints meanwhile', () => {
     const { view, timers, happened } = observed();
     const next = definition({ endpoints: [endpoint('eone'), endpoint('etwo', 'more')], timers: [timer(90)] });
     for (const event of [started, deployed, updateStarted(next)]) happened(event);
@@ -86,7 +86,7 @@ describe('SourcesView', () => {
     expect(timers).toHaveLength(1);
   });
 
-  it('does not arm timers anew when an update leaves them as they are', () => {
+  it('does not rearm timers that an update leaves unchanged', () => {
     const { timers, happened } = observed();
     for (const event of [started, deployed, updateStarted({ ...FIRST, bundleHash: 'b2' }), updated]) happened(event);
     expect(timers).toHaveLength(1);
@@ -116,7 +116,7 @@ describe('SourcesView', () => {
     expect(changes).toHaveLength(4);
   });
 
-  it('remembers what is gone as long as it holds a slug', () => {
+  it('remembers a source that is gone while it holds a slug', () => {
     const { view, happened } = observed();
     const slug = 'nameslug-o_1/hello';
     const held = { slug: 'hello', sourceId: 'dc_1' };
@@ -130,7 +130,7 @@ describe('SourcesView', () => {
     expect(view.states().size).toBe(0);
   });
 
-  it('stops telling those who no longer listen, and does not mind events of others', () => {
+  it('stops calling unsubscribed listeners, and ignores events of other streams', () => {
     const view = new SourcesView();
     const changes: string[] = [];
     const stop = view.onChange((id) => changes.push(id));

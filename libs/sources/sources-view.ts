@@ -10,11 +10,11 @@ export type SourceStatus = 'deploying' | 'active' | 'inactive' | 'updating' | 'd
 export interface SourceEntry {
   readonly workspaceId: string;
   readonly status: SourceStatus;
-  /** In force, whatever operation runs: an update counts from its end on. */
+  /** State in force, whatever operation runs. An update counts from its end on. */
   readonly active: boolean;
-  /** In force likewise. */
+  /** Definition in force, likewise. */
   readonly definition: SourceDefinition;
-  /** What a running update will put in force. */
+  /** State and definition that a running update will put in force. */
   readonly next?: { readonly active: boolean; readonly definition: SourceDefinition };
 }
 
@@ -25,15 +25,15 @@ export interface ServedEndpoint {
   readonly customResponse: boolean;
 }
 
-/** The timers that are to tick now. */
+/** The armed timers of a source. */
 export interface ArmedTimers {
   readonly sourceId: string;
   readonly workspaceId: string;
-  /** None: disarmed. */
+  /** Empty when disarmed. */
   readonly timers: readonly Timer[];
-  /** When they were armed, epoch milliseconds: intervals count from here. The same after a restart. */
+  /** Arming time in epoch milliseconds, from which intervals count. A restart keeps it. */
   readonly since: number;
-  /** Armed by the deployment, not by a later update: interval timers tick at once (decisions.md 2.6). */
+  /** A deployment armed them, so intervals tick at once. See docs/reference/component-model.md#timer-first-tick. */
   readonly first: boolean;
 }
 
@@ -45,13 +45,13 @@ interface Row {
 
 const UNARMED: Row['armed'] = { timers: [], since: 0, first: false };
 
-/** Every source as the log has it, in memory, for the roles: runner, ingress, scheduler, router, and the start-up. */
+/** In-memory view of every source in the log, for runner, ingress, scheduler, router and start-up. */
 export class SourcesView implements LiveView {
   private readonly rows = new Map<string, Row>();
   private readonly endpoints = new Map<string, ServedEndpoint>();
   private readonly changeListeners = new Set<(sourceId: string) => void>();
   private readonly timerListeners = new Set<(armed: ArmedTimers) => void>();
-  /** Slugs held, also by sources that are gone or never came to be: what `reconcileSources` looks at. */
+  /** Held slugs, also of sources that are gone or never existed, for `reconcileSources`. */
   readonly reservations = new SlugReservations();
 
   apply(event: RecordedEvent): void {
@@ -63,13 +63,13 @@ export class SourcesView implements LiveView {
     }
   }
 
-  /** Undefined: unknown, deleted, or its deployment failed. */
+  /** Undefined when the source is unknown, deleted, or its deployment failed. */
   find(sourceId: string): SourceEntry | undefined {
     const row = this.rows.get(sourceId);
     return row && entryOf(row);
   }
 
-  /** By endpoint key; undefined when no source serves it now. */
+  /** Finds an endpoint by its key. Undefined when no source serves it now. */
   endpoint(key: string): ServedEndpoint | undefined {
     return this.endpoints.get(key);
   }
@@ -90,18 +90,18 @@ export class SourcesView implements LiveView {
     return entries;
   }
 
-  /** Also of sources that are gone, as long as they hold a slug. */
+  /** Includes sources that are gone, while they hold a slug. */
   states(): ReadonlyMap<string, { readonly workspaceId: string; readonly state: SourceState }> {
     return this.rows;
   }
 
-  /** Called after each event of a source, also of one that is gone by it. Returns how to stop that. */
+  /** Calls the listener after each event of a source, also after its last one. Returns how to unsubscribe. */
   onChange(listener: (sourceId: string) => void): () => void {
     this.changeListeners.add(listener);
     return () => this.changeListeners.delete(listener);
   }
 
-  /** Called when the timers of a source are armed, armed anew, or disarmed; in history too. Returns how to stop that. */
+  /** Calls the listener when timers are armed, rearmed or disarmed, also in history. Returns how to unsubscribe. */
   onTimersChanged(listener: (armed: ArmedTimers) => void): () => void {
     this.timerListeners.add(listener);
     return () => this.timerListeners.delete(listener);
@@ -125,7 +125,7 @@ export class SourcesView implements LiveView {
 
   private serve(sourceId: string, workspaceId: string, before: SourceState | undefined, after: SourceState): void {
     for (const { key } of before ? servedBy(before) : []) this.endpoints.delete(key);
-    // The ones in force come last: during an update they win over the new ones of the same key.
+    // The endpoints in force come last, so that they win over new ones with the same key during an update.
     for (const { key, prop, customResponse } of servedBy(after)) {
       this.endpoints.set(key, { sourceId, workspaceId, prop, customResponse });
     }
@@ -167,8 +167,8 @@ const entry = (workspaceId: string, status: SourceStatus, { active, definition }
 });
 
 /**
- * Endpoints answer from the start of a deployment on, so that activate can be called back; during an update both the
- * former and the new ones do; an inactive source has none (decisions.md 1.5, 2.3).
+ * Endpoints serve from the start of a deployment, so that services can call back during `activate`. During an update
+ * the old and the new ones serve. An inactive source has none. See docs/reference/rest-api.md#endpoint-service.
  */
 const servedBy = (state: SourceState): SourceDefinition['endpoints'] => {
   switch (state.status) {
@@ -187,7 +187,7 @@ const servedBy = (state: SourceState): SourceDefinition['endpoints'] => {
   }
 };
 
-/** The same object as long as the same timers tick on. */
+/** Returns the same object while the same timers stay armed. */
 const armedAfter = (before: Row | undefined, state: SourceState): Row['armed'] => {
   const armed = before?.armed ?? UNARMED;
   const due = state.status !== 'none' && state.status !== 'deploying' && state.status !== 'gone' && state.source.active;

@@ -15,7 +15,7 @@ import { SourceOperations } from './source-operations.js';
 import { UpdateSourceController } from './update-source/update-source.controller.js';
 import { UpdateSourceHandler } from './update-source/update-source.handler.js';
 
-/** Needs from outside: libs/kernel/tokens.ts, ports.ts, ComponentsModule, HttpModule (`ReadYourWritesGate`), CqrsModule.forRoot(). */
+/** Needs the tokens of libs/kernel/tokens.ts and ports.ts, ComponentsModule, HttpModule and CqrsModule.forRoot(). */
 @Module({
   controllers: [
     DeploySourceController,

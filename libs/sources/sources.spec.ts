@@ -15,7 +15,7 @@ const world = async () => {
 };
 
 describe('POST /v1/sources', () => {
-  it('answers 200 with the source, in the shape of the specification', async () => {
+  it('answers 200 with the fields of a source', async () => {
     const { call, plane, view } = await world();
     const reply = await call('post', '/v1/sources/').send({
       component_code: HOOKED,
@@ -45,7 +45,7 @@ describe('POST /v1/sources', () => {
         name_slug: 'git-hub',
       },
     });
-    // The secret is in the vault alone.
+    // Only the vault holds the secret.
     expect([...plane.vault.secrets.values()]).toEqual([{ workspaceId: 'o_1', plaintext: 'hush' }]);
     const log = JSON.stringify(await plane.events.readAll('0'.padStart(20, '0'), 100), (_, value: unknown) =>
       typeof value === 'bigint' ? String(value) : value,
@@ -70,7 +70,7 @@ describe('POST /v1/sources', () => {
     expect(await create({ component_key: 'k' })).toMatchObject({ component_id: id });
   });
 
-  it('counts up the slug, and gives a name back after a deletion', async () => {
+  it('counts up the slug, and frees it after a deletion', async () => {
     const { call, create } = await world();
     const code = codeOf();
     const slugs = [];
@@ -99,20 +99,20 @@ describe('POST /v1/sources', () => {
     ],
     ['a missing prop', { component_code: HOOKED }, 400, 'missing_prop', { prop: 'repo' }],
     [
-      'a wrong prop',
+      'an invalid prop',
       { component_code: HOOKED, configured_props: { repo: 'a', limit: 101 } },
       400,
       'invalid_prop',
       { prop: 'limit', limit: 100, actual: 101 },
     ],
     [
-      'props that are no object',
+      'props that are not an object',
       { component_code: HOOKED, configured_props: [1] },
       400,
       'invalid_parameter',
       { field: 'configured_props' },
     ],
-    ['a name that is no text', { component_code: codeOf(), name: 5 }, 400, 'invalid_parameter', { field: 'name' }],
+    ['a name that is not text', { component_code: codeOf(), name: 5 }, 400, 'invalid_parameter', { field: 'name' }],
     [
       'a long name',
       { component_code: codeOf(), name: 'x'.repeat(256) },
@@ -121,13 +121,13 @@ describe('POST /v1/sources', () => {
       { field: 'name', actual: 256 },
     ],
     [
-      'a flag that is none',
+      'an invalid flag',
       { component_code: codeOf(), emit_on_deploy: 'maybe' },
       400,
       'invalid_parameter',
       { field: 'emit_on_deploy' },
     ],
-  ])('refuses %s, with its field named', async (_, body, status, code, details) => {
+  ])('refuses %s and names its field', async (_, body, status, code, details) => {
     const { call, topics } = await world();
     expect(errorOf(await call('post', '/v1/sources').send(body))).toMatchObject({ status, code, details });
     expect(topics.sources.size).toBe(0);
@@ -184,7 +184,7 @@ describe('GET /v1/sources/{id}', () => {
     expect(dataOf(await call('get', `/v1/sources/git-hub`, 'both'))).toEqual(expected);
   });
 
-  it('does not tell of sources of other workspaces, in any operation', async () => {
+  it('does not reveal sources of other workspaces in any operation', async () => {
     const { call, create } = await world();
     const id = textOf((await create({ component_code: codeOf() }))['id']);
     for (const name of [id, 'hello-world', 'dc_none', 'none']) {
@@ -202,7 +202,7 @@ describe('GET /v1/sources/{id}', () => {
 });
 
 describe('lists of sources', () => {
-  it('are newest first, in pages, by user and by workspace', async () => {
+  it('are newest first and paged, by user and by workspace', async () => {
     const { call, create } = await world();
     const code = codeOf();
     for (let i = 0; i < 12; i++) await create({ component_code: code, name: `n${i}` });
@@ -228,7 +228,7 @@ describe('lists of sources', () => {
     expect((await call('get', '/v1/orgs/o_9/sources')).status).toBe(404);
   });
 
-  it('of nothing are empty', async () => {
+  it('are empty without sources', async () => {
     const { call } = await world();
     expect((await call('get', '/v1/users/me/sources')).body).toEqual({
       page_info: { total_count: 0, count: 0, start_cursor: null, end_cursor: null },

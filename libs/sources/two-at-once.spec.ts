@@ -13,8 +13,8 @@ const machine = (): Machine => {
 };
 const deployed = async (made: Machine): Promise<string> => (await made.deploy()).source.sourceId;
 
-describe('two at once', () => {
-  /** Holds the first hook until it is let go. */
+describe('concurrent operations', () => {
+  /** Holds the first hook until it is released. */
   const held = (made: Machine): { started: Promise<void>; release: () => void } => {
     let release = (): void => undefined;
     let begin = (): void => undefined;
@@ -38,7 +38,7 @@ describe('two at once', () => {
     const first = made.update(id, { reference: { componentId: 'two' } });
     await started;
     await expect(second(made, id)).rejects.toMatchObject({ code: 'source.busy' });
-    // Another process, which knows of the first by the log alone.
+    // Another process, which knows the first one only from the log.
     const other = new Machine(made.disk);
     other.catalog.add('two');
     await expect(second(other, id)).rejects.toMatchObject({ code: 'source.busy' });
@@ -47,7 +47,7 @@ describe('two at once', () => {
     expect((await made.view()).reservations.all().map(({ slug }) => slug)).toEqual(['hello-world']);
   });
 
-  it('of two updates that start in two processes from one state, one is refused', async () => {
+  it('one of two updates is refused when two processes start them from one state', async () => {
     const made = machine();
     const id = await deployed(made);
     const other = new Machine(made.disk);
@@ -62,7 +62,7 @@ describe('two at once', () => {
     expect((await made.view()).reservations.all().map(({ slug }) => slug)).toEqual(['same']);
   });
 
-  it('a stale if_updated_at is refused before anything is done', async () => {
+  it('a stale if_updated_at is refused before any effect', async () => {
     const made = machine();
     const id = await deployed(made);
     const { source } = await made.update(id, { name: 'First' });

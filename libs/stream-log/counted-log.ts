@@ -1,7 +1,7 @@
 import { type HandedOver } from './handed-over.js';
 import { type StreamLog } from './stream-log.js';
 
-/** A log whose consumers are counted. */
+/** Wraps a log so that the records handed to its consumers are counted. */
 export const countedLog = (log: StreamLog, handedOver: HandedOver): StreamLog => ({
   createTopic: (topic, retention, partitions) => log.createTopic(topic, retention, partitions),
   deleteTopic: (topic) => log.deleteTopic(topic),

@@ -41,7 +41,7 @@ describe('emit ids', () => {
 });
 
 describe('event ids', () => {
-  it('strictly increase, also when the clock stands still or goes back', () => {
+  it('strictly increase, even when the clock stands still or goes back', () => {
     const ids = new EventIds('');
     expect(ids.last()).toBe('');
     expect([ids.next(1000), ids.next(1000), ids.next(999), ids.next(1001)]).toEqual([
@@ -52,7 +52,7 @@ describe('event ids', () => {
     ]);
   });
 
-  it('go on from the last id given out before a restart', () => {
+  it('continue from the last id before a restart', () => {
     expect(new EventIds('2000-4').next(1500)).toBe('2000-5');
   });
 });

@@ -1,25 +1,25 @@
 import { hash } from 'node:crypto';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** Epoch of the KSUID layout: 4 bytes of seconds since then, 16 bytes that make it unique. */
+/** Epoch of the KSUID layout: 4 bytes of seconds since then, then 16 bytes that make the id unique. */
 const KSUID_EPOCH_S = 1_400_000_000;
 const DIGITS = 27;
 const WORD = 2 ** 32;
-/** Last digits of an id, as many as a number holds exactly. */
+/** Number of last digits of an id, as many as a number holds exactly. */
 const TAIL = 8;
 const TAIL_VALUES = 62 ** TAIL;
 
 /**
- * Emit ids of one execution: 27 characters, sortable by time, and a function of the execution and the emit's index, so
- * that a run repeated after a crash gives its emits the ids that they had.
- * @param atMs of the invocation, not of the run: a repeat starts later.
+ * Makes the emit ids of one execution: 27 characters, sortable by time, and derived from the execution and the emit's
+ * index. So a run repeated after a crash gives its emits the same ids.
+ * @param atMs time of the invocation, not of the run, because a repeat starts later.
  */
 export const emitIds = (executionId: string, atMs: number): ((index: number) => string) => {
   const digest = hash('sha256', executionId, 'buffer');
   const seconds = (Math.floor(atMs / 1000) - KSUID_EPOCH_S) >>> 0;
   const high = [seconds, digest.readUInt32BE(0), digest.readUInt32BE(4), digest.readUInt32BE(8)];
   const low = digest.readUInt32BE(12);
-  // The ids of one execution differ in the last word: their first digits are computed once, but for a rare carry.
+  // The ids of one execution differ in the last word, so their first digits are computed once, except for a rare carry.
   const first = base62([...high, 0], DIGITS);
   const head = first.slice(0, -TAIL);
   const tail = valueOf(first.slice(-TAIL));
@@ -32,7 +32,7 @@ export const emitIds = (executionId: string, atMs: number): ((index: number) => 
   };
 };
 
-/** The number that words of 32 bits make, in so many digits. */
+/** Writes the number formed by 32-bit words in base 62, with a fixed number of digits. */
 const base62 = (words: number[], digits: number): string => {
   let out = '';
   for (let digit = 0; digit < digits; digit++) {

@@ -1,51 +1,52 @@
 import { type LogRecord } from './stream-log.js';
 
-/** What a record's headers hold, by kind of topic. Values are text: numbers in decimal, absent fields left out. */
+/** Headers of records, by kind of topic. Values are text: numbers in decimal, absent fields left out. */
 
 /**
- * `hook`: run a hook with the definition that `value` holds. `settled`: the operation whose hooks ran has ended, the
- * event log's definition is in force again once the log has been followed up to the position in `value`.
+ * `hook` runs a hook with the definition in `value`. `settled` ends the operation whose hooks ran: the event log's
+ * definition is in force again once the log has been followed up to the position in `value`.
  */
 export type InvocationKind = 'http' | 'timer' | 'emit' | 'manual' | 'hook' | 'settled';
 
-/** On `invocations.*`; value = the JSON of the event that `run` receives. */
+/** Headers on `invocations.*`. The value is the JSON of the event that `run` receives. */
 export interface InvocationHeaders extends Record<string, string> {
-  /** `inv_…`; the same again on a repeat (router restart, timer tick). */
+  /** `inv_…`, equal on a repeat (router restart, timer tick). */
   id: string;
   kind: InvocationKind;
   source: string;
   workspace: string;
   /** Epoch milliseconds of the arrival. */
   at: string;
-  /** How many listeners the cause has passed; the router stops at MAX_HOPS. */
+  /** Number of listeners that the cause has passed. The router stops at MAX_HOPS. */
   hops: string;
-  /** http and timer: the interface prop that fired. */
+  /** Interface prop that fired, for `http` and `timer`. */
   prop: string;
-  /** Where the outcome is awaited (the address of a ResponseRelay); empty when nobody waits. */
+  /** Address of the ResponseRelay that awaits the outcome; empty when none does. */
   respond: string;
 }
 
-/** On `emits.*`; value = payload JSON. A `delete` record removes events [start, end] of a channel from the history. */
+/** Headers on `emits.*`. The value is the payload JSON. A `delete` record removes a channel's events [start, end]. */
 export interface EmitHeaders extends Record<string, string> {
   kind: 'emit' | 'delete';
   /** Event id `<epoch ms>-<seq>`, strictly increasing per emitter. */
   id: string;
   emitter: string;
   workspace: string;
-  /** Channel; empty for the default one. */
+  /** Empty for the default channel. */
   channel: string;
-  /** 27 characters, sortable, derived from the invocation: a repeat of the run gives the same. */
+  /** Emit id: 27 characters, sortable, derived from the invocation. A repeat of the run gives the same. */
   emit: string;
   hops: string;
 }
 /**
- * Optional headers of an emit: `dedupe` (JSON of the id given to $emit), `summary`, `ts`; of a delete: `start`, `end`
- * (event ids, inclusive), and `every` = '1' for all channels but the platform's own, whatever `channel` says.
+ * Optional headers of an emit are `dedupe` (JSON of the id given to $emit), `summary` and `ts`. Those of a delete are
+ * `start` and `end` (event ids, inclusive), and `every` = '1'. The latter selects all channels but the platform's,
+ * regardless of `channel`.
  */
 
-/** On `deliveries.*`; value = the exact body to send. */
+/** Headers on `deliveries.*`. The value is the exact body to send. */
 export interface DeliveryHeaders extends Record<string, string> {
-  /** `dlv_…`, derived from emit id and subscription: a repeat gives the same. */
+  /** `dlv_…`, derived from emit id and subscription, so a repeat gives the same. */
   id: string;
   webhook: string;
   workspace: string;
@@ -63,5 +64,3 @@ export interface DeliveryHeaders extends Record<string, string> {
 export type RecordOf<H extends Record<string, string>> = Omit<LogRecord, 'headers'> & { readonly headers: H };
 
 export const MAX_HOPS = 32;
-
-/** Channels that the platform writes itself (rest-api.md, "Events"). */

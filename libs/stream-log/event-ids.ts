@@ -1,4 +1,4 @@
-/** Hands out event ids `<epoch ms>-<seq>` that strictly increase per emitter, also when the clock goes back. */
+/** Makes event ids `<epoch ms>-<seq>` that strictly increase per emitter, even when the clock goes back. */
 export class EventIds {
   private ms: number;
   private seq: number;

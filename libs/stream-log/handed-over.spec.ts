@@ -6,19 +6,24 @@ import { drained } from './testing/drained.js';
 import { InMemoryStreamLog } from './testing/in-memory-stream-log.js';
 
 const record = (source: string, workspace: string, value = '12345', topic = 'invocations.all') => ({
-  ...{ topic, key: source, value },
+  topic,
+  key: source,
   headers: { source, workspace },
+  value,
 });
 
-describe('what consumers have in hand', () => {
-  it('is counted by source and workspace until it is acknowledged, however often it is handed over', async () => {
+describe('records in flight', () => {
+  it('are counted by source and workspace until acknowledged, however often they are handed over', async () => {
     const log = new InMemoryStreamLog();
     await log.createTopic('invocations.all');
     const handedOver = new HandedOver(2);
     const batches: LaneBatch[] = [];
     let failing = true;
     const consumer = await countedLog(log, handedOver).consume({
-      ...{ group: 'g', topics: { prefix: 'invocations.' }, maxBatch: 10, maxUnacked: 10 },
+      group: 'g',
+      topics: { prefix: 'invocations.' },
+      maxBatch: 10,
+      maxUnacked: 10,
       async handler(batch) {
         batches.push(batch);
         if (!failing) return;
@@ -40,7 +45,7 @@ describe('what consumers have in hand', () => {
       ['b', 1],
       ['c', 1],
     ]);
-    // No more than two of one source.
+    // One source counts with two records at most.
     expect([...handedOver.byWorkspace()]).toEqual([
       ['o_1', 3],
       ['o_2', 1],
@@ -58,12 +63,15 @@ describe('what consumers have in hand', () => {
     await consumer.close();
   });
 
-  it('is not of a lane that was taken away', async () => {
+  it('do not include those of a revoked lane', async () => {
     const log = new InMemoryStreamLog();
     await log.createTopic('invocations.a');
     const handedOver = new HandedOver(2);
     const consumer = await countedLog(log, handedOver).consume({
-      ...{ group: 'g', topics: { prefix: 'invocations.' }, maxBatch: 10, maxUnacked: 10 },
+      group: 'g',
+      topics: { prefix: 'invocations.' },
+      maxBatch: 10,
+      maxUnacked: 10,
       handler: () => Promise.resolve(),
     });
     await log.publish([record('a', 'o_1', '1', 'invocations.a')]);

@@ -1,6 +1,6 @@
 import { type ConsumeOptions, type LaneBatch, type StoredRecord } from './stream-log.js';
 
-/** Whose a record is: headers `source` (an invocation) or `emitter` (an emit, a delivery), and `workspace`. */
+/** Owner of a record: header `source` (an invocation) or `emitter` (an emit, a delivery), and header `workspace`. */
 export interface Owner {
   readonly source: string;
   readonly workspace: string;
@@ -22,21 +22,21 @@ export const ownerOf = ({ headers }: Pick<StoredRecord, 'headers'>): Owner => ({
 });
 
 /**
- * What consumers of this process have been handed and have not acknowledged, by source and by workspace. Counted as
- * records come and go, so asking costs a look-up. A consumer is handed only so many records of a lane, and more follow
- * as it acknowledges: a source that is far behind stays at that number, whatever waits in the log.
+ * Counts the records in flight in this process (handed over, not acknowledged), by source and by workspace. A query
+ * costs one look-up. The log bounds the records of a lane in flight, so a source far behind stays at that bound,
+ * however much waits in the log.
  */
 export class HandedOver {
-  /** By lane and offset: a batch may be handed over again, a record acknowledged twice. */
+  /** Open records by lane and offset, because a batch may come again and an acknowledgement may repeat. */
   private readonly lanes = new Map<string, Map<number, Open>>();
   private readonly sources = new Map<string, Tally>();
   private readonly workspaces = new Map<string, Tally>();
   private total = 0;
 
-  /** @param cap a source counts for its workspace with no more records than this. */
+  /** @param cap most records with which one source counts for its workspace. */
   constructor(private readonly cap: number) {}
 
-  /** Options of a consumer whose records are counted here. */
+  /** Wraps the options of a consumer so that its records are counted. */
   counting(options: ConsumeOptions): ConsumeOptions {
     const { handler, onRevoked } = options;
     return {
@@ -79,12 +79,12 @@ export class HandedOver {
     for (const [id, { records }] of this.workspaces) yield [id, records];
   }
 
-  /** Sources of which something is in hand, with the number of records. */
+  /** Sources with records in flight, and their number. */
   *bySource(): Iterable<readonly [sourceId: string, records: number]> {
     for (const [id, { records }] of this.sources) yield [id, records];
   }
 
-  /** Owners of what is in hand of one lane. */
+  /** Owners of the records in flight of one lane. */
   *ownersIn(lane: string): Iterable<Owner> {
     for (const { owner } of this.lanes.get(lane)?.values() ?? []) yield owner;
   }
@@ -92,7 +92,9 @@ export class HandedOver {
   private watched(batch: LaneBatch): LaneBatch {
     const { lane, topic, records } = batch;
     return {
-      ...{ lane, topic, records },
+      lane,
+      topic,
+      records,
       revoked: () => batch.revoked(),
       ack: (offset) => {
         this.close(lane, offset);
@@ -137,7 +139,7 @@ export class HandedOver {
     workspace.records += Math.min(source.records, this.cap) - before;
     workspace.bytes += sign * bytes;
     this.total += sign * bytes;
-    // Of sources without a workspace (records of a former version) nothing is left behind either.
+    // Records of a former version have no workspace. This removes their entry too.
     if (workspace.records === 0 && workspace.bytes === 0) this.workspaces.delete(owner.workspace);
     else this.workspaces.set(owner.workspace, workspace);
   }

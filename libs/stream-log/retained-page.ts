@@ -7,8 +7,8 @@ import {
 } from '#libs/kernel/read-model-store.js';
 
 /**
- * A page of a list that keeps its `newest` documents. The projector trims only now and then: what is beyond is gone
- * already for whoever reads, so that totals and pages do not depend on when it trims.
+ * Reads a page of a list that keeps its `newest` documents. The projector trims only now and then. This hides the
+ * documents beyond, so that totals and pages do not depend on when it trims.
  */
 export const retainedPage = async <D extends Doc>(
   readModels: ReadModelStore,

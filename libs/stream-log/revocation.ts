@@ -1,8 +1,8 @@
 import { REVOKE_MS, type ConsumeOptions } from './stream-log.js';
 
 /**
- * Resolves when a consumer has let go of a lane that was taken from it: when its `onRevoked` is done or, without one,
- * the handler that runs; after REVOKE_MS in any case. Its failure is counted and frees the lane as well.
+ * Resolves when a consumer has released a revoked lane: when its `onRevoked` is done or, without one, the running
+ * handler. Resolves after REVOKE_MS in any case. A failure is counted and releases the lane as well.
  */
 export const revocation = async (
   lane: string,

@@ -17,10 +17,10 @@ const NO_GROUP = '#lane';
 const laneDocId = (lane: string): string => `${NO_GROUP}/${lane}`;
 
 /**
- * One generation of a read model over the stream log, and how far it has come in each lane. The offset that a lane is
- * applied to is a document of the collection, written with the records' own documents as one unit. So a crash between
- * apply and acknowledgement is harmless: what the log hands over again is known to be applied, and skipped. (Without
- * it, events that a later record removed would show again until that record is folded again.)
+ * One generation of a read model over the stream log, with the applied offset of each lane. The offset is a document of
+ * the collection, written atomically with the records' documents. So a crash between apply and acknowledgement is
+ * harmless, because records that the log hands over again are skipped. (Otherwise events that a later record removed
+ * would show again until that record is folded again.)
  */
 export class StreamFold {
   private readonly applied = new Map<string, number>();
@@ -35,7 +35,7 @@ export class StreamFold {
     this.sizes = new GroupSizes(projection);
   }
 
-  /** The same as `appliedTo`, for who only reads the read model; of the active generation unless told otherwise. */
+  /** Same as `appliedTo`, for a caller that only reads the read model. Reads the active generation by default. */
   static async storedOffset(
     readModels: ReadModelStore,
     schema: CollectionSchema,
@@ -45,7 +45,7 @@ export class StreamFold {
     return (await readModels.get<LaneDoc>(schema, laneDocId(lane), generation))?.offset ?? -1;
   }
 
-  /** -1 when nothing of the lane was applied. */
+  /** Returns the lane's applied offset, -1 for none. */
   async appliedTo(lane: string): Promise<number> {
     const known = this.applied.get(lane);
     if (known !== undefined) return known;
@@ -54,12 +54,12 @@ export class StreamFold {
     return offset;
   }
 
-  /** The same, if it is known without asking the store. */
+  /** Same as `appliedTo`, if known without asking the store. */
   knownAppliedTo(lane: string): number | undefined {
     return this.applied.get(lane);
   }
 
-  /** Writes what the records come to, in one batch; those applied before are skipped. All of it or, rejected, nothing. */
+  /** Folds the records and writes the result atomically. Skips records applied before. */
   async apply(records: readonly StoredRecord[]): Promise<void> {
     const lanes = new Map<string, number>();
     const fresh: StoredRecord[] = [];
@@ -75,7 +75,7 @@ export class StreamFold {
     for (const [lane, offset] of lanes) this.applied.set(lane, offset);
   }
 
-  /** Removes all that comes from records with this key. `lanes` are gone for good and forgotten. */
+  /** Removes the documents of records with this key, and forgets the given lanes, which are deleted. */
   async forget(key: string, lanes: readonly string[]): Promise<void> {
     const writes = this.projection.ofKey(key).map((where): ReadModelWrite => ({ op: 'delete_range', where }));
     for (const lane of lanes) writes.push({ op: 'delete', id: laneDocId(lane) });
@@ -89,7 +89,7 @@ export class StreamFold {
     return { ...fields, ...(bytes === undefined ? {} : { [bytes]: 0 }), id: laneDocId(lane), lane, offset };
   }
 
-  /** The checkpoint counts batches: it says nothing of lanes, and tells when somebody else writes. */
+  /** Writes with a checkpoint that counts batches. It says nothing about lanes, but reveals another writer. */
   private async write(writes: readonly ReadModelWrite[]): Promise<void> {
     const { projection, readModels, generation, checkpoint: expected } = this;
     const next = String(Number(expected ?? '0') + 1).padStart(16, '0');

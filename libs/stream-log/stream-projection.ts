@@ -4,33 +4,33 @@ import { type StoredRecord } from './stream-log.js';
 export interface GroupBound {
   readonly by: string;
   readonly newest?: number;
-  /** Needs a schema that names the field to add up. */
+  /** Limit on bytes. Needs a schema that names the field to add up. */
   readonly bytes?: number;
 }
 
-/** What a record does to the read model. Ids of documents are a function of the record: a repeat replaces. */
+/** Effect of a record on the read model. Document ids derive from the record, so a repeat replaces. */
 export type StreamChange<D extends Doc> =
   | { readonly kind: 'put'; readonly doc: D }
-  /** Every document that matches and whose sort field is within [from, to]; an absent end is open. */
+  /** Removes every matching document whose sort field is within [from, to]. An absent end is open. */
   | { readonly kind: 'remove'; readonly where: Where; readonly from?: string; readonly to?: string };
 
 /** A read model over the stream log, pure. `name` is `{context}.{name}.v{n}`; a new version is a new name. */
 export interface StreamProjection<D extends Doc = Doc> {
   readonly name: string;
-  /** Topics that it reads. */
+  /** Prefix of the topics that it reads. */
   readonly prefix: string;
   readonly schema: CollectionSchema;
   /** Keeps the newest documents, by the schema's sort, of each value of one indexed field. */
   readonly keep: { readonly by: string; readonly newest: number };
-  /** Bounds of wider groups: of each value of an indexed field so many documents, or so many bytes. The oldest go. */
+  /** Limits on documents or bytes of wider groups, one for each value of an indexed field. The oldest go. */
   readonly bounds?: readonly GroupBound[];
-  /** undefined: none of its business. */
+  /** Returns undefined for a record that does not concern it. */
   interpret(record: StoredRecord): StreamChange<D> | undefined;
-  /** What selects the documents that come from records with this key; for a deleted source or webhook. */
+  /** Selects the documents of records with this key, for a deleted source or webhook. */
   ofKey(key: string): readonly Where[];
 }
 
-/** A record that the projection cannot take: it stops there, loudly. */
+/** Thrown for a record that the projection cannot apply. The projector stops there and reports it. */
 export class PoisonRecord extends Error {
   constructor(projection: string, { lane, offset }: StoredRecord, cause: unknown) {
     super(`projection ${projection} cannot apply the record at offset ${offset} of ${lane}: ${String(cause)}`, {
@@ -40,7 +40,7 @@ export class PoisonRecord extends Error {
   }
 }
 
-/** Trimming waits until a group may hold this much too much: it costs more than a put. */
+/** Documents, and share of the limit, by which a group may exceed its limit. A trim costs more than a put. */
 const SLACK = 25;
 const SLACK_SHARE = 0.1;
 const MAX_COUNTED = 50_000;
@@ -50,7 +50,7 @@ interface Held {
   readonly bytes: number;
 }
 
-/** An upper bound of what each group of one bound holds, so that most batches need no trim. */
+/** Tracks an upper bound on the size of each group, so that most batches need no trim. */
 class BoundSizes {
   private readonly atMost = new Map<string, Held>();
   private readonly limit: Held;
@@ -59,7 +59,7 @@ class BoundSizes {
     this.limit = { docs: bound.newest ?? Number.POSITIVE_INFINITY, bytes: bound.bytes ?? Number.POSITIVE_INFINITY };
   }
 
-  /** True when the group must be trimmed now. What is not known, after a start, is trimmed once. */
+  /** Returns true when the group must be trimmed now. A group of unknown size, after a start, is trimmed once. */
   add(group: string, docs: number, bytes: number): boolean {
     const { limit } = this;
     const known = this.atMost.get(group);
@@ -74,7 +74,7 @@ class BoundSizes {
   }
 }
 
-/** What the groups of a projection hold, by bound: the one of `keep` first. */
+/** Sizes of a projection's groups, for `keep` and for each of its `bounds`. */
 export class GroupSizes {
   private readonly bounds: readonly BoundSizes[];
 
@@ -82,7 +82,7 @@ export class GroupSizes {
     this.bounds = [projection.keep, ...(projection.bounds ?? [])].map((bound) => new BoundSizes(bound));
   }
 
-  /** The trims that these documents call for once they are written. */
+  /** Returns the trims that become due with these documents. */
   add(docs: readonly Doc[]): ReadModelWrite[] {
     return this.bounds.flatMap((sizes) => this.trims(sizes, docs));
   }
@@ -105,8 +105,8 @@ export class GroupSizes {
 }
 
 /**
- * The writes that a run of records comes to: removals first (what they take of this run is taken here already), then
- * the documents that are left, of each group the newest `keep`, then trims.
+ * Folds records into writes: removals first, then the newest `keep` documents of each group, then trims. Removals apply
+ * to earlier documents of these records at once.
  */
 export const foldRecords = <D extends Doc>(
   projection: StreamProjection<D>,
@@ -155,7 +155,7 @@ const interpreted = <D extends Doc>(
 const newestOf = <D extends Doc>(docs: D[], sort: string, count: number): D[] => {
   if (docs.length <= count) return docs;
   const key = (doc: D): string => fieldOf(doc, sort);
-  // Nearly always in order already, which costs the sort next to nothing.
+  // They are nearly always in order already, so the sort costs little.
   return docs.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0)).slice(-count);
 };
 

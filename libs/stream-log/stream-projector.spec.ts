@@ -13,7 +13,7 @@ interface Line extends Doc {
   readonly text: string;
 }
 
-/** `put <sort> <text>`, `remove <from> <to>`, `poison`. */
+/** Interprets `put <sort> <text>`, `remove <from> <to>` and `poison`. */
 const lines: StreamProjection<Line> = {
   name: 'specs.lines.v1',
   prefix: 'lines.',
@@ -44,7 +44,10 @@ const world = async (...topics: string[]) => {
   for (const topic of topics) await log.createTopic(`lines.${topic}`, {});
   const make = (): StreamProjector =>
     new StreamProjector({
-      ...{ projection: lines, log, readModels, gatherMs: 1 },
+      projection: lines,
+      log,
+      readModels,
+      gatherMs: 1,
       onFailure: (error) => void failures.push(error),
     });
   const start = async (): Promise<StreamProjector> => {
@@ -64,7 +67,7 @@ describe('foldRecords', () => {
   const stored = (values: readonly LogRecord[]): StoredRecord[] =>
     values.map((value, offset) => ({ ...value, lane: value.topic, offset, timestamp: 0, size: 1 }));
 
-  it('writes of a long run only what is kept', () => {
+  it('writes only the kept documents of many records', () => {
     const run = stored(put('a', ...Array.from({ length: 500 }, (_, i) => String(i).padStart(3, '0'))));
     const writes = foldRecords(lines, run, new GroupSizes(lines));
     expect(writes.map((write) => (write.op === 'put' ? write.doc.id : write.op))).toEqual([
@@ -77,7 +80,7 @@ describe('foldRecords', () => {
     ]);
   });
 
-  it('takes removals in order: what came before goes, what comes after stays', () => {
+  it('applies removals in order, to earlier documents only', () => {
     const run = stored([...put('a', '1', '2', '3'), record('a', 'remove 2 9'), ...put('a', '2', '4')]);
     const writes = foldRecords(lines, run, new GroupSizes(lines));
     expect(writes.slice(0, -1)).toEqual([
@@ -88,7 +91,7 @@ describe('foldRecords', () => {
     ]);
   });
 
-  it('keeps the newest also when they come out of order', () => {
+  it('keeps the newest documents even when they arrive out of order', () => {
     const run = stored(put('a', '9', '1', '8', '2', '7', '3', '6'));
     const writes = foldRecords(lines, run, new GroupSizes(lines));
     expect(writes.flatMap((write) => (write.op === 'put' ? [write.doc.id] : []))).toEqual([
@@ -100,7 +103,7 @@ describe('foldRecords', () => {
     ]);
   });
 
-  it('trims a group when it may have grown too large, not with each batch', () => {
+  it('trims a group only when it may have grown too large, not with each batch', () => {
     const sizes = new GroupSizes(lines);
     const trims = Array.from({ length: 60 }, (_, i) =>
       foldRecords(lines, stored(put('a', String(i))), sizes).some(({ op }) => op === 'trim'),
@@ -115,7 +118,7 @@ describe('bounds of wider groups', () => {
     readonly all: string;
     readonly size: number;
   }
-  /** As many channels as there are records. */
+  /** Puts each record into a list of its own. */
   const wide: StreamProjection<Sized> = {
     name: 'specs.wide.v1',
     prefix: 'wide.',
@@ -125,8 +128,12 @@ describe('bounds of wider groups', () => {
     interpret: ({ key, offset, value }) => ({
       kind: 'put',
       doc: {
-        ...{ id: `${key}/${offset}`, list: `${key}/${offset}`, all: key, text: '', size: value.length },
+        id: `${key}/${offset}`,
+        list: `${key}/${offset}`,
+        all: key,
         sort: String(offset).padStart(6, '0'),
+        text: '',
+        size: value.length,
       },
     }),
     ofKey: (key) => [{ all: key }],
@@ -143,8 +150,14 @@ describe('bounds of wider groups', () => {
     const bytesOf = (docs: readonly Sized[]): number => docs.reduce((sum, { size }) => sum + size, 0);
     for (let n = 0; n < 600; n += 10) {
       const records = Array.from({ length: 10 }, (_, i) => ({
-        ...{ topic: 'wide.a', lane: 'wide.a', key: 'a', headers: {}, timestamp: 0, size: 1 },
-        ...{ offset: n + i, value: 'x'.repeat(sizeOfRecord(n + i)) },
+        topic: 'wide.a',
+        lane: 'wide.a',
+        offset: n + i,
+        key: 'a',
+        headers: {},
+        value: 'x'.repeat(sizeOfRecord(n + i)),
+        timestamp: 0,
+        size: 1,
       }));
       const writes = foldRecords(projection, records, sizes);
       const expected = n === 0 ? null : String(n);
@@ -153,12 +166,15 @@ describe('bounds of wider groups', () => {
       most = { docs: Math.max(most.docs, held.length), bytes: Math.max(most.bytes, bytesOf(held)) };
     }
     return {
-      ...{ docs: held.length, bytes: bytesOf(held), mostDocs: most.docs, mostBytes: most.bytes },
+      docs: held.length,
+      bytes: bytesOf(held),
+      mostDocs: most.docs,
+      mostBytes: most.bytes,
       newest: held[0]?.sort ?? '',
     };
   };
 
-  it('hold the documents of many lists to a number and to bytes, and the oldest go', async () => {
+  it('limit the number and bytes of documents over many lists, and remove the oldest', async () => {
     const small = await heldOf(() => 1, wide);
     expect(small.mostDocs).toBeLessThanOrEqual(50 + 25 + 10);
     expect(small.newest).toBe('000599');
@@ -167,7 +183,7 @@ describe('bounds of wider groups', () => {
     expect(large.newest).toBe('000599');
   });
 
-  it('control: without them, every list keeps its own', async () => {
+  it('control: without bounds, every list keeps its documents', async () => {
     const { bounds, ...unbounded } = wide;
     expect(bounds).toHaveLength(1);
     expect((await heldOf(() => 100, unbounded)).docs).toBe(600);
@@ -175,7 +191,7 @@ describe('bounds of wider groups', () => {
 });
 
 describe('StreamProjector', () => {
-  it('applies all lanes and says when a record is applied', async () => {
+  it('applies all lanes and tells when a record is applied', async () => {
     const { log, start, shown } = await world('a', 'b');
     const projector = await start();
     await log.publish([...put('a', '1', '2'), ...put('b', '1')]);
@@ -185,7 +201,7 @@ describe('StreamProjector', () => {
     expect(await shown('b')).toEqual(['1']);
   });
 
-  it('says no when a record does not come in time', async () => {
+  it('resolves to false when a record is not applied in time', async () => {
     const { start } = await world('a');
     const projector = await start();
     expect(await projector.waitApplied('lines.a', 0, 1)).toBe(false);
@@ -205,7 +221,7 @@ describe('StreamProjector', () => {
     expect(batches).toBeLessThan(5);
   });
 
-  it('holds the large records of many lanes in several writes', async () => {
+  it('splits the large records of many lanes into several writes', async () => {
     const names = Array.from({ length: 12 }, (_, i) => `l${i}`);
     const { log, readModels, start, shown } = await world(...names);
     await log.publish(names.map((name) => record(name, `put 1 ${'x'.repeat(1 << 20)}`)));
@@ -220,7 +236,7 @@ describe('StreamProjector', () => {
     for (const name of names) expect(await shown(name)).toEqual(['1']);
   });
 
-  it('keeps the newest only, over many batches', async () => {
+  it('keeps only the newest documents over many batches', async () => {
     const { log, readModels, start } = await world('a');
     const projector = await start();
     for (let i = 100; i < 300; i++) await log.publish(put('a', String(i)));
@@ -230,18 +246,22 @@ describe('StreamProjector', () => {
     expect(total).toBeLessThanOrEqual(30);
   });
 
-  it('crash between apply and ack: what comes again is known, and what was removed does not show again', async () => {
+  it('skips repeated records after a crash between apply and ack, and shows no removed documents', async () => {
     const { log, readModels, start, shown } = await world('a');
     await log.publish([...put('a', '1', '2', '3'), record('a', 'remove 1 2'), ...put('a', '4')]);
     const first = await start();
     await drained(first);
     await first.stop();
-    // The commits of the group are lost; a projector that takes one record at a time shows each step.
+    // The group's commits are lost. A projector that takes one record at a time shows each step.
     const states: string[][] = [];
     const crashed = new InMemoryStreamLog();
     await crashed.createTopic('lines.a', {});
     const projector = new StreamProjector({
-      ...{ projection: lines, log: crashed, readModels, gatherMs: 1, maxBatch: 1 },
+      projection: lines,
+      log: crashed,
+      readModels,
+      gatherMs: 1,
+      maxBatch: 1,
       onFailure: (error) => void states.push([error.message]),
     });
     running.push(projector);
@@ -264,7 +284,7 @@ describe('StreamProjector', () => {
     expect(states).toEqual([['5', '4', '3']]);
   });
 
-  it('crash before apply: nothing is acknowledged, all of it comes again', async () => {
+  it('acknowledges nothing while a write fails, and writes the records later', async () => {
     const { log, readModels, failures, start, shown } = await world('a');
     const apply = readModels.apply.bind(readModels);
     let down = true;
@@ -278,7 +298,7 @@ describe('StreamProjector', () => {
     expect(failures).toEqual([]);
   });
 
-  it('stops loudly at a record that it cannot take, with its place', async () => {
+  it('stops at a record that it cannot apply, and reports its position', async () => {
     const { log, failures, start } = await world('a');
     const projector = await start();
     await log.publish([...put('a', '1'), record('a', 'poison')]);
@@ -290,7 +310,7 @@ describe('StreamProjector', () => {
     expect(projector.status().failure).toBe(failures[0]?.message);
   });
 
-  it('stops loudly when somebody else writes its read model', async () => {
+  it('stops and reports it when another owner writes its read model', async () => {
     const { log, readModels, failures, start } = await world('a');
     const projector = await start();
     await log.publish(put('a', '1'));
@@ -302,7 +322,7 @@ describe('StreamProjector', () => {
     expect(failures[0]?.name).toBe('CheckpointConflict');
   });
 
-  it('goes on after a restart where it was', async () => {
+  it('continues at its position after a restart', async () => {
     const { log, start, shown } = await world('a');
     const first = await start();
     await log.publish(put('a', '1'));
@@ -315,7 +335,7 @@ describe('StreamProjector', () => {
     expect(await shown('a')).toEqual(['2', '1']);
   });
 
-  it('forgets a key, and takes nothing of it that was on its way', async () => {
+  it('forgets a key, and ignores its records in flight', async () => {
     const { log, start, shown } = await world('a', 'b');
     const projector = await start();
     await log.publish([...put('a', '1'), ...put('b', '1')]);
@@ -328,7 +348,7 @@ describe('StreamProjector', () => {
     expect(await shown('b')).toEqual(['2', '1']);
   });
 
-  it('skips the records of a topic that is deleted', async () => {
+  it('skips the records of a deleted topic', async () => {
     const { log, start, shown } = await world('a');
     await log.publish(put('a', '1'));
     const projector = await start();
@@ -338,7 +358,7 @@ describe('StreamProjector', () => {
   });
 
   describe('rebuild', () => {
-    it('makes the same from zero without being started, in a generation of its own', async () => {
+    it('builds the same documents from zero without being started, in a new generation', async () => {
       const { log, readModels, make, shown } = await world('a', 'b');
       await log.publish([...put('a', '1', '2', '3'), record('a', 'remove 1 2'), ...put('b', '1')]);
       const progress: number[] = [];
@@ -349,7 +369,7 @@ describe('StreamProjector', () => {
       expect(await shown('b')).toEqual(['1']);
     });
 
-    it('while it runs: loses and doubles nothing, and goes on in the new generation', async () => {
+    it('loses and repeats nothing while it runs, and continues in the new generation', async () => {
       const { log, readModels, failures, start, shown } = await world('a', 'b');
       const projector = await start();
       await log.publish([...put('a', '1'), ...put('b', '1')]);

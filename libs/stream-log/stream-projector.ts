@@ -8,11 +8,11 @@ export interface StreamProjectorOptions {
   readonly projection: StreamProjection;
   readonly log: StreamLog;
   readonly readModels: ReadModelStore;
-  /** Called once when it stops for good: a record that its projection cannot take, or a second owner. */
+  /** Called once when it stops for good, at a record that its projection cannot apply or because of a second owner. */
   readonly onFailure: (error: Error) => void;
   readonly maxBatch?: number;
   readonly maxUnacked?: number;
-  /** How long records are gathered, over all lanes, before one write: when few come, and when many do. */
+  /** Times to gather records of all lanes before one write, when few arrive and when many do. */
   readonly gatherMs?: number;
   readonly gatherManyMs?: number;
 }
@@ -30,28 +30,28 @@ interface Waiter {
 }
 
 const READ = 1_000;
-/** Records per millisecond from which on it pays to gather longer: then the newest few of many are written. */
+/** Records per millisecond above which it gathers longer, because only the newest of many are written. */
 const MANY_PER_MS = 1;
 const MAX_FORGOTTEN = 10_000;
-/** Characters of values that one write takes, beyond its first batch: the event loop and memory hold no more at a time. */
+/** Limit on characters of values in one write of several batches. It bounds memory and the hold on the event loop. */
 const WRITE_CHARS = 4 << 20;
 
 /**
- * Keeps one read model over the stream log: consumer group `projector.<name>`, the batches of all lanes that came
- * meanwhile in one write. A record is acknowledged once it is applied. One owner per read model.
+ * Keeps one read model over the stream log, as consumer group `projector.<name>`. Writes the gathered batches of all
+ * lanes together. Acknowledges a record once it is applied. One owner per read model.
  */
 export class StreamProjector {
   private consumer: Consumer | undefined;
   private fold: StreamFold | undefined;
   private pending: Pending[] = [];
   private gathering: NodeJS.Timeout | undefined;
-  /** Writes happen one after the other: flushes, forgetting, the end of a rebuild. */
+  /** Serializes writes: flushes, `forget`, the end of a rebuild. */
   private turn: Promise<void> = Promise.resolve();
   private readonly waiters = new Set<Waiter>();
-  /** Keys of what is deleted, and not to come back through records that were on their way. */
+  /** Deleted keys, whose records in flight must not bring documents back. */
   private readonly forgotten = new Set<string>();
   private failure: Error | undefined;
-  /** Records of the last write, and the pause before it. */
+  /** Number of records in the last write, and the pause before it in milliseconds. */
   private flushed = 0;
   private paused = 10;
 
@@ -75,12 +75,12 @@ export class StreamProjector {
     return this.failure ? { ...base, failure: this.failure.message } : base;
   }
 
-  /** Records that are not yet applied. */
+  /** Number of records not yet applied. */
   backlog(): number {
     return this.consumer?.backlog() ?? 0;
   }
 
-  /** True once the record, and all before it in its lane, are applied; false when that took longer than `timeoutMs`. */
+  /** Resolves to true once the record and all before it in its lane are applied, to false after `timeoutMs`. */
   async waitApplied(lane: string, offset: number, timeoutMs: number): Promise<boolean> {
     const fold = await this.open();
     if ((await fold.appliedTo(lane)) >= offset) return true;
@@ -98,17 +98,17 @@ export class StreamProjector {
     });
   }
 
-  /** Drops all that came from records with this key (a source, a webhook), whose topics are gone or about to go. Idempotent. */
+  /** Drops the documents of records with this key (a source, a webhook), whose topics are deleted. Idempotent. */
   async forget(key: string, topics: readonly string[]): Promise<void> {
     this.remember(key);
-    // A topic that comes and goes with its emitter has one partition: it is its own lane.
+    // A topic owned by one emitter has one partition, so it is its own lane.
     await this.inTurn(async () => (await this.open()).forget(key, topics));
   }
 
   /**
-   * Reads the log from its oldest record into a new generation, then switches to it: what is older than the log's
-   * retention is gone. Resolves with the records read. Queries, and this projector if it runs, use the former
-   * generation until then.
+   * Reads the log from its oldest record into a new generation, then switches to it. Documents older than the log's
+   * retention are lost. Resolves with the number of records read. Until then queries, and this projector if it runs,
+   * use the former generation.
    */
   async rebuild(onProgress: (records: number) => void = () => undefined): Promise<number> {
     const { projection, readModels } = this.options;
@@ -129,7 +129,7 @@ export class StreamProjector {
     return count;
   }
 
-  /** What was taken and not yet applied comes again. */
+  /** Stops consuming. Records taken and not yet applied come again. */
   async stop(): Promise<void> {
     clearTimeout(this.gathering);
     this.gathering = undefined;
@@ -156,7 +156,7 @@ export class StreamProjector {
     });
   }
 
-  /** Under load fewer, larger writes: of what comes and goes within one nothing need be written. Reads are late by it. */
+  /** Gathers longer under load, because larger writes skip documents that come and go within one. Reads lag by it. */
   private pause(): number {
     const { gatherMs = 10, gatherManyMs = 250 } = this.options;
     this.paused = this.flushed >= MANY_PER_MS * this.paused ? Math.max(gatherMs, gatherManyMs) : gatherMs;
@@ -172,7 +172,7 @@ export class StreamProjector {
     }, ms);
   }
 
-  /** Never rejects: a failure goes to the batches that it concerns. */
+  /** Never rejects. A failure rejects the batches of the write. */
   private async flush(): Promise<void> {
     const taken = this.pending.splice(0, batchesFor(this.pending, WRITE_CHARS));
     const live = taken.filter(({ batch }) => !batch.revoked());
@@ -239,7 +239,7 @@ export class StreamProjector {
   }
 }
 
-/** How many of the batches fit into one write: the first in any case. */
+/** Number of batches that fit into one write, at least the first. */
 const batchesFor = (pending: readonly Pending[], limit: number): number => {
   let chars = 0;
   const tooMany = pending.findIndex(({ batch }, index) => {

@@ -1,3 +1,3 @@
-/** Names under which the composition root provides the data plane to slices. */
+/** Injection tokens under which the composition root provides the data plane to slices. */
 export const STREAM_LOG = Symbol('StreamLog');
 export const TOPIC_POLICY = Symbol('TopicPolicy');

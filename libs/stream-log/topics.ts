@@ -1,15 +1,15 @@
 import { type Retention } from './stream-log.js';
 
 /**
- * Which topic a record goes to, decided in one place. Per emitter: a topic of its own for each source and webhook, so
- * that a slow one delays nobody else. Shared: N topics keyed by id, for more emitters than the brokers take topics.
+ * Decides the topic of each record. The layout per emitter gives each source and webhook a topic of its own, so that a
+ * slow one delays no other. The shared layout has fixed topics keyed by id, for more emitters than brokers take topics.
  */
 export interface TopicPolicy {
   invocations(sourceId: string): string;
   emits(emitterId: string): string;
   deliveries(webhookId: string): string;
   attempts(): string;
-  /** Topics that come and go with a source or webhook; none under a shared layout. */
+  /** Topics that are created and deleted with a source or webhook; none under a shared layout. */
   ownedBy(resourceId: string): readonly OwnedTopic[];
   /** Topics that exist from the start. */
   fixed(): readonly OwnedTopic[];
@@ -60,8 +60,8 @@ export const perEmitterTopics = (settings: RetentionSettings): TopicPolicy => {
 const SHARED = 'shared';
 
 /**
- * The partitions of a topic are fixed when it is made: a key must stay in its lane, so `partitions` may not change over
- * the life of an installation. The size limit of retention holds per partition.
+ * Puts all emitters on shared topics. `partitions` must not change over the life of an installation, because a key must
+ * stay in its lane. The size limit of retention holds per partition.
  */
 export const sharedTopics = (settings: RetentionSettings, partitions: number): TopicPolicy => {
   const kept = keptFor(settings);

@@ -25,8 +25,8 @@ const world = (topics: TopicPolicy = perEmitterTopics(RETENTION)) => {
   return { limits, unread, time, asked: () => asked };
 };
 
-describe('what may be unread', () => {
-  it('of a source: its arrivals are refused, naming what is full and the limit, and no others', () => {
+describe('limits on unread bytes', () => {
+  it('of a source refuse its arrivals and no others, naming the full resource and the limit', () => {
     const { limits, unread } = world();
     unread.set('invocations.dc_a', 10 * MB);
     expect(limits.refusal('dc_a', 'o_1')).toBeUndefined();
@@ -43,7 +43,7 @@ describe('what may be unread', () => {
     expect(limits.isPaused('dc_a')).toBe(false);
   });
 
-  it('of its emits: it pauses too', () => {
+  it('of a source’s emits pause it too', () => {
     const { limits, unread } = world();
     unread.set('emits.dc_a', 21 * MB);
     expect(limits.isPaused('dc_a')).toBe(true);
@@ -51,7 +51,7 @@ describe('what may be unread', () => {
     expect(limits.refusal('dc_a', 'o_1')?.text).toContain('events that this source emitted');
   });
 
-  it('of a workspace: summed over its sources at most once a second, whatever the requests', () => {
+  it('of a workspace sum over its sources at most once a second, however many requests arrive', () => {
     const { limits, unread, time, asked } = world();
     for (const lane of ['invocations.dc_a', 'invocations.dc_b']) unread.set(lane, 9 * MB);
     unread.set('emits.dc_b', 15 * MB);
@@ -64,7 +64,7 @@ describe('what may be unread', () => {
     expect(asked()).toBe(2);
   });
 
-  it('of a listener: the router holds back what is for it', () => {
+  it('of a listener make the router hold back its events', () => {
     const { limits, unread } = world();
     unread.set('deliveries.wh_1', 11 * MB);
     unread.set('invocations.dc_a', 11 * MB);
@@ -73,7 +73,7 @@ describe('what may be unread', () => {
     expect(topics.filter((topic) => limits.isFull(topic))).toEqual(['deliveries.wh_1', 'invocations.dc_a']);
   });
 
-  it('of a webhook: what is in its lane and what waits for a retry, together', () => {
+  it('of a webhook count its lane and its waiting retries together', () => {
     const { limits, unread } = world();
     unread.set('deliveries.wh_1', 6 * MB);
     expect(limits.isFull('deliveries.wh_1')).toBe(false);
@@ -85,7 +85,7 @@ describe('what may be unread', () => {
     expect(limits.isFull('deliveries.wh_1')).toBe(true);
   });
 
-  it('is not told from a lane that sources share', () => {
+  it('do not apply to a lane that sources share', () => {
     const { limits, unread } = world(sharedTopics(RETENTION, 1));
     for (const kind of ['invocations', 'emits', 'deliveries']) unread.set(`${kind}.shared`, 100 * MB);
     expect([limits.refusal('dc_a', 'o_1'), limits.isPaused('dc_a'), limits.isFull('invocations.shared')]).toEqual([

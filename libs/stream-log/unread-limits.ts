@@ -1,32 +1,32 @@
 import { DELIVERIES, INVOCATIONS, type TopicPolicy } from './topics.js';
 
-/** Bytes that may be unread. What is unread is never dropped, so more is refused or waits where it comes from. */
+/** Limits on unread bytes. Unread records are never dropped, so further ones are refused or wait at their origin. */
 export interface UnreadSettings {
-  /** Invocations of one source that are not done, and deliveries of one webhook, with those that wait for a retry. */
+  /** Limit on a source's unfinished invocations, and on a webhook's deliveries, with those that wait for a retry. */
   readonly laneBytes: number;
-  /** Emits of one source that are not routed. */
+  /** Limit on a source's emits that are not routed. */
   readonly emitsBytes: number;
-  /** Both, over all sources of a workspace. */
+  /** Limit on both, over all sources of a workspace. */
   readonly workspaceBytes: number;
 }
 
 export interface Refusal {
   readonly status: 429 | 503;
-  /** The public word. */
+  /** Public error code. */
   readonly code: 'unread_limit' | 'storage_full';
   readonly retryAfterS: number;
-  /** Names what is full, the limit and the actual value. */
+  /** Names the full resource, the limit and the actual value. */
   readonly text: string;
 }
 
-/** What the consumers of a lane have not acknowledged, in bytes. */
+/** Returns the bytes that the consumers of a lane have not acknowledged. */
 export type UnreadOf = (lane: string) => number;
 
 export interface UnreadBytes {
   readonly invocations: UnreadOf;
   readonly emits: UnreadOf;
   readonly deliveries: UnreadOf;
-  /** Deliveries of a webhook that wait for their next attempt, no longer in its lane. */
+  /** Bytes of a webhook's deliveries that wait for their next attempt, outside its lane. */
   readonly waiting: (webhookId: string) => number;
 }
 
@@ -38,14 +38,14 @@ export interface UnreadLimitsDependencies {
 }
 
 const RETRY_AFTER_S = 5;
-/** How old the sums of workspaces may be. */
+/** Longest age of the sums of workspaces. */
 const SUMS_MS = 1_000;
 const MB = 1024 * 1024;
 
 /**
- * Says where no more may be added to what is unread: arrivals are refused (`refusal`), the router hands over nothing to
- * a full listener (`isFull`), a source with too many emits that are not routed does not run (`isPaused`). Only where
- * each source has topics of its own: a shared lane does not tell whose its records are.
+ * Applies back-pressure to unread records. Arrivals are refused (`refusal`), the router sends nothing to a full
+ * listener (`isFull`), and a source with too many unrouted emits does not run (`isPaused`). Works only where each source
+ * has topics of its own, because a shared lane does not tell the owners of its records.
  */
 export class UnreadLimits {
   private invocations: UnreadOf = () => 0;
@@ -60,12 +60,12 @@ export class UnreadLimits {
     this.perSource = deps.topics.ownedBy('dc_').length > 0;
   }
 
-  /** The consumers to ask, once they run. Nothing is unread until then. */
+  /** Sets the functions that count unread bytes, once the consumers run. Until then nothing counts as unread. */
   count(unread: UnreadBytes): void {
     ({ invocations: this.invocations, emits: this.emits, deliveries: this.deliveries, waiting: this.waiting } = unread);
   }
 
-  /** Undefined when the source may take one more. */
+  /** Returns undefined when the source may take one more event. */
   refusal(sourceId: string, workspaceId: string): Refusal | undefined {
     const { settings } = this.deps;
     const waiting = this.unreadInvocations(sourceId);
@@ -77,13 +77,13 @@ export class UnreadLimits {
     return refused('events of this workspace', workspace, settings.workspaceBytes);
   }
 
-  /** Whether a topic of invocations or deliveries holds as much as may be unread. */
+  /** True when a topic of invocations or deliveries is above its limit. */
   isFull(topic: string): boolean {
     if (!this.perSource) return false;
     const { laneBytes } = this.deps.settings;
     if (topic.startsWith(INVOCATIONS)) return this.invocations(topic) > laneBytes;
     if (!topic.startsWith(DELIVERIES)) return false;
-    // A dead endpoint's lane is empty: its deliveries are acknowledged into the schedule of retries.
+    // Counts waiting retries too, because a dead endpoint's lane is empty: its deliveries move to the retry schedule.
     return this.deliveries(topic) + this.waiting(topic.slice(DELIVERIES.length)) > laneBytes;
   }
 

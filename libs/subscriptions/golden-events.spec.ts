@@ -7,7 +7,7 @@ import { type SubscriptionEvent } from './published.js';
 
 const upcasters = new Upcasters();
 
-/** An event as a version ever shipped wrote it (test/fixtures/events), lifted to today's. */
+/** Reads an event as an earlier version wrote it (test/fixtures/events), upcast to the current version. */
 const golden = async (type: SubscriptionEvent['type'], version: number): Promise<SubscriptionEvent> => {
   const file = new URL(`../../test/fixtures/events/${type}.v${version}.json`, import.meta.url);
   const { data, schemaVersion } = JSON.parse(await readFile(file, 'utf8')) as { data: object; schemaVersion: number };
@@ -22,7 +22,7 @@ const after = async (...types: SubscriptionEvent['type'][]): Promise<Subscriptio
   return state;
 };
 
-/** Complete by type: a new event does not compile without its case. */
+/** The type is exhaustive, so a new event does not compile without its case. */
 const CASES: Record<SubscriptionEvent['type'], () => Promise<void>> = {
   SubscriptionCreated: async () =>
     expect(await after('SubscriptionCreated')).toEqual({
@@ -41,7 +41,7 @@ const CASES: Record<SubscriptionEvent['type'], () => Promise<void>> = {
 describe('every version of an event of subscriptions', () => {
   it.each(Object.entries(CASES))('%s still folds', async (_, check) => check());
 
-  it('is written by today’s code in a version that is kept here', () => {
+  it('is written by the current code in a version with a fixture', () => {
     for (const type of Object.keys(CASES)) expect(upcasters.currentVersion(type)).toBe(1);
   });
 });

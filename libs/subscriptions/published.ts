@@ -1,4 +1,4 @@
-/** What other contexts and the roles may know of subscriptions. The stream id is derived from workspace and triple. */
+/** Events of subscriptions, for other contexts and the roles. The stream id is derived from workspace and triple. */
 export interface SubscriptionCreated {
   readonly type: 'SubscriptionCreated';
   readonly data: {
@@ -7,7 +7,7 @@ export interface SubscriptionCreated {
     /** `dc_…`, `p_…`, `dc_*`, `p_*`, `o_…` or `u_…`. */
     readonly emitterId: string;
     readonly listenerId: string;
-    /** Channel; empty for the default one. */
+    /** Name of the channel; empty for the default one. */
     readonly eventName: string;
     readonly createdAt: number;
   };

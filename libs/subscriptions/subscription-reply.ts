@@ -1,6 +1,6 @@
 import { type Triple } from './domain/subscription.js';
 
-/** rest-api.md, "Subscription". */
+/** Subscription as in docs/reference/rest-api.md#subscription-fields. */
 export const subscriptionReply = ({ id, emitterId, listenerId, eventName }: { readonly id: string } & Triple) => ({
   id,
   emitter_id: emitterId,

@@ -7,7 +7,7 @@ import { DeleteSubscriptionHandler } from './delete-subscription/delete-subscrip
 import { ListSubscriptionsController } from './list-subscriptions/list-subscriptions.controller.js';
 import { ListSubscriptionsHandler } from './list-subscriptions/list-subscriptions.query.js';
 
-/** Needs, from a global module: HANDLE_COMMAND, READ_MODELS, CLOCK, RESOURCES, and what HttpModule gives. */
+/** Needs HttpModule, and from a global module HANDLE_COMMAND, READ_MODELS, CLOCK and RESOURCES. */
 @Module({
   imports: [CqrsModule],
   controllers: [CreateSubscriptionController, DeleteSubscriptionController, ListSubscriptionsController],

@@ -49,7 +49,7 @@ const world = async () => {
 };
 
 describe('POST /v1/subscriptions', () => {
-  it('takes its parameters from the query, with a JSON content type and no body', async () => {
+  it('reads its parameters from the query, with a JSON content type and no body', async () => {
     const { call } = await world();
     const reply = await call('post', '/v1/subscriptions?emitter_id=dc_a&listener_id=wh_1').type('application/json');
     expect(reply.status).toBe(200);
@@ -63,7 +63,7 @@ describe('POST /v1/subscriptions', () => {
     });
   });
 
-  it('takes them from the body also, and the query wins', async () => {
+  it('reads them from the body too, and the query wins', async () => {
     const { call } = await world();
     const reply = await call('post', '/v1/subscriptions?listener_id=wh_2').send({
       emitter_id: 'dc_a',
@@ -73,7 +73,7 @@ describe('POST /v1/subscriptions', () => {
     expect(dataOf(reply)).toMatchObject({ emitter_id: 'dc_a', listener_id: 'wh_2', event_name: '$errors' });
   });
 
-  it('is idempotent: the same triple is the same record, a second event is not written', async () => {
+  it('is idempotent, so the same triple is the same record and writes no second event', async () => {
     const { call, plane } = await world();
     const path = '/v1/subscriptions?emitter_id=dc_a&listener_id=wh_1';
     const [first, second] = await Promise.all([call('post', path), call('post', `${path}&event_name=`)]);
@@ -135,7 +135,7 @@ describe('POST /v1/subscriptions', () => {
     expect(await plane.events.lastPosition()).toMatch(/^0+$/);
   });
 
-  it('asks a member of several workspaces for one', async () => {
+  it('requires a member of several workspaces to name one', async () => {
     const { call } = await world();
     const path = '/v1/subscriptions?emitter_id=dc_a&listener_id=wh_1';
     expect(errorOf(await call('post', path, 'both'))).toMatchObject({
@@ -149,7 +149,7 @@ describe('POST /v1/subscriptions', () => {
 });
 
 describe('DELETE /v1/subscriptions', () => {
-  it('deletes the exact triple, once; a missing event name is the empty one', async () => {
+  it('deletes the exact triple once, with a missing event name read as the empty one', async () => {
     const { call } = await world();
     const path = '/v1/subscriptions?emitter_id=dc_*&listener_id=wh_1';
     await call('post', `${path}&event_name=$errors`);
@@ -164,7 +164,7 @@ describe('DELETE /v1/subscriptions', () => {
     expect((await call('post', path)).status).toBe(200);
   });
 
-  it('finds it in any workspace of the caller, in no other', async () => {
+  it("finds the triple in the caller's workspaces only", async () => {
     const { call } = await world();
     const path = '/v1/subscriptions?emitter_id=dc_a&listener_id=wh_1';
     await call('post', path);
@@ -201,10 +201,16 @@ describe('the lists', () => {
   it('hold more than one page of the store', async () => {
     const { plane, call } = await world();
     for (let i = 0; i < 1_003; i++) {
-      await plane.readModels.put(subscriptionProjections[0]!.schema, {
-        ...{ id: `sub_${i}`, workspaceId: 'o_1', userId: 'u_1', emitterId: 'dc_a', listenerId: 'wh_1', eventName: '' },
-        ...{ createdAt: String(i).padStart(15, '0') },
-      });
+      const doc = {
+        id: `sub_${i}`,
+        workspaceId: 'o_1',
+        userId: 'u_1',
+        emitterId: 'dc_a',
+        listenerId: 'wh_1',
+        eventName: '',
+        createdAt: String(i).padStart(15, '0'),
+      };
+      await plane.readModels.put(subscriptionProjections[0]!.schema, doc);
     }
     expect(itemsOf(await call('get', '/v1/users/me/subscriptions'))).toHaveLength(1_003);
   });
@@ -221,7 +227,7 @@ describe('subscriptions of deleted resources', () => {
     ['source-dc_a', 'SourceDeleted', ['wh_1']],
     ['source-dc_a', 'SourceDeploymentFailed', ['wh_1']],
     ['webhook-wh_1', 'WebhookDeleted', ['dc_a']],
-  ])('%s %s takes those from and to it along', async (stream, type, left) => {
+  ])('%s %s removes the subscriptions from and to it', async (stream, type, left) => {
     const { plane, call } = await world();
     await call('post', '/v1/subscriptions?emitter_id=dc_a&listener_id=wh_1');
     await call('post', '/v1/subscriptions?emitter_id=dc_b&listener_id=dc_a');
@@ -233,9 +239,9 @@ describe('subscriptions of deleted resources', () => {
     expect(plane.failures).toEqual([]);
   });
 
-  it('takes back a subscription that was recorded after the deletion of what it names', async () => {
+  it('removes a subscription recorded after the deletion of its resource', async () => {
     const { plane, call } = await world();
-    // The check saw the webhook, the deletion came first into the log.
+    // The check saw the webhook, but the deletion reached the log first.
     await plane.happened('webhook-wh_1', { type: 'WebhookDeleted', data: {} });
     const created = dataOf(await call('post', '/v1/subscriptions?emitter_id=dc_a&listener_id=wh_1'));
     await plane.settled();
@@ -248,7 +254,7 @@ describe('subscriptions of deleted resources', () => {
     });
   });
 
-  it('leaves alone what names live resources and globs', async () => {
+  it('keeps subscriptions of live resources and globs', async () => {
     const { plane, call } = await world();
     await plane.happened('source-dc_a', { type: 'SourceDeployed', data: {} });
     await call('post', '/v1/subscriptions?emitter_id=dc_a&listener_id=wh_1');

@@ -13,7 +13,7 @@ export class TripleDto {
   event_name?: string | null;
 }
 
-/** A missing event name is the empty one (decisions.md 1.6). */
+/** Reads a missing event name as the empty one (docs/reference/rest-api.md#subscription-event-name). */
 export const tripleOf = (dto: TripleDto): Triple => ({
   emitterId: dto.emitter_id,
   listenerId: dto.listener_id,

@@ -7,7 +7,7 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { METRICS, Metrics } from './metrics.js';
 import { READINESS, Readiness, type ReadinessReport } from './readiness.js';
 
-/** For whoever runs the process; without API key. */
+/** Routes for the operator of the process. They need no API key. */
 @Controller()
 @OpenToAll()
 export class HealthController {
@@ -17,14 +17,13 @@ export class HealthController {
     @Inject(OPERATOR_ACCESS) private readonly access: OperatorAccess,
   ) {}
 
-  /** The process answers. */
   @Get('healthz')
   @Operation({ summary: 'Whether the process answers' })
   alive(): { status: 'ok' } {
     return { status: 'ok' };
   }
 
-  /** 200 when it can do its work, else 503. Which checks fail, and why, is for the operator: it names servers. */
+  /** Answers 200 when the process can work, else 503. Only the operator sees the failing checks, which name servers. */
   @Get('readyz')
   @Operation({ summary: 'Whether the process can do its work; names the checks to who may read metrics' })
   async ready(
@@ -43,7 +42,7 @@ export class HealthController {
     if (!this.access.allows(request)) {
       throw new DomainError(
         'request.operator_only',
-        'metrics are answered on a loopback address, without a proxy between: ask there, or set SLUICE_METRICS=open',
+        'metrics are served on a loopback address without a proxy in between: ask there, or set SLUICE_METRICS=open',
       );
     }
     return this.metrics.text();

@@ -2,7 +2,7 @@ import { type FinishedRequest } from '#libs/http/configure-http.js';
 import { type Logger } from './logger.js';
 import { type Metrics } from './metrics.js';
 
-/** One line and one sample for each API request; what machines ask every few seconds is debug. */
+/** Records one line and one sample for each API request. Routine probes by machines are logged as debug. */
 export const httpObserver =
   (logger: Logger, metrics: Metrics): ((request: FinishedRequest) => void) =>
   (request) => {

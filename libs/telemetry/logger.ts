@@ -2,7 +2,7 @@ import { type LoggerService } from '@nestjs/common';
 import { pino, type DestinationStream, type Logger } from 'pino';
 
 export type { Logger };
-/** What the parts of the data plane ask for; a Logger is one. */
+/** Log interface of the data plane, which a Logger implements. */
 export interface Log {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -12,15 +12,15 @@ export interface Log {
 export const LOGGER = Symbol('Logger');
 
 export interface LoggerOptions {
-  /** SLUICE_LOG_LEVEL */
+  /** Value of SLUICE_LOG_LEVEL. */
   readonly level: string;
-  /** Which process wrote the line: `standalone`, `router`, … */
+  /** Role of the process that writes the line: `standalone`, `router`, … */
   readonly role: string;
-  /** Default: standard output. */
+  /** Destination of the lines, by default standard output. */
   readonly destination?: DestinationStream;
 }
 
-/** JSON lines. What could hold a credential is cut out wherever somebody logs a request or a config by mistake. */
+/** Writes JSON lines. Redacts fields that may hold credentials, in case a request or a config is logged by mistake. */
 export const createLogger = ({ level, role, destination }: LoggerOptions): Logger => {
   const secrets = ['authorization', 'apiKey', 'secretKey', 'access_token', 'signingKey', 'password'];
   const options = {
@@ -33,7 +33,7 @@ export const createLogger = ({ level, role, destination }: LoggerOptions): Logge
   return destination ? pino(options, destination) : pino(options);
 };
 
-/** Nest's log lines through ours. Its start-up chatter is debug here: the start has a summary of its own. */
+/** Passes Nest's log lines to our logger. Its start-up lines become debug, because the start has its own summary. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
 
@@ -56,7 +56,7 @@ export class NestLogger implements LoggerService {
     this.write('fatal', message, rest);
   }
 
-  /** Nest gives the context last, and before it the stack of an error. */
+  /** Nest passes the context last, and the stack of an error before it. */
   private write(
     level: 'fatal' | 'error' | 'warn' | 'debug' | 'trace',
     message: unknown,

@@ -2,10 +2,10 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 
 export const METRICS = Symbol('Metrics');
 
-/** A value, or one for each value of the label. */
+/** One number, or a number for each value of the label. */
 export type Sample = number | Readonly<Record<string, number>>;
 
-/** What this process counts, in Prometheus' terms. Names begin with `sluice_`, durations are in seconds. */
+/** Prometheus metrics of this process. Names begin with `sluice_`, and durations are in seconds. */
 export class Metrics {
   readonly registry = new Registry();
 
@@ -23,7 +23,7 @@ export class Metrics {
   private readonly duplicatesTotal = this.counter('sluice_emits_deduped_total', 'Emits that dedupe held back', []);
   private readonly failuresTotal = this.counter(
     'sluice_runner_platform_failures_total',
-    'Runs that failed by our fault',
+    'Runs that failed because of the platform',
     [],
   );
   private readonly attemptsTotal = this.tally(
@@ -34,10 +34,10 @@ export class Metrics {
   private readonly attemptSeconds = this.histogram('sluice_webhook_attempt_seconds', 'Duration of webhook attempts', [
     'outcome',
   ]);
-  private readonly deferredTotal = this.counter('sluice_webhook_deferred_total', 'Deliveries put off', []);
+  private readonly deferredTotal = this.counter('sluice_webhook_deferred_total', 'Deferred deliveries', []);
   private readonly writeFailuresTotal = this.counter(
     'sluice_webhook_write_failures_total',
-    'Failed writes, tried again',
+    'Failed writes that are retried',
     [],
   );
 
@@ -77,7 +77,7 @@ export class Metrics {
     return new Counter({ name, help, labelNames: [...labelNames], registers: [this.registry] });
   }
 
-  /** A counter of the hot path: adding is a look-up in a small map, Prometheus' own counting is done when it asks. */
+  /** Makes a counter for hot paths. Adding updates a small map, and the Prometheus counter is filled when scraped. */
   private tally(name: string, help: string, label: string): { add(value: string, count: number): void } {
     const counts = new Map<string, number>();
     new Counter({
@@ -102,7 +102,7 @@ export class Metrics {
     return new Histogram({ name, help, labelNames: [...labelNames], buckets, registers: [this.registry] });
   }
 
-  /** A number that somebody else keeps, read whenever the metrics are asked for: backlog, lag, sandboxes, counts. */
+  /** Registers a number kept elsewhere, such as backlog, lag or sandboxes. It is read at each scrape. */
   sampled(name: string, help: string, read: () => Sample | Promise<Sample>, label = 'name'): void {
     new Gauge({
       name,
@@ -118,7 +118,7 @@ export class Metrics {
     });
   }
 
-  /** Prometheus text format. */
+  /** Metrics in the Prometheus text format. */
   text(): Promise<string> {
     return this.registry.metrics();
   }

@@ -1,17 +1,17 @@
 export const READINESS = Symbol('Readiness');
 
-/** undefined: fine. Text: what is wrong, in one sentence. A rejection is a failure too. */
+/** Returns undefined when all is well, else the problem in one sentence. A rejection is a failure too. */
 export type Check = () => string | undefined | Promise<string | undefined>;
 
 export interface ReadinessReport {
   readonly status: 'ready' | 'not_ready';
-  /** `ok`, or what is wrong, by name of the check. */
+  /** `ok` or the problem, by name of the check. */
   readonly checks: Readonly<Record<string, string>>;
 }
 
 const TIMEOUT_MS = 2000;
 
-/** Whether this process can do its work: engines reachable, projections caught up, not shutting down. */
+/** Runs the checks whether this process can work, such as reachable engines and projections that have caught up. */
 export class Readiness {
   private readonly checks = new Map<string, Check>();
 

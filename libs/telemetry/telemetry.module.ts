@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { HealthController } from './health.controller.js';
 
-/** `/healthz`, `/readyz`, `/metrics`. Needs, from a global module: READINESS, METRICS. */
+/** Serves `/healthz`, `/readyz` and `/metrics`. Needs READINESS, METRICS and OPERATOR_ACCESS from a global module. */
 @Module({ controllers: [HealthController] })
 export class TelemetryModule {}

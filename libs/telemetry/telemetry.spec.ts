@@ -41,7 +41,7 @@ describe('log lines', () => {
     ]);
   });
 
-  it('of Nest go the same way', () => {
+  it('of Nest pass through the same logger', () => {
     const { lines, logger } = logged();
     const nest = new NestLogger(logger());
     nest.log('mapped', 'RouterExplorer');
@@ -56,7 +56,7 @@ describe('log lines', () => {
     ]);
   });
 
-  it('are one for each unit of work', () => {
+  it('are written once for each unit of work', () => {
     const { lines, logger } = logged();
     let now = 100;
     const work = unitOfWork(logger(), 'source.deploy', { source: 'dc_1' }, () => now);
@@ -126,7 +126,7 @@ describe('health, readiness and metrics', () => {
     expect(() => readiness.register('store', () => undefined)).toThrow('already registered');
   });
 
-  it('tell nobody behind a proxy more than the status', async () => {
+  it('reveal only the status to clients behind a proxy', async () => {
     const readiness = new Readiness();
     readiness.register('broker', () => 'connect ECONNREFUSED 10.0.0.7:9092');
     const http = await start(readiness);
@@ -146,7 +146,7 @@ describe('health, readiness and metrics', () => {
     expect((await http.get('/v1/users/me')).status).toBe(503);
   });
 
-  it('tell what was counted', async () => {
+  it('report the counted values', async () => {
     const metrics = new Metrics();
     metrics.runner.runs('threw', 3);
     metrics.runner.emits(5);

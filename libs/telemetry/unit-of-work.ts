@@ -1,8 +1,8 @@
 import { type Logger } from './logger.js';
 
 /**
- * One wide line for each unit of work: fields are gathered on the way, and written once, at its end, under a fixed name.
- * What ends without `done` or `failed` writes nothing.
+ * Collects fields during a unit of work and writes them at its end, as one wide line with a fixed name.
+ * A unit that ends without `done` or `failed` writes nothing.
  */
 export interface UnitOfWork {
   add(fields: Readonly<Record<string, unknown>>): void;
@@ -10,7 +10,7 @@ export interface UnitOfWork {
   failed(error: unknown, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-/** @param name `{part}.{unit}`, the same for every line of the kind: `http.request`, `source.deploy`. */
+/** @param name `{part}.{unit}`, fixed for each kind of line, such as `http.request` or `source.deploy`. */
 export const unitOfWork = (
   logger: Pick<Logger, 'info' | 'error'>,
   name: string,

@@ -11,7 +11,7 @@ interface Key {
   handedOver: boolean;
 }
 
-/** Who holds which API key, and is a member of what: in memory, for every request. */
+/** In-memory index of API keys and workspace memberships, read on every request. */
 export class CallersView implements LiveView, Callers {
   private readonly byHash = new Map<string, Key>();
   private readonly hashOfKey = new Map<string, string>();
@@ -54,7 +54,7 @@ export class CallersView implements LiveView, Callers {
     return this.workspaces.size;
   }
 
-  /** By SHA-256 hex of the presented key; the digests are compared in constant time. */
+  /** Finds the caller by the SHA-256 of the presented key, in hexadecimal. Compares digests in constant time. */
   callerOf(keyHash: string): Caller | undefined {
     const key = this.byHash.get(keyHash);
     const presented = Buffer.from(keyHash, 'hex');
@@ -67,7 +67,7 @@ export class CallersView implements LiveView, Callers {
     };
   }
 
-  /** Keys of a user that were handed over and not revoked. */
+  /** Number of a user's keys that were handed over and not revoked. */
   keysInHand(userId: string): number {
     let count = 0;
     for (const key of this.byHash.values()) if (key.userId === userId && key.handedOver) count++;
@@ -76,7 +76,7 @@ export class CallersView implements LiveView, Callers {
 
   private keyOf(keyId: string): Key | undefined {
     const key = this.byHash.get(this.hashOfKey.get(keyId) ?? '');
-    // The same text may have been given under two key ids.
+    // Two key ids may carry the same key text.
     return key?.keyId === keyId ? key : undefined;
   }
 

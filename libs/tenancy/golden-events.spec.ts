@@ -11,7 +11,7 @@ type TenancyEvent = UserEvent | WorkspaceEvent | ApiKeyEvent;
 
 const upcasters = new Upcasters();
 
-/** An event as a version ever shipped wrote it (test/fixtures/events), lifted to today's. */
+/** An event as a shipped version wrote it (test/fixtures/events), upcast to the current version. */
 const golden = async <E extends TenancyEvent>(type: E['type'], version: number): Promise<E> => {
   const file = new URL(`../../test/fixtures/events/${type}.v${version}.json`, import.meta.url);
   const { data, schemaVersion } = JSON.parse(await readFile(file, 'utf8')) as { data: object; schemaVersion: number };
@@ -32,7 +32,7 @@ const space = async (...types: WorkspaceEvent['type'][]) => {
   return state;
 };
 
-/** Complete by type: a new event does not compile without its case. */
+/** Complete by type, so a new event does not compile without its case. */
 const CASES: Record<TenancyEvent['type'], () => Promise<void>> = {
   UserRegistered: async () => {
     const state = user.evolve(user.initialState(), await golden<UserEvent>('UserRegistered', 1));
@@ -61,7 +61,7 @@ const CASES: Record<TenancyEvent['type'], () => Promise<void>> = {
 describe('every version of an event of tenancy', () => {
   it.each(Object.entries(CASES))('%s still folds', async (_, check) => check());
 
-  it('is written by today’s code in a version that is kept here', () => {
+  it('has a fixture for the version that the current code writes', () => {
     for (const type of Object.keys(CASES)) expect(upcasters.currentVersion(type)).toBe(1);
   });
 });

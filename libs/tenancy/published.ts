@@ -1,4 +1,4 @@
-/** What other contexts and the roles may know of users, workspaces and API keys. */
+/** Published contract of the tenancy context: users, workspaces and API keys. */
 export interface UserRegistered {
   readonly type: 'UserRegistered';
   readonly data: {
@@ -9,8 +9,8 @@ export interface UserRegistered {
   };
 }
 /**
- * On the stream that the name stands for: the name is taken, and these random ids are its user's. A name that was taken
- * before ids were random has UserRegistered there.
+ * Reserves a name, on the stream of that name, with the random ids of its user. A name that was taken before ids were
+ * random has UserRegistered there instead.
  */
 export interface UsernameReserved {
   readonly type: 'UsernameReserved';
@@ -18,7 +18,7 @@ export interface UsernameReserved {
     readonly username: string;
     readonly email: string;
     readonly userId: string;
-    /** Of the workspace made for the user. */
+    /** Id of the workspace made for the user. */
     readonly workspaceId: string;
     readonly reservedAt: number;
   };
@@ -48,7 +48,7 @@ export interface ApiKeyIssued {
     readonly keyId: string;
     readonly userId: string;
     readonly name: string;
-    /** SHA-256 hex of the key; the key itself is shown once and kept nowhere. */
+    /** SHA-256 of the key in hexadecimal. The key itself is shown once and never stored. */
     readonly keyHash: string;
     readonly issuedAt: number;
   };
@@ -57,17 +57,17 @@ export interface ApiKeyRevoked {
   readonly type: 'ApiKeyRevoked';
   readonly data: { readonly revokedAt: number };
 }
-/** A key made at start was printed: until then a new start replaces it, for nobody can have it (set-up-user). */
+/** A key made at start was printed. Before this event a new start replaces the key, because no user has seen it. */
 export interface ApiKeyHandedOver {
   readonly type: 'ApiKeyHandedOver';
   readonly data: { readonly handedOverAt: number };
 }
 export type ApiKeyEvent = ApiKeyIssued | ApiKeyHandedOver | ApiKeyRevoked;
 
-/** What a workspace has used since 00:00 UTC (decisions.md 1.10). */
+/** Usage of a workspace since 00:00 UTC. See docs/reference/rest-api.md#daily-usage. */
 export interface DailyUsage {
   readonly invocations: number;
-  /** Milliseconds of runs. */
+  /** Total duration of runs in milliseconds. */
   readonly computeMs: number;
   /** One for each started 30 s of a run. */
   readonly credits: number;
@@ -77,9 +77,9 @@ export interface Usage {
 }
 /** Counters that every runner adds to. */
 export interface UsageStore {
-  /** `day`: days since 1970-01-01 UTC. Adds; a crash of the process may lose the additions of its last second. */
+  /** Adds to a day, counted from 1970-01-01 UTC. A crash of the process may lose the additions of its last second. */
   add(day: number, used: ReadonlyMap<string, DailyUsage>): Promise<void>;
-  /** Zeros where nothing was added. */
+  /** Usage of a workspace on a day; zeros when nothing was added. */
   of(day: number, workspaceId: string): Promise<DailyUsage>;
 }
 export const USAGE = Symbol('Usage');

@@ -52,7 +52,7 @@ describe('users, workspaces and API keys over HTTP', () => {
     await tenancy.projectors.stop();
   });
 
-  it('GET /v1/users/me has the free-plan shape, with used numbers and workspaces', async () => {
+  it('answers GET /v1/users/me with the free-plan shape, usage and workspaces', async () => {
     usage.recordRun(ids.workspaceId, 31_000);
     const reply = await as(KEY).get('/v1/users/me/');
     const org = {
@@ -86,7 +86,7 @@ describe('users, workspaces and API keys over HTTP', () => {
     });
   });
 
-  it('answers 404 for a workspace that is unknown and 403 for one of others', async () => {
+  it('answers 404 for an unknown workspace and 403 for one that the caller is not in', async () => {
     const bus = app.get(CommandBus);
     const bob = await bus.execute(new RegisterUser('bob', 'bob@example.com', 'Bob'));
     await tenancy.caughtUp();
@@ -104,7 +104,7 @@ describe('users, workspaces and API keys over HTTP', () => {
     });
   });
 
-  it('issues a further key that is shown once, listed without its text, and refused once revoked', async () => {
+  it('issues another key, shows it once, lists it without its text, and refuses it once revoked', async () => {
     const issued = dataOf(await as(KEY).post('/v1/api_keys').send({ name: 'ci' }));
     const { id, key } = issued as { id: string; key: string };
     expect(issued).toEqual({ id, name: 'ci', created_at: 1_700_000_000, key });
@@ -125,7 +125,7 @@ describe('users, workspaces and API keys over HTTP', () => {
     expect(itemsOf(await as(KEY).get('/v1/api_keys'))).toHaveLength(1);
   });
 
-  it("answers 404 for a key that is unknown or another user's", async () => {
+  it("answers 404 for an unknown key and for another user's key", async () => {
     const eve = await app.get(CommandBus).execute(new RegisterUser('eve', 'eve@example.com', 'Eve'));
     const { id } = dataOf(await as(KEY).post('/v1/api_keys')) as { id: string };
     for (const other of [id, 'key_nope']) {

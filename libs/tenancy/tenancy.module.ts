@@ -12,7 +12,7 @@ import { RevokeApiKeyController } from './revoke-api-key/revoke-api-key.controll
 import { RevokeApiKeyHandler } from './revoke-api-key/revoke-api-key.handler.js';
 import { RegisterUserHandler } from './set-up-user/register-user.handler.js';
 
-/** Needs, from a global module: HANDLE_COMMAND, READ_MODELS, CLOCK, USAGE, CallersView, and what HttpModule gives. */
+/** Needs from a global module: HANDLE_COMMAND, READ_MODELS, CLOCK, USAGE, CallersView, and HttpModule's exports. */
 @Module({
   imports: [CqrsModule],
   controllers: [

@@ -11,7 +11,7 @@ const NOON = Date.UTC(2026, 0, 1, 12);
 const clock = { now: () => NOON };
 
 describe('usage', () => {
-  it('counts runs of the UTC day, a credit for each started 30 s', async () => {
+  it('counts runs of the UTC day, with a credit for each started 30 s', async () => {
     let now = Date.UTC(2026, 0, 1, 23, 59);
     const meter = new UsageMeter({ now: () => now }, new InMemoryUsage());
     meter.recordRun('o_1', 12.4);
@@ -28,7 +28,7 @@ describe('usage', () => {
     expect((await meter.ofToday('o_1')).invocations).toBe(2);
   });
 
-  it('is stored soon after it was counted, and adds up over processes', async () => {
+  it('is stored within a second, and adds up over processes', async () => {
     const store = new InMemoryUsage();
     const [one, two] = [new UsageMeter(clock, store), new UsageMeter(clock, store)];
     one.recordRun('o_1', 10);
@@ -44,7 +44,7 @@ describe('usage', () => {
     expect((await two.ofToday('o_1')).invocations).toBe(3);
   });
 
-  it('is never found twice or not at all while it is being stored', async () => {
+  it('is counted exactly once while a flush runs', async () => {
     const meter = new UsageMeter(clock, new InMemoryUsage());
     meter.recordRun('o_1', 1);
     const found = [meter.ofToday('o_1'), meter.flush(), meter.ofToday('o_1')] as const;
@@ -54,7 +54,7 @@ describe('usage', () => {
     await meter.close();
   });
 
-  it('is kept when it cannot be stored, and tried again', async () => {
+  it('is kept and retried when it cannot be stored', async () => {
     const store = new InMemoryUsage();
     const failures: unknown[] = [];
     const meter = new UsageMeter(clock, store, (error) => failures.push(error));
@@ -73,7 +73,9 @@ describe('usage', () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'sluice-usage-'));
     const open = () =>
       openEmbedded({
-        ...{ dataDir, clock, secretKey: Buffer.alloc(32, 7) },
+        dataDir,
+        clock,
+        secretKey: Buffer.alloc(32, 7),
         onFatal: (error) => {
           throw error;
         },

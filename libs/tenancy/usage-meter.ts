@@ -13,18 +13,18 @@ const sum = (a: DailyUsage, b: DailyUsage): DailyUsage => ({
 });
 
 /**
- * Counts runs per workspace and UTC day, for a store that all processes add to. Counting is in memory; what was counted
- * goes to the store within a second, and is lost when the process dies before.
+ * Counts runs per workspace and UTC day in memory, and flushes the counts to a store that all processes add to. A flush
+ * comes within a second. A process that dies before it loses the counts.
  */
 export class UsageMeter implements Usage {
-  /** By day and workspace, not yet in the store. */
+  /** Counts by day and workspace that are not yet in the store. */
   private counted = new Map<number, Map<string, DailyUsage>>();
   private timer: NodeJS.Timeout | undefined;
-  /** Flushes and reads come one after the other, so that no read finds a count in both places, or in none. */
+  /** End of the last flush or read. They run in turn, so a read never finds a count in both places or in neither. */
   private last: Promise<void> = Promise.resolve();
   private closed = false;
 
-  /** `onFailure`: counts could not be stored, and are tried again with the next flush. */
+  /** Calls `onFailure` when counts could not be stored. The next flush retries them. */
   constructor(
     private readonly clock: Clock,
     private readonly store: UsageStore,
@@ -40,7 +40,7 @@ export class UsageMeter implements Usage {
     this.scheduleFlush();
   }
 
-  /** Of all processes, as they flushed it, and of this one up to now. */
+  /** Today's usage: the flushed counts of all processes, plus the unflushed ones of this process. */
   ofToday(workspaceId: string): Promise<DailyUsage> {
     return this.inTurn(async () => {
       const day = this.today();
@@ -49,7 +49,7 @@ export class UsageMeter implements Usage {
     });
   }
 
-  /** Resolves when what was counted before is stored. Rejects when it cannot be: then it is kept. */
+  /** Resolves when all earlier counts are stored. Rejects on failure, and keeps the counts. */
   flush(): Promise<void> {
     return this.inTurn(async () => {
       const taken = this.counted;
@@ -68,7 +68,7 @@ export class UsageMeter implements Usage {
     });
   }
 
-  /** Stores what was counted, and flushes no more by itself. Rejects when that fails. */
+  /** Stores the remaining counts and stops flushing by itself. Rejects when that fails. */
   async close(): Promise<void> {
     this.closed = true;
     clearTimeout(this.timer);
@@ -99,7 +99,7 @@ export class UsageMeter implements Usage {
 
   private inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.last.then(work);
-    // The failure is the caller's to know; the next turn comes in either case.
+    // The caller gets the failure. The next turn runs in either case.
     const ended = (): void => undefined;
     this.last = turn.then(ended, ended);
     return turn;

@@ -3,7 +3,7 @@ import { isIdOf, shownId } from '#libs/kernel/ids.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { type WebhookDoc, webhooksProjection } from './read-models/webhooks.projection.js';
 
-/** Throws webhook.not_found, also when it belongs to a workspace that is not among these. */
+/** Finds a webhook of these workspaces. Throws webhook.not_found, also for a webhook of another workspace. */
 export const findWebhook = async (
   readModels: ReadModelStore,
   workspaceIds: readonly string[],

@@ -7,7 +7,7 @@ import { type WebhookEvent } from './published.js';
 
 const upcasters = new Upcasters();
 
-/** An event as a version ever shipped wrote it (test/fixtures/events), lifted to today's. */
+/** Reads an event as an earlier version wrote it (test/fixtures/events), upcast to the current version. */
 const golden = async (type: WebhookEvent['type'], version: number): Promise<WebhookEvent> => {
   const file = new URL(`../../test/fixtures/events/${type}.v${version}.json`, import.meta.url);
   const { data, schemaVersion } = JSON.parse(await readFile(file, 'utf8')) as { data: object; schemaVersion: number };
@@ -22,7 +22,7 @@ const after = async (...types: WebhookEvent['type'][]): Promise<WebhookState> =>
   return state;
 };
 
-/** Complete by type: a new event does not compile without its case. */
+/** The type is exhaustive, so a new event does not compile without its case. */
 const CASES: Record<WebhookEvent['type'], () => Promise<void>> = {
   WebhookCreated: async () =>
     expect(await after('WebhookCreated')).toEqual({
@@ -61,7 +61,7 @@ const CASES: Record<WebhookEvent['type'], () => Promise<void>> = {
 describe('every version of an event of webhooks', () => {
   it.each(Object.entries(CASES))('%s still folds', async (_, check) => check());
 
-  it('is written by today’s code in a version that is kept here', () => {
+  it('is written by the current code in a version with a fixture', () => {
     for (const type of Object.keys(CASES)) expect(upcasters.currentVersion(type)).toBe(1);
   });
 });

@@ -1,16 +1,16 @@
-/** What this context asks of the others; the composition root answers it. */
+/** Ports of this context, which the composition root implements. */
 
-/** Over the stream log. Both idempotent. */
+/** Topics of webhooks in the stream log. Both methods are idempotent. */
 export interface WebhookTopics {
   create(webhookId: string): Promise<void>;
-  /** Topics, retries that wait: all that the data plane holds of the webhook. */
+  /** Removes all state of the webhook in the data plane, such as topics and waiting retries. */
   remove(webhookId: string): Promise<void>;
 }
 export const WEBHOOK_TOPICS = Symbol('WebhookTopics');
 
 /** Payloads of events that are still retained. */
 export interface RetainedEvents {
-  /** JSON text, exactly as it was emitted; undefined when it is gone. */
+  /** Returns the JSON text exactly as emitted; undefined when the event is no longer retained. */
   payloadOf(emitterId: string, channel: string, eventId: string): Promise<string | undefined>;
 }
 export const RETAINED_EVENTS = Symbol('RetainedEvents');

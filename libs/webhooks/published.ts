@@ -1,4 +1,4 @@
-/** What other contexts and the roles may know of webhooks. */
+/** Events of webhooks, for other contexts and the roles. */
 export interface WebhookCreated {
   readonly type: 'WebhookCreated';
   readonly data: {
@@ -7,7 +7,7 @@ export interface WebhookCreated {
     readonly name: string | null;
     readonly description: string | null;
     readonly url: string;
-    /** Vault reference of the signing key, `whsec_…` in clear. */
+    /** Vault reference of the signing key, which is `whsec_…` in plain text. */
     readonly signingKeyRef: string;
     readonly createdAt: number;
   };
@@ -22,7 +22,7 @@ export interface WebhookUpdated {
     readonly updatedAt: number;
   };
 }
-/** The platform stopped delivering: the endpoint answered 410, or failed for too long. */
+/** The platform stopped delivering because the endpoint answered 410 or failed for too long. */
 export interface WebhookDisabled {
   readonly type: 'WebhookDisabled';
   readonly data: { readonly reason: string; readonly disabledAt: number };

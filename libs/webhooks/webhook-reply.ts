@@ -6,13 +6,13 @@ interface Shown {
   readonly description: string | null;
   readonly url: string;
   readonly active: boolean;
-  /** Epoch ms, as a number or as fixed-width text. */
+  /** Epoch ms as a number or as fixed-width text. */
   readonly createdAt: number | string;
   readonly updatedAt: number;
   readonly disabledReason?: string | null;
 }
 
-/** rest-api.md, "Webhook", and what decisions.md 1.7 adds. `user_id` and `signing_key` are in the create reply only. */
+/** Webhook as in docs/reference/rest-api.md#webhook-fields. Only the create reply adds `user_id` and `signing_key`. */
 export const webhookReply = (webhook: Shown) => ({
   id: webhook.id,
   name: webhook.name,

@@ -16,7 +16,7 @@ const world = (...events: ReturnType<typeof said>[]) => {
 };
 
 describe('WebhooksView', () => {
-  it('knows what a delivery needs', () => {
+  it('holds the data that a delivery needs', () => {
     const { view } = world(created);
     expect(view.find('wh_1')).toMatchObject({
       id: 'wh_1',
@@ -28,7 +28,7 @@ describe('WebhooksView', () => {
     expect(view.find('wh_2')).toBeUndefined();
   });
 
-  it('follows changes, and forgets what is deleted', () => {
+  it('follows changes, and forgets a deleted webhook', () => {
     const { view } = world(created, said('WebhookUpdated', { url: 'https://b.example', active: true }));
     expect(view.find('wh_1')).toMatchObject({ url: 'https://b.example', active: true });
     view.apply(said('WebhookDisabled', { reason: '410' }));
@@ -41,7 +41,7 @@ describe('WebhooksView', () => {
     expect(view.find('wh_1')).toBeUndefined();
   });
 
-  it('gives the keys that are valid, newest first; the same object until one runs out', () => {
+  it('returns the valid keys, newest first, and the same object until one expires', () => {
     const { time, view } = world(created, regenerated('sec_2', 'sec_1', 5_000), regenerated('sec_3', 'sec_2', 6_000));
     const before = view.find('wh_1');
     expect(before?.signingKeyRefs).toEqual(['sec_3', 'sec_2', 'sec_1']);
@@ -55,7 +55,7 @@ describe('WebhooksView', () => {
     expect(view.find('wh_1')).toBe(after);
   });
 
-  it('takes no notice of other events', () => {
+  it('ignores other events', () => {
     const { view } = world(created);
     const before = view.find('wh_1');
     view.apply(recorded('source-wh_1', { type: 'SourceDeleted', data: {} }));
@@ -64,7 +64,7 @@ describe('WebhooksView', () => {
 });
 
 describe('webhookDirectory', () => {
-  it('gives keys in clear, and the same object as long as nothing changed', async () => {
+  it('returns keys in plain text, and the same object until the webhook changes', async () => {
     const vault = new InMemoryVault();
     await vault.put('sec_1', 'o_1', 'whsec_one');
     await vault.put('sec_2', 'o_1', 'whsec_two');

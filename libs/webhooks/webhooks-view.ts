@@ -21,7 +21,7 @@ interface Entry extends KnownWebhook {
   readonly formerKeys: readonly FormerKey[];
 }
 
-/** Every webhook, in memory, for the delivery worker. The same object as long as nothing of it changed. */
+/** Keeps every webhook in memory for the delivery worker. Returns the same object until the webhook changes. */
 export class WebhooksView implements LiveView {
   private readonly entries = new Map<string, Entry>();
 
@@ -76,7 +76,7 @@ export class WebhooksView implements LiveView {
   }
 }
 
-/** A webhook as the delivery worker wants it: keys in clear, read when they are needed. */
+/** Webhook for the delivery worker, which reads its keys in plain text on demand. */
 export interface DeliverableWebhook {
   readonly id: string;
   readonly workspaceId: string;
@@ -86,7 +86,7 @@ export interface DeliverableWebhook {
   signingKeys(): Promise<readonly string[]>;
 }
 
-/** The worker's directory over the view and the vault; hands out the same object as long as the view does. */
+/** Directory of the worker over view and vault. Returns the same object as long as the view does. */
 export const webhookDirectory = (
   view: WebhooksView,
   vault: Vault,

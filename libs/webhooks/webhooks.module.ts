@@ -19,8 +19,8 @@ import { UpdateWebhookController } from './update-webhook/update-webhook.control
 import { UpdateWebhookHandler } from './update-webhook/update-webhook.handler.js';
 
 /**
- * Needs, from a global module: HANDLE_COMMAND, READ_MODELS, VAULT, CLOCK, WEBHOOK_TOPICS, RETAINED_EVENTS, STREAM_LOG,
- * TOPIC_POLICY, and what HttpModule gives.
+ * Needs HttpModule, and from a global module HANDLE_COMMAND, READ_MODELS, VAULT, CLOCK, WEBHOOK_TOPICS,
+ * RETAINED_EVENTS, STREAM_LOG and TOPIC_POLICY.
  */
 @Module({
   imports: [CqrsModule],

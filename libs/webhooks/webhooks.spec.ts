@@ -26,7 +26,9 @@ afterEach(async () => {
 });
 
 const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
-  ...{ userId, apiKeyId: `key_${userId}`, workspaceIds },
+  userId,
+  apiKeyId: `key_${userId}`,
+  workspaceIds,
   isWorkspace: (id) => ['o_1', 'o_2'].includes(id),
 });
 
@@ -93,31 +95,30 @@ const attempt = (
     topic: topics.attempts(),
     key: webhook,
     headers: {
-      ...{
-        id: `dlv_${n}/${number}`,
-        delivery: `dlv_${n}`,
-        webhook,
-        workspace: 'o_1',
-        emitter: 'dc_a',
-        emit: `emit-${n}`,
-      },
-      ...{ event: `1700000000000-${n}`, channel: '', attempt: String(number) },
+      id: `dlv_${n}/${number}`,
+      delivery: `dlv_${n}`,
+      webhook,
+      workspace: 'o_1',
+      emitter: 'dc_a',
+      channel: '',
+      emit: `emit-${n}`,
+      event: `1700000000000-${n}`,
+      attempt: String(number),
       outcome: status === 200 ? 'success' : 'retry',
     },
     value: JSON.stringify({
-      ...{
-        ts: 1_700_000_000_000 + n * 1_000 + number,
-        ms: 12.4,
-        status,
-        error: status === 200 ? null : `status ${status}`,
-      },
-      ...{ nextAttemptAt: status === 200 ? null : 1_700_000_099_000, responseSnippet: 'ok' },
+      ts: 1_700_000_000_000 + n * 1_000 + number,
+      ms: 12.4,
+      status,
+      error: status === 200 ? null : `status ${status}`,
+      nextAttemptAt: status === 200 ? null : 1_700_000_099_000,
+      responseSnippet: 'ok',
     }),
   };
 };
 
 describe('POST /v1/webhooks', () => {
-  it('takes the query, with a JSON content type and no body, and shows the key once', async () => {
+  it('reads the query, with a JSON content type and no body, and shows the key once', async () => {
     const { call, plane } = await world();
     const reply = await call('post', '/v1/webhooks?url=https://example.com/hook&name=Orders').type('application/json');
     expect(reply.status).toBe(200);
@@ -142,7 +143,7 @@ describe('POST /v1/webhooks', () => {
     expect([...plane.vault.secrets.values()]).toEqual([{ workspaceId: 'o_1', plaintext: signing_key }]);
   });
 
-  it('takes the body also, and makes the topic before the webhook shows', async () => {
+  it('reads the body too, and makes the topic before the webhook is visible', async () => {
     const { call, log } = await world();
     const reply = await call('post', '/v1/webhooks').send({ url: 'http://localhost:1/x', description: 'd', name: '' });
     expect(dataOf(reply)).toMatchObject({ url: 'http://localhost:1/x', name: null, description: 'd' });
@@ -164,7 +165,7 @@ describe('POST /v1/webhooks', () => {
     expect([plane.vault.secrets.size, await log.topics('deliveries.')]).toEqual([0, []]);
   });
 
-  it('that fails between key and event leaves no webhook', async () => {
+  it('leaves no webhook after a failure between key and event', async () => {
     const { call, plane } = await world();
     plane.events.onNextAppend(async () => {
       throw new Error('disk full');
@@ -175,7 +176,7 @@ describe('POST /v1/webhooks', () => {
 });
 
 describe('reading webhooks', () => {
-  it('lists those of the user in pages, newest first, without keys', async () => {
+  it("lists the user's webhooks in pages, newest first, without keys", async () => {
     const { call, create } = await world();
     for (const n of [1, 2, 3]) await create(`url=https://example.com/${n}`);
     const first = await call('get', '/v1/users/me/webhooks?limit=2');
@@ -193,7 +194,7 @@ describe('reading webhooks', () => {
     expect(itemsOf(second).map((item) => item['url'])).toEqual(['https://example.com/1']);
   });
 
-  it('shows one to members of its workspace, and 404 to all others', async () => {
+  it('shows a webhook to members of its workspace, and answers others 404', async () => {
     const { call, create } = await world();
     const { id, signing_key, user_id, ...shown } = await create();
     expect([signing_key, user_id].every(Boolean)).toBe(true);
@@ -219,7 +220,7 @@ describe('reading webhooks', () => {
 });
 
 describe('PUT /v1/webhooks/{id}', () => {
-  it('changes what is given, from query or body', async () => {
+  it('changes the given fields, from query or body', async () => {
     const { call, create } = await world();
     const { id } = await create('url=https://example.com&name=Old&description=Text');
     const reply = await call('put', `/v1/webhooks/${id}?active=false`).send({ name: 'New' });
@@ -269,7 +270,7 @@ describe('PUT /v1/webhooks/{id}', () => {
 });
 
 describe('POST /v1/webhooks/{id}/regenerate_signing_key', () => {
-  it('shows the new key; both are kept until the former one has run out', async () => {
+  it('shows the new key, and keeps both until the former one expires', async () => {
     const { call, create, plane } = await world();
     const { id, signing_key } = await create();
     const reply = await call('post', `/v1/webhooks/${id}/regenerate_signing_key`).type('application/json');
@@ -291,7 +292,7 @@ describe('POST /v1/webhooks/{id}/regenerate_signing_key', () => {
 });
 
 describe('DELETE /v1/webhooks/{id}', () => {
-  it('takes topics, keys and attempts along', async () => {
+  it('removes topics, keys and attempts', async () => {
     const { call, create, plane, log, recorded } = await world();
     const { id } = await create();
     const kept = await create();
@@ -338,7 +339,7 @@ describe('deliveries', () => {
     });
   });
 
-  it('are the last 100 attempts, in pages if wanted; an attempt recorded twice is one', async () => {
+  it('are the last 100 attempts, in pages on request, and count a repeated record once', async () => {
     const { call, create, recorded } = await world();
     const { id } = await create();
     await recorded(...Array.from({ length: 130 }, (_, n) => attempt(id, n)));
@@ -352,7 +353,7 @@ describe('deliveries', () => {
     expect(itemsOf(second).map((item) => item['id'])).toEqual(['dlv_127', 'dlv_126']);
   });
 
-  it('can be sent again, with the ids and the body that they had', async () => {
+  it('can be sent again with the same ids and body', async () => {
     const { call, create, recorded, payloads, log } = await world();
     const { id } = await create();
     await recorded(attempt(id, 1, { status: 503 }), attempt(id, 1, { attempt: 2 }));
@@ -362,12 +363,18 @@ describe('deliveries', () => {
     const [record] = await log.read(`deliveries.${id}`, -1, 10);
     expect(record).toMatchObject({ key: id, value: '{"the":  "body"}' });
     expect(record?.headers).toMatchObject({
-      ...{ id: 'dlv_1', webhook: id, workspace: 'o_1', emitter: 'dc_a', emit: 'emit-1' },
-      ...{ event: '1700000000000-1', channel: '', attempt: '1' },
+      id: 'dlv_1',
+      webhook: id,
+      workspace: 'o_1',
+      emitter: 'dc_a',
+      channel: '',
+      emit: 'emit-1',
+      event: '1700000000000-1',
+      attempt: '1',
     });
   });
 
-  it('cannot be sent again when unknown, another webhook’s, or its event is gone', async () => {
+  it('cannot be sent again when unknown, of another webhook, or without a retained event', async () => {
     const { call, create, recorded } = await world();
     const { id } = await create();
     const other = await create();

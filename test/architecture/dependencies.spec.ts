@@ -17,7 +17,7 @@ const cruise = (): Cruise => {
       encoding: 'utf8',
     });
   } catch (error) {
-    // It exits with the number of violations; the report is on its standard output all the same.
+    // It exits with the number of violations. The report is on its standard output in any case.
     output = (error as { stdout: string }).stdout;
   }
   return JSON.parse(output) as Cruise;
@@ -30,7 +30,7 @@ describe('rules of direction', () => {
     expect(result.summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`)).toEqual([]);
   }, 60_000);
 
-  it('has looked at the code, through every import of our own', () => {
+  it('has checked the code, through every import of our own', () => {
     expect(result.summary.totalCruised).toBeGreaterThan(100);
     const unresolved = result.modules.flatMap((module) =>
       module.dependencies
@@ -43,7 +43,7 @@ describe('rules of direction', () => {
     expect([...resolved].some((path) => path === 'dist/libs/kernel/events.js')).toBe(true);
   });
 
-  it('names no folder for what belongs nowhere', () => {
+  it('has no catch-all folder', () => {
     const folders = ['apps', 'libs'].flatMap((root) =>
       readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isDirectory()),
     );
@@ -51,7 +51,7 @@ describe('rules of direction', () => {
     expect(vague.map(({ parentPath, name }) => join(parentPath, name))).toEqual([]);
   });
 
-  it('has no package of the original vendor', () => {
+  it('uses no package of the original vendor', () => {
     expect(existsSync('node_modules/@pipedream')).toBe(false);
   });
 });

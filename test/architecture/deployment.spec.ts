@@ -35,7 +35,7 @@ interface Compose {
 }
 
 const text = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
-/** YAML 1.2 with `<<`, as Compose reads it. */
+/** Parses YAML 1.2 with `<<`, as Compose reads it. */
 const yaml = (file: string): Compose => load(text(file), { schema: CORE_SCHEMA.withTags(mergeTag) }) as Compose;
 const composeText = text('docker-compose.yml');
 const compose = yaml('docker-compose.yml');
@@ -52,7 +52,7 @@ const serviceOf = (name: string): Service => {
   return service;
 };
 
-/** `${NAME:-default}` and `${NAME:?text}` as Compose fills them in from an environment. */
+/** Fills in `${NAME:-default}` and `${NAME:?text}` from an environment, as Compose does. */
 const interpolated = (value: string, env: Readonly<Record<string, string>>): string =>
   value.replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name: string, mode?: string, rest?: string) => {
     const given = env[name];
@@ -90,12 +90,12 @@ describe('docker-compose.yml', () => {
       expect(serviceOf(role).ports).toBeUndefined();
     });
 
-    it('has time to finish what it has in hand, and gains no rights', () => {
+    it('has time to finish its work in flight, and gains no rights', () => {
       expect(serviceOf(role).stop_grace_period).toBe('30s');
       expect(serviceOf(role).security_opt).toContain('no-new-privileges:true');
     });
 
-    it('has settings that this version knows and takes, and needs the two secrets from outside', () => {
+    it('has valid settings of this version, and needs the two secrets from outside', () => {
       const unknown: string[] = [];
       const config = loadConfig(environmentOf(role, GIVEN), (warning) => unknown.push(warning));
       expect(unknown).toEqual([]);
@@ -106,13 +106,13 @@ describe('docker-compose.yml', () => {
     });
   });
 
-  it('fills in no variable that looks like a setting and is none', () => {
+  it('fills in no variable that only looks like a setting', () => {
     const known = Object.values(SETTINGS).map(({ name }): string => name);
     const used = [...composeText.matchAll(/\$\{(SLUICE_\w+)/g)].map(([, name = '']) => name);
     expect(used.filter((name) => !known.includes(name))).toEqual([]);
   });
 
-  it('lets the roles that run components make jails, and no other', () => {
+  it('lets only the roles that run components create jails', () => {
     const jailing = Object.keys(compose.services).filter((name) =>
       serviceOf(name).security_opt?.includes('seccomp=./deploy/seccomp.json'),
     );
@@ -123,7 +123,7 @@ describe('docker-compose.yml', () => {
     expect(refused).not.toContain('unshare');
   });
 
-  it.each(ENGINES)('keeps %s from the world, and its data on a volume', (engine) => {
+  it.each(ENGINES)('hides %s from the public, and keeps its data on a volume', (engine) => {
     const { networks, ports, volumes, healthcheck } = serviceOf(engine);
     expect(networks).toEqual(['engines']);
     expect(compose.networks['engines']).toEqual({ internal: true });
@@ -134,13 +134,13 @@ describe('docker-compose.yml', () => {
     expect(named.filter((volume) => !(volume in compose.volumes))).toEqual([]);
   });
 
-  it('has the roles believe the proxy, and nobody else in its network', () => {
+  it('has the roles trust only the proxy in its network', () => {
     const networks = serviceOf('proxy').networks;
     const given = networks && 'default' in networks ? (networks['default']?.ipv4_address ?? '') : '';
     const address = interpolated(given, {});
     const { subnet = '', ip_range = '' } = compose.networks['default']?.ipam?.config[0] ?? {};
     expect(ipaddr.parse(address).match(ipaddr.parseCIDR(interpolated(subnet, {})))).toBe(true);
-    // Given to whichever container starts first.
+    // Applies to whichever container starts first.
     expect(ipaddr.parse(address).match(ipaddr.parseCIDR(interpolated(ip_range, {})))).toBe(false);
     for (const role of roles) {
       expect(loadConfig(environmentOf(role, GIVEN)).trustedProxies).toEqual([address]);
@@ -151,7 +151,7 @@ describe('docker-compose.yml', () => {
       expect(text('deploy/nginx.conf.template')).toMatch(new RegExp(`proxy_set_header X-Forwarded-${header} \\$`));
   });
 
-  it('opens metrics in the inner networks, where no role has a port of the machine', () => {
+  it('opens metrics in the inner networks, where no role publishes a port', () => {
     for (const role of roles) {
       expect(loadConfig(environmentOf(role, GIVEN)).metrics).toBe('open');
       expect(serviceOf(role).ports).toBeUndefined();
@@ -159,7 +159,7 @@ describe('docker-compose.yml', () => {
     expect(text('deploy/nginx.conf.template')).not.toMatch(/location[^{]*metrics/);
   });
 
-  it('limits the memory of every service, to what it says in sum', () => {
+  it('limits the memory of every service to the documented sum', () => {
     const limits = Object.values(compose.services).map(({ deploy }) =>
       megabytes(deploy?.resources.limits.memory ?? ''),
     );
@@ -168,7 +168,7 @@ describe('docker-compose.yml', () => {
     expect(Math.ceil(limits.reduce((sum, limit) => sum + limit) / 1024)).toBe(said);
   });
 
-  it('gives a runner room for its sandboxes', () => {
+  it('gives a runner enough memory for its sandboxes', () => {
     const { SLUICE_SANDBOXES, SLUICE_MEMORY_MB } = environmentOf('runner', GIVEN);
     const limit = megabytes(serviceOf('runner').deploy?.resources.limits.memory ?? '');
     expect(512 + Number(SLUICE_SANDBOXES) * (Number(SLUICE_MEMORY_MB) + 60)).toBeLessThanOrEqual(limit);
@@ -186,21 +186,21 @@ describe('deploy/engines-on-loopback.yml', () => {
 describe('deploy/nginx.conf.template', () => {
   const conf = text('deploy/nginx.conf.template');
 
-  it('sends requests to services that are there, on the port that they listen on', () => {
+  it('sends requests to existing services, on the port that they listen on', () => {
     const servers = [...conf.matchAll(/^ {2}server ([\w-]+):(\d+) resolve;/gm)].map(([, host, port]) => [host, port]);
     expect(servers.map(([host]) => host)).toEqual(['command-api', 'query-api', 'ingress']);
     expect(new Set(servers.map(([, port]) => port))).toEqual(new Set([String(SETTINGS.port.fallback)]));
     for (const [host = ''] of servers) serviceOf(host);
   });
 
-  it('has every variable of its own given by the proxy service', () => {
+  it('gets each of its own variables from the proxy service', () => {
     const asked = [...conf.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name);
     expect(Object.keys(serviceOf('proxy').environment ?? {})).toEqual(expect.arrayContaining(asked));
   });
 });
 
 describe('Dockerfile', () => {
-  it('copies and runs files that are there', () => {
+  it('copies and runs existing files', () => {
     const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, files = '']) =>
       files.split(' '),
     );
@@ -210,13 +210,13 @@ describe('Dockerfile', () => {
     expect(run.filter((file) => !copied.includes(file))).toEqual([]);
   });
 
-  it('lets into the build what it copies, by names that are there', () => {
+  it('includes in the build context each copied file, by existing names', () => {
     const allowed = [...text('.dockerignore').matchAll(/^!(.+)$/gm)].map(([, name = '']) => name);
     expect(allowed.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
     expect(allowed).toEqual(expect.arrayContaining(['apps', 'libs', 'tools', 'deploy/start-role.sh']));
   });
 
-  it('stands on one exact version of Node, which .ci/run reads from it and runs the tests on', () => {
+  it('pins one exact version of Node, on which .ci/run runs the tests', () => {
     const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base);
     expect(new Set(bases)).toEqual(new Set(['${NODE_IMAGE}']));
     const tag = /^ARG NODE_IMAGE=node:(\d+\.\d+\.\d+)-bookworm-slim$/m.exec(dockerfile)?.[1];
@@ -226,7 +226,7 @@ describe('Dockerfile', () => {
     expect(dockerfile).not.toMatch(/npm ci(?!.*--ignore-scripts)/);
   });
 
-  it('begins with the command that gives it a jail, and the image has the profile that the command takes', () => {
+  it('begins with the command that gives it a jail, and the image contains the profile of that command', () => {
     const commands = [...dockerfile.matchAll(/^# {3}(docker run .*)$/gm)].map(([, command]) => command);
     expect(commands).toEqual([DOCKER_RUN]);
     expect(DOCKER_RUN).toContain('/app/deploy/seccomp.json');
@@ -237,7 +237,7 @@ describe('Dockerfile', () => {
     expect(given).toContain('apparmor=unconfined');
   });
 
-  it('is told apart by a setting, so that it never falls back to plain processes', () => {
+  it('has a setting that marks the container, so that it never falls back to plain processes', () => {
     const [, variables = ''] = /^ENV (.*)$/m.exec(dockerfile) ?? [];
     const env = Object.fromEntries(variables.split(' ').map((pair) => pair.split('=') as [string, string]));
     expect(loadConfig(env)).toMatchObject({ inImage: true, isolation: 'auto' });
@@ -249,7 +249,7 @@ describe('Dockerfile', () => {
     expect(dockerfile).toMatch(/^ENTRYPOINT \["tini", "--", /m);
   });
 
-  it('starts what the build makes, with the flags of npm start', () => {
+  it('starts the output of the build, with the flags of npm start', () => {
     const { scripts } = JSON.parse(text('package.json')) as { scripts: { start: string } };
     const [node, ...flags] = scripts.start.split(' ').slice(0, -1);
     expect(startRole).toContain(`exec ${[node, ...flags].join(' ')} "$main" "$@"`);

@@ -69,7 +69,7 @@ describe('a hostile body', () => {
     await serverLives();
   });
 
-  it('names __proto__, and keeps the name', async () => {
+  it('may have a field __proto__, which is kept', async () => {
     for (const [type, body] of [
       [FORM, '__proto__=x&a=1'],
       [MULTIPART, `${part('__proto__')}${part('a')}--B--\r\n`],
@@ -103,7 +103,7 @@ describe('a hostile body', () => {
     await serverLives();
   });
 
-  it('of the API may hold what is below these limits (the control)', async () => {
+  it('of the API may hold values below these limits (the control)', async () => {
     const props = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${i}`, 0]));
     const body = { component_id: echo.component_id, configured_props: {}, more: props };
     const reply = await instance.api.call('POST', '/v1/sources', { body });

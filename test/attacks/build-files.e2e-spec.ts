@@ -17,7 +17,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true }));
 
-/** A component that takes up every file that matches as text; `\${q}` stands for any name. */
+/** A component that includes every matching file as text. `\${q}` stands for any name. */
 const taking = (pattern: string): string =>
   componentCode({
     head: `const q = String(Date.now());
@@ -25,7 +25,7 @@ const taking = (pattern: string): string =>
     members: 'async run() { this.http.respond({ status: 200, body: (await stolen()).default }); }',
   });
 
-/** The bundler as it was: in this process, with nothing but a plugin between it and the files of the host. */
+/** The former bundler: in this process, with only a plugin between it and the files of the host. */
 const unprotected = async (code: string): Promise<string> => {
   const { outputFiles } = await esbuild.build({
     entryPoints: ['component.mjs'],
@@ -48,7 +48,7 @@ const unprotected = async (code: string): Promise<string> => {
   return outputFiles[0]?.text ?? '';
 };
 
-/** Texts of the host that no answer may hold: what the pattern leads to. */
+/** Texts of the host, reached by the pattern, that no answer may contain. */
 const cases = (): readonly (readonly [what: string, pattern: string, secrets: readonly string[]])[] => {
   const key = join(server.dataDir, 'secret.key');
   return [
@@ -64,7 +64,7 @@ const cases = (): readonly (readonly [what: string, pattern: string, secrets: re
 };
 
 describe('an import by a pattern', () => {
-  it('is how esbuild, left alone, reads a file of the host', async () => {
+  it('reads a file of the host through unprotected esbuild (the control)', async () => {
     expect(await unprotected(taking(`${dir}/\${q}.key`))).toContain('the-secret-of-the-host');
   });
 
@@ -81,7 +81,7 @@ describe('an import by a pattern', () => {
     }
   });
 
-  it('is refused on every way in, and in files beside the code', async () => {
+  it('is refused on every route, and in files beside the code', async () => {
     const code = taking(`${dir}/\${q}.key`);
     const required = code.replace('import(', 'require(').replace(", { with: { type: 'text' } }", '');
     const innocent = `import './part.mjs';\n${componentCode({ members: 'run() {}' })}`;
@@ -98,7 +98,7 @@ describe('an import by a pattern', () => {
     }
   });
 
-  it('leaves imports of own files by their path alone', async () => {
+  it("does not affect imports of the component's own files by path", async () => {
     const code = componentCode({
       head: `import text from './notes.txt'; const part = () => import('./part.mjs');`,
       props: CUSTOM_HTTP,

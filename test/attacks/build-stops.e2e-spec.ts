@@ -7,7 +7,7 @@ import { componentCode } from '#test/harness/component-code.js';
 import { useInstance } from '#test/harness/instance.js';
 import { ROOT } from '#test/harness/paths.js';
 
-/** Two slots, one for each workspace; one build of each may wait. */
+/** Two slots, one per workspace. One build of each may wait. */
 const instance = useInstance({
   env: { SLUICE_BUILDS: '2', SLUICE_BUILDS_WAITING: '1', SLUICE_BUILD_TIMEOUT_S: '4' },
 });
@@ -37,7 +37,7 @@ const save = (client: ApiClient, code: string) =>
 
 const BRACKETS = '['.repeat(1_000_000);
 let count = 0;
-/** 240 bytes for which the parser of TypeScript tries two readings at each of 24 levels. */
+/** 240 bytes for which the TypeScript parser tries two readings at each of 24 levels. */
 const exponential = (): string => `export default ${'a?(b):c=>'.repeat(24)}d${':e'.repeat(24)} // ${++count}`;
 
 /** esbuild without a jail, in a process of this test. */
@@ -48,7 +48,7 @@ const plainEsbuild = (script: string): ChildProcess =>
   });
 
 describe('code that stops the compiler', () => {
-  it('of a million brackets ends its own build alone', async () => {
+  it('with a million brackets ends only its own build', async () => {
     const plain = plainEsbuild(`
       await transform('['.repeat(1e6)).catch(() => undefined);
       await transform('1').then(() => console.log('lives'), () => console.log('dead')); process.exit();`);
@@ -66,13 +66,13 @@ describe('code that stops the compiler', () => {
     expect((await save(api, innocent())).status).toBe(200);
   }, 60_000);
 
-  it('of exponential time ends at the limit, while a neighbour deploys', async () => {
+  it('with exponential parse time ends at the limit, while a neighbour deploys', async () => {
     const plain = plainEsbuild(`await transform(${JSON.stringify(exponential())}, { loader: 'ts' });`);
     let settled = 0;
     const attacks = Array.from({ length: 4 }, () => save(api, exponential()).finally(() => settled++));
 
     expect((await save(neighbour, innocent())).status).toBe(200);
-    // One has the slot, one waits, two were turned away at once.
+    // One has the slot, one waits, and two were refused at once.
     expect(settled).toBe(2);
     expect(plain.exitCode).toBeNull();
     plain.kill('SIGKILL');

@@ -12,7 +12,7 @@ const instance = useStandalone();
 const { server } = instance;
 const run = promisify(execFile);
 
-/** Paths that group or others may do anything with. */
+/** Paths to which group or others have any access. */
 const openIn = (folder: string): string[] =>
   [folder, ...readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name))].filter(
     (path) => (statSync(path).mode & 0o077) !== 0,
@@ -20,14 +20,14 @@ const openIn = (folder: string): string[] =>
 
 const OTHER_USER = 65_534;
 const isRoot = process.getuid?.() === 0;
-/** What another user of the machine can read of a file, or why not. */
+/** Tries to read a file as another user of the machine. Returns its length or the error code. */
 const readByOther = async (file: string): Promise<string> => {
   const script = `try { process.stdout.write(String(require('fs').readFileSync(${JSON.stringify(file)}).length)) } catch (e) { process.stdout.write(e.code) }`;
   return (await run(process.execPath, ['-e', script], { uid: OTHER_USER, gid: OTHER_USER, cwd: '/' })).stdout;
 };
 
 describe('the data directory', () => {
-  it('is closed to other users, with all that a deployment and its events write', async () => {
+  it('is closed to other users, including all files of a deployment and its events', async () => {
     const source = await instance.deploy(relayCode());
     await instance.post(source, { n: 1 });
     await instance.history(source, 1);
@@ -39,7 +39,7 @@ describe('the data directory', () => {
     expect(openIn(server.dataDir)).toEqual([]);
   });
 
-  it('that was open is closed at the next start, which says so in one line', async () => {
+  it('that was open is closed at the next start, with one log line', async () => {
     await server.stop();
     const key = join(server.dataDir, 'secret.key');
     for (const path of [server.dataDir, join(server.dataDir, 'blobs')]) chmodSync(path, 0o755);
@@ -66,8 +66,11 @@ describe('the data directory', () => {
         SLUICE_HOST: '127.0.0.1',
       };
       const started = run(process.execPath, [join(ROOT, 'dist/apps/standalone/src/main.js')], {
-        ...{ env, cwd: '/', timeout: 20_000 },
-        ...{ uid: OTHER_USER, gid: OTHER_USER },
+        env,
+        cwd: '/',
+        timeout: 20_000,
+        uid: OTHER_USER,
+        gid: OTHER_USER,
       });
       await expect(started).rejects.toMatchObject({
         code: 1,

@@ -6,12 +6,15 @@ import { jsonOf } from '#test/harness/http.js';
 import { type Instance, useStandalone } from '#test/harness/instance.js';
 import { eventually } from '#test/harness/wait.js';
 
-/** What a webhook whose endpoint is dead may pile up. One process: the roles leave the disk to their engines. */
+/**
+ * Limits on the backlog of a webhook with a dead endpoint. One process, because the roles leave the disk to their
+ * engines.
+ */
 describe('a webhook whose endpoint is dead', () => {
   const limited = useStandalone({ env: { SLUICE_SOURCE_UNREAD_MB: '1', SLUICE_EMITS_RETENTION_MB: '1' } });
   const control = useStandalone({ env: { SLUICE_EMITS_RETENTION_MB: '1' } });
   const LARGE = 'x'.repeat(60_000);
-  /** Thrice of what the webhook and the emits of its emitter may hold together. */
+  /** Three times the number that the webhook and the emits of its emitter may hold together. */
   const POSTS = 100;
 
   const deadWebhook = async (instance: Instance): Promise<{ source: Source; revive: () => void }> => {
@@ -24,7 +27,10 @@ describe('a webhook whose endpoint is dead', () => {
     return { source, revive: () => (isDead = false) };
   };
 
-  /** Posts until all are accepted, or refused for emits that the router holds; gives the number of those accepted. */
+  /**
+   * Posts until all are accepted, or refused because of emits that the router holds. Returns the number of accepted
+   * ones.
+   */
   const flood = async (instance: Instance, source: Source): Promise<number> => {
     for (let n = 0; n < POSTS;) {
       const answer = await instance.post(source, { n, pad: LARGE });
@@ -32,19 +38,19 @@ describe('a webhook whose endpoint is dead', () => {
       else {
         expect([answer.status, jsonOf(answer)]).toEqual([429, expect.objectContaining({ code: 'unread_limit' })]);
         if (answer.text.includes('events that this source emitted')) return n;
-        // Behind with its runs: that passes.
+        // The source is behind with its runs, which passes.
         await pause(20);
       }
     }
     return POSTS;
   };
 
-  it('closes the door of its emitter and of no other, until it lives again', async () => {
+  it('closes only the door of its emitter, until it is alive again', async () => {
     const { source, revive } = await deadWebhook(limited);
     const neighbour = await limited.deploy(relayCode());
     const webhookId = await limited.listen(neighbour.id);
     const accepted = await flood(limited, source);
-    // 1 MB at the webhook, 1 MB of emits, and what was under way.
+    // 1 MB at the webhook, 1 MB of emits, and the events in flight.
     expect(accepted).toBeGreaterThan(15);
     expect(accepted).toBeLessThan(POSTS);
 
@@ -63,7 +69,7 @@ describe('a webhook whose endpoint is dead', () => {
     expect(again).toBe(200);
   }, 120_000);
 
-  it('fills the disk under a limit that is out of reach', async () => {
+  it('(control) fills the disk under an unreachable limit', async () => {
     const { source } = await deadWebhook(control);
     expect(await flood(control, source)).toBe(POSTS);
   }, 120_000);

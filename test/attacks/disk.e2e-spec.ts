@@ -4,24 +4,24 @@ import { jsonOf } from '#test/harness/http.js';
 import { type Instance, useStandalone } from '#test/harness/instance.js';
 import { eventually } from '#test/harness/wait.js';
 
-/** What one source may occupy. One process: the roles leave the disk to their engines. */
+/** Limits on the disk use of one source. One process, because the roles leave the disk to their engines. */
 describe('a source that fills the disk', () => {
   const limited = useStandalone({
     env: { SLUICE_EVENTS_KEPT: '10', SLUICE_CHANNELS_KEPT: '5', SLUICE_SOURCE_UNREAD_MB: '1' },
   });
   const control = useStandalone({ env: { SLUICE_EVENTS_KEPT: '10' } });
 
-  /** Of one run, which may use 100. */
+  /** Channels of one run, which may use 100. */
   const CHANNELS = 90;
   const POSTS = 9;
-  /** One small post is many events, each on a channel of its own. */
+  /** One small post causes many events, each on its own channel. */
   const flood = componentCode({
     members: `run({ body }) {
       for (let i = 0; i < ${CHANNELS}; i++) this.$emit({ pad: 'x'.repeat(2000) }, { name: body.n + '-' + i });
       this.$emit('done', { name: 'done-' + body.n });
     },`,
   });
-  /** Events readable of the flood, over all channels. */
+  /** Number of readable events of the flood over all channels. */
   const readable = async (instance: Instance, sourceId: string): Promise<number> => {
     let sum = 0;
     for (let n = 0; n < POSTS; n++) {
@@ -44,12 +44,12 @@ describe('a source that fills the disk', () => {
     return readable(instance, source.id);
   };
 
-  it('by thousands of channels keeps its newest events, and those of a neighbour stay', async () => {
+  it("with thousands of channels keeps its newest events, and a neighbour's events stay", async () => {
     const neighbour = await limited.deploy(relayCode());
     await limited.post(neighbour, { n: 1 });
     await limited.history(neighbour, 1);
     const kept = await flooded(limited);
-    // About 10 times 5, and what may gather until the next trim.
+    // About 10 times 5, and events gathered until the next trim.
     expect(kept).toBeGreaterThanOrEqual(40);
     expect(kept).toBeLessThanOrEqual(50 + 25 + CHANNELS);
     expect(await limited.payloads(neighbour, 1)).toEqual([{ n: 1 }]);
@@ -81,7 +81,7 @@ describe('a source that fills the disk', () => {
     return { id: source.id, accepted, refused };
   };
 
-  it('by events that it does not get done is told so, loses none that was accepted, and holds up no neighbour', async () => {
+  it('with events that it cannot finish is refused, loses no accepted one, and delays no neighbour', async () => {
     const neighbour = await limited.deploy(relayCode());
     const { id, accepted, refused } = await posted(limited);
     expect(accepted.length).toBeGreaterThanOrEqual(5);

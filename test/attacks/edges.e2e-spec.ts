@@ -15,14 +15,14 @@ describe('forwarding headers', () => {
   describe('of a client', () => {
     const instance = useInstance();
 
-    it('decide nothing, and reach the component as they came', async () => {
+    it('have no effect, and reach the component unchanged', async () => {
       const source = await instance.deploy(echoCode());
       const event = jsonOf(await instance.post(source, {}, FORWARDED));
       expect(event).toMatchObject({ client_ip: '127.0.0.1', headers: FORWARDED });
       expect((event as { url: string }).url).toMatch(/^http:\/\/127\.0\.0\.1/);
     });
 
-    it('make /metrics and the checks of /readyz private, which they are not without (the control)', async () => {
+    it('make /metrics and the checks of /readyz private, unlike a request without them (the control)', async () => {
       for (const [name, value] of Object.entries({ ...FORWARDED, forwarded: 'for=127.0.0.1', via: '1.1 x' })) {
         const metrics = await instance.api.call('GET', '/metrics', { key: null, headers: { [name]: value } });
         expect([metrics.status, metrics.body]).toMatchObject([403, { code: 'operator_only' }]);
@@ -38,7 +38,7 @@ describe('forwarding headers', () => {
   describe('of a trusted proxy', () => {
     const instance = useInstance({ env: { SLUICE_TRUSTED_PROXIES: '127.0.0.0/8,::1' } });
 
-    it('say who the client is: the last one that the proxy did not trust', async () => {
+    it('name the client: the last untrusted address', async () => {
       const source = await instance.deploy(echoCode());
       const event = jsonOf(await instance.post(source, {}, FORWARDED));
       expect(event).toMatchObject({ client_ip: '203.0.113.7', headers: FORWARDED });
@@ -48,7 +48,7 @@ describe('forwarding headers', () => {
     const guess = (n: number, address: string) =>
       instance.api.call('GET', '/v1/users/me', { key: `guess-${n}`, headers: { 'x-forwarded-for': address } });
 
-    it('say whose guesses of an API key end in 429, and lock out nobody there who has one', async () => {
+    it('decide whose guesses of an API key end in 429, and lock out no valid key there', async () => {
       const statuses: number[] = [];
       for (let n = 0; n < 80; n++) statuses.push((await guess(n, '203.0.113.7')).status);
       expect(statuses.slice(0, 50)).toEqual(Array.from({ length: 50 }, () => 401));
@@ -59,24 +59,24 @@ describe('forwarding headers', () => {
       expect(Number(last.headers['retry-after'])).toBeGreaterThanOrEqual(1);
       const right = await instance.api.call('GET', '/v1/users/me', { headers: { 'x-forwarded-for': '203.0.113.7' } });
       expect(right.status).toBe(200);
-      // The control: the count is of the address.
+      // Control: guesses are counted per address.
       expect((await guess(0, '203.0.113.8')).status).toBe(401);
     });
 
-    it('leave /metrics private, also where the proxy adds none', async () => {
+    it('leave /metrics private, even where the proxy adds none', async () => {
       expect((await instance.api.call('GET', '/metrics', { key: null })).status).toBe(403);
     });
   });
 });
 
-describe('what is no request', () => {
+describe('malformed requests', () => {
   const instance = useStandalone();
   let source: Source;
   beforeAll(async () => {
     source = await instance.deploy(echoCode());
   }, 60_000);
 
-  /** All that comes for these bytes until the connection ends. */
+  /** All bytes that arrive in answer until the connection ends. */
   const exchange = (text: string): Promise<string> =>
     new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
@@ -109,7 +109,7 @@ describe('what is no request', () => {
     expect((await instance.post(source, {})).status).toBe(200);
   });
 
-  it('is a request where it is one: an address with its host (the control)', async () => {
+  it('(control) a well-formed request with an absolute URL is served', async () => {
     const target = instance.endpoint(source);
     const answer = await exchange(`GET ${target}/below?a=1 HTTP/1.1\r\n${LINES}\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);

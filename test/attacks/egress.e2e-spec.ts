@@ -8,13 +8,13 @@ import { componentCode, CUSTOM_HTTP, relayCode } from '#test/harness/component-c
 import { useInstance } from '#test/harness/instance.js';
 import { eventually } from '#test/harness/wait.js';
 
-/** All that this machine answers on; link-local ones need a zone, which URLs do not carry. */
+/** All addresses of this machine. Link-local ones need a zone, which URLs do not carry. */
 const OWN = Object.values(networkInterfaces())
   .flatMap((all) => all ?? [])
   .map(({ address }) => address)
   .filter((address) => !address.startsWith('fe80'));
 
-/** What users must not read of: how an address was classed, or one that they did not write themselves. */
+/** Texts hidden from users: the class of an address, or an address that they did not write themselves. */
 const CLASSES = /loopback|private address|link-local|reserved address|this machine/i;
 
 describe('the addresses of the machine itself', () => {
@@ -34,7 +34,7 @@ describe('the addresses of the machine itself', () => {
     urls = [...OWN.map((one) => (isIPv6(one) ? `[${one}]` : one)), 'localhost'].map(
       (host) => `http://${host}:${port}/`,
     );
-    // The control: without the guard each leads to this machine, and says so.
+    // Control: without the guard each address leads to this machine and answers.
     const reached = (url: string): Promise<string> =>
       request(url).then(
         ({ statusCode }) => String(statusCode),
@@ -53,7 +53,7 @@ describe('the addresses of the machine itself', () => {
     expect(others.filter((address) => text.includes(address))).toEqual([]);
   };
 
-  it('answer no component, and its errors do not name them', async () => {
+  it('answer no component, and errors do not name them', async () => {
     const code = componentCode({
       props: CUSTOM_HTTP,
       members: `async run(event) {
@@ -93,7 +93,7 @@ describe('the addresses of the machine itself', () => {
     expect(hits).toBe(0);
   });
 
-  it('are fetched from by nobody who gives a component_url, and the answer does not name them', async () => {
+  it('cannot be fetched through component_url, and the answer does not name them', async () => {
     for (const url of urls) {
       const reply = await api.call('POST', '/v1/components', { body: { component_url: url } });
       expect(reply.status).toBeGreaterThanOrEqual(400);

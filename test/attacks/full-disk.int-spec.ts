@@ -10,11 +10,11 @@ import { eventually } from '#test/harness/wait.js';
 
 const MB = 1024 * 1024;
 
-/** A small disk takes a mount, in a namespace of the server's own. */
+/** A small disk needs a mount, in the server's own namespace. */
 const mayMount = spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
 const onSmallDisk = mayMount ? describe : describe.skip;
 
-/** Writes a file that leaves this many bytes free, as another program on the same disk would. */
+/** Writes a file that leaves this many bytes free, as another program on the same disk could. */
 const fill = (server: Server, leave: number): (() => void) => {
   const dir = server.seenDataDir();
   const path = join(dir, 'filler');
@@ -38,7 +38,7 @@ const readiness = async (server: Server): Promise<{ status: number; disk: string
   return { status: answer.status, disk: checks['disk'] ?? 'missing' };
 };
 
-/** Posts until the answer is this one; gives what was accepted on the way. */
+/** Posts until the wanted status. Returns the number of accepted posts before it. */
 const postUntil = async (post: () => Promise<number>, wanted: number): Promise<number> => {
   let accepted = 0;
   await eventually(`an answer ${wanted}`, async () => {

@@ -7,7 +7,7 @@ const instance = useInstance({ env: { SLUICE_RUN_TIMEOUT_S: '5' } });
 
 const RUNS = 24;
 
-/** Writes records to the socket that its process has to the server: faultless at first, then with ever more faults. */
+/** Writes records to its process's socket to the server, valid at first, then with more and more faults. */
 const FUZZER = componentCode({
   head: `const fs = require('node:fs');
     const randomOf = (seed) => () => { seed = (seed + 0x6d2b79f5) >>> 0; let t = Math.imul(seed ^ (seed >>> 15), seed | 1); t ^= t + Math.imul(t ^ (t >>> 7), t | 61); return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32; };
@@ -18,7 +18,7 @@ const FUZZER = componentCode({
     const { seed, faults } = event.body;
     const random = randomOf(seed);
     const pick = (from) => from[Math.floor(random() * from.length)];
-    // After this, what the process itself had to say has been sent.
+    // The process has sent its own records by then.
     await new Promise((r) => setTimeout(r, 30));
     const words = ['', 'x', '$errors', '__proto__', 'half\\ud800', 'a\\u0000', 'i'.repeat(8192), 's'.repeat(16385), 'c'.repeat(1025), '\\u{1F600}'];
     const any = () => pick([...words, 0, -1, 1e308, null, true, [], {}, [[]], { a: 1 }]);
@@ -35,12 +35,12 @@ const FUZZER = componentCode({
 });
 
 describe(`${RUNS * 450} records, written by a component itself`, () => {
-  it('end its own runs; the server and the events of another source are untouched', async () => {
+  it("end only its own runs, and the server and another source's events are unaffected", async () => {
     const neighbour = await instance.deploy(relayCode('Neighbour'));
     const heard = await instance.listen(neighbour.id);
     const fuzzer = await instance.deploy(FUZZER);
     const startedAt = await startTime();
-    // The control: without a fault the records are taken as the component's own. Alone: others would break its order.
+    // Control: valid records are taken as the component's own. It runs alone, because other runs would break the order.
     await instance.post(fuzzer, { seed: 0, faults: 0 });
     const [first] = await instance.history(fuzzer, 1, 'c2');
     expect(first?.event).toBe(1);
@@ -49,7 +49,7 @@ describe(`${RUNS * 450} records, written by a component itself`, () => {
       expect((await instance.post(neighbour, { n })).status).toBe(200);
     }
     await instance.receiver.until('all of the neighbour', () => instance.arrived(heard).length >= RUNS);
-    // Deliveries go over several connections: in any order.
+    // Deliveries use several connections, so they arrive in any order.
     const numbers = instance.arrived(heard).map((body) => (body as { n: number }).n);
     expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: RUNS }, (_, n) => n));
     await instance.post(fuzzer, { mild: true });
@@ -62,7 +62,7 @@ describe(`${RUNS * 450} records, written by a component itself`, () => {
   }, 120_000);
 });
 
-/** Another value would be another process. */
+/** Another value would mean another process. */
 const startTime = async (): Promise<string | undefined> => {
   const { text } = await instance.api.call('GET', '/metrics');
   return /^process_start_time_seconds (\S+)$/m.exec(text)?.[1];

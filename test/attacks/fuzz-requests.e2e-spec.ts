@@ -10,14 +10,14 @@ import { eventually } from '#test/harness/wait.js';
 import { bytesOf, type FuzzedRequest, type Known, RequestFuzz } from './fuzzed-request.js';
 
 const REQUESTS = 10_000;
-/** Of them, what no HTTP client would send: on a connection of its own each. */
+/** Number of these that no HTTP client would send, each on its own connection. */
 const MALFORMED = 1_000;
 const AT_ONCE = 16;
-/** One event of the neighbour among so many fuzzed requests. */
+/** One event of the neighbour per this many fuzzed requests. */
 const NEIGHBOUR_EVERY = 25;
 
 interface Outcome {
-  /** 0: the connection was closed without an answer. */
+  /** 0: the connection closed without an answer. */
   readonly status: number;
   readonly retryAfter: string | undefined;
   readonly text: string;
@@ -80,7 +80,7 @@ describe(`${REQUESTS.toLocaleString('en')} fuzzed requests`, () => {
       });
     });
 
-  /** Of one process; those of the roles are many. */
+  /** RSS of one process. The roles have many. */
   const rssMb = (): number => {
     if (!(instance.server instanceof Server)) return 0;
     const status = readFileSync(`/proc/${instance.server.pid}/status`, 'utf8');
@@ -121,7 +121,7 @@ describe(`${REQUESTS.toLocaleString('en')} fuzzed requests`, () => {
     agent.destroy();
 
     expect(wrong).toEqual([]);
-    // The control: the fuzz reached what it aims at, and was not turned away at one door.
+    // Control: the fuzz reached its targets and was not refused at a single check.
     const rare = [200, 400, 404].filter((status) => (statuses.get(status) ?? 0) < 500);
     expect({ rare, statuses: [...statuses] }).toEqual({ rare: [], statuses: [...statuses] });
     expect(pid()).toBe(before.pid);

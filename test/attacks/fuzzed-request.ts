@@ -3,13 +3,13 @@ export interface FuzzedRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Buffer | undefined;
-  /** Instead of the right API key. */
+  /** Replaces the right API key. */
   readonly key?: string;
 }
 
-/** What exists on the server, so that the fuzz gets past the first look-up. */
+/** Existing resources of the server, so that the fuzz gets past the first look-up. */
 export interface Known {
-  /** Another than that of the endpoint: it may be changed, and is not deleted. */
+  /** A source other than the endpoint's. It may be changed, and is not deleted. */
   readonly source: string;
   readonly component: string;
   readonly webhook: string;
@@ -177,9 +177,9 @@ const TYPES = [
   ],
 ];
 
-/** The same requests for the same seed. */
+/** Generates the same requests for the same seed. */
 export class RequestFuzz {
-  /** Deploying costs a sandbox: a few are enough. */
+  /** Deploying costs a sandbox, so a few are enough. */
   private deploys = 20;
 
   constructor(
@@ -228,7 +228,7 @@ export class RequestFuzz {
   }
 
   private escaped(text: string): string {
-    // What cannot be escaped, or is left as it is now and then: hostile clients do not escape.
+    // Some values cannot be escaped or stay unescaped now and then, because hostile clients do not escape.
     if (this.number() < 0.2) return this.one(['%', '%zz', '%ff', '%00', '+', '=', '&', '?', '#', '[', '"']);
     return encodeURIComponent(Buffer.from(text).toString());
   }
@@ -362,7 +362,7 @@ const HEADERS = [
   ],
 ];
 
-/** What goes over the wire when the client is none: broken lines, lengths, chunks, and bytes out of nowhere. */
+/** Bytes that no HTTP client sends: broken lines, lengths and chunks, and random bytes. */
 export const bytesOf = (fuzz: RequestFuzz, { endpoint }: Known): Buffer => {
   const line = fuzz.one(LINES(endpoint));
   const headers = Array.from({ length: Math.floor(fuzz.number() * 4) }, () => fuzz.one(HEADERS));

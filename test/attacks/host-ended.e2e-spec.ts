@@ -8,7 +8,7 @@ import { eventually } from '#test/harness/wait.js';
 
 const instance = useStandalone();
 
-/** Stands in for a run that ends its host: the spec kills the server while it is in flight. */
+/** Stands in for a run that ends its host: the spec kills the server while the run is in flight. */
 const KILLER = componentCode({
   members: `async run(event) { if (event.body.kill) await new Promise((r) => setTimeout(r, 25000)); this.$emit(event.body); },`,
 });
@@ -21,7 +21,7 @@ const noteOf = (): string => {
     .join('');
 };
 
-/** Kills the server while the run is in flight, and starts it again. */
+/** Kills the server while the run is in flight, and restarts it. */
 const killDuring = async (invocation: RegExp): Promise<void> => {
   await eventually('the run in flight', async () => (invocation.test(noteOf()) ? true : undefined), 30_000);
   await instance.server.kill9();
@@ -31,14 +31,14 @@ const killDuring = async (invocation: RegExp): Promise<void> => {
 const errors = (source: Source): Promise<readonly unknown[]> => instance.payloads(source, 0, '$errors');
 
 describe('a run during which the server is killed', () => {
-  it('is run again the first times, then alone, and at last given up; no event of others is lost', async () => {
+  it('is repeated at first, then run alone, and finally given up, and no event of others is lost', async () => {
     const killer = await instance.deploy(KILLER);
     const neighbour = await instance.deploy(relayCode('Neighbour'));
     const heard = await instance.listen(neighbour.id);
     await instance.post(neighbour, { n: 0 });
     await instance.receiver.until('the first of the neighbour', () => instance.arrived(heard).length === 1);
 
-    // In order: what ran until now is in no note any more.
+    // An orderly restart removes the notes of all earlier runs.
     await instance.server.restart();
     await instance.post(killer, { kill: true });
     for (let death = 1; death <= 2; death++) await killDuring(/^\+ inv_/m);

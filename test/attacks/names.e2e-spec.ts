@@ -7,7 +7,7 @@ import { useInstance } from '#test/harness/instance.js';
 const instance = useInstance();
 const { api, server } = instance;
 
-/** A line of HTTP as it is: no client escapes or refuses what stands in it. */
+/** Sends a raw HTTP line, so that no client escapes or refuses its content. */
 const rawStatus = (line: string): Promise<number> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(server.url);
@@ -30,7 +30,7 @@ const save = (code: string, more: object = {}): Promise<Reply<Data<Component>>> 
 
 const EMIT = 'run(event) { this.$emit(event.body); },';
 
-describe('an id, a key or a slug that is none', () => {
+describe('a malformed id, key or slug', () => {
   let keyless: Component;
   let source: Source;
   beforeAll(async () => {
@@ -38,7 +38,7 @@ describe('an id, a key or a slug that is none', () => {
     source = await instance.deploy(relayCode());
   });
 
-  it('finds nothing, whatever it is made of', async () => {
+  it('finds nothing', async () => {
     expect(keyless.key).toBeNull();
     const long = 'x'.repeat(4_000);
     const names = [
@@ -68,7 +68,7 @@ describe('an id, a key or a slug that is none', () => {
       const delivery = await rawStatus(`POST /v1/webhooks/wh_x/deliveries/${name}/redeliver`);
       expect({ name: name.slice(0, 20), delivery }).toEqual({ name: name.slice(0, 20), delivery: 404 });
     }
-    // Half of a character is no text: the request is wrong, and says so.
+    // Half of a surrogate pair is not text, so the request is refused with a reason.
     for (const path of ['components/%ED%A0%80', 'sources/%C3']) expect(await rawStatus(`GET /v1/${path}`)).toBe(400);
   });
 
@@ -79,7 +79,7 @@ describe('an id, a key or a slug that is none', () => {
     }
   });
 
-  it('(control) is told from one that is', async () => {
+  it('(control) differs from a valid one', async () => {
     expect(await rawStatus(`GET /v1/components/${keyless.id}`)).toBe(200);
     expect(await rawStatus(`GET /v1/sources/${source.name_slug}`)).toBe(200);
   });
@@ -99,7 +99,7 @@ describe('texts of a component', () => {
     expect(refused(reply)).toMatchObject({ status: 400, code: 'invalid_component', field, limit, actual });
   });
 
-  it('a NUL in them is refused, half of a surrogate pair becomes U+FFFD, for good', async () => {
+  it('refuse NUL, and store half of a surrogate pair as U+FFFD', async () => {
     const nul = await save(`export default { name: 'a\\0b', props: { http: '$.interface.http' }, ${EMIT} }`);
     expect(refused(nul)).toMatchObject({ status: 400, code: 'invalid_component', field: 'name' });
     const code = componentCode({ name: 'n', key: 'k', members: `description: 'a\\ud800', ${EMIT}` });
@@ -112,7 +112,7 @@ describe('texts of a component', () => {
     );
   });
 
-  it('props may be named like what every object inherits, and reach the run also after a restart', async () => {
+  it('props may have names of inherited members, and reach the run even after a restart', async () => {
     const names = ['constructor', 'toString', 'hasOwnProperty', 'valueOf', 'run', 'hooks', 'length'];
     const props = ['http: "$.interface.http"', ...names.map((name) => `${name}: 'string'`)].join(', ');
     const told = names.map((name) => `${name}: this.${name}`).join(', ');
@@ -128,7 +128,7 @@ describe('texts of a component', () => {
     expect(await instance.payloads(source, 2)).toEqual([given, given]);
   });
 
-  it('but not __proto__ or $emit', async () => {
+  it('props may not be named __proto__ or $emit', async () => {
     for (const name of ['["__proto__"]', '$emit']) {
       const reply = await save(componentCode({ props: `http: '$.interface.http', ${name}: 'string'`, members: EMIT }));
       expect(refused(reply)).toMatchObject({ status: 400, code: 'invalid_component' });
@@ -152,7 +152,7 @@ describe('keys of files and of configured_props', () => {
     }
   });
 
-  it('__proto__ and others pollute nothing and are dropped, or kept as values, also over a restart', async () => {
+  it('__proto__ and others pollute nothing and are dropped, or kept as values, even after a restart', async () => {
     const code = componentCode({
       props: `http: '$.interface.http', map: 'object'`,
       members: 'run() { this.$emit({ keys: Object.keys(this.map), polluted: ({}).polluted ?? null }); },',
@@ -178,7 +178,7 @@ describe('keys of files and of configured_props', () => {
     }
   });
 
-  it('are at most 1,000, and all values together 1 MB', async () => {
+  it('number at most 1,000, with values of 1 MB in all', async () => {
     const props = Array.from({ length: 20 }, (_, n) => `p${n}: { type: 'string', optional: true }`).join(', ');
     const code = componentCode({ props: `http: '$.interface.http', ${props}`, members: EMIT });
     const { id: component_id } = await api.createComponent(code);
@@ -188,17 +188,20 @@ describe('keys of files and of configured_props', () => {
     const half = (from: number): object =>
       Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`p${from + n}`, 'x'.repeat(60_000)]));
     const source = await api.createSource({ component_id, configured_props: half(0) });
-    // The update alone is small enough; with what is stored it is not.
+    // The update alone is small enough, but not together with the stored values.
     const body = { configured_props: half(10) };
     expect(refused(await api.call('PUT', `/v1/sources/${source.id}`, { body }))).toMatchObject({
-      ...{ status: 400, code: 'invalid_prop', field: 'configured_props', limit: 1_048_576 },
+      status: 400,
+      code: 'invalid_prop',
+      field: 'configured_props',
+      limit: 1_048_576,
     });
     expect((await api.getSource(source.id)).configured_props).not.toHaveProperty('p10');
   });
 });
 
-describe('names that a user gives', () => {
-  it('have limits, hold no NUL, and are well-formed', async () => {
+describe('names from users', () => {
+  it('have limits, contain no NUL, and are well-formed', async () => {
     const url = instance.receiver.url;
     for (const [method, path, body, field] of [
       ['POST', '/v1/webhooks', { url, name: 'x'.repeat(256) }, 'name'],
@@ -258,7 +261,7 @@ describe('the history of a source and a webhook', () => {
     for (const hidden of [secret, signingKey, key.data.key, server.apiKey, '"sec_']) {
       expect({ hidden, shown: all.includes(hidden) }).toEqual({ hidden, shown: false });
     }
-    // The control: what is no secret is there.
+    // Control: values that are not secret are present.
     expect(all).toContain('SourceDeploymentStarted');
     expect(all).toContain('********');
   });

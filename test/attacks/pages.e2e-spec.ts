@@ -15,7 +15,7 @@ describe('a list of many events of megabytes', () => {
     members: `run({ body }) { this.$emit({ n: body.n, text: 'x'.repeat(${SIZE}) }); },`,
   });
 
-  /** Of a page of whole events. Not parsed: that would hold up the neighbour's client. */
+  /** Size of a page of whole events. It is not parsed, because that would delay the neighbour's client. */
   const bytesOf = async (path: string): Promise<number> => {
     const headers = { authorization: `Bearer ${instance.server.apiKey}` };
     const { statusCode, body } = await request(`${instance.server.url}${path}?limit=100&expand=event`, { headers });
@@ -25,7 +25,7 @@ describe('a list of many events of megabytes', () => {
     return bytes;
   };
 
-  it('is short when shortened, ends early when whole, and others are served meanwhile', async () => {
+  it('is short with shortened events, ends early with whole ones, and others are served meanwhile', async () => {
     const source = await instance.deploy(heavy);
     for (let n = 0; n < COUNT; n++) expect((await instance.post(source, { n })).status).toBe(200);
     await eventually(
@@ -38,12 +38,12 @@ describe('a list of many events of megabytes', () => {
     );
     const path = `/v1/sources/${source.id}/event_summaries`;
 
-    // Shortened: all of them, about 1 KB each.
+    // Shortened: all events, about 1 KB each.
     const short = await instance.api.call('GET', path, { query: { limit: '100' } });
     expect(short.status).toBe(200);
     expect(short.text.length).toBeLessThan(COUNT * 2_000);
 
-    // Whole: many at once, and neighbours in between.
+    // Whole: many requests at once, with neighbours in between.
     const neighbour = await instance.deploy(relayCode());
     let running = true;
     let answered = 0;
@@ -55,13 +55,13 @@ describe('a list of many events of megabytes', () => {
     for (const bytes of await attack) {
       expect(bytes).toBeGreaterThan(SIZE);
       expect(bytes).toBeLessThan(8 * MB + 10_000);
-      // Control: a page of all would be this large.
+      // Control: size of a page of all events.
       expect(bytes).toBeLessThan((COUNT * SIZE) / 5);
     }
-    // One request after another: the pages were made in turns of the event loop, not in one.
+    // Requests were served one after another, so the pages were built in several turns of the event loop.
     expect(answered).toBeGreaterThanOrEqual(5);
 
-    // The cursors reach every one, each once.
+    // The cursors reach every event once.
     const seen: unknown[] = [];
     for (let after: string | null = ''; after !== null;) {
       const query: Record<string, string> = { limit: '100', expand: 'event', ...(after === '' ? {} : { after }) };

@@ -6,18 +6,18 @@ import { useInstance } from '#test/harness/instance.js';
 
 const instance = useInstance();
 
-/** Responds with what it is sent. */
+/** Responds with the reply in the request. */
 const obeying = (): string =>
   componentCode({ props: CUSTOM_HTTP, members: 'run(event) { this.http.respond(event.body); },' });
 
-/** Writes a reply to the host by itself, past every check in the sandbox: a record of the protocol on descriptor 4. */
+/** Writes a reply to the host directly, past every check in the sandbox: a record of the protocol on descriptor 4. */
 const forging = (): string =>
   componentCode({
     props: CUSTOM_HTTP,
     head: `import { writeSync } from 'node:fs';`,
     members: `async run(event) {
       const { headers, index, n } = event.body;
-      // What the sandbox itself has said of this run is on its way by then.
+      // The sandbox has sent its own records of this run by then.
       for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
       const json = Buffer.from(JSON.stringify(['r', n, 200, headers, 1, 0]));
       const head = Buffer.alloc(12);
@@ -64,7 +64,7 @@ describe('a reply of a component', () => {
     await serverLives();
   });
 
-  it('passes with the harmless twins of these headers (the control)', async () => {
+  it('passes with harmless variants of these headers (the control)', async () => {
     const headers = { 'x-trailer': 'x', 'content-language': 'en', 'set-cookie': ['a=1', 'b=2'], 'x-latin': 'é' };
     const answer = await instance.post(obedient, { headers, body: 'fine' });
     expect([answer.status, answer.text]).toEqual([200, 'fine']);
@@ -82,13 +82,13 @@ describe('a reply of a component', () => {
 
   describe('forged past the sandbox', () => {
     let forger: Source;
-    /** Numbers that a record of the first run of a sandbox has: found by trying. */
+    /** Numbers of a record of a sandbox's first run, found by trial. */
     let fitting: { readonly index: number; readonly n: number } | undefined;
     beforeAll(async () => {
       forger = await instance.deploy(forging());
     }, 60_000);
 
-    it('is sent when its headers may be (the control)', async () => {
+    it('is sent when its headers are allowed (the control)', async () => {
       for (const index of [2, 1, 3])
         for (const n of [1, 0, 2]) {
           if (fitting) break;

@@ -15,7 +15,7 @@ const instance = useInstance({
 });
 const { api } = instance;
 
-/** Makes one after the other until one is refused; the status of each. */
+/** Creates resources until one is refused. Returns the number created and the refusal. */
 const untilRefused = async (make: () => Promise<{ status: number; body: unknown }>) => {
   for (let made = 0; made <= LIMIT; made++) {
     const { status, body } = await make();
@@ -25,21 +25,23 @@ const untilRefused = async (make: () => Promise<{ status: number; body: unknown 
 };
 
 describe('one user alone', () => {
-  it('saves as much code as the limit says, and then is told it', async () => {
-    // Two of them are more than 1 MB.
+  it('saves code up to the limit, which the refusal names', async () => {
+    // Two of these are more than 1 MB.
     const large = (): string => `${relayCode()}// ${'x'.repeat(600 * 1024)}`;
     const save = (component_code: string) => api.call('POST', '/v1/components', { body: { component_code } });
     const first = large();
     expect((await save(first)).status).toBe(200);
     expect(await untilRefused(() => save(large()))).toMatchObject({
-      ...{ made: 0, status: 409, code: 'limit_reached' },
+      made: 0,
+      status: 409,
+      code: 'limit_reached',
       details: { limit: 1024 * 1024, setting: 'SLUICE_WORKSPACE_CODE_MB' },
     });
-    // What is there already, and what is small, has room.
+    // Existing code and small code still fit.
     expect([(await save(first)).status, (await save(relayCode())).status]).toEqual([200, 200]);
   });
 
-  it('makes as many sources, webhooks, subscriptions and keys as the limits say, and then is told them', async () => {
+  it('makes sources, webhooks, subscriptions and keys up to the limits, which the refusals name', async () => {
     const { id } = (
       await api.expect<Data<Component>>(200, 'POST', '/v1/components', { body: { component_code: relayCode() } })
     ).data;
@@ -53,10 +55,12 @@ describe('one user alone', () => {
     const subscribe = (event_name: string) =>
       api.call('POST', '/v1/subscriptions', { query: { emitter_id, listener_id, event_name } });
     const subscriptions = await untilRefused(() => subscribe(`c${++n}`));
-    // One key is the one that the owner was given.
+    // One key is the one that the owner received.
     const keys = await untilRefused(() => api.call('POST', '/v1/api_keys', { body: {} }));
     const refused = (made: number, setting: string) => ({
-      ...{ made, status: 409, code: 'limit_reached' },
+      made,
+      status: 409,
+      code: 'limit_reached',
       details: { limit: LIMIT, actual: LIMIT, setting },
     });
     expect({ sources, webhooks, subscriptions, keys }).toMatchObject({
@@ -65,7 +69,7 @@ describe('one user alone', () => {
       subscriptions: refused(LIMIT, 'SLUICE_MAX_SUBSCRIPTIONS'),
       keys: refused(LIMIT - 1, 'SLUICE_MAX_API_KEYS'),
     });
-    // What is there already is given back, and what was deleted makes room.
+    // Posting an existing triple returns it, and a deletion makes room.
     expect((await subscribe('c1')).status).toBe(200);
     await api.deleteSource(source.id);
     expect((await api.call('POST', '/v1/sources', { body: { component_id: id } })).status).toBe(200);

@@ -8,7 +8,7 @@ const instance = useStandalone();
 
 const errorsOf = async (source: Source): Promise<readonly EventSummary[]> => instance.history(source, 1, '$errors');
 
-/** Deploys a component, calls it once, and waits for what its run tells of its attempts. */
+/** Deploys a component, calls it once, and waits for its run's report on its attempts. */
 const ran = async (statements: string) => {
   const code = componentCode({
     members: `async run(event) {
@@ -20,13 +20,13 @@ const ran = async (statements: string) => {
   });
   const source = await instance.deploy(code);
   expect((await instance.post(source, {})).status).toBe(200);
-  // Told as an error: a run that has said all it may cannot emit it.
+  // Reported as an error, because a run at its output limit cannot emit it.
   const [end] = await errorsOf(source);
   const { error } = end?.event as { error: { message: string } };
   return { told: JSON.parse(error.message) as Record<string, string> };
 };
 
-describe('what a run says beside its payloads', () => {
+describe('the output of a run beside its payloads', () => {
   it.each([
     ['ids', `{ id: n + 'i'.repeat(8000) }`],
     ['summaries', `{ summary: 's'.repeat(16000) }`],
@@ -43,7 +43,7 @@ describe('what a run says beside its payloads', () => {
     60_000,
   );
 
-  it('is on few channels, and never on those of the platform', async () => {
+  it('uses few channels, and never those of the platform', async () => {
     const { told } = await ran(`
       attempt('many', () => { for (let n = 0; n < 99; n++) this.$emit(1, { name: 'c' + n }); });
       this.$emit(1, { name: 'end' });
@@ -71,7 +71,7 @@ describe('what a run says beside its payloads', () => {
 });
 
 describe('a hostile child', () => {
-  it('that writes emits on $errors to its socket is ended, and nothing of it arrives there but its end', async () => {
+  it('that writes emits on $errors to its socket is ended, and only its end arrives there', async () => {
     const source = await instance.deploy(
       componentCode({
         members: `async run(event) {
@@ -85,7 +85,7 @@ describe('a hostile child', () => {
         },`,
       }),
     );
-    // The control: the same record on a channel that is free passes; then its own next record is out of order.
+    // Control: the same record on a free channel passes. Then the process's own next record is out of order.
     await instance.post(source, { channel: 'free' });
     expect(await instance.payloads(source, 1, 'free')).toEqual(['forged']);
     await errorsOf(source);
@@ -98,7 +98,7 @@ describe('a hostile child', () => {
     expect(await instance.payloads(source, 1)).toEqual(['mild']);
   }, 60_000);
 
-  it('that floods its standard error is cut off: each further write is refused to it', async () => {
+  it('that floods its standard error is cut off, and each further write fails', async () => {
     const { told } = await ran(`
       const fs = require('node:fs'); const line = Buffer.alloc(65536, 'e'); let written = 0;
       attempt('little', () => fs.writeSync(2, 'some words'));
@@ -133,8 +133,8 @@ describe('a hostile child', () => {
   }, 60_000);
 });
 
-describe('what a source keeps', () => {
-  it('has keys like __proto__ that survive a restart, and none with NUL', async () => {
+describe('the state of a source', () => {
+  it('may have keys like __proto__ that survive a restart, but none with NUL', async () => {
     const source = await instance.deploy(
       componentCode({
         props: `http: '$.interface.http', db: '$.service.db'`,
@@ -153,13 +153,13 @@ describe('what a source keeps', () => {
     await instance.server.restart();
     await instance.post(source, { id: 'a' });
     await instance.post(source, { id: 'b' });
-    // The repeated id is held back: what dedupe remembers of the channel __proto__ has survived too.
+    // The repeated id is dropped, so the dedupe memory of the channel __proto__ has survived too.
     expect(await instance.payloads(source, 2, '__proto__')).toEqual([expected, expected]);
   }, 60_000);
 });
 
 describe('secrets', () => {
-  it('and endpoint keys stand in no log, error, or line of the server; in what is emitted they stay', async () => {
+  it('and endpoint keys appear in no log, error, or line of the server, but stay in emits', async () => {
     const secret = 'sEcret-hunter-22';
     const source = await instance.deploy(
       componentCode({
@@ -189,7 +189,7 @@ describe('secrets', () => {
   });
 });
 
-describe('a component with ever more timers', () => {
+describe('a component with too many timers', () => {
   it('is refused when it is saved, with the limit in the text', async () => {
     const timers = (count: number): string =>
       Array.from(

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => stranger.close());
 
 describe('a workspace that keeps every process busy', () => {
-  it('gives one back to a neighbour who waits: its events are run meanwhile', async () => {
+  it('gives one back to a waiting neighbour, whose events run meanwhile', async () => {
     const code = componentCode({
       props: `http: '$.interface.http', db: '$.service.db'`,
       members: 'async run() { await new Promise((resolve) => setTimeout(resolve, 1_000)); this.$emit({}); },',
@@ -24,24 +24,24 @@ describe('a workspace that keeps every process busy', () => {
     const hogs = [];
     for (let n = 0; n < 2 * SLOTS; n++) hogs.push(await stranger.createSource({ component_code: code }));
     const neighbour = await instance.deploy(relayCode());
-    // A minute of work for each of them, all handed over at once, so that none is ever idle.
+    // A minute of work for each, all handed over at once, so that no process is ever idle.
     await Promise.all(
       hogs.flatMap((hog) => Array.from({ length: 60 }, () => send(endpointOf(instance.server, hog), { body: {} }))),
     );
     const webhookId = await instance.listen(neighbour.id);
     for (let n = 0; n < 5; n++) expect((await instance.post(neighbour, { n })).status).toBe(200);
     await instance.receiver.until('the events of the neighbour', () => instance.arrived(webhookId).length >= 5, 30_000);
-    // Control: none of the others is done, so that it would still wait for a process to end what it was handed.
+    // Control: none of the others is done, so the neighbour would still wait for a process to finish its work.
     const done = await Promise.all(hogs.map(async ({ id }) => (await stranger.summaries(id)).data.length));
     expect(Math.max(...done)).toBeLessThan(60);
     expect(Math.max(...done)).toBeGreaterThan(0);
-    // They would go on for minutes.
+    // They would continue for minutes.
     await Promise.all(hogs.map(({ id }) => stranger.deleteSource(id)));
   }, 90_000);
 });
 
-describe('code that spins on after its run', () => {
-  it('is ended, told of in $logs, and its next run starts afresh', async () => {
+describe('code that spins after its run', () => {
+  it('is ended and reported in $logs, and its next run starts afresh', async () => {
     const code = (after: string): string =>
       componentCode({
         head: 'let runs = 0;',
@@ -54,7 +54,7 @@ describe('code that spins on after its run', () => {
     expect(JSON.stringify(log)).toMatch(/its process was ended: it used \d+ ms of the processor/);
     for (const source of [spinning, quiet]) await instance.post(source);
     expect(await instance.payloads(spinning, 2)).toEqual([{ runs: 1 }, { runs: 1 }]);
-    // Control: one that only leaves a timer behind keeps its process.
+    // Control: code that only leaves a timer behind keeps its process.
     expect(await instance.payloads(quiet, 2)).toEqual([{ runs: 1 }, { runs: 2 }]);
   }, 60_000);
 });

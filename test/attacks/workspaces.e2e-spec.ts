@@ -19,7 +19,7 @@ const SECRET = 'payload-of-the-first-workspace';
 
 interface Route {
   readonly method: Dispatcher.HttpMethod;
-  /** With ids of the first workspace in it. */
+  /** Path with ids of the first workspace. */
   readonly path: string;
   readonly template: string;
 }
@@ -58,7 +58,7 @@ beforeAll(async () => {
 
 afterAll(() => stranger.api.close());
 
-/** Every route that needs a key, with ids of the first workspace. A parameter that is not known here fails the tests. */
+/** Every route that needs a key, with ids of the first workspace. An unknown path parameter fails the tests. */
 const routesOf = async (client: ApiClient): Promise<readonly Route[]> => {
   const { paths } = await client.expect<Description>(200, 'GET', '/v1/openapi.json');
   return Object.entries(paths).flatMap(([template, item]) =>
@@ -99,7 +99,7 @@ const idFor = (template: string, name: string): string => {
   }
 };
 
-/** What every changing route needs to get past its validation, all of it of the first workspace. */
+/** Parameters that get every changing route past its validation, all of the first workspace. */
 const foreignParameters = (): Record<string, string> => ({
   emitter_id: source.id,
   listener_id: webhookId,
@@ -107,7 +107,7 @@ const foreignParameters = (): Record<string, string> => ({
   name: 'Taken over',
 });
 
-/** All that the first workspace can see of itself. */
+/** The complete state that the first workspace can see. */
 const stateOfFirst = async (): Promise<string> => {
   const paths = [
     '/v1/users/me/sources',
@@ -128,7 +128,7 @@ const stateOfFirst = async (): Promise<string> => {
   return replies.join('\n');
 };
 
-/** An answer may repeat the id that was asked for; it holds nothing that only the first workspace knows. */
+/** An answer may repeat the requested id. It contains no data that only the first workspace knows. */
 const mustTellNothing = (route: object, { text }: Reply): void => {
   for (const secret of [SECRET, source.name, subscriptionId, owner.id, instance.receiver.url]) {
     expect({ ...route, told: text.includes(secret) ? secret : '' }).toMatchObject({ told: '' });
@@ -141,23 +141,26 @@ const told = (route: object, { status, body }: Reply): object => ({
   code: (body as { code?: string } | undefined)?.code,
 });
 
-describe('a workspace that the request names', () => {
-  it('is refused on every route when there is none of that id: 404, and nothing changes', async () => {
+describe('a workspace named by the request', () => {
+  it('is refused on every route when it does not exist: 404, and nothing changes', async () => {
     const before = await stateOfFirst();
     for (const { method, path } of routes) {
       for (const field of ['workspace_id', 'org_id']) {
         const query = { ...(method === 'GET' ? {} : foreignParameters()), [field]: 'o_of_nobody' };
         const reply = await api.call(method, path, { query });
         expect(told({ method, path, field }, reply)).toEqual({
-          ...{ method, path, field },
-          ...{ status: 404, code: 'workspace_not_found' },
+          method,
+          path,
+          field,
+          status: 404,
+          code: 'workspace_not_found',
         });
       }
     }
     expect(await stateOfFirst()).toBe(before);
   });
 
-  it('is refused on every route to who is not a member, in the query and in the body: 403', async () => {
+  it('is refused on every route to non-members, in the query and in the body: 403', async () => {
     const before = await stateOfFirst();
     for (const { method, path } of routes) {
       for (const options of [
@@ -171,7 +174,7 @@ describe('a workspace that the request names', () => {
     expect(await stateOfFirst()).toBe(before);
   });
 
-  it('(control) changes nothing in the answer of a read when it is the own one', async () => {
+  it("(control) does not change the answer of a read when it is the caller's own", async () => {
     for (const { method, path, template } of routes) {
       if (method !== 'GET') continue;
       const [bare, named] = [
@@ -205,7 +208,7 @@ describe('a workspace that the request names', () => {
 });
 
 describe('the holder of a key of another workspace', () => {
-  it('gets nothing of the first workspace on any route, and changes nothing', async () => {
+  it('reads no data of the first workspace on any route, and changes nothing', async () => {
     const before = await stateOfFirst();
     for (const route of routes) {
       const { method, path, template } = route;
@@ -213,7 +216,7 @@ describe('the holder of a key of another workspace', () => {
       for (const options of read ? [{}] : [{ query: foreignParameters() }, { body: foreignParameters() }]) {
         const reply = await stranger.api.call(method, path, options);
         const outcome = { method, template, status: reply.status };
-        // A workspace says that it exists; all other ids of others answer as ids that do not exist.
+        // A workspace reveals its existence. All other foreign ids answer like ids that do not exist.
         const ofWorkspace = /^\/v1\/(orgs|workspaces)\//.test(template);
         if (template.includes('{')) expect(outcome).toMatchObject({ status: ofWorkspace ? 403 : 404 });
         else expect(outcome.status).toBeLessThan(500);
@@ -232,7 +235,7 @@ describe('the holder of a key of another workspace', () => {
     }
   });
 
-  it('finds nothing by code hash, key, name slug or a cursor of a foreign list', async () => {
+  it('finds nothing by code hash, key, name slug, or a cursor of a foreign list', async () => {
     for (const path of [
       `/v1/components/${component.code_hash}`,
       '/v1/components/first-only',
@@ -259,7 +262,7 @@ describe('the holder of a key of another workspace', () => {
     expect(byKey.status).toBe(404);
   });
 
-  it('cannot listen to foreign emitters nor send to foreign listeners, by id, glob, workspace or user', async () => {
+  it('cannot listen to foreign emitters or send to foreign listeners, by id, glob, workspace or user', async () => {
     const mine = (await stranger.api.createWebhook(`${instance.receiver.url}/stranger`)).id;
     const own = await stranger.api.createSource({
       component_code: componentCode({ members: 'run(event) { this.$emit(event.body); },' }),
@@ -275,7 +278,7 @@ describe('the holder of a key of another workspace', () => {
       const reply = await stranger.api.call('POST', '/v1/subscriptions', { query });
       expect({ query, status: reply.status }).toEqual({ query, status: 404 });
     }
-    // The glob is theirs to use, for their own emitters alone.
+    // Callers may use the glob, but it covers their own emitters only.
     await stranger.api.subscribe('dc_*', mine);
     await instance.post(source, 'again');
     await instance.receiver.until('the second event', () => instance.arrived(webhookId).length > 1);

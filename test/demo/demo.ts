@@ -7,7 +7,7 @@ import { runFeedPart, type FeedFigures } from './feed-part.js';
 import { allGithubDeliveries } from './github-payloads.js';
 import { runGithubPart, type GithubFigures, type Stage } from './github-part.js';
 
-/** `npm run demo`: the main job on a fresh instance, with figures that are checked. Leaves nothing behind. */
+/** `npm run demo`: runs the main job on a new instance and checks its figures. Leaves nothing behind. */
 const demo = async (): Promise<number> => {
   const server = new Server();
   const receiver = await WebhookReceiver.start();
@@ -90,7 +90,7 @@ const checkFeed = (f: FeedFigures): string[] => [
   ...(f.deduped > 0 ? [] : ['Feed: no item was deduped']),
 ];
 
-/** Stops everything, then looks whether it is really gone. */
+/** Stops everything, then verifies that it is gone. */
 const cleanUp = async (server: Server, api: ApiClient, receiver: WebhookReceiver): Promise<string[]> => {
   const left: string[] = [];
   const url = server.isRunning ? server.url : undefined;

@@ -40,7 +40,7 @@ describe('the feed example', () => {
     });
   });
 
-  it('takes a feed without items, and refuses what is no feed by its first words', async () => {
+  it('accepts a feed without items, and refuses other texts by their first words', async () => {
     expect(await parse('<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"></feed>')).toEqual([]);
     await expect(parse('<!doctype html><html>')).rejects.toThrow('http://feed.example/ is neither an Atom nor an RSS');
   });

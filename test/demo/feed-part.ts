@@ -9,21 +9,21 @@ export interface FeedFigures {
   /** Items in the feed at the end. */
   readonly published: number;
   readonly polls: number;
-  /** Polls that the feed server answered 304. */
+  /** Number of polls that the feed server answered 304. */
   readonly notModified: number;
-  /** Items read in all polls together. */
+  /** Number of items read in all polls together. */
   readonly read: number;
   readonly emitted: number;
   readonly deduped: number;
   readonly delivered: number;
   readonly lost: number;
   readonly duplicates: number;
-  /** Deliveries of one poll that did not come oldest first. */
+  /** Number of deliveries of one poll that did not arrive oldest first. */
   readonly disordered: number;
 }
 
 export interface FeedOptions {
-  /** Wait for a tick of the real timer too; its shortest interval is 15 s. */
+  /** Also wait for a tick of the real timer, whose shortest interval is 15 s. */
   readonly awaitTick: boolean;
 }
 
@@ -60,7 +60,7 @@ const pollGrowingFeed = async (
   const until = (count: number, timeoutMs: number): Promise<void> =>
     receiver.until(`${count} feed items`, () => new Set(arrived()).size >= count, timeoutMs);
 
-  // 2. Half of the feed is there, then more, then nothing new, then the rest.
+  // 2. Publish half of the feed, then more, then nothing new, then the rest.
   const poll = async (published: number): Promise<void> => {
     feed.publish(published);
     await api.runNow(source.id);
@@ -73,7 +73,7 @@ const pollGrowingFeed = async (
   if (awaitTick) await until(feed.total, TICK_TIMEOUT_MS);
   else await poll(feed.total);
 
-  // 3. Delete it first, so that no later tick changes the counts.
+  // 3. Delete the source first, so that no later tick changes the counts.
   const emitted = await historySize(api, source, new Set(arrived()).size);
   await api.deleteSource(source.id);
   const delivered = new Set(arrived()).size;
@@ -91,7 +91,7 @@ const pollGrowingFeed = async (
   };
 };
 
-/** The history is written beside the deliveries: it may be a moment behind them. */
+/** The history is written in parallel to the deliveries, so it may lag a moment. */
 const historySize = async (api: Stage['api'], source: Source, expected: number): Promise<number> => {
   let size = 0;
   await eventually(`${expected} items in the history`, async () => {
@@ -102,7 +102,7 @@ const historySize = async (api: Stage['api'], source: Source, expected: number):
   return size;
 };
 
-/** The feed only grows by newer items, so the deliveries of all polls together are oldest first. */
+/** The feed only gains newer items, so the deliveries of all polls together are oldest first. */
 const disorderedOf = (receiver: Stage['receiver'], source: Source): number => {
   const times = receiver.accepted
     .filter(({ emitterId }) => emitterId === source.id)

@@ -13,7 +13,7 @@ export interface GithubFigures {
   /** Requests posted with a good signature, repeats included. */
   readonly sent: number;
   readonly repeats: number;
-  /** Posted with a wrong signature, and how many of them were answered 401. */
+  /** Number of requests posted with a wrong signature, and of those answered 401. */
   readonly forged: number;
   readonly refused: number;
   /** Distinct events in the source's history. */
@@ -23,12 +23,12 @@ export interface GithubFigures {
   readonly lost: number;
   readonly duplicates: number;
   readonly badSignatures: number;
-  /** Deliveries whose payload is not the one posted. */
+  /** Number of deliveries whose payload differs from the posted one. */
   readonly altered: number;
 }
 
 const SECRET = 'a secret that only GitHub and the source know';
-/** Far below 100: the ids that `unique` remembers, and the events that a history keeps. */
+/** Far below 100, the number of ids that `unique` remembers and of events that a history keeps. */
 const BATCH = 50;
 const REPEAT_EVERY = 4;
 const FORGED = 5;
@@ -52,7 +52,7 @@ export const runGithubPart = async (
   receiver.trust(webhook.signing_key);
   await api.subscribe(source.id, webhook.id);
 
-  // 2. Post batch by batch: what is new, and again a part of what went before.
+  // 2. Post batch by batch: the new payloads, and again some of the earlier ones.
   const url = endpointOf(server, source);
   const emitted = new Set<string>();
   let sent = 0;
@@ -68,7 +68,7 @@ export const runGithubPart = async (
   }
   const refused = await postForged(url, deliveries.slice(0, FORGED));
 
-  // 4. Everything that was emitted arrives.
+  // 4. Wait until everything that was emitted has arrived.
   const mine = (): readonly string[] =>
     receiver.accepted.filter(({ emitterId }) => emitterId === source.id).map(({ webhookId }) => webhookId);
   await receiver.until(`${emitted.size} deliveries`, () => new Set(mine()).size >= emitted.size, 60_000);
@@ -96,7 +96,7 @@ const post = async (url: string, delivery: GithubDelivery, secret: string): Prom
   return reply.statusCode;
 };
 
-/** In order, a few at a time. */
+/** Posts in order, a few at a time. */
 const postAll = async (url: string, deliveries: readonly GithubDelivery[]): Promise<void> => {
   const queue = [...deliveries];
   const worker = async (): Promise<void> => {

@@ -33,7 +33,7 @@ export const allGithubDeliveries = (): GithubDelivery[] => {
   });
 };
 
-/** The request as GitHub would send it. `secret` other than the source's gives one that must be refused. */
+/** The request as GitHub would send it. A `secret` other than the source's gives a request that must be refused. */
 export const githubRequest = (
   delivery: GithubDelivery,
   secret: string,

@@ -20,7 +20,7 @@ const history = async (id: string): Promise<readonly AuditEntry[]> =>
 const typesOf = async (id: string): Promise<readonly string[]> => (await history(id)).map(({ type }) => type);
 
 describe('GET /v1/audit/{id}', () => {
-  it('lists what happened to a source: what, when, by whom', async () => {
+  it('lists the changes of a source, with time and actor', async () => {
     const { data: user } = await api.expect<Data<{ id: string }>>(200, 'GET', '/v1/users/me');
     const source = await instance.deploy(relayCode('Audited'));
     await api.expect(200, 'PUT', `/v1/sources/${source.id}`, { body: { name: 'Renamed' } });
@@ -48,7 +48,7 @@ describe('GET /v1/audit/{id}', () => {
     await api.expect(204, 'DELETE', `/v1/webhooks/${webhook.id}`);
     expect(await typesOf(source.component_id)).toEqual(['ComponentSaved']);
     expect(await typesOf(webhook.id)).toEqual(['WebhookCreated', 'WebhookDeleted']);
-    // It goes with the webhook, by a reaction to its deletion.
+    // It is deleted with the webhook, by a reactor to that deletion.
     await eventually('the subscription is deleted', async () =>
       (await typesOf(subscription.id)).length === 2 ? true : undefined,
     );
@@ -70,7 +70,7 @@ describe('GET /v1/audit/{id}', () => {
     expect(JSON.stringify(reply.data)).toContain('"name":"Now"');
   });
 
-  it('answers 404 on an unknown id, and 400 on an at that is neither', async () => {
+  it('answers 404 on an unknown id, and 400 on an at that is neither revision nor time', async () => {
     for (const id of ['dc_doesnotexist', 'nonsense']) {
       expect((await api.call('GET', `/v1/audit/${id}`)).status).toBe(404);
     }

@@ -13,7 +13,7 @@ const post = (body: Record<string, unknown>) =>
   api.call<Data<Component> & ErrorBody>('POST', '/v1/components', { body });
 
 describe('saving a component', () => {
-  it('answers 200 with the code, its SHA-256 and what the code declares', async () => {
+  it('answers 200 with the code, its SHA-256 and the metadata that the code declares', async () => {
     const code = componentCode({
       name: 'Saved',
       key: 'saved-one',
@@ -195,7 +195,7 @@ describe('component_url', () => {
     return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
   };
 
-  it('fetches the code, with what it imports beside it', async () => {
+  it('fetches the code and its relative imports', async () => {
     const { server, url } = await served({
       '/a/main.mjs': `import { name } from '../lib/name.mjs'; export default { name, version: '1', props: { http: '$.interface.http' }, run() {} };`,
       '/lib/name.mjs': `export const name = 'Fetched';`,
@@ -212,7 +212,7 @@ describe('component_url', () => {
     expect(body.data).toMatchObject({ url });
   });
 
-  it('answers 422 with the address and the status when there is nothing', async () => {
+  it('answers 422 with the address and the status when nothing is there', async () => {
     const { server, url } = await served({});
     const reply = await post({ component_url: `${url}/gone.mjs` });
     expect(reply.status).toBe(422);

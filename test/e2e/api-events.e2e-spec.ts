@@ -46,7 +46,7 @@ describe('event summaries', () => {
     expect(data.map(({ event }) => (event as { n: number }).n)).toEqual(Array.from({ length: 100 }, (_, n) => 129 - n));
   });
 
-  it('are of the default channel, or of the one asked for', async () => {
+  it('belong to the default channel, or to the requested one', async () => {
     const source = await filled(3, 'named');
     expect((await read(source)).data).toEqual([]);
     const named = await read(source, { event_name: 'named' });
@@ -91,7 +91,7 @@ describe('event summaries', () => {
     expect(whole).not.toHaveProperty('truncated');
   });
 
-  it('leave an event of up to 1,024 bytes as it is', async () => {
+  it('leave an event of up to 1,024 bytes unchanged', async () => {
     const payload = { pad: 'x'.repeat(1_024 - '{"pad":""}'.length) };
     const source = await instance.deploy(emitterCode());
     await instance.post(source, [[payload]]);
@@ -153,7 +153,7 @@ describe('deleting events', () => {
     expect((reply.body as ErrorBody).error).toContain('nonsense');
   });
 
-  it('deletes one channel when it is named, all of them when none is, and keeps what comes later', async () => {
+  it('deletes the named channel, or all without a name, and keeps later events', async () => {
     const before = await left();
     await instance.post(source, [
       ['named', { name: 'named' }],
@@ -171,7 +171,7 @@ describe('deleting events', () => {
     expect(await instance.payloads(source, 1)).toEqual(['fresh']);
   });
 
-  it('does not forget what was deduped', async () => {
+  it('does not forget deduplicated ids', async () => {
     const deduped = await instance.deploy(emitterCode(`dedupe: 'unique',`));
     await instance.post(deduped, [['once', { id: 1 }]]);
     await instance.history(deduped, 1);

@@ -6,7 +6,7 @@ import { useInstance } from '#test/harness/instance.js';
 const instance = useInstance();
 const { api } = instance;
 const TOTAL = 12;
-/** Newest first, as lists are. */
+/** Ids newest first, like the lists. */
 let ids: string[];
 let sources: Source[];
 

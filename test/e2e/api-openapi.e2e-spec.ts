@@ -11,14 +11,14 @@ interface Description {
 }
 
 describe('GET /v1/openapi.json', () => {
-  it('is what docs/reference/openapi.json says', async () => {
+  it('equals docs/reference/openapi.json', async () => {
     const reply = await api.call('GET', '/v1/openapi.json', { key: null });
     expect(reply.status).toBe(200);
     const file = join(ROOT, 'docs/reference/openapi.json');
     expectUpToDate(file, reply.text, 'the server, and curl its /v1/openapi.json into that file');
   });
 
-  it('says of every route what it does, under a name of its own', async () => {
+  it('describes every route under a unique name', async () => {
     const { paths } = await api.expect<Description>(200, 'GET', '/v1/openapi.json');
     const operations = Object.entries(paths).flatMap(([path, item]) =>
       Object.entries(item).map(([method, operation]) => ({ route: `${method} ${path}`, ...operation })),

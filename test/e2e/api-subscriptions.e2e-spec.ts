@@ -36,7 +36,7 @@ describe('the subscription resource', () => {
     expect((await all()).filter(({ event_name }) => event_name === 'twice')).toHaveLength(1);
   });
 
-  it('is deleted by its exact triple with 204, a missing name being the empty one', async () => {
+  it('is deleted by its exact triple with 204, where a missing name equals the empty one', async () => {
     const named = { emitter_id: emitter.id, listener_id: webhookId, event_name: 'gone' };
     await post(named);
     await post({ emitter_id: emitter.id, listener_id: webhookId });
@@ -122,7 +122,7 @@ describe('routing', () => {
     );
     await api.subscribe(source.id, source.id);
     await instance.post(source, { n: 0 });
-    // Written after all that the loop emitted.
+    // Written after all emits of the loop.
     const [error] = await instance.history(source, 1, '$errors');
     expect(JSON.stringify(error?.event)).toMatch(/32|hop/);
     const { data } = await api.summaries(source.id);

@@ -140,7 +140,7 @@ describe('bodies', () => {
     expect((await api.call('POST', '/v1/components', { headers })).status).toBe(400);
   });
 
-  it('names what is wrong with JSON', async () => {
+  it('names the fault in malformed JSON', async () => {
     const headers = { 'content-type': 'application/json' };
     for (const body of ['{"component_code": ', 'nonsense', '[1,2]', '"text"']) {
       const reply = await api.call('POST', '/v1/components', { body, headers });

@@ -7,7 +7,7 @@ import { type Paged, type Source } from '#test/harness/api-client.js';
 import { relayCode } from '#test/harness/component-code.js';
 import { useStandalone } from '#test/harness/instance.js';
 
-// The port changes with each start; what is printed must not.
+// The port changes with each start, but the output must not.
 const instance = useStandalone({ env: { SLUICE_PUBLIC_URL: 'https://sluice.example' } });
 const { api, server } = instance;
 const run = promisify(execFile);
@@ -19,7 +19,7 @@ const sluice = async (...args: string[]): Promise<string> => {
 };
 
 describe('the command line', () => {
-  it('rebuilds every read model from the logs, and says how fast', async () => {
+  it('rebuilds every read model from the logs, and reports its speed', async () => {
     const kept = await instance.deploy(relayCode(), {}, 'kept');
     const gone = await instance.deploy(relayCode(), {}, 'gone');
     const webhook = await instance.listen(kept.id);
@@ -42,7 +42,7 @@ describe('the command line', () => {
     expect((before[4]?.body as Paged<unknown>).page_info.total_count).toBe(3);
     await server.stop();
 
-    // Not only made anew beside the old ones: the old ones are gone.
+    // The old read models were removed, too.
     for (const end of ['', '-wal', '-shm']) rmSync(join(server.dataDir, `read.db${end}`), { force: true });
     const told = await sluice('rebuild');
     expect(told).toMatch(/sources\.sources\.v1 +\d+ events .* events\/s/);
@@ -59,11 +59,11 @@ describe('the command line', () => {
     ]);
   });
 
-  it('refuses a data directory that a server has, naming its pid', async () => {
+  it('refuses a data directory in use by a server, naming its pid', async () => {
     await expect(sluice('rebuild')).rejects.toThrow(new RegExp(`${server.pid}`));
   });
 
-  it('adds a user with a workspace and a key of their own, who sees nothing of others', async () => {
+  it('adds a user with a separate workspace and key, who sees no data of others', async () => {
     await server.stop();
     const told = await sluice('user', 'ada', '--email', 'ada@example.com');
     const key = /API key, shown this once: (\S+)/.exec(told)?.[1] ?? '';
@@ -74,7 +74,7 @@ describe('the command line', () => {
     expect((await api.call('GET', `/v1/sources/${mine.data[0]?.id}`, { key })).status).toBe(404);
   });
 
-  it('lists the settings in force without secrets', async () => {
+  it('lists the effective settings without secrets', async () => {
     const told = await sluice('config');
     expect(told).toContain(`SLUICE_DATA_DIR=${server.dataDir}`);
     expect(told).toContain('SLUICE_PORT=3000  (default)');

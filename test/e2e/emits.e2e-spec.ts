@@ -6,7 +6,7 @@ import { useInstance } from '#test/harness/instance.js';
 const instance = useInstance();
 type Emit = readonly [payload: unknown, meta?: Record<string, unknown>];
 
-/** Posts one run's emits, and waits for it by a last run that emits on a channel of its own. */
+/** Posts the emits of one run, then waits for a last run that emits on a separate channel. */
 let markers = 0;
 const run = async (source: Source, ...batches: readonly (readonly Emit[])[]): Promise<void> => {
   for (const batch of batches) await instance.post(source, batch);
@@ -39,7 +39,7 @@ describe('$emit', () => {
     expect(event?.id.startsWith(`${event.indexed_at_ms}-`)).toBe(true);
   });
 
-  it('takes any JSON, makes undefined null, and copies at the call', async () => {
+  it('accepts any JSON, turns undefined into null, and copies at the call', async () => {
     const code = componentCode({
       members: `run() {
         const later = { n: 1 };
@@ -63,7 +63,7 @@ describe('$emit', () => {
     expect(await now(emitter)).toEqual(['a', 'b', 'c', 'now']);
   });
 
-  it('keeps what was emitted before a throw, and puts the error on $errors', async () => {
+  it('keeps emits from before a throw, and puts the error on $errors', async () => {
     const emitter = await instance.deploy(
       componentCode({
         props: `http: '$.interface.http', db: '$.service.db'`,
@@ -97,7 +97,7 @@ describe('$emit', () => {
     });
   });
 
-  it('throws on what cannot be written as JSON', async () => {
+  it('throws on values that JSON cannot represent', async () => {
     const emitter = await instance.deploy(componentCode({ members: `run() { this.$emit({ n: 10n }); },` }));
     await instance.post(emitter, {});
     const [error] = await instance.history(emitter, 1, '$errors');
@@ -160,11 +160,11 @@ describe('dedupe unique', () => {
     const ids = (from: number, to: number): Emit[] =>
       Array.from({ length: to - from + 1 }, (_, n) => [from + n, { id: from + n }] as const);
     await run(emitter, ids(1, 100), ids(1, 1), ids(101, 101), ids(2, 2), ids(1, 1));
-    // The history keeps 100; 2 was known still, 1 had been pushed out by 101.
+    // The history keeps 100. Id 2 was still known, and 101 had pushed out 1.
     expect(await now(emitter)).toEqual([...Array.from({ length: 99 }, (_, n) => n + 3), 1]);
   });
 
-  it('emits what has no id, and says so in the log', async () => {
+  it('emits events without an id, with a log line', async () => {
     const emitter = await source(`dedupe: 'unique',`);
     await run(emitter, [['x'], ['x']]);
     expect(await now(emitter)).toEqual(['x', 'x']);
@@ -173,7 +173,7 @@ describe('dedupe unique', () => {
 });
 
 describe('dedupe greatest', () => {
-  it('passes a newest-first batch with ts whole at first, and nothing of it the second time', async () => {
+  it('passes a newest-first batch with ts completely at first, and none of it the second time', async () => {
     const emitter = await source(`dedupe: 'greatest',`);
     const batch: Emit[] = [30, 20, 10].map((id) => [id, { id, ts: id * 1_000 }]);
     await run(emitter, batch, batch, [
@@ -195,7 +195,7 @@ describe('dedupe greatest', () => {
 });
 
 describe('dedupe last', () => {
-  it('passes what follows the id emitted last, or everything when it is not there', async () => {
+  it('passes events after the last emitted id, or all when it is missing', async () => {
     const emitter = await source(`dedupe: 'last',`);
     const batch = (...ids: string[]): Emit[] => ids.map((id) => [id, { id }]);
     await run(emitter, batch('a', 'b'), batch('a', 'b', 'c', 'd'), batch('c', 'd'), batch('x', 'y'));

@@ -181,7 +181,7 @@ describe('customResponse', () => {
     expect(JSON.stringify(error?.event)).toContain('status');
   });
 
-  it('answers at once with immediate, and the run goes on', async () => {
+  it('answers at once with immediate, and the run continues', async () => {
     const source = await instance.deploy(
       componentCode({
         props: CUSTOM_HTTP,
@@ -192,7 +192,7 @@ describe('customResponse', () => {
         },`,
       }).replace('RECEIVER', instance.receiver.url),
     );
-    // The run cannot end before the receiver lets it; the answer comes all the same.
+    // The run cannot end until the receiver answers, but the reply comes before that.
     let letGo: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));
     instance.receiver.behave(() => ({ until: held }));

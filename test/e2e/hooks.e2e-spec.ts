@@ -7,7 +7,7 @@ import { useInstance } from '#test/harness/instance.js';
 const instance = useInstance();
 const { api } = instance;
 
-/** Keeps a diary of its hooks in the db and answers with it. `tag` tells old code from new. */
+/** Records its hooks in the db and answers with the record. `tag` tells old code from new. */
 const diarist = (tag: string, hooks = ''): string =>
   componentCode({
     props: `${CUSTOM_HTTP}, db: '$.service.db', who: { type: 'string', default: 'nobody' }`,
@@ -42,7 +42,7 @@ describe('hooks', () => {
     expect(await diary(source)).toEqual(['v1 deploy ann', 'v1 activate ann', 'v1 deactivate ann', 'v2 activate bob']);
   });
 
-  it('run once on switching off and on, and not again when it is off already', async () => {
+  it('run once when a source is switched off and on, and not again when it is already off', async () => {
     const source = await instance.deploy(diarist('v1'));
     for (const active of [false, false, true]) expect((await put(source, { active })).status).toBe(200);
     expect(await diary(source)).toEqual([
@@ -102,7 +102,7 @@ describe('hooks', () => {
 });
 
 describe('a hook that throws', () => {
-  it('at deploying: 422 with observations, and nothing is left of the source', async () => {
+  it('on deployment: 422 with observations, and nothing remains of the source', async () => {
     const before = await listed();
     const seen: string[] = [];
     instance.receiver.behave((_n, { path }) => {
@@ -139,7 +139,7 @@ describe('a hook that throws', () => {
     expect(seen).toContain('/hook/cleaned-up');
   });
 
-  it('at an update: 422, and the old code and props are in force again', async () => {
+  it('on an update: 422, and the old code and props apply again', async () => {
     const source = await instance.deploy(diarist('v1'), { who: 'ann' });
     const bad = diarist('v2', `activate() { this.note('activate'); throw new Error('not like this'); },`);
     const reply = await put(source, { component_code: bad, configured_props: { who: 'bob' }, name: 'Changed' });

@@ -43,12 +43,12 @@ beforeAll(async () => {
 afterAll(() => stranger.close());
 
 describe('a user of another workspace', () => {
-  it('is somebody else', async () => {
+  it('is a different user', async () => {
     const me = await stranger.expect<Data<{ username: string; orgs: { id: string }[] }>>(200, 'GET', '/v1/users/me');
     expect(me.data).toMatchObject({ username: 'bob', orgs: [{ id: strangersWorkspace }] });
   });
 
-  it('gets 404 on every id that is not theirs, as on one that does not exist', async () => {
+  it('gets 404 on every foreign id, as on one that does not exist', async () => {
     const routes: readonly (readonly [Dispatcher.HttpMethod, string])[] = [
       ['GET', `/v1/components/${source.component_id}`],
       ['GET', `/v1/sources/${source.id}`],
@@ -78,14 +78,14 @@ describe('a user of another workspace', () => {
     expect((await api.summaries(source.id)).data).toHaveLength(1);
   });
 
-  it('sees none of it in lists', async () => {
+  it('sees no foreign resource in lists', async () => {
     for (const path of ['sources', 'webhooks', 'subscriptions']) {
       const reply = await stranger.expect<Data<unknown[]>>(200, 'GET', `/v1/users/me/${path}`);
       expect(reply.data).toEqual([]);
     }
   });
 
-  it('cannot subscribe to it, nor send events to it', async () => {
+  it('cannot subscribe to foreign resources, or send events to them', async () => {
     const own = await stranger.createWebhook(instance.receiver.url);
     const mine = await stranger.createSource({ component_code: relayCode() });
     for (const query of [
@@ -99,7 +99,7 @@ describe('a user of another workspace', () => {
     expect((await stranger.call('DELETE', '/v1/subscriptions', { query })).status).toBe(404);
   });
 
-  it('hears only their own emitters by a glob', async () => {
+  it('reaches only their own emitters with a glob', async () => {
     const webhook = await stranger.createWebhook(instance.receiver.url);
     await stranger.subscribe('dc_*', webhook.id, 'shared-name');
     const theirs = await stranger.createSource({ component_code: emitterCode() });

@@ -34,7 +34,7 @@ afterAll(async () => {
   removeDir(scratch);
 }, 60_000);
 
-/** As if the router had been killed before it came to it. */
+/** Leaves an emit unrouted, as if the router had been killed before it. */
 const leaveUnrouted = async (log: StreamLog, value: string): Promise<void> => {
   const { unique, counting } = scene.made;
   const [record] = await log.read(`emits.${unique.id}`, -1, 1);
@@ -45,11 +45,11 @@ const leaveUnrouted = async (log: StreamLog, value: string): Promise<void> => {
 };
 
 describe('sluice export and import', () => {
-  it('refuse a data directory that a server has', async () => {
+  it('refuse a data directory in use by a server', async () => {
     await expect(sluice({ SLUICE_DATA_DIR: first.dataDir }, 'export', '--out', archive)).rejects.toThrow(/in use by/);
   }, 120_000);
 
-  it('give an installation that answers the same and goes on where the former one was', async () => {
+  it('give an installation that answers the same and continues where the former one stopped', async () => {
     const before = await scene.answers();
     await first.stop();
     await withStopped(first.dataDir, async (engines) => {

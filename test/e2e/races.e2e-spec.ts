@@ -6,7 +6,7 @@ import { useInstance } from '#test/harness/instance.js';
 const instance = useInstance();
 const { api } = instance;
 
-/** Posts ids one after the other from several clients until told to stop; gives what was answered with each status. */
+/** Posts ids one after the other from several clients until told to stop. Returns the ids by status of the answer. */
 const postWhile = async (source: Source, during: () => Promise<unknown>): Promise<Map<number, number[]>> => {
   const answered = new Map<number, number[]>();
   let next = 0;
@@ -24,8 +24,8 @@ const postWhile = async (source: Source, during: () => Promise<unknown>): Promis
   return answered;
 };
 
-describe('at the same time', () => {
-  it('sources of one name get slugs of their own', async () => {
+describe('concurrently', () => {
+  it('sources of one name get distinct slugs', async () => {
     const { id: component_id } = await api.createComponent(relayCode());
     const made = await Promise.all(Array.from({ length: 12 }, () => api.createSource({ component_id, name: 'Twin' })));
     expect(new Set(made.map(({ name_slug }) => name_slug)).size).toBe(12);
@@ -52,7 +52,7 @@ describe('at the same time', () => {
     expect(instance.arrived(webhook).at(-1)).toEqual({ id: -1, v: 3 });
   }, 60_000);
 
-  it('events arrive and the source is deleted: 200 before, 404 after, nothing else', async () => {
+  it('events arrive and the source is deleted: 200 before, 404 after, no other answer', async () => {
     const source = await instance.deploy(relayCode());
     const answered = await postWhile(source, async () => {
       await instance.history(source, 5);

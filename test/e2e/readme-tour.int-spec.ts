@@ -7,7 +7,7 @@ import { useInstance } from '#test/harness/instance.js';
 import { ROOT } from '#test/harness/paths.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 
-/** The commands of "Five minutes" that talk to the server; needs bash and curl, as the reader does. */
+/** The commands of "Five minutes" that talk to the server. They need bash and curl, as for a reader. */
 const tour = (): readonly string[] => {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
   const section = /## Five minutes\n([\s\S]*?)\n## /.exec(readme)?.[1] ?? '';
@@ -18,7 +18,7 @@ const tour = (): readonly string[] => {
 describe('the five-minute tour of the README', () => {
   const instance = useInstance();
 
-  it('works as it is written', async () => {
+  it('works as written', async () => {
     const scratch = tempDir('tour');
     const script = tour()
       .join('\n')
@@ -27,7 +27,7 @@ describe('the five-minute tour of the README', () => {
       .replaceAll('my-first-api-key', instance.server.apiKey)
       .replaceAll('/tmp/', `${scratch}/`);
     expect(script).toContain('curl');
-    // A reader takes a moment between the steps; the history is written beside the answer.
+    // A reader pauses between the steps. The history is written in parallel to the answer, so wait for it.
     const written = 'until curl -s -H "$AUTH" "$API/sources/$SOURCE/event_summaries" | grep -q greeting; do :; done';
     const steps = script.replace(/(curl [^\n]*\$ENDPOINT)/, `$1\n${written.replaceAll('$', '$$$$')}`);
     const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', steps], { cwd: ROOT });

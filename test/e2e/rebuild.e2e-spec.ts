@@ -10,7 +10,7 @@ describe('sluice rebuild', () => {
   const instance = useStandalone();
   const { api, server } = instance;
 
-  it('makes every read model anew from the logs, the same as before, and tells how fast', async () => {
+  it('rebuilds every read model from the logs, the same as before, and reports its speed', async () => {
     const source = await instance.deploy(emitterCode(), {}, 'Kept');
     const gone = await instance.deploy(emitterCode(), {}, 'Gone');
     const webhook = await instance.listen(source.id);
@@ -31,7 +31,7 @@ describe('sluice rebuild', () => {
       `/v1/webhooks/${webhook}/deliveries`,
       `/v1/audit/${source.id}`,
     ];
-    // The port is another one after each start.
+    // The port changes with each start.
     const read = async (): Promise<unknown> =>
       Promise.all(
         paths.map(async (path) => [path, (await api.call('GET', path)).text.replaceAll(server.url, 'http://server')]),

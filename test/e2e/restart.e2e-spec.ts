@@ -45,7 +45,7 @@ describe('a restart on the same data', () => {
     expect(instance.arrived(webhook)).toEqual(['a', 'b']);
   });
 
-  it('goes on with a delivery that waits for its next attempt, under the same ids', async () => {
+  it('continues a delivery that waits for its next attempt, under the same ids', async () => {
     instance.receiver.clear();
     instance.receiver.behave(always(503));
     const source = await instance.deploy(relayCode());
@@ -64,7 +64,7 @@ describe('a restart on the same data', () => {
     });
   }, 90_000);
 
-  it('after kill -9 runs what was acknowledged and not yet run', async () => {
+  it('after kill -9 runs acknowledged events that had not run', async () => {
     instance.receiver.clear();
     instance.receiver.behave(always(200));
     const source = await instance.deploy(
@@ -91,7 +91,7 @@ describe('a restart on the same data', () => {
     expect(first).toMatchObject({ timestamp: expect.any(Number), interval_seconds: 15 });
     expect(Math.abs((first as { timestamp: number }).timestamp - Date.now() / 1000)).toBeLessThan(60);
     await server.restart();
-    // The shortest interval is 15 s, as long as the usual patience.
+    // The shortest interval is 15 s, as long as the default time limit of a wait.
     await instance.history(source, 2, undefined, 40_000);
     const { data } = await api.expect<Data<Source>>(200, 'GET', `/v1/sources/${source.id}`);
     expect(data.active).toBe(true);

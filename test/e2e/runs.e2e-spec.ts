@@ -17,7 +17,7 @@ describe('a manual run', () => {
     expect(await instance.payloads(source, 2)).toEqual([{ got: { n: 1 } }, { got: { n: 2 } }]);
   });
 
-  it('gives what the run said, with wait', async () => {
+  it('returns the output of the run, with wait', async () => {
     const source = await instance.deploy(
       componentCode({
         props: '',
@@ -33,7 +33,7 @@ describe('a manual run', () => {
 });
 
 describe('$.service.db', () => {
-  it('gives copies, keeps JSON, deletes by undefined, and survives a throw', async () => {
+  it('returns copies, keeps JSON, deletes by undefined, and survives a throw', async () => {
     const code = componentCode({
       props: `${CUSTOM_HTTP}, db: '$.service.db'`,
       members: `run(event) {
@@ -89,8 +89,8 @@ describe('$.service.db', () => {
   });
 });
 
-describe('what a component sees', () => {
-  it('has its id, and nothing of the host, in the environment', async () => {
+describe('the environment of a component', () => {
+  it('has its id, and nothing of the host, among its variables', async () => {
     const code = componentCode({
       props: CUSTOM_HTTP,
       members: 'run() { this.http.respond({ status: 200, body: process.env }); },',

@@ -29,14 +29,14 @@ describe('a timer', () => {
     expect(tick?.timer).toMatchObject({ type: '$.interface.timer' });
   });
 
-  it('of cron waits for its time', async () => {
+  it('with cron waits for its time', async () => {
     const code = componentCode({ props: `timer: '$.interface.timer'`, members: 'run(event) { this.$emit(event); },' });
     const source = await instance.deploy(code, { timer: { cron: '0 0 1 1 *' } });
     await api.runNow(source.id, { by: 'hand' });
     expect(await instance.payloads(source, 1)).toEqual([{ by: 'hand' }]);
   });
 
-  it('of cron with seconds ticks by itself, and stops when the source is inactive', async () => {
+  it('with cron and seconds ticks on its own, and stops when the source is inactive', async () => {
     const code = componentCode({ props: `timer: '$.interface.timer'`, members: 'run(event) { this.$emit(event); },' });
     const source = await instance.deploy(code, { timer: { cron: '*/15 * * * * *', timezone: 'Asia/Kathmandu' } });
     const [tick] = await instance.history(source, 1, undefined, 30_000);

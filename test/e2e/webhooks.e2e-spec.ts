@@ -32,7 +32,7 @@ describe('the webhook resource', () => {
     expect((await api.call('GET', `/v1/audit/${body.data.id}`)).text).not.toContain(body.data.signing_key ?? '?');
   });
 
-  it('has null for what was not given', async () => {
+  it('has null for absent fields', async () => {
     expect((await post({ url: instance.receiver.url })).body.data).toMatchObject({ name: null, description: null });
   });
 
@@ -90,7 +90,7 @@ describe('a delivery', () => {
     expect(delivery?.emitId).toBe(event?.metadata.emit_id);
   });
 
-  it('is repeated under the same ids after a failure, and says which attempt it is', async () => {
+  it('is repeated under the same ids after a failure, with the number of the attempt', async () => {
     instance.receiver.behave((_n, { attempt }) => ({ status: attempt === 1 ? 503 : 200 }));
     const source = await instance.deploy(relayCode());
     const webhook = await instance.listen(source.id);
@@ -141,7 +141,7 @@ describe('a delivery', () => {
     letGo();
   });
 
-  it('is not tried again after a 4xx that says no', async () => {
+  it('is not retried after a final 4xx', async () => {
     instance.receiver.behave(always(400));
     const source = await instance.deploy(relayCode());
     const webhook = await instance.listen(source.id);
@@ -160,7 +160,7 @@ describe('a delivery', () => {
   });
 });
 
-/** `GET /webhooks/{id}/deliveries` (decisions.md 1.7). */
+/** `GET /webhooks/{id}/deliveries` (docs/reference/rest-api.md#deliveries-list). */
 const attempts = (webhookId: string, count: number): Promise<readonly Record<string, unknown>[]> =>
   eventually(`${count} attempts of ${webhookId} on record`, async () => {
     const reply = await api.expect<Data<Record<string, unknown>[]>>(200, 'GET', `/v1/webhooks/${webhookId}/deliveries`);

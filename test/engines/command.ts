@@ -2,17 +2,17 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { ROOT } from '#test/harness/paths.js';
 
-/** Before it is killed. */
+/** Grace period before a kill. */
 const GRACE_MS = 15_000;
 
-/** Whether a program is in PATH and runs. */
+/** True when a program is in PATH and runs. */
 export const has = (program: string, ...args: readonly string[]): boolean =>
   spawnSync(program, args, { stdio: 'ignore' }).status === 0;
 
 export const outputOf = (program: string, ...args: readonly string[]): string =>
   spawnSync(program, args, { encoding: 'utf8' }).stdout;
 
-/** The run was ended by a signal: what is under way is cleaned up, and no more is begun. */
+/** A signal ended the run. Running work is cleaned up, and no more starts. */
 export class Interrupted extends Error {
   constructor() {
     super('interrupted');
@@ -20,7 +20,7 @@ export class Interrupted extends Error {
   }
 }
 
-/** Runs one command at a time; a signal to this process ends it with everything that it has started. */
+/** Runs one command at a time. A signal to this process ends the command and all its descendants. */
 export class Commands {
   private child: ChildProcess | undefined;
   private stopped = false;
@@ -44,10 +44,12 @@ export class Commands {
     if (this.stopped) throw new Interrupted();
   }
 
-  /** Its output goes to this process's standard error. Resolves with the exit code; rejects with Interrupted. */
+  /**
+   * Sends the command's output to this process's standard error. Resolves with the exit code; rejects with Interrupted.
+   */
   async run(program: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<number> {
     this.throwIfInterrupted();
-    // A group of its own, so that what it starts can be ended with it.
+    // A separate process group, so that its descendants can be ended with it.
     const child = spawn(program, args, { cwd: ROOT, env, stdio: ['ignore', 2, 2], detached: true });
     this.child = child;
     try {

@@ -14,13 +14,13 @@ const FILES = ['docker-compose.yml', 'deploy/engines-on-loopback.yml'];
 
 export interface ComposeEngines {
   readonly addresses: Readonly<Record<EngineName, string>>;
-  /** As docker-compose.yml names them. */
+  /** Images named in docker-compose.yml. */
   readonly images: Readonly<Record<EngineName, string>>;
   /** Removes containers, networks and volumes. */
   down(): Promise<void>;
 }
 
-/** The three engines of docker-compose.yml, in a project of their own and on ports of this machine. */
+/** Starts the three engines of docker-compose.yml in a separate project, on ports of this machine. */
 export const composeUp = async (commands: Commands): Promise<ComposeEngines> => {
   if (!has('docker', 'compose', 'version')) {
     throw new Error('--docker needs Docker with its compose plugin: `docker compose version` does not run here');
@@ -31,7 +31,7 @@ export const composeUp = async (commands: Commands): Promise<ComposeEngines> => 
   const [eventstore = 0, mongo = 0, kafka = 0] = await freePorts(3);
   const env = {
     ...process.env,
-    // Compose wants the variables of all services filled in, also of those that are not started.
+    // Compose needs the variables of all services, including those that are not started.
     SLUICE_SECRET_KEY: 'not used by the engines',
     SLUICE_API_KEY: 'not used by the engines',
     EVENTSTORE_HOST_PORT: String(eventstore),

@@ -10,8 +10,8 @@ interface Report {
   readonly checks: Readonly<Record<string, string>>;
 }
 
-/** Servers of their own, since they are killed; one process of each role. */
-describe('engines that are away', () => {
+/** Uses separate servers, because it kills them. One process of each role. */
+describe('engines that are unavailable', () => {
   let servers: EngineServers;
   let deployment: Deployment;
   const clients = new Map<Server, ApiClient>();
@@ -32,7 +32,7 @@ describe('engines that are away', () => {
     return (await client.call<Report>('GET', '/readyz', { key: null })).body;
   };
 
-  /** Every process says that it is not ready for want of this engine, and no other. */
+  /** Every process reports that this engine, and no other, makes it not ready. */
   const allMiss = (engine: string, others: readonly string[]): Promise<unknown> =>
     Promise.all(
       deployment.all.map((server) =>

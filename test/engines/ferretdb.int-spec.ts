@@ -18,7 +18,7 @@ const listens = async ({ url }: FerretDb): Promise<boolean> => {
 };
 
 describe('the stand-in for MongoDB', () => {
-  it('listens, dies at kill -9, comes back at the same address, and leaves nothing behind', async () => {
+  it('listens, dies at kill -9, restarts at the same address, and leaves nothing behind', async () => {
     const ferret = await startFerretDb();
     try {
       const { url, pid } = ferret;
@@ -60,7 +60,7 @@ describe('the stand-in for MongoDB', () => {
     }
   }, 60_000);
 
-  it('says what is missing when there is no Go to build it with', async () => {
+  it('reports missing Go when it cannot be built', async () => {
     const { PATH, SLUICE_ENGINES_CACHE } = process.env;
     const empty = tempDir('no-go');
     process.env.PATH = empty;

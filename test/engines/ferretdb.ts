@@ -11,22 +11,22 @@ import { ROOT } from '../harness/paths.js';
 import { removeDir, tempDir } from '../harness/temp-dir.js';
 
 export interface FerretDbOptions {
-  /** Default: any free one, kept over restarts. */
+  /** Default: any free port, kept over restarts. */
   readonly port?: number;
-  /** Folder of its files. Default: one of its own, removed by `stop`. */
+  /** Folder of its files. Default: a new one, removed by `stop`. */
   readonly dir?: string;
 }
 
-/** FerretDB with its SQLite backend, as a stand-in for mongod (what it can show: docs/adr/0014). */
+/** FerretDB with its SQLite backend, a stand-in for mongod. docs/adr/0014-mongodb.md lists what it can show. */
 export interface FerretDb {
-  /** Ends with a slash; a database's name may follow. */
+  /** Ends with a slash, after which a database name may follow. */
   readonly url: string;
-  /** Of the process that runs now, or ran last. */
+  /** Id of the current process, or of the last one. */
   readonly pid: number;
   kill9(): Promise<void>;
-  /** After `kill9`: the same port, the same files. */
+  /** Starts it after `kill9` on the same port and files. */
   start(): Promise<void>;
-  /** Ends it and removes its folder if it made one. Idempotent. */
+  /** Ends it, and removes its folder if it created one. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -42,17 +42,17 @@ interface Patch {
 const FERRETDB = 'vendor/github.com/FerretDB/FerretDB/internal';
 
 const PATCHES: readonly Patch[] = [
-  // The index of `_id` is made of one expression and asked for by another: each look-up, update and deletion by `_id` read
-  // the whole collection.
+  // The index of `_id` is built on one expression and queried by another. So each look-up, update and deletion by `_id`
+  // read the whole collection.
   {
     file: `${FERRETDB}/backends/sqlite/metadata/metadata.go`,
     from: `IDColumn = DefaultColumn + "->'$._id'"`,
     to: 'IDColumn = DefaultColumn + `->"_id"`',
   },
-  // Documents are looked up by `_id` when the filter has nothing besides; anything else, as a guarded write (`_id` and a
-  // revision) or a list of what a source has, reads the whole collection. With this, fields that equal a text are
-  // looked up, for which SQLite has the indexes that were created. The filter is applied to what was found either way;
-  // only arrays that contain the text would be missed, and no filter of ours looks for any.
+  // FerretDB looks documents up by `_id` only when the filter has nothing else. Other filters, such as a guarded write
+  // (`_id` and a revision) or a list of a source's documents, read the whole collection. With this patch it looks up
+  // fields that equal a text, for which SQLite has the created indexes. The filter is applied to the results either
+  // way. Only arrays that contain the text would be missed, and none of our filters looks for any.
   {
     file: `${FERRETDB}/backends/sqlite/collection.go`,
     from: `	if params.Filter.Len() == 1 {
@@ -80,8 +80,8 @@ const PATCHES: readonly Patch[] = [
 	}
 `,
   },
-  // Each write of a bulk keeps a connection to SQLite until the last one is done, of a hundred for all clients: two
-  // bulks of fifty and more wait for each other for ever.
+  // Each write of a bulk keeps one of a hundred shared SQLite connections until the last write is done. So two bulks of
+  // fifty or more wait for each other forever.
   {
     file: `${FERRETDB}/handler/msg_update.go`,
     from: '\t\tdefer closer.Close()\n',
@@ -122,7 +122,7 @@ export const startFerretDb = async (options: FerretDbOptions = {}): Promise<Ferr
   };
 };
 
-/** Path of the program, built from `ferretdb/main.go` when it is not in the cache yet. */
+/** Path of the program, which is built from `ferretdb/main.go` unless it is in the cache. */
 export const ferretDbBinary = async (): Promise<string> => {
   const cache = join(process.env.SLUICE_ENGINES_CACHE ?? join(homedir(), '.cache', 'sluice-engines'), 'ferretdb');
   const sources = SOURCES.map((name) => ({ name, text: readFileSync(join(ROOT, 'test/engines/ferretdb', name)) }));
@@ -132,7 +132,7 @@ export const ferretDbBinary = async (): Promise<string> => {
   const binary = join(cache, `ferretdb-${hash.digest('hex').slice(0, 12)}`);
   if (existsSync(binary)) return binary;
   mkdirSync(cache, { recursive: true });
-  // A folder of its own, then one rename: two that build at once do not see each other's halves.
+  // Builds in a separate folder, then renames once. So two concurrent builds never see each other's partial files.
   const build = mkdtempSync(join(cache, 'building-'));
   try {
     for (const { name, text } of sources) writeFileSync(join(build, name), text);

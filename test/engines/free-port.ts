@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 
-/** Ports of the loopback address that nobody listens on now, all different. */
+/** Finds free ports of the loopback address, all different. */
 export const freePorts = async (count: number): Promise<readonly number[]> => {
   const servers = await Promise.all(
     Array.from({ length: count }, async () => {

@@ -5,7 +5,7 @@ import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { ROOT } from '#test/harness/paths.js';
 import { type Commands } from './command.js';
 
-/** Part of Jest's own report. */
+/** The used part of Jest's own report. */
 export interface JestFigures {
   readonly numPassedTests: number;
   readonly numFailedTests: number;
@@ -18,14 +18,14 @@ export interface JestFigures {
 
 export interface JestOptions {
   readonly tier: string;
-  /** Of paths, as Jest takes them. */
+  /** Patterns of paths, as Jest takes them. */
   readonly patterns: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
 
 const JEST = ['--experimental-vm-modules', '--no-warnings', join(ROOT, 'node_modules/jest/bin/jest.js')];
 
-/** A run of Jest with its usual output. Ended without a report, or with nothing to run, it counts as one failed suite. */
+/** Runs Jest with its usual output. A run without a report, or without specs, counts as one failed suite. */
 export const runJest = async (commands: Commands, { tier, patterns, env }: JestOptions): Promise<JestFigures> => {
   const dir = tempDir('jest');
   const report = join(dir, 'report.json');
@@ -39,7 +39,7 @@ export const runJest = async (commands: Commands, { tier, patterns, env }: JestO
   }
 };
 
-/** How many spec files a run would have. */
+/** Number of spec files that a run would have. */
 export const specsOf = ({ tier, patterns }: Pick<JestOptions, 'tier' | 'patterns'>): number => {
   const env = { ...process.env, TIER: tier };
   const { stdout } = spawnSync(process.execPath, [...JEST, '--listTests', ...patterns], { encoding: 'utf8', env });

@@ -20,28 +20,30 @@ import { removeDir, tempDir } from '../harness/temp-dir.js';
 import { freePorts } from './free-port.js';
 
 export interface KafkaBrokerOptions {
-  /** Default: any free one, kept over restarts. */
+  /** Default: any free port, kept over restarts. */
   readonly port?: number;
-  /** Folder of its files. Default: one of its own, removed by `stop`. */
+  /** Folder of its files. Default: a new one, removed by `stop`. */
   readonly dir?: string;
   /** Default: 384. */
   readonly heapMb?: number;
-  /** Of the broker, beside or instead of those that tests have. */
+  /** Settings of the broker, in addition to the test defaults or instead of them. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Collector and compiler of the Java machine as in use, not those with which a test starts soonest. */
+  /** Use the JVM's production collector and compiler, not those with the fastest start. */
   readonly forLoad?: boolean;
 }
 
-/** A real Apache Kafka in KRaft mode, broker and controller in one process. Topics are not made by themselves. */
+/**
+ * A real Apache Kafka in KRaft mode, with broker and controller in one process. Topics are not created automatically.
+ */
 export interface KafkaBroker {
   readonly brokers: string;
   readonly version: string;
-  /** Of the process that runs now, or ran last. */
+  /** Id of the current process, or of the last one. */
   readonly pid: number;
   kill9(): Promise<void>;
-  /** After `kill9`: the same port, the same files. Resolves when it listens. */
+  /** Starts it after `kill9` on the same port and files. Resolves when it listens. */
   start(): Promise<void>;
-  /** Ends it and removes its folder if it made one. Idempotent. */
+  /** Ends it, and removes its folder if it created one. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -49,7 +51,7 @@ const POM = join(ROOT, 'test/engines/kafka/pom.xml');
 const FETCH_MS = 10 * 60_000;
 const START_MS = 360_000;
 const STOP_MS = 10_000;
-/** Half the processor time of a start; slower at the height of its load. */
+/** Halves the processor time of a start, and is slower under full load. */
 const QUICK_START = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'] as const;
 const run = promisify(execFile);
 
@@ -81,7 +83,7 @@ export const startKafkaBroker = async (options: KafkaBrokerOptions = {}): Promis
     if (child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, 'exit');
     child.kill(signal);
-    // With nobody left to hand its partitions to, a broker may take its time.
+    // Without another broker to take its partitions, a broker may take its time.
     const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
     await gone;
     clearTimeout(late);
@@ -103,13 +105,13 @@ export const startKafkaBroker = async (options: KafkaBrokerOptions = {}): Promis
   };
 };
 
-/** The folder of the jars, fetched by Maven when they are not in the cache yet. */
+/** The folder of the jars, which Maven fetches unless they are in the cache. */
 export const kafkaJars = async (): Promise<string> => {
   const cache = join(process.env.SLUICE_ENGINES_CACHE ?? join(homedir(), '.cache', 'sluice-engines'), 'kafka');
   const jars = join(cache, 'jars');
   if (existsSync(join(jars, `kafka_2.13-${kafkaVersion()}.jar`))) return jars;
   mkdirSync(cache, { recursive: true });
-  // A folder of its own, then one rename: two that fetch at once do not see each other's halves.
+  // Fetches into a separate folder, then renames once. So two concurrent fetches never see each other's partial files.
   const build = mkdtempSync(join(cache, 'fetching-'));
   try {
     const output = `-DoutputDirectory=${join(build, 'jars')}`;
@@ -153,7 +155,7 @@ const propertiesOf = (
     .map(([name, value]) => `${name}=${value}\n`)
     .join('');
 
-/** Resolves when the port takes connections. */
+/** Resolves when the port accepts connections. */
 const started = async (args: readonly string[], log: string, port: number): Promise<ChildProcess> => {
   const child = spawn('java', [...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   endsWithUs(child);

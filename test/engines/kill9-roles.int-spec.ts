@@ -5,7 +5,7 @@ import { runRolesRounds } from '#test/faults/roles-rounds.js';
 import { killAndTime, seedSubscriptions } from '#test/faults/router-start.js';
 
 describe('roles killed with -9 in turn, and the broker, in the middle of load', () => {
-  // Of its own: the broker is killed.
+  // Separate servers, because the test kills the broker.
   let servers: EngineServers;
   beforeAll(async () => {
     servers = await startEngineServers();
@@ -14,8 +14,13 @@ describe('roles killed with -9 in turn, and the broker, in the middle of load', 
 
   it('lose no acknowledged event, repeat only under the same ids, tick once, and read as after a rebuild', async () => {
     const report = await runRolesRounds({
-      ...{ engines: servers.addresses, broker: servers.broker, brokerEvery: 1 },
-      ...{ rounds: 1, copies: 1, seed: 3, onRound: () => undefined },
+      engines: servers.addresses,
+      broker: servers.broker,
+      brokerEvery: 1,
+      rounds: 1,
+      copies: 1,
+      seed: 3,
+      onRound: () => undefined,
     });
     expect(report.problems).toEqual([]);
     expect(report).toMatchObject({ kills: 8, brokerKills: 1 });
@@ -24,7 +29,7 @@ describe('roles killed with -9 in turn, and the broker, in the middle of load', 
     expect(report.sourcesDeployed).toBeGreaterThan(0);
   }, 300_000);
 
-  it('a router routes what waited for it, with a thousand subscriptions', async () => {
+  it('a router routes waiting events, with a thousand subscriptions', async () => {
     await onRolesScene({ engines: servers.addresses, copies: 1 }, async (scene) => {
       await seedSubscriptions(scene, 1_000);
       const { readyMs, deliveredMs } = await killAndTime(scene, 1);

@@ -14,7 +14,10 @@ import { Server } from '#test/harness/server.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { WebhookReceiver } from '#test/harness/webhook-receiver.js';
 
-/** From the embedded engine to EventStoreDB, MongoDB and Kafka, and back; each test goes on where the one before ended. */
+/**
+ * Moves from the embedded engine to EventStoreDB, MongoDB and Kafka, and back. Each test continues where the former
+ * ended.
+ */
 const scratch = tempDir('move');
 const [away, home] = [join(scratch, 'away'), join(scratch, 'home')];
 const before = new Server({ readyTimeoutMs: 120_000 });
@@ -63,7 +66,7 @@ describe('an installation that is moved', () => {
     expect(await scene.answers()).toEqual(answers);
   }, 300_000);
 
-  it('goes on there where it was, repeats nothing, and delivers what waited', async () => {
+  it('continues there, repeats nothing, and delivers waiting events', async () => {
     const [got, expected] = await scene.countOn();
     expect(got).toBe(expected);
     expect(await scene.secretBackwards()).toBe('difficulty');
@@ -73,7 +76,7 @@ describe('an installation that is moved', () => {
     expect((await scene.delivered()).size).toBe(1);
   }, 120_000);
 
-  it('is neither exported nor rebuilt while processes are at it, which are named', async () => {
+  it('is neither exported nor rebuilt while processes use it, and the refusal names them', async () => {
     const out = join(scratch, 'refused');
     await expect(sluice(ofRoles(), 'export', '--out', out)).rejects.toThrow(
       /stop the servers first: 8 processes live \(command-api proc_/,
@@ -83,7 +86,7 @@ describe('an installation that is moved', () => {
     );
   }, 120_000);
 
-  it('and moved back answers the same and goes on', async () => {
+  it('and moved back answers the same and continues', async () => {
     answers = await scene.answers();
     await roles.stop();
     await sluice(ofRoles(), 'export', '--out', home);

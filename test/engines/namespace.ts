@@ -2,15 +2,15 @@ import { Kafka, logLevel } from 'kafkajs';
 import { MongoClient } from 'mongodb';
 
 export interface Namespace {
-  /** host:port, separated by commas. */
+  /** host:port pairs, separated by commas. */
   readonly kafka: string;
-  /** Of topics and groups. */
+  /** Prefix of topics and groups. */
   readonly prefix: string;
-  /** With the database in its path. */
+  /** URL including the database in its path. */
   readonly mongo: string;
 }
 
-/** Removes what a test's installation left on servers that others use too. Streams stay: their prefix is never used again. */
+/** Removes a test installation's data from shared servers. Streams stay, because their prefix is never used again. */
 export const removeNamespace = async ({ kafka, prefix, mongo }: Namespace): Promise<void> => {
   const admin = new Kafka({ clientId: 'test', brokers: kafka.split(','), logLevel: logLevel.NOTHING }).admin();
   await admin.connect();
@@ -19,7 +19,7 @@ export const removeNamespace = async ({ kafka, prefix, mongo }: Namespace): Prom
     if (topics.length > 0) await admin.deleteTopics({ topics });
     const { groups } = await admin.listGroups();
     const ids = groups.map(({ groupId }) => groupId).filter((id) => id.startsWith(prefix));
-    // One whose last member was killed is not empty yet: the broker drops it by itself.
+    // A group whose last member was killed is not empty yet. The broker drops it by itself.
     await admin.deleteGroups(ids).catch((error: unknown) => {
       if (!/delet/i.test(String(error))) throw error;
     });

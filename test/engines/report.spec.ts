@@ -18,7 +18,7 @@ const missing: Row = { title: 'MongoDB', on: 'not run', reason: 'go is missing',
 const broken: Row = { title: 'MongoDB', on: 'broken', reason: 'the port is in use' };
 
 describe('the report of test:engines', () => {
-  it('says of each engine what it ran on, and why it did not', () => {
+  it('names the server of each engine, or the reason for having none', () => {
     expect(tableOf([ran, red, missing])).toBe(
       [
         'engine       | version            | ran on      | suites             | tests              ',
@@ -32,12 +32,12 @@ describe('the report of test:engines', () => {
     );
   });
 
-  it('counts what did not run as skipped, never as nothing', () => {
+  it('counts specs that did not run as skipped', () => {
     expect(sumOf([ran, missing])).toMatchObject({ numPassedTests: 30, numFailedTests: 0, numPendingTests: 4 });
     expect(sumOf([{ ...missing, specs: 0 }]).numPendingTests).toBe(1);
   });
 
-  it('counts a server that should have started, and did not, as a failure', () => {
+  it('counts a server that failed to start as a failure', () => {
     expect([ran, red, missing, broken].map(failed)).toEqual([false, true, false, true]);
     expect(sumOf([broken])).toMatchObject({ numRuntimeErrorTestSuites: 1, numPendingTests: 0 });
   });

@@ -1,6 +1,6 @@
 import { type JestFigures } from './jest-run.js';
 
-/** One line of the table: suites on one server, or why there were none. */
+/** One line of the table: suites on one server, or the reason why there were none. */
 export type Row =
   | { readonly title: string; readonly version: string; readonly on: string; readonly figures: JestFigures }
   | { readonly title: string; readonly on: 'not run'; readonly reason: string; readonly specs: number }
@@ -11,7 +11,7 @@ export const failed = (row: Row): boolean =>
 
 const HEAD = ['engine', 'version', 'ran on', 'suites', 'tests'] as const;
 
-/** For people. Reasons stand below the table, whole. */
+/** The table for people. Reasons stand below it in full. */
 export const tableOf = (rows: readonly Row[]): string => {
   const cells = [HEAD, ...rows.map(cellsOf)];
   const widths = HEAD.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
@@ -36,7 +36,9 @@ const cellsOf = (row: Row): readonly string[] => {
 const counted = (passed: number, failures: number): string =>
   failures === 0 ? `${passed} passed` : `${passed} passed, ${failures} failed`;
 
-/** All rows in the terms of Jest's report: for whoever reads those (`.ci/run`). Specs not run count as pending tests. */
+/**
+ * All rows in the form of Jest's report, for tools that read it (`.ci/run`). Specs that did not run count as pending.
+ */
 export const sumOf = (rows: readonly Row[]): JestFigures => {
   const figures = rows.map(figuresOf);
   const sum = (key: keyof JestFigures): number => figures.reduce((total, each) => total + each[key], 0);

@@ -51,7 +51,7 @@ const options = new Command('test:engines')
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const commands = new Commands();
 
-/** The adapter's suites on one engine. */
+/** Runs the adapter's suites on one engine. */
 const runEngine = async (name: EngineName, server: Server): Promise<Row> => {
   const { title, adapter, ownServer, variable } = SUITES[name];
   switch (server.on) {
@@ -70,7 +70,7 @@ const runEngine = async (name: EngineName, server: Server): Promise<Row> => {
   }
 };
 
-/** The black-box specs, every role as a process of its own on all three engines. */
+/** Runs the black-box specs with each role as a process on all three engines. */
 const runRoles = async ({ of }: Servers, title: string, patterns: readonly string[]): Promise<Row> => {
   const down = ENGINES.filter((name) => of[name].on === 'not run' || of[name].on === 'broken');
   if (down.length > 0) {
@@ -90,7 +90,7 @@ const runRoles = async ({ of }: Servers, title: string, patterns: readonly strin
   }
 };
 
-/** Roles and engines that die. */
+/** Runs the specs that kill roles and engines. */
 const runFaults = async (servers: Servers): Promise<Row> => {
   const title = 'roles and engines that die';
   const missing = missingForOwnServers(servers);

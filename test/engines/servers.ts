@@ -8,18 +8,18 @@ import { startFerretDb } from './ferretdb.js';
 import { startKafkaBroker } from './kafka-broker.js';
 import { ENGINES, SUITES, type EngineName } from './suites.js';
 
-/** What an engine's suites run on. */
+/** The server for an engine's suites. */
 export type Server =
   | {
       readonly on: 'real server' | 'stand-in';
       readonly version: string;
-      /** Undefined: its suites start what they need themselves. */
+      /** Undefined: its suites start the servers that they need. */
       readonly address: string | undefined;
       /** Started by this run. */
       readonly ours: boolean;
     }
   | { readonly on: 'not run'; readonly reason: string }
-  /** It should have started, and did not. */
+  /** It failed to start. */
   | { readonly on: 'broken'; readonly reason: string };
 
 export interface Servers {
@@ -38,7 +38,7 @@ export interface ServersOptions {
 
 const NOT_WANTED: Server = { on: 'not run', reason: 'not asked for' };
 
-/** Servers given by settings, of Compose, or started here, in this order; those started are stopped by `stop`. */
+/** Servers from settings, from Compose, or started here, in this order. `stop` stops the ones started here. */
 export const openServers = async ({ wanted, docker, commands, say }: ServersOptions): Promise<Servers> => {
   const stops: Stop[] = [];
   const stop = async (): Promise<void> => {
@@ -96,7 +96,7 @@ const START: Readonly<Record<EngineName, (stops: Stop[]) => Promise<Server>>> = 
     }),
 };
 
-/** A program that is not there makes it "not run"; anything else that goes wrong is a failure. */
+/** A missing program counts as "not run". Any other problem is a failure. */
 const started = async (missing: () => string | undefined, start: () => Promise<Server>): Promise<Server> => {
   try {
     return await start();
@@ -107,7 +107,7 @@ const started = async (missing: () => string | undefined, start: () => Promise<S
   }
 };
 
-/** Why servers cannot be started here, for specs that start (and kill) their own; undefined when they can. */
+/** Reason why servers cannot be started here, for specs that start and kill their own. Undefined when they can. */
 export const missingForOwnServers = ({ of }: Servers): string | undefined => {
   const startable = (server: Server): boolean => 'ours' in server && server.ours;
   const missing = [
@@ -127,13 +127,13 @@ const missingForKafka = (): string | undefined => {
 const missingForFerretDb = (): string | undefined => {
   if (!has('go', 'version')) return 'go is missing (1.21 or later), and FerretDB is not in the cache';
   const version = /go1\.(\d+)/.exec(outputOf('go', 'version'));
-  // Later ones fetch the version that is needed by themselves.
+  // Later versions fetch the required version by themselves.
   return version && Number(version[1]) < 21
     ? `go ${version[0].slice(2)} is too old to build FerretDB (1.21 or later)`
     : undefined;
 };
 
-/** The build that go.mod asks for: as a library, FerretDB does not know its own version. */
+/** The build that go.mod requires, because FerretDB as a library does not know its own version. */
 const ferretDbVersion = (): string =>
   /FerretDB\/FerretDB v(\S+)/.exec(readFileSync(join(ROOT, 'test/engines/ferretdb/go.mod'), 'utf8'))?.[1] ?? 'unknown';
 
@@ -149,7 +149,7 @@ const describeGiven = async (name: EngineName, address: string, image: string | 
   }
 };
 
-/** Asks the server itself: FerretDB says that it is one, whoever has started it. */
+/** Asks the server itself, because FerretDB identifies itself however it was started. */
 const mongoServer = async (url: string): Promise<{ on: 'real server' | 'stand-in'; version: string }> => {
   const client = await MongoClient.connect(url, { serverSelectionTimeoutMS: 10_000 });
   try {
@@ -162,7 +162,9 @@ const mongoServer = async (url: string): Promise<{ on: 'real server' | 'stand-in
   }
 };
 
-/** Of its HTTP side; a server that does not tell fails its suites in its own words, if anything is wrong with it. */
+/**
+ * Version from the server's HTTP side. A server that does not report it fails its suites with its own error, if any.
+ */
 const eventStoreVersion = async (url: string): Promise<string> => {
   const { host } = new URL(url.replace(/^[a-z]+(\+discover)?:/, 'http:'));
   const scheme = url.includes('tls=false') ? 'http' : 'https';

@@ -13,16 +13,16 @@ const MAIN = join(ROOT, 'dist/test/engines/eventstore-stand-in/main.js');
 export interface StandInProcess {
   /** esdb://… */
   readonly url: string;
-  /** Of the process that runs now, or ran last. */
+  /** Id of the current process, or of the last one. */
   readonly pid: number;
   kill9(): Promise<void>;
-  /** After `kill9`: the same port, the same files. */
+  /** Starts it after `kill9` on the same port and files. */
   start(): Promise<void>;
   /** Ends it and removes its data. */
   stop(): Promise<void>;
 }
 
-/** The stand-in for EventStoreDB as a process, for tests in which several processes share one. */
+/** The stand-in for EventStoreDB as a process, for tests in which several processes share it. */
 export const startStandIn = async (): Promise<StandInProcess> => {
   if (!existsSync(MAIN)) throw new Error(`${MAIN} is missing: run npm run build`);
   const dir = tempDir('eventstore');

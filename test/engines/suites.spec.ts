@@ -19,12 +19,12 @@ describe('the suites of test:engines', () => {
     expect(specs.filter((spec) => !patterns.some((pattern) => spec.includes(pattern)))).toEqual([]);
   });
 
-  it('name black-box specs that are there', () => {
+  it('name existing black-box specs', () => {
     const named = ROLE_SPECS.filter((spec) => spec.endsWith('.ts'));
     expect(named.filter((spec) => !existsSync(join(ROOT, spec)))).toEqual([]);
   });
 
-  it('run every black-box spec on the roles that does not ask for one process', () => {
+  it('run every black-box spec on the roles, except those that require one process', () => {
     const specs = ['test/e2e', 'test/faults', 'test/attacks'].flatMap((folder) =>
       readdirSync(join(ROOT, folder))
         .filter((name) => name.endsWith('.e2e-spec.ts'))

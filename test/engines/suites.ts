@@ -2,15 +2,15 @@ export const ENGINES = ['kafka', 'mongodb', 'eventstoredb'] as const;
 export type EngineName = (typeof ENGINES)[number];
 
 interface EngineSuites {
-  /** As people call it. */
+  /** Name for people. */
   readonly title: string;
-  /** Folder of the adapter, whose int-specs decide for every server alike. */
+  /** Folder of the adapter. Its int-specs are the same for every server. */
   readonly adapter: string;
   /** Specs of the server that is started here when none is given. */
   readonly ownServer: readonly string[];
-  /** Where the suites read the server's address. */
+  /** Setting from which the suites read the server's address. */
   readonly variable: string;
-  /** Where a user gives one. */
+  /** Setting in which a user gives an address. */
   readonly given: string;
 }
 
@@ -38,14 +38,14 @@ export const SUITES: Readonly<Record<EngineName, EngineSuites>> = {
   },
 };
 
-/** Specs that run every role as a process of its own on the engines at hand: what shows most in least time. */
+/** Specs that run each role as a process on the available engines. They cover most in least time. */
 export const ROLE_SPECS: readonly string[] = [
   'test/e2e/main-job.e2e-spec.ts',
   'test/e2e/hooks.e2e-spec.ts',
   'test/engines/move',
 ];
 
-/** All other black-box specs, but for those of what is one process in any case. A pattern, as Jest takes it. */
+/** All other black-box specs, except those that always use one process. A pattern, as Jest takes it. */
 export const E2E_SPECS: readonly string[] = [
   'test/(e2e|faults)/(?!main-job|hooks|command-line|rebuild|move)[^/]+\\.e2e-spec\\.ts$',
 ];
@@ -55,8 +55,8 @@ export const ATTACK_SPECS: readonly string[] = [
   'test/attacks/(?!data-dir|dead-webhook|disk|host-ended|run-limits|pages)[^/]+\\.e2e-spec\\.ts$',
 ];
 
-/** Specs that run two processes of every role on them: sixteen, which takes a machine that has time. */
+/** Specs that run two processes of every role: sixteen, which needs a machine without other load. */
 export const COPY_SPECS: readonly string[] = ['test/engines/two-copies'];
 
-/** Specs that kill roles and engines: on servers of their own, started by themselves. */
+/** Specs that kill roles and engines. They start their own servers. */
 export const FAULT_SPECS: readonly string[] = ['test/engines/engines-away', 'test/engines/kill9-roles'];

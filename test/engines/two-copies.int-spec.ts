@@ -12,7 +12,7 @@ import { type Server } from '#test/harness/server.js';
 import { eventually } from '#test/harness/wait.js';
 import { type Behaviour, WebhookReceiver } from '#test/harness/webhook-receiver.js';
 
-/** Two processes of each role, for the whole file; whoever kills one starts it again. */
+/** Two processes of each role for the whole file. A test that kills one starts it again. */
 const copies = Object.fromEntries(ROLES.map((role) => [role, 2])) as Record<RoleName, number>;
 let deployment: Deployment;
 let api: ApiClient;
@@ -56,7 +56,7 @@ const pair = (role: RoleName): readonly [Server, Server] => {
   return [first, second];
 };
 
-/** A client of one process, past the proxy. */
+/** A client of one process, which bypasses the proxy. */
 const withClientOf = async <T>(server: Server, work: (client: ApiClient) => Promise<T>): Promise<T> => {
   const client = new ApiClient({ url: server.url, apiKey: deployment.apiKey });
   try {
@@ -78,7 +78,7 @@ const post = async (source: Source, body: unknown, target: { url: string } = dep
   (await send(endpointOf({ url: target.url, apiKey: '' }, source), { body })).status;
 
 describe('two schedulers', () => {
-  it('give out each tick once, also when the one that leads is killed', async () => {
+  it('send each tick once, also when the leader is killed', async () => {
     const source = await deploy(TICKER);
     const ticks = (): Set<number> =>
       new Set(receivedOf(receiver, source).map(({ body }) => (body as { id: number }).id));
@@ -101,7 +101,7 @@ describe('two schedulers', () => {
 });
 
 describe('two webhook workers', () => {
-  it('make one attempt of a delivery at a time, and each once, retries among them', async () => {
+  it('make each attempt of a delivery once and one at a time, including retries', async () => {
     const source = await deploy(RELAY);
     for (let n = 0; n < 3; n++) await api.subscribe(source.id, (await createWebhook()).id);
     const open = new Set<string>();
@@ -126,7 +126,7 @@ describe('two webhook workers', () => {
 });
 
 describe('two projectors', () => {
-  it('own each reader once, and the one that is left owns them all', async () => {
+  it('own each reader once, and the remaining one owns them all', async () => {
     const readers = projections.length + 3;
     const source = await deploy(RELAY);
     const [first, second] = pair('projector');
@@ -150,7 +150,7 @@ describe('two projectors', () => {
 });
 
 describe('two runners', () => {
-  it('take over the sources of the one that dies, with db where it was', async () => {
+  it('take over the sources of a dead one with their db state', async () => {
     const sources = await Promise.all(Array.from({ length: 4 }, () => deploy(`${COUNTER}// ${Math.random()}`)));
     let id = 0;
     const postToAll = async (times: number): Promise<void> => {
@@ -195,8 +195,8 @@ const HOOKED = componentCode({
     },`,
 });
 
-describe('any of two processes', () => {
-  it('runs hooks that see db, relays answers of the component, and runs it by hand', async () => {
+describe('either of two processes', () => {
+  it('runs hooks with db, relays answers of the component, and runs it manually', async () => {
     const [first, second] = pair('command-api');
     const source = await withClientOf(first, (client) => client.createSource({ component_code: HOOKED }));
     const activate = (server: Server, active: boolean): Promise<unknown> =>
@@ -222,7 +222,7 @@ describe('any of two processes', () => {
     await withClientOf(second, (client) => client.deleteSource(source.id));
   }, 120_000);
 
-  it('shows what another one has just written, without and with its position', async () => {
+  it('shows the latest write of the other, without and with its position', async () => {
     const writers = pair('command-api');
     const readers = pair('query-api').map(({ url }) => new ApiClient({ url, apiKey: deployment.apiKey }));
     const missed: string[] = [];
@@ -249,7 +249,7 @@ describe('any of two processes', () => {
     expect(missed).toEqual([]);
   }, 120_000);
 
-  it('routes an event that is sent right after the subscription was answered', async () => {
+  it('routes an event that is sent right after the answer to the subscription', async () => {
     const source = await api.createSource({
       component_code: componentCode({
         members: 'run(event) { this.$emit(event.body, { name: event.body.channel }); },',
@@ -267,7 +267,7 @@ describe('any of two processes', () => {
   }, 120_000);
 });
 
-describe('one of two processes that stops in good order, under load,', () => {
+describe('one of two processes that stops in order under load', () => {
   it('loses nothing and fails no request', async () => {
     const relay = await deploy(`${RELAY}// stopped`);
     const counter = await deploy(`${COUNTER}// stopped`);

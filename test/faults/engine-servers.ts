@@ -3,7 +3,7 @@ import { startKafkaBroker } from '#test/engines/kafka-broker.js';
 import { startStandIn } from '#test/engines/stand-in-process.js';
 import { type EngineAddresses } from '#test/harness/deployment.js';
 
-/** A server that comes back with its files, at the same address. */
+/** A server that restarts on its files, at the same address. */
 export interface Killable {
   kill9(): Promise<void>;
   start(): Promise<void>;
@@ -14,11 +14,11 @@ export interface EngineServers {
   readonly broker: Killable;
   readonly mongo: Killable;
   readonly eventStore: Killable;
-  /** Ends them and removes their folders. */
+  /** Ends the servers and removes their folders. */
   stop(): Promise<void>;
 }
 
-/** Servers of our own, so that the broker may be killed: Kafka, FerretDB and the stand-in for EventStoreDB. */
+/** Our own servers, so that the broker may be killed: Kafka, FerretDB and the stand-in for EventStoreDB. */
 export const startEngineServers = async (): Promise<EngineServers> => {
   const stops: (() => Promise<void>)[] = [];
   const stop = async (): Promise<void> => {
@@ -43,6 +43,9 @@ export const startEngineServers = async (): Promise<EngineServers> => {
   }
   return {
     addresses: { kafka: broker.value.brokers, mongo: ferret.value.url, eventStore: standIn.value.url },
-    ...{ broker: broker.value, mongo: ferret.value, eventStore: standIn.value, stop },
+    broker: broker.value,
+    mongo: ferret.value,
+    eventStore: standIn.value,
+    stop,
   };
 };

@@ -5,7 +5,7 @@ import { jsonOf } from '#test/harness/http.js';
 import { useInstance } from '#test/harness/instance.js';
 import { eventually } from '#test/harness/wait.js';
 
-/** Short, so that the endless ones end soon; long enough for the greedy ones to meet their own limit first. */
+/** Short, so that the endless runs end soon. Long enough for the greedy ones to meet their own limit first. */
 const instance = useInstance({ env: { SLUICE_RUN_TIMEOUT_S: '8' } });
 let neighbour: Source;
 let heard: string;
@@ -16,7 +16,7 @@ beforeAll(async () => {
   heard = await instance.listen(neighbour.id);
 }, 30_000);
 
-/** After every one of them: the server is the same process, and another source works through to its webhook. */
+/** After each of them the server is the same process, and another source's event still reaches its webhook. */
 afterEach(async () => {
   const n = ++count;
   expect((await instance.post(neighbour, { n })).status).toBe(200);
@@ -30,7 +30,7 @@ const hostile = (statements: string): string =>
     members: `async run(event) { if (event.body.mild) { this.$emit('mild'); return; } ${statements} },`,
   });
 
-/** Its run fails, shows in `$errors`, and the next run of the same source works. */
+/** Its run fails and shows in `$errors`, and the next run of the same source works. */
 const failsAlone = async (statements: string): Promise<EventSummary> => {
   const source = await instance.deploy(hostile(statements));
   expect((await instance.post(source, {})).status).toBe(200);
@@ -42,7 +42,7 @@ const failsAlone = async (statements: string): Promise<EventSummary> => {
   return error as EventSummary;
 };
 
-/** Its run has emitted or failed. */
+/** True when its run has emitted or failed. */
 const ended = (source: Source): Promise<boolean> =>
   eventually(`the end of a run of ${source.id}`, async () => {
     const said = [...(await instance.payloads(source, 0)), ...(await instance.payloads(source, 0, '$errors'))];
@@ -124,7 +124,7 @@ describe('a component that', () => {
     await ended(source);
   });
 
-  it('reads or reaches what is not its own', async () => {
+  it('reads or reaches resources of others', async () => {
     const code = componentCode({
       props: CUSTOM_HTTP,
       members: `async run() {

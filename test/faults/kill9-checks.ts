@@ -17,7 +17,7 @@ export const missingOf = (receiver: WebhookReceiver, { source, acknowledged }: L
   return [...acknowledged].filter((id) => !arrived.has(id));
 };
 
-/** Every rule that a kill must not break, as sentences; none when all hold. */
+/** Rules that a kill must not break, as sentences about violations. Empty when all hold. */
 export const problemsOf = (receiver: WebhookReceiver, ledgers: readonly Ledger[]): string[] => [
   ...(receiver.unsigned === 0 ? [] : [`${receiver.unsigned} deliveries with a bad signature`]),
   ...sameIdSameContent(receiver),
@@ -32,7 +32,7 @@ const nothingLost = (receiver: WebhookReceiver, ledger: Ledger): string[] => {
   ];
 };
 
-/** A repeat is recognisable: same webhook-id, same emit id, same body. */
+/** A repeat is recognisable by the same webhook-id, emit id and body. */
 const sameIdSameContent = (receiver: WebhookReceiver): string[] => {
   const firsts = new Map<string, Received>();
   return receiver.accepted.flatMap((one) => {
@@ -43,7 +43,7 @@ const sameIdSameContent = (receiver: WebhookReceiver): string[] => {
   });
 };
 
-/** No invocation, run again after a crash, may emit under new ids. */
+/** An invocation that runs again after a crash must not emit under new ids. */
 const oneEmitForEachId = (receiver: WebhookReceiver, { source }: Ledger): string[] => {
   const emits = new Map<number, Set<string>>();
   for (const one of receivedOf(receiver, source)) {
@@ -57,7 +57,7 @@ const oneEmitForEachId = (receiver: WebhookReceiver, { source }: Ledger): string
     .map(([id, known]) => `${source.name}: event ${id} was emitted ${known.size} times: ${[...known].join(', ')}`);
 };
 
-/** n of the counter: 1 to the number of distinct events, none twice, none left out. */
+/** The counter's n must run from 1 to the number of distinct events, without repeats or gaps. */
 export const counterProblems = (receiver: WebhookReceiver, source: Source): string[] => {
   const byId = new Map(receivedOf(receiver, source).map((one) => [payloadOf(one).id, payloadOf(one).n ?? 0]));
   const numbers = [...byId.values()].sort((a, b) => a - b);
@@ -74,7 +74,7 @@ export const counterIsWhole = (receiver: WebhookReceiver, source: Source, barrie
   return last !== undefined && new Set(all.map(({ id }) => id)).size >= last;
 };
 
-/** Ids of a history go down without a repeat, and each emit is in it once. */
+/** Ids of a history descend without a repeat, and each emit appears once. */
 export const historyProblems = async (api: ApiClient, source: Source): Promise<string[]> => {
   const { data } = await api.summaries(source.id);
   const order = (id: string): readonly number[] => id.split('-').map(Number);

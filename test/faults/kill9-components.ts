@@ -1,13 +1,13 @@
-/** Sources whose state would show a lost, a repeated or a half-committed run. Each emits `{id, …}` for a body `{id}`. */
+/** Sources whose state reveals a lost, repeated or half-committed run. Each emits `{id, …}` for a body `{id}`. */
 
-/** No state: runs of it overlap. */
+/** Stateless, so its runs overlap. */
 export const RELAY = `export default {
   name: 'Kill relay', key: 'kill-relay', version: '1',
   props: { http: '$.interface.http' },
   run(event) { this.$emit({ id: event.body.id }); },
 };`;
 
-/** The nth run emits n: the db and the emits are committed together or not at all. */
+/** Run n emits n, because the db and the emits are committed together or not at all. */
 export const COUNTER = `export default {
   name: 'Kill counter', key: 'kill-counter', version: '1',
   props: { http: '$.interface.http', db: '$.service.db' },
@@ -18,21 +18,21 @@ export const COUNTER = `export default {
   },
 };`;
 
-/** Every id is posted twice and must be emitted once, also when the server died in between. */
+/** Every id is posted twice and must be emitted once, even when the server died in between. */
 export const UNIQUE = `export default {
   name: 'Kill unique', key: 'kill-unique', version: '1', dedupe: 'unique',
   props: { http: '$.interface.http' },
   run(event) { this.$emit({ id: event.body.id }, { id: event.body.id }); },
 };`;
 
-/** Posted in rising order by one client; the db makes its runs serial, so every id passes once. */
+/** One client posts ids in rising order. The db makes runs serial, so every id passes once. */
 export const GREATEST = `export default {
   name: 'Kill greatest', key: 'kill-greatest', version: '1', dedupe: 'greatest',
   props: { http: '$.interface.http', db: '$.service.db' },
   run(event) { this.$emit({ id: event.body.id }, { id: event.body.id }); },
 };`;
 
-/** Takes its time to deploy, so that a kill meets it in the middle; works only when both hooks have run. */
+/** Deploys slowly, so that a kill hits the deployment. Works only when both hooks have run. */
 export const DEPLOYED = `export default {
   name: 'Kill deployed', key: 'kill-deployed', version: '1',
   props: { http: { type: '$.interface.http', customResponse: true }, db: '$.service.db' },
@@ -43,19 +43,21 @@ export const DEPLOYED = `export default {
   run() { this.http.respond({ status: 200, body: { whole: this.db.get('activated') === true } }); },
 };`;
 
-/** Listens to another source and passes its ids on: two hops. */
+/** Listens to another source and passes its ids on, which makes two hops. */
 export const CHAIN = `export default {
   name: 'Kill chain', key: 'kill-chain', version: '1',
   run(event) { this.$emit({ id: event.id }); },
 };`;
 
-/** A timer ticks every 15 seconds at most: fifteen of them, one second apart. */
+/** A timer ticks every 15 seconds at most, so use fifteen of them, one second apart. */
 const everySecond = Array.from({ length: 15 }, (_, second) => {
   const seconds = [0, 15, 30, 45].map((quarter) => quarter + second).join(',');
   return `t${second}: { type: '$.interface.timer', default: { cron: '${seconds} * * * * *' } }`;
 });
 
-/** Ticks every second. The id is the scheduled time: one that fired twice shows as two emits, one half-committed in n. */
+/**
+ * Ticks every second. The id is the scheduled time, so a double tick shows as two emits and a half-committed one in n.
+ */
 export const TICKER = `export default {
   name: 'Kill ticker', key: 'kill-ticker', version: '1',
   props: { ${everySecond.join(', ')}, db: '$.service.db' },

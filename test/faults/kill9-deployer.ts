@@ -11,10 +11,10 @@ import {
 import { DEPLOYED } from './kill9-components.js';
 import { BAD_GATEWAY, type Gate } from './kill9-load.js';
 
-/** What says nothing about whether the command went through. */
+/** Statuses that do not tell whether the command succeeded. */
 const UNANSWERED: readonly number[] = [503, BAD_GATEWAY];
 
-/** Deploys sources and deletes every third, all the time, so that kills meet commands in the middle. */
+/** Deploys sources and deletes every third, continuously, so that kills hit commands in the middle. */
 export class KillDeployer {
   private readonly deployed = new Map<string, Source>();
   private readonly deleted = new Set<string>();
@@ -44,7 +44,7 @@ export class KillDeployer {
     if (this.failure) throw this.failure;
   }
 
-  /** What was answered stands; what is listed works. Nothing is half-created. */
+  /** Answered commands hold, listed sources work, and nothing is half-created. */
   async problems(): Promise<string[]> {
     const listed = await this.listed();
     const names = new Set(listed.map(({ id }) => id));
@@ -70,14 +70,14 @@ export class KillDeployer {
       this.deployed.set(source.id, source);
       if (n % 3 !== 0) continue;
       await this.gate.pass();
-      // Whether an unanswered delete took place is unknown: it is forgotten.
+      // An unanswered delete may or may not have happened, so the source is forgotten.
       const done = await this.tried(() => this.api.deleteSource(source.id).then(() => true));
       if (done) this.deleted.add(source.id);
       else this.deployed.delete(source.id);
     }
   }
 
-  /** undefined when the server died meanwhile or is shutting down; any other answer is an error. */
+  /** Returns undefined when the server died meanwhile or is shutting down. Any other answer is an error. */
   private async tried<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();

@@ -3,7 +3,7 @@ import { types } from 'node:util';
 import { Agent, request } from 'undici';
 import { endpointOf, type Source, type Target } from '#test/harness/api-client.js';
 
-/** Opens while the server is up. */
+/** A gate that is open while the server is up. */
 export class Gate {
   private isOpen = false;
   private waiting: (() => void)[] = [];
@@ -22,7 +22,7 @@ export class Gate {
   }
 }
 
-/** What a client of one source knows: which ids were answered 200. The others may or may not have been taken. */
+/** Knowledge of one source's client: the ids that were answered 200. Other ids may or may not have been accepted. */
 export interface Ledger {
   readonly source: Source;
   sent: number;
@@ -33,16 +33,16 @@ export interface Ledger {
 export interface LoadPlan {
   readonly source: Source;
   readonly clients: number;
-  /** How often each id is posted, one after the other. */
+  /** Number of times that each id is posted, one after the other. */
   readonly times: number;
   /** Pause of a client after each answer. Default: none. */
   readonly pauseMs?: number;
 }
 
-/** What a proxy answers for a process that died: whether the event was taken is unknown. */
+/** A proxy's answer for a process that died. The event may or may not have been accepted. */
 export const BAD_GATEWAY = 502;
 
-/** Closed-loop clients that outlive the server: they wait at the gate while it is down. */
+/** Closed-loop clients that outlive the server. They wait at the gate while it is down. */
 export class KillLoad {
   private readonly agent = new Agent({ connections: 32, headersTimeout: 60_000 });
   private readonly clients: Promise<void>[] = [];
@@ -67,7 +67,7 @@ export class KillLoad {
     }
   }
 
-  /** The server must be up: it is the last answers that are waited for. Rejects when a client got a wrong one. */
+  /** Waits for the last answers, so the server must be up. Rejects when a client got an unexpected one. */
   async stop(): Promise<void> {
     this.stopping = true;
     await Promise.all(this.clients);
@@ -78,7 +78,7 @@ export class KillLoad {
     await this.agent.destroy();
   }
 
-  /** 0 when there was no answer. */
+  /** Returns 0 when there was no answer. */
   async post(source: Source, id: number): Promise<number> {
     try {
       const reply = await request(endpointOf(this.server, source), {
@@ -90,7 +90,7 @@ export class KillLoad {
       await reply.body.dump();
       return reply.statusCode === BAD_GATEWAY ? 0 : reply.statusCode;
     } catch (error) {
-      // The server was killed: whether the event was taken is unknown, as it is to a real client.
+      // The server was killed. As for a real client, the event may or may not have been accepted.
       if (types.isNativeError(error)) return 0;
       throw error;
     }

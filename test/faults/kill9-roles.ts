@@ -54,7 +54,12 @@ const killRounds = async (engines: Awaited<ReturnType<typeof startEngineServers>
   say(`${rounds} rounds, ${copies} of each role, seed ${seed}`);
   say(COLUMNS.map(([title]) => title).join(' | '));
   const { problems, ...figures } = await runRolesRounds({
-    ...{ rounds, copies, brokerEvery, seed, engines: engines.addresses, broker: engines.broker },
+    rounds,
+    copies,
+    brokerEvery,
+    seed,
+    engines: engines.addresses,
+    broker: engines.broker,
     onRound: (round) => {
       say(COLUMNS.map(([title, of]) => String(of(round)).padStart(title.length)).join(' | '));
       round.problems.forEach(say);

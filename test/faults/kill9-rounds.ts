@@ -11,7 +11,7 @@ import { randomOf } from './random.js';
 
 export interface KillOptions {
   readonly rounds: number;
-  /** The same seed gives the same moments of killing. */
+  /** The same seed gives the same kill times. */
   readonly seed: number;
   readonly say: (line: string) => void;
 }
@@ -24,7 +24,7 @@ export interface KillReport {
   readonly delivered: number;
   readonly duplicates: number;
   readonly sourcesDeployed: number;
-  /** None when every rule held. */
+  /** Empty when every rule held. */
   readonly problems: readonly string[];
 }
 
@@ -32,10 +32,13 @@ const SHORTEST_LOAD_MS = 200;
 const LONGEST_LOAD_MS = 1_500;
 const LONGEST_START_MS = 700;
 const DELIVERY_TIMEOUT_MS = 90_000;
-/** An id that the load does not reach. */
+/** An id above those of the load. */
 const BARRIER = 1_000_000_000;
 
-/** Load on four sources and on the API, the server killed with -9 at random moments, and at the end the books. */
+/**
+ * Puts load on four sources and on the API, kills the server with -9 at random times, and checks the results at the
+ * end.
+ */
 export const runKillRounds = async (options: KillOptions): Promise<KillReport> => {
   const server = new Server();
   const api = new ApiClient(server);
@@ -79,7 +82,7 @@ const killAndCheck = async (options: KillOptions, scene: Scene): Promise<KillRep
   const kills = await killRounds(options, scene);
   await Promise.all([load.stop(), deployer.stop()]);
 
-  // A last event behind all others tells how many runs the counter has had.
+  // A last event after all others shows how many runs the counter has had.
   await eventually('the last event is taken', async () =>
     (await load.post(sources.counter, BARRIER)) === 200 ? true : undefined,
   );
@@ -133,7 +136,7 @@ const deployAll = async ({
   };
 };
 
-/** Resolves with the number of kills, the server up and the gate open. */
+/** Resolves with the number of kills, with the server up and the gate open. */
 const killRounds = async ({ rounds, seed, say }: KillOptions, scene: Scene): Promise<number> => {
   const { server, gate, load, receiver } = scene;
   const random = randomOf(seed);
@@ -144,7 +147,7 @@ const killRounds = async ({ rounds, seed, say }: KillOptions, scene: Scene): Pro
     gate.shut();
     await server.kill9();
     kills++;
-    // Sometimes the next start is killed too: in the middle of recovery.
+    // Sometimes kills the next start too, in the middle of recovery.
     if (random() < 0.3) {
       server.launch();
       await pause(random() * LONGEST_START_MS);

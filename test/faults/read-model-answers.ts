@@ -1,6 +1,6 @@
 import { type ApiClient, type Paged, type Source } from '#test/harness/api-client.js';
 
-/** What the API answers from its read models, by path; lists whole, every page of them. */
+/** Answers of the API from its read models, by path. Lists are complete, with every page. */
 export type Answers = ReadonlyMap<string, string>;
 
 const CHANNELS = ['', '$errors', '$logs'];
@@ -13,7 +13,7 @@ export const readAnswers = async (
   const single = [
     ...sources.flatMap(({ id, component_id }) => [`/v1/sources/${id}`, `/v1/components/${component_id}`]),
     ...webhookIds.map((id) => `/v1/webhooks/${id}`),
-    // Answered whole (rest-api, Endpoints).
+    // Answered whole (docs/reference/rest-api.md#subscription-lists).
     '/v1/users/me/subscriptions',
   ];
   const lists = [
@@ -44,7 +44,7 @@ const wholeList = async (api: ApiClient, path: string): Promise<unknown> => {
   return { total, all };
 };
 
-/** As sentences, with where the first difference is; none when they are the same. */
+/** Differences as sentences with the position of the first one. Empty when there are none. */
 export const differences = (before: Answers, after: Answers): string[] =>
   [...before].flatMap(([path, text]) => {
     const now = after.get(path) ?? 'nothing';

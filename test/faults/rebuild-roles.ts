@@ -10,7 +10,7 @@ import { differences, readAnswers, type Answers } from './read-model-answers.js'
 const SETTLE_MS = 180_000;
 const SETTLE_POLL_MS = 1_500;
 
-/** Answers that two readings in a row give alike: the projections have come to their end. */
+/** Waits until two consecutive reads give the same answers, which shows that the projections have caught up. */
 const settledAnswers = async (read: () => Promise<Answers>): Promise<Answers> => {
   let last = await read();
   return eventually(
@@ -27,8 +27,8 @@ const settledAnswers = async (read: () => Promise<Answers>): Promise<Answers> =>
 };
 
 /**
- * Rebuilds every read model with `sluice rebuild` while the projectors are stopped. Sentences for what the API then
- * answers otherwise. The projectors run again afterwards.
+ * Rebuilds every read model with `sluice rebuild` while the projectors are stopped. Returns sentences about answers of
+ * the API that changed. Restarts the projectors afterwards.
  */
 export const rebuildProblems = async (
   { processes, dataDir, settings }: Deployment,
@@ -44,7 +44,7 @@ export const rebuildProblems = async (
     cwd: dataDir,
     maxBuffer: 16 * 1024 * 1024,
   });
-  // So that nothing is read from what they may remember.
+  // Keeps processes from reading cached state.
   for (const server of processes['query-api']) await server.restart();
   const after = await read();
   await Promise.all(processes.projector.map((server) => server.start()));

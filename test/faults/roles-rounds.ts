@@ -11,14 +11,14 @@ import { onRolesScene, type RolesScene } from './roles-scene.js';
 
 export interface RolesKillOptions {
   readonly engines: EngineAddresses;
-  /** undefined: it is shared with others and stays up. */
+  /** undefined: the broker is shared and stays up. */
   readonly broker?: Killable;
-  /** The broker is killed in every nth round. */
+  /** Kill the broker in every nth round. */
   readonly brokerEvery: number;
   readonly rounds: number;
-  /** Processes of each role. */
+  /** Number of processes per role. */
   readonly copies: number;
-  /** The same seed gives the same moments of killing. */
+  /** The same seed gives the same kill times. */
   readonly seed: number;
   readonly onRound: (round: RoundFigures) => void;
 }
@@ -27,13 +27,13 @@ export interface RoundFigures {
   readonly round: number;
   readonly kills: number;
   readonly brokerKills: number;
-  /** Of all rounds so far. */
+  /** Total of all rounds so far. */
   readonly acknowledged: number;
   readonly refused: number;
   readonly delivered: number;
   readonly duplicates: number;
   readonly ticks: number;
-  /** From the last request to the last delivery. */
+  /** Time from the last request to the last delivery. */
   readonly quietMs: number;
   /** Slowest start of a killed process. */
   readonly slowestStartMs: number;
@@ -46,7 +46,7 @@ export interface RolesKillReport extends Pick<
   'kills' | 'brokerKills' | 'acknowledged' | 'refused' | 'delivered' | 'duplicates' | 'ticks'
 > {
   readonly sourcesDeployed: number;
-  /** None when every rule held. */
+  /** Empty when every rule held. */
   readonly problems: readonly string[];
 }
 
@@ -54,10 +54,13 @@ const SHORTEST_LOAD_MS = 300;
 const LONGEST_LOAD_MS = 1_200;
 const DOWN_MS = 1_000;
 const QUIET_TIMEOUT_MS = 120_000;
-/** An id that the load does not reach. */
+/** An id above those of the load. */
 const BARRIER = 100_000_000_000;
 
-/** Load on an installation by role, each role killed with -9 in turn and the broker now and then, and at the end the books. */
+/**
+ * Puts load on an installation by role, kills each role with -9 in turn and the broker now and then, and checks the
+ * results.
+ */
 export const runRolesRounds = (options: RolesKillOptions): Promise<RolesKillReport> =>
   onRolesScene(options, async (scene) => {
     const { load, deployer, sources, gate } = scene;
@@ -160,7 +163,7 @@ class Killer {
 const settledOrLate = (what: string, holds: () => boolean): Promise<string[]> =>
   eventually(what, () => (holds() ? [] : undefined), QUIET_TIMEOUT_MS, 100).catch((error: unknown) => [String(error)]);
 
-/** Besides those of the load: what the chain owes for what the relay has taken. */
+/** Adds to the load's ledgers the events that the chain must emit for those that the relay accepted. */
 const allLedgers = ({ load, sources }: RolesScene): readonly Ledger[] => {
   const relayed = load.ledgers.find(({ source }) => source.id === sources.relay.id);
   return relayed ? [...load.ledgers, { ...relayed, source: sources.chain }] : load.ledgers;
@@ -168,7 +171,7 @@ const allLedgers = ({ load, sources }: RolesScene): readonly Ledger[] => {
 
 const finalProblems = async (scene: RolesScene): Promise<string[]> => {
   const { api, deployment, receiver, load, sources, deployer, webhookId } = scene;
-  // A last event behind all others tells how many runs each counter has had.
+  // A last event after all others shows how many runs each counter has had.
   await eventually('the last event is taken', async () =>
     (await load.post(sources.counter, BARRIER)) === 200 ? true : undefined,
   );

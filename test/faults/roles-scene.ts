@@ -14,7 +14,7 @@ export interface SceneSources {
   readonly ticker: Source;
 }
 
-/** An installation by role with sources, listeners and load; not yet under load. */
+/** An installation by role with sources, listeners and prepared load. */
 export interface RolesScene {
   readonly deployment: Deployment;
   readonly api: ApiClient;
@@ -28,11 +28,11 @@ export interface RolesScene {
 
 export interface SceneOptions {
   readonly engines: EngineAddresses;
-  /** Processes of each role. */
+  /** Number of processes per role. */
   readonly copies: number;
 }
 
-/** Sets the scene, plays, and clears it away; a failure comes with the last output of the processes. */
+/** Sets up the scene, runs the test, and cleans up. A failure includes the last output of the processes. */
 export const onRolesScene = async <T>(
   { engines, copies }: SceneOptions,
   play: (scene: RolesScene) => Promise<T>,
@@ -78,7 +78,8 @@ const deployAll = async (api: ApiClient, webhookId: string): Promise<SceneSource
   const chain = await deploy(CHAIN);
   await api.subscribe(relay.id, chain.id);
   return {
-    ...{ relay, chain },
+    relay,
+    chain,
     counter: await deploy(COUNTER),
     unique: await deploy(UNIQUE),
     greatest: await deploy(GREATEST),

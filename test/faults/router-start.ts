@@ -23,8 +23,8 @@ const SEEDED_MS = 300_000;
 const APPLIED_EVERY_MS = 1_000;
 
 /**
- * Kills the router with -9, posts an event, starts the router, and takes the time from the spawn to the delivery of that
- * event, several times. Resolves with the exit code: 1 when one took longer than 5 s.
+ * Kills the router with -9, posts an event, restarts the router, and measures from the spawn to the event's delivery,
+ * several times. Resolves with the exit code: 1 when one took longer than 5 s.
  */
 export const measureRouterStart = (engines: EngineAddresses, say: (line: string) => void): Promise<number> =>
   onRolesScene({ engines, copies: 1 }, async (scene) => {
@@ -43,9 +43,9 @@ export const measureRouterStart = (engines: EngineAddresses, say: (line: string)
   });
 
 export interface RouterStart {
-  /** From spawn to the first 200 of /readyz. */
+  /** Time from spawn to the first 200 of /readyz. */
   readonly readyMs: number;
-  /** From spawn to the delivery of an event that was posted while there was no router. */
+  /** Time from spawn to the delivery of an event that was posted while the router was down. */
   readonly deliveredMs: number;
 }
 
@@ -70,7 +70,10 @@ export const killAndTime = async (
   return { readyMs: router.readyMs, deliveredMs: deliveredAt - spawnedAt };
 };
 
-/** Through the command's decider and the event store, past HTTP; resolves when every process has applied them all. */
+/**
+ * Creates them through the command's decider and the event store, past HTTP. Resolves when every process has applied
+ * them.
+ */
 export const seedSubscriptions = async (
   { deployment, api, webhookId }: RolesScene,
   count = SUBSCRIPTIONS,
@@ -96,7 +99,10 @@ export const seedSubscriptions = async (
           id,
           { kind: 'create', subscriptionId: id, userId, now: Date.now(), ...triple },
           {
-            ...{ commandId, correlationId: commandId, causationId: commandId, workspaceId },
+            commandId,
+            correlationId: commandId,
+            causationId: commandId,
+            workspaceId,
             actor: { userId, apiKeyId: null },
           },
         );
@@ -110,7 +116,7 @@ export const seedSubscriptions = async (
   }
 };
 
-/** Resolves when nobody is busy with what was seeded any more. */
+/** Resolves when no process is busy with the seeded events any more. */
 const everywhereApplied = async ({ settings, dataDir }: Deployment, position: Position): Promise<void> => {
   const mongo = await openMongo({
     url: settings['SLUICE_MONGO_URL'] ?? '',

@@ -10,10 +10,10 @@ export interface Reply<T = unknown> {
 
 export interface CallOptions {
   readonly query?: Readonly<Record<string, string>>;
-  /** Sent as JSON; a string or Buffer is sent as it is. */
+  /** Sent as JSON. A string or Buffer is sent unchanged. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Other than the client's; null sends no Authorization header. */
+  /** Key to use instead of the client's. null sends no Authorization header. */
   readonly key?: string | null;
 }
 
@@ -89,7 +89,7 @@ export interface ErrorBody {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** Another status than the one that the caller relies on. */
+/** Thrown when the status differs from the one that the caller expects. */
 export class UnexpectedReply extends Error {
   constructor(
     readonly call: string,
@@ -100,13 +100,13 @@ export class UnexpectedReply extends Error {
   }
 }
 
-/** Where the server is now: it changes port on restart. */
+/** Current address of the server, whose port changes on restart. */
 export interface Target {
   readonly url: string;
   readonly apiKey: string;
 }
 
-/** The v1 API as a client sees it. `call` never throws on a status; the named methods expect success. */
+/** Client of the v1 API. `call` never throws on a status. The named methods expect success. */
 export class ApiClient {
   private readonly agent = new Agent({ connections: 32, headersTimeout: 120_000, bodyTimeout: 120_000 });
 
@@ -130,7 +130,7 @@ export class ApiClient {
     return { status: reply.statusCode, headers: reply.headers, text, body: jsonOf(text) as T };
   }
 
-  /** As `call`, and throws UnexpectedReply on another status than the one named. */
+  /** Like `call`, but throws UnexpectedReply on any other status. */
   async expect<T>(status: number, method: Dispatcher.HttpMethod, path: string, options: CallOptions = {}): Promise<T> {
     const reply = await this.call<T>(method, path, options);
     if (reply.status !== status) throw new UnexpectedReply(`${method} ${path}`, reply);
@@ -172,7 +172,7 @@ export class ApiClient {
     return this.expect<Paged<EventSummary>>(200, 'GET', `/v1/sources/${sourceId}/event_summaries`, { query: limited });
   }
 
-  /** One run outside of the schedule; resolves when the run has ended. */
+  /** Starts one manual run and resolves when it has ended. */
   async runNow(sourceId: string, event?: unknown): Promise<Reply> {
     const reply = await this.call('POST', `/v1/sources/${sourceId}/run`, {
       query: { wait: 'true' },
@@ -196,7 +196,7 @@ const jsonOf = (text: string): unknown => {
   }
 };
 
-/** `http://…/h/<key>` of an HTTP source, on the port that the server has now. */
+/** `http://…/h/<key>` of an HTTP source, on the server's current port. */
 export const endpointOf = (target: Target, source: Source, prop = 'http'): string => {
   const value = source.configured_props[prop] as { endpoint_url?: string } | undefined;
   if (!value?.endpoint_url) throw new Error(`source ${source.id} has no endpoint under prop ${prop}`);

@@ -2,17 +2,17 @@ export interface ComponentParts {
   readonly name?: string;
   readonly key?: string;
   readonly version?: string;
-  /** Source text of the members of `props`; default: one HTTP interface named http. */
+  /** Source text of the members of `props`. Default: one HTTP interface named http. */
   readonly props?: string;
   /** Source text of further members of the component: `run() {…}, hooks: {…}, dedupe: 'unique'`. */
   readonly members: string;
-  /** Source text ahead of the component. */
+  /** Source text in front of the component. */
   readonly head?: string;
 }
 
 let counter = 0;
 
-/** Code of a component, different on every call, so that none is taken for one saved before. */
+/** Code of a component. Each call gives different code, so that no result equals a saved component. */
 export const componentCode = (parts: ComponentParts): string => {
   const n = ++counter;
   const {
@@ -40,13 +40,15 @@ export const CUSTOM_HTTP = `http: { type: '$.interface.http', customResponse: tr
 export const relayCode = (name?: string): string =>
   componentCode({ ...(name === undefined ? {} : { name }), members: 'run(event) { this.$emit(event.body); },' });
 
-/** Emits `[payload, metadata]` pairs: the body is an array of them. Serial, so batches are committed in posting order. */
+/**
+ * Emits `[payload, metadata]` pairs from the body, an array. Serial, so that batches are committed in posting order.
+ */
 export const emitterCode = (members = ''): string =>
   componentCode({
     props: `http: '$.interface.http', db: '$.service.db'`,
     members: `${members} run(event) { for (const [payload, meta] of event.body) this.$emit(payload, meta); },`,
   });
 
-/** Answers with the event that `run` got. */
+/** Answers with the event passed to `run`. */
 export const echoCode = (): string =>
   componentCode({ props: CUSTOM_HTTP, members: 'run(event) { this.http.respond({ status: 200, body: event }); },' });

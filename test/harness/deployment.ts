@@ -19,16 +19,16 @@ export type RoleName = (typeof ROLES)[number];
 
 /** Addresses of the servers. */
 export interface EngineAddresses {
-  /** host:port, separated by commas. */
+  /** host:port pairs, separated by commas. */
   readonly kafka: string;
   readonly mongo: string;
   readonly eventStore: string;
 }
 
 export interface DeploymentOptions extends Pick<ServerOptions, 'env'> {
-  /** Default: those that whoever runs the specs has started (`npm run test:engines`). */
+  /** Default: the servers given by the environment (`npm run test:engines`). */
   readonly engines?: EngineAddresses;
-  /** Processes of a role. Default: one of each. */
+  /** Number of processes per role. Default: one each. */
   readonly copies?: Partial<Readonly<Record<RoleName, number>>>;
 }
 
@@ -44,16 +44,16 @@ export const givenEngines = (): EngineAddresses => ({
   eventStore: engine('SLUICE_TEST_EVENTSTORE'),
 });
 
-/** Every role as a process of its own on the distributed engines, behind one URL, in a namespace of its own. */
+/** Runs every role as its own process on the distributed engines, behind one URL and in its own namespace. */
 export class Deployment implements TestServer {
   readonly apiKey = `test_${randomBytes(16).toString('hex')}`;
   readonly dataDir = tempDir('roles');
-  /** By role, in order of their number. */
+  /** Processes by role, in order of their number. */
   readonly processes: Readonly<Record<RoleName, Server[]>>;
   private readonly namespace = `t${randomBytes(6).toString('hex')}`;
   private readonly kafka: string;
   private readonly mongo: string;
-  /** Of every process. */
+  /** Settings of every process. */
   readonly common: Readonly<Record<string, string | undefined>>;
   private proxy: FrontProxy | undefined;
 
@@ -101,7 +101,7 @@ export class Deployment implements TestServer {
     return this;
   }
 
-  /** One more process of a role, not yet started. */
+  /** Adds one more process of a role without starting it. */
   add(role: RoleName): Server {
     const server = this.make(role, this.processes[role].length);
     server.setting('SLUICE_PUBLIC_URL', this.url);

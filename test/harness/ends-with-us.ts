@@ -3,7 +3,7 @@ import { type ChildProcess } from 'node:child_process';
 const running = new Set<ChildProcess>();
 let armed = false;
 
-/** A run that ends early, also by Ctrl-C where `exitOnSignals` was called, leaves no server behind. */
+/** Ends the servers of a run that ends early, also on Ctrl-C where `exitOnSignals` was called. */
 export const endsWithUs = (child: ChildProcess): void => {
   if (!armed) process.once('exit', () => running.forEach((each) => each.kill('SIGKILL')));
   armed = true;
@@ -11,7 +11,7 @@ export const endsWithUs = (child: ChildProcess): void => {
   child.once('exit', () => running.delete(child));
 };
 
-/** For programs of our own; Jest does it by itself. */
+/** For our own programs. Jest handles signals itself. */
 export const exitOnSignals = (): void => {
   process.once('SIGINT', () => process.exit(130));
   process.once('SIGTERM', () => process.exit(143));

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 
-/** Serves a saved Atom feed of which only the oldest items are published yet; answers conditional requests. */
+/** Serves a saved Atom feed of which only the oldest items are published. Answers conditional requests. */
 export class FeedServer {
   requests = 0;
   notModified = 0;
-  /** In all full answers together. */
+  /** Number of items in all full answers together. */
   itemsServed = 0;
   private shown = 0;
 
@@ -15,7 +15,7 @@ export class FeedServer {
     private readonly server: Server,
     readonly url: string,
     private readonly head: string,
-    /** Newest first, as in the file. */
+    /** Items newest first, as in the file. */
     private readonly entries: readonly string[],
     private readonly tail: string,
   ) {}
@@ -47,7 +47,7 @@ export class FeedServer {
     return this.entries.length;
   }
 
-  /** The feed grows to `count` items. */
+  /** Grows the feed to `count` items. */
   publish(count: number): void {
     this.shown = Math.min(count, this.entries.length);
   }

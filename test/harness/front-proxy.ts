@@ -1,7 +1,7 @@
 import { Agent, createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 
-/** The processes behind one base URL; each may have several copies. */
+/** The processes behind one base URL. Each may have several copies. */
 export interface Backends {
   commands(): readonly string[];
   queries(): readonly string[];
@@ -10,7 +10,10 @@ export interface Backends {
 
 const QUERIES = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** What a reverse proxy does in front of the roles (deploy/nginx.conf.template): changes, reads and endpoints to their processes. */
+/**
+ * Acts as the reverse proxy of the roles (deploy/nginx.conf.template). Sends changes, reads and endpoints to their
+ * processes.
+ */
 export class FrontProxy {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 256 });
   private readonly server: Server;
@@ -41,7 +44,7 @@ export class FrontProxy {
     if (url.startsWith('/h/')) return this.backends.ingress();
     if (url.startsWith('/healthz') || url.startsWith('/readyz') || url.startsWith('/metrics'))
       return this.backends.queries();
-    // A host below the endpoint domain has its own paths: anything that is not the API is an endpoint's.
+    // A host below the endpoint domain has only endpoint paths, apart from the API.
     if (!/^\/+v1(\/|\?|$)/.test(url)) return this.backends.queries();
     return QUERIES.has(method) ? this.backends.queries() : this.backends.commands();
   }
@@ -62,7 +65,7 @@ export class FrontProxy {
       },
     );
     onward.on('error', () => {
-      // The process is gone, or cut the connection: so does the proxy, or it says so when it still can.
+      // The process is gone or has cut the connection. The proxy cuts its own too, or answers an error if it still can.
       if (res.headersSent) res.destroy();
       else res.writeHead(502, { 'content-type': 'text/plain' }).end('the process behind this path does not answer');
     });

@@ -4,15 +4,15 @@ import { componentCode, relayCode } from './component-code.js';
 import { send } from './http.js';
 import { type TestServer } from './server.js';
 
-/** Sources that pile up work, by what they do. */
+/** Hostile sources that pile up work, by behaviour. */
 export interface HostileSources {
-  /** Each event makes ten of it, which come back to it, up to the limit of hops. */
+  /** Each event causes ten more, which come back to it, up to the hop limit. */
   readonly loop: Source;
-  /** Each event makes 5,000, to a listener that sleeps. */
+  /** Each event causes 5,000 events for a listener that sleeps. */
   readonly burst: Source;
-  /** An endpoint whose runs take their time. */
+  /** An endpoint with slow runs. */
   readonly slow: Source;
-  /** Its webhook's receiver never answers. */
+  /** A source whose webhook receiver never answers. */
   readonly hung: Source;
 }
 
@@ -26,7 +26,7 @@ const emitting = (count: number): string =>
 const sleeping = (ms: number): string =>
   componentCode({ members: `async run() { await new Promise((resolve) => setTimeout(resolve, ${ms})); },` });
 
-/** @param hangingUrl of a receiver that never answers. */
+/** @param hangingUrl URL of a receiver that never answers. */
 export const deployHostile = async (api: ApiClient, hangingUrl: string): Promise<HostileSources> => {
   const deploy = (code: string): Promise<Source> => api.createSource({ component_code: code });
   const loop = await deploy(emitting(10));
@@ -41,13 +41,13 @@ export const deployHostile = async (api: ApiClient, hangingUrl: string): Promise
 
 export interface Answers {
   readonly statuses: Record<number, number>;
-  /** Of the answers that were refusals. */
+  /** Codes of the answers that were refusals. */
   readonly refusals: Set<string>;
 }
 
 /**
- * Posts to each of them, eight at a time and without end, until `stop`; with `perSecond`, so many to each, so that what
- * is measured is what the sources do and not the load of posting.
+ * Posts to each source, eight at a time, until `stop`. `perSecond` sets the rate of each. Then the measurement shows
+ * the sources' work and not the cost of posting.
  */
 export const attack = (
   server: TestServer,

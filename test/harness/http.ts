@@ -10,11 +10,11 @@ export interface HttpAnswer {
 export interface HttpOptions {
   readonly method?: Dispatcher.HttpMethod;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Objects are sent as JSON; text and bytes as they are. */
+  /** Objects are sent as JSON, text and bytes unchanged. */
   readonly body?: unknown;
 }
 
-/** A client of an endpoint: POST unless told otherwise, one connection a call. */
+/** Calls an endpoint: POST by default, one connection per call. */
 export const send = async (url: string, options: HttpOptions = {}): Promise<HttpAnswer> => {
   const { method = 'POST', headers = {}, body } = options;
   const raw = typeof body === 'string' || Buffer.isBuffer(body);

@@ -6,13 +6,13 @@ import { Server, type ServerOptions, type TestServer } from './server.js';
 import { eventually } from './wait.js';
 import { WebhookReceiver } from './webhook-receiver.js';
 
-/** Set by `npm run test:engines`: the same specs, with every role as a process of its own on the distributed engines. */
+/** Set by `npm run test:engines`, which runs the same specs with each role as a process on the distributed engines. */
 const inRoles = process.env.SLUICE_TEST_DEPLOYMENT === 'roles';
 
-/** Eight processes start side by side: on a busy machine that takes minutes. */
+/** Eight processes start at once, which takes minutes on a busy machine. */
 const START_MS = inRoles ? 400_000 : 120_000;
 
-/** A server of its own for one spec file, with a client and a webhook receiver. */
+/** A server for one spec file, with a client and a webhook receiver. */
 export class Instance<S extends TestServer = TestServer> {
   readonly api: ApiClient;
   private started: WebhookReceiver | undefined;
@@ -53,7 +53,7 @@ export class Instance<S extends TestServer = TestServer> {
     return send(this.endpoint(source), { body, headers });
   }
 
-  /** Waits until the channel's history holds at least `count` events; gives them oldest first. */
+  /** Waits until the channel's history holds at least `count` events. Returns them oldest first. */
   async history(source: Source, count: number, channel?: string, timeoutMs?: number): Promise<readonly EventSummary[]> {
     const query: Record<string, string> = {
       expand: 'event',
@@ -73,7 +73,7 @@ export class Instance<S extends TestServer = TestServer> {
     return (await this.history(source, count, channel)).map(({ event }) => event);
   }
 
-  /** A webhook to the receiver, subscribed to an emitter. */
+  /** Creates a webhook to the receiver and subscribes it to an emitter. */
   async listen(emitterId: string, channel?: string): Promise<string> {
     const webhook = await this.api.createWebhook(this.receiver.url);
     this.receiver.trust(webhook.signing_key);
@@ -81,7 +81,7 @@ export class Instance<S extends TestServer = TestServer> {
     return webhook.id;
   }
 
-  /** What one webhook has accepted. */
+  /** Bodies that one webhook has accepted. */
   arrived(webhookId: string): readonly unknown[] {
     return this.receiver.accepted
       .filter(({ headers }) => headers['x-pd-webhook-id'] === webhookId)
@@ -89,11 +89,11 @@ export class Instance<S extends TestServer = TestServer> {
   }
 }
 
-/** Call at the top of a describe block. */
+/** Starts an instance for a describe block. Call it at the top. */
 export const useInstance = (options: ServerOptions = {}): Instance =>
   started(new Instance(inRoles ? new Deployment(options) : new Server(options)));
 
-/** The same, in one process on the embedded engine in any case. */
+/** The same, but always in one process on the embedded engine. */
 export const useStandalone = (options: ServerOptions = {}): Instance<Server> =>
   started(new Instance(new Server(options)));
 

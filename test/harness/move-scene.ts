@@ -13,7 +13,7 @@ import { type Received, type WebhookReceiver } from './webhook-receiver.js';
 
 export type Settings = Readonly<Record<string, string | undefined>>;
 
-/** Runs the command line; resolves with what it printed. */
+/** Runs the command line and resolves with its output. */
 export const sluice = async (settings: Settings, ...args: readonly string[]): Promise<string> => {
   const { stdout } = await promisify(execFile)(process.execPath, [join(ROOT, 'dist/apps/cli/src/main.js'), ...args], {
     env: { PATH: process.env.PATH ?? '', ...settings },
@@ -22,16 +22,18 @@ export const sluice = async (settings: Settings, ...args: readonly string[]): Pr
   return stdout;
 };
 
-/** SLUICE_SECRET_KEY of a server that made its own. */
+/** SLUICE_SECRET_KEY of a server that generated its own key. */
 export const secretKeyIn = (dataDir: string): string => readFileSync(join(dataDir, 'secret.key'), 'utf8').trim();
 
-/** Opens the data directory of a server that is stopped. */
+/** Opens the data directory of a stopped server. */
 export const withStopped = async (
   dataDir: string,
   work: (engines: EmbeddedEngines) => Promise<void>,
 ): Promise<void> => {
   const engines = await openEmbedded({
-    ...{ dataDir, clock: systemClock, secretKey: Buffer.from(secretKeyIn(dataDir), 'base64') },
+    dataDir,
+    clock: systemClock,
+    secretKey: Buffer.from(secretKeyIn(dataDir), 'base64'),
     onFatal: (error) => {
       throw error;
     },
@@ -43,38 +45,38 @@ export const withStopped = async (
   }
 };
 
-/** However many attempts there were, which the speed of the machine decides: the next one is not hours away. */
+/** Makes the next attempt due soon. The number of earlier attempts depends on the machine's speed. */
 export const makeRetriesDue = async ({ schedule }: EmbeddedEngines): Promise<void> => {
   for await (const entry of schedule.all()) await schedule.put([{ ...entry, dueAt: Date.now() }]);
 };
 
-/** Answers of the API by path, without what is the server's or the engine's own. */
+/** Answers of the API by path, without fields of the server or the engine itself. */
 export type Answers = Readonly<Record<string, string>>;
 
 interface Parts {
-  /** Answers with how often it ran, kept in `$.service.db`. */
+  /** Answers with its number of runs, kept in `$.service.db`. */
   readonly counting: Source;
   /** Emits each id once. */
   readonly unique: Source;
-  /** Answers with its secret prop, backwards. */
+  /** Answers with its secret prop reversed. */
   readonly secretive: Source;
-  /** Gets what `unique` emits. What `counting` emits goes to another one, whose deliveries are not looked at. */
+  /** Receives the emits of `unique`. Emits of `counting` go to another webhook, whose deliveries are not checked. */
   readonly webhook: Webhook;
-  /** Answers 503 until it is told otherwise; gets what `unique` emits on the channel `later`. */
+  /** Answers 503 until told otherwise. Receives the emits of `unique` on the channel `later`. */
   readonly failing: Webhook;
   readonly renamedAt: number;
 }
 
 const isFailing = ({ path }: Pick<Received, 'path'>): boolean => path.endsWith('failing');
 
-/** An installation with something of everything: made once, then moved from one kind of engines to another. */
+/** An installation with something of every kind. It is built once, then moved from one kind of engines to another. */
 export class MoveScene {
   private readonly api: ApiClient;
   private parts: Parts | undefined;
   private counted = 0;
   private failingAnswers = 503;
 
-  /** `target`: where it is now. */
+  /** `target`: where it runs now. */
   constructor(
     private readonly target: Target,
     private readonly receiver: WebhookReceiver,
@@ -126,7 +128,7 @@ export class MoveScene {
     );
   }
 
-  /** What every later installation must answer too. */
+  /** Answers that every later installation must repeat. */
   async answers(): Promise<Answers> {
     const { counting, unique, secretive, webhook, failing, renamedAt } = this.made;
     const resources = [counting, unique, secretive, webhook, failing];
@@ -143,14 +145,14 @@ export class MoveScene {
     const { url } = this.target;
     const entries = paths.map(async (path): Promise<[string, string]> => {
       const { status, text } = await this.api.call('GET', path);
-      // Places in the log are of the engine's making.
+      // The engine assigns log positions.
       const same = text.replaceAll(url, 'http://server').replace(/"position":"[\d-]+"/g, '"position":"…"');
       return [path, `${status} ${same}`];
     });
     return Object.fromEntries(await Promise.all(entries));
   }
 
-  /** One run more of the counter: what it says, and what it should say. */
+  /** Runs the counter once more. Returns its answer and the expected one. */
   async countOn(): Promise<readonly [got: unknown, expected: number]> {
     const got = jsonOf(await this.post(this.made.counting));
     return [got, ++this.counted];
@@ -164,7 +166,7 @@ export class MoveScene {
     return (await this.post(this.made.secretive)).text;
   }
 
-  /** What the webhooks got that do not fail, repeats too. */
+  /** Deliveries to the webhooks that do not fail, repeats included. */
   get arrived(): readonly unknown[] {
     return this.receiver.accepted.filter((request) => !isFailing(request)).map(({ body }) => body);
   }
@@ -173,12 +175,12 @@ export class MoveScene {
     return this.receiver.until(`${count} deliveries`, () => this.arrived.length >= count, 60_000);
   }
 
-  /** From now on the delivery goes through that has failed so far. */
+  /** From now on the delivery that has failed so far succeeds. */
   letThrough(): void {
     this.failingAnswers = 200;
   }
 
-  /** Waits for that delivery. Resolves with the ids that it ever came under. */
+  /** Waits for that delivery. Resolves with all ids under which it arrived. */
   async delivered(): Promise<ReadonlySet<string>> {
     await this.receiver.until('the retry', ({ accepted }) => accepted.some(isFailing), 60_000);
     return new Set(this.receiver.received.filter(isFailing).map(({ webhookId }) => webhookId));

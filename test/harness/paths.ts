@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The checkout, found from here whether this file runs as TypeScript (jest) or from dist. */
+/** The checkout, found from this file, whether it runs as TypeScript (jest) or from dist. */
 const findRoot = (): string => {
   let dir = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(dir, 'package.json'))) {

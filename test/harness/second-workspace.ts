@@ -5,14 +5,14 @@ import { ApiClient } from './api-client.js';
 import { ROOT } from './paths.js';
 import { type TestServer } from './server.js';
 
-/** A user with a workspace of their own beside the instance's owner. */
+/** A second user with a separate workspace, beside the instance's owner. */
 export interface SecondWorkspace {
   readonly api: ApiClient;
   readonly workspaceId: string;
   readonly apiKey: string;
 }
 
-/** Made by the command line, for which the server stops and starts again. Close its client after the test. */
+/** Creates it on the command line, for which the server stops and starts again. Close its client after the test. */
 export const addWorkspace = async (
   { server }: { readonly server: TestServer },
   username: string,

@@ -13,36 +13,39 @@ import { removeDir, tempDir } from './temp-dir.js';
 export interface ServerOptions {
   /** The app to run. Default: standalone. */
   readonly app?: string;
-  /** Settings beside those that the harness sets; a value of undefined removes one. */
+  /** Settings in addition to the harness's own. undefined removes one. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Default: a fresh temp folder, removed by `close`. */
+  /** Default: a new temp folder, removed by `close`. */
   readonly dataDir?: string;
   readonly readyTimeoutMs?: number;
-  /** Gives the data directory a disk of this size: a tmpfs that the process alone sees. Needs root. */
+  /** Gives the data directory a disk of this size: a tmpfs visible to this process only. Needs root. */
   readonly diskMb?: number;
-  /** Between two looks at /readyz during the start. Default: 5, for figures; what asks other servers is asked less. */
+  /**
+   * Interval between checks of /readyz during the start. Default: 5, for exact figures. Tests on other servers use a
+   * longer one.
+   */
   readonly pollMs?: number;
 }
 
 const mainOf = (app: string): string => join(ROOT, 'dist/apps', app, 'src/main.js');
-/** Flags of Node as `npm start` has them, so that what is tested and measured is what a user runs. */
+/** Flags of Node as in `npm start`, so that tests and measurements use the users' configuration. */
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } };
 const FLAGS = scripts.start.split(' ').slice(1, -1);
 const OUTPUT_KEPT = 64_000;
 
-/** What runs under test, in one process or in several. */
+/** The tested installation, in one process or several. */
 export interface TestServer {
   readonly apiKey: string;
   /** `http://127.0.0.1:<port>` */
   readonly url: string;
-  /** Of a process that has files of the installation. */
+  /** Data directory of a process that has files of the installation. */
   readonly dataDir: string;
-  /** The last of what the processes wrote. */
+  /** Last output of the processes. */
   readonly lastOutput: string;
-  /** Of the command line, so that it finds the same installation. */
+  /** Settings for the command line, so that it finds the same installation. */
   readonly settings: Readonly<Record<string, string>>;
   start(): Promise<unknown>;
-  /** SIGTERM. Resolves with the exit code, the worst of several processes. */
+  /** Sends SIGTERM. Resolves with the exit code, the worst one of several processes. */
   stop(): Promise<number | null>;
   kill9(): Promise<void>;
   restart(): Promise<unknown>;
@@ -50,11 +53,11 @@ export interface TestServer {
   close(): Promise<void>;
 }
 
-/** A server process on a data directory; may be stopped or killed and started again on the same directory. */
+/** A server process on a data directory. It can be stopped or killed and started again on the same directory. */
 export class Server implements TestServer {
   readonly apiKey = `test_${randomBytes(16).toString('hex')}`;
   readonly dataDir: string;
-  /** Its TMPDIR, so that what it leaves there is seen, and goes away also after a kill. */
+  /** Its TMPDIR, so that leftovers are noticed, and removed even after a kill. */
   private readonly scratch = tempDir('tmp');
   private readonly ownsDir: boolean;
   private killed = false;
@@ -67,7 +70,7 @@ export class Server implements TestServer {
   private output = '';
   private address: { url: string; port: number } | undefined;
   private ready = false;
-  /** From spawn to the first 200 of /readyz, of the latest start. */
+  /** Time from spawn to the first 200 of /readyz at the latest start. */
   readyMs = 0;
 
   constructor(options: ServerOptions = {}) {
@@ -102,7 +105,7 @@ export class Server implements TestServer {
     return this.address.url;
   }
 
-  /** Started and ready, and neither stopped nor killed by us. */
+  /** True while it is started and ready, and neither stopped nor killed by the test. */
   get isRunning(): boolean {
     return this.ready && this.child !== undefined;
   }
@@ -113,7 +116,7 @@ export class Server implements TestServer {
     return pid;
   }
 
-  /** The last 64 KB of what the processes wrote, all starts. */
+  /** Last 64 KB of the processes' output over all starts. */
   get lastOutput(): string {
     return this.output;
   }
@@ -127,7 +130,7 @@ export class Server implements TestServer {
     this.env[name] = value;
   }
 
-  /** Spawns without waiting for readiness: for killing it in the middle of its start. */
+  /** Spawns without waiting for readiness, so that tests can kill it during its start. */
   launch(): ChildProcess {
     if (!existsSync(this.main)) throw new Error(`${this.main} is missing: run npm run build`);
     if (this.child) throw new Error('the server is running already');
@@ -150,7 +153,7 @@ export class Server implements TestServer {
     return child;
   }
 
-  /** Resolves with the URL after `launch`: it listens before it is ready. */
+  /** Resolves with the URL after `launch`, because it listens before it is ready. */
   async listening(): Promise<string> {
     const child = this.child;
     for (;;) {
@@ -183,7 +186,9 @@ export class Server implements TestServer {
     return this;
   }
 
-  /** SIGTERM; SIGKILL when it does not end in 25 s, more than it gives itself, which is an error. Resolves with the exit code. */
+  /**
+   * Sends SIGTERM and resolves with the exit code. After 25 s, longer than its own limit, it sends SIGKILL and rejects.
+   */
   async stop(): Promise<number | null> {
     const child = this.child;
     if (!child) return null;
@@ -198,7 +203,7 @@ export class Server implements TestServer {
     return child.exitCode;
   }
 
-  /** The power cut: nothing of the process runs after this. */
+  /** Simulates a power cut: nothing of the process runs after this. */
   async kill9(): Promise<void> {
     const child = this.child;
     if (!child) return;
@@ -215,7 +220,7 @@ export class Server implements TestServer {
     return this.start();
   }
 
-  /** Stops it and removes its data. Rejects when it left temporary files behind, unless it was killed. */
+  /** Stops it and removes its data. Rejects when temporary files remain, unless it was killed. */
   async close(): Promise<void> {
     let left: string[] = [];
     try {
@@ -228,7 +233,7 @@ export class Server implements TestServer {
     if (left.length > 0) throw new Error(`the server left temporary files behind: ${left.join(', ')}`);
   }
 
-  /** The data directory as this process reaches it. */
+  /** Path of the data directory for this process. */
   seenDataDir(pid = this.pid): string {
     return this.diskMb === undefined ? this.dataDir : `/proc/${pid}/root${this.dataDir}`;
   }
@@ -239,7 +244,7 @@ export class Server implements TestServer {
     return ['unshare', '--mount', 'sh', '-c', mounted, this.dataDir];
   }
 
-  /** Port 0 was asked for: the server writes what it got to `server.json`, with its pid. */
+  /** The server was asked for port 0, so it writes its port and pid to `server.json`. */
   private readAddress(pid: number | undefined): { url: string; port: number } | undefined {
     const file = join(pid === undefined ? this.dataDir : this.seenDataDir(pid), 'server.json');
     if (!existsSync(file)) return undefined;

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 const made = new Set<string>();
 let armed = false;
 
-/** A folder of its own under the system's temp directory; also removed when this process exits without cleaning up. */
+/**
+ * Creates a folder under the system's temp directory. It is also removed when this process exits without cleaning up.
+ */
 export const tempDir = (purpose: string): string => {
   if (!armed) {
     armed = true;

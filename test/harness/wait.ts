@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * Asks until the answer is not undefined. For states of another process, which can only be polled; never for a fixed
- * pause. Rejects after `timeoutMs` with `what` and the last error.
+ * Polls until the answer is not undefined. For states of another process, instead of a fixed pause. Rejects after
+ * `timeoutMs` with `what` and the last error.
  */
 export const eventually = async <T>(
   what: string,

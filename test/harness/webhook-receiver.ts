@@ -9,9 +9,9 @@ import {
 } from 'node:http';
 import { type AddressInfo } from 'node:net';
 
-/** One request that arrived, whatever it was answered. */
+/** One received request, whatever its answer. */
 export interface Received {
-  /** `webhook-id`: one for each delivery, the same on every attempt. */
+  /** `webhook-id`: one per delivery, the same on every attempt. */
   readonly webhookId: string;
   readonly emitId: string;
   readonly emitterId: string;
@@ -23,21 +23,21 @@ export interface Received {
   readonly text: string;
   readonly body: unknown;
   readonly at: number;
-  /** Both signatures verify with one of the trusted keys. */
+  /** True when both signatures verify with one of the trusted keys. */
   readonly signed: boolean;
-  /** What it was answered. */
+  /** Status of the answer. */
   readonly status: number;
 }
 
 export interface Answer {
   readonly status?: number;
   readonly delayMs?: number;
-  /** Answers when this resolves. */
+  /** Delays the answer until this resolves. */
   readonly until?: Promise<void>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Decides on the answer to the nth request (from 1). */
+/** Chooses the answer to request n, counted from 1. */
 export type Behaviour = (n: number, request: Omit<Received, 'status'>) => Answer;
 
 export const always =
@@ -46,10 +46,10 @@ export const always =
 export const slow =
   (delayMs: number): Behaviour =>
   () => ({ delayMs });
-/** Every second request fails. */
+/** Makes every second request fail. */
 export const flapping: Behaviour = (n) => ({ status: n % 2 === 1 ? 503 : 200 });
 
-/** A customer's endpoint: verifies both signatures, remembers every request, counts repeats. */
+/** A customer's endpoint. It verifies both signatures, records every request, and counts repeats. */
 export class WebhookReceiver {
   readonly received: Received[] = [];
   private readonly keys = new Set<string>();
@@ -70,14 +70,14 @@ export class WebhookReceiver {
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      // A sender that was killed in the middle of its request has not delivered.
+      // A sender that was killed during its request has not delivered.
       request.on('error', () => response.destroy());
       request.on('end', () => receiver.take(request, Buffer.concat(chunks).toString('utf8'), response));
     });
     return receiver;
   }
 
-  /** The `signing_key` of the create reply. */
+  /** Takes the `signing_key` of the create reply. */
   trust(signingKey: string | undefined): void {
     if (!signingKey) throw new Error('the webhook was created without a signing_key');
     this.keys.add(signingKey);
@@ -87,12 +87,12 @@ export class WebhookReceiver {
     this.behaviour = behaviour;
   }
 
-  /** Answered 2xx: delivered as far as the sender can know. */
+  /** Requests answered 2xx, which the sender knows to be delivered. */
   get accepted(): readonly Received[] {
     return this.received.filter(({ status }) => status >= 200 && status < 300);
   }
 
-  /** Deliveries accepted more than once. */
+  /** Number of deliveries accepted more than once. */
   get duplicates(): number {
     return this.accepted.length - new Set(this.accepted.map(({ webhookId }) => webhookId)).size;
   }
@@ -101,7 +101,7 @@ export class WebhookReceiver {
     return this.received.filter(({ signed }) => !signed).length;
   }
 
-  /** Resolves as soon as the condition holds, looking after every request. */
+  /** Resolves as soon as the condition holds. It is checked after every request. */
   until(what: string, holds: (receiver: this) => boolean, timeoutMs = 20_000): Promise<void> {
     return new Promise((resolve, reject) => {
       const finish = (): void => {
@@ -129,7 +129,7 @@ export class WebhookReceiver {
     return this.until(`${count} deliveries at ${this.url}`, () => this.accepted.length >= count, timeoutMs);
   }
 
-  /** Forgets what was received, not the keys. */
+  /** Forgets the received requests, but not the keys. */
   clear(): void {
     this.received.length = 0;
   }
@@ -170,7 +170,7 @@ export class WebhookReceiver {
   }
 }
 
-/** Standard Webhooks and `x-pd-signature`, as a customer would check them (architecture.md, decisions.md 1.7). */
+/** Checks `webhook-signature` and `x-pd-signature` as a receiver would (docs/reference/delivery.md#signature-standard). */
 export const verified = (signingKey: string, headers: IncomingHttpHeaders, raw: string): boolean =>
   standardVerified(signingKey, headers, raw) && pdVerified(signingKey, headers, raw);
 

@@ -49,7 +49,7 @@ const copiesOf = (text: string): Options['copies'] =>
     }),
   );
 
-/** Overload is asked for by name: with the load on the same machine it measures the load as much as the target. */
+/** Overload runs only on request, because load on the same machine distorts it as much as the target. */
 const DEFAULTS = SCENARIOS.filter((name) => name !== 'overload' && name !== 'projector');
 const targetsOf = oneOf<TargetName>(['floor', 'Sluice', 'roles']);
 const today = new Date().toISOString().slice(0, 10);
@@ -80,7 +80,7 @@ const given = new Command('bench')
   .parse()
   .opts<Options>();
 
-/** Start-up by npm, engine and routing are of the embedded product. */
+/** Start-up by npm, engine and routing apply to the embedded product only. */
 const ROLES_DEFAULTS: readonly Scenario[] = ['steady', 'saturation', 'memory', 'projector', 'sources'];
 
 const { deployment, copies, emitters, kafkaHeap, kafkaFlush } = given;

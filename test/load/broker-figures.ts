@@ -3,15 +3,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { treeUsage } from './process-tree.js';
 
-/** What a broker holds at the moment. */
+/** Current figures of a broker. */
 export interface BrokerFigures {
   readonly rssMb: number;
   /** Java heap after a full collection; null where the JDK's tools are missing. */
   readonly liveHeapMb: number | null;
   readonly openFiles: number;
-  /** Regions of memory: each index file is one. */
+  /** Number of memory regions. Each index file is one. */
   readonly maps: number;
-  /** On the disk, without the holes of preallocated index files. */
+  /** Space on the disk, without the holes of preallocated index files. */
   readonly diskMb: number;
 }
 
@@ -36,6 +36,6 @@ const liveHeapMb = async (pid: number): Promise<number | null> => {
   }
 };
 
-/** How many files the process may have open. */
+/** Number of files that the process may have open. */
 export const openFilesLimit = (pid: number): number =>
   Number(/^Max open files +(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, 'utf8'))?.[1] ?? NaN);

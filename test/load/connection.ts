@@ -1,6 +1,6 @@
 import { Client } from 'undici';
 
-/** A request as both kinds of client need it. */
+/** A request in the form that both kinds of client need. */
 export interface Prepared {
   /** Request line and headers, for a raw socket. */
   readonly head: string;

@@ -7,8 +7,8 @@ import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { openEmbedded, type EmbeddedEngines } from '#libs/engines/embedded/index.js';
 
 /**
- * What the embedded engines do alone, in operations a second and CPU µs an operation, on the main thread and on all
- * others (writer, garbage collection). 1 KB values. `node dist/test/load/engine-bench.js [folder]`
+ * Benchmarks the embedded engines alone: operations a second and CPU µs an operation. CPU is split into the main thread
+ * and all other threads (writer, garbage collection). Values have 1 KB. `node dist/test/load/engine-bench.js [folder]`
  */
 
 const COUNT = 30_000;
@@ -23,7 +23,7 @@ interface Row {
   readonly p99Ms: number | undefined;
 }
 
-/** CPU of the main thread so far, µs; undefined where the system does not tell. */
+/** CPU time of the main thread so far, µs; undefined where the system does not report it. */
 const mainCpu = (): number | undefined => {
   try {
     return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')[0]) / 1000;
@@ -50,7 +50,7 @@ const measure = async (name: string, count: number, work: () => Promise<number[]
   };
 };
 
-/** `count` calls, `width` of them at a time; resolves with the time each took, ms. */
+/** Makes `count` calls, `width` at a time. Resolves with the duration of each, ms. */
 const closedLoop = async (count: number, width: number, call: (n: number) => Promise<unknown>): Promise<number[]> => {
   const latencies: number[] = [];
   let next = 0;
@@ -106,7 +106,7 @@ const replay = async (engines: EmbeddedEngines): Promise<Row> => {
   return { ...row, count, mainUs: row.mainUs / count, otherUs: row.otherUs / count };
 };
 
-/** Publishes and consumes at once, until every record is acknowledged. */
+/** Publishes and consumes concurrently until every record is acknowledged. */
 const stream = async (engines: EmbeddedEngines, topics: number, perCall: number): Promise<Row> => {
   const prefix = `stream${topics}x${perCall}.`;
   const names = Array.from({ length: topics }, (_, i) => prefix + i);

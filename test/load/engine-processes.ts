@@ -10,20 +10,20 @@ export interface EngineProcesses {
   readonly addresses: EngineAddresses;
   /** The broker's folder of partitions. */
   readonly kafkaData: string;
-  /** From start to listening, ms, each beside the others. */
+  /** Time from start to listening of each process, ms. All start at the same time. */
   readonly startMs: Readonly<Record<string, number>>;
   parts(): readonly Part[];
-  /** Ends them and removes their folders. */
+  /** Ends the processes and removes their folders. */
   stop(): Promise<void>;
 }
 
 export interface EngineOptions {
   readonly kafkaHeapMb: number;
-  /** True: every append waits for the disk, as docker-compose.yml has it for a single broker. */
+  /** True: every append waits for the disk, as docker-compose.yml sets it for a single broker. */
   readonly kafkaFlush: boolean;
 }
 
-/** What a distributed installation needs, of its own, in temp folders. */
+/** Starts the servers of a distributed installation in temp folders. */
 export const startEngineProcesses = async ({ kafkaHeapMb, kafkaFlush }: EngineOptions): Promise<EngineProcesses> => {
   const stops: (() => Promise<void>)[] = [];
   const startMs: Record<string, number> = {};

@@ -7,9 +7,9 @@ import { Pool } from 'undici';
 import { servePart } from './part-process.js';
 
 /**
- * The floor: the least that a relay can do and still lose nothing. An event is appended to a file, made durable
- * together with all that came meanwhile (one write, one fdatasync), answered, and forwarded. No user code, no routing,
- * no signature, no record of the attempt.
+ * The floor: the least work of a relay that loses nothing. It appends an event to a file, syncs it together with all
+ * others that arrived meanwhile (one write, one fdatasync), answers, and forwards. It has no user code, routing,
+ * signature or record of the attempt.
  */
 const MOST_AT_ONCE = 256;
 const MOST_UNFORWARDED = 1_024;
@@ -46,7 +46,7 @@ const forward = async (body: Buffer): Promise<void> => {
   void commit();
 };
 
-/** Group commit: whatever came during the last fdatasync goes into the next. Takes no more than it can forward. */
+/** Group commit: events that arrive during a fdatasync go into the next one. Accepts no more than it can forward. */
 const commit = async (): Promise<void> => {
   if (writing) return;
   writing = true;

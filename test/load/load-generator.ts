@@ -5,9 +5,9 @@ import { BODY_BYTES, type GeneratorApi, type LoadOptions, type LoadResult } from
 import { UndiciConnection, type Connection } from './connection.js';
 import { RawConnection } from './raw-connection.js';
 
-/** How long a connection of the closed loop rests after a 429 or 503, or a failure. */
+/** Pause of a closed-loop connection after a 429, a 503 or a failure. */
 const REST_MS = 100;
-/** Answers still out at the end of a run are waited for this long. */
+/** Time limit for answers still outstanding at the end of a run. */
 const LAST_ANSWERS_MS = 30_000;
 
 interface Way {
@@ -16,7 +16,7 @@ interface Way {
   readonly path: string;
 }
 
-/** One measurement. Ids count up from 0; every body is 1,024 bytes of JSON. */
+/** One measurement. Ids count up from 0, and every body is 1,024 bytes of JSON. */
 class Run {
   private readonly ways: readonly Way[];
   private readonly answerTimes = newHistogram();
@@ -76,8 +76,8 @@ class Run {
   }
 
   /**
-   * Open loop: the nth event is due at n / rate, and its time runs from then, also when it had to wait for a free
-   * connection. Nothing that the server does slows the schedule down.
+   * Open loop: event n is due at n / rate. Its time runs from then, even when it waits for a free connection. So a slow
+   * server does not slow the schedule down.
    */
   private async sendAtRate(rate: number): Promise<void> {
     const total = Math.floor(((this.to - this.startedAt) / 1_000_000) * rate);

@@ -12,9 +12,9 @@ export interface Machine {
   readonly cpu: string;
   readonly cores: number;
   readonly memoryGb: number;
-  /** Of the folder that holds the data: an fsync on tmpfs costs nothing, so figures from there do not count. */
+  /** File system of the data folder. An fsync on tmpfs is free, so figures from there do not count. */
   readonly filesystem: string;
-  /** Load average of the last minute before the start: above 0.5 the machine was not idle. */
+  /** Load average of the last minute before the start. Above 0.5 the machine was not idle. */
   readonly loadBefore: number;
 }
 

@@ -15,7 +15,7 @@ export interface ManySourcesFigures {
   readonly slowestMs: number;
   readonly before: TreeUsage;
   readonly after: TreeUsage;
-  /** One event posted to every source; what arrived at the sink. */
+  /** One event posted to every source, and the events that arrived at the sink. */
   readonly delivered: number;
   readonly afterEvents: TreeUsage;
   readonly afterEventsPssMb: number;
@@ -24,10 +24,10 @@ export interface ManySourcesFigures {
 }
 
 const PARALLEL = 4;
-/** A number of a run that `measure` does not reach. */
+/** A run number that `measure` does not use. */
 const RUN = 1_000_000;
 
-/** Deploys many sources of one component, each subscribed by one webhook; then each gets one event. */
+/** Deploys many sources of one component, each with its own webhook. Then posts one event to each. */
 export const measureManySources = async (
   sink: PartProcess<SinkApi>,
   installation: Installation,

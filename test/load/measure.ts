@@ -19,18 +19,18 @@ export interface Figures {
   readonly firstThirdMs: Quantiles;
   readonly lastThirdMs: Quantiles;
   readonly answerMs: Quantiles;
-  /** From the end of the load until the last acknowledged event had arrived. */
+  /** Time from the end of the load until the last acknowledged event arrived. */
   readonly drainMs: number;
-  /** CPU time per delivered event: the target's process tree, the load, the sink. */
+  /** CPU time per delivered event of the target's process tree, the load and the sink. */
   readonly cpuUsPerEvent: number;
   readonly loadCpuUsPerEvent: number;
   readonly sinkCpuUsPerEvent: number;
   readonly processes: number;
   readonly rssBeforeMb: { readonly main: number; readonly children: number };
   readonly rssAfterMb: { readonly main: number; readonly children: number };
-  /** What each part of the target used: CPU µs a delivered event, and its memory afterwards. */
+  /** Usage of each part of the target: CPU µs per delivered event, and its memory afterwards. */
   readonly parts: readonly PartUsage[];
-  /** Records, bytes and writes an event. */
+  /** Records, bytes and writes per event. */
   readonly stores?: StorePerEvent;
 }
 
@@ -44,7 +44,7 @@ export type LoadShape = Omit<LoadOptions, 'urls' | 'run'>;
 const NO_PROGRESS_MS = 20_000;
 let runs = 0;
 
-/** Puts load on one target, waits until all that was acknowledged has arrived (or nothing more arrives), and adds up. */
+/** Puts load on one target and waits until all acknowledged events, or no more, arrive. Then adds up the figures. */
 export const measure = async ({ sink, generator }: Rig, target: Target, shape: LoadShape): Promise<Figures> => {
   const run = ++runs;
   await sink.call('begin', { run });

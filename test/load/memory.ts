@@ -11,7 +11,7 @@ export interface MemorySample {
 export interface MemoryFigures {
   readonly figures: Figures;
   readonly samples: readonly MemorySample[];
-  /** Median of main and children together, in the second and in the last fifth of the run. */
+  /** Median memory of main process and children together, in the second and in the last fifth of the run. */
   readonly earlyMb: number;
   readonly lateMb: number;
   /** Slope of a straight line through the samples after the first fifth. */
@@ -20,7 +20,7 @@ export interface MemoryFigures {
 
 const SAMPLES = 60;
 
-/** Closed-loop load for minutes, with the memory read all along. */
+/** Runs closed-loop load for minutes and reads the memory throughout. */
 export const measureMemory = async (rig: Rig, target: Target, shape: LoadShape): Promise<MemoryFigures> => {
   const samples: MemorySample[] = [];
   const startedAt = performance.now();
@@ -54,7 +54,7 @@ export const flatness = (
   };
 };
 
-/** Least squares. */
+/** Fits a line by least squares. */
 const slope = (points: readonly (readonly [number, number])[]): number => {
   const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
   const x = mean(points.map((point) => point[0]));

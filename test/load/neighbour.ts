@@ -1,7 +1,7 @@
 /**
- * `npm run bench:neighbour`: what four hostile sources of one workspace do to the latency of a neighbour in another.
- * Sends one event at a time to the neighbour, from its being sent to its arrival at a webhook: first with nothing else
- * going on, then under attack. Prints both p99 and their ratio.
+ * `npm run bench:neighbour`: measures how four hostile sources of one workspace affect the latency of a neighbour in
+ * another. It sends the neighbour one event at a time and measures until its arrival at a webhook, first alone, then
+ * under attack. Prints both p99 and their ratio.
  */
 import { ApiClient, endpointOf } from '#test/harness/api-client.js';
 import { relayCode } from '#test/harness/component-code.js';
@@ -14,9 +14,9 @@ import { newHistogram, quantilesMs } from './latencies.js';
 import { type Quantiles } from './parts.js';
 
 const SECONDS = Number(process.argv[2] ?? '30');
-/** Under the default rate of an endpoint, which holds for the neighbour as for the others. */
+/** Below the default rate of an endpoint, which applies to the neighbour too. */
 const GAP_MS = 120;
-/** To each hostile source: a little above what its endpoint takes by default. */
+/** Rate to each hostile source, a little above the default limit of its endpoint. */
 const POSTS_PER_SECOND = 12;
 const WARM_UP = 40;
 

@@ -16,7 +16,10 @@ interface Outcome {
   readonly error?: string;
 }
 
-/** In a part's process: answers calls of the benchmark and tells where it listens. Ends with the benchmark. */
+/**
+ * Runs in a part's process. Answers calls of the benchmark and tells it where the part listens. Ends with the
+ * benchmark.
+ */
 export const servePart = (handlers: Handlers, url: string): void => {
   process.on('disconnect', () => process.exit(0));
   process.on('message', (message: Call) => void answer(handlers, message));
@@ -33,7 +36,7 @@ const answer = async (handlers: Handlers, { call, name, options }: Call): Promis
   }
 };
 
-/** In the benchmark: one part in a process of its own, so that its CPU time can be told apart. */
+/** Runs in the benchmark. One part in its own process, so that its CPU time can be measured separately. */
 export class PartProcess<A extends { [K in keyof A]: (options: never) => unknown }> {
   private calls = 0;
   private readonly open = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();

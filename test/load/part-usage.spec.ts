@@ -15,7 +15,7 @@ describe('usage by part', () => {
     expect(twice?.rssMb).toBeGreaterThan(1.5 * (alone?.rssMb ?? Infinity));
   });
 
-  it('counts only what was used since, also of a part that is new', () => {
+  it('counts only the usage since the first reading, including new parts', () => {
     expect(cpuSince([part('a', 100)], [part('a', 150), part('b', 30)]).map(({ cpuUs }) => cpuUs)).toEqual([50, 30]);
   });
 
@@ -31,7 +31,7 @@ describe('usage by part', () => {
 });
 
 describe('storesSince', () => {
-  it('divides what came to be by the events, also of topics that are new', () => {
+  it('divides new writes by the events, including new topics', () => {
     const before = { topics: { emits: { records: 10, bytes: 1_000 } }, journalCommits: 5, batches: { m: 1 } };
     const after = {
       topics: { emits: { records: 30, bytes: 5_000 }, attempts: { records: 20, bytes: 100 } },

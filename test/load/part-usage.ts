@@ -1,6 +1,6 @@
 import { treeUsage, type TreeUsage } from './process-tree.js';
 
-/** A process of a target; several may have one name, as the copies of a role. */
+/** A process of a target. Several may have one name, as the copies of a role do. */
 export interface Part {
   readonly name: string;
   readonly pid: number;
@@ -8,14 +8,14 @@ export interface Part {
 
 export interface PartUsage {
   readonly name: string;
-  /** Sandboxes: descendants of a part, told apart from it. */
+  /** Sandboxes: descendants of a part, counted separately. */
   readonly isSandbox: boolean;
   readonly processes: number;
   readonly cpuUs: number;
   readonly rssMb: number;
 }
 
-/** By name, in the order in which the names come first. */
+/** Sums by name, in the order of first appearance. */
 export const usageOf = (parts: readonly Part[]): readonly PartUsage[] => {
   const byName = new Map<string, PartUsage>();
   const add = (usage: PartUsage): void => {
@@ -25,7 +25,7 @@ export const usageOf = (parts: readonly Part[]): readonly PartUsage[] => {
   for (const { name, pid } of parts) {
     const { processes, cpuUs, mainCpuUs, mainRssMb, childrenRssMb } = treeUsage(pid);
     add({ name, isSandbox: false, processes: 1, cpuUs: mainCpuUs, rssMb: mainRssMb });
-    // Also when none lives any more: their time is counted with their parent, and must not go missing.
+    // Needed even when none is alive any more. Their time is counted with their parent and must not be lost.
     if (processes > 1 || cpuUs > mainCpuUs) {
       const sandboxes = { name: `${name}: sandboxes`, isSandbox: true, processes: processes - 1 };
       add({ ...sandboxes, cpuUs: cpuUs - mainCpuUs, rssMb: childrenRssMb });
@@ -41,7 +41,7 @@ const sumOf = (a: PartUsage, b: PartUsage): PartUsage => ({
   rssMb: a.rssMb + b.rssMb,
 });
 
-/** As one tree: sandboxes are its children. */
+/** Sums as one tree, with sandboxes as its children. */
 export const totalOf = (parts: readonly PartUsage[]): TreeUsage => {
   const sum = (of: (part: PartUsage) => number, among = parts): number =>
     among.reduce((total, part) => total + of(part), 0);

@@ -1,19 +1,22 @@
-/** What the processes of the benchmark say to each other. */
+/** Messages between the processes of the benchmark. */
 
 export type ClientKind = 'raw' | 'undici';
 
 export interface LoadOptions {
-  /** Endpoints; connections are shared out among them. */
+  /** Endpoints. Connections are divided among them. */
   readonly urls: readonly string[];
-  /** Tells one measurement from the next, in every body. */
+  /** Identifies the measurement in every body. */
   readonly run: number;
   readonly durationMs: number;
-  /** Sent before the measurement; counted for loss, not for time. */
+  /** Load before the measurement. It counts for loss but not for time. */
   readonly warmUpMs: number;
   readonly connections: number;
-  /** raw: prepared requests on sockets, cheap. undici: what an ordinary Node client costs. */
+  /** raw: prepared requests on sockets, cheap. undici: the cost of an ordinary Node client. */
   readonly client: ClientKind;
-  /** Events per second at fixed times, whatever the answers (open loop); absent: each connection sends again as soon as it is answered (closed loop). */
+  /**
+   * Events per second at fixed times, whatever the answers (open loop). Absent: each connection sends again after its
+   * answer (closed loop).
+   */
   readonly rate?: number;
 }
 
@@ -27,14 +30,14 @@ export interface Quantiles {
 export interface LoadResult {
   readonly sent: number;
   readonly acknowledged: number;
-  /** Answered 429 or 503. */
+  /** Requests answered 429 or 503. */
   readonly refused: number;
   readonly failed: number;
-  /** Ids not acknowledged. */
+  /** Ids of events that were not acknowledged. */
   readonly unacknowledged: readonly number[];
-  /** From the intended moment of sending to the answer, in ms. */
+  /** Time from the intended send to the answer, ms. */
   readonly answerMs: Quantiles;
-  /** The measured window, monotonic µs. */
+  /** Bounds of the measured window, monotonic µs. */
   readonly from: number;
   readonly to: number;
   readonly cpuUs: number;
@@ -43,21 +46,21 @@ export interface LoadResult {
 export interface SinkReport {
   readonly distinct: number;
   readonly duplicates: number;
-  /** Deliveries per second in the window asked for: while the load was on. */
+  /** Deliveries per second within the requested window, which covers the load. */
   readonly perSecond: number;
-  /** From the intended moment of sending to the arrival, in ms; without the warm-up. */
+  /** Time from the intended send to the arrival without the warm-up, ms. */
   readonly endToEndMs: Quantiles;
-  /** The same of what was sent in the first and in the last third of the window: a growing queue shows here. */
+  /** The same for events sent in the first and last third of the window. A difference shows a growing queue. */
   readonly firstThirdMs: Quantiles;
   readonly lastThirdMs: Quantiles;
-  /** Of the ids below `total`: those that never came. */
+  /** Ids below `total` that never arrived. */
   readonly missing: readonly number[];
   readonly cpuUs: number;
 }
 
 export interface SinkApi {
   begin(options: { run: number }): void;
-  /** Distinct deliveries of the run so far. */
+  /** Number of distinct deliveries of the run so far. */
   count(options: undefined): number;
   report(options: { total: number; from: number; to: number }): SinkReport;
 }
@@ -66,7 +69,10 @@ export interface GeneratorApi {
   load(options: LoadOptions): Promise<LoadResult>;
 }
 
-/** The body of an event: 1,024 bytes. `t`: intended moment of sending, monotonic µs. `w`: third of the window (1 to 3), 0 for the warm-up. */
+/**
+ * Body of an event, 1,024 bytes. `t`: intended send, monotonic µs. `w`: third of the window (1 to 3), 0 for the
+ * warm-up.
+ */
 export interface LoadBody {
   readonly run: number;
   readonly id: number;

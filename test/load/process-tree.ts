@@ -1,11 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Of a process and all its descendants, jailed ones included: the host sees them under its own process ids. */
+/**
+ * Usage of a process and all its descendants. It includes jailed ones, because the host sees them under its own process
+ * ids.
+ */
 export interface TreeUsage {
   readonly processes: number;
-  /** User and system time in microseconds, in steps of 10 ms; children that have ended are counted with their parent. */
+  /** User and system time in µs, in steps of 10 ms. Ended children are counted with their parent. */
   readonly cpuUs: number;
-  /** Of the process itself, without its descendants. */
+  /** CPU time of the process itself, without its descendants. */
   readonly mainCpuUs: number;
   readonly mainRssMb: number;
   readonly childrenRssMb: number;
@@ -14,7 +17,7 @@ export interface TreeUsage {
 interface Stat {
   readonly pid: number;
   readonly parent: number;
-  /** Of the process itself, and of its children that have ended. */
+  /** Ticks of the process itself and of its ended children. */
   readonly ownTicks: number;
   readonly reapedTicks: number;
   readonly rssPages: number;
@@ -35,7 +38,7 @@ export const treeUsage = (pid: number): TreeUsage => {
   };
 };
 
-/** Memory of the tree with shared pages divided among those that share them. Slow; NaN where reading it is forbidden. */
+/** Memory of the tree, with shared pages divided among their users. Slow; NaN where reading it is forbidden. */
 export const treePssMb = (pid: number): number =>
   treeOf(pid).reduce((sum, stat) => {
     const text = readIfThere(`/proc/${stat.pid}/smaps_rollup`);
@@ -43,7 +46,7 @@ export const treePssMb = (pid: number): number =>
     return sum + (text === undefined ? 0 : Number(kb ?? NaN) / 1024);
   }, 0);
 
-/** The process itself comes first. */
+/** Lists the process itself first. */
 const treeOf = (pid: number): readonly Stat[] => {
   const byParent = new Map<number, Stat[]>();
   const all = readAll();
@@ -60,7 +63,7 @@ const readAll = (): Stat[] =>
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => readStat(Number(name)));
 
-/** undefined when the process ended between the listing and the reading; '' when it may not be read. */
+/** Returns undefined when the process ended between listing and reading, '' when reading is forbidden. */
 const readIfThere = (file: string): string | undefined => {
   try {
     return readFileSync(file, 'utf8');
@@ -75,7 +78,7 @@ const readIfThere = (file: string): string | undefined => {
 const readStat = (pid: number): Stat[] => {
   const text = readIfThere(`/proc/${pid}/stat`);
   if (text === undefined) return [];
-  // The name, in parentheses, may hold blanks. After it: state, ppid, … (man 5 proc).
+  // The name, in parentheses, may contain blanks. Then follow state, ppid, … (man 5 proc).
   const fields = text
     .slice(text.lastIndexOf(')') + 2)
     .split(' ')

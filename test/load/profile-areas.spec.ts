@@ -4,7 +4,7 @@ import { areaOf, IDLE, PROFILER, timeByArea, timeByFunction } from './profile-ar
 describe('areaOf', () => {
   const of = (url: string, functionName = 'f') => areaOf({ functionName, url });
 
-  it('names packages, folders of ours and parts of Node', () => {
+  it('names packages, our folders and parts of Node', () => {
     expect(of('file:///x/node_modules/kafkajs/src/protocol/encoder.js')).toBe('kafkajs (encoding)');
     expect(of('file:///x/node_modules/mongodb/node_modules/bson/lib/bson.cjs')).toBe('bson (driver of MongoDB)');
     expect(of('file:///x/node_modules/@grpc/grpc-js/build/src/call.js')).toBe('gRPC and EventStoreDB client');
@@ -16,7 +16,7 @@ describe('areaOf', () => {
     expect(of('node:internal/crypto/hash')).toBe('crypto');
   });
 
-  it('tells what has no file by its name', () => {
+  it('classifies functions without a file by name', () => {
     expect(of('', '(idle)')).toBe(IDLE);
     expect(of('', '(garbage collector)')).toBe('garbage collection');
     expect(of('', 'dispatch')).toBe(PROFILER);

@@ -1,4 +1,4 @@
-/** A V8 CPU profile, as far as it is read here. */
+/** The fields of a V8 CPU profile that this module reads. */
 export interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number;
@@ -19,10 +19,10 @@ export const IDLE = 'idle';
 /** The call that starts the profiler counts as running until the first event after it. */
 export const PROFILER = 'profiler';
 
-/** Time of a profile by area, most first: each sample counts for the function that was running (self time). */
+/** Time of a profile by area, most first. Each sample counts for the running function (self time). */
 export const timeByArea = (profile: CpuProfile): readonly AreaTime[] => sumBy(profile, (frame) => areaOf(frame));
 
-/** The functions that took most self time, with their file. */
+/** The functions with most self time, with their file. */
 export const timeByFunction = (profile: CpuProfile): readonly AreaTime[] =>
   sumBy(profile, ({ functionName, url }) => `${functionName || '(anonymous)'} ${placeOf(url)}`);
 
@@ -57,10 +57,10 @@ const NATIVE: Readonly<Record<string, string>> = {
   parse: 'JSON',
   stringify: 'JSON',
 };
-/** Functions of Node's own that have no file: what sockets and files are written and read with. */
+/** Node's own functions without a file, which read and write sockets and files. */
 const SOCKET_CALLS = /^(write|read|shutdown|connect|consume|writev|execute|readStart|readStop)/;
 
-/** What a function belongs to: a package, a part of Node, a folder of ours. */
+/** Area of a function: a package, a part of Node, or one of our folders. */
 export const areaOf = ({ functionName, url }: Frame): string => {
   const native = url === '' ? NATIVE[functionName] : undefined;
   if (native !== undefined) return native;

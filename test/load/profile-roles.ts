@@ -14,7 +14,7 @@ import { startRoles, type RolesTarget } from './roles-target.js';
 
 exitOnSignals();
 
-/** Where each role's CPU time goes at saturation: a V8 profile of each, summed by package and folder. */
+/** Shows the CPU time of each role at saturation: a V8 profile of each, summed by package and folder. */
 
 const number = (text: string): number => {
   if (!(Number(text) > 0)) throw new InvalidArgumentError('a number above 0 is needed');
@@ -42,7 +42,7 @@ const options = new Command('profile-roles')
   }>();
 
 const WRITE_MS = 30_000;
-/** Those that an event passes. */
+/** Roles that an event passes. */
 const ROLE_PARTS = ['ingress', 'runner', 'router', 'webhook-worker', 'projector'] as const;
 
 interface RoleProfile {
@@ -53,7 +53,9 @@ interface RoleProfile {
 
 const profiled = async (roles: RolesTarget, rig: Rig, dir: string): Promise<Figures> => {
   const shape = {
-    ...{ client: 'undici' as const, connections: options.connections, warmUpMs: 3_000 },
+    client: 'undici' as const,
+    connections: options.connections,
+    warmUpMs: 3_000,
     ...(options.rate === undefined ? {} : { rate: options.rate }),
   };
   await measure(rig, roles, { ...shape, durationMs: 15_000 });
@@ -69,7 +71,7 @@ const profiled = async (roles: RolesTarget, rig: Rig, dir: string): Promise<Figu
   return figures;
 };
 
-/** Files that are whole. */
+/** Reads the profiles that are complete. */
 const readProfiles = (dir: string): readonly { readonly role: string; readonly profile: CpuProfile }[] =>
   readdirSync(dir)
     .filter((name) => name.endsWith('.cpuprofile'))
@@ -90,7 +92,7 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(head.map((_, i) => (i === 0 ? '---' : '---:'))), ...rows.map(line), ''];
 };
 
-/** CPU µs an event of each area: the role's measured CPU time, shared out as its samples are. */
+/** CPU µs per event of each area. The role's measured CPU time is divided in proportion to its samples. */
 const areaTable = (profiles: readonly RoleProfile[], figures: Figures): string[] => {
   const cpuOf = (role: string): number => figures.parts.find(({ name }) => name === role)?.cpuUs ?? 0;
   const columns = profiles.map(({ role, areas }) => {

@@ -4,8 +4,8 @@ import { basename, dirname, join } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
 
 /**
- * Loaded into a role by `--import`: SIGUSR2 starts a CPU profile of the main thread, the next one ends it and writes it to
- * BENCH_PROFILE_DIR as `<role>-<pid>.cpuprofile`. So start-up and shutdown stay out of it.
+ * Loaded into a role by `--import`. SIGUSR2 starts a CPU profile of the main thread. The next one ends it and writes it
+ * to BENCH_PROFILE_DIR as `<role>-<pid>.cpuprofile`. So the profile excludes start-up and shutdown.
  */
 const SAMPLE_US = 500;
 

@@ -4,12 +4,12 @@ import { type Rig, measure, type LoadShape } from './measure.js';
 import { cpuSince, usageOf } from './part-usage.js';
 import { type RolesTarget } from './roles-target.js';
 
-/** How fast the one owner of a read model over the stream log works off what it has missed. */
+/** Speed at which the only owner of a read model over the stream log works off its backlog. */
 export interface ProjectorFigures {
   readonly events: number;
   readonly summaries: CatchUp;
   readonly attempts: CatchUp;
-  /** Until both were done: of the projector and of FerretDB, for each event. */
+  /** CPU time per event until both read models had caught up, of the projector and of FerretDB. */
   readonly projectorCpuUs: number;
   readonly ferretDbCpuUs: number;
 }
@@ -23,7 +23,7 @@ const LIMIT_MS = 300_000;
 const POLL_MS = 100;
 const READY_PART = 0.02;
 
-/** Load without the projector, which is started afterwards: nothing else is going on while it catches up. */
+/** Puts load on without the projector and starts it afterwards, so that it catches up without other work. */
 export const measureProjector = async (rig: Rig, roles: RolesTarget, shape: LoadShape): Promise<ProjectorFigures> => {
   const [projector] = roles.deployment.processes.projector;
   if (!projector) throw new Error('there is no projector');
@@ -39,8 +39,11 @@ export const measureProjector = async (rig: Rig, roles: RolesTarget, shape: Load
     const used = cpuSince(before, usageOf(roles.parts()));
     const cpuOf = (name: string): number => (used.find((part) => part.name === name)?.cpuUs ?? 0) / missed;
     return {
-      ...{ events: Math.min(missed, delivered), summaries, attempts },
-      ...{ projectorCpuUs: cpuOf('projector'), ferretDbCpuUs: cpuOf('FerretDB') },
+      events: Math.min(missed, delivered),
+      summaries,
+      attempts,
+      projectorCpuUs: cpuOf('projector'),
+      ferretDbCpuUs: cpuOf('FerretDB'),
     };
   } finally {
     await lags.close();
@@ -49,7 +52,7 @@ export const measureProjector = async (rig: Rig, roles: RolesTarget, shape: Load
 
 type Followed = 'summaries' | 'attempts';
 
-/** From the first progress to the end, so that taking over the lanes is left out. */
+/** Measures from the first progress to the end, so that taking over the lanes is excluded. */
 const caughtUp = async (lags: LagReader, model: Followed): Promise<CatchUp> => {
   const until = performance.now() + LIMIT_MS;
   const missed = await lags.of(model);
@@ -72,7 +75,7 @@ const FOLLOWED: Readonly<Record<Followed, { readonly group: string; readonly top
   attempts: { group: 'projector.webhooks.attempts.v1', topics: 'attempts' },
 };
 
-/** Lag as the broker has it. */
+/** Lag as the broker reports it. */
 class LagReader {
   private constructor(
     private readonly admin: ReturnType<Kafka['admin']>,

@@ -2,8 +2,8 @@ import { connect, type Socket } from 'node:net';
 import { type Connection, type Prepared } from './connection.js';
 
 /**
- * One kept-alive HTTP/1.1 connection that costs the load generator as little as possible: prepared requests out, status
- * line and content-length in. One request at a time.
+ * One kept-alive HTTP/1.1 connection that costs the load generator as little as possible. It sends prepared requests,
+ * reads status line and content-length, and has one request in flight.
  */
 export class RawConnection implements Connection {
   private socket: Socket;
@@ -32,7 +32,7 @@ export class RawConnection implements Connection {
     socket.setEncoding('latin1');
     this.input = '';
     socket.on('data', (text: string) => this.take(text));
-    // 'close' follows an 'error' and settles what waits.
+    // 'close' follows an 'error' and settles the waiting calls.
     socket.on('error', () => socket.destroy());
     socket.on('close', () => {
       if (socket === this.socket) this.settle(0);
@@ -52,7 +52,7 @@ export class RawConnection implements Connection {
     this.settle(status);
   }
 
-  /** undefined while a part is missing. A chunked answer of ours is one that ends with the last chunk. */
+  /** undefined while a part is missing. Our chunked answers end with the last chunk. */
   private answerEnd(head: string, bodyStart: number): number | undefined {
     const length = /\r\ncontent-length: *(\d+)/.exec(head)?.[1];
     if (length !== undefined) {

@@ -6,7 +6,10 @@ import { type Plan, type Results } from './scenarios.js';
 import { type StorePerEvent } from './store-figures.js';
 import { type TargetName } from './targets.js';
 
-/** The results as Markdown. Medians of the rounds; loss, duplicates and failures are sums, worst cases are maxima. */
+/**
+ * Formats the results as Markdown. Rounds give medians, loss, duplicates and failures give sums, and worst cases give
+ * maxima.
+ */
 export const reportOf = (machine: Machine, plan: Plan, results: Results): string =>
   [
     `# Benchmark of ${machine.date.slice(0, 10)}`,
@@ -104,7 +107,7 @@ const COLUMNS: readonly (readonly [target: TargetName, title: string])[] = [
 const loadSection = (title: string, all: readonly Figures[]): string[] => {
   if (all.length === 0) return [];
   const of = (name: TargetName): readonly Figures[] => all.filter(({ target }) => target === name);
-  // Floor and Sluice keep their place also when only one of them was measured.
+  // Floor and Sluice keep their columns even when only one of them was measured.
   const columns = COLUMNS.filter(([name]) => name !== 'roles' || of(name).length > 0);
   const rows = ROWS.map(([name, read, over, digits, ratio]) => {
     const values = columns.map(([target]) => (of(target).length === 0 ? NaN : over(of(target).map(read))));
@@ -135,7 +138,7 @@ const rolesPreface = ({ targets, roles }: Plan): string[] => {
   ];
 };
 
-/** CPU and memory of each part of the roles, and of the standalone server. */
+/** CPU and memory of each part of the roles and of the standalone server. */
 const partsSection = ({ steady, saturation }: Results): string[] => {
   const of = (all: readonly Figures[]) => all.filter(({ target }) => target === 'roles').map(({ parts }) => parts);
   const [slow, fast] = [of(steady), of(saturation)];
@@ -161,7 +164,7 @@ const partsSection = ({ steady, saturation }: Results): string[] => {
   ];
 };
 
-/** Of a single source: with many, each has commits of its own, of fewer runs each. */
+/** Figures of a single source. With many sources each has its own commits of fewer runs. */
 const storesSection = ({ steady, saturation }: Results): string[] => {
   const of = (all: readonly Figures[]) => all.flatMap(({ stores }) => stores ?? []);
   const [slow, fast] = [of(steady), of(saturation)];

@@ -8,16 +8,16 @@ import { RELAY_COMPONENT, type Installation, type ServingTarget } from './target
 
 export interface RolesOptions extends EngineOptions {
   readonly copies: Partial<Readonly<Record<RoleName, number>>>;
-  /** Sources, each with a webhook of its own. One source is one lane, so copies need several. */
+  /** Number of sources, each with its own webhook. One source is one lane, so copies need several. */
   readonly emitters: number;
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 export interface RolesStart {
   readonly enginesMs: Readonly<Record<string, number>>;
-  /** From spawn to the first 200 of /readyz, all roles started at once; of copies the last. */
+  /** Time from spawn to the first 200 of /readyz, with all roles started at once. With copies it is the last one's. */
   readonly readyMs: Readonly<Record<string, number>>;
-  /** With nothing to do: CPU µs a second, and memory. */
+  /** Usage without load: CPU µs a second, and memory. */
   readonly idle: readonly PartUsage[];
 }
 
@@ -34,7 +34,7 @@ interface RunningRoles extends Installation {
   readonly engines: EngineProcesses;
 }
 
-/** Engines and a process a role, fresh. */
+/** Starts fresh engines and one process per role. */
 export const openRoles = async (options: RolesOptions): Promise<RunningRoles> => {
   const engines = await startEngineProcesses(options);
   const { copies, env } = options;
@@ -60,7 +60,7 @@ export const openRoles = async (options: RolesOptions): Promise<RunningRoles> =>
   return { server: deployment, deployment, engines, api, parts, restart, close };
 };
 
-/** Load goes to the ingress processes themselves, not through the test's proxy. */
+/** Load goes directly to the ingress processes, past the test's proxy. */
 export const startRoles = async (sinkUrl: string, options: RolesOptions): Promise<RolesTarget> => {
   const { deployment, engines, api, parts, close } = await openRoles(options);
   try {
@@ -68,9 +68,12 @@ export const startRoles = async (sinkUrl: string, options: RolesOptions): Promis
     const ingress = deployment.processes.ingress.map(({ url }) => url);
     return {
       name: 'roles',
-      // Each connection keeps to one: with several ingress processes, sources are shared out among them.
+      // Each connection stays with one process. With several ingress processes, sources are divided among them.
       urls: paths.map((path, n) => `${ingress[n % ingress.length] ?? ''}${path}`),
-      ...{ parts, api, deployment, stop: close },
+      parts,
+      api,
+      deployment,
+      stop: close,
       stores: () => storeTotals(storesOf(deployment, engines)),
       started: {
         enginesMs: engines.startMs,

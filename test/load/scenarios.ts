@@ -27,7 +27,7 @@ export type Scenario = (typeof SCENARIOS)[number];
 export interface Plan {
   readonly scenarios: readonly Scenario[];
   readonly targets: readonly TargetName[];
-  /** Seconds of each measurement. */
+  /** Duration of each measurement, s. */
   readonly duration: number;
   readonly memoryDuration: number;
   readonly rounds: number;
@@ -36,7 +36,7 @@ export interface Plan {
   readonly connections: number;
   readonly sources: number;
   readonly client: ClientKind;
-  /** Of the target `roles`. */
+  /** Options of the target `roles`. */
   readonly roles: RolesOptions;
 }
 
@@ -59,7 +59,7 @@ export interface Results {
 const WARM_UP_MS = 3_000;
 const ROLES_WARM_UP_MS = 15_000;
 const IDLE_MS = 5_000;
-/** The open loop may have this many requests out before it has to queue. */
+/** Number of requests that the open loop may have outstanding before it queues. */
 const OPEN_LOOP_CONNECTIONS = 256;
 const OVERLOAD = 1.5;
 
@@ -97,8 +97,8 @@ type Loads = Pick<Results, 'steady' | 'saturation' | 'overload' | 'memory' | 'me
 type LoadFigures = Record<'steady' | 'saturation' | 'overload', Figures[]>;
 
 /**
- * Floor and Sluice side by side, measured in turns, so that what the machine does meanwhile meets both. The roles come
- * after them, alone on the machine: with nothing to do, they and their engines still take a share of it.
+ * Measures floor and Sluice in turns, so that changes of the machine affect both. The roles come after them, alone on
+ * the machine, because even idle they and their engines take a share of it.
  */
 const runLoads = async (plan: Plan, rig: Rig, say: Say): Promise<Loads> => {
   const results: LoadFigures = { steady: [], saturation: [], overload: [] };
@@ -125,7 +125,7 @@ const runRoles = async (plan: Plan, rig: Rig, results: LoadFigures, say: Say): P
   const roles = await startRoles(rig.sink.url, plan.roles);
   try {
     say(`roles     started: ${JSON.stringify(roles.started)}`);
-    // The broker's virtual machine compiles as it goes: the first load is not counted.
+    // The broker's JVM compiles while it runs, so the first load is not counted.
     await measure(rig, roles, { ...timing(plan), durationMs: ROLES_WARM_UP_MS, connections: plan.connections });
     for (let round = 1; round <= plan.rounds; round++) await measureRound(plan, rig, roles, round, results, say);
     const others = await afterLoads(plan, rig, roles, say);

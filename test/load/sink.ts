@@ -6,7 +6,7 @@ import { monotonicUs } from './monotonic.js';
 import { servePart } from './part-process.js';
 import { type LoadBody, type SinkApi, type SinkReport } from './parts.js';
 
-/** Where events end: answers 200 at once and keeps the books of one run. */
+/** Receives the events: answers 200 at once and records the figures of one run. */
 const BIN_US = 100_000;
 
 let run = -1;

@@ -10,14 +10,14 @@ import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { treeUsage } from './process-tree.js';
 
 export interface StartFigures {
-  /** From `npm start` to the first 200 of /readyz, on an empty data directory. */
+  /** Time from `npm start` to the first 200 of /readyz, on an empty data directory. */
   readonly readyMs: number;
   readonly idleRssMb: number;
 }
 
 const READY_TIMEOUT_MS = 60_000;
 
-/** `npm start` as a user types it: npm's own start is in the time, its memory is not in the RSS. */
+/** Runs `npm start` as a user types it. The time includes npm's own start, and the RSS excludes its memory. */
 export const measureStart = async (idleMs: number): Promise<StartFigures> => {
   const dir = tempDir('start');
   const startedAt = performance.now();

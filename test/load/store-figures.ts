@@ -3,23 +3,23 @@ import { join } from 'node:path';
 import { Kafka, logLevel } from 'kafkajs';
 import { MongoClient } from 'mongodb';
 
-/** What an installation has written so far. */
+/** Totals that an installation has written so far. */
 export interface StoreTotals {
-  /** By kind of topic: `invocations`, `emits`, `deliveries`, `attempts`. */
+  /** Figures by kind of topic: `invocations`, `emits`, `deliveries`, `attempts`. */
   readonly topics: Readonly<Record<string, { readonly records: number; readonly bytes: number }>>;
-  /** Writes of run journals: each makes one version. */
+  /** Number of writes of run journals. Each creates one version. */
   readonly journalCommits: number;
-  /** Batches of each read model over the stream log. */
+  /** Number of batches of each read model over the stream log. */
   readonly batches: Readonly<Record<string, number>>;
 }
 
 export interface Stores {
   readonly kafka: string;
-  /** Of topics. */
+  /** Prefix of topics. */
   readonly prefix: string;
   /** The broker's folder of partitions. */
   readonly kafkaData: string;
-  /** With the database in its path. */
+  /** URL including the database in its path. */
   readonly mongo: string;
 }
 
@@ -28,7 +28,7 @@ export const storeTotals = async (stores: Stores): Promise<StoreTotals> => ({
   ...(await documentTotals(stores.mongo)),
 });
 
-/** Log files stay until their segment is closed, also when their records are consumed: nothing is missed in minutes. */
+/** Log files stay until their segment is closed, even with their records consumed. So a run of minutes misses none. */
 const topicTotals = async ({ kafka, prefix, kafkaData }: Stores): Promise<StoreTotals['topics']> => {
   const admin = new Kafka({ clientId: 'bench', brokers: [kafka], logLevel: logLevel.NOTHING }).admin();
   await admin.connect();
@@ -82,7 +82,7 @@ const documentTotals = async (url: string): Promise<Pick<StoreTotals, 'journalCo
   }
 };
 
-/** What was written between two readings, for each event delivered between them. */
+/** Writes between two readings, per event delivered between them. */
 export const storesSince = (before: StoreTotals, after: StoreTotals, events: number): StorePerEvent => ({
   topics: Object.fromEntries(
     Object.entries(after.topics).map(([kind, { records, bytes }]) => {
@@ -96,5 +96,5 @@ export const storesSince = (before: StoreTotals, after: StoreTotals, events: num
   ),
 });
 
-/** The same, an event. */
+/** The same figures per event. */
 export type StorePerEvent = StoreTotals;

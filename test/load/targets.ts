@@ -5,16 +5,18 @@ import { PartProcess } from './part-process.js';
 import { type Part } from './part-usage.js';
 import { type StoreTotals } from './store-figures.js';
 
-/** `Sluice` is the standalone server on the embedded engines, `roles` a process a role on the distributed ones. */
+/**
+ * `Sluice` is the standalone server on the embedded engines. `roles` is one process per role on the distributed ones.
+ */
 export type TargetName = 'floor' | 'Sluice' | 'roles';
 
-/** What is measured: takes a POST, and each event arrives at the sink. */
+/** A measured target: accepts a POST, and each event arrives at the sink. */
 export interface Target {
   readonly name: TargetName;
   readonly urls: readonly string[];
-  /** The processes that it runs in now. */
+  /** Its current processes. */
   parts(): readonly Part[];
-  /** What it has written, where that can be read from outside. */
+  /** Totals that it has written, where they can be read from outside. */
   readonly stores?: () => Promise<StoreTotals>;
   stop(): Promise<void>;
 }
@@ -33,7 +35,7 @@ export const startFloor = async (sinkUrl: string): Promise<Target> => {
   };
 };
 
-/** As small as a source can be: what costs is the platform. */
+/** The smallest possible source, so that the cost is the platform's. */
 export const RELAY_COMPONENT = `export default {
   name: 'Relay',
   key: 'relay',
@@ -45,7 +47,7 @@ export const RELAY_COMPONENT = `export default {
 };
 `;
 
-/** Also has an API to ask. */
+/** A target that also has an API. */
 export interface ServingTarget extends Target {
   readonly api: ApiClient;
 }
@@ -77,7 +79,7 @@ export const openSluice = async (): Promise<Installation> => {
   return { server, api, parts: () => [{ name: 'server', pid: server.pid }], restart, close };
 };
 
-/** A fresh server with one HTTP source, subscribed by one webhook: the sink. Limits of rate are off (Server's defaults). */
+/** Starts a fresh server with one HTTP source and one webhook to the sink. Rate limits are off (Server's defaults). */
 export const startSluice = async (sinkUrl: string): Promise<ServingTarget> => {
   const { server, api, parts, close } = await openSluice();
   try {

@@ -18,16 +18,18 @@ import {
   type TrafficTotals,
 } from './topic-parts.js';
 
-/** A process of the simulation of topic layouts: one that uses the product's own Kafka engine, as a role does. */
+/** A process of the simulation of topic layouts. It uses the product's own Kafka engine, as a role does. */
 
 const GROUP = 'router';
 const PREFIX = 'bench.';
 const RETENTION = { emitsAgeMs: 7 * 86_400_000, emitsBytes: 1 << 30 };
 const VALUE = JSON.stringify({ pad: 'x'.repeat(1_014) });
-/** As many as one process of the product would have under way from HTTP requests. */
+/** Number of requests in flight that one process of the product would have. */
 const OUTSTANDING = 256;
 const CREATE_AT_ONCE = 8;
-/** So many emitters get their topics as the product makes them, one request a topic; the rest in large requests. */
+/**
+ * Number of emitters whose topics are created as the product does, one request a topic. The rest use large requests.
+ */
 const ONE_BY_ONE = 100;
 const BULK = 100;
 const TAKEN_UP_EVERY_MS = 500;
@@ -38,7 +40,10 @@ const policyOf = (): TopicPolicy =>
   layout === 'per_emitter' ? perEmitterTopics(RETENTION) : sharedTopics(RETENTION, Number(partitions));
 const policy = policyOf();
 const log: KafkaStreamLog = await openKafka({
-  ...{ brokers: [brokers], prefix: PREFIX, clientId: `bench-${process.pid}`, replicationFactor: 1 },
+  brokers: [brokers],
+  prefix: PREFIX,
+  clientId: `bench-${process.pid}`,
+  replicationFactor: 1,
   onWarning: (text, fields) => process.stderr.write(`${text} ${JSON.stringify(fields)}\n`),
 });
 
@@ -86,7 +91,10 @@ const create = async ({ from, to, limitMs }: { from: number; to: number; limitMs
   return { emitters, oneByOne: next - from, oneByOneSeconds, bulkSeconds, topicMs };
 };
 
-/** The same topics with the same number of settings, many in a request; the emitter up to which they were made. */
+/**
+ * Creates the same topics with the same number of settings, many in a request. Returns the last emitter that has
+ * topics.
+ */
 const createInBulk = async (from: number, to: number, until: number): Promise<number> => {
   const admin = new Kafka({
     clientId: 'bench',
@@ -102,7 +110,9 @@ const createInBulk = async (from: number, to: number, until: number): Promise<nu
       const topics = ids
         .flatMap((id) => policy.ownedBy(id))
         .map(({ topic, partitions: count, retention }) => ({
-          ...{ topic: `${PREFIX}${topic}`, numPartitions: count, replicationFactor: 1 },
+          topic: `${PREFIX}${topic}`,
+          numPartitions: count,
+          replicationFactor: 1,
           configEntries: [
             { name: 'cleanup.policy', value: 'delete' },
             { name: 'retention.ms', value: String(retention.ageMs ?? -1) },
@@ -114,7 +124,8 @@ const createInBulk = async (from: number, to: number, until: number): Promise<nu
         }));
       await admin.createTopics({ topics, waitForLeaders: false, timeout: 110_000 });
     }
-    // The controller is ahead of the broker, which takes up topics in order: who knows the last one knows all.
+    // The controller is ahead of the broker, which takes up topics in order. A broker that knows the last one knows
+    // all.
     const last = policy.ownedBy(emitter(next - 1)).at(-1)?.topic ?? '';
     while (!(await admin.listTopics()).includes(`${PREFIX}${last}`)) await pause(TAKEN_UP_EVERY_MS);
     return next;
@@ -123,7 +134,7 @@ const createInBulk = async (from: number, to: number, until: number): Promise<nu
   }
 };
 
-/** Round robin over all emitters, one record a call. */
+/** Publishes round robin over all emitters, one record a call. */
 const publish = async (options: { emitters: number; durationMs: number; limit: number }): Promise<PublishResult> => {
   const times = newHistogram();
   const cpu = process.cpuUsage();
@@ -143,7 +154,7 @@ const publish = async (options: { emitters: number; durationMs: number; limit: n
   return { records: next, seconds, callMs: quantilesMs(times), clientCpuUs: cpuUsSince(cpu) / next };
 };
 
-/** Milliseconds until `consume` has resolved: the group has agreed, and what is free is taken. */
+/** Milliseconds until `consume` resolves: the group has agreed, and free lanes are taken. */
 const consume = async (): Promise<number> => {
   const began = performance.now();
   const opened = await log.consume({
@@ -179,7 +190,7 @@ const traffic = (): TrafficTotals => {
   };
 };
 
-/** What one look at all topics costs: each process takes one every 0.7 to 1.5 s, to see new emitters. */
+/** Cost of reading all topics once. Each process does that every 0.7 to 1.5 s to find new emitters. */
 const metadata = async (): Promise<MetadataCost> => {
   const before = traffic();
   const began = performance.now();
@@ -189,7 +200,7 @@ const metadata = async (): Promise<MetadataCost> => {
   return { topics: topics.length, ms, bytes: after.readBytes - before.readBytes, cpuUs: after.cpuUs - before.cpuUs };
 };
 
-/** Creates what a new emitter needs, emits once. Monotonic µs before the topic and before the record. */
+/** Creates the topics of a new emitter and emits once. Returns monotonic µs before the topic and before the record. */
 const newEmitter = async ({ n }: { n: number }): Promise<{ readonly key: string; readonly began: number }> => {
   const id = emitter(n);
   const began = monotonicUs();

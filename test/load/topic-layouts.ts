@@ -12,7 +12,7 @@ import { type Layout } from './topic-parts.js';
 
 exitOnSignals();
 
-/** Topics of each emitter against topics that all share, on a real broker, with the product's own Kafka engine. */
+/** Compares topics per emitter with shared topics on a real broker, with the product's own Kafka engine. */
 
 const number = (text: string): number => {
   if (!(Number(text) > 0)) throw new InvalidArgumentError('a number above 0 is needed');
@@ -47,7 +47,7 @@ const options = new Command('topic-layouts')
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** Each on a broker of its own, with empty disks. */
+/** Measures each case on a new broker with empty disks. */
 const measureOne = async (layout: Layout, emitters: number): Promise<LayoutFigures> => {
   const dir = tempDir('topics');
   const settings: Record<string, string> = options.flush ? { 'log.flush.interval.messages': '1' } : {};
@@ -74,7 +74,8 @@ const simulate = async (): Promise<void> => {
     for (const layout of options.layouts) {
       say(`${layout} ${emitters}`);
       results.push(await measureOne(layout, emitters));
-      // After each: a broker that fails at the largest number does not take the others' figures along.
+      // Written after each case, so that a broker that fails at the largest number does not lose the figures of the
+      // others.
       writeFileSync(join(dir, `${name}.json`), `${JSON.stringify({ machine, options, results }, null, 2)}\n`);
       writeFileSync(file, topicReport(machine, options, results));
     }

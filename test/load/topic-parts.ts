@@ -1,18 +1,18 @@
 import { type Quantiles } from './parts.js';
 
-/** What the simulation of topic layouts and its client processes say to each other. */
+/** Messages between the simulation of topic layouts and its client processes. */
 
 export type Layout = 'per_emitter' | 'shared';
 
 export interface CreateResult {
-  /** As many as came to be within the time limit. */
+  /** Number of emitters whose topics were created within the time limit. */
   readonly emitters: number;
-  /** Of these, whose topics the product made, one request each, eight at a time. */
+  /** Number of these whose topics the product created, one request each, eight at a time. */
   readonly oneByOne: number;
   readonly oneByOneSeconds: number;
-  /** Of the rest, in large requests. */
+  /** Seconds to create the remaining topics in large requests. */
   readonly bulkSeconds: number;
-  /** Of each topic made one by one. */
+  /** Time to create each topic of the one-by-one part. */
   readonly topicMs: Quantiles;
 }
 
@@ -20,7 +20,7 @@ export interface PublishResult {
   readonly records: number;
   readonly seconds: number;
   readonly callMs: Quantiles;
-  /** CPU µs a record of the publishing process. */
+  /** CPU time of the publishing process per record, µs. */
   readonly clientCpuUs: number;
 }
 
@@ -29,7 +29,7 @@ export interface HeldLanes {
   readonly received: number;
 }
 
-/** Since the process started: system calls, so sockets and files together. */
+/** Totals since the process started. They count system calls, so sockets and files together. */
 export interface TrafficTotals {
   readonly readBytes: number;
   readonly writtenBytes: number;
@@ -52,7 +52,7 @@ export interface TopicClientApi {
   traffic(options: undefined): TrafficTotals;
   metadata(options: undefined): Promise<MetadataCost>;
   newEmitter(options: { n: number }): Promise<{ readonly key: string; readonly began: number }>;
-  /** Monotonic µs; null when the record has not come. */
+  /** Monotonic µs; null when the record has not arrived. */
   arrivedAt(options: { key: string }): number | null;
   close(options: undefined): Promise<void>;
 }

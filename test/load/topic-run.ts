@@ -15,25 +15,25 @@ import {
 export interface LayoutFigures {
   readonly layout: Layout;
   readonly asked: number;
-  /** Fewer when files or time ran out. */
+  /** Fewer than `asked` when files or time ran out. */
   readonly emitters: number;
   readonly partitions: number;
   readonly openFilesLimit: number;
   readonly create: CreateResult;
   readonly empty: BrokerFigures;
   readonly holding: BrokerFigures;
-  /** Broker without clients, and with one consumer of all emits that has nothing to do: % of a core. */
+  /** CPU use of the broker in % of a core: without clients, and with one idle consumer of all emits. */
   readonly brokerIdlePercent: number;
   readonly brokerWatchedPercent: number;
   readonly publish: PublishResult & { readonly brokerCpuUs: number };
-  /** First member alone, until it holds all lanes, ms. null in these: not within the time limit. */
+  /** Time until the first member alone holds all lanes, ms. null in this and the next three: time limit exceeded. */
   readonly firstMemberMs: number | null;
   readonly secondJoinsMs: number | null;
   readonly secondKilledMs: number | null;
   readonly secondLeavesMs: number | null;
   readonly consumer: IdleConsumer;
   readonly metadata: MetadataCost;
-  /** From the creation of a new emitter until its first record is handed to a consumer, ms. */
+  /** Time from the creation of a new emitter until a consumer gets its first record, ms. */
   readonly firstRecordMs: { readonly median: number; readonly worst: number };
   readonly cleanRestart: Restart;
   readonly restartAfterKill: Restart;
@@ -49,7 +49,7 @@ export interface IdleConsumer {
 export interface Restart {
   readonly stopMs: number;
   readonly listensMs: number;
-  /** Until a sample of topics took a record. */
+  /** Time until a sample of topics accepted a record. */
   readonly takesRecordsMs: number;
 }
 
@@ -71,11 +71,11 @@ const IDLE_MS = 10_000;
 const PUBLISH_MS = 10_000;
 const POLL_MS = 50;
 const NEW_EMITTERS = 10;
-/** Files that a broker has open beside those of partitions: jars, sockets, its own topics. */
+/** Files that a broker keeps open besides partitions: jars, sockets, its own topics. */
 const OTHER_FILES = 1_000;
 const TOPICS_OF_AN_EMITTER = 2;
 
-/** One layout with one number of emitters on one broker, step by step. */
+/** Measures one layout with one number of emitters on one broker, step by step. */
 export class LayoutRun {
   private broker: KafkaBroker;
   private readonly clients = new Set<Client>();
@@ -106,10 +106,23 @@ export class LayoutRun {
     await this.end(publisher);
     const restarts = await this.restarts(emitters);
     return {
-      ...{ layout, asked, emitters, partitions: this.partitionsOf(emitters), openFilesLimit: this.limit, create },
-      ...{ empty, holding, brokerIdlePercent, publish, ...second, ...restarts },
-      ...{ brokerWatchedPercent: members.brokerPercent, firstMemberMs: members.firstMemberMs },
-      ...{ consumer: members.idle, metadata: members.metadata, firstRecordMs: newRecords },
+      layout,
+      asked,
+      emitters,
+      partitions: this.partitionsOf(emitters),
+      openFilesLimit: this.limit,
+      create,
+      empty,
+      holding,
+      brokerIdlePercent,
+      publish,
+      ...second,
+      ...restarts,
+      brokerWatchedPercent: members.brokerPercent,
+      firstMemberMs: members.firstMemberMs,
+      consumer: members.idle,
+      metadata: members.metadata,
+      firstRecordMs: newRecords,
     };
   }
 
@@ -158,7 +171,7 @@ export class LayoutRun {
     return (treeUsage(this.broker.pid).cpuUs - before) / (IDLE_MS * 10);
   }
 
-  /** The first member of the group, and what it costs once it has nothing to do. */
+  /** Starts the first member of the group and measures its idle cost. */
   private async members(lanes: number) {
     const consumer = await this.client();
     const firstMemberMs = await this.step('first member', () => this.joined(consumer, [consumer], lanes));

@@ -5,7 +5,7 @@ export const registerConfig = (program: Command): void => {
   program
     .command('config')
     .description('Lists every setting with the value in force; secrets are not shown.')
-    .option('--reference', 'the page of docs/reference/config.md instead')
+    .option('--reference', 'print the page docs/reference/config.md instead')
     .action(({ reference }: { reference?: boolean }) => {
       if (reference) {
         process.stdout.write(configReference());

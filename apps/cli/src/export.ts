@@ -18,7 +18,10 @@ export const registerExport = (program: Command): void => {
       withEngines(async (engines, config) => {
         const startedAt = performance.now();
         const { archive, parts } = await exportInstallation({
-          ...{ engines, folder: out, onProgress: tellProgress, now: systemClock.now() },
+          engines,
+          folder: out,
+          onProgress: tellProgress,
+          now: systemClock.now(),
           secretKey: secretKeyOf(config.dataDir, config.secretKey),
           assertStopped: () => assertStopped(engines, config),
         });

@@ -13,21 +13,26 @@ export const registerImport = (program: Command): void => {
   program
     .command('import')
     .description(
-      'Makes an installation of what `sluice export` wrote, on the engines that SLUICE_ENGINE names. They must be ' +
-        'empty; when the import was interrupted, the same command goes on with it. SLUICE_SECRET_KEY must be the key ' +
-        'of the installation that was exported. Start the servers when it has ended, not before.',
+      'Creates an installation from an archive of `sluice export`, on the engines that SLUICE_ENGINE names. They must ' +
+        'be empty. After an interruption the same command continues the import. SLUICE_SECRET_KEY must be the key ' +
+        'of the exported installation. Start the servers only after the import has ended.',
     )
-    .requiredOption('--in <folder>', 'what `sluice export` wrote')
+    .requiredOption('--in <folder>', 'folder that `sluice export` wrote')
     .action(async ({ in: folder }: { in: string }) => {
       const config = readConfig();
       const startedAt = performance.now();
-      // All that can be told of the archive and the key is told before anything is written.
+      // Checks the archive and the key before anything is written.
       const secretKey = keyGiven(config);
       sealOf(await readManifest(folder), secretKey);
       const archive = await ArchiveReader.open(folder, tellProgress);
       await withEngines(async (engines) => {
         const { leftOut, rebuilt } = await importInstallation({
-          ...{ engines, config, archive, secretKey, onProgress: tellProgress, onRetry: tellRetry },
+          engines,
+          config,
+          archive,
+          secretKey,
+          onProgress: tellProgress,
+          onRetry: tellRetry,
           assertStopped: () => assertStopped(engines, config),
         });
         tellRebuilt(rebuilt);
@@ -40,7 +45,7 @@ export const registerImport = (program: Command): void => {
     });
 };
 
-/** Without a look at the data directory where it can be: that would begin it with this key, right or wrong. */
+/** Avoids opening the data directory where possible, because that would initialize it with this key, right or wrong. */
 const keyGiven = ({ dataDir, secretKey }: Config): Buffer => {
   if (secretKey !== null) return secretKeyFrom(secretKey);
   if (existsSync(join(dataDir, 'secret.key'))) return secretKeyOf(dataDir, null);

@@ -6,7 +6,7 @@ import { registerRebuild } from './rebuild.js';
 import { registerUser } from './user.js';
 
 const program = new Command('sluice')
-  .description('Looks after an installation of Sluice. Settings are environment variables: see `sluice config`.')
+  .description('Maintains an installation of Sluice. Settings are environment variables: see `sluice config`.')
   .showHelpAfterError();
 
 for (const register of [registerConfig, registerExport, registerImport, registerRebuild, registerUser])

@@ -1,8 +1,8 @@
-/** Lines of a command that takes long, to the person who waits for it. */
+/** Prints a line of progress. */
 export const tell = (text: string): void => void process.stdout.write(`${text}\n`);
 
 export const tellProgress = (what: string, records: number): void => tell(`  ${what.padEnd(34)} ${records}`);
 
-/** An engine failed under a read model that is being made. */
+/** Reports that an engine failed while a read model was rebuilt. */
 export const tellRetry = (name: string, { message }: Error): void =>
-  void process.stderr.write(`  ${name}: ${message}; once more from the oldest event\n`);
+  void process.stderr.write(`  ${name}: ${message}; restarting from the oldest event\n`);

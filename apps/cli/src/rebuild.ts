@@ -9,8 +9,8 @@ export const registerRebuild = (program: Command): void => {
   program
     .command('rebuild')
     .description(
-      'Makes every read model anew from the logs. Embedded: the server must be stopped. Distributed: the projector ' +
-        'processes must be stopped; all others may go on, and read the former ones until the new ones are whole.',
+      'Rebuilds every read model from the logs. Embedded: the server must be stopped. Distributed: the projector ' +
+        'processes must be stopped. All others may continue; they read the old ones until the new ones are complete.',
     )
     .action(() =>
       withEngines(async (engines, config) => {
@@ -25,7 +25,7 @@ const rebuild = (engines: Engines, config: Config): Promise<readonly Rebuilt[]> 
       onProgress: (name, events) => tell(`  ${name}: ${events} events so far`),
       onRetry: tellRetry,
     });
-  // On the embedded engine this process has the data directory, and with it every projection.
+  // On the embedded engine this process holds the data directory, and so every projection.
   return config.engine === 'embedded' ? work() : withProjectionLeases(engines, config, work);
 };
 

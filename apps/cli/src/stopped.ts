@@ -4,8 +4,8 @@ import { type Config } from '#libs/config/index.js';
 import { SILENCE_MS } from '#libs/kernel/process-registry.js';
 
 /**
- * Resolves when no process of the installation lives; rejects with those that do. On the embedded engine the lock on the
- * data directory has told already. Whether a process lives is told by change: hence two looks.
+ * Resolves when no process of the installation is live; otherwise rejects and names them. On the embedded engine the
+ * lock on the data directory ensures it. A live process shows by a changing report, so this reads the registry twice.
  */
 export const assertStopped = async ({ registry }: Engines, { engine }: Config): Promise<void> => {
   if (engine === 'embedded') return;

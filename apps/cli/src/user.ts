@@ -12,22 +12,22 @@ export const registerUser = (program: Command): void => {
     .command('user')
     .description(
       'Adds a user with a workspace of their own and prints their API key. Embedded: the server must be stopped. ' +
-        'Distributed: whatever runs may go on.',
+        'Distributed: running processes may continue.',
     )
     .argument('<username>')
-    .requiredOption('--email <address>', 'address of the user')
+    .requiredOption('--email <address>', 'email address of the user')
     .option('--workspace <name>', 'name of the workspace', 'My workspace')
     .action((username: string, { email, workspace }: { email: string; workspace: string }) =>
       withEngines((engines, config) => addUser(engines, config, { username, email, workspaceName: workspace })),
     );
 };
 
-/** Under the lease that set-ups of users have: they go one after the other. */
+/** Adds a user under the lease of user set-ups, so that they run one after the other. */
 const addUser = async (engines: Engines, { leaseMs }: Config, user: SetUpUser): Promise<void> => {
   const lease = await engines.leases.acquire('owner', AbortSignal.timeout(2 * leaseMs));
-  if (!lease) throw new Error('another process sets up a user just now: try again');
-  // The read models are applied by whoever owns them: the projector processes, or the server at its next start. A log
-  // that the tables in memory cannot take rejects here already.
+  if (!lease) throw new Error('another process is setting up a user: try again');
+  // Their owner updates the read models: the projector processes, or the server at its next start. A log that the
+  // in-memory tables cannot apply rejects here already.
   const plane = await followControlPlane(engines, systemClock, () => undefined);
   try {
     const { handleCommand, views, clock } = plane;
@@ -35,7 +35,7 @@ const addUser = async (engines: Engines, { leaseMs }: Config, user: SetUpUser): 
     const made = await setUpUser({ handleCommand, clock, keysInHand }, user);
     tell(`user ${made.userId}, workspace ${made.workspaceId}`);
     if (made.key.status !== 'made') {
-      tell('The user was there before, with a key: issue another one with POST /v1/api_keys.');
+      tell('The user exists already, with a key: issue another one with POST /v1/api_keys.');
       return;
     }
     tell(`API key, shown this once: ${made.key.secret}`);

@@ -7,11 +7,11 @@ import { newId } from '#libs/kernel/ids.js';
 
 export type Work = (engines: Engines, config: Config) => Promise<void>;
 
-/** No command tells anybody where the servers are reached: that setting, which they must agree on, may be missing. */
+/** Reads the settings. SLUICE_PUBLIC_URL may be missing, because no command uses it. */
 export const readConfig = (): Config =>
   loadConfig({ SLUICE_PUBLIC_URL: 'http://localhost', ...process.env }, (text) => process.stderr.write(`${text}\n`));
 
-/** Opens the engines that SLUICE_ENGINE names for one command. Rejects when a server has the data directory. */
+/** Opens the engines that SLUICE_ENGINE names for one command. Rejects when a server uses the data directory. */
 export const withEngines = async (work: Work, config = readConfig()): Promise<void> => {
   keepFilesPrivate(config.dataDir, (text) => process.stderr.write(`${text}\n`));
   switch (config.engine) {
@@ -26,7 +26,8 @@ const withEmbedded = async (work: Work, config: Config): Promise<void> => {
   const { dataDir } = config;
   let failure: Error | undefined;
   const engines = await openEmbedded({
-    ...{ dataDir, clock: systemClock },
+    dataDir,
+    clock: systemClock,
     secretKey: secretKeyOf(dataDir, config.secretKey),
     onFatal: (error) => (failure = error),
   });
@@ -39,10 +40,12 @@ const withEmbedded = async (work: Work, config: Config): Promise<void> => {
 };
 
 const withDistributed = async (work: Work, config: Config): Promise<void> => {
-  // Loads drivers, which the embedded engine has no need of.
+  // Imported on demand, because the embedded engine does not need the drivers.
   const { openDistributed } = await import('#libs/engines/distributed/index.js');
   const engines = await openDistributed({
-    ...{ config, clock: systemClock, awaiting },
+    config,
+    clock: systemClock,
+    awaiting,
     clientId: `cli-${newId('proc', systemClock.now())}`,
     onWarning: (text) => process.stderr.write(`${text}\n`),
   });
@@ -56,7 +59,7 @@ const withDistributed = async (work: Work, config: Config): Promise<void> => {
 const PATIENCE_MS = 5_000;
 const RETRY_MS = 1_000;
 
-/** A person waits: an engine that is not there within a few seconds ends the command, with its name. */
+/** Retries for a few seconds, then ends the command with the name of the unavailable engine. */
 const awaiting = async <T>(engine: string, open: () => Promise<T>): Promise<T> => {
   const until = performance.now() + PATIENCE_MS;
   for (;;) {

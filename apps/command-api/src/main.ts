@@ -13,43 +13,56 @@ import { hooksOverLog } from '#libs/runner/hooks-over-log.js';
 import { sourceTopics } from '#libs/runner/source-topics.js';
 import { ownerOnce } from './owner.js';
 
-/** Role `command-api`, any number of copies: every change. Steps 1 to 4 of the start are those of every role. */
+/** Role `command-api`, any number of processes: serves every change. `runRole` does steps 1 to 4. */
 runRole('command-api', openDistributed, async (role) => {
   const { id, config, plane, topics, urls, front, metrics, readiness, nestLogger, logger, shuttingDown, closing } =
     role;
   const { engines, clock } = plane;
   const { log, readModels, registry, events, journal, ticks, schedule } = engines;
 
-  // 5. A jail for looking at components, and the one way out.
+  // 5. A jail for inspecting components, and the egress guard.
   const inspecting = await startInspecting(config, logger);
   closing('inspector', () => inspecting.close());
   checkIsolation(inspecting.level, config, plane.views.callers.workspaceCount());
 
-  // 6. Where answers of hooks and of runs by hand come back.
+  // 6. The channel for outcomes of hooks and manual runs.
   const channel = await openReplyChannel({ log, processId: id, logger });
   closing('replies', () => channel.close());
   const { relay } = channel;
   const timeoutMs = config.hookTimeoutS * 1_000;
   const hookRunner = hooksOverLog({ log, topics, relay, clock, timeoutMs, events });
-  // The runner of a source ends its process when the topic goes.
+  // The runner of a source ends the source's process when the topic is deleted.
   const topicsOfSources = sourceTopics({ log, topics, journal, ticks, forget: async () => undefined });
 
-  // 7. The first start's owner, and what a crash leaves half done: one process at a time.
+  // 7. The owner of the first start, and the repair of interrupted operations. One process at a time does each.
   const readYourWrites = appliedEverywhere(readModelsIn(readModels), registry, plane.follower, logger);
   await ownerOnce(role);
   role.leased({
     name: 'maintenance',
     start: () =>
       startMaintenance({
-        ...{ config, plane, sourceTopics: topicsOfSources, logger },
+        config,
+        plane,
+        sourceTopics: topicsOfSources,
+        logger,
         operationEnded: (sourceId) => hookRunner.operationEnded(sourceId),
       }),
   });
 
-  // 8. The API without what reads.
+  // 8. The API without its read routes.
   const api = await createApi({
-    ...{ config, plane, topics, urls, metrics, readiness, logger: nestLogger, log: logger, shuttingDown },
-    ...{ hookRunner, readYourWrites, sourceTopics: topicsOfSources },
+    config,
+    plane,
+    topics,
+    urls,
+    metrics,
+    readiness,
+    logger: nestLogger,
+    log: logger,
+    shuttingDown,
+    hookRunner,
+    readYourWrites,
+    sourceTopics: topicsOfSources,
     manualRuns: manualRunsOf({ config, plane, topics }, relay),
     webhookTopics: webhookTopics(log, topics, schedule),
     appliedEvents: appliedEventsIn(engines, config, logger),

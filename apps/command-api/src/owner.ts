@@ -1,7 +1,7 @@
 import { type Role } from '#libs/composition/role.js';
 import { bootstrap } from '#libs/tenancy/index.js';
 
-/** Makes the owner, a workspace and an API key where there are none, in one process at a time; prints a key that it made. */
+/** Creates a missing owner, workspace and API key, and prints a new key. One process at a time does it. */
 export const ownerOnce = async ({ plane, config, logger }: Role): Promise<void> => {
   const { engines, handleCommand, clock, views, follower } = plane;
   const lease = await engines.leases.acquire('owner', new AbortController().signal);
@@ -11,7 +11,7 @@ export const ownerOnce = async ({ plane, config, logger }: Role): Promise<void> 
     const { key, position } = await bootstrap({ handleCommand, clock, keysInHand }, config.apiKey ?? undefined);
     if (position !== undefined) await follower.waitFor(position, 10_000);
     if (key.status === 'given_but_revoked') {
-      logger.warn({}, 'the key in SLUICE_API_KEY was revoked and stays so: give another one');
+      logger.warn({}, 'the key in SLUICE_API_KEY was revoked and stays revoked: set another one');
     }
     if (key.status === 'made') {
       process.stdout.write(`Your API key, shown this once: ${key.secret}\n`);

@@ -2,7 +2,7 @@ import { LeasedReaders } from '#libs/composition/leased-readers.js';
 import { runRole } from '#libs/composition/role.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
 
-/** Role `projector`: step 7 of the path of an event. Copies share the read models out. Steps 1 to 4 of the start are those of every role. */
+/** Role `projector`: step 7 of the path of an event. Processes share the read models. `runRole` does steps 1 to 4. */
 runRole(
   'projector',
   openDistributed,
@@ -12,7 +12,7 @@ runRole(
     readers.start();
     closing('read models', () => readers.close());
 
-    // 6. What it tells of itself.
+    // 6. Reports and metrics.
     reporter.follows(() => readers.position());
     readiness.register('projections', () => readers.status().find(({ failure }) => failure !== undefined)?.failure);
     metrics.sampled('sluice_readers_owned', 'Read models and reactions that this process keeps', () => readers.owned());

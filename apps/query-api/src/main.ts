@@ -7,14 +7,22 @@ import { runRole } from '#libs/composition/role.js';
 import { webhookTopics } from '#libs/composition/topic-policy.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
 
-/** Role `query-api`, any number of copies: every read of the API. Steps 1 to 4 of the start are those of every role. */
+/** Role `query-api`, any number of processes: serves every read. `runRole` does steps 1 to 4. */
 runRole('query-api', openDistributed, async (role) => {
   const { config, plane, topics, urls, front, metrics, readiness, nestLogger, logger, shuttingDown, closing } = role;
   const { readModels, log, schedule } = plane.engines;
 
-  // 5. The API without what changes anything.
+  // 5. The API without its write routes.
   const api = await createApi({
-    ...{ config, plane, topics, urls, metrics, readiness, logger: nestLogger, log: logger, shuttingDown },
+    config,
+    plane,
+    topics,
+    urls,
+    metrics,
+    readiness,
+    logger: nestLogger,
+    log: logger,
+    shuttingDown,
     ...queriesOnly,
     readYourWrites: readModelsApplied(readModelsIn(readModels), plane.follower, logger),
     webhookTopics: webhookTopics(log, topics, schedule),

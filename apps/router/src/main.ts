@@ -7,10 +7,10 @@ import { countedLog } from '#libs/stream-log/counted-log.js';
 import { HandedOver } from '#libs/stream-log/handed-over.js';
 import { EMITS } from '#libs/stream-log/topics.js';
 
-/** Role `router`, any number of copies: step 4 of the path of an event. Steps 1 to 4 of the start are those of every role. */
+/** Role `router`, any number of processes: step 4 of the path of an event. `runRole` does steps 1 to 4. */
 runRole('router', openDistributed, async (role) => {
   const { config, plane, topics, reporter, logger, metrics, observeLag, closing } = role;
-  // 5. Take emits, give out what subscriptions make of them.
+  // 5. The router, which turns emits into invocations and deliveries.
   const { engines, views, clock } = plane;
   const limits = pressureSettings(config);
   const handedOver = new HandedOver(limits.source);
@@ -18,7 +18,11 @@ runRole('router', openDistributed, async (role) => {
   backlog.start();
   closing('backlog', async () => backlog.close());
   const router = await startRouter({
-    ...{ log: countedLog(engines.log, handedOver), topics, table: views.subscriptions, clock, logger },
+    log: countedLog(engines.log, handedOver),
+    topics,
+    table: views.subscriptions,
+    clock,
+    logger,
     listeners: {
       waitingFor: (sourceId) => backlog.waitingFor(sourceId),
       limit: limits.listener,
@@ -27,7 +31,7 @@ runRole('router', openDistributed, async (role) => {
   });
   closing('router', () => router.close());
 
-  // 6. What it tells of itself.
+  // 6. Reports and metrics.
   reporter.worksOff(
     () => router.backlog(),
     () => pressureOf(handedOver, (id) => router.unroutedOf(id)),

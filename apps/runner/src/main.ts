@@ -10,17 +10,17 @@ import { countedLog } from '#libs/stream-log/counted-log.js';
 import { HandedOver } from '#libs/stream-log/handed-over.js';
 import { INVOCATIONS } from '#libs/stream-log/topics.js';
 
-/** Runs that take longer to end are stopped, and run again by the next owner of their source. */
+/** Time for runs to end. Longer runs are stopped, and the next owner of their source runs them again. */
 const CLOSE_MS = 12_000;
 
-/** Role `runner`, any number of copies: step 2 of the path of an event. Steps 1 to 4 of the start are those of every role. */
+/** Role `runner`, any number of processes: step 2 of the path of an event. `runRole` does steps 1 to 4. */
 runRole(
   'runner',
   (options) => openDistributed({ ...options, takesUpOutboxes: true }),
   async (role) => {
     const { config, plane, topics, urls, logger, metrics, reporter, closing, observeLag } = role;
 
-    // 5. User code's jail.
+    // 5. The jail for user code.
     const sandboxing = await startSandboxing(config, logger);
     closing('sandboxes', () => sandboxing.close());
     checkIsolation(sandboxing.level, config, plane.views.callers.workspaceCount());
@@ -28,7 +28,7 @@ runRole(
     const { warning, unavailable } = sandboxing.level;
     if (warning !== null) logger.warn({ unavailable }, warning);
 
-    // 6. Runs and hooks, shared out by source; answers go back over the log to who waits.
+    // 6. Runs and hooks, shared between processes by source. Outcomes go back to the waiting process over the log.
     const replies = repliesOverLog(plane.engines.log, logger);
     const hostDeaths = openHostDeaths(config, logger);
     const limits = pressureSettings(config);
@@ -43,7 +43,7 @@ runRole(
     closing('runs', () => runner.close(CLOSE_MS));
     closing('runs in flight', async () => hostDeaths.close());
 
-    // 7. What it tells of itself.
+    // 7. Reports and metrics.
     reporter.worksOff(
       () => runner.backlog(),
       () => pressureOf(handedOver, (id) => runner.waitingFor(id)),

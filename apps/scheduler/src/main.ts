@@ -3,7 +3,7 @@ import { startTimers } from '#libs/composition/data-plane.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
 import { type Scheduler } from '#libs/scheduling/scheduler.js';
 
-/** Role `scheduler`: one copy gives out the ticks, the others stand by. Steps 1 to 4 of the start are those of every role. */
+/** Role `scheduler`: one process publishes the ticks, the others stand by. `runRole` does steps 1 to 4. */
 runRole('scheduler', openDistributed, async ({ config, plane, topics, logger, metrics, leased }) => {
   // 5. Timers, in the process that holds the lease.
   let scheduler: Scheduler | undefined;
@@ -21,6 +21,6 @@ runRole('scheduler', openDistributed, async ({ config, plane, topics, logger, me
     },
   });
 
-  // 6. What it tells of itself.
+  // 6. Metrics.
   metrics.sampled('sluice_timers_armed', 'Timers; 0 in a process that stands by', () => scheduler?.size() ?? 0);
 });

@@ -16,7 +16,7 @@ export interface Announcement {
   readonly startedAt: number;
 }
 
-/** What a person wants to read after the start; logs are lines of JSON beside it. */
+/** Prints the lines for a human after the start, next to the JSON lines of the log. */
 export const announce = async (facts: Announcement): Promise<void> => {
   const { config, publicUrl, owner, level, reconciled, logger, startedAt } = facts;
   const ms = Math.round(performance.now() - startedAt);
@@ -47,7 +47,7 @@ export const announce = async (facts: Announcement): Promise<void> => {
       );
       break;
     case 'given_but_revoked':
-      lines.push('The key in SLUICE_API_KEY was revoked and stays so: give another one.');
+      lines.push('The key in SLUICE_API_KEY was revoked and stays revoked: set another one.');
       break;
     case 'existing':
       break;

@@ -1,13 +1,13 @@
-import { createApi, manualRunsOf } from '#libs/composition/api.js';
+import { type ApiOptions, createApi, manualRunsOf } from '#libs/composition/api.js';
 import { startControlPlane, startReactors, type WholeControlPlane } from '#libs/composition/control-plane.js';
-import { startDataPlane } from '#libs/composition/data-plane.js';
+import { type DataPlane, startDataPlane } from '#libs/composition/data-plane.js';
 import { DiskWatch } from '#libs/composition/disk-watch.js';
 import { HttpListener, type Handler } from '#libs/hosting/http-listener.js';
 import { makeIngress } from '#libs/composition/make-ingress.js';
 import { observe } from '#libs/composition/observe.js';
 import { readYourWritesAndReactions } from '#libs/composition/read-your-writes.js';
 import { eventsCleanUp, subscriptionsCleanUp, webhooksCleanUp } from '#libs/composition/reactors.js';
-import { checkIsolation, startSandboxing } from '#libs/composition/sandboxing.js';
+import { checkIsolation, type Sandboxing, startSandboxing } from '#libs/composition/sandboxing.js';
 import { writeServerFile } from '#libs/hosting/server-file.js';
 import { startProblem } from '#libs/hosting/start-problem.js';
 import { endpointUrls } from '#libs/composition/endpoint-urls.js';
@@ -16,6 +16,7 @@ import { reconcile, startMaintenance } from '#libs/composition/maintenance.js';
 import { type Config, keepFilesPrivate, loadConfig, publicUrlOf, secretKeyOf } from '#libs/config/index.js';
 import { openEmbedded } from '#libs/engines/embedded/index.js';
 import { systemClock } from '#libs/kernel/clock.js';
+import { type ReactorRunner } from '#libs/kernel/reactor.js';
 import { createLogger, type Logger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
 import { bootstrap } from '#libs/tenancy/index.js';
 import { announce } from './announce.js';
@@ -55,7 +56,39 @@ const setUpOwner = async ({ handleCommand, clock, views, projectors }: WholeCont
   return owner;
 };
 
-/** Every role in one process on the embedded engines. Steps in order; what they open is closed in reverse. */
+interface ApiParts {
+  readonly config: Config;
+  readonly plane: WholeControlPlane;
+  readonly dataPlane: DataPlane;
+  readonly sandboxing: Sandboxing;
+  readonly disk: DiskWatch;
+  readonly reactors: readonly ReactorRunner[];
+}
+
+type Edge = Pick<ApiOptions, 'urls' | 'metrics' | 'readiness' | 'logger' | 'log' | 'shuttingDown'>;
+
+/** Creates the API with both halves, on the roles of this process. */
+const openApi = ({ config, plane, dataPlane, sandboxing, disk, reactors }: ApiParts, edge: Edge) => {
+  const { topics, relay, unread } = dataPlane;
+  return createApi({
+    ...edge,
+    config,
+    plane,
+    topics,
+    sourceTopics: dataPlane.sourceTopics,
+    webhookTopics: dataPlane.webhookTopics,
+    readYourWrites: readYourWritesAndReactions(plane.projectors, plane.engines.events, reactors),
+    hookRunner: dataPlane.runner,
+    manualRuns: manualRunsOf({ config, plane, topics }, relay, unread),
+    appliedEvents: dataPlane.summaries,
+    inspector: sandboxing.inspector,
+    noRoom: () => disk.error(),
+    egress: sandboxing.egress,
+    serves: 'everything',
+  });
+};
+
+/** Starts every role in one process on the embedded engines. Shutdown closes in reverse order what the steps open. */
 const start = async (): Promise<void> => {
   const startedAt = performance.now();
 
@@ -64,13 +97,13 @@ const start = async (): Promise<void> => {
   const shutdown = new Shutdown(logger);
   const clock = systemClock;
 
-  // 2. The port: in use or not is known before anything else starts.
+  // 2. The port, so that a port in use is detected before anything else starts.
   const broke = (error: unknown): void => logger.error({ err: error }, 'request.broke');
   const front = await HttpListener.listen(config.host, config.port, broke);
   const publicUrl = publicUrlOf(config, front.port);
   const urls = endpointUrls(config, publicUrl);
 
-  // 3. Engines on the data directory, which is this process's alone from here on.
+  // 3. Engines on the data directory, which only this process uses from here on.
   const fail = (error: Error): void => shutdown.fail(error);
   const secretKey = secretKeyOf(config.dataDir, config.secretKey);
   const engines = await openEmbedded({ dataDir: config.dataDir, secretKey, clock, onFatal: fail });
@@ -78,7 +111,7 @@ const start = async (): Promise<void> => {
   const readiness = new Readiness();
   const disk = await watchDisk(config, logger, readiness, shutdown);
 
-  // 4. Read models and tables in memory, caught up with the log; user code's jail, tried meanwhile.
+  // 4. Read models and in-memory tables, caught up with the log; meanwhile the jail for user code is tested.
   const onFailure = (error: Error): void => logger.fatal({ err: error }, 'projection.stopped');
   const [plane, sandboxing] = await Promise.all([
     startControlPlane(engines, clock, onFailure),
@@ -95,8 +128,8 @@ const start = async (): Promise<void> => {
   const dataPlane = await startDataPlane({ ...common, queuedBytes: () => engines.queuedBytes() });
   shutdown.add('data plane', () => dataPlane.close());
 
-  // 6. What a crash left half done, what the first start makes, and what follows from events.
-  const { topics, relay, admission, unread, summaries, attempts, sourceTopics, webhookTopics } = dataPlane;
+  // 6. Repair of interrupted operations, the owner of the first start, and reactions to events.
+  const { topics, relay, admission, summaries, attempts, sourceTopics, webhookTopics } = dataPlane;
   const reconciled = await reconcile(plane, sourceTopics);
   const owner = await setUpOwner(plane, config);
   const cleanUps = [webhooksCleanUp(plane, attempts, webhookTopics), eventsCleanUp(summaries, topics)];
@@ -110,26 +143,17 @@ const start = async (): Promise<void> => {
   // 7. The API and, ahead of it, the endpoints.
   const shuttingDown = (): boolean => shutdown.begun;
   const nestLogger = new NestLogger(logger);
-  const edge = { metrics, readiness, logger: nestLogger, log: logger, shuttingDown, serves: 'everything' } as const;
-  const api = await createApi({
-    ...{ config, plane, topics, sourceTopics, webhookTopics, urls, ...edge },
-    readYourWrites: readYourWritesAndReactions(plane.projectors, engines.events, reactors),
-    hookRunner: dataPlane.runner,
-    manualRuns: manualRunsOf({ config, plane, topics }, relay, unread),
-    appliedEvents: summaries,
-    inspector: sandboxing.inspector,
-    noRoom: () => disk.error(),
-    egress: sandboxing.egress,
-  });
+  const edge = { urls, metrics, readiness, logger: nestLogger, log: logger, shuttingDown };
+  const api = await openApi({ config, plane, dataPlane, sandboxing, disk, reactors }, edge);
   shutdown.add('api', () => api.close());
   const ingress = makeIngress({ config, plane, topics, relay, admission, metrics, logger });
   const serveApi = api.getHttpAdapter().getInstance() as Handler;
   observe({ plane, dataPlane, sandboxing, engines, reactors, metrics, readiness, shuttingDown });
   front.serve((req, res) => void (ingress.handle(req, res) || serveApi(req, res)));
-  // Closed first: nothing new comes in while the rest ends.
+  // Added last and so closed first, so that nothing new comes in while the rest ends.
   shutdown.add('port', () => front.close(5_000));
 
-  // 8. Say so.
+  // 8. The announcement.
   writeServerFile(config.dataDir, { port: front.port, pid: process.pid, url: publicUrl });
   await announce({ config, publicUrl, owner, level: sandboxing.level, reconciled, logger, startedAt });
 };

@@ -17,14 +17,16 @@ export const shared = loadConfig({ SLUICE_TOPICS: 'shared', SLUICE_TOPIC_PARTITI
 
 const stopped = (): Promise<void> => Promise.resolve();
 const silent = (): void => undefined;
-/** Engines that fail in a spec have had a power cut: nobody is there to try again. */
+/** Ends the import when an engine fails. In these specs a failure stands for a power cut, without retries. */
 const cut = (_name: string, error: Error): void => {
   throw error;
 };
 
 export const openEngines = (dataDir: string): Promise<EmbeddedEngines> =>
   openEmbedded({
-    ...{ dataDir, secretKey: Buffer.alloc(32, 1), clock: { now: () => Date.now() } },
+    dataDir,
+    secretKey: Buffer.alloc(32, 1),
+    clock: { now: () => Date.now() },
     onFatal: (error) => {
       throw error;
     },
@@ -32,19 +34,28 @@ export const openEngines = (dataDir: string): Promise<EmbeddedEngines> =>
 
 export const exportTo = (engines: MovedEngines, folder: string) =>
   exportInstallation({
-    ...{ engines, folder, secretKey: KEY, now: 1_800_000_000_000 },
-    ...{ assertStopped: stopped, onProgress: silent },
+    engines,
+    folder,
+    secretKey: KEY,
+    now: 1_800_000_000_000,
+    assertStopped: stopped,
+    onProgress: silent,
   });
 
 export const importFrom = async (folder: string, engines: MovedEngines, config: Config): Promise<Imported> => {
   const archive = await ArchiveReader.open(folder, silent);
   return importInstallation({
-    ...{ engines, config, archive, secretKey: KEY },
-    ...{ assertStopped: stopped, onProgress: silent, onRetry: cut },
+    engines,
+    config,
+    archive,
+    secretKey: KEY,
+    assertStopped: stopped,
+    onProgress: silent,
+    onRetry: cut,
   });
 };
 
-/** All that an archive holds, with its secrets opened: what two archives of the same installation have in common. */
+/** Reads an archive and opens its secrets. The result is equal for two archives of the same installation. */
 export const contentsOf = async (folder: string) => {
   const archive = await ArchiveReader.open(folder, silent);
   const seal = sealOf(archive.manifest, KEY);
@@ -66,7 +77,7 @@ export const contentsOf = async (folder: string) => {
   };
 };
 
-/** What the engines hold, as a new archive in `folder` has it. */
+/** Exports the engines' data to a new archive in `folder` and reads its contents. */
 export const contentsIn = async (engines: MovedEngines, folder: string) => {
   await exportTo(engines, join(folder, 'again'));
   return contentsOf(join(folder, 'again'));
@@ -101,18 +112,13 @@ const event = (stream: string, revision: number, what: DomainEvent): NewEvent =>
 };
 
 const record = (topic: string, key: string, headers: Record<string, string>, value: unknown): LogRecord => ({
-  ...{ topic, key, headers },
+  topic,
+  key,
+  headers,
   value: JSON.stringify(value),
 });
 
-/**
- * Two sources and a webhook that live, a source that was deleted. Of `dc_a` three emits, of which the router has done
- * two, and runs of which the third is owed; a delivery to do and one that waits for its next attempt.
- */
-export const fill = async (engines: MovedEngines): Promise<void> => {
-  const { events, log, journal, schedule, ticks, vault, blobs } = engines;
-  const topics = perEmitterTopics({ emitsAgeMs: 1e12, emitsBytes: 1e9 });
-
+const appendHistory = async (events: MovedEngines['events']): Promise<void> => {
   const append = async (id: string, ...facts: DomainEvent[]): Promise<void> => {
     for (const [n, fact] of facts.entries()) {
       await events.append(id, [event(id, n, fact)], n === 0 ? 'no_stream' : BigInt(n - 1));
@@ -123,7 +129,17 @@ export const fill = async (engines: MovedEngines): Promise<void> => {
   await append('source-dc_gone', started('dc_gone'), deployedAt, ...deleted);
   await append('source-dc_b', started('dc_b'), deployedAt);
   await append('webhook-wh_a', { ...webhookCreated, data: { ...webhookCreated.data, webhookId: 'wh_a' } });
+};
 
+/**
+ * Fills the engines with two live sources, a live webhook and a deleted source. Of five emits, two are unrouted. The
+ * third run of `dc_a` is still to do, as is one delivery; another delivery waits for its next attempt.
+ */
+export const fill = async (engines: MovedEngines): Promise<void> => {
+  const { events, log, journal, schedule, ticks, vault, blobs } = engines;
+  const topics = perEmitterTopics({ emitsAgeMs: 1e12, emitsBytes: 1e9 });
+
+  await appendHistory(events);
   for (const id of ['dc_a', 'dc_b', 'wh_a', 'attempts']) {
     const owned = id === 'attempts' ? topics.fixed() : topics.ownedBy(id);
     for (const { topic, retention } of owned) await log.createTopic(topic, retention);
@@ -136,15 +152,22 @@ export const fill = async (engines: MovedEngines): Promise<void> => {
       value,
     );
   const emits = await log.publish([
-    ...[emit('dc_a', 1, 'one'), emit('dc_b', 2, 'line\u2028separator'), emit('dc_a', 3, 'ünïcode')],
-    ...[emit('dc_a', 4, { unrouted: true }), emit('dc_b', 5, 'unrouted too')],
+    emit('dc_a', 1, 'one'),
+    emit('dc_b', 2, 'line\u2028separator'),
+    emit('dc_a', 3, 'ünïcode'),
+    emit('dc_a', 4, { unrouted: true }),
+    emit('dc_b', 5, 'unrouted too'),
   ]);
   await log.setCommitted('router', { 'emits.dc_a': emits[2] ?? -1, 'emits.dc_b': emits[1] ?? -1 });
   const invocation = (id: string, kind: string): LogRecord =>
     record(topics.invocations('dc_a'), 'dc_a', { id, kind, source: 'dc_a' }, { of: id });
   const invocations = await log.publish([
-    ...[invocation('inv_1', 'http'), invocation('inv_2', 'http'), invocation('inv_3', 'http')],
-    ...[invocation('inv_4', 'http'), invocation('inv_5', 'hook'), invocation('inv_6', 'settled')],
+    invocation('inv_1', 'http'),
+    invocation('inv_2', 'http'),
+    invocation('inv_3', 'http'),
+    invocation('inv_4', 'http'),
+    invocation('inv_5', 'hook'),
+    invocation('inv_6', 'settled'),
   ]);
   await log.setCommitted('runner', { 'invocations.dc_a': invocations[0] ?? -1 });
   const delivery = (id: string): LogRecord =>
@@ -155,9 +178,13 @@ export const fill = async (engines: MovedEngines): Promise<void> => {
   const attempt = { id: 'dlv_3/1', delivery: 'dlv_3', webhook: 'wh_a', attempt: '1', outcome: 'retry' };
   await log.publish([record('attempts', 'wh_a', attempt, value)]);
 
-  // The second and the fourth run have ended; the commit of the lane stands behind the first.
+  // The second and the fourth run have ended; the lane's committed offset is that of the first.
   await journal.commit({
-    ...{ sourceId: 'dc_a', expectedVersion: 0, lastEventId: '4-0', inbox: ['inv_x', 'inv_y'], records: [] },
+    sourceId: 'dc_a',
+    expectedVersion: 0,
+    lastEventId: '4-0',
+    inbox: ['inv_x', 'inv_y'],
+    records: [],
     progress: { through: invocations[1] ?? -1, above: [invocations[3] ?? -1] },
     dedupe: { '': { strategy: 'unique', ids: ['1', '2'] } },
     dbChanges: { count: '4', text: '"\\u2028"' },

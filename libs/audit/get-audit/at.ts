@@ -1,14 +1,14 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
 
-/** A place in a resource's history: its n-th event, or a time (epoch ms, inclusive). */
+/** A point in a resource's history: a revision, or a time in epoch milliseconds, inclusive. */
 export type At = { readonly revision: bigint } | { readonly time: number };
 
 const ISO = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
 
 /**
- * Below 1,000,000,000 a number is a revision, from there on epoch seconds, from 100,000,000,000 on epoch milliseconds.
- * A time without fractions means the whole of that second, so that `created_at` of a reply finds the resource.
- * Text without a zone is UTC. Throws audit.invalid_at.
+ * A number below 1,000,000,000 is a revision. From there on it is epoch seconds, and from 100,000,000,000 on epoch
+ * milliseconds. A time without a fraction covers the whole second, so `created_at` of a reply finds the resource. Text
+ * without a zone is UTC. Throws audit.invalid_at.
  */
 export const parseAt = (given: unknown): At => {
   if (typeof given !== 'string') throw invalidAt(JSON.stringify(given));
@@ -18,7 +18,7 @@ export const parseAt = (given: unknown): At => {
     if (number < 1e9) return { revision: BigInt(text) };
     return { time: number < 1e11 ? number * 1000 + 999 : number };
   }
-  // A `+` of the zone arrives as a blank when the client did not escape it in the query.
+  // The zone's `+` arrives as a space when the client did not escape it in the query.
   const iso = text.replace(/ (\d{2}:?\d{2})$/, '+$1');
   const zoned = iso.includes('T') && !/(Z|[+-]\d{2}:?\d{2})$/.test(iso) ? `${iso}Z` : iso;
   const time = ISO.test(iso) ? Date.parse(zoned) : Number.NaN;

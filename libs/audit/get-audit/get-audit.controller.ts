@@ -20,12 +20,12 @@ interface ResourceReply {
   readonly as_of: { readonly revision: number; readonly at: string };
 }
 
-/** Our extension: the full history of every resource, also of one that was deleted. */
+/** An extension: the full history of every resource, including deleted ones. */
 @Controller('v1/audit')
 export class GetAuditController {
   constructor(@Inject(QueryBus) private readonly queries: QueryBus) {}
 
-  /** Oldest first, paged by revision; with `at`, the resource as it was then. */
+  /** Lists the history oldest first, paged by revision. With `at`, gives the resource as it was then. */
   @Get(':id')
   @Operation({
     summary: 'The events of a resource, oldest first; with `at`, the resource as it was then',

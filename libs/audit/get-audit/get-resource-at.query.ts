@@ -11,7 +11,7 @@ import { streamOf } from './stream-of.js';
 
 export interface ResourceAt {
   readonly view: unknown;
-  /** The last event that is in the view. */
+  /** Last event that the view includes. */
   readonly asOf: RecordedEvent;
 }
 

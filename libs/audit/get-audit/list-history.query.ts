@@ -10,7 +10,7 @@ import { streamOf } from './stream-of.js';
 export interface HistoryPage {
   /** Oldest first. */
   readonly events: readonly RecordedEvent[];
-  /** Of the whole stream. */
+  /** Number of events of the whole stream. */
   readonly total: number;
 }
 
@@ -36,7 +36,7 @@ export class ListHistoryHandler implements IQueryHandler<ListHistory> {
   async execute({ id, workspaceIds, page }: ListHistory): Promise<HistoryPage> {
     const { stream, newest } = await streamOf(this.store, this.resources, id, workspaceIds);
     const { limit, after, before } = page;
-    // Only `before`: the events right before it. Otherwise from `after` on.
+    // `before` alone reads the events right before it. Every other request reads forwards from `after`.
     const backwards = after === undefined && before !== undefined;
     const end = before ?? newest.revision + 1n;
     const events: RecordedEvent[] = [];

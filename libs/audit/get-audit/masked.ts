@@ -1,8 +1,8 @@
 const MASK = '********';
 
 /**
- * A copy without secrets. Events hold references only (`signingKeyRef`, `{ secretRef }`) and hashes of API keys; those
- * are masked too: a reference is of no use to a reader, and a hash of a weak key is a hint.
+ * Copies a value and masks references to secrets (`signingKeyRef`, `{ secretRef }`) and hashes of API keys. Events hold
+ * no secrets. A reference is of no use to a reader, and the hash of a weak key helps to guess the key.
  */
 export const masked = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(masked);

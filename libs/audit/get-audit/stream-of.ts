@@ -10,7 +10,7 @@ export interface AuditedStream {
   readonly newest: RecordedEvent;
 }
 
-/** The stream of a resource that the caller may see. Throws audit.not_found; another workspace's answers the same. */
+/** Finds a resource's stream. Throws audit.not_found, also for a resource of a workspace that is not the caller's. */
 export const streamOf = async (
   store: EventStore,
   resources: readonly AuditableResource[],

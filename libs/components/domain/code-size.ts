@@ -1,7 +1,7 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type CodeLimits } from '../ports.js';
 
-/** Throws component.too_large, naming what is too large, the limit and the size (decisions.md 1.4, "Code size"). */
+/** Throws component.too_large with field, limit and size. See docs/reference/component-model.md#code-size. */
 export const checkCodeSize = (code: string, files: Readonly<Record<string, string>>, limits: CodeLimits): void => {
   const entries = Object.entries(files);
   checkLimit('component code', Buffer.byteLength(code), limits.fileBytes, 'bytes');

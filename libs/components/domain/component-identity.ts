@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { derivedId } from '#libs/kernel/ids.js';
 
-/** SHA-256 hex of the exact UTF-8 code (decisions.md 1.4). */
+/** SHA-256 of the exact UTF-8 code, in hexadecimal. See docs/reference/rest-api.md#component-code-hash. */
 export const codeHashOf = (code: string): string => createHash('sha256').update(code, 'utf8').digest('hex');
 
 /**
- * The same workspace, code and further files always give the same id. Files count: two components may share an entry
- * file and differ in what it imports.
+ * Derives the same id from the same workspace, code and further files. Files count, because two components may share an
+ * entry file and differ in the files that it imports.
  */
 export const componentIdOf = (
   workspaceId: string,

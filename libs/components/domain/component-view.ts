@@ -2,7 +2,7 @@ import { epochSeconds } from '#libs/kernel/clock.js';
 import { type ConfigurableProp } from '../../component-model/component-metadata.js';
 import { type SavedComponent } from './component.js';
 
-/** rest-api.md, "Component", and the fields of decisions.md 1.4. Absent values are null. Times in epoch seconds. */
+/** See docs/reference/rest-api.md#component-fields. Absent values are null. Times are epoch seconds. */
 export interface ComponentReply {
   readonly id: string;
   readonly code: string;

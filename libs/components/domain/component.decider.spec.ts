@@ -25,7 +25,7 @@ describe('component', () => {
       .thenNothingHappened();
   });
 
-  it('keeps what was saved, its creation time, and a URL that is not given again', () => {
+  it('keeps the saved data, the creation time, and a URL that is not given again', () => {
     given(componentDecider, [
       { type: 'ComponentSaved', data: savedData({ savedAt: 1_000, url: 'https://a.example/x.js' }) },
     ])
@@ -45,7 +45,7 @@ describe('identity of a component', () => {
     expect(codeHashOf('é')).toBe('4a99557e4033c3539de2eb65472017cad5f9557f7a0625a09f1c3f6e2ba69c4c');
   });
 
-  it('is that of workspace, code and files, whatever the order of the files', () => {
+  it('depends on workspace, code and files, but not on the order of the files', () => {
     const id = componentIdOf('o_1', 'code', { a: '1', b: '2' });
     expect(id).toMatch(/^sc_[0-9a-z]{18}$/);
     expect(componentIdOf('o_1', 'code', { b: '2', a: '1' })).toBe(id);

@@ -16,8 +16,8 @@ export interface SaveComponentCode {
 }
 
 /**
- * A component is its code: the id is derived from workspace and code, so what was saved never changes, and posting the
- * same code again, even at the same time, only refreshes `updated_at` (decisions.md 1.4, "Same code posted twice").
+ * The id of a component is derived from workspace and code, so saved code never changes. Posting the same code again,
+ * even at the same time, only refreshes `updated_at`. See docs/reference/rest-api.md#component-same-code.
  */
 export const componentDecider: Decider<SaveComponentCode, ComponentEvent, ComponentState> = {
   category: 'component',
@@ -28,7 +28,7 @@ export const componentDecider: Decider<SaveComponentCode, ComponentEvent, Compon
     const { url, savedAt } = data;
     const { component } = state;
     const sameUrl = url === null || url === component.url;
-    // Nobody could tell the difference: `updated_at` is in whole seconds.
+    // The change would not be visible, because `updated_at` is in whole seconds.
     if (sameUrl && epochSeconds(savedAt) <= epochSeconds(component.updatedAt)) return [];
     return [{ type: 'ComponentSavedAgain', data: { url, savedAt } }];
   },

@@ -4,7 +4,7 @@ import { checkFilePaths } from './file-paths.js';
 
 describe('paths of files', () => {
   it.each(['util.js', 'lib/util.js', './lib/util.js', 'a b/ü.mjs', 'constructor', '.hidden', 'x'.repeat(512)])(
-    '%j is taken',
+    '%j is accepted',
     (path) => {
       expect(() => checkFilePaths({ [path]: '' })).not.toThrow();
     },

@@ -3,8 +3,8 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 const MAX_PATH_BYTES = 512;
 
 /**
- * Paths of the files beside a component's code: relative, within its folder, and such that every system and every log
- * writes them the same. Throws request.invalid_parameter, naming the path and what is wrong with it.
+ * Checks the paths of the files beside a component's code. They are relative, stay within its folder, and read the same
+ * on every system and in every log. Throws request.invalid_parameter with the path and the reason.
  */
 export const checkFilePaths = (files: Readonly<Record<string, string>>): void => {
   for (const path of Object.keys(files)) {

@@ -21,7 +21,7 @@ const metadata = (over: Partial<ComponentMetadata> = {}): ComponentMetadata => (
   ...over,
 });
 
-/** As it comes from the child: the structural check lets all of these through. */
+/** Refusal of metadata from the child process. The structural check there lets all of these cases through. */
 const refusal = (over: Partial<ComponentMetadata>): DomainError => {
   const fromChild = parseMetadata(Buffer.from(JSON.stringify(metadata(over))));
   try {
@@ -36,8 +36,8 @@ const refusal = (over: Partial<ComponentMetadata>): DomainError => {
 const prop = (over: Partial<ConfigurableProp> = {}): ConfigurableProp => ({ name: 'url', type: 'string', ...over });
 const text = (bytes: number): string => 'ü'.repeat(bytes / 2);
 
-describe('what a component may say of itself', () => {
-  it('is taken up to its limits, in bytes', () => {
+describe('metadata of a component', () => {
+  it('is accepted up to its limits, in bytes', () => {
     const most = metadata({
       name: text(1_024),
       key: text(1_024),
@@ -64,12 +64,12 @@ describe('what a component may say of itself', () => {
     expect(error.message).toContain(`${field}: ${actual}`);
   });
 
-  it('is bounded in all', () => {
+  it('is bounded in total', () => {
     const configurableProps = Array.from({ length: 900 }, (_, n) => prop({ name: `p${n}`, label: 'x'.repeat(1_000) }));
     expect(refusal({ configurableProps }).details).toMatchObject({ limit: METADATA_LIMITS.total });
   });
 
-  it('holds no NUL in its texts, and no half of a surrogate pair anywhere', () => {
+  it('has no NUL in its texts, and no half of a surrogate pair anywhere', () => {
     for (const over of [
       { name: 'a\0' },
       { key: '\0' },
@@ -88,7 +88,7 @@ describe('what a component may say of itself', () => {
     expect(bounded.annotations).toEqual({ '\ufffd': ['\ufffd'] });
   });
 
-  it('has props of any name but those that this cannot hold', () => {
+  it('accepts every prop name except reserved ones', () => {
     const names = ['constructor', 'toString', 'run', 'hooks', 'hasOwnProperty', 'prototype', 'then'];
     const kept = boundedMetadata(metadata({ configurableProps: names.map((name) => prop({ name })) }));
     expect(kept.configurableProps.map(({ name }) => name)).toEqual(names);

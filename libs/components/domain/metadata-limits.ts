@@ -1,27 +1,27 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type ComponentMetadata, type ConfigurableProp } from '../../component-model/component-metadata.js';
 
-/** UTF-8 bytes, of text or JSON. What a component says of itself is kept in the event log and shown in every list. */
+/** Limits in UTF-8 bytes of text or JSON. Metadata is kept in the event log and shown in every list. */
 export const METADATA_LIMITS = {
-  /** Name, key and version, each; the annotations as JSON. */
+  /** Name, key and version each, and the annotations as JSON. */
   text: 1_024,
   description: 16 * 1_024,
   props: 1_000,
   propName: 256,
-  /** Of a prop; its description and content have the limit of a description. */
+  /** Each text of a prop, except description and content, which have the limit of a description. */
   propText: 1_024,
-  /** All of it as JSON. */
+  /** All metadata as JSON. */
   total: 512 * 1_024,
 } as const;
 
-/** `this.__proto__` would be no prop, and `this.$emit` emits. */
+/** `this.__proto__` is the prototype, and `this.$emit` emits. */
 const RESERVED_PROPS: readonly string[] = ['__proto__', '$emit'];
 
 const LONG_TEXTS: readonly string[] = ['description', 'content'];
 
 /**
- * The metadata with its texts well-formed. It comes from a process that ran the component's code, so the limits are
- * checked here and not there. Throws component.invalid, naming the field, its limit and its size.
+ * Makes the texts of metadata well-formed and checks its limits. Metadata comes from a process that ran the component's
+ * code, so that process cannot check the limits. Throws component.invalid with the field, its limit and its size.
  */
 export const boundedMetadata = (given: ComponentMetadata): ComponentMetadata => {
   const metadata = wellFormed(given) as ComponentMetadata;
@@ -74,7 +74,7 @@ const checkSize = (field: string, actual: number, limit: number, unit: string): 
 
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** A copy in which keys and texts are well-formed. The JSON of a component's process nests at most 256 levels. */
+/** Copies a value with well-formed keys and texts. The JSON of a component's process nests at most 256 levels. */
 const wellFormed = (value: unknown): unknown => {
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value)) return value.map(wellFormed);

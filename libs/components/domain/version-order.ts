@@ -12,7 +12,7 @@ const parse = (text: string): Version | undefined => {
   return { numbers: [Number(major), Number(minor), Number(patch)], pre: pre ? pre.split('.') : [] };
 };
 
-/** Semantic Versioning 2.0.0, section 11; versions of any other form come before all of these and are equal. */
+/** Compares by Semantic Versioning 2.0.0, section 11. Versions of any other form are equal and come first. */
 export const compareVersions = (a: string, b: string): number => {
   const left = parse(a);
   const right = parse(b);

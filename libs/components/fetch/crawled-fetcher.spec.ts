@@ -13,7 +13,7 @@ class Answered extends Error {
   }
 }
 
-/** Files by path below BASE; asked URLs are recorded. */
+/** Serves files by path below BASE, and records the fetched URLs. */
 const web = (files: Readonly<Record<string, string>>, redirects: Readonly<Record<string, string>> = {}) => {
   const asked: string[] = [];
   const fetchText: FetchText = async (url) => {
@@ -27,7 +27,7 @@ const web = (files: Readonly<Record<string, string>>, redirects: Readonly<Record
 };
 
 describe('relativeImports', () => {
-  it('finds every form, and no package', () => {
+  it('finds every form of relative import, and no package', () => {
     const code = `
       import a from './a.mjs'; import {b} from "../b.mjs"; import './c.mjs'; export * from './d.mjs';
       const e = await import('./e.mjs'); const f = require("./f"); import g from 'lodash'; require('node:fs');
@@ -41,7 +41,7 @@ describe('relativeImports', () => {
 });
 
 describe('crawledFetcher', () => {
-  it('gets the file and all that it imports, each once, by their paths', async () => {
+  it('fetches the file and all its imports, each once, by their paths', async () => {
     const { asked, fetchText } = web({
       'sources/new/new.mjs': `import app from '../../x.app.mjs'; import c from '../common.mjs'; import d from './data.json'`,
       'x.app.mjs': `import c from './sources/common.mjs'`,
@@ -58,7 +58,7 @@ describe('crawledFetcher', () => {
     expect(new Set(asked).size).toBe(asked.length);
   });
 
-  it('starts from where the URL led', async () => {
+  it('resolves imports against the URL after redirects', async () => {
     const short = 'https://example.com/short';
     const { fetchText } = web(
       { 'a/main.mjs': `import './lib.mjs'`, 'a/lib.mjs': 'lib' },
@@ -80,14 +80,14 @@ describe('crawledFetcher', () => {
     expect(Object.values(fetched.files ?? {}).sort()).toEqual(['d', 't', 'u']);
   });
 
-  it('reports an import that is not there without failing: it may stand in a comment', async () => {
+  it('reports a missing import without failing, because it may be in a comment', async () => {
     const { fetchText } = web({ 'main.mjs': `// import x from './gone.mjs'\n` });
     const fetched = await crawledFetcher(fetchText).fetch(`${BASE}/main.mjs`);
     expect(fetched.missing).toEqual([`${BASE}/gone.mjs answered 404, expected 200`]);
     expect(fetched.files).toBeUndefined();
   });
 
-  it('reports URL and status when the component itself is not there', async () => {
+  it('reports URL and status when the component itself is missing', async () => {
     const { fetchText } = web({});
     await expect(crawledFetcher(fetchText).fetch(`${BASE}/main.mjs`)).rejects.toMatchObject({
       code: 'component.url_unusable',
@@ -95,7 +95,7 @@ describe('crawledFetcher', () => {
     });
   });
 
-  it('fails when an import cannot be had for another reason', async () => {
+  it('fails when an import cannot be fetched for another reason', async () => {
     const { fetchText } = web({ 'main.mjs': `import './lib.mjs'` });
     const flaky: FetchText = (url) =>
       url.endsWith('lib.mjs') ? Promise.reject(new Answered(url, 503)) : fetchText(url);

@@ -3,14 +3,17 @@ import { checkLimit } from '../domain/code-size.js';
 import { DEFAULT_CODE_LIMITS, type CodeLimits, type ComponentFetcher, type FetchedComponent } from '../ports.js';
 import { relativeImports } from './relative-imports.js';
 
-/** The text at a URL. Rejects for any answer but a 2xx with text, with an Error whose `status` is the answer's. */
+/** Fetches the text at a URL. Rejects unless the answer is 2xx with text; the Error has the answer's `status`. */
 export type FetchText = (url: string) => Promise<{ readonly finalUrl: string; readonly text: string }>;
 
-/** In the order in which the bundler looks for them (libs/sandbox/bundler/imports.ts). */
+/** Endings in the bundler's order (libs/sandbox/bundler/imports.ts). */
 const ENDINGS = ['', '.mjs', '.js', '.cjs', '.ts', '.json', '/index.mjs', '/index.js', '/index.ts'];
 const AT_ONCE = 6;
 
-/** Fetches a component and, from the same origin, all that it imports by a relative path (decisions.md 1.4). */
+/**
+ * Fetches a component and, from the same origin, everything that it imports by a relative path. See
+ * docs/reference/rest-api.md#component-relative-imports.
+ */
 export const crawledFetcher = (fetchText: FetchText, limits: CodeLimits = DEFAULT_CODE_LIMITS): ComponentFetcher => ({
   fetch: async (url) => {
     checkUrl(url);
@@ -20,7 +23,7 @@ export const crawledFetcher = (fetchText: FetchText, limits: CodeLimits = DEFAUL
 });
 
 interface Wanted {
-  /** As imported; tried as it is, else with the usual extensions. */
+  /** URL as imported. It is tried as it is, then with the usual endings. */
   readonly url: URL;
   readonly depth: number;
 }
@@ -106,7 +109,7 @@ class Crawl {
 
 const candidatesOf = (url: URL): readonly URL[] => {
   const { pathname } = url;
-  // TypeScript names the file that a .ts file becomes.
+  // TypeScript code imports a .ts file by the name of its compiled .js file.
   const paths = /\.[cm]?js$/.test(pathname)
     ? [pathname, pathname.replace(/js$/, 'ts')]
     : /\.(?:[cm]?ts|json)$/.test(pathname)
@@ -135,7 +138,7 @@ const fetched = async (fetchText: FetchText, url: string): Promise<{ finalUrl: s
   }
 };
 
-/** 404 and 410: the file is not there. Anything else is a failure that a retry may mend. */
+/** 404 and 410 mean that the file does not exist. A retry may fix any other failure. */
 const isAbsent = (error: unknown): boolean => [404, 410].includes(statusOf(error) ?? 0);
 
 const statusOf = (error: unknown): number | undefined => {

@@ -1,6 +1,6 @@
 /**
- * The relative specifiers that a module names: `import`, `export … from`, `import()`, `require()` with a text literal.
- * Read by pattern, so one inside a comment or a text may be found too: a file that is not there must not be an error yet.
+ * Finds a module's relative specifiers: `import`, `export … from`, `import()`, `require()` with a text literal. The
+ * pattern also matches inside comments and texts, so a missing file is not an error yet.
  */
 export const relativeImports = (code: string): readonly string[] => {
   const found = new Set<string>();

@@ -4,8 +4,8 @@ import { compareVersions } from '../domain/version-order.js';
 import { COMPONENTS, type ComponentDoc } from '../read-models/components.projection.js';
 
 /**
- * `sc_…` is an id, anything else a key; newest version wins, then the one saved last (decisions.md 1.4, "Key lookup").
- * Undefined when there is none in these workspaces.
+ * `sc_…` is an id, anything else a key. The newest version wins, then the one saved last. Undefined when these
+ * workspaces have no match. See docs/reference/rest-api.md#component-key-lookup.
  */
 export const findComponent = async (
   readModels: ReadModelStore,
@@ -26,7 +26,7 @@ export const findComponent = async (
   return newest;
 };
 
-/** A component without a key is stored under the empty one, which is nobody's; older keys may be longer than new ones. */
+/** Refuses the empty text, under which components without a key are stored. Older keys may be longer than new ones. */
 const mayBeKey = (text: string): boolean => text !== '' && text.length <= MAX_KEY && !text.includes('\0');
 const MAX_KEY = 8_192;
 

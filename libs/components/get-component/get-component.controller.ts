@@ -7,7 +7,7 @@ import { type Caller } from '#libs/http/callers.js';
 import { type ComponentReply } from '../domain/component-view.js';
 import { GetComponent } from './get-component.query.js';
 
-/** `registry` and `search` are words of the API, never keys (decisions.md 1.4). */
+/** `registry` and `search` are never keys. See docs/reference/rest-api.md#component-reserved-words. */
 @Controller('v1/components')
 export class GetComponentController {
   constructor(@Inject(QueryBus) private readonly queries: QueryBus) {}

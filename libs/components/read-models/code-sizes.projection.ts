@@ -2,16 +2,16 @@ import { type Projection } from '#libs/kernel/projection.js';
 import { type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
 import { type ComponentSaved } from '../published.js';
 
-/** Code and bundles that a workspace has saved; `id` is that of the workspace. */
+/** Size of the code and bundles of a workspace; `id` is the workspace's. */
 export interface CodeSizeDoc extends Doc {
   readonly bytes: number;
-  /** Position of the last event that is in the sum: a replay adds nothing. */
+  /** Position of the last event in the sum, so that a replay adds nothing. */
   readonly through: string;
 }
 
 export const CODE_SIZES: CollectionSchema = { name: 'components.code_sizes.v1', indexed: [], sort: 'through' };
 
-/** ComponentSaved comes once for each workspace and code. What was saved before sizes were kept weighs nothing. */
+/** Each workspace and code has one ComponentSaved. Events from before sizes were counted add nothing. */
 export const codeSizesProjection: Projection<CodeSizeDoc> = {
   name: CODE_SIZES.name,
   schema: CODE_SIZES,

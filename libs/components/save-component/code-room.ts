@@ -5,8 +5,8 @@ import { CODE_SIZES, type CodeSizeDoc } from '../read-models/code-sizes.projecti
 const SETTING = 'SLUICE_WORKSPACE_CODE_MB';
 
 /**
- * Throws workspace.limit_reached when the workspace's code and bundles would be more than `limit` bytes with `more`.
- * What is saved at the same moment may pass it.
+ * Throws workspace.limit_reached when `more` bytes would take the workspace's code and bundles above `limit` bytes.
+ * Concurrent saves may exceed the limit.
  */
 export const checkCodeRoom = async (
   readModels: ReadModelStore,
@@ -19,8 +19,8 @@ export const checkCodeRoom = async (
   if (actual <= limit) return;
   throw new DomainError(
     'workspace.limit_reached',
-    `the components of this workspace would be ${actual} bytes of code and bundles, the limit is ${limit} bytes: ` +
-      `deploy a component that is saved already, or have ${SETTING} raised`,
+    `the components of this workspace would have ${actual} bytes of code and bundles, the limit is ${limit} bytes: ` +
+      `deploy a component that is saved already, or raise ${SETTING}`,
     { limit, actual, setting: SETTING },
   );
 };

@@ -7,8 +7,8 @@ export class ComponentCodeDto {
 }
 
 /**
- * `files` beside `component_code`: an object of path to text (decisions.md 1.4). Throws request.invalid_parameter.
- * Which paths and how many are allowed is the bundler's and the limits' business.
+ * Reads `files` beside `component_code`: an object of path to text. See docs/reference/rest-api.md#component-files. The
+ * paths and their number are checked later. Throws request.invalid_parameter.
  */
 export const filesOf = (given: unknown): Readonly<Record<string, string>> | undefined => {
   if (given === undefined || given === null) return undefined;

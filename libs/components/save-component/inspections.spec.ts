@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { Inspections } from './inspections.js';
 
-/** Inspections that end when they are told to. Names begin with the workspace: `a1` is of workspace `a`. */
+/** Inspections that end on request. Names begin with the workspace: `a1` belongs to workspace `a`. */
 const world = (atOnce: number, waiting = 10, waitingInAll = 20) => {
   const inspections = new Inspections({ atOnce, waiting, waitingInAll });
   const started: string[] = [];
@@ -28,7 +28,7 @@ const world = (atOnce: number, waiting = 10, waitingInAll = 20) => {
 };
 
 describe('Inspections', () => {
-  it('looks at one component once at a time, and again later', async () => {
+  it('inspects a component once at a time, and again later', async () => {
     const { ask, end, started } = world(2);
     const both = [ask('a1'), ask('a1')];
     await end('a1');
@@ -38,7 +38,7 @@ describe('Inspections', () => {
     expect(started).toEqual(['a1', 'a1']);
   });
 
-  it('lets the others wait in order, also behind one that fails', async () => {
+  it('queues further inspections in order, also behind a failing one', async () => {
     const { ask, end, started } = world(4);
     const results = Promise.allSettled(['a1', 'a2', 'a3', 'a4'].map((name) => ask(name)));
     expect(started).toEqual(['a1', 'a2']);
@@ -69,7 +69,7 @@ describe('Inspections', () => {
     expect(started.includes('b0')).toBe(atOnce > own);
   });
 
-  it('takes turns over the workspaces, however many of one wait', async () => {
+  it('lets workspaces take turns, however many inspections of one workspace wait', async () => {
     const { ask, end, started } = world(2);
     for (let i = 0; i < 5; i++) void ask(`a${i}`);
     for (const name of ['b0', 'b1', 'c0', 'd0']) void ask(name);
@@ -78,7 +78,7 @@ describe('Inspections', () => {
     expect(started).toEqual(['a0', 'b0', 'a1', 'b1', 'c0', 'd0', 'a2', 'a3', 'a4']);
   });
 
-  it('refuses what would wait beyond the limit of its workspace, and takes it again later', async () => {
+  it('refuses an inspection beyond the limit of its workspace, and accepts it later', async () => {
     const { ask, end, started, codeOf } = world(2, 2);
     for (const name of ['a0', 'a1', 'a2']) void ask(name);
     expect(await codeOf(ask('a3'))).toBe('component.too_many_builds');
@@ -90,7 +90,7 @@ describe('Inspections', () => {
     expect(started).toEqual(['a0', 'b0', 'a1', 'a2']);
   });
 
-  it('counts those who wait for the same component', async () => {
+  it('counts requests that wait for the same component', async () => {
     const { ask, end, codeOf } = world(2, 2);
     const all = [ask('a0'), ask('a0'), ask('a0')];
     expect(await codeOf(ask('a0'))).toBe('component.too_many_builds');
@@ -101,14 +101,14 @@ describe('Inspections', () => {
     expect(await Promise.all(again)).toHaveLength(3);
   });
 
-  it('refuses what would wait beyond the limit of all', async () => {
+  it('refuses an inspection beyond the limit of the server', async () => {
     const { ask, codeOf } = world(2, 2, 3);
     for (const name of ['a0', 'b0', 'a1', 'a2', 'b1']) void ask(name);
     expect(await codeOf(ask('b2'))).toBe('component.builds_overloaded');
     expect(await codeOf(ask('c0'))).toBe('component.builds_overloaded');
   });
 
-  it('bounds the bytes that wait, and lets one of any size wait', async () => {
+  it('bounds the waiting bytes, and lets one inspection of any size wait', async () => {
     const { ask, codeOf } = world(2);
     const large = 20 * 1024 * 1024;
     for (const name of ['a0', 'a1']) void ask(name, 2 * large);

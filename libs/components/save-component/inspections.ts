@@ -5,7 +5,7 @@ type Inspected = Awaited<ReturnType<ComponentInspector['inspect']>>;
 
 export interface InspectionRequest {
   readonly workspaceId: string;
-  /** The same component is looked at once at a time. */
+  /** Concurrent inspections of one component share one result. */
   readonly componentId: string;
   /** Size of its code, which stays in memory while it waits. */
   readonly bytes: number;
@@ -18,18 +18,18 @@ interface Waiting {
 
 const NONE: Waiting = { count: 0, bytes: 0 };
 const MB = 1024 * 1024;
-/** Code that waits, of one workspace and in all. */
+/** Limits of waiting code, per workspace and in total. */
 const WAITING_BYTES = 32 * MB;
 const WAITING_BYTES_IN_ALL = 128 * MB;
 
 /**
- * Each inspection takes two processes, so that only so many are under way at once. Workspaces take turns, and none
- * holds more than half of the slots: slow code of one delays the deploys of that one. The same code posted many times at
- * once is looked at once. What waits is bounded per workspace and in all.
+ * Limits concurrent inspections, because each takes two processes. Workspaces take turns, and none holds more than half
+ * of the slots, so slow code delays only its own workspace. The same code posted many times at once is inspected once.
+ * Waiting inspections are bounded per workspace and in total.
  */
 export class Inspections {
   private readonly underWay = new Map<string, Promise<Inspected>>();
-  /** Starts of waiting inspections by workspace, the workspace whose turn it is first. */
+  /** Start functions of waiting inspections by workspace. The workspace whose turn it is comes first. */
   private readonly queues = new Map<string, (() => void)[]>();
   private readonly running = new Map<string, number>();
   private readonly waiting = new Map<string, Waiting>();
@@ -39,8 +39,8 @@ export class Inspections {
   constructor(private readonly limits: InspectionLimits) {}
 
   /**
-   * What is under way for this component, else `inspect` in its turn. Rejects with DomainError
-   * component.too_many_builds or component.builds_overloaded when it would have to wait and too many wait already.
+   * Joins the running inspection of this component, or calls `inspect` in its turn. Rejects with DomainError
+   * component.too_many_builds or component.builds_overloaded when it would have to wait and the queue is full.
    */
   async of(request: InspectionRequest, inspect: () => Promise<Inspected>): Promise<Inspected> {
     const { workspaceId, componentId } = request;
@@ -100,7 +100,7 @@ export class Inspections {
   private startNext(): void {
     for (const [workspaceId, queue] of this.queues) {
       if (!this.hasSlotFor(workspaceId)) continue;
-      // To the end: it is the turn of the others.
+      // Moves to the end, so that the other workspaces get their turn.
       this.queues.delete(workspaceId);
       const start = queue.shift();
       if (queue.length > 0) this.queues.set(workspaceId, queue);
@@ -110,7 +110,7 @@ export class Inspections {
     }
   }
 
-  /** Counts one that waits. Throws when there is no room for it. */
+  /** Counts a waiting inspection. Throws when the queue is full. */
   private admit({ workspaceId, bytes }: InspectionRequest): void {
     const { waiting, waitingInAll } = this.limits;
     const own = this.waiting.get(workspaceId) ?? NONE;
@@ -136,7 +136,7 @@ export class Inspections {
   }
 }
 
-/** The first one always fits, whatever its size. */
+/** The first waiting inspection always fits, whatever its size. */
 const isFull = ({ count, bytes }: Waiting, more: number, maxCount: number, maxBytes: number): boolean =>
   count >= maxCount || (count > 0 && bytes + more > maxBytes);
 
@@ -149,6 +149,6 @@ const full = (
 ): DomainError =>
   new DomainError(
     code,
-    `${count} builds ${whose} with ${bytes} bytes of code wait already, at most ${limit} with ${maxBytes} bytes may wait: send this one again later`,
+    `${count} builds ${whose} with ${bytes} bytes of code wait already, the limit is ${limit} with ${maxBytes} bytes: try again later`,
     { waiting: count, limit },
   );

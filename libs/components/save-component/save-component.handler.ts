@@ -32,10 +32,10 @@ import { type ComponentSaved } from '../published.js';
 import { checkCodeRoom } from './code-room.js';
 import { Inspections } from './inspections.js';
 
-/** Name of code that came without one. */
+/** Name of code without a file name. */
 const UNNAMED = 'component.js';
 
-/** Code wins over the URL, which is then only kept as a note of where the code lives (rest-api.md, "Components"). */
+/** Code wins over the URL, which is then only a note. See docs/reference/rest-api.md#component-code-or-url. */
 export interface ComponentCode {
   readonly code?: string;
   readonly url?: string;
@@ -79,17 +79,17 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
   }
 
   async execute({ given, context }: SaveComponent): Promise<SaveComponentResult> {
-    // 1. The code, given or fetched.
+    // 1. Take the given code, or fetch it.
     const source = await this.sourceOf(given);
     checkCodeSize(source.code, source.files ?? {}, this.limits);
     const id = componentIdOf(context.workspaceId, source.code, source.files);
     const savedAt = this.clock.now();
 
-    // 2. Code that is known is not evaluated again: what it was bundled with stays (decisions.md 2.15).
+    // 2. Known code is not evaluated again: its first bundle stays. See docs/reference/component-model.md#code-pinned.
     const known = await this.find(id);
     if (known) return this.append({ ...savedDataOf(known), url: given.url ?? null, savedAt }, source.code, context);
 
-    // 3. Bundle and evaluate, if there is room; how large the bundle is shows only then.
+    // 3. Bundle and evaluate, if there is room. The size of the bundle is known only afterwards.
     const room = (bytes: number): Promise<void> =>
       checkCodeRoom(this.readModels, context.workspaceId, bytes, this.resources.codeBytesPerWorkspace);
     const codeBytes = Buffer.byteLength(source.code);
@@ -105,7 +105,7 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     const bytes = codeBytes + Buffer.byteLength(bundle);
     await room(bytes);
 
-    // 4. Code and bundle are durable before the event that refers to them.
+    // 4. Store code and bundle before the event that refers to them.
     const [codeHash, bundleHash] = await Promise.all([this.blobs.put(source.code), this.blobs.put(bundle)]);
     const { name, key, description, annotations, configurableProps, hooks, dedupe, hasRun } = metadata;
     const version = metadata.version.replaceAll('{{ts}}', String(savedAt));
@@ -114,9 +114,20 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
         componentId: id,
         userId: context.actor.userId,
         kind: metadata.kind,
-        ...{ key, name, version, description, annotations, codeHash, bundleHash, bytes },
+        key,
+        name,
+        version,
+        description,
+        annotations,
+        codeHash,
+        bundleHash,
+        bytes,
         url: given.url ?? null,
-        ...{ configurableProps, hooks, dedupe, hasRun, savedAt },
+        configurableProps,
+        hooks,
+        dedupe,
+        hasRun,
+        savedAt,
       },
       source.code,
       context,
@@ -151,7 +162,7 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     }
   }
 
-  /** Code without a file name that is no JavaScript may be TypeScript. Undefined: it is neither. */
+  /** Tries code without a file name as TypeScript when it is no JavaScript. Undefined when it is neither. */
   private async asTyped(
     as: (fileName: string) => ReturnType<ComponentInspector['inspect']>,
   ): Promise<Awaited<ReturnType<ComponentInspector['inspect']>> | undefined> {
@@ -172,10 +183,10 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
       const command = { type: 'SaveComponentCode', data } as const;
       const { state, position } = await this.handle(componentDecider, data.componentId, command, context);
       if (state.status === 'none') throw new Error(`component ${data.componentId} was not saved`);
-      // Nothing new to say: somebody else said it a moment ago, and the caller is to see that.
+      // No event was written because another request just saved the same. The caller must see that request's event.
       return { component: state.component, code, position: position ?? (await this.store.lastPosition()) };
     } catch (error) {
-      // Others refreshed the same component just now, again and again: it is saved all the same.
+      // Other requests keep refreshing the same component, so it is saved all the same.
       const known = error instanceof RevisionConflict ? await this.find(data.componentId) : undefined;
       if (!known) throw error;
       return { component: known, code, position: await this.store.lastPosition() };
@@ -197,7 +208,7 @@ const savedDataOf = ({ createdAt, updatedAt: _, ...data }: SavedComponent): Comp
   savedAt: createdAt,
 });
 
-/** The ending says how the code is to be read. */
+/** Takes the file name from the URL, because its ending decides how the code is read. */
 const fileNameOf = (url: string | undefined): string => {
   const name = url !== undefined && URL.canParse(url) ? new URL(url).pathname.split('/').at(-1) : undefined;
   return name !== undefined && /^[\w.-]+\.[cm]?[jt]s$/.test(name) ? name : UNNAMED;

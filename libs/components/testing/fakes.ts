@@ -26,7 +26,7 @@ export class InMemoryBlobs implements BlobStore {
   }
 }
 
-/** The code is the JSON of the metadata, so that a spec says in place what its component declares. */
+/** Makes code that is the JSON of its metadata, so that a spec declares its component in place. */
 export const codeOf = (metadata: Partial<ComponentMetadata> & { readonly salt?: string | number } = {}): string =>
   JSON.stringify(metadata);
 
@@ -49,7 +49,7 @@ const DEFAULTS: ComponentMetadata = {
 /** Reads code made by `codeOf`; refuses any other as a component that cannot be evaluated. */
 export class FakeInspector implements ComponentInspector {
   readonly inspected: ({ readonly code: string } & InspectOptions)[] = [];
-  /** Code that is understood in a `.ts` file only, and what it says then. */
+  /** Result by code, for code that only a `.ts` file accepts. */
   readonly asTypeScript = new Map<string, string>();
 
   async inspect(code: string, options: InspectOptions): Promise<{ bundle: string; metadata: ComponentMetadata }> {

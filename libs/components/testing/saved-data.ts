@@ -1,6 +1,6 @@
 import { type ComponentSaved } from '../published.js';
 
-/** A saved component's data, for specs. */
+/** Data of a saved component, for specs. */
 export const savedData = (over: Partial<ComponentSaved['data']> = {}): ComponentSaved['data'] => ({
   componentId: 'sc_1',
   userId: 'u_1',

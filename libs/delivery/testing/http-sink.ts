@@ -10,14 +10,14 @@ export interface Received {
 export interface HttpSink {
   readonly url: string;
   readonly received: Received[];
-  /** Resolves when so many requests have come in all. */
+  /** Resolves when `count` requests have arrived in total. */
   got(count: number): Promise<void>;
   close(): Promise<void>;
 }
 
 type Answer = (request: Received, response: ServerResponse, count: number) => void;
 
-/** A receiver on loopback. `answer` gets the number of the request, from 1. */
+/** Starts a receiver on loopback. `answer` gets the number of the request, from 1. */
 export const startSink = async (answer: Answer): Promise<HttpSink> => {
   const received: Received[] = [];
   const waiting: { count: number; done: () => void }[] = [];

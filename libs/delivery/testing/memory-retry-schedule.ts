@@ -1,6 +1,6 @@
 import { type RetrySchedule, type ScheduledRetry } from '../retry-schedule.js';
 
-/** RetrySchedule for the tests of this lib, in memory, with failures on demand. */
+/** In-memory RetrySchedule for the tests of this lib, with failures on demand. */
 export class MemoryRetrySchedule implements RetrySchedule {
   readonly entries = new Map<string, ScheduledRetry>();
   /** Awaited before each change: throw or wait here. */

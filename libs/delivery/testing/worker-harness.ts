@@ -34,7 +34,7 @@ export const until = async (done: () => boolean): Promise<void> => {
 
 export const idsAt = ({ received }: HttpSink): string[] => received.map(({ headers }) => String(headers['webhook-id']));
 
-/** A worker on memory engines and real sinks; all that a test starts is closed after it. */
+/** A worker on in-memory engines and real sinks. Closes after a test everything that the test started. */
 export class WorkerHarness {
   log = new InMemoryStreamLog();
   schedule = new MemoryRetrySchedule();
@@ -65,7 +65,10 @@ export class WorkerHarness {
       this.errors.push(`${message} ${JSON.stringify(fields)}`);
     await this.log.createTopic('attempts', {});
     const worker = await startWebhookWorker({
-      ...{ log: this.log, schedule: this.schedule, clock: systemClock, dispatcher: this.agent },
+      log: this.log,
+      schedule: this.schedule,
+      clock: systemClock,
+      dispatcher: this.agent,
       topics: perEmitterTopics({ emitsAgeMs: 1e9, emitsBytes: 1e9 }),
       directory: { find: (id) => this.targets.get(id) },
       settings: { retries: FAST_RETRIES, unknownDelaysMs: [5, 5], closeMs: 200, ...settings },
@@ -82,8 +85,15 @@ export class WorkerHarness {
       topic: `deliveries.${id}`,
       key: id,
       headers: {
-        ...{ id: `dlv_${id}_${n}`, webhook: id, workspace: 'o_1', emitter: 'dc_1', channel: '', emit: `emit${n}` },
-        ...{ event: `1-${n}`, attempt: '1', at: String(Date.now()) },
+        id: `dlv_${id}_${n}`,
+        webhook: id,
+        workspace: 'o_1',
+        emitter: 'dc_1',
+        channel: '',
+        emit: `emit${n}`,
+        event: `1-${n}`,
+        attempt: '1',
+        at: String(Date.now()),
       },
       value: `{"n":${n},"text":"ü"}`,
     };
@@ -100,7 +110,7 @@ export class WorkerHarness {
     }));
   }
 
-  /** Resolves when so many attempts are recorded. */
+  /** Resolves when `count` attempts are recorded. */
   settled(count: number): Promise<void> {
     return until(() => this.attempts().length >= count);
   }
@@ -119,7 +129,7 @@ export class WorkerHarness {
   }
 }
 
-/** A fresh harness for each test of the file. */
+/** Creates a fresh harness for each test of the file. */
 export const harnessForEach = (): (() => WorkerHarness) => {
   let harness: WorkerHarness | undefined;
   beforeEach(() => {

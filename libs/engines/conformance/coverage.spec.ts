@@ -42,7 +42,7 @@ describe('conformance suites', () => {
   });
 
   it('run all of their parts, with no test left out or singled out', () => {
-    // runParts takes a Record of the parts' names: one without tests does not compile, and there is no option to skip.
+    // runParts takes a Record of the parts' names, so a part without tests does not compile. No option skips a part.
     for (const { name, text } of sourcesOf('conformance')) {
       if (name === 'coverage.spec.ts') continue;
       expect([name, /\b(it|describe|test)\.(skip|only|todo|failing)|\bx(it|describe|test)\b/.exec(text)?.[0]]).toEqual([

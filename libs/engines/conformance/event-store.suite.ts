@@ -35,7 +35,7 @@ const collect = async (stream: AsyncIterable<RecordedEvent>): Promise<RecordedEv
   return all;
 };
 
-/** Appends `count` events one by one, on the revision of the one before. */
+/** Appends `count` events one by one, each on the previous revision. */
 const fill = async (store: EventStore, stream: string, count: number): Promise<void> => {
   for (let n = 0; n < count; n++) {
     await store.append(stream, [event(`${stream}${n}`, n)], n === 0 ? 'no_stream' : BigInt(n - 1));
@@ -55,7 +55,7 @@ const parts: Record<(typeof EVENT_STORE_PARTS)[number], Part<EventStore>> = {
       expect(await store().lastPosition()).toBe(second.position);
     });
 
-    it('records the event as it was given', async () => {
+    it('records the event as given', async () => {
       await store().append('count-1', [event('a', 7)], 'no_stream');
       const [recorded] = await collect(store().read('count-1'));
       expect(recorded).toMatchObject({ ...event('a', 7), stream: 'count-1', revision: 0n });
@@ -69,7 +69,7 @@ const parts: Record<(typeof EVENT_STORE_PARTS)[number], Part<EventStore>> = {
       await store().append('count-1', [imported, event('here')], 'no_stream');
       const [first, second] = await collect(store().read('count-1'));
       expect(first).toMatchObject({ ...imported, recordedAt: 1_234_567_890_123 });
-      // The engine's clock may be that of another machine: only the distance to the given time is sure.
+      // The engine's clock may be that of another machine, so only the distance to the given time is certain.
       expect(Math.abs((second?.recordedAt ?? 0) - before)).toBeLessThan(3_600_000);
       const inAll = (await store().readAll(START, 2)).map(({ recordedAt }) => recordedAt);
       expect(inAll).toEqual([first?.recordedAt, second?.recordedAt]);
@@ -91,7 +91,7 @@ const parts: Record<(typeof EVENT_STORE_PARTS)[number], Part<EventStore>> = {
       await Promise.all(streams.map((stream) => store().append(stream, events(stream, 2), 'no_stream')));
       const all = await store().readAll(START, 1000);
       expect(all).toHaveLength(200);
-      // The events of one append stand together, in order.
+      // The events of one append are adjacent and in order.
       for (let i = 0; i < 200; i += 2) {
         expect(all[i]?.stream).toBe(all[i + 1]?.stream);
         expect([all[i]?.revision, all[i + 1]?.revision]).toEqual([0n, 1n]);
@@ -118,7 +118,7 @@ const parts: Record<(typeof EVENT_STORE_PARTS)[number], Part<EventStore>> = {
       expect(await collect(store().read('count-1'))).toHaveLength(3);
     });
 
-    it('when the stream must not exist but does, and the other way round', async () => {
+    it('when the stream must not exist but does, and vice versa', async () => {
       await fill(store(), 'count-1', 1);
       const exists = await conflict(store().append('count-1', events('x', 1), 'no_stream'));
       expect([exists.expected, exists.actual]).toEqual(['no_stream', 0n]);
@@ -126,7 +126,7 @@ const parts: Record<(typeof EVENT_STORE_PARTS)[number], Part<EventStore>> = {
       expect([missing.expected, missing.actual]).toEqual([0n, 'no_stream']);
     });
 
-    it('lets one of many writers at the same revision through', async () => {
+    it('accepts one of many writers at the same revision', async () => {
       await fill(store(), 'count-1', 1);
       const results = await Promise.allSettled(
         Array.from({ length: 20 }, (_, i) => store().append('count-1', events(`w${i}`, 1), 0n)),
@@ -137,7 +137,7 @@ const parts: Record<(typeof EVENT_STORE_PARTS)[number], Part<EventStore>> = {
   },
 
   repeat: (store, harness) => {
-    it('answers a repeat with the first result, also when the stream has moved on', async () => {
+    it('answers a repeat with the first result, also when the stream has advanced', async () => {
       const first = await store().append('count-1', events('a', 2), 'no_stream');
       await store().append('count-1', events('b', 1), 1n);
       expect(await store().append('count-1', events('a', 2), 'no_stream')).toEqual(first);
@@ -187,7 +187,7 @@ const parts: Record<(typeof EVENT_STORE_PARTS)[number], Part<EventStore>> = {
       expect(await read({ limit: 0 })).toEqual([]);
     });
 
-    it('reads a long stream whole', async () => {
+    it('reads a long stream completely', async () => {
       await store().append('count-1', events('a', 700), 'no_stream');
       await store().append('count-1', events('b', 700), 699n);
       const revisions = (await collect(store().read('count-1'))).map(({ revision }) => Number(revision));
@@ -196,7 +196,7 @@ const parts: Record<(typeof EVENT_STORE_PARTS)[number], Part<EventStore>> = {
       expect([backwards[0]?.revision, backwards.at(-1)?.revision, backwards.length]).toEqual([1399n, 200n, 1200]);
     });
 
-    it('may be left early', async () => {
+    it('may be ended early', async () => {
       await fill(store(), 'count-1', 3);
       for await (const first of store().read('count-1')) {
         expect(first.revision).toBe(0n);
@@ -231,7 +231,7 @@ const parts: Record<(typeof EVENT_STORE_PARTS)[number], Part<EventStore>> = {
   },
 
   subscribe: (store, harness) => {
-    it('says when history is read, at once on an empty log', async () => {
+    it('reports the end of history, at once on an empty log', async () => {
       const stop = new AbortController();
       for await (const batch of store().subscribe(START, stop.signal)) {
         expect(batch).toEqual({ events: [], caughtUp: true, position: START });

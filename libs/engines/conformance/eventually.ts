@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const PATIENCE_MS = 10_000;
 
-/** Resolves once `holds` is true. Rejects, naming what was awaited, when it does not come to that. */
+/** Resolves once `holds` is true. Rejects at the time-out, naming what was awaited. */
 export const eventually = async (what: string, holds: () => boolean | Promise<boolean>): Promise<void> => {
   const until = Date.now() + PATIENCE_MS;
   while (!(await holds())) {

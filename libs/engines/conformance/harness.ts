@@ -1,14 +1,14 @@
-/** How a conformance suite gets at an adapter. Made anew for each test, on storage of its own. */
+/** Gives a conformance suite its adapter, made anew for each test on separate storage. */
 export interface Harness<P> {
   port: P;
-  /** Ends what holds the port (as a restart or a crash would) and opens the same storage again; sets `port`. */
+  /** Ends the owner of the port, as a restart or a crash would, opens the same storage again and sets `port`. */
   reopen(): Promise<P>;
-  /** Resolves when what was written is visible to every reader. */
+  /** Resolves when everything written is visible to all readers. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }
 
 export type MakeHarness<P> = () => Promise<Harness<P>>;
 
-/** The tests of one part of a suite. `port` is the one of the running test. */
+/** The tests of one part of a suite. `port` returns the port of the running test. */
 export type Part<P> = (port: () => P, harness: () => Harness<P>) => void;

@@ -7,7 +7,7 @@ import { type MakeHarness } from './harness.js';
 import { describeReadModelStore } from './read-model-store.suite.js';
 import { describeRetrySchedule, describeUsageStore } from './small-stores.suite.js';
 
-/** What specs use in place of an engine keeps the same contract; its memory is what survives a restart. */
+/** The in-memory engine used by specs keeps the same contract. Its memory survives a restart. */
 const harness =
   <P>(make: () => P): MakeHarness<P> =>
   async () => {

@@ -7,14 +7,14 @@ export const LEASES_PARTS = ['acquire', 'exclusion', 'takeover', 'release', 'abo
 
 export interface LeaseProcess {
   readonly leases: Leases;
-  /** Does nothing any more, as after kill -9. */
+  /** Stops everything, as after kill -9. */
   crash(): void;
 }
 
-/** Leases as several processes have them. Embedded: one process, that all of them are. */
+/** Leases as seen by several processes. In the embedded engine all of them are one process. */
 export interface LeasesUnderTest {
   process(): LeaseProcess;
-  /** Several times the time to live go by, for all processes that did not crash. */
+  /** Advances all processes that did not crash by several times the time to live. */
   elapse(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ const acquired = async ({ leases }: LeaseProcess, name = 'work'): Promise<Lease>
 
 const parts: Record<(typeof LEASES_PARTS)[number], Part<LeasesUnderTest>> = {
   acquire: (port) => {
-    it('gives a free lease at once, each name by itself', async () => {
+    it('grants a free lease at once, each name independently', async () => {
       const process = port().process();
       const [one, other] = [await acquired(process, 'one'), await acquired(process, 'other')];
       expect([one.name, other.name]).toEqual(['one', 'other']);
@@ -39,7 +39,7 @@ const parts: Record<(typeof LEASES_PARTS)[number], Part<LeasesUnderTest>> = {
       await other.release();
     });
 
-    it('keeps it for as long as its process lives', async () => {
+    it('keeps it while its process lives', async () => {
       const lease = await acquired(port().process());
       await port().elapse();
       await port().elapse();
@@ -49,7 +49,7 @@ const parts: Record<(typeof LEASES_PARTS)[number], Part<LeasesUnderTest>> = {
   },
 
   exclusion: (port) => {
-    it('gives it to one process at a time, with a greater token at each change', async () => {
+    it('grants it to one process at a time, with a greater token at each change', async () => {
       const tokens: number[] = [];
       let inside = 0;
       let most = 0;
@@ -73,7 +73,7 @@ const parts: Record<(typeof LEASES_PARTS)[number], Part<LeasesUnderTest>> = {
       expect(tokens).toEqual([...new Set(tokens)].sort((a, b) => a - b));
     });
 
-    it('lets nobody in while its owner lives, however long they wait', async () => {
+    it('grants it to no other process while its owner lives, however long they wait', async () => {
       const order: string[] = [];
       const owner = await acquired(port().process());
       const waiting = acquired(port().process()).then((lease) => {
@@ -92,7 +92,7 @@ const parts: Record<(typeof LEASES_PARTS)[number], Part<LeasesUnderTest>> = {
   },
 
   takeover: (port) => {
-    it('gives the lease of a process that died to the next one that asks', async () => {
+    it('grants the lease of a dead process to the next one that asks', async () => {
       const first = port().process();
       const { token } = await acquired(first);
       first.crash();
@@ -104,7 +104,7 @@ const parts: Record<(typeof LEASES_PARTS)[number], Part<LeasesUnderTest>> = {
       await lease.release();
     });
 
-    it('gives it to one of several that ask', async () => {
+    it('grants it to one of several that ask', async () => {
       const first = port().process();
       await acquired(first);
       first.crash();
@@ -116,7 +116,7 @@ const parts: Record<(typeof LEASES_PARTS)[number], Part<LeasesUnderTest>> = {
       });
       await port().elapse();
       expect(got).toHaveLength(1);
-      // Each of the others gets it from the one before.
+      // Each of the others gets it from the previous one.
       for (let i = 0; i < asked.length; i++) {
         await got[i]?.release();
         await port().elapse();
@@ -127,7 +127,7 @@ const parts: Record<(typeof LEASES_PARTS)[number], Part<LeasesUnderTest>> = {
   },
 
   release: (port) => {
-    it('is idempotent, and does not free what another one has by then', async () => {
+    it('is idempotent, and does not free a lease that another process has by then', async () => {
       const [first, second, third] = [port().process(), port().process(), port().process()];
       const lease = await acquired(first);
       await lease.release();
@@ -149,7 +149,7 @@ const parts: Record<(typeof LEASES_PARTS)[number], Part<LeasesUnderTest>> = {
   },
 
   abort: (port) => {
-    it('ends the wait with nothing, and leaves the lease to others', async () => {
+    it('ends the wait without a lease, and leaves it to others', async () => {
       const owner = await acquired(port().process());
       const abort = new AbortController();
       const given = port().process().leases.acquire('work', abort.signal);
@@ -162,7 +162,7 @@ const parts: Record<(typeof LEASES_PARTS)[number], Part<LeasesUnderTest>> = {
       await next.release();
     });
 
-    it('before it begins asks for nothing', async () => {
+    it('before it begins requests nothing', async () => {
       expect(await port().process().leases.acquire('work', AbortSignal.abort())).toBeUndefined();
       const lease = await acquired(port().process());
       await lease.release();

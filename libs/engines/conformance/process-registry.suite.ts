@@ -5,10 +5,10 @@ import { runParts } from './run-parts.js';
 
 export const PROCESS_REGISTRY_PARTS = ['reports', 'silence', 'leave'] as const;
 
-/** The registry as several processes see it. Embedded: one process, that all of them are. */
+/** The registry as seen by several processes. In the embedded engine all of them are one process. */
 export interface RegistryUnderTest {
   process(): ProcessRegistry;
-  /** For all of them. */
+  /** The clock of all processes. */
   elapse(ms: number): void;
 }
 
@@ -38,7 +38,7 @@ const parts: Record<(typeof PROCESS_REGISTRY_PARTS)[number], Part<RegistryUnderT
       expect(byId(await other.live())).toEqual(expected);
     });
 
-    it('shows whose records they are as long as that is told', async () => {
+    it('shows the pressure of a process while its reports contain it', async () => {
       const [one, other] = [port().process(), port().process()];
       const pressure = { sources: { dc_a: 900 }, workspaces: { o_1: 950 } };
       await one.report({ ...report('one', '0001', 950), pressure });
@@ -49,7 +49,7 @@ const parts: Record<(typeof PROCESS_REGISTRY_PARTS)[number], Part<RegistryUnderT
   },
 
   silence: (port) => {
-    it('leaves out who is silent, until it reports again', async () => {
+    it('leaves out a silent process until it reports again', async () => {
       const [one, other, reader] = [port().process(), port().process(), port().process()];
       await one.report(report('one', '0001'));
       await other.report(report('other', '0001'));
@@ -63,7 +63,7 @@ const parts: Record<(typeof PROCESS_REGISTRY_PARTS)[number], Part<RegistryUnderT
       expect(await idsOf(reader)).toEqual(['one', 'other']);
     });
 
-    it('counts a report that says the same as a sign of life', async () => {
+    it('counts an unchanged report as a sign of life', async () => {
       const [one, reader] = [port().process(), port().process()];
       for (let round = 0; round < 5; round++) {
         await one.report(report('one', '0001'));
@@ -75,7 +75,7 @@ const parts: Record<(typeof PROCESS_REGISTRY_PARTS)[number], Part<RegistryUnderT
   },
 
   leave: (port) => {
-    it('takes the process out at once', async () => {
+    it('removes the process at once', async () => {
       const [one, reader] = [port().process(), port().process()];
       await one.report(report('one', '0001'));
       await one.report(report('two', '0001'));

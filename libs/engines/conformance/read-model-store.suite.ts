@@ -87,7 +87,7 @@ const parts: Record<(typeof READ_MODEL_STORE_PARTS)[number], Part<ReadModelStore
       expect(await store().register(schema)).toEqual({ active: 1, checkpoint: '1' });
     });
 
-    it('is given for many collections at once, of their active generations', async () => {
+    it('is returned for many collections at once, of their active generations', async () => {
       const other = { ...schema, name: 'items.other.v1' };
       await fill(store(), put(item('a', 1)));
       const unknown = { ...schema, name: 'items.none.v1' };
@@ -102,7 +102,7 @@ const parts: Record<(typeof READ_MODEL_STORE_PARTS)[number], Part<ReadModelStore
       expect(await store().checkpoints([])).toEqual([]);
     });
 
-    it('of another owner stops this one, which changes nothing', async () => {
+    it('of another owner stops this one without a change', async () => {
       await fill(store(), put(item('a', 1)));
       await store().apply({ schema, generation: 1, expected: '1', next: '2', writes: put(item('b', 2)) });
       const second = store().apply({
@@ -122,7 +122,7 @@ const parts: Record<(typeof READ_MODEL_STORE_PARTS)[number], Part<ReadModelStore
       expect(await listed(store())).toEqual(['b', 'a']);
     });
 
-    it('lets one of two owners through when both apply at once', async () => {
+    it('accepts one of two owners that apply at once', async () => {
       await store().register(schema);
       const results = await Promise.allSettled(
         ['x', 'y'].map((id) =>
@@ -153,13 +153,13 @@ const parts: Record<(typeof READ_MODEL_STORE_PARTS)[number], Part<ReadModelStore
   },
 
   get: (store) => {
-    it('gives one, or undefined', async () => {
+    it('returns one, or undefined', async () => {
       await fill(store(), put(item('a', 1)));
       expect(await store().get(schema, 'a')).toEqual(item('a', 1));
       expect(await store().get(schema, 'b')).toBeUndefined();
     });
 
-    it('gives many in the order asked for', async () => {
+    it('returns many in the order asked for', async () => {
       await fill(store(), put(item('a', 1), item('b', 2), item('c', 3)));
       expect(ids(await store().getMany(schema, ['c', 'none', 'a', 'c']))).toEqual(['c', undefined, 'a', 'c']);
       expect(await store().getMany(schema, [])).toEqual([]);
@@ -167,7 +167,7 @@ const parts: Record<(typeof READ_MODEL_STORE_PARTS)[number], Part<ReadModelStore
   },
 
   page: (store) => {
-    it('finds by the whole text: one that ends at a NUL is another, and so is the empty one', async () => {
+    it('finds by the whole text, so a text cut at a NUL or an empty one differs', async () => {
       const texts = ['', '\0', 'a', 'a\0', 'a\0b', 'a\0c'];
       await fill(store(), put(...texts.map((text, at) => item(`id ${text}`, at, text))));
       for (const text of texts) {
@@ -182,7 +182,7 @@ const parts: Record<(typeof READ_MODEL_STORE_PARTS)[number], Part<ReadModelStore
       expect(ids(await store().getMany(schema, all))).toEqual(all.map((id) => (id === 'id a\0b' ? undefined : id)));
     });
 
-    // Ties in `at`: 5 documents share each value.
+    // Ties in `at`: five documents share each value.
     const docs = Array.from({ length: 25 }, (_, i) =>
       item(`d${String(i).padStart(2, '0')}`, Math.floor(i / 5), i % 2 === 0 ? 'even' : 'odd', i < 12 ? 'low' : 'high'),
     );
@@ -251,13 +251,13 @@ const parts: Record<(typeof READ_MODEL_STORE_PARTS)[number], Part<ReadModelStore
       return listed(store());
     };
 
-    it('takes both ends with it', async () => {
+    it('includes both ends', async () => {
       expect(await removed({ from: '000002', to: '000003' })).toEqual(['x', 'a']);
     });
-    it('is open where an end is absent', async () => {
+    it('is open where an end is missing', async () => {
       expect(await removed({ to: '000002' })).toEqual(['c', 'x']);
     });
-    it('takes all that match without ends', async () => {
+    it('deletes all that match without ends', async () => {
       expect(await removed({})).toEqual(['x']);
     });
   },
@@ -333,14 +333,14 @@ const parts: Record<(typeof READ_MODEL_STORE_PARTS)[number], Part<ReadModelStore
   },
 
   replaces: (store, harness) => {
-    it('removes the former version, once or again', async () => {
+    it('removes the former version, also when repeated', async () => {
       await fill(store(), put(item('a', 1)));
       const next: CollectionSchema = { ...schema, name: 'items.list.v2', replaces: [schema.name, 'items.none.v1'] };
       expect(await store().register(next)).toEqual({ active: 1, checkpoint: null });
       await harness().flush();
       expect(await store().checkpoints([schema])).toEqual([null]);
       await store().register(next);
-      // Registered anew it is empty.
+      // After a new registration it is empty.
       expect(await store().register(schema)).toEqual({ active: 1, checkpoint: null });
       expect(await listed(store())).toEqual([]);
     });
@@ -367,7 +367,7 @@ const parts: Record<(typeof READ_MODEL_STORE_PARTS)[number], Part<ReadModelStore
       expect(await listed(store())).toEqual(['new2', 'new']);
     });
 
-    it('drops an unfinished one when begun again', async () => {
+    it('drops an unfinished one when it is restarted', async () => {
       await fill(store(), put(item('old', 1)));
       const first = await store().beginGeneration(schema);
       await store().apply({ schema, generation: first, expected: null, next: '1', writes: put(item('half', 1)) });
@@ -378,7 +378,7 @@ const parts: Record<(typeof READ_MODEL_STORE_PARTS)[number], Part<ReadModelStore
       expect(await listed(store())).toEqual(['whole']);
     });
 
-    it('of one that was interrupted by a restart leaves the old one active', async () => {
+    it('interrupted by a restart leaves the old one active', async () => {
       await fill(store(), put(item('old', 1)));
       const generation = await store().beginGeneration(schema);
       await store().apply({ schema, generation, expected: null, next: '1', writes: put(item('half', 1)) });
@@ -389,7 +389,7 @@ const parts: Record<(typeof READ_MODEL_STORE_PARTS)[number], Part<ReadModelStore
   },
 
   restart: (store, harness) => {
-    it('finds documents and checkpoint as they were', async () => {
+    it('finds documents and checkpoint unchanged', async () => {
       await fill(store(), put(item('a', 1), item('b', 2)));
       const reopened = await harness().reopen();
       expect(await reopened.register(schema)).toEqual({ active: 1, checkpoint: '1' });

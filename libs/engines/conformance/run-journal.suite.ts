@@ -83,7 +83,7 @@ const parts: Record<(typeof RUN_JOURNAL_PARTS)[number], Part<JournalAndLog>> = {
       expect((await journal.load('dc_1')).db).toEqual(left);
     });
 
-    it('forgets the cache of a channel, as a commit says', async () => {
+    it('forgets the cache of a channel when a commit says so', async () => {
       const { journal } = port();
       const last = { strategy: 'last', id: 'x' } as const;
       await journal.commit(commit(0, { dedupe: { '': last, 'a.b': last, kept: last } }));
@@ -169,20 +169,20 @@ const parts: Record<(typeof RUN_JOURNAL_PARTS)[number], Part<JournalAndLog>> = {
       expect(await emitted(port())).toEqual(Array.from({ length: 60 }, (_, n) => `e${n}`));
     });
 
-    it('lose every commit that was sent after one that is refused', async () => {
+    it('lose every commit sent after a refused one', async () => {
       const { journal } = port();
       await journal.commit(commit(0, { lastEventId: 'other owner' }));
       const results = await Promise.allSettled(
         [0, 1, 2].map((n) => journal.commit(commit(n, { dbChanges: { a: `${n}` } }))),
       );
       expect(results[0]?.status).toBe('rejected');
-      // Had the first gone through, the second would expect version 1, which is there, but of the other owner.
+      // If the first had succeeded, the second would expect version 1, which exists but belongs to the other owner.
       expect((await journal.load('dc_1')).version).toBeGreaterThanOrEqual(1);
       const late = await Promise.allSettled([5, 6, 7].map((n) => journal.commit(commit(n))));
       expect(late.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
     });
 
-    it('of different sources do not meet', async () => {
+    it('of different sources are independent', async () => {
       const { journal } = port();
       const sources = Array.from({ length: 40 }, (_, i) => `dc_${i}`);
       await Promise.all(sources.flatMap((sourceId) => [0, 1].map((n) => journal.commit(commit(n, { sourceId })))));
@@ -213,7 +213,7 @@ const parts: Record<(typeof RUN_JOURNAL_PARTS)[number], Part<JournalAndLog>> = {
       expect(listed).toEqual(all.slice(-listed.length));
     });
 
-    it('counts one that is committed again as new', async () => {
+    it('counts a repeated id as new', async () => {
       const { journal } = port();
       const fill = (n: number): string[] => Array.from({ length: 900 }, (_, i) => `inv_${n}_${i}`);
       await journal.commit(commit(0, { inbox: ['again', 'once', ...fill(0)] }));
@@ -226,7 +226,7 @@ const parts: Record<(typeof RUN_JOURNAL_PARTS)[number], Part<JournalAndLog>> = {
   },
 
   listing: (port) => {
-    it('gives every source that has state once, and what each remembers, oldest first', async () => {
+    it('yields every source with state once, with its remembered ids, oldest first', async () => {
       const { journal } = port();
       const ids = async (): Promise<string[]> => {
         const found: string[] = [];
@@ -245,7 +245,7 @@ const parts: Record<(typeof RUN_JOURNAL_PARTS)[number], Part<JournalAndLog>> = {
   },
 
   drop: (port) => {
-    it('forgets a source whole, twice without harm, and others not at all', async () => {
+    it('forgets a source completely, twice without harm, and no other source', async () => {
       const { journal } = port();
       await journal.commit(
         commit(0, { inbox: ['inv_1'], dbChanges: { a: '1' }, dedupe: { '': { strategy: 'last', id: 'x' } } }),
@@ -261,7 +261,7 @@ const parts: Record<(typeof RUN_JOURNAL_PARTS)[number], Part<JournalAndLog>> = {
   },
 
   restart: (port, harness) => {
-    it('finds state, inbox and emits as they were', async () => {
+    it('finds state, inbox and emits unchanged', async () => {
       await port().log.createTopic(TOPIC, {});
       await port().journal.commit(commit(0, { inbox: ['inv_1'], dbChanges: { a: '1' }, records: [emit(1)] }));
       const before = await port().journal.load('dc_1');

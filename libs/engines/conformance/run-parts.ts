@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe } from '@jest/globals';
 import { type Harness, type MakeHarness, type Part } from './harness.js';
 
-/** Every part of a suite, none left out: there is no option to skip one. */
+/** Runs every part of a suite. There is no option to skip one. */
 export const runParts = <P, N extends string>(
   title: string,
   names: readonly N[],

@@ -26,7 +26,7 @@ export const describeTickStore = (name: string, make: MakeHarness<TickStore>): v
 export const describeUsageStore = (name: string, make: MakeHarness<UsageStore>): void =>
   runParts(`UsageStore: ${name}`, USAGE_STORE_PARTS, usage, make);
 
-/** More than a page of any engine. */
+/** More than one page of any engine. */
 const MANY = Array.from({ length: 450 }, (_, i) => i);
 const listed = async <T>(all: AsyncIterable<T>): Promise<T[]> => {
   const items: T[] = [];
@@ -36,7 +36,7 @@ const listed = async <T>(all: AsyncIterable<T>): Promise<T[]> => {
 
 const vault: Record<(typeof VAULT_PARTS)[number], Part<Vault>> = {
   secrets: (store) => {
-    it('come back as they were; a repeat overwrites, a deleted one is gone', async () => {
+    it('come back unchanged; a repeat overwrites, a deleted one is gone', async () => {
       await store().put('sec_1', 'o_1', 'pässword');
       expect(await store().get('sec_1', 'o_1')).toBe('pässword');
       await store().put('sec_1', 'o_1', '');
@@ -54,7 +54,7 @@ const vault: Record<(typeof VAULT_PARTS)[number], Part<Vault>> = {
     });
   },
   listing: (store) => {
-    it('gives every secret of every workspace once, opened', async () => {
+    it('yields every secret of every workspace once, opened', async () => {
       expect(await listed(store().entries())).toEqual([]);
       const secrets = MANY.map((i) => ({ ref: `sec_${i}`, workspaceId: `o_${i % 3}`, plaintext: `ü${i}` }));
       await Promise.all(secrets.map(({ ref, workspaceId, plaintext }) => store().put(ref, workspaceId, plaintext)));
@@ -79,7 +79,7 @@ const blobs: Record<(typeof BLOB_STORE_PARTS)[number], Part<BlobStore>> = {
       expect(await store().get(hash)).toBe('export default {}');
     });
 
-    it('put twice, also at once, are one', async () => {
+    it('put twice, also concurrently, are stored once', async () => {
       const text = 'ünïcode'.repeat(10_000);
       const hashes = await Promise.all([store().put(text), store().put(text), store().put(text)]);
       expect(new Set(hashes).size).toBe(1);
@@ -100,12 +100,12 @@ const blobs: Record<(typeof BLOB_STORE_PARTS)[number], Part<BlobStore>> = {
       const hash = await store().put('naïve');
       expect(await readFile(await store().fileOf(hash), 'utf8')).toBe('naïve');
     });
-    it('are refused for a blob that is not there', async () => {
+    it('are refused for a missing blob', async () => {
       await expect(store().fileOf('0'.repeat(64))).rejects.toThrow('no blob');
     });
   },
   listing: (store) => {
-    it('gives the hash of every blob once, of those that are there', async () => {
+    it('yields the hash of every existing blob once', async () => {
       expect(await listed(store().hashes())).toEqual([]);
       const hashes = await Promise.all(MANY.map((i) => store().put(`text ${i}`)));
       await store().delete(hashes[0] ?? '');
@@ -130,14 +130,14 @@ const idsOf = (entries: readonly ScheduledRetry[]): string[] => entries.map(({ i
 
 const schedule: Record<(typeof RETRY_SCHEDULE_PARTS)[number], Part<RetrySchedule>> = {
   order: (store) => {
-    it('gives what is due, earliest first, up to a limit, until it is removed', async () => {
+    it('returns due entries, earliest first, up to a limit, until they are removed', async () => {
       await store().put([waiting('c', 30), waiting('a', 10), waiting('b', 20), waiting('d', 40)]);
       expect(idsOf(await store().due(30, 10))).toEqual(['a', 'b', 'c']);
       expect(idsOf(await store().due(30, 2))).toEqual(['a', 'b']);
       expect(await store().due(9, 10)).toEqual([]);
       expect((await store().due(10, 10))[0]).toEqual(waiting('a', 10));
     });
-    it('gives large ones a few at a time, all of them in the end', async () => {
+    it('returns large entries a few at a time, and eventually all', async () => {
       const value = JSON.stringify('x'.repeat(1 << 20));
       const large = Array.from({ length: 12 }, (_, n) => {
         const entry = waiting(`l${String(n).padStart(2, '0')}`, n);
@@ -191,11 +191,11 @@ const schedule: Record<(typeof RETRY_SCHEDULE_PARTS)[number], Part<RetrySchedule
       ...entry,
       record: { ...entry.record, value: JSON.stringify('ü'.repeat(pad)) },
     });
-    /** At once where one process has the schedule. */
+    /** Immediate where one process owns the schedule. */
     const holds = (owner: string, expected: number): Promise<void> =>
       eventually(`${expected} bytes of ${owner}`, () => store().bytesOf(owner) === expected);
 
-    it('is that of what waits for each owner: grows, shrinks, and is the same after a restart', async () => {
+    it('counts the waiting entries of each owner, grows, shrinks, and is the same after a restart', async () => {
       expect(store().bytesOf('wh_1')).toBe(0);
       const [a, b, c] = [padded(waiting('a', 1), 1_000), padded(waiting('b', 2), 10), waiting('c', 3, 'wh_2')];
       await Promise.all([store().put([a, b]), store().put([c])]);
@@ -210,7 +210,7 @@ const schedule: Record<(typeof RETRY_SCHEDULE_PARTS)[number], Part<RetrySchedule
       await holds('wh_2', bytes(c));
     });
 
-    it('counts a replaced entry once, for the owner that it has now', async () => {
+    it('counts a replaced entry once, for its new owner', async () => {
       await store().put([padded(waiting('a', 1), 1_000), padded(waiting('a', 1), 2_000)]);
       await holds('wh_1', bytes(padded(waiting('a', 1), 2_000)));
       await store().put([padded(waiting('a', 5), 20)]);
@@ -220,7 +220,7 @@ const schedule: Record<(typeof RETRY_SCHEDULE_PARTS)[number], Part<RetrySchedule
       await holds('wh_2', bytes(waiting('a', 5, 'wh_2')));
     });
 
-    it('is none once the owner is dropped', async () => {
+    it('is zero once the owner is dropped', async () => {
       await store().put([waiting('a', 1), waiting('b', 2), waiting('c', 3, 'wh_2')]);
       await store().removeOwner('wh_1');
       await holds('wh_1', 0);
@@ -228,7 +228,7 @@ const schedule: Record<(typeof RETRY_SCHEDULE_PARTS)[number], Part<RetrySchedule
     });
   },
   listing: (store) => {
-    it('gives every entry once, whenever due', async () => {
+    it('yields every entry once, whenever due', async () => {
       expect(await listed(store().all())).toEqual([]);
       const entries = MANY.map((i) => waiting(`id_${i}`, i % 7, `wh_${i % 3}`));
       await store().put(entries);
@@ -238,7 +238,7 @@ const schedule: Record<(typeof RETRY_SCHEDULE_PARTS)[number], Part<RetrySchedule
     });
   },
   restart: (store, harness) => {
-    it('keeps what waits', async () => {
+    it('keeps waiting entries', async () => {
       await store().put([waiting('a', 10)]);
       expect(await (await harness().reopen()).due(10, 10)).toEqual([waiting('a', 10)]);
     });
@@ -271,7 +271,7 @@ const ticks: Record<(typeof TICK_STORE_PARTS)[number], Part<TickStore>> = {
     });
   },
   drop: (store) => {
-    it('takes every timer of a source, and no other', async () => {
+    it('removes every timer of a source, and no other', async () => {
       await store().save(
         new Map([
           ['dc_1/a', 1],
@@ -305,7 +305,7 @@ const usage: Record<(typeof USAGE_STORE_PARTS)[number], Part<UsageStore>> = {
     it('are zero where nothing was added', async () => {
       expect(await store().of(20_000, 'o_1')).toEqual({ invocations: 0, computeMs: 0, credits: 0 });
     });
-    it('add up by day and workspace, also those that come at once', async () => {
+    it('add up by day and workspace, also concurrent ones', async () => {
       await store().add(20_000, new Map());
       await store().add(
         20_000,

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { eventually } from './eventually.js';
 import { all, follow, numberOf, read, record, records, type Get, type Log } from './stream-log-harness.js';
 
-/** Parts of the StreamLog suite (stream-log.suite.ts): topics, publishing, and what a consumer sees. */
+/** Parts of the StreamLog suite (stream-log.suite.ts): topics, publishing and consuming. */
 
 export const topics = ({ port }: { port: Log }): void => {
   it('are listed by prefix, sorted, once', async () => {
@@ -44,7 +44,7 @@ export const publish = ({ port, get }: { port: Log; get: Get }): void => {
     expect(await read(log, 't')).toEqual([0, 2]);
   });
 
-  it('keeps text as it is', async () => {
+  it('keeps text unchanged', async () => {
     const { log } = port();
     await log.createTopic('t', {});
     const odd = { topic: 't', key: 'ключ', headers: { 'a"b': 'ü\n' }, value: '{"t":"東京 \\u0000 😀"}' };
@@ -86,7 +86,7 @@ export const consume = ({ port }: { port: Log }): void => {
     await Promise.all([a.consumer.close(), b.consumer.close()]);
   });
 
-  it('takes topics of a prefix that are created later, and no others', async () => {
+  it('consumes topics of a prefix that are created later, and no others', async () => {
     const { log } = port();
     const { records: seen, consumer } = await follow(log, { topics: { prefix: 'in.' } });
     for (const topic of ['in.1', 'out.1', 'in.2']) {
@@ -137,7 +137,7 @@ export const consume = ({ port }: { port: Log }): void => {
     await log.publish([...records('slow', 3), ...records('fast', 20)]);
     await eventually('the fast lane done', () => fast.length === 20);
     expect(release).toHaveLength(1);
-    // Batches of one lane never overlap: each waits for the one before.
+    // Batches of one lane never overlap, because each waits for the previous one.
     for (let n = 0; n < 3; n++) {
       await eventually('the next slow record', () => release.length > n);
       expect(release).toHaveLength(n + 1);
@@ -192,7 +192,7 @@ export const order = ({ port }: { port: Log }): void => {
 };
 
 export const acknowledge = ({ port, get }: { port: Log; get: Get }): void => {
-  it('commits the run without a gap: what is above one comes again', async () => {
+  it('commits up to the first gap and hands over again what is above it', async () => {
     await port().log.createTopic('t', {});
     await port().log.publish(records('t', 6));
     const first = await follow(port().log, { topics: { names: ['t'] } }, false);
@@ -208,7 +208,7 @@ export const acknowledge = ({ port, get }: { port: Log; get: Get }): void => {
     await second.consumer.close();
   });
 
-  it('is ignored for what was never handed over, and for another lane', async () => {
+  it('is ignored for records never handed over, and for another lane', async () => {
     const { log } = port();
     await log.createTopic('t', {});
     const { records: seen, batches, consumer } = await follow(log, { topics: { names: ['t'] } }, false);
@@ -234,7 +234,7 @@ export const acknowledge = ({ port, get }: { port: Log; get: Get }): void => {
     expect(await log.lag('g', { names: ['t'] })).toEqual({ t: 0 });
   });
 
-  it('waits on close for the handler that runs', async () => {
+  it('waits on close for the running handler', async () => {
     const { log } = port();
     await log.createTopic('t', {});
     let started = false;
@@ -261,7 +261,7 @@ export const acknowledge = ({ port, get }: { port: Log; get: Get }): void => {
 };
 
 export const redeliver = ({ port, get }: { port: Log; get: Get }): void => {
-  it('what was not acknowledged, after a crash', async () => {
+  it('unacknowledged records after a crash', async () => {
     await port().log.createTopic('t', {});
     await port().log.publish(records('t', 10));
     const first = await follow(port().log, { topics: { names: ['t'] } }, false);
@@ -269,7 +269,7 @@ export const redeliver = ({ port, get }: { port: Log; get: Get }): void => {
     for (const { offset } of first.records.slice(0, 4)) first.batches[0]!.ack(offset);
     const { log } = await get().reopen();
     const second = await follow(log, { topics: { names: ['t'] } });
-    // At least once: the adapter may hand over again what it had not written down as committed.
+    // At least once: the adapter may hand over again what it had not yet stored as committed.
     await eventually('the last', () => second.records.some((each) => numberOf(each) === 9));
     expect(second.records.map(numberOf).filter((n) => n >= 4)).toEqual(all(6, 4));
     await second.consumer.close();
@@ -301,7 +301,7 @@ export const redeliver = ({ port, get }: { port: Log; get: Get }): void => {
 };
 
 export const sharing = ({ port }: { port: Log }): void => {
-  it('one group: each record to one consumer, and the lanes of one that closes go to the others', async () => {
+  it('one group: each record to one consumer, and the lanes of a closed consumer go to the others', async () => {
     const { log } = port();
     for (const n of all(6)) await log.createTopic(`t.${n}`, {});
     const a = await follow(log, { topics: { prefix: 't.' } });

@@ -8,12 +8,12 @@ import {
 } from '#libs/stream-log/stream-log.js';
 import { type Harness } from './harness.js';
 
-/** The log, and time and retention as the test wants them. */
+/** The log, with control of time and retention for the test. */
 export interface LogUnderTest {
   readonly log: StreamLog;
-  /** Moves the clock of the adapter, and lets one retention pass run. */
+  /** Advances the adapter's clock and runs one retention pass. */
   sweepAfter(ms: number): Promise<void>;
-  /** How many topics are many. Default: 2,000; fewer where making one takes a server tens of milliseconds of disk work. */
+  /** Number of topics that counts as many. Default: 2,000. Fewer where creating one takes tens of milliseconds. */
   readonly manyTopics?: number;
 }
 
@@ -37,7 +37,7 @@ export interface Seen {
   readonly consumer: Consumer;
 }
 
-/** A consumer that keeps what it sees; acknowledges unless told otherwise. */
+/** A consumer that records what it receives. It acknowledges unless told otherwise. */
 export const follow = async (
   log: StreamLog,
   options: Partial<ConsumeOptions> & Pick<ConsumeOptions, 'topics'>,

@@ -3,10 +3,10 @@ import { eventually } from './eventually.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { all, follow, numberOf, read, record, records, type Get, type Log } from './stream-log-harness.js';
 
-/** Parts of the StreamLog suite (stream-log.suite.ts): what is counted, kept and dropped. */
+/** Parts of the StreamLog suite (stream-log.suite.ts): counting, retention and deletion. */
 
 export const backlog = ({ port, get }: { port: Log; get: Get }): void => {
-  it('counts what is not acknowledged, handed over or not', async () => {
+  it('counts unacknowledged records, handed over or not', async () => {
     const { log } = port();
     await log.createTopic('t.1', {});
     await log.createTopic('t.2', {});
@@ -23,9 +23,9 @@ export const backlog = ({ port, get }: { port: Log; get: Get }): void => {
     await consumer.close();
   });
 
-  it('tells about how many bytes are not acknowledged, also after a restart', async () => {
+  it('reports about how many bytes are unacknowledged, also after a restart', async () => {
     await port().log.createTopic('t.1', {});
-    // As large in bytes as in characters times three.
+    // Three bytes for each character.
     const large = (n: number): LogRecord => record('t.1', n, 'k', JSON.stringify('漢'.repeat(10_000)));
     for (const n of all(6)) await port().log.publish([large(n)]);
     const about = (n: number) => (bytes: number) => bytes >= n * 30_000 && bytes <= n * 30_300;
@@ -79,7 +79,7 @@ export const retention = ({ port }: { port: Log }): void => {
     expect(await read(log, 't')).toEqual([3, 4]);
   });
 
-  it('by size: the oldest go', async () => {
+  it('by size, the oldest first', async () => {
     const { log, sweepAfter } = port();
     await log.createTopic('t', { bytes: 50_000 });
     for (const n of all(100)) await log.publish([record('t', n, 'k', JSON.stringify('x'.repeat(1000)))]);
@@ -103,7 +103,7 @@ export const retention = ({ port }: { port: Log }): void => {
     expect(await read(log, 't')).toEqual([1, 2, 3]);
   });
 
-  it('drops what every group has consumed, when the topic says so', async () => {
+  it('drops records that every group has consumed, when the topic says so', async () => {
     const { log } = port();
     await log.createTopic('t', { dropConsumed: true });
     const a = await follow(log, { group: 'a', topics: { names: ['t'] } });
@@ -121,7 +121,7 @@ export const retention = ({ port }: { port: Log }): void => {
 };
 
 export const remove = ({ port, get }: { port: Log; get: Get }): void => {
-  it('takes records and commits with it; consumers see the lane revoked', async () => {
+  it('removes its records and commits; consumers see the lane revoked', async () => {
     const { log } = port();
     await log.createTopic('t', {});
     const { records: seen, batches, consumer } = await follow(log, { topics: { prefix: 't' } }, false);
@@ -153,7 +153,7 @@ export const remove = ({ port, get }: { port: Log; get: Get }): void => {
     expect(await log.lag('g', { prefix: 't' })).toEqual({ t: 0 });
   });
 
-  it('while records are on their way drops those that come after', async () => {
+  it('while records are in flight drops those that come after', async () => {
     const { log } = port();
     await log.createTopic('t', {});
     await log.createTopic('u', {});

@@ -3,11 +3,11 @@ import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { eventually } from './eventually.js';
 import { all, follow, numberOf, record, records, type Get, type Log } from './stream-log-harness.js';
 
-/** Parts of the StreamLog suite (stream-log.suite.ts): which lane a record is in, and whose the lane is. */
+/** Parts of the StreamLog suite (stream-log.suite.ts): the lane of a record, and the owner of a lane. */
 
 const KEYS = all(20).map((n) => `key-${n}`);
 
-/** Ten records of each key, the keys mixed. */
+/** Ten records of each key, with the keys mixed. */
 const spread = (topic: string) => all(10).flatMap((n) => KEYS.map((key) => record(topic, n, key)));
 
 const readAll = async (log: StreamLog, topic: string) => {
@@ -57,7 +57,7 @@ export const partitions = ({ port }: { port: Log }): void => {
     expect(await log.lanes('one')).toEqual(['one']);
   });
 
-  it('there are none of a topic that does not exist', async () => {
+  it('do not exist for an unknown topic', async () => {
     const { log } = port();
     expect(await log.lanes('none')).toEqual([]);
     expect(await log.read('none', -1, 1)).toEqual([]);
@@ -67,7 +67,7 @@ export const partitions = ({ port }: { port: Log }): void => {
 };
 
 export const moving = ({ port, get }: { port: Log; get: Get }): void => {
-  it('to another engine: the offset committed is told, and set', async () => {
+  it('to another engine: the committed offset is read and set', async () => {
     await port().log.createTopic('t', {});
     const offsets = await port().log.publish(records('t', 5));
     expect(await port().log.committed('g', 't')).toEqual({ t: -1 });
@@ -84,7 +84,7 @@ export const moving = ({ port, get }: { port: Log; get: Get }): void => {
     expect(await log.committed('other', 't')).toEqual({ t: -1 });
   });
 
-  it('to a consumer that joins: once the former owner has let go, and committed', async () => {
+  it('to a consumer that joins: once the former owner has released and committed it', async () => {
     const { log } = port();
     const topics = all(16).map((n) => `t.${n}`);
     for (const topic of topics) await log.createTopic(topic, {});
@@ -116,13 +116,13 @@ export const moving = ({ port, get }: { port: Log; get: Get }): void => {
     expect(joined.records).toEqual([]);
     open();
     await eventually('the new owner', () => joined.records.length === revoked.length);
-    // Acknowledged while the lane was let go: not handed over again.
+    // Acknowledged while the lane was released, so not handed over again.
     expect(joined.records.map(numberOf)).toEqual(revoked.map(() => 1));
     expect(joined.records.map(({ lane }) => lane).sort()).toEqual([...revoked].sort());
     await Promise.all([owner.consumer.close(), joined.consumer.close()]);
   });
 
-  it('is told of a topic that is deleted, not of close', async () => {
+  it('is called for a deleted topic, not for close', async () => {
     const { log } = port();
     await log.createTopic('gone', {});
     await log.createTopic('stays', {});

@@ -7,17 +7,17 @@ import { openMongo } from '../mongodb/index.js';
 
 export interface DistributedOptions {
   readonly config: Config;
-  /** Names this process to the servers. */
+  /** Identifies this process to the servers. */
   readonly clientId: string;
   readonly clock: Clock;
   readonly onWarning: (text: string, fields: object) => void;
-  /** This process runs sources, and takes up what others, that are gone, left to be published. */
+  /** Set when this process runs sources. It then publishes the outboxes that dead processes left. */
   readonly takesUpOutboxes?: boolean;
-  /** Opens an engine; the caller's way of trying again when it is not there. */
+  /** Opens an engine and retries in the caller's way while it is not reachable. */
   readonly awaiting: <T>(engine: string, open: () => Promise<T>) => Promise<T>;
 }
 
-/** Every port on EventStoreDB, MongoDB and Kafka. Opened side by side; what is not there is waited for as the caller says. */
+/** Opens every port on EventStoreDB, MongoDB and Kafka in parallel. `awaiting` decides how to wait for a server. */
 export const openDistributed = async (options: DistributedOptions) => {
   const { config, clientId, clock, onWarning, awaiting, takesUpOutboxes = false } = options;
   const { dataDir } = config;
@@ -38,7 +38,10 @@ export const openDistributed = async (options: DistributedOptions) => {
   );
   const mongo = awaiting('MongoDB', () =>
     openMongo({
-      ...{ url: given(config.mongoUrl), secretKey, clock, onWarning },
+      url: given(config.mongoUrl),
+      secretKey,
+      clock,
+      onWarning,
       cacheDir: join(dataDir, 'blobs'),
       leaseMs: config.leaseMs,
     }),
@@ -47,15 +50,24 @@ export const openDistributed = async (options: DistributedOptions) => {
   const journal = await awaiting('MongoDB', () => documents.openJournal(kafka, { takesUpOutboxes }));
   const { readModels, schedule, ticks, vault, blobs, usage, leases, registry } = documents;
   return {
-    ...{ events: eventStore, log: kafka },
-    ...{ readModels, journal, schedule, ticks, vault, blobs, usage, leases, registry },
+    events: eventStore,
+    log: kafka,
+    readModels,
+    journal,
+    schedule,
+    ticks,
+    vault,
+    blobs,
+    usage,
+    leases,
+    registry,
     checks: [
       { name: 'EventStoreDB', ping: () => eventStore.ping() },
       { name: 'MongoDB', ping: () => documents.ping() },
       { name: 'Kafka', ping: () => kafka.ping() },
     ],
     async close(): Promise<void> {
-      // The journal's relay still publishes what it has.
+      // The journal's relay still publishes what it holds.
       await documents.close();
       await kafka.close();
       await eventStore.close();
@@ -63,7 +75,7 @@ export const openDistributed = async (options: DistributedOptions) => {
   };
 };
 
-/** The settings were checked when they were read: SLUICE_ENGINE=distributed needs them. */
+/** Never null here: reading the settings already checked that SLUICE_ENGINE=distributed has them. */
 const given = (url: string | null): string => {
   if (url === null) throw new Error('the URL of an engine is missing');
   return url;

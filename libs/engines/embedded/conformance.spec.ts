@@ -19,7 +19,7 @@ import { openEmbedded, type EmbeddedEngines } from './index.js';
 import { EmbeddedLeases } from './stores/leases.js';
 import { EmbeddedProcessRegistry } from './stores/process-registry.js';
 
-/** A harness on a data directory of its own. `time` is what the adapter's clock adds to the real one. */
+/** A harness on a separate data directory. `time` is added to the real time of the adapter's clock. */
 const harness =
   <P>(port: (engines: EmbeddedEngines, time: { ahead: number }) => P): MakeHarness<P> =>
   async () => {
@@ -101,7 +101,7 @@ describeLeases('embedded', async () => {
   const port = {
     process: () => ({
       leases,
-      // All the others are the same process.
+      // All the others share this process.
       crash: () => {
         time.ahead += 1;
         leases = open();

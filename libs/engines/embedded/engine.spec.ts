@@ -79,7 +79,7 @@ describe('the data directory', () => {
     expect(said).toContain(`in use by the process with pid ${process.pid}`);
   });
 
-  it('of a newer version is refused, and left free', async () => {
+  it('of a newer version is refused, and its lock released', async () => {
     await (await engines()).close();
     const db = new Database(join(dataDir, 'data.db'));
     db.exec('PRAGMA user_version = 99');
@@ -91,17 +91,17 @@ describe('the data directory', () => {
     await engines();
   });
 
-  it('takes no write after close, and closes twice alike', async () => {
+  it('refuses writes after close, and may be closed twice', async () => {
     const closed = await engines();
     const late = closed.log.createTopic('t', {});
     await Promise.all([closed.close(), closed.close()]);
     await late;
     await expect(closed.log.createTopic('u', {})).rejects.toThrow('closed');
-    // A clean end leaves nothing in the write-ahead log.
+    // A clean shutdown leaves nothing in the write-ahead log.
     expect(statSync(join(dataDir, 'data.db-wal'), { throwIfNoEntry: false })?.size ?? 0).toBe(0);
   });
 
-  it('opened with another key does not give its secrets', async () => {
+  it('opened with another key does not reveal its secrets', async () => {
     const first = await engines();
     await first.vault.put('sec_1', 'o_1', 'secret');
     await first.close();
@@ -136,7 +136,7 @@ describe('migrations', () => {
     db.close();
   });
 
-  it('of a data directory of the first version keep what is in it', async () => {
+  it('of a data directory of the first version keep its content', async () => {
     const first = await engines();
     await first.vault.put('sec_1', 'o_1', 'kept');
     const record = { topic: 'deliveries.wh_1', key: 'wh_1', headers: {}, value: '"ü"' };
@@ -159,7 +159,7 @@ describe('migrations', () => {
 });
 
 describe('group commit', () => {
-  it('for which there is no space are told so; those of read models wait for it', async () => {
+  it('rejects writes without space, except those of read models, which wait for it', async () => {
     let full = 2;
     const submitted: string[] = [];
     const writer: Partial<Writer> = {
@@ -174,7 +174,7 @@ describe('group commit', () => {
     const schema = { name: 's.v1', indexed: [], sort: 'at' };
     await store.apply({ schema, generation: 1, expected: null, next: '1', writes: [] });
     expect(submitted).toEqual(['apply', 'apply', 'apply']);
-    // Control: another failure is the caller's at once, and so is one of the log itself.
+    // Control: another failure reaches the caller at once, and so does one of the log itself.
     const failing: Partial<Writer> = {
       submit: () => Promise.reject(refusal({ rule: 'failed', message: 'x', fatal: true, full: false })),
     };
@@ -188,7 +188,7 @@ describe('group commit', () => {
     reader.close();
   });
 
-  it('isolates operations that their own rule refuses', async () => {
+  it('isolates operations refused by their own rule', async () => {
     const { events, journal, stats } = await engines();
     const commit = (sourceId: string, expectedVersion: number): Promise<void> =>
       journal.commit({
@@ -239,7 +239,7 @@ describe('group commit', () => {
     expect((await readModels.page(schema, { where: {}, limit: 10 })).docs.map(({ id }) => id)).toEqual(['b', 'a']);
   });
 
-  it('rejects all of a group for which there is no space, and goes on when there is', () => {
+  it('rejects a whole group without space, and continues once there is space', () => {
     const db = new Database(join(dataDir, 'g.db'), { synchronous: 'FULL' });
     db.exec('CREATE TABLE t(x); PRAGMA max_page_count = 20');
     let resets = 0;
@@ -263,7 +263,7 @@ describe('group commit', () => {
     db.close();
   });
 
-  it('that nobody carries out any more rejects, now and later, and is fatal', async () => {
+  it('rejects now and later when the writer is gone, which is fatal', async () => {
     const fatal: Error[] = [];
     const script = `import { parentPort } from 'node:worker_threads';
       parentPort.on('message', () => process.exit(3));
@@ -277,7 +277,7 @@ describe('group commit', () => {
     await writer.close();
   });
 
-  it('bounds what is on its way to the writer, whatever waits', async () => {
+  it('bounds what is in flight to the writer, whatever waits', async () => {
     const fatal: Error[] = [];
     const writer = await Writer.start(dataDir, ['data'], (error) => fatal.push(error));
     const size = 100_000;
@@ -298,7 +298,7 @@ describe('group commit', () => {
 });
 
 describe('reading', () => {
-  it('of the log and of due deliveries stop at about 4 MB, however many records are asked for', async () => {
+  it('of the log and of due deliveries stops at about 4 MB, however many records are asked for', async () => {
     const { log, schedule } = await engines();
     for (let n = 0; n < 12; n++) {
       const record = { topic: 't', key: 'k', headers: {}, value: JSON.stringify('x'.repeat(1 << 20)) };
@@ -347,7 +347,7 @@ describe('reading', () => {
     reader.close();
   });
 
-  it('goes on while a generation is switched', async () => {
+  it('continues while a generation is switched', async () => {
     const { readModels } = await engines();
     const schema = { name: 'a.v1', indexed: [], sort: 'at' };
     await readModels.register(schema);

@@ -33,17 +33,17 @@ export interface EmbeddedOptions {
   /** 32 bytes. */
   readonly secretKey: Buffer;
   readonly clock: Clock;
-  /** Called once when nothing can be written any more (I/O error, writer gone): the process should end. */
+  /** Called once when no write is possible any more (I/O error, writer gone). The process should end. */
   readonly onFatal: (error: Error) => void;
 }
 
 export interface EmbeddedStats extends WriterStats {
   readonly opsPerCommit: number;
-  /** Bytes of newest records held in memory for consumers. */
+  /** Bytes of the newest records held in memory for consumers. */
   readonly tailBytes: number;
-  /** Why the last retention pass did not come to its end; null when it did. */
+  /** Why the last retention pass failed; null when it completed. */
   readonly retentionFailure: string | null;
-  /** Bytes of each file's write-ahead log. */
+  /** Size of each file's write-ahead log in bytes. */
   readonly walBytes: Readonly<Record<FileName, number>>;
 }
 
@@ -60,21 +60,21 @@ export interface EmbeddedEngines {
   readonly vault: Vault;
   readonly blobs: BlobStore;
   stats(): EmbeddedStats;
-  /** Bytes that wait for the disk. Asked for each arrival: `stats` looks at files. */
+  /** Bytes waiting for the disk. Cheap enough for every arrival, while `stats` reads file sizes. */
   queuedBytes(): number;
-  /** Share of the write queue that is in use: above 1, refuse new work (429) until it is lower again. */
+  /** Share of the write queue in use. Above 1, refuse new work (429) until it falls. */
   pressure(): number;
-  /** One pass of retention over all topics, which otherwise comes every 30 s. */
+  /** Runs one retention pass over all topics. Otherwise one runs every 30 s. */
   sweep(): Promise<void>;
-  /** Drains the writer, checkpoints the files, releases the directory. A second call waits for the first. */
+  /** Drains the writer, checkpoints the files and releases the directory. A second call waits for the first. */
   close(): Promise<void>;
 }
 
 const FILES: readonly FileName[] = ['events', 'data', 'read'];
-/** Bytes waiting for the writer at which new work should be refused. */
+/** Bytes waiting for the writer above which new work should be refused. */
 const QUEUE_BYTES = 32 << 20;
 
-/** All ports on one data directory. Rejects when another process has it, or it was written by a newer version. */
+/** Opens all ports on one data directory. Rejects when another process owns it or a newer version wrote it. */
 export const openEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedEngines> => {
   const { dataDir, clock } = options;
   const lock = DataDirLock.acquire(dataDir);

@@ -15,7 +15,7 @@ const child = fileURLToPath(
 const dataDir = mkdtempSync(join(tmpdir(), 'sluice-kill-'));
 afterAll(() => rmSync(dataDir, { recursive: true }));
 
-/** Lets the writer work until `lines` writes are acknowledged, kills it, and returns what it said. */
+/** Lets the writer work until `lines` writes are acknowledged, kills it, and returns its output lines. */
 const writeUntilKilled = async (lines: number): Promise<string[]> => {
   const writer = spawn(process.execPath, [child, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
   const gone = once(writer, 'exit');
@@ -48,7 +48,7 @@ const checkPublished = async (engines: EmbeddedEngines, said: readonly string[])
   expect(lost).toEqual([]);
 };
 
-/** State, db and emits of a source stand at the same version: the commit is one unit. */
+/** Checks that state, db and emits of a source are at the same version, because a commit is atomic. */
 const checkCommits = async (engines: EmbeddedEngines, said: readonly string[]): Promise<void> => {
   for (const sourceId of ['dc_0', 'dc_1', 'dc_2', 'dc_3']) {
     const state = await engines.journal.load(sourceId);
@@ -67,7 +67,7 @@ describe('kill -9 of a process that writes', () => {
     'loses nothing acknowledged, round %i',
     async (round) => {
       const said = await writeUntilKilled(400 + 700 * round);
-      // The lock of the killed process does not outlive it.
+      // The lock of the killed process ends with it.
       const engines = await openEmbedded({
         dataDir,
         secretKey: Buffer.alloc(32, 1),

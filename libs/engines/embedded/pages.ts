@@ -1,6 +1,6 @@
 const PAGE = 200;
 
-/** All rows of a table in the order of a text key, a page at a time: writes between two pages do no harm. */
+/** Reads all rows of a table in the order of a text key, page by page. Writes between two pages do no harm. */
 export const pagesByKey = function* <R>(
   page: (after: string, limit: number) => readonly R[],
   keyOf: (row: R) => string,

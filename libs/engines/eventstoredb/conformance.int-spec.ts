@@ -15,11 +15,11 @@ const realServer = process.env.SLUICE_TEST_EVENTSTORE;
 
 interface Place {
   readonly url: () => Promise<string>;
-  /** Whether streams have to be removed: the stand-in's log goes with its folder. */
+  /** Whether streams must be removed. The stand-in's log is deleted with its folder. */
   readonly stays: boolean;
 }
 
-/** A harness under a prefix of its own, next to what all the others have written. */
+/** A harness under a separate prefix, next to the data of all the others. */
 const harness =
   ({ url, stays }: Place, batchAppend: boolean): MakeHarness<EventStore> =>
   async () => {

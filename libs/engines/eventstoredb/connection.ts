@@ -5,25 +5,25 @@ const CLOSE_MS = 1_000;
 
 export interface Connection {
   readonly client: EventStoreDBClient;
-  /** Hosts and ports of the connection string: no credentials, fit for logs. */
+  /** Hosts and ports of the connection string, without credentials, so fit for logs. */
   readonly server: string;
   /** Rejects, naming the server, when it does not answer within `ms`. */
   ping(ms: number): Promise<void>;
-  /** Ends all calls, and the connection with them unless another client of this process shares it. */
+  /** Ends all calls. Also ends the connection unless another client of this process shares it. */
   close(): Promise<void>;
 }
 
 export interface ConnectOptions {
   readonly url: string;
-  /** Appends of this client share one stream (BatchAppend) where the server has it. Off by default: docs/adr/0013. */
+  /** Appends of this client share one stream (BatchAppend) if the server supports it. Off by default: docs/adr/0013. */
   readonly batchAppend: boolean;
 }
 
-/** Reaches for nothing yet: the first call connects. Throws for a malformed connection string. */
+/** Prepares a client; the first call connects. Throws for a malformed connection string. */
 export const connect = ({ url, batchAppend }: ConnectOptions): Connection => {
   const client = EventStoreDBClient.connectionString(url);
   if (!batchAppend) {
-    // What the client asks before it chooses the kind of append. Pinned by a test on the calls that the server sees.
+    // The client asks this before it chooses the kind of append. A test on the calls that the server sees pins it.
     Object.defineProperty(client, 'supports', { value: () => Promise.resolve(false) });
   }
   const server = serverOf(url);
@@ -41,8 +41,8 @@ export const connect = ({ url, batchAppend }: ConnectOptions): Connection => {
       }
     },
     close: async () => {
-      // dispose() ends the calls and leaves the channel, whose sockets would stay. Neither may hold up the end of the
-      // process: not a call that the client has lost sight of, not a cluster that no member of answers.
+      // dispose() ends the calls but leaves the channel, whose sockets would stay. Neither may delay the exit of the
+      // process: a call that the client lost, or a cluster without a reachable member, could.
       await Promise.allSettled([within(CLOSE_MS, `ending the calls to ${server}`, client.dispose())]);
       if (hasChannel(client)) {
         const channel = client.getChannel().then((open) => open.close());
@@ -52,14 +52,14 @@ export const connect = ({ url, batchAppend }: ConnectOptions): Connection => {
   };
 };
 
-/** Of a readable stream: the client's are typed by another version of Node's types. */
+/** The part of a readable stream used here. The client's streams are typed by another version of Node's types. */
 interface Drainable {
   on(event: 'error', listener: (error: Error) => void): unknown;
   removeAllListeners(event: 'readable'): unknown;
   resume(): unknown;
 }
 
-/** What a read gives. It may be left early, and is released then. */
+/** Yields the items of a read. The consumer may stop early, which releases the read. */
 export async function* itemsOf<T>(read: StreamingRead<T>): AsyncGenerator<T, void, undefined> {
   try {
     yield* read.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<T>;
@@ -69,13 +69,13 @@ export async function* itemsOf<T>(read: StreamingRead<T>): AsyncGenerator<T, voi
 }
 
 /**
- * Ends the server's side of a read, and takes what has already come: the client would keep a call whose answers are
- * never taken, and them, for as long as it lives.
+ * Ends the server's side of a read and drains what has already arrived. Otherwise the client would keep the call and
+ * its unread answers for its whole life.
  */
 export const release = (read: Drainable, cancel: () => Promise<void>): void => {
-  // Rejects only when the call was never made; the read itself has told that as its error.
+  // Rejects only when the call was never made, which the read itself has already reported as its error.
   void Promise.allSettled([cancel()]);
-  // Nobody waits for it any more; an error without a listener would end the process.
+  // No caller awaits the read any more, and an error without a listener would end the process.
   read.on('error', () => undefined);
   read.removeAllListeners('readable');
   read.resume();

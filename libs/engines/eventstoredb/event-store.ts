@@ -28,19 +28,19 @@ import { within } from './within.js';
 
 const OPEN_MS = 3_000;
 const PING_MS = 2_000;
-/** By then the server has answered or the client gives up; the second is for answers that the client loses. */
+/** Deadline of an append at the server. The client waits longer, in case it loses the answer. */
 const APPEND_DEADLINE_MS = 20_000;
 const APPEND_MS = 22_000;
-/** Events of one read that the client may hold before they are pulled. */
+/** Events of one read that the client buffers before they are consumed. */
 const READ_AHEAD = 256;
 const LARGEST_PAGE = 1_024;
 
 export interface EventStoreDbOptions {
   /** `esdb://[user:password@]host:port[,…][?tls=false]`, or `esdb+discover://…`. */
   readonly url: string;
-  /** Letters, digits, `_`, `.`: keeps installations and test runs on one cluster apart (stream-names.ts). '' for none. */
+  /** Letters, digits, `_`, `.`; '' for none. Separates installations and test runs on one cluster (stream-names.ts). */
   readonly prefix: string;
-  /** Told once for each time that a subscription loses the server. */
+  /** Called once each time that a subscription loses the server. */
   readonly onWarning: (text: string, fields: object) => void;
   /** Default false (docs/adr/0013). */
   readonly batchAppend?: boolean;
@@ -61,11 +61,11 @@ export const openEventStoreDb = async (options: EventStoreDbOptions): Promise<Ev
 };
 
 /**
- * EventStore on EventStoreDB 22.6 or later (docs/adr/0013). Calls are tried again for about three seconds when the
- * connection fails them: an append under the same ids is absorbed by the server.
+ * EventStore on EventStoreDB 22.6 or later (docs/adr/0013). Calls are retried for about three seconds when the
+ * connection fails. The server absorbs an append repeated under the same ids.
  */
 export class EventStoreDbEventStore implements EventStore {
-  /** The newest own event at or before `upTo`, a place in the log up to which it was searched. */
+  /** The newest own event at or before `upTo`, the position up to which the log was searched. */
   private searched: { upTo: Position; newest: Position } = { upTo: START, newest: START };
   private readonly closing = new AbortController();
 
@@ -77,8 +77,8 @@ export class EventStoreDbEventStore implements EventStore {
   ) {}
 
   /**
-   * The position is that of the last of the events, as readers see it: one that has applied them is at it.
-   * Also rejects when the events are larger than the server takes in one append (1 MiB unless it is told otherwise).
+   * Returns the position of the last event, as readers see it: a reader that has applied all events is there.
+   * Also rejects when the events exceed the server's limit for one append (1 MiB by default).
    */
   async append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<AppendResult> {
     if (events.length === 0) throw new Error(`append to ${stream} without events`);
@@ -107,7 +107,7 @@ export class EventStoreDbEventStore implements EventStore {
     let from: ReadRevision = options.from ?? (forwards ? FIRST : END);
     let left = limit;
     let failures = 0;
-    // A connection lost in the middle: goes on where it was, the consumer does not see it.
+    // After a lost connection, continue where the read was. The consumer does not notice.
     while (left > 0) {
       try {
         for await (const event of this.readOnce(stream, forwards ? FORWARDS : BACKWARDS, from, left)) {
@@ -129,7 +129,7 @@ export class EventStoreDbEventStore implements EventStore {
     const fromPosition = logPositionOf(after);
     return repeated(async () => {
       const events: RecordedEvent[] = [];
-      // One more than wanted: the server begins with the event at the position itself.
+      // Ask for one more than wanted, because the server begins with the event at the position itself.
       for await (const { event } of this.readLog(FORWARDS, fromPosition, Math.min(limit + 1, LARGEST_PAGE))) {
         if (event && event.position > after) events.push(event);
         if (events.length === limit) break;
@@ -138,7 +138,7 @@ export class EventStoreDbEventStore implements EventStore {
     });
   }
 
-  /** Looks back from the end of the log for an own event, no further than where an earlier call began. */
+  /** Searches back from the end of the log for an own event, but not past the start of an earlier search. */
   async lastPosition(): Promise<Position> {
     return repeated(async () => {
       const before = this.searched;
@@ -181,7 +181,7 @@ export class EventStoreDbEventStore implements EventStore {
     this.onWarning(text, { err: error, after, outages });
   }
 
-  /** For servers that answer a repeat without the position of the events. */
+  /** For servers that answer a repeated append without the position of the events. */
   private async positionOf(stream: string, revision: bigint): Promise<Position> {
     for await (const event of this.readOnce(stream, FORWARDS, revision, 1)) return event.position;
     throw new Error(`event ${revision} of stream ${stream} was appended and is not there`);
@@ -206,8 +206,8 @@ export class EventStoreDbEventStore implements EventStore {
   }
 
   /**
-   * Every event of the log with its place; `event` only for own ones. By pages, the first of `firstPage` events: the
-   * server sends what was asked for, also when it is left early. (The client cannot ask it to filter such reads.)
+   * Every event of the log with its position; `event` only for own events. Reads in pages, the first of `firstPage`
+   * events, because the server sends a whole page even when the read ends early. (The client cannot filter such reads.)
    */
   private async *readLog(
     direction: Direction,

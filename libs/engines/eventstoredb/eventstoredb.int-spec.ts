@@ -10,14 +10,18 @@ import { startEventStoreStandIn, type StandIn } from '#test/engines/eventstore-s
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { openEventStoreDb, type EventStoreDbEventStore, type EventStoreDbOptions } from './index.js';
 
-/** On the stand-in also where a real server is given: a test may not cut that off from others. */
+/** Always on the stand-in, because a test may not cut a real server off from others. */
 
 const event = (n: number, text = ''): NewEvent => ({
   id: randomUUID(),
   type: 'Counted',
   data: { n, text },
   metadata: {
-    ...{ $correlationId: 'c1', $causationId: 'c0', commandId: `command-${n}`, workspaceId: 'o_1', schemaVersion: 1 },
+    $correlationId: 'c1',
+    $causationId: 'c0',
+    commandId: `command-${n}`,
+    workspaceId: 'o_1',
+    schemaVersion: 1,
     actor: { userId: 'u_1', apiKeyId: null },
   },
 });
@@ -102,7 +106,7 @@ describe('EventStoreDB adapter', () => {
       expect(batches.at(-1)?.position).toBe(await store.lastPosition());
     }, 60_000);
 
-    it('tells each outage once, with the server, the reason and how many there were', async () => {
+    it('reports each outage once, with the server, the reason and the number of outages', async () => {
       const store = await open();
       const { seen, done } = follow(store);
       await fill(store, 'count-1', 1);
@@ -110,7 +114,7 @@ describe('EventStoreDB adapter', () => {
       const { port } = server;
       await server.stop();
       await eventually('a warning', () => warnings.length > 0);
-      // Several tries come to nothing before it is there again.
+      // Several attempts fail before the server is back.
       await expect(store.ping()).rejects.toThrow();
       server = await startEventStoreStandIn({ dir, port });
       await fill(store, 'count-1', 1, 1);
@@ -126,7 +130,7 @@ describe('EventStoreDB adapter', () => {
       expect(second?.fields).toMatchObject({ outages: 2 });
     }, 60_000);
 
-    it('does not let the server send more than a slow consumer takes', async () => {
+    it('does not let the server send more than a slow consumer reads', async () => {
       const store = await open();
       const total = 4_000;
       const text = 'x'.repeat(2_000);
@@ -149,7 +153,7 @@ describe('EventStoreDB adapter', () => {
       expect(seen).toEqual(upTo(total));
     }, 60_000);
 
-    it('hands history over in batches, and what is new at once', async () => {
+    it('hands history over in batches, and new events at once', async () => {
       const store = await open();
       const total = 1_000;
       await store.append(
@@ -167,7 +171,7 @@ describe('EventStoreDB adapter', () => {
       expect(batches.length).toBe(before + 1);
     });
 
-    it('resumes behind what the server has looked at for it, not at its own last event', async () => {
+    it('resumes after the events that the server has scanned, not at its own last event', async () => {
       const [store, other] = [await open(), await open({ prefix: 'other' })];
       const { batches, done } = follow(store);
       await eventually('the start', () => batches.length === 1);
@@ -215,7 +219,7 @@ describe('EventStoreDB adapter', () => {
       expect(warnings).toEqual([]);
     });
 
-    it('ends with an error at an event that is not one of this log, naming it', async () => {
+    it('ends with an error at an event that does not belong to this log, naming it', async () => {
       const store = await open();
       const client = EventStoreDBClient.connectionString(server.url);
       await client.appendToStream('t.count-1', jsonEvent({ type: 'Foreign', data: {} }), {
@@ -242,7 +246,7 @@ describe('EventStoreDB adapter', () => {
       expect(results.map(({ position }) => position).sort()).toEqual(lasts);
     }, 60_000);
 
-    it('goes by calls of its own unless the shared one is asked for', async () => {
+    it('uses separate calls unless the shared one is configured', async () => {
       await fill(await open(), 'count-1', 3);
       expect([server.calls('append'), server.calls('batchAppend'), server.calls('getSupportedMethods')]).toEqual([
         3, 0, 0,
@@ -285,7 +289,7 @@ describe('EventStoreDB adapter', () => {
     });
   });
 
-  describe('a server that is not there', () => {
+  describe('an unreachable server', () => {
     it('is named by open, without the credentials', async () => {
       await server.stop();
       const url = `esdb://admin:changeit@127.0.0.1:${server.port}?tls=false`;
@@ -295,7 +299,7 @@ describe('EventStoreDB adapter', () => {
       server = await startEventStoreStandIn({ dir });
     });
 
-    it('is named by open when it takes connections and says nothing', async () => {
+    it('is named by open when it accepts connections and does not answer', async () => {
       const sockets = new Set<Socket>();
       const silent = createServer((socket) => void sockets.add(socket));
       silent.listen(0, '127.0.0.1');
@@ -310,7 +314,7 @@ describe('EventStoreDB adapter', () => {
       await once(silent, 'close');
     });
 
-    it('is named by ping, and found again', async () => {
+    it('is named by ping, and reached again later', async () => {
       const store = await open();
       await store.ping();
       const { port } = server;
@@ -326,7 +330,7 @@ describe('EventStoreDB adapter', () => {
       await fill(store, 'count-1', 1);
     });
 
-    it('is not asked with a prefix that would spoil the categories', async () => {
+    it('is not called with a prefix that would break the categories', async () => {
       await expect(open({ prefix: 'a-b' })).rejects.toThrow('no "-"');
     });
   });

@@ -9,19 +9,19 @@ import { release } from './connection.js';
 import { logPositionOf, textOf } from './positions.js';
 import { type StreamNames } from './stream-names.js';
 
-/** Most events of a batch. About twice as many wait in memory at most: one batch is read ahead, one is on its way. */
+/** Most events of a batch. Memory holds about twice as many: one batch read ahead and one in flight. */
 const BATCH = 500;
 
 export interface Taken {
   readonly events: readonly AllStreamResolvedEvent[];
-  /** Nothing more was in the log when the last of the events came. */
+  /** Nothing more was in the log when the last of the events arrived. */
   readonly caughtUp: boolean;
   /** All own events up to here have been taken. */
   readonly passed: Position;
 }
 
 /**
- * One catch-up subscription of the client, read by pulling: while a batch waits here, the client does not read from its
+ * One catch-up subscription of the client, read by pulling. While a batch waits here, the client does not read from its
  * connection and the server does not send.
  */
 export class LiveRead {
@@ -30,10 +30,10 @@ export class LiveRead {
   private wake: () => void = () => undefined;
   private readonly onAbort = (): void => this.wake();
   private caughtUp = false;
-  /** What the server said, and how many of the events waiting here it had sent before. */
+  /** The server's reports, and how many of the events waiting here it had sent before each. */
   private saidCaughtUp: { waiting: number } | undefined;
   private checkpoint: { waiting: number; position: Position } | undefined;
-  /** Newest event when the read began; history is read once it is passed. For servers that do not say so. */
+  /** Newest event when the read began. Passing it ends history, for servers that do not report that. */
   private end: Position | undefined;
 
   constructor(
@@ -53,7 +53,7 @@ export class LiveRead {
     this.listen();
   }
 
-  /** Newest event of the log at the start, once known; a rejection ends the read. */
+  /** Sets the newest event of the log at the start, once known. A rejection ends the read. */
   historyEndsAt(end: Promise<Position>): void {
     const known = (position: Position): void => {
       this.end = position;
@@ -62,7 +62,7 @@ export class LiveRead {
     end.then(known, (error: Error) => this.fail(error));
   }
 
-  /** Resolves with what has come, as soon as there is something; undefined when aborted. Rejects when the read failed. */
+  /** Resolves with the events that arrived, once there are any; undefined when aborted. Rejects when the read fails. */
   async next(): Promise<Taken | undefined> {
     for (;;) {
       if (this.signal.aborted) return undefined;
@@ -76,7 +76,7 @@ export class LiveRead {
       await new Promise<void>((resolve) => {
         this.wake = resolve;
       });
-      // History comes event by event, and fast: what arrives in the same turn goes into the same batch.
+      // History arrives quickly, event by event. Events of the same turn go into the same batch.
       if (!this.caughtUp) await nextTurn();
     }
   }

@@ -1,15 +1,15 @@
 import { isPosition, positionOf, START, type Position } from '#libs/kernel/events.js';
 
-/** Place of a record in the server's transaction file: byte offsets, not counted events. */
+/** Position of a record in the server's transaction file. Byte offsets, not event counts. */
 export interface LogPosition {
   readonly commit: bigint;
   readonly prepare: bigint;
 }
 
-/** `<20 digits commit>-<20 digits prepare>`. START is the beginning of every such text, so it sorts before all. */
+/** `<20 digits commit>-<20 digits prepare>`. START is a prefix of every such text, so it sorts first. */
 export const textOf = ({ commit, prepare }: LogPosition): Position => `${positionOf(commit)}-${positionOf(prepare)}`;
 
-/** Throws for a position of another engine (20 digits): it says nothing about this log. */
+/** Throws for a position of another engine (20 digits), which has no meaning in this log. */
 export const logPositionOf = (position: Position): LogPosition | 'start' => {
   if (position === START) return 'start';
   const [commit, prepare] = position.split('-');

@@ -5,7 +5,7 @@ import { textOf } from './positions.js';
 export const eventDataOf = ({ id, type, data, metadata }: NewEvent): EventData =>
   jsonEvent({ id, type, data: { ...data }, metadata: { ...metadata } });
 
-/** An event in a stream of this log that does not have the form of one: no repeat makes it readable. */
+/** An event of this log with a wrong format. No retry makes it readable. */
 export class UnreadableEvent extends Error {
   constructor(event: string, reason: string) {
     super(`${event} cannot be read: ${reason}`);
@@ -13,7 +13,7 @@ export class UnreadableEvent extends Error {
   }
 }
 
-/** undefined for an event of another installation or of the system. Throws UnreadableEvent, naming the event. */
+/** Returns undefined for an event of another installation or the system. Throws UnreadableEvent, naming the event. */
 export const recordedEvent = (
   { event }: ResolvedEvent | AllStreamResolvedEvent,
   own: (streamOnServer: string) => string | undefined,

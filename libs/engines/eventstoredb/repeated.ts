@@ -3,7 +3,7 @@ import { ErrorType, isCommandError } from '@eventstore/db-client';
 import { UnreadableEvent } from './recorded-event.js';
 import { Late } from './within.js';
 
-/** Answers that a repeat would not change, or make worse: a server that is too slow is not helped by more to do. */
+/** Errors that a retry would not change, or would make worse: a slow server does not need more load. */
 const FINAL: ReadonlySet<ErrorType> = new Set([
   ErrorType.DEADLINE_EXCEEDED,
   ErrorType.TIMEOUT,
@@ -16,16 +16,16 @@ const FINAL: ReadonlySet<ErrorType> = new Set([
   ErrorType.STREAM_NOT_FOUND,
 ]);
 
-/** Waits between attempts: a server that changed its leader or dropped the connection is soon there again. */
+/** Pauses between attempts. A server that changed its leader or dropped the connection soon returns. */
 const PAUSES_MS = [50, 200, 800, 2_000];
 
-/** Whether a repeat may have another outcome. */
+/** Whether a retry may have another outcome. */
 export const isPassing = (error: unknown): boolean =>
   error instanceof Error &&
   !(error instanceof UnreadableEvent || error instanceof Late) &&
   !(isCommandError(error) && FINAL.has(error.type));
 
-/** Does `work` again when the connection or the server failed it. Only for what may be repeated. */
+/** Retries `work` when the connection or the server failed it. Only for work that may be repeated. */
 export const repeated = async <T>(work: () => Promise<T>): Promise<T> => {
   for (const ms of PAUSES_MS) {
     try {

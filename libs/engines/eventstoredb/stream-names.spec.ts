@@ -21,14 +21,14 @@ describe('names of streams on the server', () => {
     expect(streamNames('').onServer('count-1')).toBe('count-1');
   });
 
-  it('refuse what would not come back', () => {
+  it('refuse names that would not survive the round trip', () => {
     expect(() => streamNames('a-b')).toThrow('no "-"');
     expect(() => streamNames('')).not.toThrow();
     expect(() => streamNames('').onServer('$count-1')).toThrow('{category}-{id}');
     expect(() => streamNames('').onServer('a.count-1')).toThrow('{category}-{id}');
   });
 
-  it('let the server filter by no less than what is own', () => {
+  it('let the server filter no own stream out', () => {
     for (const prefix of ['', 'a', 'a.b']) {
       const filter = streamNames(prefix).filter(() => undefined);
       const passes = (name: string): boolean =>

@@ -1,21 +1,21 @@
 import { streamNameFilter, type Filter } from '@eventstore/db-client';
 
-/** Positions that a filtered subscription has passed are told each time about this many events were looked at. */
+/** A filtered subscription reports its position about once per this many scanned events. */
 const CHECKPOINT_WINDOW = 256;
 
-/** Names of streams on the server: `<prefix>.<category>-<id>`, or as they are without a prefix. */
+/** Names of streams on the server: `<prefix>.<category>-<id>`, or unchanged without a prefix. */
 export interface StreamNames {
   onServer(stream: string): string;
   /** The name without the prefix; undefined for a stream of the system or of another installation. */
   readonly own: (onServer: string) => string | undefined;
-  /** For the server to apply; what it lets through may still belong to a longer prefix. */
+  /** Filter for the server to apply. Streams of a longer prefix may still pass it. */
   filter(checkpointReached: Filter['checkpointReached'] & object): Filter;
 }
 
 /**
- * A dot ends the prefix, and no category holds one: so an installation sees no stream of another whose prefix begins
- * with its own, nor, without a prefix, of any that has one. `{prefix}.{category}` is still the text before the first
- * `-`, which the server's category projection goes by; a prefix with a `-` would make all its streams one category.
+ * A dot ends the prefix, and no category contains one. So an installation does not see streams of another whose prefix
+ * begins with its own. Without a prefix it sees no stream that has one. The server's category projection uses the text
+ * before the first `-`, here `{prefix}.{category}`. A prefix with a `-` would put all its streams in one category.
  */
 export const streamNames = (prefix: string): StreamNames => {
   if (!/^[\w.]*$/.test(prefix)) {

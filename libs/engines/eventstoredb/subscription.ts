@@ -12,23 +12,23 @@ const LONGEST_PAUSE_MS = 10_000;
 
 export interface Outage {
   readonly error: unknown;
-  /** Where it is resumed. */
+  /** Position after which it resumes. */
   readonly after: Position;
-  /** How many times this subscription has lost the server by now. */
+  /** How many times this subscription has lost the server so far. */
   readonly outages: number;
 }
 
 export interface FollowOptions {
   readonly after: Position;
   readonly signal: AbortSignal;
-  /** A connection for each try: what a client remembers of one that failed does not reach the next. */
+  /** Opens a connection for each attempt, so that client state of a failed one does not reach the next. */
   readonly connect: () => Connection;
   readonly names: StreamNames;
   readonly lastPosition: () => Promise<Position>;
   readonly onOutage: (outage: Outage) => void;
 }
 
-/** The subscription of the port: as many reads of the log, one after the other, as it takes. */
+/** The subscription of the port. It reads the log again and again, resuming after each failure. */
 export async function* follow(options: FollowOptions): AsyncGenerator<EventBatch, void, undefined> {
   const { signal, onOutage } = options;
   logPositionOf(options.after);
@@ -50,23 +50,23 @@ export async function* follow(options: FollowOptions): AsyncGenerator<EventBatch
   }
 }
 
-/** How far a subscription has come; each read of the log goes on from it. */
+/** How far a subscription has come. Each read of the log continues from it. */
 interface Place {
-  /** Of the last event that was handed over. */
+  /** Position of the last event handed over. */
   last: Position;
-  /** At or after `last`: between them the server saw only events of others. */
+  /** At or after `last`. Between the two the server saw only foreign events. */
   resumeAfter: Position;
   /** Whether the last batch said that the reader has caught up. */
   told: boolean;
 }
 
-/** Batches of one read, until it fails. Gives undefined for a sign of life without anything to hand over. */
+/** Yields batches of one read until it fails. Yields undefined when the server shows life without own events. */
 async function* readOn(options: FollowOptions, place: Place): AsyncGenerator<EventBatch | undefined, void, undefined> {
   const { signal, names } = options;
   const connection = options.connect();
   const live = new LiveRead(connection.client, place.resumeAfter, names, signal);
   try {
-    // An old server does not say when history is read; what was in the log at the beginning then tells it.
+    // An old server does not report the end of history. The newest event at the start then marks it.
     live.historyEndsAt(options.lastPosition());
     for (;;) {
       const taken = await live.next();
@@ -88,7 +88,7 @@ async function* readOn(options: FollowOptions, place: Place): AsyncGenerator<Eve
   }
 }
 
-/** 100 ms, doubled each time up to 10 s; between half of it and all of it, so that readers do not return together. */
+/** 100 ms, doubled each time up to 10 s. Between half and all of it at random, so readers do not return together. */
 const pauseBetween = async (failures: number, signal: AbortSignal): Promise<void> => {
   const longest = Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS);
   try {

@@ -5,7 +5,7 @@ export class Late extends Error {
   }
 }
 
-/** What `work` gives, unless that takes longer than `ms`: then rejects with Late, naming `what`; the work is not ended by it. */
+/** Waits for `work` for at most `ms`, then rejects with Late, naming `what`. The work itself continues. */
 export const within = async <T>(ms: number, what: string, work: Promise<T>): Promise<T> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

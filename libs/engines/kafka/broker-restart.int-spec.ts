@@ -5,9 +5,9 @@ import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { type KafkaStreamLog } from './index.js';
 import { worldForEach } from './testing/kafka-world.js';
 
-/** On a broker of its own, as it is killed. */
+/** Uses a separate broker, because the test kills it. */
 
-/** Twice a Java machine has to start, on a machine that may be busy. */
+/** The test starts a Java process twice, on a machine that may be busy. */
 const PATIENCE_MS = 900_000;
 let broker: KafkaBroker | undefined;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ const running = (): KafkaBroker => {
 };
 const world = worldForEach(() => [running().brokers]);
 
-/** False when the log refused it: no broker for half a minute. */
+/** Returns false when the log refused the record, because no broker answered for half a minute. */
 const isPublished = async (log: KafkaStreamLog, each: LogRecord): Promise<boolean> => {
   try {
     return typeof (await log.publish([each]))[0] === 'number';
@@ -74,7 +74,7 @@ describe('a broker that is killed under load and started again', () => {
           ...new Map(seen.filter((each) => each.key === key).map((each) => [each.offset, each])).values(),
         ];
         const numbers = stored.map(numberOf);
-        // Only a record that was refused after half a minute, and published anew, may be there twice.
+        // Only a record that was refused after half a minute and published again may be stored twice.
         expect(numbers.length - new Set(numbers).size).toBeLessThanOrEqual(retried);
         expect([...new Set(numbers)]).toEqual(all(new Set(numbers).size));
       }

@@ -6,18 +6,22 @@ import { openPatiently } from './testing/open-patiently.js';
 import { testBrokers } from './testing/test-brokers.js';
 import { type KafkaStreamLog } from './index.js';
 
-// A broker makes and deletes a topic in tens of milliseconds of disk work, on a machine that may be busy.
+// A broker creates and deletes a topic in tens of milliseconds of disk work, on a machine that may be busy.
 jest.setTimeout(120_000);
 
-/** Topics and groups under a prefix of their own, removed on close. */
+/** Topics and groups under a separate prefix, removed on close. */
 const harness: MakeHarness<LogUnderTest> = async () => {
   const prefix = `conformance-${randomUUID().slice(0, 8)}.`;
   const time = { ahead: 0 };
   const open = (): Promise<KafkaStreamLog> =>
     openPatiently({
-      ...{ brokers: testBrokers(), prefix, clientId: 'conformance', replicationFactor: 1, sweepEveryMs: 500 },
+      brokers: testBrokers(),
+      prefix,
+      clientId: 'conformance',
+      replicationFactor: 1,
+      sweepEveryMs: 500,
       clock: { now: () => Date.now() + time.ahead },
-      // A broker that has just started has its coordinators still to load, and says so.
+      // A broker that has just started still loads its coordinators, and warns about it.
       onWarning: () => undefined,
     });
   let log = await open();

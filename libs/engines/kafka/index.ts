@@ -6,20 +6,20 @@ import { KafkaStreamLog } from './stream-log.js';
 export { type KafkaStreamLog } from './stream-log.js';
 
 export interface KafkaOptions {
-  /** `host:port` of brokers to ask first. */
+  /** `host:port` of the brokers to ask first. */
   readonly brokers: readonly string[];
-  /** Before the name of every topic and group; may be empty. */
+  /** Prefix of every topic and group name; may be empty. */
   readonly prefix: string;
   readonly clientId: string;
-  /** Of topics created from now on. */
+  /** Replication factor of topics created from now on. */
   readonly replicationFactor: number;
-  /** After so long without a heartbeat a process's lanes are given to others. Default: 6 s, the least that brokers allow. */
+  /** A process without a heartbeat for this long loses its lanes. Default: 6 s, the least that brokers allow. */
   readonly sessionTimeoutMs?: number | undefined;
-  /** A folder of this process, kept over restarts: lets a restarted process take its lanes back at once. */
+  /** This process's folder, kept over restarts. It lets a restarted process take its lanes back at once. */
   readonly stateDir?: string | undefined;
   readonly onWarning: (text: string, fields: Record<string, unknown>) => void;
   readonly clock?: Clock;
-  /** How often what is consumed is dropped. Default: 30 s. */
+  /** How often consumed records are dropped. Default: 30 s. */
   readonly sweepEveryMs?: number;
 }
 

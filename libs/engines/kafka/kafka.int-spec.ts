@@ -11,13 +11,13 @@ import { Offsets } from './consume/offsets.js';
 import { testBrokers } from './testing/test-brokers.js';
 import { worldForEach } from './testing/kafka-world.js';
 
-// Dozens of topics are made and deleted, on a machine that may be busy.
+// Dozens of topics are created and deleted, on a machine that may be busy.
 jest.setTimeout(120_000);
 
 const world = worldForEach();
 
-describe('topics that come while a group runs', () => {
-  it('are taken by both processes, and no lane of theirs is revoked for it', async () => {
+describe('topics created while a group runs', () => {
+  it('are consumed by both processes, and no lane is revoked for it', async () => {
     const [a, b] = [await world().open(), await world().open()];
     for (const n of all(8)) await a.createTopic(`t.${n}`, {});
     const revoked: string[] = [];
@@ -27,7 +27,7 @@ describe('topics that come while a group runs', () => {
     await a.publish(all(8).map((n) => record(`t.${n}`, 0)));
     await eventually('the first eight', () => first.records.length + second.records.length === 8);
     revoked.length = 0;
-    // Of another process than those that consume.
+    // A process other than the consuming ones.
     const c = await world().open();
     for (const n of all(24, 8)) await c.createTopic(`t.${n}`, {});
     await c.publish(all(32).map((n) => record(`t.${n}`, 1)));
@@ -65,7 +65,7 @@ describe('a lane that is read', () => {
 });
 
 describe('a consumer', () => {
-  it('that dies leaves its lanes to the other, after the session time-out', async () => {
+  it('that dies loses its lanes to the other after the session time-out', async () => {
     const dying = await world().open();
     const other = await world().open();
     for (const n of all(16)) await dying.createTopic(`t.${n}`, {});
@@ -80,7 +80,7 @@ describe('a consumer', () => {
     await first.consumer.close();
   });
 
-  it('is known by its successor, which takes it out of the group', async () => {
+  it('is known to its successor, which removes it from the group', async () => {
     const stateDir = mkdtempSync(join(tmpdir(), 'sluice-kafka-'));
     undo.push(() => rmSync(stateDir, { recursive: true }));
     const sessionTimeoutMs = 60_000;
@@ -96,13 +96,13 @@ describe('a consumer', () => {
     writeFileSync(file, left);
     const after = await world().open({ stateDir, sessionTimeoutMs });
     const { records: seen } = await follow(after, { topics: { names: ['t'] } });
-    // The session of the one before would last another minute.
+    // The predecessor's session would last another minute.
     await eventually('the same three', () => seen.length === 3);
   });
 });
 
-describe('a member that the group has left behind', () => {
-  it('cannot commit, is told so, and comes back under another name', async () => {
+describe('an expelled member', () => {
+  it('cannot commit, learns of it, and rejoins under another name', async () => {
     const log = await world().open();
     await log.createTopic('t', {});
     await log.publish(records('t', 5));
@@ -113,7 +113,9 @@ describe('a member that the group has left behind', () => {
     let expelled = 0;
     const group = `${world().prefix}g`;
     const membership = new Membership({
-      ...{ cluster, group, sessionTimeoutMs: 6_000 },
+      cluster,
+      group,
+      sessionTimeoutMs: 6_000,
       onAgreement: (agreement) => agreements.push(agreement),
       onExpelled: async () => void expelled++,
       onMemberId: () => undefined,
@@ -136,13 +138,13 @@ describe('a member that the group has left behind', () => {
 });
 
 describe('connections that break under load', () => {
-  it('lose nothing, and repeat nothing: the broker knows the batch by its sequence', async () => {
+  it('lose and repeat nothing, because the broker knows the batch by its sequence', async () => {
     const log = await world().open();
     await log.createTopic('t', {});
     const { records: seen } = await follow(log, { topics: { names: ['t'] } });
     for (let round = 0; round < 10; round++) {
       const published = all(200, 200 * round).map((n) => log.publish([record('t', n)]));
-      // Once the request is on its way, so that only the answer is lost.
+      // After the request is sent, so that only the answer is lost.
       await new Promise((resolve) => setTimeout(resolve, 2 * round));
       for (const purpose of ['produce', 'offsets', 'any']) log['cluster'].drop(purpose);
       expect((await Promise.all(published)).flat()).not.toContain(null);
@@ -154,9 +156,12 @@ describe('connections that break under load', () => {
 });
 
 describe('no broker', () => {
-  it('is said with its name', async () => {
+  it('is reported with its address', async () => {
     const opening = openKafka({
-      ...{ brokers: ['127.0.0.1:1'], prefix: '', clientId: 'spec', replicationFactor: 1 },
+      brokers: ['127.0.0.1:1'],
+      prefix: '',
+      clientId: 'spec',
+      replicationFactor: 1,
       onWarning: () => undefined,
     });
     await expect(opening).rejects.toThrow('127.0.0.1:1');

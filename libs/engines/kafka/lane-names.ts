@@ -1,10 +1,10 @@
-/** A partition by the topic's full name in Kafka, prefix included. */
+/** A partition, with the topic's full Kafka name including the prefix. */
 export interface PartitionId {
   readonly topic: string;
   readonly partition: number;
 }
 
-/** Kafka allows no slash in the name of a topic, so the two forms cannot be mixed up. */
+/** Kafka allows no slash in a topic name, so the two forms cannot collide. */
 export const laneName = (topic: string, partition: number, partitions: number): string =>
   partitions === 1 ? topic : `${topic}/${partition}`;
 
@@ -15,7 +15,7 @@ export const parseLane = (lane: string): { readonly topic: string; readonly part
     : { topic: lane.slice(0, slash), partition: Number(lane.slice(slash + 1)) };
 };
 
-/** As the requests of the protocol want partitions: by topic. */
+/** Groups partitions by topic, as the requests of the protocol need them. */
 export const byTopic = <T extends PartitionId, P>(
   items: Iterable<T>,
   entry: (item: T) => P,

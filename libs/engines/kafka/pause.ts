@@ -1,4 +1,4 @@
-/** Waits; `wake` ends the wait at once. One wait at a time. */
+/** An interruptible wait: `wake` ends it at once. One wait at a time. */
 export class Pause {
   private resume: (() => void) | undefined;
   private woken = false;
@@ -18,7 +18,7 @@ export class Pause {
     this.woken = false;
   }
 
-  /** Ends the wait that is on, or the next one. */
+  /** Ends the current wait, or the next one. */
   wake(): void {
     this.woken = true;
     this.resume?.();

@@ -1,15 +1,18 @@
 import { type LogRecord, type StoredRecord } from '#libs/stream-log/stream-log.js';
 import { type FetchedMessage, type ProduceMessage } from './wire/protocol.js';
 
-/** Bytes that a record takes on the wire, about; and what a retention by size counts. */
+/** Approximate size of a record on the wire in bytes. Retention by size counts it too. */
 export const sizeOf = ({ key, value }: { readonly key: string; readonly value: string }): number =>
   Buffer.byteLength(value) + key.length + 200;
 
 export const messageOfRecord = ({ key, value, headers }: LogRecord, timestamp: number): ProduceMessage => ({
-  ...{ key, value, headers, timestamp },
+  key,
+  value,
+  headers,
+  timestamp,
 });
 
-/** Those from an offset on: a fetch begins with the whole batch that the offset is in. */
+/** Records from an offset on. A fetch begins with the whole batch that contains the offset. */
 export const storedRecords = (
   lane: string,
   topic: string,
@@ -28,7 +31,10 @@ export const storedRecords = (
       size += name.length + text.length;
     }
     records.push({
-      ...{ topic, lane, offset, headers },
+      topic,
+      lane,
+      offset,
+      headers,
       key: message.key?.toString() ?? '',
       value: message.value?.toString() ?? '',
       timestamp: Number(message.timestamp),

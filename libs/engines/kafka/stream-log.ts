@@ -29,14 +29,14 @@ export interface KafkaLogSettings {
   readonly sweepEveryMs: number;
 }
 
-/** Topics of other processes are seen after this, or later when it takes long to read about them. */
+/** Interval of looking for other processes' topics. It grows when reading them takes long. */
 const REFRESH_MS = 700;
 const REFRESH_SHARE = 20;
 const LONGEST_REFRESH_MS = 1_500;
-/** The group coordinators drop the offsets of a deleted topic a moment after it. */
+/** The group coordinators drop the offsets of a deleted topic with a short delay. */
 const OFFSETS_GONE_MS = 2_000;
 
-/** StreamLog on Kafka. A lane is a partition; topics and groups have the prefix before their names. */
+/** StreamLog on Kafka. A lane is a partition. Topic and group names carry the prefix. */
 export class KafkaStreamLog implements StreamLog {
   private readonly offsets: Offsets;
   private readonly admin: TopicAdmin;
@@ -62,7 +62,12 @@ export class KafkaStreamLog implements StreamLog {
     });
     this.reader = new LaneReader(cluster, this.offsets);
     this.sweeper = new RetentionSweeper({
-      ...{ cluster, offsets: this.offsets, admin: this.admin, reader: this.reader, clock, prefix },
+      cluster,
+      offsets: this.offsets,
+      admin: this.admin,
+      reader: this.reader,
+      clock,
+      prefix,
       everyMs: sweepEveryMs,
       held: () => this.held(),
     });
@@ -105,7 +110,7 @@ export class KafkaStreamLog implements StreamLog {
     return this.publisher.publish(records);
   }
 
-  /** Every consumer of a group must select the same topics: whose a lane is, is worked out from the group's members. */
+  /** All consumers of a group must select the same topics, because lane owners are computed from its members. */
   async consume(options: ConsumeOptions): Promise<Consumer> {
     if (this.closing) throw new Error('the stream log is closed');
     const { cluster, offsets } = this;
@@ -114,7 +119,10 @@ export class KafkaStreamLog implements StreamLog {
     for (const id of this.memberIds.takeLeft(group)) await this.takeOut(group, id);
     await cluster.refresh();
     const consumer: GroupConsumer = new GroupConsumer(group, options, {
-      ...{ cluster, offsets, prefix, sessionTimeoutMs },
+      cluster,
+      offsets,
+      prefix,
+      sessionTimeoutMs,
       onMemberId: (before, after) => this.memberIds.change(group, before, after),
       onClosed: () => this.consumers.delete(consumer),
     });
@@ -165,12 +173,12 @@ export class KafkaStreamLog implements StreamLog {
     await this.offsets.setCommitted(this.full(group), commits);
   }
 
-  /** Rejects, naming the brokers, when none answers within 2 s. */
+  /** Rejects within 2 s, naming the brokers, when none answers. */
   ping(): Promise<void> {
     return this.cluster.ping();
   }
 
-  /** One pass of retention over all topics. */
+  /** Runs one retention pass over all topics. */
   sweep(): Promise<void> {
     return this.sweeper.sweep();
   }
@@ -189,7 +197,7 @@ export class KafkaStreamLog implements StreamLog {
     this.cluster.close();
   }
 
-  /** Each once, though consumers of several groups may hold it. */
+  /** Partitions held here, each once even when consumers of several groups hold it. */
   private held(): readonly PartitionId[] {
     const lanes = [...this.consumers].flatMap((consumer) => [...consumer.lanes()]);
     return [...new Map(lanes.map((lane) => [keyOf(lane), lane])).values()];
@@ -225,7 +233,7 @@ export class KafkaStreamLog implements StreamLog {
     return laneName(this.short(topic), partition, this.cluster.topic(topic)?.leaders.length ?? 1);
   }
 
-  /** So that a topic of the same name does not begin in the middle. */
+  /** Waits for the offsets to be dropped, so that a new topic of the same name does not begin in the middle. */
   private async offsetsGone(partitions: readonly PartitionId[]): Promise<void> {
     if (partitions.length === 0) return;
     const until = performance.now() + OFFSETS_GONE_MS;
@@ -240,11 +248,11 @@ export class KafkaStreamLog implements StreamLog {
     try {
       await leaveGroup(this.cluster, group, memberId);
     } catch (error) {
-      this.cluster.warn('the process before could not be taken out of its group', error, { group });
+      this.cluster.warn('the previous process could not be removed from its group', error, { group });
     }
   }
 
-  /** Keeps what is known of topics fresh for consumers. */
+  /** Keeps the topic metadata fresh for consumers. */
   private async refresh(): Promise<void> {
     while (!this.closing) {
       const before = performance.now();

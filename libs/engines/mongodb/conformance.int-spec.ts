@@ -10,7 +10,7 @@ import { MongoReadModelStore } from './read-models/read-model-store.js';
 import { openTestDatabase } from './testing/test-database.js';
 import { VirtualTime } from './testing/virtual-time.js';
 
-/** A harness on a database of its own; what is opened again knows nothing of what was before. */
+/** A harness on a separate database. A reopened store knows nothing of the previous one. */
 const harness =
   <P>(open: (db: Db, fail: (text: string) => void) => P): MakeHarness<P> =>
   async () => {

@@ -33,7 +33,7 @@ describe('a MongoDB that cannot be used', () => {
     expect(text).not.toMatch(/s3cr/);
   });
 
-  it('is given up when it takes connections and says nothing', async () => {
+  it('is given up when it accepts connections and does not answer', async () => {
     const { port, close } = await listening();
     try {
       expect(await failure(connectMongo(`mongodb://127.0.0.1:${port}/`))).toMatch(
@@ -44,7 +44,7 @@ describe('a MongoDB that cannot be used', () => {
     }
   });
 
-  it('for its URL is refused without showing it', async () => {
+  it('with an invalid URL is refused without showing it', async () => {
     const text = await failure(connectMongo('mongodb://user:s3cret@/?replicaSet'));
     expect(text).toContain('the URL of MongoDB is not valid');
     expect(text).not.toContain('s3cret');

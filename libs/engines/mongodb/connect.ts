@@ -2,19 +2,19 @@ import { MongoClient, type Db } from 'mongodb';
 
 export interface MongoConnection {
   readonly db: Db;
-  /** Rejects within 2 s, saying what is wrong. */
+  /** Rejects within 2 s with the reason. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
 const DATABASE = 'sluice';
 const SELECT_MS = 2_000;
-/** A server that took a request and never answers it is given up after this long. */
+/** Time after which a request that the server accepted but did not answer is given up. */
 const SOCKET_MS = 30_000;
 
 /**
- * One client for all ports: what is written is on the disks of a majority, what is read was. Rejects within 3 s when
- * the server cannot be reached or refuses, naming hosts but never credentials.
+ * One client for all ports. Writes are on the disks of a majority, and reads return majority data. Rejects within 3 s
+ * when the server cannot be reached or refuses, naming hosts but never credentials.
  */
 export const connectMongo = async (url: string, database?: string): Promise<MongoConnection> => {
   const client = clientOf(url);
@@ -53,10 +53,10 @@ const clientOf = (url: string): MongoClient => {
   }
 };
 
-/** The database that the URL names; '' for none. */
+/** The database named in the URL; '' for none. */
 const pathOf = (url: string): string => /^[^:]+:\/\/[^/?]+\/([^?]*)/.exec(url)?.[1] ?? '';
 
-/** Without the original as a cause, whose text may hold the password. */
+/** Returns the reason without the original error as a cause, because its text may hold the password. */
 const reasonOf = (error: unknown, url: string): string => {
   const text = error instanceof Error ? error.message : String(error);
   const password = /^[^:]+:\/\/[^:@/]*:([^@]*)@/.exec(url)?.[1];

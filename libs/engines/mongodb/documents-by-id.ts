@@ -3,8 +3,8 @@ import { type Collection, type Filter } from 'mongodb';
 const PAGE = 200;
 
 /**
- * All documents in the order of their ids, a page at a time: nothing is held open at the server, however slow the
- * reader is. `fields`: only these, beside the id.
+ * Yields all documents in the order of their ids, page by page. The server holds nothing open, however slow the reader.
+ * `fields` limits the fields returned besides the id.
  */
 export const documentsById = async function* <D extends { readonly _id: string }>(
   collection: Collection<D>,

@@ -1,4 +1,4 @@
 import { type CollectionOptions } from 'mongodb';
 
-/** What is acknowledged survives the loss of the primary. */
+/** An acknowledged write survives the loss of the primary. */
 export const DURABLE = { writeConcern: { w: 'majority', journal: true } } as const satisfies CollectionOptions;

@@ -21,23 +21,23 @@ import { MongoUsageStore } from './stores/usage-store.js';
 import { MongoVault } from './stores/vault.js';
 
 export interface MongoOptions {
-  /** mongodb:// or mongodb+srv://, which may hold credentials. */
+  /** mongodb:// or mongodb+srv://; may contain credentials. */
   readonly url: string;
-  /** Default: the one that the URL names, else `sluice`. */
+  /** Default: the database of the URL, else `sluice`. */
   readonly database?: string;
   /** 32 bytes. */
   readonly secretKey: Buffer;
   readonly clock: Clock;
-  /** Local copies of blobs, to be mounted into jails. */
+  /** Folder for local copies of blobs, which are mounted into jails. */
   readonly cacheDir: string;
-  /** Called for what failed, does no harm for now, and is tried again. */
+  /** Called for a failure that does no harm for now and is retried. */
   readonly onWarning: (text: string, fields: object) => void;
-  /** Time to live of leases. */
+  /** Time to live of leases in milliseconds. */
   readonly leaseMs?: number;
 }
 
 export interface JournalOptions {
-  /** This process takes up what others, that are gone, left in their outboxes: for those that run sources. */
+  /** Whether this process publishes the outboxes that dead processes left. Set for processes that run sources. */
   readonly takesUpOutboxes?: boolean;
 }
 
@@ -50,17 +50,17 @@ export interface MongoEngines {
   readonly usage: UsageStore;
   readonly leases: Leases;
   readonly registry: ProcessRegistry;
-  /** To be called once. `log`: where its outboxes go, open for longer than this. */
+  /** Call it once. The outboxes are published to `log`, which must stay open longer than this. */
   openJournal(log: StreamLog, options?: JournalOptions): Promise<RunJournal>;
-  /** Rejects within 2 s, saying what is wrong. */
+  /** Rejects within 2 s with the reason. */
   ping(): Promise<void>;
-  /** Ends what is under way, gives up leases. A second call waits for the first. */
+  /** Ends the work in flight and releases the leases. A second call waits for the first. */
   close(): Promise<void>;
 }
 
 const LEASE_MS = 5_000;
 
-/** Every port that MongoDB is behind, on one client. Rejects within 3 s when the server cannot be reached. */
+/** Opens every port backed by MongoDB, on one client. Rejects within 3 s when the server cannot be reached. */
 export const openMongo = async (options: MongoOptions): Promise<MongoEngines> => {
   const connection = await connectMongo(options.url, options.database);
   try {

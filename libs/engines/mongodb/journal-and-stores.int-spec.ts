@@ -47,7 +47,7 @@ const journalAndLog: MakeHarness<JournalAndLog> = async () => {
   return made;
 };
 
-/** A store that keeps nothing in memory: one made anew is what a restart leaves. */
+/** A store without memory of its own, so a new instance equals a restarted one. */
 const store =
   <P>(make: (db: Db, folder: string) => Promise<P>): MakeHarness<P> =>
   async () => {

@@ -1,8 +1,8 @@
 import { pause } from './pause.js';
 
-/** Time as one process measures it; that of another process has nothing to do with it. */
+/** Time as measured by one process, unrelated to that of another process. */
 export interface MonotonicTime {
-  /** ms since some moment. */
+  /** Milliseconds since an arbitrary moment. */
   now(): number;
   /** Resolves early when aborted. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;

@@ -3,12 +3,12 @@ import { type Reactor } from '#libs/kernel/reactor.js';
 import { type SourceEvent } from '#libs/sources/published.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 
-/** Answered by the projector of the event summaries. */
+/** Implemented by the projector of the event summaries. */
 export interface ForgetsKeys {
   forget(key: string, topics: readonly string[]): Promise<void>;
 }
 
-/** Events and logs of a deleted source go with it (decisions.md 1.5). */
+/** Deletes the events and logs of a deleted source (docs/reference/delivery.md#deleted-source). */
 export class EventsOfDeletedSources implements Reactor {
   readonly name = 'events.clean-up.v1';
   readonly eventTypes: readonly SourceEvent['type'][] = ['SourceDeleted', 'SourceDeploymentFailed'];

@@ -31,7 +31,7 @@ export class DeleteEventsController {
     @Inject(EMITTERS) private readonly emitters: Emitters,
   ) {}
 
-  /** rest-api.md, "Events". 202 by contract; it shows in the next read all the same (decisions.md 1.8). */
+  /** Answers 202 by contract, although the next read shows the deletion (docs/reference/rest-api.md#events-delete). */
   @Delete()
   @Operation({ summary: 'Delete events of a source: all, or a range of ids', query: DeleteEventsDto })
   @HttpCode(202)

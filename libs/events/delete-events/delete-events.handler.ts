@@ -10,9 +10,9 @@ import { checkEventId } from '../domain/event-id.js';
 import { APPLIED_EVENTS, type AppliedRecords } from '../ports.js';
 
 export interface EventRange {
-  /** undefined: every channel but those of the platform. */
+  /** Channel; undefined means all channels except those of the platform. */
   readonly channel?: string;
-  /** Event ids, inclusive; an absent end is open. They need not exist. */
+  /** Inclusive range of event ids. An absent end is open, and the ids need not exist. */
   readonly startId?: string;
   readonly endId?: string;
 }
@@ -30,8 +30,8 @@ export class DeleteEvents extends Command<void> {
 const APPLIED_MS = 2_000;
 
 /**
- * Appends the deletion to the emitter's topic, in order with its events: what is emitted later stays. Resolves when it
- * shows in the summaries, or after two seconds when the projector is behind: it is durable by then.
+ * Appends the deletion to the emitter's topic in order with its events, so events emitted later stay. Resolves when the
+ * summaries show the deletion. Resolves after two seconds when the projector lags, because the deletion is durable.
  * Throws event.invalid_id.
  */
 @CommandHandler(DeleteEvents)

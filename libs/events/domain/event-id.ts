@@ -2,13 +2,13 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 
 const EVENT_ID = /^(\d{1,15})-(\d{1,10})$/;
 
-/** Event id `<epoch ms>-<seq>` in fixed width: text order is the order of emission. undefined when it is no event id. */
+/** Pads an event id `<epoch ms>-<seq>` so that text order is emission order. Returns undefined for any other text. */
 export const sortableEventId = (id: string): string | undefined => {
   const [, ms, seq] = EVENT_ID.exec(id) ?? [];
   return ms === undefined || seq === undefined ? undefined : `${ms.padStart(15, '0')}-${seq.padStart(10, '0')}`;
 };
 
-/** Throws event.invalid_id, naming the field. */
+/** Returns the sortable form of an event id. Throws event.invalid_id, which names the field. */
 export const checkEventId = (id: string, field: string): string => {
   const sortable = sortableEventId(id);
   if (sortable !== undefined) return sortable;

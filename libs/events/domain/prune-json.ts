@@ -1,9 +1,9 @@
 /**
- * Entries kept of all containers of one depth. A shortened event of 1 KB shows fewer than 512 values, and what is nearer
- * to the top goes first, so nothing beyond can show in it.
+ * Number of entries kept in all containers of one depth. A shortened event of 1 KB shows fewer than 512 values, nearest
+ * to the top first. Entries beyond this number can therefore never show.
  */
 const MAX_ENTRIES = 600;
-/** Characters kept of one text, as written with its escapes. */
+/** Number of characters kept of one text, as written with its escapes. */
 const MAX_TEXT = 1_100;
 
 const [QUOTE, COMMA, COLON, BACKSLASH] = [34, 44, 58, 92];
@@ -11,15 +11,15 @@ const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [91, 93, 123, 125];
 const isSpace = (c: number): boolean => c === 32 || c === 10 || c === 13 || c === 9;
 
 /**
- * A JSON text of the same shape with at most so many entries a depth and characters a text: what a shortened form is
- * made from without parsing the whole. One pass over the text, which must be JSON; a text that is not is cut anywhere.
+ * Prunes a JSON text to MAX_ENTRIES per depth and MAX_TEXT per text, keeping its shape. A shortened form can then be
+ * made without parsing the whole. Takes one pass over the text; a text that is not JSON is cut anywhere.
  */
 export const pruneJson = (text: string): string => new Pruning(text).run();
 
 class Pruning {
   private at = 0;
   private readonly out: string[] = [];
-  /** Entries kept, by depth. */
+  /** Number of entries kept, by depth. */
   private readonly kept: number[] = [];
 
   constructor(private readonly text: string) {}
@@ -29,7 +29,7 @@ class Pruning {
     return this.out.join('');
   }
 
-  /** Copies the value at the cursor, pruned. JSON that a run may emit nests at most 256 deep. */
+  /** Copies and prunes the value at the cursor. The JSON that a run may emit nests at most 256 deep. */
   private value(depth: number): void {
     const c = this.peek();
     if (c === QUOTE) this.shortText();
@@ -61,7 +61,7 @@ class Pruning {
     this.out.push(isObject ? '}' : ']');
   }
 
-  /** False for one that is left out: a name too long to be shown. */
+  /** Copies an entry. Returns false when it is left out because its name is too long to show. */
   private entry(depth: number, isObject: boolean, first: boolean): boolean {
     if (!isObject) {
       if (!first) this.out.push(',');
@@ -98,7 +98,7 @@ class Pruning {
     } else this.at = this.endOfWord();
   }
 
-  /** Moves to the bracket that closes the container that the cursor is in. Of the outermost one nothing follows. */
+  /** Moves to the closing bracket of the container at the cursor. Nothing follows the outermost one. */
   private toEndOfContainer(depth: number): void {
     const { text } = this;
     if (depth === 1) {
@@ -113,14 +113,14 @@ class Pruning {
     }
   }
 
-  /** The character at the cursor, past white space; NaN at the end. */
+  /** Skips white space and returns the character at the cursor; NaN at the end. */
   private peek(): number {
     let c = this.text.charCodeAt(this.at);
     while (isSpace(c)) c = this.text.charCodeAt(++this.at);
     return c;
   }
 
-  /** After the closing quote. */
+  /** Index after the closing quote. */
   private endOfText(): number {
     const { text } = this;
     let i = this.at + 1;
@@ -132,7 +132,7 @@ class Pruning {
     return i + 1;
   }
 
-  /** After a number, true, false or null. At least one character on. */
+  /** Index after a number, true, false or null, at least one character on. */
   private endOfWord(): number {
     const { text } = this;
     let i = this.at + 1;
@@ -144,7 +144,7 @@ class Pruning {
   }
 }
 
-/** The last place up to `limit` that is not within an escape. */
+/** Last index up to `limit` that is not within an escape. */
 const wholeEscapes = (text: string, from: number, limit: number): number => {
   let i = from;
   for (;;) {

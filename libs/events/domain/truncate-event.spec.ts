@@ -6,7 +6,7 @@ const MAX = 1024;
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 const kindOf = (value: unknown): string => (Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value);
 
-/** Small, seeded: a failure can be repeated. */
+/** Small seeded generator, so that a failure can be repeated. */
 const random = (seed: number) => (): number => {
   seed = (seed * 1_664_525 + 1_013_904_223) >>> 0;
   return seed / 2 ** 32;
@@ -42,7 +42,7 @@ const valueOf = (next: () => number, depth: number): unknown => {
   }
 };
 
-/** Every part of `cut` is in `whole`, at its place; texts may be shorter and then end with the mark. */
+/** Checks that `whole` has every part of `cut` in the same place. Shortened texts must end with the mark. */
 const isPartOf = (cut: unknown, whole: unknown): boolean => {
   if (typeof cut === 'string') {
     return typeof whole === 'string' && (cut === whole || (cut.endsWith('…') && whole.startsWith(cut.slice(0, -1))));
@@ -63,19 +63,19 @@ const isSubsequence = (cut: unknown[], whole: unknown[]): boolean => {
 };
 
 describe('truncateEvent', () => {
-  it.each([[null], [0], [true], ['short'], [{}], [[]], [{ a: [1, 2, { b: 'c' }] }]])('leaves %j as it is', (value) => {
+  it.each([[null], [0], [true], ['short'], [{}], [[]], [{ a: [1, 2, { b: 'c' }] }]])('leaves %j unchanged', (value) => {
     expect(truncateEvent(value, MAX)).toEqual({ value, truncated: false });
     expect(truncateEvent(value, MAX).value).toBe(value);
   });
 
-  it('leaves what has exactly the size as it is', () => {
+  it('leaves a value of exactly the limit unchanged', () => {
     expect(truncateEvent('x'.repeat(MAX - 2), MAX).truncated).toBe(false);
     expect(truncateEvent('x'.repeat(MAX - 1), MAX).truncated).toBe(true);
   });
 
-  it('holds for any value: valid JSON, at most 1,024 bytes, same type, parts of the original', () => {
+  it('makes valid JSON of at most 1,024 bytes, the same type and parts of the original', () => {
     for (let seed = 1; seed <= 600; seed++) {
-      // As it comes from the log: through JSON.
+      // Pass the value through JSON, as the log does.
       const whole: unknown = JSON.parse(JSON.stringify(valueOf(random(seed), 0)));
       const { value, truncated } = truncateEvent(whole, MAX);
       const label = `seed ${seed}`;
@@ -87,7 +87,7 @@ describe('truncateEvent', () => {
     }
   });
 
-  it.each([32, 33, 64, 200])('holds for other budgets: %i', (max) => {
+  it.each([32, 33, 64, 200])('does so for other limits: %i', (max) => {
     for (let seed = 1; seed <= 200; seed++) {
       const whole: unknown = JSON.parse(JSON.stringify(valueOf(random(seed), 0)));
       const { value } = truncateEvent(whole, max);
@@ -95,7 +95,7 @@ describe('truncateEvent', () => {
     }
   });
 
-  it('cuts a text to the last byte, with the mark, never within a character', () => {
+  it('cuts a text at the last byte that fits with the mark, never within a character', () => {
     const plain = truncateEvent('a'.repeat(5_000), MAX).value;
     expect(plain).toBe(`${'a'.repeat(MAX - 5)}…`);
     const emoji = truncateEvent('😀'.repeat(2_000), MAX).value as string;
@@ -105,7 +105,7 @@ describe('truncateEvent', () => {
     expect(sizeOf(escaped)).toBeGreaterThan(MAX - 6);
   });
 
-  it('goes by breadth: what is at the top stays, what is deep goes first', () => {
+  it('works breadth-first, keeping the top and dropping the deepest values first', () => {
     const deep = { list: Array.from({ length: 500 }, (_, i) => ({ i, text: 'y'.repeat(50) })) };
     const { value } = truncateEvent({ deep, id: 7, name: 'order', ok: true }, MAX);
     expect(value).toMatchObject({ id: 7, name: 'order', ok: true, deep: { list: expect.any(Array) } });
@@ -118,13 +118,13 @@ describe('truncateEvent', () => {
     expect((value as typeof event).body).toMatch(/^x{700,}…$/);
   });
 
-  it('keeps a key named __proto__ a key', () => {
+  it('keeps __proto__ as an ordinary key', () => {
     const event = JSON.parse(`{"__proto__":{"a":1},"long":"${'z'.repeat(3_000)}"}`) as object;
     const { value } = truncateEvent(event, MAX);
     expect(JSON.stringify(value)).toMatch(/^\{"__proto__":\{"a":1\},"long":"z+…"\}$/);
   });
 
-  it('leaves out a key that is longer than the room', () => {
+  it('leaves out a key that does not fit', () => {
     const { value } = truncateEvent({ ['k'.repeat(2_000)]: 1, short: 2 }, MAX);
     expect(value).toEqual({ short: 2 });
   });
@@ -162,7 +162,7 @@ describe('truncateJson', () => {
     expect(short).toEqual({ text: JSON.stringify(truncateEvent(value, MAX).value), truncated: true });
   });
 
-  it('reads JSON with white space and stops at the end of what is none', () => {
+  it('reads JSON with white space, and stops at the end of a text that is not JSON', () => {
     const spaced = JSON.stringify({ a: [1, { b: 'c' }], d: 'e'.repeat(2_000) }, null, 2);
     expect(JSON.parse(truncateJson(spaced, MAX).text)).toMatchObject({ a: [1, { b: 'c' }] });
     for (const broken of ['[', '{"a"', '{"a":', '["', '"\\', '[1,,', '{,}', ']', '']) pruneJson(broken);

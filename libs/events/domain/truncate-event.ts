@@ -6,28 +6,28 @@ export interface Truncated {
 }
 
 const CUT = '…';
-/** What is held free for each later sibling, at most: a long text does not push all others out. */
+/** Bytes reserved at most for each later sibling, so that a long text does not push out all others. */
 const SHARE = 48;
 const CONTAINER_SHARE = 128;
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 /**
- * Shortens a JSON value to at most `maxBytes` bytes of JSON (UTF-8), decisions.md 1.8: the type of the value stays;
- * what is nearer to the top goes first; long texts are cut with `…`, never within a character; what does not fit is
- * left out. A value that fits is returned as it is. `maxBytes` is at least 32.
+ * Shortens a JSON value to at most `maxBytes` bytes of JSON in UTF-8 (docs/reference/rest-api.md#event-truncation).
+ * The type of the value stays, and values nearer to the top are added first. Long texts are cut with `…`, never within
+ * a character. Values that do not fit are left out. A value that fits is returned unchanged. `maxBytes` is at least 32.
  */
 export const truncateEvent = (value: unknown, maxBytes: number): Truncated => {
   if (bytesOf(value) <= maxBytes) return { value, truncated: false };
-  // Only texts, arrays and objects can be that long.
+  // Only texts, arrays and objects can be this long.
   if (typeof value === 'string') return { value: cutText(value, maxBytes), truncated: true };
   if (typeof value !== 'object' || value === null) return { value, truncated: false };
   return { value: new Shortening(maxBytes).shorten(value), truncated: true };
 };
 
 /**
- * The same for a JSON text, which is not parsed when it is long: one pass over it (about 7 ms a MB at worst) leaves
- * what a shortened form can show.
+ * Shortens a JSON text in the same way without parsing a long one in full. One pass, about 7 ms per MB at worst, first
+ * prunes it to the values that a shortened form can show.
  */
 export const truncateJson = (
   text: string,
@@ -36,7 +36,7 @@ export const truncateJson = (
   if (Buffer.byteLength(text) <= maxBytes) return { text, truncated: false };
   const value: unknown = JSON.parse(pruneJson(text));
   if (typeof value === 'string') return { text: JSON.stringify(cutText(value, maxBytes)), truncated: true };
-  // Anything else that is long is a number written with many digits, or padded with blanks.
+  // Any other long text is a number with many digits, or is padded with blanks.
   if (typeof value !== 'object' || value === null) return { text: JSON.stringify(value), truncated: false };
   const { value: shortened } = truncateEvent(value, maxBytes);
   return { text: JSON.stringify(shortened), truncated: true };
@@ -45,7 +45,7 @@ export const truncateJson = (
 type Container = unknown[] | Record<string, unknown>;
 type Entry = readonly [key: string | undefined, value: unknown];
 
-/** Breadth-first: a container is added empty, its entries come after all of the level above. */
+/** Shortens breadth-first. A container is added empty, and its entries follow after the whole level above. */
 class Shortening {
   private readonly queue: { readonly from: object; readonly to: Container }[] = [];
 
@@ -75,7 +75,7 @@ class Shortening {
       return reserve;
     });
     entries.forEach(([key, value], i) => {
-      // The share of an array or object stays reserved: its entries come later.
+      // The share of an array or object stays reserved, because its entries come later.
       if (shareOf(value) === SHARE) reserved -= reserves[i] ?? 0;
       this.add(to, key, value, reserved);
     });
@@ -107,20 +107,20 @@ class Shortening {
   }
 }
 
-/** Quotes, one character of up to 4 bytes, the cut. */
+/** Bytes of the shortest cut text: quotes, one character of up to 4 bytes and the mark. */
 const MIN_TEXT = 2 + 4 + Buffer.byteLength(CUT);
 
 const isEmpty = (to: Container): boolean => (Array.isArray(to) ? to.length === 0 : Object.keys(to).length === 0);
 
 const put = (to: Container, key: string | undefined, value: unknown): void => {
   if (Array.isArray(to)) to.push(value);
-  // Defined, not assigned: `__proto__` is a key like any other.
+  // Define the property instead of assigning it, so `__proto__` is a key like any other.
   else Object.defineProperty(to, key ?? '', { value, enumerable: true, writable: true, configurable: true });
 };
 
 const shareOf = (value: unknown): number => (typeof value === 'object' && value !== null ? CONTAINER_SHARE : SHARE);
 
-/** About the JSON size of an entry, for sharing out: cheap, not exact for escapes and nested values. */
+/** Estimates the JSON size of an entry, for its share. Cheap, but inexact for escapes and nested values. */
 const roughBytesOf = ([key, value]: Entry): number => {
   const name = key === undefined ? 1 : key.length + 4;
   switch (typeof value) {
@@ -133,7 +133,7 @@ const roughBytesOf = ([key, value]: Entry): number => {
   }
 };
 
-/** The longest start of the text that fits with the cut mark, in whole characters. `maxBytes` includes the quotes. */
+/** Cuts a text to the longest start in whole characters that fits with the mark. `maxBytes` includes the quotes. */
 const cutText = (text: string, maxBytes: number): string => {
   let left = maxBytes - 2 - Buffer.byteLength(CUT);
   let end = 0;

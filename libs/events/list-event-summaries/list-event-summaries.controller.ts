@@ -21,7 +21,7 @@ export class ListEventSummariesController {
     @Inject(EMITTERS) private readonly emitters: Emitters,
   ) {}
 
-  /** The default channel, or the one named by event_name (decisions.md 1.8). */
+  /** Lists the default channel, or the one that event_name names (docs/reference/rest-api.md#event-channel-filter). */
   @Get('event_summaries')
   @Operation({
     summary: 'Events of a source, newest first',
@@ -56,7 +56,7 @@ export class ListEventSummariesController {
     return this.list(id, LOGS_CHANNEL, parameters(request, 'body_wins'), caller);
   }
 
-  /** Former address of the same list; its limit is called n. */
+  /** Serves the former address of the same list, whose limit is called n. */
   @Get('events')
   @Operation({
     summary: 'Former address of event_summaries',
@@ -93,7 +93,7 @@ export class ListEventSummariesController {
       page_info: {
         total_count: total,
         count: events.length,
-        // Cursors of events are the ids themselves (decisions.md 1.3).
+        // Cursors of events are the ids themselves (docs/reference/rest-api.md#event-cursors).
         start_cursor: events[0]?.doc.eventId ?? null,
         end_cursor: events.at(-1)?.doc.eventId ?? null,
       },

@@ -10,13 +10,13 @@ import { type EventDoc, eventDocId, eventSummaries, listOf } from '../read-model
 
 export interface EventsPage {
   readonly events: readonly ListedEvent[];
-  /** All of the channel, regardless of the page. */
+  /** Number of all events of the channel, regardless of the page. */
   readonly total: number;
 }
 
 /**
- * Events of one channel, newest first. `after` and `before` are event ids. With `expand` whole instead of shortened:
- * then the page ends early when the next event does not fit into its bytes. One event alone always fits.
+ * Lists the events of one channel, newest first. `after` and `before` are event ids. With `expand` the events are whole
+ * instead of shortened. The page then ends early when the next event exceeds its bytes; one event alone always fits.
  */
 export class ListEventSummaries extends Query<EventsPage> {
   constructor(
@@ -31,7 +31,7 @@ export class ListEventSummaries extends Query<EventsPage> {
 
 @QueryHandler(ListEventSummaries)
 export class ListEventSummariesHandler implements IQueryHandler<ListEventSummaries> {
-  /** Pages of whole events are made one after the other: many at once would share turns of the event loop. */
+  /** Last page of whole events. Pages are made one at a time, because many at once would share event-loop turns. */
   private turn: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -57,7 +57,7 @@ export class ListEventSummariesHandler implements IQueryHandler<ListEventSummari
     if (!expand) {
       return { events: docs.map((doc) => ({ doc, event: doc.short, truncated: doc.payloadBytes > 0 })), total };
     }
-    // A page that was asked for upwards is filled from its lower end: the next one goes on above it.
+    // A page requested upwards is filled from its lower end, so the next page continues above it.
     const upwards = page.before !== undefined && page.after === undefined;
     const made = this.turn.then(() => this.whole(upwards ? [...docs].reverse() : docs));
     this.turn = made.catch(() => undefined);
@@ -65,7 +65,7 @@ export class ListEventSummariesHandler implements IQueryHandler<ListEventSummari
     return { events: upwards ? events.reverse() : events, total };
   }
 
-  /** The texts are read one by one, each in a turn of the event loop of its own, and none that is not returned. */
+  /** Reads the texts one by one, each in its own event-loop turn. Reads only texts that are returned. */
   private async whole(docs: readonly EventDoc[]): Promise<ListedEvent[]> {
     const events: ListedEvent[] = [];
     let left = this.settings.pageBytes;
@@ -77,7 +77,7 @@ export class ListEventSummariesHandler implements IQueryHandler<ListEventSummari
         continue;
       }
       const event = await this.readModels.text(eventSummaries, doc.id);
-      // Without its text it was removed since the page was read.
+      // An event without a text was removed after the page was read.
       if (event !== undefined) events.push({ doc, event, truncated: false });
       await nextTurn();
     }

@@ -7,35 +7,35 @@ import { sortableEventId } from '../domain/event-id.js';
 import { truncateJson } from '../domain/truncate-event.js';
 import { type KeptEvents } from '../ports.js';
 
-/** Bytes of JSON of an event in a list. */
+/** Largest event in a list, in bytes of JSON. */
 const MAX_SHORT_BYTES = 1024;
-/** What an event occupies beside its texts, about: ids, columns, indexes. */
+/** Approximate bytes that an event occupies besides its texts, for ids, columns and indexes. */
 const OVERHEAD_BYTES = 600;
 
 export interface EventDoc extends Doc {
   readonly emitterId: string;
   readonly channel: string;
-  /** Emitter and channel: what one list shows. */
+  /** Key of one list: emitter and channel. */
   readonly list: string;
-  /** What goes together when a source's events are deleted: all channels but those of the platform. */
+  /** Key of the channels that are deleted together. All channels except the platform's form one family. */
   readonly family: string;
   /** The event id in fixed width. */
   readonly sort: string;
   readonly eventId: string;
   readonly emitId: string;
   readonly workspaceId: string;
-  /** JSON text of at most 1 KB: the event, or its shortened form. */
+  /** Event or its shortened form, as JSON text of at most 1 KB. */
   readonly short: string;
-  /** JSON text as it was emitted, of an event that was shortened. Stored beside the document. */
+  /** JSON text of a shortened event as it was emitted. Stored beside the document. */
   readonly payload?: string;
   /** UTF-8 bytes of `payload`; 0 when `short` is the whole event. */
   readonly payloadBytes: number;
-  /** What the event counts towards the bytes kept. */
+  /** Bytes that the event counts towards the limits. */
   readonly bytes: number;
   /** JSON text of the id given to `$emit`. */
   readonly dedupe?: string;
   readonly summary?: string;
-  /** Epoch ms, in decimal. */
+  /** Epoch ms in decimal. */
   readonly ts?: string;
 }
 
@@ -48,7 +48,7 @@ export const eventSummaries: CollectionSchema = {
   replaces: ['events.summaries.v1'],
 };
 
-/** Written or kept back by the platform; the channel of delayed events is decisions.md 1.6. */
+/** Channels that the platform writes or reserves (docs/reference/rest-api.md#platform-channels). */
 const PLATFORM_CHANNELS: readonly string[] = [ERRORS_CHANNEL, LOGS_CHANNEL, '$in'];
 
 export const listOf = (emitterId: string, channel: string): string => `${emitterId}/${channel}`;
@@ -57,14 +57,14 @@ export const familyOf = (emitterId: string, channel: string): string =>
 export const eventDocId = (emitterId: string, channel: string, eventId: string): string =>
   `${emitterId}/${channel}/${eventId}`;
 
-/** The history of every emitter: the newest events of each channel, shortened, and whole as text. */
+/** Keeps the newest events of each channel of every emitter, shortened and as whole text. */
 export const eventSummariesProjection = (settings: KeptEvents): StreamProjection<EventDoc> => ({
   name: eventSummaries.name,
   prefix: EMITS,
   schema: eventSummaries,
   keep: { by: 'list', newest: settings.retained },
   bounds: [
-    // By family: what a source emits does not push out its errors.
+    // Bound by family, so the emits of a source do not push out its errors.
     { by: 'family', newest: settings.retained * settings.channels, bytes: settings.sourceBytes },
     { by: 'workspaceId', bytes: settings.workspaceBytes },
   ],

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** Fails when a generated page of docs/ is not what the code says now, with the first line that differs. */
+/** Fails when a generated page of docs/ differs from the code, and names the first differing line. */
 export const expectUpToDate = (file: string, text: string, command: string): void => {
   const written = existsSync(file) ? readFileSync(file, 'utf8') : '';
   if (written === text) return;

@@ -19,9 +19,9 @@ export const TEST_CALLER: Caller = {
 export interface HttpTestAppOptions {
   readonly controllers?: readonly Type[];
   readonly imports?: readonly (Type | DynamicModule)[];
-  /** Global: tokens that the slices ask for. Override the defaults of CLOCK, READ_YOUR_WRITES and CALLERS also. */
+  /** Global providers for the tokens of the slices. They override the defaults of CLOCK, READ_YOUR_WRITES and CALLERS. */
   readonly providers?: readonly Provider[];
-  /** By API key; default: TEST_KEY is TEST_CALLER. */
+  /** Callers by API key; by default TEST_KEY belongs to TEST_CALLER. */
   readonly callers?: Readonly<Record<string, Caller>>;
   readonly http?: HttpModuleOptions;
   readonly configure?: Partial<ConfigureHttpOptions>;
@@ -32,7 +32,7 @@ export interface HttpTestAppOptions {
 @Module({})
 class TestComposition {}
 
-/** A Nest application with the whole HTTP edge and nothing behind it but what is given. Close it after the test. */
+/** Starts a Nest application with the whole HTTP edge and only the given modules behind it. Close it after the test. */
 export const httpTestApp = async (options: HttpTestAppOptions): Promise<NestExpressApplication> => {
   const byHash = new Map(
     Object.entries(options.callers ?? { [TEST_KEY]: TEST_CALLER }).map(([key, caller]) => [

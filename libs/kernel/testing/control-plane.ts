@@ -30,7 +30,7 @@ export class InMemoryVault implements Vault {
   }
 }
 
-/** Moves by one millisecond with every look, so that what is made later sorts later. */
+/** Advances by one millisecond with every reading, so that later resources sort later. */
 export class SteppingClock implements Clock {
   constructor(public time = 1_700_000_000_000) {}
   now(): number {
@@ -44,7 +44,7 @@ export interface ControlPlaneOptions {
   readonly reactors?: (plane: ControlPlane) => readonly Reactor[];
 }
 
-/** Event log, read models, projectors and reactors of some contexts, in memory, for specs over HTTP. Stop it after. */
+/** In-memory event log, read models, projectors and reactors of some contexts, for specs over HTTP. Specs stop it. */
 export class ControlPlane {
   readonly clock = new SteppingClock();
   readonly events = new InMemoryEventStore(this.clock);
@@ -74,15 +74,19 @@ export class ControlPlane {
     plane.reactors = (options.reactors?.(plane) ?? []).map(
       (reactor) =>
         new ReactorRunner({
-          ...{ reactor, events, readModels, upcasters, backoffMs: [1, 1, 1] },
+          reactor,
+          events,
+          readModels,
+          upcasters,
           onFailure: (error) => plane.failures.push(error),
+          backoffMs: [1, 1, 1],
         }),
     );
     await Promise.all(plane.reactors.map((reactor) => reactor.start()));
     return plane;
   }
 
-  /** For Nest: every token of the kernel that this can give. */
+  /** Providers for Nest, for every kernel token that this supports. */
   providers(): { provide: symbol; useValue: unknown }[] {
     return [
       { provide: CLOCK, useValue: this.clock },
@@ -95,7 +99,7 @@ export class ControlPlane {
     ];
   }
 
-  /** Appends what another context would have written, and waits until the read models hold it. */
+  /** Appends an event as another context would, and waits until the read models hold it. */
   async happened(stream: string, event: DomainEvent, workspaceId = 'o_1'): Promise<void> {
     const past = await this.eventsOf(stream);
     const commandId = newCommandId();
@@ -122,7 +126,7 @@ export class ControlPlane {
     return events;
   }
 
-  /** Resolves when every reactor has handled, and every read model applied, all that is in the log. */
+  /** Resolves when every reactor has handled, and every read model applied, all events in the log. */
   async settled(withinMs = 10_000): Promise<void> {
     const deadline = Date.now() + withinMs;
     for (;;) {

@@ -2,7 +2,7 @@ import { type Decider } from '../decider.js';
 import { DomainError } from '../domain-error.js';
 import { type CommandContext } from '../handle-command.js';
 
-/** The smallest aggregate that can conflict, refuse and have nothing to do: for specs of the kernel and the engines. */
+/** Smallest aggregate that can conflict, refuse and do nothing, for specs of the kernel and the engines. */
 export interface Added {
   readonly type: 'Added';
   readonly data: { readonly amount: number };

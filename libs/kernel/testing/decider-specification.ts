@@ -5,12 +5,12 @@ import { type ErrorCode } from '../error-codes.js';
 import { type DomainEvent } from '../events.js';
 
 export interface Then<E extends DomainEvent, S> {
-  /** Exactly these events, in this order. */
+  /** Expects exactly these events, in this order. */
   then(...events: readonly E[]): void;
   thenNothingHappened(): void;
-  /** A DomainError with this code; returns it, for what its text must name. */
+  /** Expects a DomainError with this code and returns it, for checks of its text. */
   thenThrows(code: ErrorCode, message?: RegExp): DomainError;
-  /** The state after the events that the command produced. */
+  /** Checks the state after the command's events. */
   thenState(check: (state: S) => void): void;
 }
 
@@ -18,7 +18,7 @@ export interface When<C, E extends DomainEvent, S> {
   when(command: C): Then<E, S>;
 }
 
-/** `given(decider, pastEvents).when(command).then(...events)`: the rules of one aggregate, without any store. */
+/** Checks the rules of one aggregate without a store: `given(decider, pastEvents).when(command).then(...events)`. */
 export const given = <C, E extends DomainEvent, S>(
   decider: Decider<C, E, S>,
   events: readonly E[] = [],

@@ -11,7 +11,7 @@ import { systemClock, type Clock } from '../clock.js';
 
 const BATCH = 500;
 
-/** A whole EventStore for specs of handlers and projectors: keeps the port's promises, survives nothing. */
+/** Complete in-memory EventStore for specs of handlers and projectors. Keeps the port's contract. */
 export class InMemoryEventStore implements EventStore {
   private readonly log: RecordedEvent[] = [];
   private readonly streams = new Map<string, RecordedEvent[]>();
@@ -20,7 +20,7 @@ export class InMemoryEventStore implements EventStore {
 
   constructor(private readonly clock: Clock = systemClock) {}
 
-  /** Runs once, right before the next append decides: the place of a rival writer or of a crash in a spec. */
+  /** Runs `act` once, right before the next append decides. A spec puts a rival writer or a crash there. */
   onNextAppend(act: (stream: string) => Promise<void>): void {
     this.beforeAppend = act;
   }
@@ -86,7 +86,7 @@ export class InMemoryEventStore implements EventStore {
         toldCaughtUp = caughtUp;
         if (caughtUp && position >= (await this.lastPosition()) && !signal.aborted) {
           await new Promise<void>((resolve) => {
-            // Checked in the same tick as the registration, so that no append falls between.
+            // Checked in the same tick as the registration, so that no append comes in between.
             if (this.log.length > Number(position)) resolve();
             else this.waiting.push(resolve);
           });

@@ -22,7 +22,7 @@ interface Collection {
   active: number;
 }
 
-/** A whole ReadModelStore for specs of queries and projectors: keeps the port's promises, survives nothing. */
+/** Complete in-memory ReadModelStore for specs of queries and projectors. Keeps the port's contract. */
 export class InMemoryReadModels implements ReadModelStore {
   private readonly collections = new Map<string, Collection>();
 
@@ -143,7 +143,7 @@ const applyWrite = (schema: CollectionSchema, docs: Map<string, Doc>, write: Rea
   }
 };
 
-/** What a trim deletes of the documents that match, given in list order. */
+/** Returns the documents that a trim deletes, from the matching ones in list order. */
 const beyond = (schema: CollectionSchema, docs: readonly Doc[], trim: { keep?: number; bytes?: number }): Doc[] => {
   const { keep = Number.POSITIVE_INFINITY, bytes = Number.POSITIVE_INFINITY } = trim;
   let total = 0;
@@ -156,11 +156,11 @@ const beyond = (schema: CollectionSchema, docs: readonly Doc[], trim: { keep?: n
 
 const fieldOf = (doc: Doc, field: string): unknown => Object.entries(doc).find(([name]) => name === field)?.[1];
 
-/** A copy without what the schema keeps beside the document. */
+/** Copies a document without the text that the schema stores beside it. */
 const listedForm = <D extends Doc>({ beside }: CollectionSchema, doc: Doc | undefined): D | undefined =>
   doc && (JSON.parse(JSON.stringify(beside === undefined ? doc : { ...doc, [beside]: undefined })) as D);
 
-/** What matches, highest sort first, then highest id. */
+/** Returns the matching documents, highest sort first, then highest id. */
 const listed = (schema: CollectionSchema, docs: ReadonlyMap<string, Doc>, where: Where): Doc[] =>
   [...docs.values()]
     .filter((doc) => Object.entries(where).every(([field, value]) => textOf(doc, field) === value))

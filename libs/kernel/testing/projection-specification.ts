@@ -4,22 +4,22 @@ import { type Projection } from '../projection.js';
 import { type Doc } from '../read-model-store.js';
 
 export interface Projected<D extends Doc> {
-  /** The document is exactly this; `undefined`: there is none. Chainable. */
+  /** Expects exactly this document, or none for `undefined`. Chainable. */
   then(id: string, doc: D | undefined): Projected<D>;
   thenMatches(id: string, part: Partial<D>): Projected<D>;
-  /** All documents by id, for what the two above cannot say. */
+  /** Returns all documents by id, for other checks. */
   docs(): ReadonlyMap<string, D>;
 }
 
 export interface GivenEvents<D extends Doc> extends Projected<D> {
   /**
-   * Applies every event n times in a row, as a projector that crashed between write and checkpoint would: the
-   * documents must be the same as after once.
+   * Applies every event n times in a row, as a projector that crashed between write and checkpoint would. Expects the
+   * same documents as after one time.
    */
   numberOfTimes(n: number): Projected<D>;
 }
 
-/** `projecting(p).given(events).numberOfTimes(2).then(id, doc)`; events as `history(...)` of recorded.ts makes them. */
+/** Checks a projection: `projecting(p).given(events).numberOfTimes(2).then(id, doc)`, with events of `history(...)`. */
 export const projecting = <D extends Doc>(
   projection: Projection<D>,
 ): { given(events: readonly RecordedEvent[]): GivenEvents<D> } => ({

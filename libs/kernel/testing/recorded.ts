@@ -10,7 +10,7 @@ export interface RecordedOptions {
   readonly metadata?: Partial<EventMetadata>;
 }
 
-/** An event as the log would give it back, for specs of projections, views and policies. */
+/** Makes an event as the log would return it, for specs of projections, views and policies. */
 export const recorded = <E extends DomainEvent>(
   stream: string,
   event: E,
@@ -39,7 +39,7 @@ export const recorded = <E extends DomainEvent>(
 
 export type HistoryEntry = readonly [stream: string, event: DomainEvent, options?: RecordedOptions];
 
-/** Several streams' events in log order: revisions count per stream, positions over all. */
+/** Makes events of several streams in log order. Revisions count per stream, positions over all. */
 export const history = (...entries: readonly HistoryEntry[]): RecordedEvent[] => {
   const next = new Map<string, number>();
   return entries.map(([stream, event, options], index) => {

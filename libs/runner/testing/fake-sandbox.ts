@@ -18,9 +18,9 @@ export const ok = (over: Partial<RunOutcome> = {}): RunOutcome => ({
 });
 
 export interface Script {
-  /** How runs end. Absent: when the test says so. */
+  /** Gives the outcome of each run. When absent, the spec ends runs itself. */
   readonly auto?: (request: RunRequest) => RunOutcome;
-  /** Default: hooks emit and store something, at once. */
+  /** Gives the outcome of hooks. By default they emit and store something at once. */
   readonly hook?: (hook: HookName, timeoutMs: number) => Promise<RunOutcome>;
 }
 
@@ -32,7 +32,7 @@ interface Pending {
   readonly request: RunRequest;
 }
 
-/** A process of a source, without one. */
+/** Stands in for the sandbox process of a source. */
 export class FakeSandbox implements Sandbox {
   readonly started: string[] = [];
   readonly hooks: HookName[] = [];
@@ -57,7 +57,7 @@ export class FakeSandbox implements Sandbox {
     return Promise.race([killed, this.script.hook?.(hook, timeoutMs) ?? Promise.resolve(hookOutcome)]);
   }
 
-  /** As many have started as may at once. */
+  /** Gives back the runs beyond the concurrency limit, as not started. */
   drain(): void {
     this.living = false;
     for (const [id, { reject }] of [...this.pending].slice(this.spec.concurrency)) {
@@ -79,14 +79,14 @@ export class FakeSandbox implements Sandbox {
     this.pending.delete(id);
   }
 
-  /** Ends before it started what it was given. */
+  /** Dies before it has started any of its runs. */
   die(): void {
     this.living = false;
     for (const { reject } of this.pending.values()) reject(new SandboxGone('dc_1', 'killed'));
     this.pending.clear();
   }
 
-  /** What runs counts as killed, as the port says. */
+  /** Ends all runs as killed, as the port requires. */
   async stop(): Promise<void> {
     this.living = false;
     for (const { resolve } of this.pending.values()) resolve(ok({ status: 'killed' }));

@@ -4,21 +4,21 @@ import { type RunCommit, type RunJournal, type SourceState, StateConflict } from
 
 const EMPTY: SourceState = { version: 0, progress: { through: -1, above: [] }, dedupe: {}, db: {}, lastEventId: '' };
 
-/** A RunJournal for tests: what was committed stays when the runner is made anew, as after a crash. */
+/** A RunJournal for specs. Commits survive a new runner, as after a crash. */
 export class InMemoryJournal implements RunJournal {
   readonly states = new Map<string, SourceState>();
   readonly remembered = new Map<string, Set<string>>();
   readonly records: LogRecord[] = [];
   readonly commits: RunCommit[] = [];
-  /** How many of the next commits fail, as a full disk would make them. */
+  /** Number of next commits that fail, as on a full disk. */
   failures = 0;
-  /** How many of the next calls of `seen` fail. */
+  /** Number of next calls of `seen` that fail. */
   failuresToAsk = 0;
-  /** And of `load`. */
+  /** Number of next calls of `load` that fail. */
   failuresToLoad = 0;
-  /** Set: commits wait for it. */
+  /** Promise that commits wait for, when set. */
   held: Promise<void> | undefined;
-  /** Commits that do. */
+  /** Number of commits that wait for `held`. */
   waiting = 0;
 
   async load(sourceId: string): Promise<SourceState> {

@@ -12,7 +12,7 @@ import { definition, FakeFollower, FakeSandboxes, invocationHeaders, quietDepend
 export interface RunnerProcess {
   readonly runner: Runner;
   readonly sandboxes: FakeSandboxes;
-  /** What this process knows of sources; by default what the world has. */
+  /** Sources that this process knows; by default those of the world. */
   readonly known: Map<string, SourceDefinition>;
   readonly follower: FakeFollower;
   readonly logged: string[];
@@ -21,13 +21,13 @@ export interface RunnerProcess {
 interface ProcessOptions extends Script {
   readonly isPaused?: (sourceId: string) => boolean;
   readonly replies?: Replies;
-  /** Knows of no source until its follower is up to date. */
+  /** True when the process knows no source until its follower is up to date. */
   readonly behind?: boolean;
 }
 
 const NOBODY: Replies = { immediate: () => undefined, ended: () => undefined };
 
-/** Runners as processes of one installation: they have the log and the journal in common, and nothing else. */
+/** Runners as processes of one installation that share only the log and the journal. */
 export class RunnerWorld {
   readonly log = new InMemoryStreamLog();
   readonly journal = new InMemoryJournal();
@@ -56,7 +56,11 @@ export class RunnerWorld {
     };
     const runner = await startRunner({
       ...quietDependencies,
-      ...{ log: this.log, topics: this.topics, journal: this.journal, sandboxes, follower },
+      log: this.log,
+      topics: this.topics,
+      journal: this.journal,
+      sandboxes,
+      follower,
       replies: options.replies ?? NOBODY,
       ...(options.isPaused === undefined ? {} : { isPaused: options.isPaused }),
       sources: { find },
@@ -73,7 +77,7 @@ export class RunnerWorld {
     await this.log.publish(ids.map((id) => ({ topic, key: sourceId, headers: headersOf(id), value: `"${id}"` })));
   }
 
-  /** Invocations that are not acknowledged. */
+  /** Number of unacknowledged invocations. */
   open(sourceId: string): number {
     return this.log.uncommitted('runner', this.topics.invocations(sourceId));
   }

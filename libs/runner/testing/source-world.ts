@@ -32,7 +32,6 @@ export const until = async (condition: () => boolean): Promise<void> => {
   expect(condition()).toBe(true);
 };
 
-/** Headers of an invocation as they are on a lane. */
 export const invocationHeaders = (id: string, over: Partial<InvocationHeaders> = {}): InvocationHeaders => ({
   id,
   kind: 'http',
@@ -45,9 +44,9 @@ export const invocationHeaders = (id: string, over: Partial<InvocationHeaders> =
   ...over,
 });
 
-/** The processes of sources, each script's. */
+/** Fake sandboxes that follow one script. */
 export class FakeSandboxes implements Sandboxes {
-  /** In the order in which they were started. */
+  /** All sandboxes so far, in start order. */
   readonly started: FakeSandbox[] = [];
   private readonly living = new Map<string, FakeSandbox>();
 
@@ -72,13 +71,13 @@ export class FakeSandboxes implements Sandboxes {
     this.living.delete(sourceId);
   }
 
-  /** Ids of all invocations that any of them started. */
+  /** Ids of the invocations that all sandboxes started. */
   runs(): readonly string[] {
     return this.started.flatMap(({ started }) => started);
   }
 }
 
-/** What a runner needs and these specs do not look at. */
+/** Dependencies of a runner that these specs do not observe. */
 export const quietDependencies = {
   topics: perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 }),
   blobs: { fileOf: async (hash: string) => `/blobs/${hash}` },
@@ -93,7 +92,7 @@ export const quietDependencies = {
   },
 } as const;
 
-/** The event log as this process has followed it: what is put in `ahead` is applied when it is to be up to date. */
+/** Fake follower of the event log. `upToDate` applies the functions in `ahead`. */
 export class FakeFollower implements LogFollower {
   readonly ahead: (() => void)[] = [];
   position = '';
@@ -111,7 +110,7 @@ interface SourceWorldOptions extends Script {
   readonly loadError?: Error;
 }
 
-/** One source `dc_1` with its lane in the hand of the spec. */
+/** One source `dc_1` whose lane the spec controls. */
 export const sourceWorld = (options: SourceWorldOptions = {}) => {
   const journal = options.journal ?? new InMemoryJournal();
   const sandboxes = new FakeSandboxes(options, options.loadError);
@@ -125,7 +124,9 @@ export const sourceWorld = (options: SourceWorldOptions = {}) => {
   const world = { definition: definition() as SourceDefinition | undefined, now: 1_000 };
   const deps: SourceRunnerDependencies = {
     ...quietDependencies,
-    ...{ journal, sandboxes, follower },
+    journal,
+    sandboxes,
+    follower,
     sources: { find: () => (world.definition ? { workspaceId: 'o_1', definition: world.definition } : undefined) },
     replies: {
       immediate: (_address, id, reply) => replies.push([id, reply]),
@@ -147,7 +148,18 @@ export const sourceWorld = (options: SourceWorldOptions = {}) => {
     return { record, headers, ack: () => acked.push(offset), revoked: () => false };
   };
   return {
-    ...{ deps, journal, sandboxes: sandboxes.started, replies, outcomes, acked, conflicts, logged, follower },
-    ...{ upToDate: follower.ahead, world, invocation, load },
+    deps,
+    world,
+    journal,
+    sandboxes: sandboxes.started,
+    follower,
+    upToDate: follower.ahead,
+    replies,
+    outcomes,
+    acked,
+    conflicts,
+    logged,
+    invocation,
+    load,
   };
 };

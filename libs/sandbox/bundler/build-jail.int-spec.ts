@@ -22,11 +22,11 @@ for (const name of NAMES) {
   else available.set(name, level);
 }
 
-/** Imports every file of a folder as text, by a pattern: esbuild looks for it from its working folder, asking no plugin. */
+/** Imports every file of a folder as text, by a pattern. esbuild resolves it from its working folder, not by plugin. */
 const readsFolder = (folder: string, ending = '.key'): string =>
   `const q = process.argv[9];
    export default { name: 'n', text: import(\`${'../'.repeat(20)}${folder}\${q}${ending}\`, { with: { type: 'text' } }) }`;
-/** Each level of it is tried twice. */
+/** Expression of which the parser tries each level twice. */
 const exponential = `export default ${'a?(b):c=>'.repeat(24)}d${':e'.repeat(24)}`;
 
 describe.each([...available.values()])('the build jail in $name', (level) => {
@@ -61,7 +61,7 @@ describe.each([...available.values()])('the build jail in $name', (level) => {
       : {}),
   });
 
-  /** Speaks to a build process as the server does, with the refusal of patterns turned off. */
+  /** Builds like the server, but without the refusal of patterns. */
   const rawBuild = async (code: string): Promise<BuildReply> => {
     const house = new JailLauncher(level, { ...DEFAULT_JAIL_LIMITS, memoryMb: 512, tmpMb: 16 }, 'build');
     const engine = engineFor(isJail);
@@ -81,7 +81,7 @@ describe.each([...available.values()])('the build jail in $name', (level) => {
   const textOf = (reply: BuildReply): string =>
     reply.kind === 'bundle' ? reply.bundle.toString('utf8') : JSON.stringify(reply);
 
-  it('holds no file of the host, also when an import by a pattern is let through', async () => {
+  it('contains no file of the host, even when an import by a pattern is allowed', async () => {
     const code = readsFolder(`${secretDir.slice(1)}/`);
     const files = componentFilesOf({ code });
     const unprotected = await compile(esbuild, { files, packagesIn: null, shims: {}, refusePatterns: false });
@@ -110,7 +110,7 @@ describe.each([...available.values()])('the build jail in $name', (level) => {
     });
   });
 
-  it('refuses the same with a text, and without a path of the host', async () => {
+  it('refuses such an import with a text that names no path of the host', async () => {
     const error: unknown = await bundle(readsFolder(`${secretDir.slice(1)}/`)).catch((reason: unknown) => reason);
     expect(error).toMatchObject({
       code: 'component.invalid',
@@ -133,7 +133,7 @@ describe.each([...available.values()])('the build jail in $name', (level) => {
     ['an import of every device', readsFolder('dev/', '')],
     ['half a million negations', `export default ${'!'.repeat(5e5)}1`],
   ])(
-    'ends no other build by %s',
+    'ends no other build because of %s',
     async (_what, code) => {
       const own = new BuildJail({ level, limits: { timeoutMs: 60_000 } });
       const error: unknown = await own.bundle({ code }).catch((reason: unknown) => reason);
@@ -145,7 +145,7 @@ describe.each([...available.values()])('the build jail in $name', (level) => {
     90_000,
   );
 
-  it('names the limit of memory that a build broke', async () => {
+  it('names the memory limit that a build exceeded', async () => {
     const own = new BuildJail({ level, limits: { memoryMb: 64, timeoutMs: 60_000 } });
     const error: unknown = await own.bundle({ code: '['.repeat(1e6) }).catch((reason: unknown) => reason);
     await own.close();
@@ -156,10 +156,10 @@ describe.each([...available.values()])('the build jail in $name', (level) => {
     });
   }, 90_000);
 
-  it('ends a TypeScript expression of exponential time at the limit, and builds others meanwhile', async () => {
+  it('ends a TypeScript expression that takes exponential time, and builds others meanwhile', async () => {
     expect(exponential.length).toBeLessThan(300);
     const own = new BuildJail({ level, limits: { timeoutMs: 3_000 } });
-    // As JavaScript it is a plain syntax error: the parser has nothing to try twice.
+    // As JavaScript it is a plain syntax error, because the parser tries nothing twice.
     await expect(own.bundle({ code: exponential })).rejects.toMatchObject({ details: { name: 'SyntaxError' } });
     const hangs = own.bundle({ code: exponential, fileName: 'component.ts' }).catch((reason: unknown) => reason);
     await expectOthersUnharmed();
@@ -171,7 +171,7 @@ describe.each([...available.values()])('the build jail in $name', (level) => {
     await own.close();
   });
 
-  it('bounds the bundle', async () => {
+  it('bounds the size of the bundle', async () => {
     const own = new BuildJail({ level, limits: { bundleBytes: 10_000 } });
     const error: unknown = await own
       .bundle({ code: `export default '${'x'.repeat(20_000)}'` })

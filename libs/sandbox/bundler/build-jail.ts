@@ -10,12 +10,12 @@ import { type BundleInput, type ComponentFiles } from './component-files.js';
 import { engineFor } from './engine-files.js';
 import { noPackages, type PackageResolver } from './packages.js';
 
-/** A process that was started ahead and that nobody needed. */
+/** Lifetime of an unused process that was started ahead. */
 const IDLE_MS = 60_000;
 const TMP_MB = 16;
-/** Head of the largest answer. */
+/** Size limit of the head of an answer. */
 const HEAD_BYTES = 2 * MB;
-/** Where packages lie within the jail. */
+/** Path of the packages within the jail. */
 const PACKAGES = '/packages';
 
 export interface BuildJailOptions {
@@ -24,14 +24,14 @@ export interface BuildJailOptions {
   readonly packages?: PackageResolver;
 }
 
-/** Bundles components, each in a jailed process of its own that holds nothing but the component's files and esbuild. */
+/** Bundles each component in its own jailed process, which contains only the component's files and esbuild. */
 export class BuildJail {
   private readonly level: JailLevel;
   private readonly limits: BuildLimits;
   private readonly packages: PackageResolver;
   private readonly house: JailLauncher;
   private readonly standby: Standby<AskedProcess>;
-  /** Processes with packages: not started ahead. */
+  /** Processes with packages, which are not started ahead. */
   private readonly others = new Set<AskedProcess>();
 
   constructor({ level, limits, packages }: BuildJailOptions) {
@@ -46,7 +46,7 @@ export class BuildJail {
     this.standby = new Standby(() => this.start([]), IDLE_MS);
   }
 
-  /** See bundleComponent. */
+  /** Bundles a component, as specified for bundleComponent. */
   bundle(input: BundleInput): Promise<string> {
     return bundleComponent(this.pass, input, { packages: this.packages, limits: this.limits });
   }
@@ -76,7 +76,7 @@ export class BuildJail {
     return started;
   }
 
-  /** A process with esbuild loaded, warm. Rejects when that fails, which is the installation's fault. */
+  /** Starts a process and loads esbuild in it. Rejects when that fails, which is a fault of the installation. */
   private async start(further: NonNullable<JailSpec['reads']>): Promise<AskedProcess> {
     const engine = engineFor(this.level.name !== 'process');
     const file = await this.house.readable(engine.file);
@@ -110,7 +110,7 @@ export class BuildJail {
   }
 }
 
-/** For the server's log. */
+/** Describes an outcome for the server's log. */
 const said = (outcome: Outcome<BuildReply>): string => {
   switch (outcome.kind) {
     case 'answer':

@@ -17,7 +17,7 @@ const ANSWERS: readonly BuildReply[] = [
   { kind: 'too_many_packages', count: 5 },
 ];
 
-describe('what a build process says', () => {
+describe('an answer of a build process', () => {
   it.each(ANSWERS)('is read: $kind', (answer) => {
     const bytes = encodeReply(answer);
     const jsonBytes = bytes.readUInt32LE(4);
@@ -32,7 +32,7 @@ describe('what a build process says', () => {
     expect(answer).toMatchObject({ bundle: Buffer.from('the code') });
   });
 
-  it('loses what else stands in it', () => {
+  it('loses unknown fields', () => {
     expect(parsed({ kind: 'refused', message: 'm', file: null, missing: null, code: 'x', __proto__: 1 })).toEqual({
       kind: 'refused',
       message: 'm',
@@ -63,7 +63,7 @@ describe('what a build process says', () => {
     expect(() => parsed(head, raw)).toThrow(ProtocolBreach);
   });
 
-  it('is refused when it is no JSON, or too long to be read', () => {
+  it('is refused when it is not JSON, or too long', () => {
     const none = Buffer.alloc(0);
     expect(() => parseReply({ index: 0, json: Buffer.from('{'), raw: none })).toThrow(ProtocolBreach);
     expect(() => parseReply({ index: 0, json: Buffer.alloc(3 * 1024 * 1024, 32), raw: none })).toThrow(/at most/);

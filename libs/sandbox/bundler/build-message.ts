@@ -1,6 +1,6 @@
 /**
- * What host and build process say to each other, as records of ../protocol.ts. The process runs no line of a component,
- * but its parser reads what an attacker wrote: every answer is hostile input.
+ * Messages between host and build process, as records of ../protocol/protocol.ts. The process does not run a
+ * component's code, but its parser reads it. So every answer is hostile input.
  */
 import { encodeRecord, ProtocolBreach, type RawRecord } from '../protocol/protocol.js';
 import { nestsTooDeep } from '../protocol/json-text.js';
@@ -8,10 +8,10 @@ import { type ComponentFiles } from './component-files.js';
 
 export type EngineKind = 'native' | 'wasm';
 
-/** Host to build process: one `load`, then one `build`. */
+/** Message from host to build process. One `load` is followed by one `build`. */
 export type BuildOrder =
   | { readonly t: 'load'; readonly engine: EngineKind; readonly file: string; readonly tmp: string }
-  /** Raw: the texts of the files, one after the other; `files` gives path and byte length of each. */
+  /** Raw: the concatenated texts of the files. `files` gives path and byte length of each. */
   | {
       readonly t: 'build';
       readonly entry: string;
@@ -23,13 +23,13 @@ export type BuildOrder =
 
 export interface Problem {
   readonly text: string;
-  /** Path of a component's file; null for none. Line and column are then 0. */
+  /** Path of a component's file, or null. With null, line and column are 0. */
   readonly file: string | null;
   readonly line: number;
   readonly column: number;
 }
 
-/** Build process to host. On the wire the bundle is the raw part of its record. */
+/** Message from build process to host. On the wire, the bundle is the raw part of its record. */
 export type BuildReply =
   | { readonly kind: 'loaded' }
   | { readonly kind: 'bundle'; readonly bundle: Buffer; readonly inputs: readonly string[] }
@@ -44,10 +44,10 @@ export type BuildReply =
   /** The bundle would be larger than `bundleBytes`. */
   | { readonly kind: 'too_large'; readonly bytes: number }
   | { readonly kind: 'too_many_packages'; readonly count: number }
-  /** esbuild itself came to an end: it ran out of memory, or of stack. */
+  /** esbuild itself ended, because it ran out of memory or stack. */
   | { readonly kind: 'engine_ended' };
 
-/** Of one answer without its bundle. */
+/** Size limit of an answer without its bundle. */
 const MAX_HEAD_BYTES = 2 * 1024 * 1024;
 const MAX_TEXT = 4_096;
 const MAX_INPUTS = 20_000;
@@ -85,7 +85,7 @@ const isRecord = (value: unknown): value is Fields =>
 const isProblem = (value: unknown): value is Problem =>
   isRecord(value) && isText(value.text) && isTextOrNull(value.file) && isCount(value.line) && isCount(value.column);
 
-/** The answer in a record. Throws ProtocolBreach when it is not exactly one that a build process may send. */
+/** Parses the answer in a record. Throws ProtocolBreach for anything but a valid answer of a build process. */
 export const parseReply = (record: RawRecord): BuildReply => {
   const { json, raw } = record;
   if (json.length > MAX_HEAD_BYTES) throw breach(`a head of ${json.length} bytes, at most ${MAX_HEAD_BYTES}`);
@@ -107,7 +107,7 @@ const parseHead = (json: Buffer): Fields => {
   return parsed;
 };
 
-/** Undefined for anything that is no answer. Takes each field by name: what else stands there is dropped. */
+/** Reads an answer, or returns undefined. Takes each field by name, so unknown fields are dropped. */
 const read = (head: Fields, raw: Buffer): BuildReply | undefined => {
   const { kind, inputs, packages, message, file, missing, problems, count, bytes } = head;
   switch (kind) {
@@ -115,7 +115,7 @@ const read = (head: Fields, raw: Buffer): BuildReply | undefined => {
     case 'engine_ended':
       return { kind };
     case 'bundle':
-      // The buffers of a record are views of what arrives next.
+      // The buffers of a record are views, which the next read overwrites.
       return areTexts(inputs, MAX_INPUTS, MAX_TEXT) ? { kind, inputs, bundle: Buffer.from(raw) } : undefined;
     case 'wanted':
       return areTexts(packages, MAX_PACKAGES, MAX_SPECIFIER) && packages.length > 0 ? { kind, packages } : undefined;

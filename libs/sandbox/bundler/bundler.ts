@@ -7,22 +7,22 @@ import { SHIM_NAMES } from './imports.js';
 import { type PackageResolver } from './packages.js';
 
 export interface BuildLimits {
-  /** Of one build. */
+  /** Time limit of one build. */
   readonly timeoutMs: number;
-  /** Of one bundle. */
+  /** Size limit of one bundle. */
   readonly bundleBytes: number;
-  /** Heap of the build process; together with what Buffers, WebAssembly or a second program need, see node-flags.ts. */
+  /** Heap limit of the build process. Buffers, WebAssembly and a second program come on top (node-flags.ts). */
   readonly memoryMb: number;
 }
 
 export const DEFAULT_BUILD_LIMITS: BuildLimits = { timeoutMs: 10_000, bundleBytes: 32 * MB, memoryMb: 512 };
 
-/** What one pass ended with. */
+/** Result of one pass. */
 export type PassReply = BuildReply | { readonly kind: 'timeout' };
 
 /**
- * Lets esbuild read the files once. With null as the folder of packages, an answer `wanted` names those that are
- * imported. What it answers is not to be trusted.
+ * Lets esbuild read the files once. Without a folder of packages, the answer `wanted` names the imported packages. The
+ * answer is untrusted.
  */
 export type BuildPass = (files: ComponentFiles, packagesIn: string | null) => Promise<PassReply>;
 
@@ -32,8 +32,8 @@ interface BundleOptions {
 }
 
 /**
- * One CommonJS file with everything that a component imports. Rejects with DomainError component.invalid (file, line and
- * what is wrong, or the limit that the build broke) or component.package_unavailable.
+ * Bundles a component and all its imports into one CommonJS file. Rejects with DomainError component.invalid (naming
+ * file, line and problem, or the exceeded limit) or component.package_unavailable.
  */
 export const bundleComponent = async (
   pass: BuildPass,
@@ -49,7 +49,7 @@ export const bundleComponent = async (
   throw broken();
 };
 
-/** The bundle, or the packages that it wants. */
+/** Bundle, or the packages that it needs. */
 const resultOf = (
   reply: PassReply,
   files: ComponentFiles,
@@ -113,7 +113,7 @@ const cannotBeCompiled = (problems: readonly Problem[], count: number): DomainEr
   });
 };
 
-/** A bundle holds files of the component, our own modules, and packages that were mounted: nothing else is let out. */
+/** Refuses a bundle with anything but the component's files, the shims and the mounted packages. */
 const checkInputs = (inputs: readonly string[], { texts }: ComponentFiles, hasPackages: boolean): void => {
   const own = new Set([...[...texts.keys()].map(componentInput), ...SHIM_NAMES.map(shimInput)]);
   const isKnown = (input: string): boolean => own.has(input) || (hasPackages && input.startsWith(packageInput('')));

@@ -6,29 +6,29 @@ import { type BuildReply, type Problem } from './build-message.js';
 import { quoted, type ComponentFiles } from './component-files.js';
 import { resolveImport, withoutVersion } from './imports.js';
 
-/** esbuild, native or as WebAssembly. */
+/** Interface of esbuild, native or as WebAssembly. */
 export interface Compiler {
   build(options: BuildOptions): Promise<BuildResult>;
 }
 
 export interface CompileRequest {
   readonly files: ComponentFiles;
-  /** Folder with the node_modules to take packages from; null on the first pass, which only collects their names. */
+  /** Folder whose node_modules contains the packages. Null on the first pass, which only collects their names. */
   readonly packagesIn: string | null;
-  /** Name to code, as one module each. */
+  /** Code of each shim module, by name. */
   readonly shims: Readonly<Record<string, string>>;
   /**
-   * Answer an import by a pattern with a text that says what to write. esbuild resolves such imports by reading folders,
-   * without asking a plugin: what keeps them from the host's files is the jail. Its tests turn this off.
+   * Refuse an import by a pattern with a text that explains what to write. esbuild resolves such imports by reading
+   * folders, without asking a plugin, so only the jail keeps them from the host's files. Tests of the jail disable this.
    */
   readonly refusePatterns: boolean;
 }
 
-/** Namespaces of esbuild; every other file that it reads comes from a file system. */
+/** Namespaces of esbuild. It reads all other files from a file system. */
 export const COMPONENT = 'component';
 export const SHIM = 'shim';
 const PACKAGE = 'package';
-/** `input` of the metafile that stands for a file of the component, or for one of our own modules. */
+/** Metafile `input` names of the component's files, of packages and of shims. */
 export const componentInput = (file: string): string => `${COMPONENT}:${file}`;
 export const packageInput = (file: string): string => `${PACKAGE}:${file}`;
 export const shimInput = (name: string): string => `${SHIM}:${name}`;
@@ -44,8 +44,8 @@ const LOADERS: Readonly<Record<string, 'ts' | 'json' | 'text'>> = {
 const RESOLVING = Symbol('resolving');
 
 /**
- * One CommonJS file with everything that a component imports. Runs in the build jail: the component's text goes through
- * esbuild's parser, none of it is evaluated. Rejects when esbuild itself ends.
+ * Bundles a component and all its imports into one CommonJS file. Runs in the build jail. esbuild parses the component
+ * but does not evaluate it. Rejects when esbuild itself ends.
  */
 export const compile = async (compiler: Compiler, request: CompileRequest): Promise<BuildReply> => {
   const wanted = new Set<string>();
@@ -81,7 +81,7 @@ export const compile = async (compiler: Compiler, request: CompileRequest): Prom
   };
 };
 
-/** Files of packages by their place among the packages, wherever these lie; all others as esbuild calls them. */
+/** Names a package's file by its path below the packages' folder. Other files keep esbuild's name. */
 const inputName = (input: string, { packagesIn }: CompileRequest): string =>
   packagesIn !== null && `/${input}`.startsWith(`${packagesIn}/`)
     ? packageInput(`/${input}`.slice(packagesIn.length + 1))
@@ -118,7 +118,7 @@ const problemOf = ({ text, location }: Message): Problem => ({
   column: location ? location.column + 1 : 0,
 });
 
-/** How esbuild speaks of a pattern whose folder is not there, or holds no file that matches. */
+/** Message of esbuild for a pattern whose folder is missing or contains no matching file. */
 const PATTERN = /^(?:Could not resolve|The glob pattern) ((?:import|require)\(")/;
 
 const patternIn = (messages: readonly Message[]): BuildReply | undefined => {
@@ -134,9 +134,9 @@ const patternIn = (messages: readonly Message[]): BuildReply | undefined => {
   };
 };
 
-/** A pattern that found files: not of the component, as those are in no file system. */
+/** Refuses a pattern that matched files. They are not the component's, whose files are in no file system. */
 const patternMatched = ({ metafile }: BuildResult, { packagesIn }: CompileRequest): BuildReply | undefined => {
-  // What packages import is theirs.
+  // Imports of packages are not checked.
   if (packagesIn !== null) return undefined;
   const own = Object.entries(metafile?.inputs ?? {}).filter(([input]) => input.startsWith(`${COMPONENT}:`));
   const importer = own.find(([, { imports }]) =>
@@ -150,7 +150,7 @@ const patternMatched = ({ metafile }: BuildResult, { packagesIn }: CompileReques
 export const patternRefused = (where: string): string =>
   `${where} builds the path of a file from parts, which cannot be bundled: import each file of the component by its whole path, such as import('./part.mjs'), and choose among what was imported`;
 
-/** Serves the component's files and our own modules from memory. */
+/** Serves the component's files and the shims from memory. */
 const componentFiles = (request: CompileRequest, wanted: Set<string>): Plugin => ({
   name: 'component-files',
   setup: (hooks) => {
@@ -158,7 +158,7 @@ const componentFiles = (request: CompileRequest, wanted: Set<string>): Plugin =>
       if (args.pluginData === RESOLVING) return undefined;
       if (args.kind === 'entry-point') return { path: args.path, namespace: COMPONENT };
       if (isBuiltin(args.path)) return { path: args.path, external: true };
-      // Below a package esbuild resolves as it does.
+      // Within a package, esbuild resolves by its own rules.
       if (args.namespace !== COMPONENT) return undefined;
       const resolved = resolveImport(request.files, args.path, args.importer);
       switch (resolved.kind) {

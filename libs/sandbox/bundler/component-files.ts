@@ -3,13 +3,13 @@ import { DomainError } from '../../kernel/domain-error.js';
 
 export interface BundleInput {
   readonly code: string;
-  /** Path of `code` among `files`; its ending tells the language. Default `component.mjs`. */
+  /** Path of `code` among `files`. Its ending determines the language. Default `component.mjs`. */
   readonly fileName?: string;
-  /** Other files of the component, path to text. */
+  /** Texts of the component's other files, by path. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** The files of one component by normalized path; `entry` is one of them. */
+/** Files of one component by normalized path, including `entry`. */
 export interface ComponentFiles {
   readonly entry: string;
   readonly texts: ReadonlyMap<string, string>;
@@ -20,7 +20,7 @@ const QUOTED = 200;
 
 export const quoted = (name: string): string => name.slice(0, QUOTED);
 
-/** Throws DomainError component.invalid for a path that leads out of the component's folder. */
+/** Normalizes the input's paths. Throws DomainError component.invalid for a path outside the component's folder. */
 export const componentFilesOf = (input: BundleInput): ComponentFiles => {
   const texts = new Map<string, string>();
   for (const [name, text] of Object.entries(input.files ?? {})) texts.set(insideOf('', name), text);

@@ -11,8 +11,8 @@ export interface EngineFile {
 const require = createRequire(import.meta.url);
 
 /**
- * Which esbuild a build process may hold. Its native program can be held by a jail of the operating system alone: without
- * one, and where there is no program for this machine, it is WebAssembly, several times slower on large components.
+ * Chooses the esbuild of a build process. The native program needs a jail of the operating system. Without a jail or a
+ * program for this machine, it is WebAssembly, which is several times slower on large components.
  */
 export const engineFor = (hasJail: boolean): EngineFile => {
   const native = hasJail ? nativeFile() : undefined;
@@ -33,7 +33,7 @@ const nativeFile = (): string | undefined => {
   }
 };
 
-/** Whether users other than its owner can reach and read a file. */
+/** True when every user can reach and read the file. */
 export const isReadableByAll = (file: string): boolean => {
   if ((statSync(file).mode & 0o004) === 0) return false;
   for (let folder = path.dirname(file); ; folder = path.dirname(folder)) {

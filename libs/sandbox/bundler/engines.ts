@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { type Compiler } from './compile.js';
 
-/** Node's own types leave out what it has of WebAssembly. */
+/** Missing in Node's own types. */
 declare const WebAssembly: { compile(bytes: Uint8Array): Promise<object> };
 
-/** Go starts a thread for each processor, and the jail counts threads as processes. */
+/** Limit of threads. Go starts one per processor, and the jail counts threads as processes. */
 const THREADS = '4';
 
-/** esbuild's program, as a child of this process. */
+/** Loads esbuild's native program, which runs as a child of this process. */
 export const loadNative = async (file: string): Promise<Compiler> => {
-  // Read when the module is loaded.
+  // esbuild reads these variables when it is loaded.
   process.env.ESBUILD_BINARY_PATH = file;
   process.env.GOMAXPROCS = THREADS;
   const esbuild = await import('esbuild');
@@ -18,11 +18,11 @@ export const loadNative = async (file: string): Promise<Compiler> => {
   return esbuild;
 };
 
-/** esbuild as WebAssembly, in this process. Its file system is a stub: no path leads to a file. */
+/** Loads esbuild as WebAssembly in this process. Its file system is a stub without files. */
 export const loadWasm = async (file: string): Promise<Compiler> => {
-  // Used once: optimizing costs more than it brings back.
+  // The code is used once, so optimizing it costs more than it saves.
   setFlagsFromString('--liftoff-only');
-  // Where the browser's build looks for its globals.
+  // The browser build looks for its globals here.
   Object.assign(globalThis, { self: globalThis });
   const esbuild = await import('esbuild-wasm/lib/browser.js');
   const wasmModule = await WebAssembly.compile(readFileSync(file));
@@ -31,7 +31,7 @@ export const loadWasm = async (file: string): Promise<Compiler> => {
   return esbuild;
 };
 
-/** Starts the program, or compiles its hot functions, before there is something to build. */
+/** Starts the program, or compiles its hot functions, before the first build. */
 const warmUp = async (compiler: Compiler): Promise<void> => {
   await compiler.build({
     stdin: { contents: 'export default { a: (b) => b?.c ?? 1 }', loader: 'ts' },

@@ -3,21 +3,21 @@ import { DomainError } from '../../kernel/domain-error.js';
 import { insideOf, quoted, type ComponentFiles } from './component-files.js';
 
 const ENDINGS = ['', '.mjs', '.js', '.cjs', '.ts', '.mts', '.cts', '.json', '/index.mjs', '/index.js', '/index.ts'];
-/** Packages whose names resolve to our own code. */
+/** Packages that resolve to shims. */
 const SHIMS: ReadonlyMap<string, string> = new Map([
   ['@pipedream/platform', 'platform'],
   ['@pipedream/types', 'types'],
 ]);
 export const SHIM_NAMES: readonly string[] = [...SHIMS.values()];
 
-/** What an import of a component's file leads to. */
+/** Result of resolving an import in a component's file. */
 export type Resolved =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'shim'; readonly name: string }
   | { readonly kind: 'package'; readonly specifier: string }
   | { readonly kind: 'refused'; readonly error: DomainError };
 
-/** `name` as it stands in the file `importer`. Modules of Node are the caller's. */
+/** Resolves the import `name` in the file `importer`. The caller handles Node's modules. */
 export const resolveImport = ({ texts }: ComponentFiles, name: string, importer: string): Resolved => {
   const shim = SHIMS.get(withoutVersion(name));
   if (shim !== undefined) return { kind: 'shim', name: shim };
@@ -44,7 +44,7 @@ const resolveRelative = (texts: ReadonlyMap<string, string>, name: string, impor
     throw error;
   }
   const candidates = ENDINGS.map((ending) => `${wanted}${ending}`);
-  // TypeScript names the file that a .ts file becomes.
+  // TypeScript imports name the compiled file of a .ts file.
   if (/\.[mc]?js$/.test(wanted)) candidates.push(wanted.replace(/js$/, 'ts'));
   const found = candidates.find((candidate) => texts.has(candidate));
   if (found !== undefined) return { kind: 'file', path: found };
@@ -57,5 +57,5 @@ const resolveRelative = (texts: ReadonlyMap<string, string>, name: string, impor
   );
 };
 
-/** `name@1.2.3/sub` is `name/sub` at that version. */
+/** Removes the version, so that `name@1.2.3/sub` becomes `name/sub`. */
 export const withoutVersion = (specifier: string): string => specifier.replace(/^((?:@[^/@]+\/)?[^/@]+)@[^/]+/, '$1');

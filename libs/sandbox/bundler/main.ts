@@ -1,11 +1,11 @@
-/** Entry of the process that bundles one component, inside the jail. Bundled to dist/libs/sandbox/build-child.cjs. */
+/** Entry point of the jailed process that bundles one component. Bundled to dist/libs/sandbox/build-child.cjs. */
 import { Socket } from 'node:net';
 import { DOWN_FD, MAX_RECORD_BYTES, RecordParser, UP_FD, type RawRecord } from '../protocol/protocol.js';
 import { encodeReply, MAX_PACKAGES, MAX_SPECIFIER, type BuildOrder, type BuildReply } from './build-message.js';
 import { compile, type Compiler } from './compile.js';
 import { loadNative, loadWasm } from './engines.js';
 
-/** Our own modules as text, name to code; put here when this file is bundled (../child-build.ts). */
+/** Code of each shim, by name. Inserted when this file is bundled (../child-build.ts). */
 declare const SHIM_CODE: Readonly<Record<string, string>>;
 
 let compiler: Compiler | undefined;
@@ -16,7 +16,7 @@ up.on('error', () => process.exit(1));
 const say = (reply: BuildReply): void => void up.write(encodeReply(reply));
 
 const load = async ({ engine, file, tmp }: Extract<BuildOrder, { t: 'load' }>): Promise<BuildReply> => {
-  // An import by a pattern is looked for from here on: in an empty folder.
+  // esbuild resolves patterns from the working folder, so it moves to an empty one.
   process.chdir(tmp);
   compiler = await (engine === 'native' ? loadNative(file) : loadWasm(file));
   return { kind: 'loaded' };
@@ -46,7 +46,7 @@ const build = async (order: Extract<BuildOrder, { t: 'build' }>, raw: Buffer): P
 
 const receive = (record: RawRecord): void => {
   const order = JSON.parse(record.json.toString('utf8')) as BuildOrder;
-  // The record is a view of what arrives next.
+  // The record is a view, which the next read overwrites.
   const raw = Buffer.from(record.raw);
   const answer = order.t === 'load' ? load(order) : build(order, raw);
   answer.then(say, (error: unknown) => {

@@ -1,12 +1,12 @@
 import { DomainError } from '../../kernel/domain-error.js';
 
-/** A package that a component imports, as it is written there (`name`, `name@^1.0.0`, `@scope/name/sub`). */
+/** Provides packages by specifier, as written in the import (`name`, `name@^1.0.0`, `@scope/name/sub`). */
 export interface PackageResolver {
-  /** Returns the folder whose node_modules holds them all. Rejects with DomainError component.package_unavailable. */
+  /** Returns a folder whose node_modules contains them all. Rejects with DomainError component.package_unavailable. */
   resolve(specifiers: readonly string[]): Promise<string>;
 }
 
-/** Refuses every package: they come with the package installer. */
+/** Resolver that refuses every package. */
 export const noPackages: PackageResolver = {
   resolve: (specifiers) =>
     Promise.reject(

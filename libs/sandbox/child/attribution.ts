@@ -3,14 +3,14 @@ import { Writable } from 'node:stream';
 import { format, inspect } from 'node:util';
 import { type Execution } from './execution.js';
 
-/** Which run the code now executing belongs to, through awaits, timers and callbacks (0.3 µs a run in Node 20). */
+/** Run of the code now executing, tracked through awaits, timers and callbacks (0.3 µs per run in Node 20). */
 export const currentExecution = new AsyncLocalStorage<Execution>();
 
-/** Errors that no code of the component caught end the run that they belong to, or, when none is known, all runs. */
+/** Ends a run on an error that the component did not catch. An error of no known run ends all active runs. */
 export const endOnStrayErrors = (active: () => Iterable<Execution>): void => {
   const stray = (thrown: unknown): void => {
     const owner = currentExecution.getStore();
-    // The owner is over already: its outcome stands, and nobody else is to blame.
+    // `end` ignores a run that is already over. Its outcome stands, and no other run is affected.
     if (owner) return owner.end({ thrown });
     for (const execution of [...active()]) execution.end({ thrown });
   };
@@ -31,7 +31,7 @@ const stream = (kind: string): Writable =>
     },
   });
 
-/** console.* and the standard streams become lines of the run that wrote them. */
+/** Turns console.* and the standard streams into log lines of the run that wrote them. */
 export const captureConsole = (): void => {
   const counts = new Map<string, number>();
   const timers = new Map<string, number>();

@@ -2,7 +2,7 @@ import { type BoundProp } from '../sandbox.js';
 import { type HookName } from '../../component-model/hooks.js';
 import { type Execution } from './execution.js';
 
-/** A component's parts, as its module exports them. */
+/** Component object, as its module exports it. */
 export interface ComponentObject {
   readonly props?: Readonly<Record<string, unknown>>;
   readonly methods?: Readonly<Record<string, unknown>>;
@@ -17,13 +17,14 @@ type Self = Record<string, unknown>;
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 const isMethod = (value: unknown): value is Method => typeof value === 'function';
 
-/** The one object that a module exports: ESM default, `exports.default`, or `module.exports`. */
+/** Object that the module exports, as ESM default, `exports.default` or `module.exports`. */
 export const componentOf = (exported: unknown): ComponentObject => {
   let value = exported;
-  // The default export of a CommonJS file that was itself transpiled comes in two layers.
+  // A transpiled CommonJS file wraps its default export in two layers.
   for (let depth = 0; depth < 2 && isObject(value); depth++) {
     if ('default' in value && (value.__esModule === true || isObject(value.default))) value = value.default;
-    else if (value.__esModule === true) throw new TypeError('the module has no default export: that is the component');
+    else if (value.__esModule === true)
+      throw new TypeError('the module has no default export, which must be the component');
   }
   if (typeof value === 'function') throw new TypeError('the component must export an object, not a function');
   if (!isObject(value) || Array.isArray(value))
@@ -48,7 +49,7 @@ const appObject = (definition: unknown, auth: Readonly<Record<string, unknown>>)
   return self;
 };
 
-/** `{__lv: {label, value}}` is what a form stores for an option chosen by label; code sees the value (decisions.md 2.7). */
+/** A form stores an option chosen by label as `{__lv: …}` (docs/reference/component-model.md#prop-label). */
 const unwrapLabel = (value: unknown, withLabel: boolean): unknown => {
   if (!isObject(value) || !('__lv' in value)) return value;
   const chosen = value.__lv;
@@ -86,7 +87,7 @@ const binderOf = (prop: BoundProp, definition: unknown): Binder => {
   }
 };
 
-/** Makes the `this` of every execution afresh (decisions.md 2.4). */
+/** Makes a fresh `this` for every execution (docs/reference/component-model.md#this-fresh). */
 export class BoundComponent {
   private readonly binders: readonly (readonly [string, Binder])[];
   private readonly methods: readonly (readonly [string, unknown])[];
@@ -103,13 +104,13 @@ export class BoundComponent {
   thisOf(execution: Execution): Self {
     const self: Self = {};
     for (const [name, method] of this.methods) self[name] = isMethod(method) ? method.bind(self) : method;
-    // A prop wins over a method of its name.
+    // A prop wins over a method of the same name.
     for (const [name, bind] of this.binders) self[name] = bind(execution);
     self.$emit = execution.emit;
     return self;
   }
 
-  /** Calls `run`; a source without one emits the event unchanged (decisions.md 2.1). */
+  /** Without `run`, emits the event unchanged (docs/reference/component-model.md#run-missing). */
   run(execution: Execution, event: unknown): unknown {
     const { run } = this.component;
     if (!isMethod(run)) return execution.emit(event);

@@ -60,7 +60,7 @@ const plain = (prop: string, key: string, value: unknown): unknown => {
   }
 };
 
-/** An imported app, also when it comes as the namespace of a transpiled module. */
+/** Imported app, possibly wrapped in the namespace of a transpiled module. */
 const appOf = (value: unknown): Definition | undefined => {
   if (!isRecord(value)) return undefined;
   return value.type === undefined && value.propDefinitions === undefined && isRecord(value.default)
@@ -68,7 +68,7 @@ const appOf = (value: unknown): Definition | undefined => {
     : value;
 };
 
-/** Expands shorthand and follows propDefinition; keys of the prop itself override inherited ones (decisions.md 2.9). */
+/** Expands shorthand and follows propDefinition (docs/reference/component-model.md#prop-definition). */
 const resolve = (prop: string, definition: unknown, depth: number): Definition => {
   if (typeof definition === 'string') return { type: definition };
   const own =
@@ -76,7 +76,7 @@ const resolve = (prop: string, definition: unknown, depth: number): Definition =
     invalid(prop, `a definition must be an object or the name of a type, not ${describe(definition)}`);
   const reference = own.propDefinition;
   if (reference === undefined) return own;
-  if (depth >= MAX_DEPTH) return invalid(prop, `propDefinition refers on more than ${MAX_DEPTH} times`);
+  if (depth >= MAX_DEPTH) return invalid(prop, `the chain of propDefinition has more than ${MAX_DEPTH} links`);
   if (!Array.isArray(reference) || reference.length < 2)
     return invalid(prop, 'propDefinition must be an array [app, name] or [app, name, values]');
   const [target, name] = reference as unknown[];
@@ -112,7 +112,7 @@ const typeOf = (prop: string, type: unknown, kind: Kind, warnings: string[]): st
   return 'any';
 };
 
-/** Entry of `configurable_props` for one prop. Throws InvalidComponent naming it. */
+/** Entry of `configurable_props` for one prop. Throws InvalidComponent naming the prop. */
 export const describeProp = (name: string, definition: unknown, kind: Kind, warnings: string[]): ConfigurableProp => {
   const resolved = resolve(name, definition, 0);
   const type = typeOf(name, resolved.type, kind, warnings);
@@ -128,7 +128,7 @@ export const describeProp = (name: string, definition: unknown, kind: Kind, warn
   addOptions(name, resolved.options, out);
   addSpecial(name, type, resolved, out);
   if (out.secret === true && type !== 'string') warnings.push(`prop "${name}": secret is for type string, not ${type}`);
-  // Key by key above.
+  // Each key was checked above.
   return out as object as ConfigurableProp;
 };
 
@@ -156,7 +156,7 @@ const addSpecial = (name: string, type: string, resolved: Definition, out: Recor
   if (type === 'app') {
     if (typeof resolved.app !== 'string' || resolved.app === '') invalid(name, 'app is missing: the slug of the app');
     out.app = resolved.app;
-    // An app's own description is not about the prop.
+    // The app's own `default` does not belong to the prop.
     if (resolved.propDefinitions !== undefined || resolved.methods !== undefined) delete out.default;
   }
   if (type === 'alert') out.alertType ??= 'info';

@@ -40,7 +40,7 @@ describe('metadata of a component', () => {
     expect(error.prop).toBe(`p${limit}`);
   });
 
-  it('emits the keys that were set, and only those', () => {
+  it('outputs the keys that were set, and no others', () => {
     const set = {
       type: 'string[]',
       label: 'L',
@@ -61,7 +61,7 @@ describe('metadata of a component', () => {
     ]);
   });
 
-  it('leaves functions out, and says that options are asked for', () => {
+  it('leaves functions out, and marks options as remote', () => {
     expect(props({ p: { type: 'string', options: () => [], default: () => 1 } })).toEqual([
       { name: 'p', type: 'string', remoteOptions: true },
     ]);
@@ -108,7 +108,7 @@ describe('metadata of a component', () => {
     ]);
   });
 
-  it('stops at a propDefinition that refers on for ever', () => {
+  it('refuses an endless chain of propDefinition', () => {
     const app: Record<string, unknown> = { type: 'app', app: 'a' };
     app.propDefinitions = { loop: { propDefinition: [app, 'loop'] } };
     expect(failing({ ...base, props: { p: { propDefinition: [app, 'loop'] } } })).toMatchObject({
@@ -158,7 +158,7 @@ describe('metadata of a component', () => {
     expect(describeComponent({ name: 'n', additionalProps: () => ({}) })).toMatchObject({ hasAdditionalProps: true });
   });
 
-  it('is lenient about version, key and what it does not know', () => {
+  it('is lenient about version, key and unknown fields', () => {
     expect(
       describeComponent({ ...base, version: undefined, extra: 1, annotations: { readOnlyHint: true } }),
     ).toMatchObject({
@@ -180,7 +180,7 @@ describe('metadata of a component', () => {
     expect(failing({ ...base, dedupe: 'some' }).message).toMatch(/"unique", "greatest" or "last", not "some"/);
   });
 
-  it('warns of what is accepted but hardly meant', () => {
+  it('warns about accepted but probably unintended definitions', () => {
     const metadata = describeComponent({
       ...base,
       props: { both: 'string', odd: 'rainbow', s: { type: 'integer', secret: true } },

@@ -11,7 +11,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
-/** Metadata of what a module exports (decisions.md 1.4, 2.1, 2.2, 2.9). Throws InvalidComponent. */
+/** Metadata of a component (docs/reference/component-model.md#metadata-described). Throws InvalidComponent. */
 export const describeComponent = (component: ComponentObject): ComponentMetadata => {
   const warnings: string[] = [];
   const kind = kindOf(component.type);
@@ -99,7 +99,7 @@ const describeProps = (props: unknown, kind: 'source' | 'action', warnings: stri
   const fault = tooManyProps(described);
   if (fault)
     throw new InvalidComponent(
-      `there are ${fault.count} ${fault.what}, at most ${fault.limit} are allowed; the first too many is "${fault.prop}"`,
+      `there are ${fault.count} ${fault.what}, at most ${fault.limit} are allowed; the first one over the limit is "${fault.prop}"`,
       fault.prop,
     );
   return described;
@@ -108,7 +108,7 @@ const describeProps = (props: unknown, kind: 'source' | 'action', warnings: stri
 const checkRun = ({ kind, hasRun, hasAdditionalProps, configurableProps }: ComponentMetadata): void => {
   if (hasRun || kind === 'app') return;
   if (kind === 'action') throw new InvalidComponent('run is missing: an action needs the method run');
-  // Props that only additionalProps knows may be interfaces too.
+  // additionalProps may return interfaces too.
   if (hasAdditionalProps || configurableProps.some(({ type }) => type.startsWith('$.interface.'))) return;
   throw new InvalidComponent(
     'run is missing, and there is no interface: a source needs the method run, or a prop of type $.interface.http or $.interface.timer whose events it passes on',

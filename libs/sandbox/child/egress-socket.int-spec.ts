@@ -9,7 +9,7 @@ import { detectIsolation } from '../jail/detect.js';
 import { type Sandbox } from '../sandbox.js';
 import { ComponentSandboxes } from '../testing/component-sandboxes.js';
 
-/** Speaks the guard's line protocol; sends each name to a local server. */
+/** Implements the guard's line protocol, and connects each name to a local server. */
 const guard = (ports: () => Record<string, number>, asked: string[]): net.Server =>
   net.createServer((client) => {
     let head = '';
@@ -122,7 +122,7 @@ describe('network of a jailed component', () => {
     return JSON.parse(outcome.emits[0]?.payload ?? 'null') as unknown;
   };
 
-  it('carries http, with the name unresolved', async () => {
+  it('carries HTTP, with the name unresolved', async () => {
     expect(
       await result(
         `const r = http.request('http://plain.test/a?b=1', { method: 'POST' }); r.end('body'); return read(r)`,
@@ -136,7 +136,7 @@ describe('network of a jailed component', () => {
     expect(asked.at(-1)).toBe('CONNECT plain.test 80');
   });
 
-  it('carries fetch, many at once', async () => {
+  it('carries many concurrent fetches', async () => {
     expect(
       await result(
         `const all = await Promise.all([1, 2, 3, 4, 5].map((n) => fetch('http://plain.test:8080/' + n).then((r) => r.json()))); return all.map((r) => r.url)`,
@@ -145,7 +145,7 @@ describe('network of a jailed component', () => {
     expect(asked.at(-1)).toBe('CONNECT plain.test 8080');
   });
 
-  it('carries https, and checks the certificate', async () => {
+  it('carries HTTPS, and checks the certificate', async () => {
     expect(await result(`return read(https.get({ host: 'secure.test', path: '/s', ca }))`)).toMatchObject({
       host: 'secure.test',
       url: '/s',
@@ -176,7 +176,7 @@ describe('network of a jailed component', () => {
     ).toEqual([true, 'secure.test']);
   });
 
-  it('makes a refusal of the guard an error of the socket, with code and host', async () => {
+  it('turns a refusal by the guard into a socket error with code and host', async () => {
     for (const call of [
       `new Promise((resolve) => net.connect(80, '10.0.0.1').on('error', resolve))`,
       `read(http.get('http://10.0.0.1/')).catch((e) => e)`,

@@ -3,9 +3,9 @@ import { syncBuiltinESMExports } from 'node:module';
 import tls, { type TLSSocket } from 'node:tls';
 
 /**
- * Sends every TCP connection of this process through the egress guard's unix socket: one line `CONNECT <host> <port>`,
- * one line `OK` or `ERR <code> <text>` back, then the bytes as they are. Host names go to the guard unresolved.
- * The jail has no network of its own, so this is convenience, not the boundary: who goes around it reaches nothing.
+ * Sends every TCP connection of this process through the egress guard's unix socket. The process sends one line
+ * `CONNECT <host> <port>`. The guard answers with one line `OK` or `ERR <code> <text>`, and raw bytes follow. Host
+ * names are sent unresolved. This is a convenience and not the boundary, because the jail has no other network.
  */
 
 const REFUSED = 'EACCES';
@@ -16,14 +16,14 @@ interface Target {
   readonly port: number;
 }
 
-/** The parts of a socket that Node documents nowhere, but that its subclasses rely on. */
+/** Undocumented parts of a socket on which its subclasses rely. */
 interface OpenSocket extends Omit<Socket, 'connecting'> {
   connecting: boolean;
 }
 
 type Connect = (this: Socket, ...args: unknown[]) => Socket;
 
-/** The arguments of connect, in any of its forms: Node hands an array of options and listener to itself. */
+/** Normalizes the arguments of connect. Node internally passes one array of options and listener. */
 const spread = (args: readonly unknown[]): readonly unknown[] =>
   Array.isArray(args[0]) ? (args[0] as unknown[]) : args;
 
@@ -57,7 +57,7 @@ const refuse = (socket: Socket, target: Target, text: string): Socket => {
 const isValid = ({ host, port }: Target): boolean =>
   /^[^\s\0]{1,255}$/.test(host) && Number.isInteger(port) && port > 0 && port < 65_536;
 
-/** Holds back "connect" until the guard has answered; data of before then is the answer. */
+/** Holds back "connect" until the guard has answered. Data before that is the guard's answer. */
 const askFirst = (outer: Socket, target: Target): void => {
   const socket = outer as OpenSocket;
   const emit = socket.emit.bind(socket);
@@ -73,7 +73,7 @@ const askFirst = (outer: Socket, target: Target): void => {
   const ask = (): void => {
     socket._write(`CONNECT ${target.host} ${target.port}\n`, 'latin1', (error) => error && fail(error));
     socket._read(0);
-    // Writes of the component wait for "connect" as long as this is set.
+    // The component's writes wait for "connect" while this is set.
     socket.connecting = true;
     socket.push = read;
   };
@@ -108,7 +108,7 @@ const askFirst = (outer: Socket, target: Target): void => {
   };
 };
 
-/** `egress` is the guard's socket; null: nothing can be connected to. */
+/** Routes all sockets through the guard's socket `egress`. With null, every connection is refused. */
 export const tunnelSockets = (egress: string | null): void => {
   const connect = Reflect.get(net.Socket.prototype, 'connect') as Connect;
   const tunnelled: Connect = function (this: Socket, ...args) {
@@ -125,7 +125,7 @@ export const tunnelSockets = (egress: string | null): void => {
   };
   net.Socket.prototype.connect = tunnelled;
   const secure = tls.connect as (...args: unknown[]) => TLSSocket;
-  // TLS takes the handle of its socket when made: it gets a socket that has none yet, and that connects afterwards.
+  // A TLS socket takes the handle of its socket on creation. It gets a socket without a handle, which connects later.
   tls.connect = (...args: unknown[]): TLSSocket => {
     const options = optionsOf(args);
     for (const arg of args.slice(1)) if (typeof arg === 'object' && arg !== null) Object.assign(options, arg);

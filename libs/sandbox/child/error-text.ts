@@ -3,7 +3,7 @@ import { TEXT_LIMITS, type ErrorText } from '../protocol/protocol.js';
 
 const cut = (text: unknown, max: number): string => (typeof text === 'string' ? text.slice(0, max) : '');
 
-/** What was thrown, as text. Never throws itself, whatever getters the thing has. */
+/** Describes a thrown value as text. Never throws, even when the value has throwing getters. */
 export const textOfError = (thrown: unknown): ErrorText => {
   try {
     return describe(thrown);

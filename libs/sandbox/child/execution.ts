@@ -17,7 +17,7 @@ export interface EmitMetadata {
 
 const limitError = (code: string, message: string): Error => Object.assign(new Error(message), { code });
 
-/** One run or hook: what it says, counted, until it ends. Later words of a run that is over are dropped. */
+/** One run or hook. Counts and sends its output until it ends, and drops later output. */
 export class Execution {
   private emits = 0;
   private logLines = 0;
@@ -41,14 +41,14 @@ export class Execution {
     this.onEnd = onEnd;
   }
 
-  /** Says that user code gets control now. */
+  /** Reports that user code gets control now. */
   begin(): void {
     this.uplink.flushIfOlderThan(5);
     this.uplink.send(['s', this.n, Date.now()]);
     this.uplink.spill();
   }
 
-  /** Ends it once; `failure` is what was thrown, wrapped, so that `throw undefined` counts. */
+  /** Ends the execution. Idempotent. `failure` wraps the thrown value, so that `throw undefined` counts. */
   end(failure?: { readonly thrown: unknown }): void {
     if (this.over) return;
     for (const key of this.lateDbKeys) this.sendDb(key);
@@ -73,7 +73,7 @@ export class Execution {
     return Promise.resolve();
   };
 
-  /** `kind` is `console.log` and so on. Lines beyond the limits are dropped, with one line that says so. */
+  /** Sends a log line of a kind such as `console.log`. Drops lines beyond the limits, and reports that in one line. */
   log(kind: string, text: string): void {
     if (this.over || this.logLines > RUN_LIMITS.logLines) return;
     const bytes = logBytes(kind, Buffer.byteLength(text));
@@ -106,7 +106,7 @@ export class Execution {
     return Promise.resolve();
   };
 
-  /** `$.service.db` (decisions.md 2.12): synchronous, JSON in and out. */
+  /** `$.service.db` is synchronous and holds JSON (docs/reference/component-model.md#db-calls). */
   readonly dbGet = (key: unknown): unknown => {
     const text = this.db.get(wellFormed(String(key)));
     return text === undefined ? undefined : (JSON.parse(text) as unknown);
@@ -162,7 +162,7 @@ export class Execution {
   }
 }
 
-/** JSON text of a value; throws naming what was asked when it has none. */
+/** JSON text of a value. Throws naming the operation when the value has none. */
 const jsonOf = (value: unknown, what: string): string => {
   let text: string | undefined;
   try {

@@ -1,4 +1,4 @@
-/** The author must change something; `prop` names the one concerned. */
+/** Fault that the author must fix. `prop` names the prop concerned. */
 export class InvalidComponent extends Error {
   constructor(
     message: string,

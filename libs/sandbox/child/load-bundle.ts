@@ -1,6 +1,6 @@
 import Module, { createRequire } from 'node:module';
 
-/** Evaluates a bundle as a CommonJS module named component.js, with the builtins of Node to require. */
+/** Evaluates a bundle as a CommonJS module named component.js, which may require Node's built-in modules. */
 export const loadBundle = (code: string): unknown => {
   const file = `${process.cwd()}/component.js`;
   const module = new Module(file) as Module & { _compile(code: string, file: string): void };

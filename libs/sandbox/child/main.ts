@@ -1,4 +1,4 @@
-/** Entry of the process that runs one source's code, inside the jail. Bundled to dist/libs/sandbox/child.cjs. */
+/** Entry point of the jailed process that runs one source's code. Bundled to dist/libs/sandbox/child.cjs. */
 import { Socket } from 'node:net';
 import os from 'node:os';
 import {
@@ -121,7 +121,7 @@ const invoke = async (
   }
 };
 
-/** No account, no home directory: packages that ask for one while loading get a plain answer. */
+/** Fakes an account and a home directory for packages that ask for them while loading. */
 const liveIn = (tmp: string): void => {
   process.chdir(tmp);
   os.tmpdir = () => tmp;

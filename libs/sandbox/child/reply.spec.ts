@@ -20,7 +20,7 @@ describe('headers of respond', () => {
     expect(headersOf(headers)).toEqual({ 'x-a': 'b', 'set-cookie': ['a=1', 'b=2'] });
   });
 
-  it('keep one that is named __proto__', () => {
+  it('keep a header named __proto__', () => {
     const headers: unknown = JSON.parse('{"__proto__":"x"}');
     expect(JSON.stringify(headersOf(headers))).toBe('{"__proto__":"x"}');
   });

@@ -16,7 +16,7 @@ export interface ReadReply {
   readonly immediate: boolean;
 }
 
-/** What `respond` was given (decisions.md 2.11). Throws naming the field that cannot be sent. */
+/** Argument of `respond` (docs/reference/component-model.md#respond-fields). Throws naming the invalid field. */
 export const readReply = (input: RespondInput = {}): ReadReply => {
   const headers = readHeaders(input.headers);
   const { body, base64, type } = readBody(input.body);
@@ -46,7 +46,7 @@ const readHeaders = (input: unknown): Record<string, string | string[]> => {
     const lowerCase = headerName(name);
     const text = Array.isArray(value) ? value.map((part) => headerText(name, part)) : headerText(name, value);
     total += sizeOfHeader(name, text);
-    // `Headers` gives each cookie by itself; elsewhere it is one name in two spellings, of which one would be lost.
+    // `Headers` yields each cookie under the same name. Of two spellings of one name, one value would be lost.
     const before = headers.get(lowerCase);
     if (before && before[0] !== name)
       throw new Error(`respond: headers ${before[0]} and ${name} are the same: give one, with an array of values`);
@@ -57,7 +57,7 @@ const readHeaders = (input: unknown): Record<string, string | string[]> => {
   return Object.fromEntries(headers.values());
 };
 
-/** In lower case. Throws for a name that no answer can have, or only the server's. */
+/** Header name in lower case. Throws for an invalid name, or one that only the server may set. */
 const headerName = (name: string): string => {
   if (!isHeaderName(name)) throw new Error(`respond: ${JSON.stringify(name.slice(0, 300))} cannot be a header name`);
   if (isFraming(name))

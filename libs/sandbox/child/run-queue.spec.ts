@@ -6,7 +6,7 @@ const frame = (from: number, count: number): [number, number][] =>
   Array.from({ length: count }, (_, i): [number, number] => [from + i, 1]);
 
 describe('the queue of runs in a process', () => {
-  /** Runs that block for `ms` each and end at once; what was started by the end of each turn of the event loop. */
+  /** Queues runs that block for `ms` each. Returns how many had started after each turn of the event loop. */
   const turnsOf = async (ms: number, concurrency: number, frames: number): Promise<number[]> => {
     let now = 0;
     let started = 0;
@@ -32,15 +32,15 @@ describe('the queue of runs in a process', () => {
     [1, 1],
     [8, 1],
     [8, 8],
-  ])('listens to the host between runs that block: %d at once, in %d frames', async (concurrency, frames) => {
+  ])('reads from the host between runs that block: %d at once, in %d frames', async (concurrency, frames) => {
     const turns = await turnsOf(29_000, concurrency, frames);
     const steps = turns.map((started, i) => started - (turns[i - 1] ?? 0));
     expect(Math.max(...steps)).toBe(1);
-    // Control: short ones are started without a turn of the loop for each.
+    // Control: several short runs start in one turn of the loop.
     expect((await turnsOf(1, concurrency, frames))[0]).toBe(8);
   });
 
-  it('starts nothing of what it drops, also when that was planned, and goes on with what comes later', async () => {
+  it('never starts dropped runs, even planned ones, and continues with later runs', async () => {
     const started: number[] = [];
     const queue: RunQueue = new RunQueue((n) => started.push(n));
     queue.concurrency = 2;

@@ -3,20 +3,20 @@ interface Waiting {
   readonly event: string;
 }
 
-/** After this the host is listened to before another run starts: it may want back what has not started. */
+/** Time after which the process reads from the host before the next run. The host may want unstarted runs back. */
 const TURN_MS = 50;
 
-/** The runs that the host asked for, started in order, at most `concurrency` at a time. */
+/** Queue of runs from the host. Starts them in order, at most `concurrency` at a time. */
 export class RunQueue {
   concurrency = 1;
   private waiting: Waiting[] = [];
   private next = 0;
   private running = 0;
   private planned = 0;
-  /** When the first of those planned was started; undefined until then. */
+  /** Time at which the first planned run started. Undefined until then. */
   private turnAt: number | undefined;
 
-  /** `start` gives control to the component; `ended` must be called once for each that it was called with. */
+  /** `start` gives control to the component. The caller must call `ended` once for each started run. */
   constructor(
     private readonly start: (n: number, event: string) => void,
     private readonly now: () => number = () => performance.now(),
@@ -31,7 +31,7 @@ export class RunQueue {
     this.pump();
   }
 
-  /** Forgets what has not started. */
+  /** Drops the runs that have not started. */
   drop(): void {
     this.waiting = [];
     this.next = 0;
@@ -40,12 +40,12 @@ export class RunQueue {
   ended(): void {
     this.running--;
     if (this.waiting.length === 0) return;
-    // Not from here: a run that ends at once would nest one stack frame per waiting one.
+    // Avoids a direct call, because runs that end at once would nest one stack frame per waiting run.
     if (this.isTurnShort()) queueMicrotask(this.startNext);
     else this.pump();
   }
 
-  /** One start per task, so that what a run leaves to its microtasks is over before another run can block. */
+  /** Starts one run per task, so that a run's microtasks finish before another run can block. */
   private pump(): void {
     const free = Math.min(this.concurrency - this.running, this.waiting.length - this.next) - this.planned;
     if (free > 0 && this.planned === 0) this.turnAt = undefined;

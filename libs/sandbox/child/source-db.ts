@@ -2,7 +2,7 @@ import { RUN_LIMITS, TEXT_LIMITS } from '../protocol/protocol.js';
 
 const sizeOf = (key: string, text: string): number => Buffer.byteLength(key) + Buffer.byteLength(text);
 
-/** The store behind `$.service.db`: key to JSON text, shared by the runs of this process, within the limits. */
+/** Store behind `$.service.db`. Maps keys to JSON texts within the limits. All runs of this process share it. */
 export class SourceDb {
   private readonly texts: Map<string, string>;
   private bytes = 0;

@@ -4,12 +4,12 @@ import { HEADER_BYTES, SPILL_FD, UP_FD, writeHeader, type ChildMessage } from '.
 const FLUSH_AT = 256 * 1024;
 
 /**
- * The way up to the host. What is said is collected and written once per tick, by a blocking write: a flood is slowed
- * down to what the host takes, without memory growing here.
+ * Sends records to the host. It collects them and writes once per tick, with a blocking write. So a flood slows down to
+ * the host's reading speed, and memory here does not grow.
  *
- * Before user code gets control, `spill` copies what was collected into a file that the host reads should this process
- * be killed before the tick ends (0.6 µs instead of a wake-up of the host): a run that then loops for ever keeps what
- * it said, and is known to be the one that hangs. The record index tells the host what it already has.
+ * Before user code gets control, `spill` copies the collected records into a file (0.6 µs, without waking the host).
+ * The host reads this file if the process is killed before the tick ends. So a run that then loops endlessly keeps its
+ * output, and the host knows which run hangs. The record index tells the host which records it already has.
  */
 export class Uplink {
   private buffer = Buffer.allocUnsafe(FLUSH_AT);
@@ -24,9 +24,9 @@ export class Uplink {
     this.sendText(JSON.stringify(message), raw);
   }
 
-  /** `json` is the text of a ChildMessage; the host checks it. */
+  /** Sends a record. `json` is the text of a ChildMessage, which the host validates. */
   sendText(json: string, raw: string): void {
-    // Three bytes a UTF-16 unit at most; counted exactly only when that estimate does not fit.
+    // A UTF-16 unit takes at most three bytes. The exact size is computed only when this estimate does not fit.
     let room = HEADER_BYTES + 3 * (json.length + raw.length);
     if (this.length + room > this.buffer.length) {
       this.flush();
@@ -52,7 +52,7 @@ export class Uplink {
       writeSync(SPILL_FD, this.buffer, this.spilled, this.length - this.spilled, this.spilled);
       this.spilled = this.length;
     } catch {
-      // No file, or it is full: the socket has to do.
+      // The file is missing or full, so the records go to the socket now.
       this.canSpill = false;
       this.flush();
     }
@@ -66,7 +66,7 @@ export class Uplink {
     if (this.buffer.length > FLUSH_AT) this.buffer = Buffer.allocUnsafe(FLUSH_AT);
   }
 
-  /** Long synchronous work in one tick must not hide from the host which runs are over. */
+  /** Flushes during long synchronous work, so that the host learns which runs are over. */
   flushIfOlderThan(ms: number): void {
     if (this.length > 0 && performance.now() - this.flushedAt > ms) this.flush();
   }
@@ -81,7 +81,7 @@ export class Uplink {
       return writeSync(UP_FD, this.buffer, at, this.length - at);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return 0;
-      // The host is gone: there is nobody left to work for.
+      // The host is gone, so no process reads the results.
       process.reallyExit(1);
     }
   }

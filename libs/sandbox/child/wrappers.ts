@@ -1,4 +1,4 @@
-/** Old components name the wrapper without importing it (decisions.md 2.14). */
+/** Old components use the wrappers without importing them (docs/reference/component-model.md#define-wrappers). */
 export const offerWrappers = (): void => {
   for (const name of ['defineComponent', 'defineSource', 'defineAction', 'defineApp'])
     Object.defineProperty(globalThis, name, {

@@ -10,12 +10,12 @@ export type Outcome<T> =
   | { readonly kind: 'ended'; readonly end: ProcessEnd };
 
 interface Question {
-  /** Reads the answer; what it throws as ProtocolBreach ends the process. */
+  /** Reads the answer. A thrown ProtocolBreach ends the process. */
   receive(record: RawRecord): void;
   fail(breach: ProtocolBreach): void;
 }
 
-/** A jailed process that answers each record with one record, one at a time. */
+/** Jailed process that answers each record with one record, one at a time. */
 export class AskedProcess {
   private asked: Question | undefined;
   private over = false;
@@ -48,7 +48,7 @@ export class AskedProcess {
     return holder.process;
   }
 
-  /** It can be asked no more. */
+  /** True when the process no longer accepts questions. */
   get hasEnded(): boolean {
     return this.over;
   }
@@ -62,7 +62,7 @@ export class AskedProcess {
     return this.child.ended;
   }
 
-  /** After anything but an answer the process is being killed. */
+  /** Sends one record and awaits its answer. Kills the process on any other outcome. */
   async ask<T>(record: Buffer, timeoutMs: number, read: (record: RawRecord) => T): Promise<Outcome<T>> {
     let timer: NodeJS.Timeout | undefined;
     const answered = new Promise<Outcome<T>>((resolve) => {

@@ -9,7 +9,7 @@ import { ProcessSandbox } from './warm-process.js';
 
 const RECORDS = 10_000;
 const BUDGET = 64 * MB;
-/** What one process may hold: what its runs may say in all, an error each, and a record that has not come whole. */
+/** Maximum memory of one process: the output of its runs, an error each, and an incomplete record. */
 const MOST_OF_ONE = 8 * (RUN_LIMITS.payloadBytes + 5 * MB) + MAX_CHILD_RECORD_BYTES;
 
 const spec = {
@@ -21,7 +21,7 @@ const spec = {
   concurrency: 8,
 };
 
-/** Their watchdogs end with them. */
+/** Started children, killed after each test so that their watchdogs end. */
 const started: WrittenChild[] = [];
 afterEach(() => started.splice(0).forEach((child) => child.kill()));
 
@@ -46,7 +46,7 @@ const runEight = async (sandbox: ProcessSandbox): Promise<readonly Promise<RunOu
 };
 
 describe(`${RECORDS} fuzzed records of hostile children`, () => {
-  it('end only the children that sent them, hold no more than the limits allow, and leave another process whole', async () => {
+  it('end only the children that sent them, stay within the memory limits, and leave another process unharmed', async () => {
     const memory = new RunsMemory({ bytes: BUDGET });
     const random = mulberry(20_26);
     const neighbour = start(memory);
@@ -59,7 +59,7 @@ describe(`${RECORDS} fuzzed records of hostile children`, () => {
       let before = memory.stats().bytes;
       told.children++;
       const outcomes = await runEight(sandbox);
-      // Well-formed ones come first, so that the fuzz meets runs that have started, and said something.
+      // Well-formed records come first, so that the fuzzed ones meet started runs with output.
       let index = 1;
       for (let n = 1; n <= 8; n++) {
         child.say(plainRecord(index++, ['s', n, 1_000]));
@@ -96,7 +96,7 @@ describe(`${RECORDS} fuzzed records of hostile children`, () => {
 
     expect(told.breaches).toBeGreaterThan(100);
     expect(told.breaches).toBeGreaterThanOrEqual(told.children - 1);
-    // What a run had said before its process was ended is kept.
+    // Output of a run before the end of its process is kept.
     expect(told.kept).toBeGreaterThanOrEqual(told.children * 8);
     expect(told.most).toBeLessThan(MOST_OF_ONE);
     for (; neighbourIndex < 17; neighbourIndex++) {
@@ -131,7 +131,7 @@ describe(`${RECORDS} fuzzed records of hostile children`, () => {
 });
 
 describe('one run at its limits', () => {
-  it('holds no more than it may, whatever it sends, and the next byte ends its process', async () => {
+  it('stays within its limits whatever it sends, and the next byte ends its process', async () => {
     const memory = new RunsMemory({ bytes: BUDGET });
     const { child, sandbox } = start(memory);
     const outcomes = await runEight(sandbox);
@@ -148,7 +148,7 @@ describe('one run at its limits', () => {
     expect(memory.stats().bytes).toBe(0);
   });
 
-  it('counts a record that never comes whole, and takes none of a process that has no run', async () => {
+  it('counts an incomplete record, and accepts none from a process without a run', async () => {
     const memory = new RunsMemory({ bytes: BUDGET });
     const { child, sandbox } = start(memory);
     child.say(Buffer.alloc(5));

@@ -1,8 +1,9 @@
-/** A process as the meter knows it. */
+/** Process as the meter sees it. */
 export interface Metered {
   readonly workspaceId: string;
-  /** Runs and hooks that go on, and that were begun since the start. */
+  /** Runs and hooks in progress. */
   readonly going: number;
+  /** Runs and hooks begun since the process started. */
   readonly begun: number;
 }
 
@@ -11,18 +12,18 @@ interface Reading {
   readonly at: number;
   readonly begun: number;
   readonly idle: boolean;
-  /** Looks in a row at which it was busy without a run. */
+  /** Number of consecutive looks at which the process was busy without a run. */
   readonly spinning: number;
   readonly spunMs: number;
   readonly spunSince: number;
 }
 
-/** Part of a core that a process may use while nothing of its source runs: what it collects, and what it has to end. */
+/** Share of a core that a process may use while its source has no run, for garbage collection and clean-up. */
 const ALLOWED = 0.2;
 const LOOKS = 2;
 const MOST_SHOWN = 20;
 
-/** Processor time of processes, as it is looked at from time to time. */
+/** Samples the CPU time of processes and finds processes that are busy without a run. */
 export class CpuMeter {
   private readonly last = new WeakMap<Metered, Reading>();
   private readonly workspaces = new Map<string, number>();
@@ -30,8 +31,8 @@ export class CpuMeter {
   constructor(private readonly now: () => number = () => performance.now()) {}
 
   /**
-   * @param cpuMs all that the process has used; undefined when it cannot be known.
-   * @returns what it used when it was busy at several looks in a row, while nothing of its source ran.
+   * @param cpuMs total CPU time of the process, or undefined when it cannot be read.
+   * @returns CPU time of a process that was busy without a run at several consecutive looks.
    */
   look(process: Metered, cpuMs: number | undefined): { readonly cpuMs: number; readonly overMs: number } | undefined {
     if (cpuMs === undefined) return undefined;

@@ -13,7 +13,7 @@ describe.each(['auto', 'vm2'] as const)('a process that is drained (%s)', (level
   });
   afterAll(() => sandboxes.close());
 
-  /** Ten runs handed over at once, `then` called when the `nth` is heard to go on; how each of them ended. */
+  /** Starts ten runs and calls `then` when the `nth` reports progress. Returns the result of each run. */
   const runTen = async (sandbox: Sandbox, nth: number, then: () => void): Promise<(string | number)[]> => {
     let heard = 0;
     const onImmediateResponse = (): void => {
@@ -21,7 +21,7 @@ describe.each(['auto', 'vm2'] as const)('a process that is drained (%s)', (level
     };
     const ends = Array.from({ length: RUNS }, (_, n) =>
       sandbox.run({ invocationId: `inv_${n}`, event: '{}', timeoutMs: 10_000, onImmediateResponse }).then(
-        // The number that the code counted, so that a run that was made twice, or is lost, is seen.
+        // The code numbers its runs, so that a repeated or lost run shows.
         ({ status, emits }) => (status === 'ok' ? Number(emits[0]?.payload) : status),
         (error: unknown) => (error instanceof SandboxGone ? 'gone' : String(error)),
       ),
@@ -29,7 +29,7 @@ describe.each(['auto', 'vm2'] as const)('a process that is drained (%s)', (level
     return Promise.all(ends);
   };
 
-  it('ends the runs that it has started, gives back the others, and serves hooks meanwhile', async () => {
+  it('finishes its started runs, gives back the others, and serves hooks meanwhile', async () => {
     const code = `let n = 0, release; const going = new Promise((resolve) => { release = resolve });
       export default { name: 't', version: '1', hooks: { async activate() { release() } }, async run() {
         this.$emit(++n); this.http.respond({ status: 200, immediate: true }); await going } }`;
@@ -42,19 +42,19 @@ describe.each(['auto', 'vm2'] as const)('a process that is drained (%s)', (level
     expect(ends).toEqual([1, 2, ...Array<string>(8).fill('gone')]);
     expect(drained.alive()).toBe(true);
     const other = await start();
-    // Control: one that is not drained does all that it was handed.
+    // Control: a process that is not drained does all its runs.
     const all = await runTen(other, 2, () => void other.hook('activate', 5_000));
     expect(all).toEqual(Array.from({ length: RUNS }, (_, n) => n + 1));
   });
 
-  it('gives back what waits behind runs that block it, each of which would be followed by the next at once', async () => {
+  it('gives back runs that wait behind blocking runs, although each would start right after the one before', async () => {
     const code = `let n = 0; export default { name: 't', version: '1', run() {
       this.$emit(++n); this.http.respond({ status: 200, immediate: true }); for (const end = Date.now() + 300; Date.now() < end;); } }`;
     for (const concurrency of [1, 8]) {
       const sandbox = await sandboxes.start(code, { ...HTTP, concurrency });
       const ends = await runTen(sandbox, 1, () => sandbox.drain());
       const done = ends.filter((end) => end !== 'gone');
-      // The first, and those that started before the child heard of it.
+      // Only the first run, and runs that started before the child read the drop, are done.
       expect(done.length).toBeLessThanOrEqual(5);
       expect(ends.slice(0, done.length)).toEqual(done.map((_, n) => n + 1));
     }

@@ -14,7 +14,7 @@ describe('a process that is drained', () => {
   let child: WrittenChild;
   let sandbox: ProcessSandbox;
   let index: number;
-  /** How each run ended, by its number; absent while it has not. */
+  /** Result of each ended run, by its number. */
   let ends: Record<number, string>;
 
   beforeEach(() => {
@@ -26,7 +26,7 @@ describe('a process that is drained', () => {
     sandbox = new ProcessSandbox(SPEC, child, 128, { now: () => now }, memory);
     child.bind(sandbox);
   });
-  /** Its watchdog ends with it. */
+  /** Ends the watchdog of the process too. */
   afterEach(() => child.kill());
 
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -47,14 +47,14 @@ describe('a process that is drained', () => {
   };
   const drops = (): number => child.told.filter(({ t }) => t === 'drop').length;
 
-  it('gives back at once what it was not told of, and the rest when it says that nothing of that has started', async () => {
+  it('gives back unsent runs at once, and sent runs when the child answers that they have not started', async () => {
     await begin(130);
     say(['s', 1, now]);
     sandbox.drain();
     sandbox.drain();
     await turn();
     expect([drops(), ends]).toEqual([1, { 129: 'gone', 130: 'gone' }]);
-    // Started before the child has read that it should not: it goes on.
+    // This run started before the child had read the drop, so it continues.
     say(['s', 2, now], ['g']);
     await turn();
     expect(Object.values(ends)).toEqual(Array(128).fill('gone'));
@@ -67,7 +67,7 @@ describe('a process that is drained', () => {
     expect(child.told.map(({ t }) => t)).toEqual(['run', 'run', 'drop']);
   });
 
-  it('runs hooks still, and gives none back', async () => {
+  it('still runs hooks, and gives none back', async () => {
     await begin(2);
     const hook = sandbox.hook('activate', 1_000);
     await turn();
@@ -77,7 +77,7 @@ describe('a process that is drained', () => {
     expect([child.breaches, ends]).toEqual([0, { 1: 'gone', 2: 'gone' }]);
   });
 
-  it('is asked for nothing when all that it was told of has started', async () => {
+  it('is not asked for runs when all sent runs have started', async () => {
     await begin(2);
     say(['s', 1, now], ['s', 2, now]);
     sandbox.drain();
@@ -86,7 +86,7 @@ describe('a process that is drained', () => {
     expect([child.alive, child.breaches]).toEqual([false, 1]);
   });
 
-  it('may answer in pieces after all that it was told of has ended', async () => {
+  it('may answer in pieces after all sent runs have ended', async () => {
     await begin(1);
     sandbox.drain();
     say(['s', 1, now], ['d', 1, now, null]);
@@ -94,16 +94,16 @@ describe('a process that is drained', () => {
     child.say(answer.subarray(0, 5));
     child.say(answer.subarray(5));
     expect([child.alive, child.breaches]).toEqual([true, 0]);
-    // Control: no more than that.
+    // Control: a second answer is a breach.
     child.say(answer.subarray(0, 5));
     expect([child.alive, child.breaches]).toEqual([false, 1]);
   });
 
   it.each([
-    ['gives back what it was not asked for', false, [['g']]],
-    ['gives back twice', true, [['g'], ['g']]],
-    ['starts what it gave back', true, [['g'], ['s', 2, 1_000]]],
-    ['says more than that it gives back', true, [['g', 2]]],
+    ['gives back runs without being asked', false, [['g']]],
+    ['gives back runs twice', true, [['g'], ['g']]],
+    ['starts a run that it gave back', true, [['g'], ['s', 2, 1_000]]],
+    ['gives back runs with a malformed message', true, [['g', 2]]],
   ])('is ended when it %s', async (_, asked, messages) => {
     await begin(2);
     say(['s', 1, now]);
@@ -120,11 +120,11 @@ describe('a process that is drained', () => {
     for (let n = 1; child.alive && n < 10; n++) {
       now += 500;
       say(['d', n, now, null], ['s', n + 1, now]);
-      // Longer than its watchdog sleeps.
+      // This exceeds the interval of the watchdog.
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
     await turn();
-    // Each run keeps its limit: what ends it is the answer.
+    // Each run keeps its time limit, so only the missing answer ends the process.
     expect(child.alive).toBe(!asked);
     expect(ends).toMatchObject(asked ? { 1: 'ok', 10: 'gone' } : { 1: 'ok', 9: 'ok' });
     expect(Object.values(ends).filter((end) => end === 'killed')).toHaveLength(asked ? 1 : 0);

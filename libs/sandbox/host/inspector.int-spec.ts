@@ -19,7 +19,7 @@ describe('the component inspector', () => {
 
   const inspect = async (code: string) => inspector.inspectComponent(await sandboxes.bundle(code));
 
-  it('reads a component in a process of its own', async () => {
+  it('evaluates a component in its own process', async () => {
     expect(
       await inspect(
         `export default defineComponent({ name: 'n', key: 'k', version: '0.0.{{ts}}', props: { http: '$.interface.http' }, hooks: { activate() {} }, dedupe: 'last', methods: { f() {} }, run() {} })`,
@@ -70,7 +70,7 @@ describe('the component inspector', () => {
     });
   });
 
-  it('bundles code first, when it is given as text', async () => {
+  it('first bundles code that is given as text', async () => {
     const code = `import { n } from './n.js'; export default { name: n, run() {} }`;
     const { bundle, metadata } = await inspector.inspect(code, {
       fileName: 'a/b.mjs',

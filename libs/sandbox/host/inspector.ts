@@ -18,21 +18,21 @@ import { Standby } from './standby.js';
 export interface InspectorOptions {
   readonly level: JailLevel;
   readonly memoryMb?: number;
-  /** Evaluating the module. */
+  /** Time limit for evaluating the module. */
   readonly timeoutMs?: number;
   readonly build?: Partial<BuildLimits>;
   readonly clock?: Clock;
-  /** Where npm packages come from; default: nowhere. */
+  /** Source of npm packages. Default: no packages. */
   readonly packages?: PackageResolver;
 }
 
 export interface Inspector {
   /**
-   * Evaluates a bundle in a jail without network and returns what it declares. Rejects with DomainError
-   * component.invalid, details `{name, prop?}`: it throws, hangs, exits, exports no component, or breaks a rule.
+   * Evaluates a bundle in a jail without network and returns its metadata. Rejects with DomainError component.invalid,
+   * details `{name, prop?}`, when the code throws, hangs, exits, exports no component, or breaks a rule.
    */
   inspectComponent(bundleFile: string): Promise<ComponentMetadata>;
-  /** Bundles code, then does the same. Rejects also with DomainError component.package_unavailable. */
+  /** Bundles code and inspects the bundle. Also rejects with DomainError component.package_unavailable. */
   inspect(
     code: string,
     options?: Omit<BundleInput, 'code'>,
@@ -50,7 +50,7 @@ const SETTINGS: Omit<ChildSettings, 'tmp'> = {
   inspect: true,
 };
 
-/** A process that was started ahead and that nobody needed. */
+/** Lifetime of an unused process that was started ahead. */
 const IDLE_MS = 60_000;
 
 export const createInspector = (options: InspectorOptions): Inspector => {
@@ -109,7 +109,7 @@ const evaluate = async (
   }
 };
 
-/** `tmp`: the folder of the process, a path of the host at the level `process`. */
+/** `tmp` is the folder of the process. At the level `process` it is a path of the host. */
 const readAnswer = (record: RawRecord, tmp: string): ComponentMetadata | DomainError => {
   const message = parseChildMessage(record);
   switch (message[0]) {

@@ -10,17 +10,17 @@ import { folderPrefix, removeStaleFolders } from '../jail/stale-folders.js';
 import { uids } from '../jail/uids.js';
 
 export interface JailLimits {
-  /** Heap of one process. */
+  /** Heap limit of one process. */
   readonly memoryMb: number;
-  /** Size of its /tmp. */
+  /** Size of the process's /tmp. */
   readonly tmpMb: number;
-  /** Starting the process and loading the bundle. */
+  /** Time limit for starting the process and loading the bundle. */
   readonly startTimeoutMs: number;
 }
 
 export const DEFAULT_JAIL_LIMITS: JailLimits = { memoryMb: 256, tmpMb: 128, startTimeoutMs: 10_000 };
 
-/** What processes of one server share on disk: the child's code, and a folder each. Removed by `close`. */
+/** Starts jailed processes from one temporary folder, which holds the child's code and a private folder each. */
 export class JailLauncher {
   private ready: Promise<{ dir: string; childFile: string }> | undefined;
   private count = 0;
@@ -32,7 +32,7 @@ export class JailLauncher {
     private readonly kind: ChildKind = level.vm2 === true ? 'vm2' : 'plain',
   ) {}
 
-  /** Starts a process; its folder and user are given back when it has ended. */
+  /** Starts a process. Its folder and user id are released when it has ended. */
   async start(
     egressSocket: string | undefined,
     handlers: JailedProcessHandlers,
@@ -66,7 +66,7 @@ export class JailLauncher {
     }
   }
 
-  /** Where the users of the processes can read a file: its own path, or that of a copy beside the child's code. */
+  /** Path at which jailed users can read a file: the file itself, or a copy beside the child's code. */
   async readable(file: string): Promise<string> {
     this.ready ??= this.open();
     const { dir } = await this.ready;
@@ -77,7 +77,7 @@ export class JailLauncher {
     return copy;
   }
 
-  /** The processes must have ended. Idempotent. */
+  /** Removes the temporary folder. All processes must have ended. Idempotent. */
   async close(): Promise<void> {
     if (!this.ready) return;
     const { dir } = await this.ready;
@@ -90,7 +90,7 @@ export class JailLauncher {
     const code = await childCode(this.kind);
     await removeStaleFolders(tmpdir());
     const dir = await mkdtemp(path.join(tmpdir(), folderPrefix('jail')));
-    // Passed through by the users of the processes, listed by none.
+    // Jailed users may traverse the folder but not list it.
     await chmod(dir, 0o711);
     const childFile = path.join(dir, 'child.cjs');
     await writeFile(childFile, code);

@@ -1,8 +1,8 @@
 import { type RunCollector } from './run-collector.js';
 
 /**
- * The run that overstays; 'unknown' when one that could start is not even heard to have started: then something blocks
- * the whole process since the last word from it (Uplink.spill).
+ * Finds the run that exceeded its time limit. Returns 'unknown' when a run that could start has not reported its start.
+ * Something has then blocked the whole process since its last record (Uplink.spill).
  */
 export const overdueOf = (
   runs: Iterable<RunCollector>,

@@ -2,7 +2,7 @@ import { type Clock } from '../../kernel/clock.js';
 import { type HookName } from '../../component-model/hooks.js';
 import { type RunOutcome, type RunRequest, type Sandbox } from '../sandbox.js';
 
-/** A source's process in the pool, or the wish for one. */
+/** Process of a source in the pool, or a request for one. */
 export class Entry {
   sandbox: Promise<Sandbox> = new Promise<never>(() => undefined);
   inner: Sandbox | undefined;
@@ -10,9 +10,9 @@ export class Entry {
   going = 0;
   starting = false;
   startedAt = 0;
-  /** It gets no more runs. */
+  /** True when the process accepts no more runs. */
   drains = false;
-  /** Runs and hooks since the start. */
+  /** Number of runs and hooks since the start. */
   begun = 0;
 
   constructor(
@@ -32,7 +32,7 @@ export class Entry {
   };
 }
 
-/** Tells the pool when its process is busy. */
+/** Sandbox that counts its runs and hooks in the pool's entry. */
 export class PooledSandbox implements Sandbox {
   private readonly ended: () => void;
 

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { types } from 'node:util';
 
-/** Clock ticks of /proc: a hundredth of a second wherever Linux runs. */
+/** Length of a clock tick in /proc. It is 10 ms on every Linux. */
 const TICK_MS = 10;
-/** A jail has a handful. */
+/** Upper bound on the processes counted. A jail has a handful. */
 const MOST_PROCESSES = 64;
 
-/** Processor time of a process and all below it, of which what has ended counts too; undefined where there is no /proc. */
+/** CPU time of a process and its descendants, including ended ones. Undefined where there is no /proc. */
 export const cpuMsOf = (pid: number): number | undefined => {
   let sum: number | undefined;
   const pids = [pid];
@@ -21,14 +21,14 @@ export const cpuMsOf = (pid: number): number | undefined => {
   return sum;
 };
 
-/** utime, stime, cutime, cstime: the 14th to 17th field. The second one, the name, may hold anything. */
+/** Sums utime, stime, cutime and cstime, the fields 14 to 17. The second field is the name and may contain anything. */
 const ticksOf = (stat: string): number | undefined => {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
   return fields.length < 15 || Number.isNaN(ticks) ? undefined : ticks;
 };
 
-/** Empty when the process has ended meanwhile. */
+/** Reads a file of /proc. Empty when the process has ended. */
 const textOf = (file: string): string => {
   try {
     return readFileSync(file, 'latin1');

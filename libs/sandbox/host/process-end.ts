@@ -1,19 +1,19 @@
 import { type ProcessEnd } from '../jail/jailed-process.js';
 import { type UserError } from '../../component-model/run-output.js';
 
-/** Why a process is no more. */
+/** Reason why a process ended. */
 export interface Cause {
-  /** Word of decisions.md 3.7: Timeout, OutOfMemory, ProcessExited. */
+  /** Timeout, OutOfMemory or ProcessExited (docs/reference/errors.md#run-error-codes). */
   readonly code: string;
   readonly text: string;
 }
 
 const OUT_OF_MEMORY = /heap out of memory|Allocation failed|std::bad_alloc|out of memory|ENOMEM/i;
-/** As a shell or bwrap reports the death of its child by a signal. */
+/** Added to the signal number by a shell or bwrap whose child died by a signal. */
 const SIGNALLED = 128;
 const SIGKILL = 9;
 
-/** Reads the cause from how a process ended by itself. */
+/** Derives the cause for a process that the host did not end. */
 export const causeOf = ({ exitCode, signal, outOfMemory, stderr }: ProcessEnd, memoryMb: number): Cause => {
   const killed = signal === 'SIGKILL' || exitCode === SIGNALLED + SIGKILL;
   if (outOfMemory || OUT_OF_MEMORY.test(stderr) || killed)
@@ -33,7 +33,7 @@ interface KilledRun {
   ranFor(now: number): number;
 }
 
-/** The error of a run whose process was ended because of `culprit`, which may be that run. */
+/** Error of a run whose process ended because of `culprit`, which may be the same run. */
 export const errorOfKilled = (run: KilledRun, cause: Cause, culprit: KilledRun | undefined, now: number): UserError => {
   const overdue = cause.code === 'Timeout' && (run === culprit || run.ranFor(now) >= run.timeoutMs);
   if (overdue)

@@ -80,12 +80,12 @@ describe('a warm process', () => {
     expect(outcome.emits[4]?.payload).toContain('a function cannot be written as JSON');
   });
 
-  it('keeps text of every kind whole', async () => {
+  it('keeps every kind of text intact', async () => {
     const event = { text: 'Grüße \u0000 \u2028 😀 "\\ \ud83d' };
     expect(payloads(await once('this.$emit(event)', event))).toEqual([JSON.parse(JSON.stringify(event))]);
   });
 
-  it('refuses what the host would refuse with an error of its own, and goes on', async () => {
+  it('refuses with an error what the host would refuse as a breach, and continues', async () => {
     const outcome = await once(
       `const deep = (n) => { let v = 1; for (let i = 0; i < n; i++) v = [v]; return v };
        for (const call of [() => this.$emit(deep(300)), () => this.$emit(1, { name: 'n'.repeat(2000) }), () => this.$emit(1, { id: 'i'.repeat(9000) }), () => this.$emit(1, { ts: 'soon' })])
@@ -161,7 +161,7 @@ describe('a warm process', () => {
     }
   });
 
-  it('hands an immediate reply over while the run goes on', async () => {
+  it('passes on an immediate reply while the run is in progress', async () => {
     const sandbox = await sandboxes.start(
       `let go; export default { name: 't', version: '1', async run(event) { if (event.go) return go(); this.http.respond({ status: 202, immediate: true }); await new Promise((r) => { go = r }) } }`,
       { props: { http: { kind: 'http', endpoint: 'http://h/1' } } },
@@ -175,7 +175,7 @@ describe('a warm process', () => {
     expect((await run(sandbox, { go: true })).status).toBe('ok');
   });
 
-  it('gives db back as copies, keeps changes also of a run that throws, and names what is too large', async () => {
+  it('returns copies from db, keeps changes of a run that throws, and names values that are too large', async () => {
     const sandbox = await sandboxes.start(
       `export default { name: 't', version: '1', hooks: { async deploy() { this.db.set('hook', { id: 1 }) } }, async run(event) {
          if (event.read) return void this.$emit(['old', 'gone', 'a', 'nil', 'hook'].map((k) => this.db.get(k) ?? null));
@@ -199,7 +199,7 @@ describe('a warm process', () => {
     expect(payloads(await run(sandbox, { read: true }))).toEqual([[{ n: 1 }, null, { deep: [1] }, null, { id: 1 }]]);
   });
 
-  it('gives each line to the run that wrote it, also with runs side by side', async () => {
+  it('assigns each log line to the run that wrote it, even with concurrent runs', async () => {
     const sandbox = await sandboxes.start(
       `export default { name: 't', version: '1', async run({ n }) { console.log('start %d', n, { n }); await new Promise((r) => setTimeout(r, 5)); console.error(n); process.stdout.write('out ' + n + '\\n'); } }`,
     );
@@ -225,7 +225,7 @@ describe('a warm process', () => {
     }
   });
 
-  it('runs a hook beside invocations, one hook at a time', async () => {
+  it('runs a hook concurrently with invocations, one hook at a time', async () => {
     const sandbox = await sandboxes.start(
       `let release; const waiting = new Promise((r) => { release = r }); let hooks = 0;
        export default { name: 't', version: '1', hooks: { async activate() { if (++hooks > 1) throw new Error('two at once'); await waiting; hooks-- }, async deactivate() { if (++hooks > 1) throw new Error('two at once') } }, async run() { release() } }`,
@@ -236,7 +236,7 @@ describe('a warm process', () => {
     expect((await Promise.all(hooks)).map(({ status }) => status)).toEqual(['ok', 'ok']);
   });
 
-  it('charges a stray error to the run that left it, and to no other', async () => {
+  it('charges a stray error to the run that caused it, and to no other', async () => {
     const sandbox = await sandboxes.start(
       `export default { name: 't', version: '1', async run({ kind }) {
          if (kind === 'reject') { Promise.reject(new TypeError('forgotten')); await new Promise(() => {}) }
@@ -264,7 +264,7 @@ describe('a warm process', () => {
     expect(await once(body)).toMatchObject({ status: 'threw', error });
   });
 
-  it('tells a run that was killed, one that was taken down with it, and one that had not started', async () => {
+  it('distinguishes a killed run, a run taken down with it, and a run that had not started', async () => {
     const sandbox = await sandboxes.start(
       `export default { name: 't', version: '1', async run({ hang }) { this.$emit(1); if (hang) for (;;); await new Promise((r) => setTimeout(r, 60000)) } }`,
       { concurrency: 2 },
@@ -283,7 +283,7 @@ describe('a warm process', () => {
     await expect(run(sandbox)).rejects.toBeInstanceOf(SandboxGone);
   });
 
-  it('does not harm runs that were over when another one of the same batch hangs', async () => {
+  it('does not affect finished runs when another run of the same batch hangs', async () => {
     const sandbox = await sandboxes.start(
       `export default { name: 't', version: '1', async run({ hang }) { this.$emit(1); if (hang) for (;;); } }`,
       { concurrency: 1 },
@@ -298,7 +298,7 @@ describe('a warm process', () => {
     ]);
   });
 
-  it('resolves what runs as killed when it is stopped, twice if need be', async () => {
+  it('resolves runs in progress as killed when it is stopped, even twice', async () => {
     const sandbox = await sandboxes.start(
       `export default { name: 't', version: '1', run() { this.$emit('said'); this.http.respond({ immediate: true }); return new Promise(() => {}) } }`,
       { props: { http: { kind: 'http', endpoint: 'http://h/1' } } },
@@ -322,7 +322,7 @@ describe('a warm process', () => {
     await expect(started).rejects.toMatchObject({ userError });
   });
 
-  it('leaves no folder behind when it ended', async () => {
+  it('leaves no folder behind when it has ended', async () => {
     const sandbox = await sandboxes.start(`export default { name: 't', version: '1', run() {} }`);
     await sandbox.stop();
     const before = (await readdir('/proc/self/fd')).length;

@@ -14,16 +14,16 @@ import { type UserError } from '../../component-model/run-output.js';
 export interface SandboxFactoryOptions {
   readonly level: JailLevel;
   readonly limits?: Partial<JailLimits>;
-  /** Unix socket of the egress guard for a source; none: no network. Must be connectable by any user. */
+  /** Unix socket of a source's egress guard, connectable by any user. Undefined means no network. */
   readonly egressSocket?: (workspaceId: string, sourceId: string) => Promise<string> | undefined;
   readonly clock?: Clock;
-  /** What all runs of this process share. Default: a budget of this factory's own. */
+  /** Memory budget shared by all runs of this server process. Default: a budget for this factory only. */
   readonly memory?: RunsMemory;
 }
 
 export interface ClosableSandboxFactory extends SandboxFactory {
   start(spec: SandboxSpec): Promise<ProcessSandbox>;
-  /** Removes temporary files; the sandboxes must have been stopped. Idempotent. */
+  /** Removes temporary files. All sandboxes must have been stopped. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ const startSandbox = async (
     loaded = resolve;
     failed = (cause) => reject(new BundleNotLoaded(spec.sourceId, cause));
   });
-  // Rejections are taken below, after the process was started.
+  // Rejections are handled below, after the process has started.
   loading.catch(() => undefined);
   const handlers: JailedProcessHandlers = {
     onRecord: (record) => {
@@ -71,7 +71,7 @@ const startSandbox = async (
       else if (record.index === 0 && message[0] === 'ready') {
         sandbox = new ProcessSandbox(spec, child, house.limits.memoryMb, clock, memory);
         loaded?.();
-      } else throw new ProtocolBreach('something else than "ready" first');
+      } else throw new ProtocolBreach('a first record other than "ready"');
     },
     onRead: (pendingBytes) => sandbox?.onRead(pendingBytes),
     onBreach: (breach) => {

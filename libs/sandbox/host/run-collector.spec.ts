@@ -20,8 +20,8 @@ const held = { bytes: 0, release: () => undefined };
 const emit = ['e', 1, '', null, null, null] as const;
 const line = ['l', 1, 'console.log', 5] as const;
 
-describe('what a run says', () => {
-  it('comes back as its outcome', () => {
+describe('the output of a run', () => {
+  it('becomes its outcome', () => {
     const run = collector();
     run.startedAt = 10;
     run.say(['e', 1, 'chan', 7, 'sum', 9], Buffer.from('{"ä":1}'));
@@ -49,7 +49,7 @@ describe('what a run says', () => {
     });
   });
 
-  it('hands an immediate reply over at once', () => {
+  it('passes an immediate reply on at once', () => {
     const replies: HttpReply[] = [];
     collector((reply) => replies.push(reply)).say(['r', 1, 200, {}, 1, 1], Buffer.from('AA=='));
     expect(replies).toEqual([{ status: 200, headers: {}, body: 'AA==', base64: true }]);
@@ -80,7 +80,7 @@ describe('what a run says', () => {
     };
     expect(flood).toThrow('bytes of payload');
     expect(run.heldBytes).toBeLessThan(RUN_LIMITS.payloadBytes + 32_000 + said * 256);
-    // The control: as many emits without them are fine.
+    // Control: the same number of emits without them is allowed.
     const plain = collector();
     for (let i = 0; i < said; i++) plain.say(emit, Buffer.from(payload));
     expect(plain.emits).toHaveLength(said);
@@ -106,13 +106,13 @@ describe('what a run says', () => {
     expect(() => run.say(['e', 1, 'one more', null, null, null], Buffer.from('1'))).toThrow('channels in one run');
   });
 
-  it('breaks the protocol with bytes that are no UTF-8, which would grow threefold as they are read', () => {
+  it('breaks the protocol with invalid UTF-8, which would grow threefold when decoded', () => {
     const broken = Buffer.from([34, 0xff, 0xff, 34]);
     for (const message of [emit, line, ['b', 1, 'k', 0], ['r', 1, 200, {}, 0, 0]] as const)
       expect(() => collector().say(message, broken)).toThrow('no UTF-8');
   });
 
-  it('breaks the protocol with records that are large only on their way', () => {
+  it('breaks the protocol with records that are large only on the wire', () => {
     const run = collector();
     const flood = () => {
       for (let i = 0; i < 1_000; i++) run.countRecord(100_000);
@@ -138,7 +138,7 @@ describe('what a run says', () => {
     expect(() => collector().say(message, Buffer.from(raw))).toThrow(ProtocolBreach);
   });
 
-  it('holds no more of the db than a store may be large, however often keys are written', () => {
+  it('holds bounded db changes, however often keys are written', () => {
     const run = collector();
     const value = Buffer.from(JSON.stringify('x'.repeat(50_000)));
     for (let i = 0; i < 500; i++) run.say(['b', 1, 'same', 0], value);

@@ -6,10 +6,10 @@ import { emitBytes, logBytes, NOTE_BYTES, replyBytes } from '../protocol/run-siz
 import { type EmitCall, type HttpReply, type LogLine, type UserError } from '../../component-model/run-output.js';
 import { type HeldMemory, type RunOutcome } from '../sandbox.js';
 
-/** More than a well-behaved child sends: its own limits decide, these stop a hostile one. */
+/** Limits that stop a hostile child. A well-behaved child enforces lower limits itself. */
 const MAX_DB_RECORDS = RUN_LIMITS.dbWrites + RUN_LIMITS.dbKeys;
 const MAX_DB_BYTES = 4 * RUN_LIMITS.dbTotalBytes;
-/** What an emit, a log line or a db change takes in memory besides its texts, about. */
+/** Approximate memory of an emit, a log line or a db change in addition to its texts. */
 const OBJECT_BYTES = 256;
 
 type OfRun = Exclude<
@@ -34,7 +34,7 @@ export interface CollectedRun {
   readonly onImmediateResponse?: ((reply: HttpReply) => void) | undefined;
 }
 
-/** What one run has said so far, within its limits. */
+/** Collects the emits, logs, db changes and reply of one run, within its limits. */
 export class RunCollector {
   readonly emits: EmitCall[] = [];
   readonly logs: LogLine[] = [];
@@ -47,17 +47,17 @@ export class RunCollector {
   private dbBytes = 0;
   private wireBytes = 0;
   private exited = false;
-  /** When its code got control, as far as the host knows; 0 for not yet. */
+  /** Time at which the run's code got control, as far as the host knows. 0 before that. */
   startedAt = 0;
   startOrder = 0;
-  /** While the host did not read what the process says: no time of the run. */
+  /** Time during which the host did not read from the process. It does not count towards the run's limit. */
   private unheardMs = 0;
 
   readonly n: number;
   readonly invocationId: string;
   readonly timeoutMs: number;
   readonly sentAt: number;
-  /** A hook: not one of the runs that `concurrency` counts. */
+  /** True for a hook, which does not count towards `concurrency`. */
   readonly beside: boolean;
   readonly eventBytes: number;
 
@@ -82,13 +82,13 @@ export class RunCollector {
     return this.startedAt !== 0;
   }
 
-  /** Bytes that the host holds for the run. */
+  /** Bytes of host memory held for the run. */
   get heldBytes(): number {
     const objects = this.emits.length + this.logs.length + this.dbRecords;
     return this.eventBytes + this.payloadBytes + this.dbBytes + objects * OBJECT_BYTES;
   }
 
-  /** How long its code has had control. */
+  /** Milliseconds for which the run's code has had control. */
   ranFor(now: number): number {
     return now - this.startedAt - this.unheardMs;
   }
@@ -97,20 +97,20 @@ export class RunCollector {
     if (this.started) this.unheardMs += ms;
   }
 
-  /** Counts a record of the run as it travelled. Throws ProtocolBreach beyond the limit. */
+  /** Counts the bytes of a record on the wire. Throws ProtocolBreach beyond the limit. */
   countRecord(bytes: number): void {
     this.wireBytes += bytes;
     if (this.wireBytes > RUN_LIMITS.wireBytes)
       throw new ProtocolBreach(`records of more than ${RUN_LIMITS.wireBytes} bytes in one run`);
   }
 
-  /** The run has called process.exit. Throws ProtocolBreach the second time. */
+  /** Notes that the run called process.exit. Throws ProtocolBreach the second time. */
   exits(): void {
     if (this.exited) throw new ProtocolBreach('a second exit of one run');
     this.exited = true;
   }
 
-  /** Takes what the run says, except its start and end. Throws ProtocolBreach beyond a limit. */
+  /** Takes a message of the run, except its start and end. Throws ProtocolBreach beyond a limit. */
   say(message: OfRun, raw: Buffer): void {
     switch (message[0]) {
       case 'e':
@@ -169,7 +169,7 @@ export class RunCollector {
   private log(k: string, ts: number, raw: Buffer): void {
     const bytes = logBytes(k, raw.length);
     this.logBytes += bytes;
-    // One line more, to say that lines were dropped.
+    // Allows one extra line, which reports dropped lines.
     if (this.logs.length > RUN_LIMITS.logLines || this.logBytes > RUN_LIMITS.logBytes + NOTE_BYTES)
       throw new ProtocolBreach(
         `more than ${RUN_LIMITS.logLines} log lines or ${RUN_LIMITS.logBytes} bytes of them in one run`,
@@ -209,14 +209,14 @@ export class RunCollector {
   }
 }
 
-/** The run that got control last. */
+/** Run that got control last. */
 export const lastStarted = (runs: Iterable<RunCollector>): RunCollector | undefined => {
   let last: RunCollector | undefined;
   for (const run of runs) if (run.started && run.startOrder >= (last?.startOrder ?? 0)) last = run;
   return last;
 };
 
-/** The run that holds most, of those that have started. */
+/** Started run that holds the most memory. */
 export const largestOf = (runs: Iterable<RunCollector>): RunCollector | undefined => {
   let largest: RunCollector | undefined;
   for (const run of runs) if (run.started && run.heldBytes >= (largest?.heldBytes ?? 0)) largest = run;

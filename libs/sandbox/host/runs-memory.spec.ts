@@ -40,8 +40,8 @@ const budget = (bytes: number) => {
   return { memory, process, say, passTimeIsOver: () => calls.splice(0).forEach((call) => call()) };
 };
 
-describe('the memory that all runs share', () => {
-  it('keeps nobody waiting below half of it', () => {
+describe('the memory budget of all runs', () => {
+  it('keeps no process waiting below half of the budget', () => {
     const { process, say, memory } = budget(1_000);
     const [a, b] = [process(), process()];
     say(a, 400);
@@ -50,7 +50,7 @@ describe('the memory that all runs share', () => {
     expect(memory.stats()).toEqual({ bytes: 500, most: 500, waiting: 0 });
   });
 
-  it('beyond, lets one go on, pauses the others above their share, and leaves those below alone', () => {
+  it('above half, lets one process continue, and pauses the others above their share but not those below', () => {
     const { process, say } = budget(1_000);
     const [holder, greedy, modest] = [process(), process(), process()];
     say(modest, 10);
@@ -66,7 +66,7 @@ describe('the memory that all runs share', () => {
     ]);
   });
 
-  it('never lets all wait: each is read to its end in turn, whatever it holds', () => {
+  it('never lets all processes wait, but reads each to its end in turn, whatever it holds', () => {
     const { process, say, memory } = budget(1_000);
     const all = Array.from({ length: 10 }, process);
     for (const each of all) say(each, 100);
@@ -75,7 +75,7 @@ describe('the memory that all runs share', () => {
       const reading = all.findIndex((each, n) => !each.paused && !order.includes(n));
       expect(reading).toBeGreaterThanOrEqual(0);
       const { account } = all[reading] as Process;
-      // It says all that a run may, ends, and is committed.
+      // The run reaches its payload limit, ends, and is committed.
       say(all[reading] as Process, 500);
       account.ended(account.open)();
       order.push(reading);
@@ -84,7 +84,7 @@ describe('the memory that all runs share', () => {
     expect(all.some(({ paused }) => paused)).toBe(false);
   });
 
-  it('reads no more of a process whose outcomes wait to be committed, also when it is alone', () => {
+  it('pauses a process whose outcomes wait for their commit, even when it is alone', () => {
     const { process, say } = budget(1_000);
     const one = process();
     say(one, 200);
@@ -105,7 +105,7 @@ describe('the memory that all runs share', () => {
     expect([one.resumed, one.account.mayTake()]).toEqual([1, true]);
   });
 
-  it('has the largest run of the holder ended when others wait for too long, and only then', () => {
+  it('ends the largest run of the holder when others wait too long, and only then', () => {
     const { process, say, passTimeIsOver } = budget(1_000);
     const [holder, other] = [process(), process()];
     say(holder, 600);
@@ -117,7 +117,7 @@ describe('the memory that all runs share', () => {
     expect([holder.ended, other.ended]).toEqual([1, 0]);
   });
 
-  it('gives the pass on when the process of its holder is gone, and counts its outcomes until they are committed', () => {
+  it("passes on the pass when its holder has ended, and counts the holder's outcomes until they are committed", () => {
     const { process, say, memory } = budget(1_000);
     const [holder, other] = [process(), process()];
     say(holder, 600);

@@ -1,21 +1,21 @@
-/** The memory of this process that all runs in flight share, and the rule that no process waits indefinitely (docs/adr/0016). */
+/** Memory budget of all runs in flight, with the rule that no process waits indefinitely (docs/adr/0016). */
 
-/** Most that the holder of the pass keeps others waiting before its largest run is ended. */
+/** Time for which the holder of the pass may keep others waiting before its largest run is ended. */
 const PASS_MS = 10_000;
 
-/** What the budget asks of one process of a source. */
+/** Commands of the budget to the process of a source. */
 export interface MemoryUser {
-  /** Stop reading what the process says. */
+  /** Stop reading from the process. */
   pause(): void;
-  /** Read again; more invocations may be handed over. */
+  /** Resume reading. More invocations may be sent. */
   resume(): void;
-  /** End the run that holds most, because others wait for the memory. */
+  /** End the run that holds the most memory, because other processes wait for it. */
   endLargest(): void;
 }
 
 export interface RunsMemoryOptions {
   readonly bytes: number;
-  /** Calls back after `ms`; returns what cancels it. Default: a timer that does not keep the process alive. */
+  /** Calls back after `ms`. Returns a function that cancels it. Default: an unreferenced timer. */
   readonly later?: (ms: number, call: () => void) => () => void;
 }
 
@@ -26,11 +26,11 @@ const timer = (ms: number, call: () => void): (() => void) => {
 };
 
 /**
- * Counts what the server holds for runs: events handed to processes, what the runs said, outcomes not yet committed.
+ * Counts the server's memory for runs: events sent to processes, output of runs, and outcomes not yet committed.
  *
- * Up to half of the budget nobody waits. Beyond it, a process that holds more than its share of the other half is not
- * read until it is below. One process, the holder of the pass, is read in any case until all that it holds is committed:
- * so there is always one that can finish, and the wait of the others ends.
+ * Below half of the budget, no process waits. Above it, the server pauses reading from a process that holds more than
+ * its share of the other half. One process holds the pass and is read until all that it holds is committed. So one
+ * process can always finish, and the wait of the others ends.
  */
 export class RunsMemory {
   private readonly accounts = new Set<MemoryAccount>();
@@ -61,7 +61,7 @@ export class RunsMemory {
     return { bytes: this.total, most: this.most, waiting: this.waiting.size };
   }
 
-  /** After a read of the account's process, or before more is handed to it. */
+  /** Called after a read from the account's process, and before more is sent to it. */
   private settle(account: MemoryAccount): void {
     if (account.closed) return this.leave(account);
     if (!this.mustWait(account)) return;
@@ -75,7 +75,7 @@ export class RunsMemory {
     this.limitPass();
   }
 
-  /** The holder of the pass takes nothing more either: else what it holds would never be committed. */
+  /** The holder of the pass takes nothing more either, because otherwise it would never commit all that it holds. */
   private mayTake(account: MemoryAccount): boolean {
     if (account.mayBeCommitted(this.committing()) && !this.isOver(account)) return true;
     this.settle(account);
@@ -121,7 +121,7 @@ export class RunsMemory {
     this.cancel = undefined;
   }
 
-  /** While others wait, the pass is not held for longer than its limit by runs that do not end. */
+  /** Limits how long runs that do not end may hold the pass while others wait. */
   private limitPass(): void {
     if (!this.pass || this.cancel || this.waiting.size === 0) return;
     this.cancel = (this.options.later ?? timer)(PASS_MS, () => {
@@ -146,7 +146,7 @@ export class RunsMemory {
     return this.half() / Math.max(holders, 1);
   }
 
-  /** Outcomes of one process beyond which it waits for their commit, whatever the others hold. */
+  /** Bytes of uncommitted outcomes beyond which a process waits for their commit, whatever the others hold. */
   private committing(): number {
     return this.half() / 4;
   }
@@ -163,9 +163,9 @@ interface Budget {
   freed(account: MemoryAccount): void;
 }
 
-/** What one process of a source holds. */
+/** Memory held for the process of one source. */
 export class MemoryAccount {
-  /** For runs that go on. */
+  /** Bytes held for runs in progress. */
   open = 0;
   private uncommitted = 0;
   closed = false;
@@ -183,23 +183,23 @@ export class MemoryAccount {
     return this.uncommitted <= limit;
   }
 
-  /** Counts more, or less, for a run that goes on. */
+  /** Adds bytes for a run in progress. A negative number subtracts. */
   hold(bytes: number): void {
     this.open += bytes;
     this.budget.changed(bytes);
   }
 
-  /** Lets the budget decide whether the process is read on. */
+  /** Lets the budget decide whether reading from the process continues. */
   settle(): void {
     this.budget.settle(this);
   }
 
-  /** True when more may be handed to the process; else its user is resumed once it may. */
+  /** True when more may be sent to the process. If false, the budget calls `resume` later. */
   mayTake(): boolean {
     return this.budget.mayTake(this);
   }
 
-  /** A run has ended; returns what gives back the bytes of its outcome, once. */
+  /** Notes the end of a run. Returns an idempotent function that releases the bytes of its outcome. */
   ended(bytes: number): () => void {
     this.open -= bytes;
     this.uncommitted += bytes;
@@ -213,7 +213,7 @@ export class MemoryAccount {
     };
   }
 
-  /** The process has ended. What its outcomes hold still counts until they are released. */
+  /** Notes the end of the process. Its outcomes still count until they are released. */
   close(): void {
     this.closed = true;
     this.budget.settle(this);

@@ -56,7 +56,7 @@ describe('the pool of warm processes', () => {
     fail = undefined;
   });
 
-  it('starts a process once for all who ask at the same time, and keeps it', async () => {
+  it('starts a process once for all concurrent callers, and keeps it', async () => {
     const pool = new SandboxPool(factory, { clock });
     let asked = 0;
     const counted = () => {
@@ -80,7 +80,7 @@ describe('the pool of warm processes', () => {
     await pool.close();
   });
 
-  it('starts another when the process has ended', async () => {
+  it('starts another process when the first has ended', async () => {
     const pool = new SandboxPool(factory, { clock });
     await pool.acquire('a', 'o', spec('a'));
     (made[0] as FakeSandbox).living = false;
@@ -89,7 +89,7 @@ describe('the pool of warm processes', () => {
     await pool.close();
   });
 
-  it('ends the one unused for longest when there are too many', async () => {
+  it('ends the least recently used process when there are too many', async () => {
     const pool = new SandboxPool(factory, { clock, maxWarm: 2 });
     await pool.acquire('a', 'o', spec('a'));
     now += 200;
@@ -104,7 +104,7 @@ describe('the pool of warm processes', () => {
     expect(made.some(({ living }) => living)).toBe(false);
   });
 
-  it('never ends a busy one: who needs another waits until one is idle', async () => {
+  it('never ends a busy process, so callers wait until one is idle', async () => {
     const pool = new SandboxPool(factory, { clock, maxWarm: 1 });
     const running = (await pool.acquire('a', 'o', spec('a'))).run(request);
     now += 200;
@@ -129,7 +129,7 @@ describe('the pool of warm processes', () => {
       pool.acquire(`${workspaceId}${n}`, workspaceId, of(workspaceId, `${workspaceId}${n}`));
     const turn = () => new Promise(setImmediate);
 
-    it('gives the next process to the workspace that has fewest, however many others came before', async () => {
+    it('gives the next process to the workspace with the fewest, however many others came before', async () => {
       const pool = new SandboxPool(factory, { clock, maxWarm: 4 });
       const runs = [];
       for (let n = 0; n < 4; n++) runs.push((await acquire(pool, 'hog', n)).run(request));
@@ -138,7 +138,7 @@ describe('the pool of warm processes', () => {
       waiting.push(acquire(pool, 'shy', 0).then(() => order.push('shy')));
       await turn();
       expect(pool.stats()).toMatchObject({ busy: 4, waiting: 4 });
-      // Control: first come, first served would have it wait for three others.
+      // In order of arrival, it would wait for three others.
       made[0]?.finish.forEach((end) => end());
       now += 200;
       while (order.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -149,14 +149,14 @@ describe('the pool of warm processes', () => {
       await Promise.allSettled(waiting);
     });
 
-    it('takes a busy one back from a workspace that has all, once its runs have ended', async () => {
+    it('takes a busy process from a workspace that has all, once its runs have ended', async () => {
       const pool = new SandboxPool(factory, { clock, maxWarm: 4 });
       const hogs = [];
       for (let n = 0; n < 4; n++) hogs.push(await acquire(pool, 'hog', n));
       const runs = hogs.map((each) => each.run(request));
       const shy = acquire(pool, 'shy', 0);
       await turn();
-      // One of them gets nothing more, gives back what it has not started, and is not ended while something runs.
+      // One process is drained, and is not ended while a run is in progress.
       expect(made.map(({ drained }) => drained)).toEqual([1, 0, 0, 0]);
       expect(hogs.map((each) => each.alive())).toEqual([false, true, true, true]);
       expect(made.map(({ living }) => living)).toEqual([true, true, true, true]);
@@ -168,7 +168,7 @@ describe('the pool of warm processes', () => {
       await pool.close();
     });
 
-    it('lets one workspace use all while nobody else waits, and takes no more than what is above its share', async () => {
+    it('takes no process from a workspace that has no more than its share', async () => {
       const pool = new SandboxPool(factory, { clock, maxWarm: 4 });
       for (let n = 0; n < 2; n++) void (await acquire(pool, 'a', n)).run(request);
       for (let n = 0; n < 2; n++) void (await acquire(pool, 'b', n)).run(request);
@@ -179,7 +179,7 @@ describe('the pool of warm processes', () => {
       await more;
     });
 
-    it('evicts an idle process of the workspace that has most, not the one unused for longest', async () => {
+    it('evicts an idle process of the workspace with the most, not the least recently used', async () => {
       const pool = new SandboxPool(factory, { clock, maxWarm: 3 });
       await acquire(pool, 'shy', 0);
       now += 200;
@@ -191,7 +191,7 @@ describe('the pool of warm processes', () => {
     });
   });
 
-  it('does not wait for room for a source that was dropped', async () => {
+  it('stops waiting for a source that was dropped', async () => {
     const pool = new SandboxPool(factory, { clock, maxWarm: 1 });
     const running = (await pool.acquire('a', 'o', spec('a'))).run(request);
     const waiting = expect(pool.acquire('b', 'o', spec('b'))).rejects.toBeInstanceOf(SandboxGone);
@@ -203,7 +203,7 @@ describe('the pool of warm processes', () => {
     await pool.close();
   });
 
-  it('starts a bounded number at a time', async () => {
+  it('starts a bounded number of processes at a time', async () => {
     const go: (() => void)[] = [];
     let most = 0;
     let starting = 0;
@@ -238,7 +238,7 @@ describe('the pool of warm processes', () => {
     await pool.close();
   });
 
-  it('pauses longer and longer after a bundle that did not load, until the source is dropped', async () => {
+  it('pauses increasingly long after a bundle failed to load, until the source is dropped', async () => {
     const pool = new SandboxPool(factory, { clock, backoffMs: 100 });
     fail = notLoaded('no');
     const attempt = () => pool.acquire('a', 'o', spec('a')).catch((error: unknown) => error);

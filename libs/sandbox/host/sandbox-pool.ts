@@ -6,13 +6,13 @@ import { type Holding, holdingOf, nextOf, type Waiter } from './sandbox-waiters.
 import { BundleNotLoaded, type Sandbox, type SandboxFactory, SandboxGone, type SandboxSpec } from '../sandbox.js';
 
 export interface SandboxPoolOptions {
-  /** Processes at once. When all are busy, who needs another one waits. Default 50. */
+  /** Maximum number of processes. When all are busy, further callers wait. Default 50. */
   readonly maxWarm?: number;
-  /** Of these, as many may be starting. Default: twice the processors, at least 4. */
+  /** Maximum number of processes starting at once. Default: twice the processors, at least 4. */
   readonly maxStarting?: number;
-  /** An idle process ends after this. Default 5 minutes. */
+  /** Time after which an idle process ends. Default 5 minutes. */
   readonly idleMs?: number;
-  /** First pause after a bundle failed to load, doubled up to a minute. Default 1 s. */
+  /** First pause after a bundle failed to load. It doubles up to a minute. Default 1 s. */
   readonly backoffMs?: number;
   readonly clock?: Clock;
 }
@@ -21,14 +21,14 @@ export interface SandboxPoolStats {
   readonly warm: number;
   readonly busy: number;
   readonly starting: number;
-  /** For room. */
+  /** Sources waiting for a free slot. */
   readonly waiting: number;
-  /** Since the pool was made. */
+  /** Processes started since the pool was created. */
   readonly started: number;
   readonly evicted: number;
-  /** Ended after their run, for the turn of another workspace. */
+  /** Processes ended after their runs, to free a slot for another workspace. */
   readonly drained: number;
-  /** Ended because they were busy without a run. */
+  /** Processes ended because they were busy without a run. */
   readonly spun: number;
 }
 
@@ -39,7 +39,7 @@ interface Failure {
 }
 
 const MAX_BACKOFF_MS = 60_000;
-/** Who has just been given a process is left the time to use it; also how often a full pool looks again. */
+/** Grace period before a just-acquired process may be evicted. A full pool also checks again at this interval. */
 const GRACE_MS = 100;
 
 export interface Spinning {
@@ -49,12 +49,12 @@ export interface Spinning {
   readonly overMs: number;
 }
 
-/** How often the processor time of processes is looked at. */
+/** Interval between samples of the CPU time of processes. */
 const METER_MS = 1_000;
 
 /**
- * One warm process per source, started on first use. Who needs one waits for a turn: workspaces that have few go first,
- * and within a workspace who has waited for longest (docs/adr/0017).
+ * Keeps one warm process per source, started on first use. A full pool serves the workspace with the fewest processes
+ * first. Within a workspace, the source that has waited longest goes first (docs/adr/0017).
  */
 export class SandboxPool {
   private readonly entries = new Map<string, Entry>();
@@ -69,9 +69,9 @@ export class SandboxPool {
   private evicted = 0;
   private drained = 0;
   private closed = false;
-  /** In the order of their coming. */
+  /** Waiting sources in order of arrival. */
   private waiting: Waiter[] = [];
-  /** Taken from a workspace that has more than its share: they end with the run that goes on. */
+  /** Processes taken from a workspace above its share. They end with their current runs. */
   private readonly draining = new Set<Entry>();
   private readonly meter = new CpuMeter();
   private meterTimer: NodeJS.Timeout | undefined;
@@ -91,9 +91,9 @@ export class SandboxPool {
   }
 
   /**
-   * The source's live process; `spec` is asked only when one must be started, once for all who wait. Rejects when it
-   * cannot be started. After a bundle that did not load, rejects with the same error until a growing pause is over or
-   * the source was dropped.
+   * Returns the source's live process, or starts one. `spec` is called only for a start, once for all callers. Rejects
+   * when the process cannot be started. After a bundle failed to load, rejects with the same error until a growing
+   * pause is over or the source was dropped.
    */
   async acquire(sourceId: string, workspaceId: string, spec: () => Promise<SandboxSpec>): Promise<Sandbox> {
     if (this.closed) throw new SandboxGone(sourceId, 'the pool is closed');
@@ -112,7 +112,7 @@ export class SandboxPool {
     return entry.sandbox;
   }
 
-  /** Ends the source's process, if any, and forgets that its bundle did not load. Idempotent. */
+  /** Ends the source's process, if any, and forgets a failure to load its bundle. Idempotent. */
   async drop(sourceId: string): Promise<void> {
     this.failures.delete(sourceId);
     const entry = this.entries.get(sourceId);
@@ -126,7 +126,7 @@ export class SandboxPool {
     await Promise.all(ending.map((each) => this.stop(each)));
   }
 
-  /** Ends all processes, and refuses new ones. Idempotent. */
+  /** Ends all processes and refuses new ones. Idempotent. */
   async close(): Promise<void> {
     this.closed = true;
     clearInterval(this.meterTimer);
@@ -152,12 +152,12 @@ export class SandboxPool {
     };
   }
 
-  /** Is told of each process that is ended because it was busy while nothing of its source ran. */
+  /** Registers the listener for processes that were ended because they were busy without a run. */
   onSpinning(told: (spinning: Spinning) => void): void {
     this.told = told;
   }
 
-  /** Processor seconds since the start, of the workspaces that used most. */
+  /** CPU seconds since the start, for the workspaces that used the most. */
   cpuSeconds(): Readonly<Record<string, number>> {
     return this.meter.secondsByWorkspace();
   }
@@ -198,7 +198,7 @@ export class SandboxPool {
     entry.timer.unref();
   }
 
-  /** Resolves when one more process may be started, which then counts. */
+  /** Resolves when one more process may start, and counts that process. */
   private room(entry: Entry): Promise<void> {
     const { sourceId } = entry;
     if (this.closed) return Promise.reject(new SandboxGone(sourceId, 'the pool is closed'));
@@ -218,7 +218,7 @@ export class SandboxPool {
     waiter?.refuse(new SandboxGone(waiter.sourceId, 'it was dropped before it started'));
   }
 
-  /** Gives out what room there is, and makes some. */
+  /** Assigns free slots to waiting sources, and frees a slot when there is none. */
   private turns(): void {
     if (this.closed) return;
     const held = this.held();
@@ -242,7 +242,7 @@ export class SandboxPool {
     }, GRACE_MS).unref();
   }
 
-  /** Processes of each workspace that has some, or waits for one. */
+  /** Process counts of each workspace that has a process or waits for one. */
   private held(): Map<string, Holding> {
     const held = new Map<string, Holding>();
     for (const entry of [...this.entries.values(), ...this.draining]) {
@@ -254,9 +254,9 @@ export class SandboxPool {
   }
 
   /**
-   * An idle process goes, of the workspace that has most, the one unused for longest; its place is free when it has
-   * ended. When none is idle, a workspace that has more than its share while another has less gives one back: the one
-   * that it has had for longest gives back what it has not started, and ends after what it has.
+   * Evicts the least recently used idle process of the workspace with the most processes. Its slot is free once it has
+   * ended. When no process is idle and a waiting workspace is below its share, drains the oldest process of a workspace
+   * above its share. That process gives back the runs it has not started, and ends after the others.
    */
   private makeRoom(held: ReadonlyMap<string, Holding>): void {
     if (this.stopping.size + this.draining.size >= this.waiting.length) return;
@@ -280,7 +280,7 @@ export class SandboxPool {
     this.drained++;
   }
 
-  /** Nothing of it runs any more. */
+  /** Called when the last run of a process has ended. */
   private idle(entry: Entry): void {
     if (this.draining.delete(entry)) void this.stop(entry);
     this.turns();
@@ -311,7 +311,7 @@ export class SandboxPool {
         clearTimeout(entry.timer);
         return sandbox.stop();
       },
-      // It never started: who asked for it was told why.
+      // The process never started, and its caller got the error.
       () => undefined,
     );
     this.stopping.add(stopped);

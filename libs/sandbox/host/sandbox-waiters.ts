@@ -1,6 +1,6 @@
 import { type Entry } from './pooled-sandbox.js';
 
-/** Callers that wait for a process. */
+/** Source that waits for a process. */
 export interface Waiter {
   readonly sourceId: string;
   readonly entry: Entry;
@@ -8,7 +8,7 @@ export interface Waiter {
   readonly refuse: (reason: Error) => void;
 }
 
-/** Processes of one workspace. */
+/** Process counts of one workspace. */
 export interface Holding {
   all: number;
   starting: number;
@@ -23,8 +23,8 @@ export const holdingOf = (held: Map<string, Holding>, workspaceId: string): Hold
 };
 
 /**
- * Whose turn it is: of the workspace with fewest processes, who has waited for longest. While there is more than one
- * workspace, none has more than half of the starts. Undefined when nobody may start one now.
+ * Picks the next waiter: the one that has waited longest, in the workspace with the fewest processes. With several
+ * workspaces, none may have more than half of the starts. Returns undefined when no process may start now.
  */
 export const nextOf = (
   waiting: readonly Waiter[],

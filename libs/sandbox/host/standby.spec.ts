@@ -30,7 +30,7 @@ const world = (idleMs = 60_000) => {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('Standby', () => {
-  it('starts nothing before it is asked to', async () => {
+  it('starts no process before it is asked to', async () => {
     const { standby, started } = world();
     await turn();
     expect(started).toHaveLength(0);
@@ -38,7 +38,7 @@ describe('Standby', () => {
     await standby.close();
   });
 
-  it('gives the one that was started ahead, once', async () => {
+  it('returns the process started ahead, once', async () => {
     const { standby, started } = world();
     standby.prepare();
     standby.prepare();
@@ -48,7 +48,7 @@ describe('Standby', () => {
     await standby.close();
   });
 
-  it('gives one that is still being started', async () => {
+  it('returns a process that is still starting', async () => {
     const { standby, started } = world();
     standby.prepare();
     expect((await standby.take()).n).toBe(0);
@@ -56,7 +56,7 @@ describe('Standby', () => {
     await standby.close();
   });
 
-  it('starts another when the one ahead has ended, or could not be started', async () => {
+  it('starts another process when the one ahead has ended or could not start', async () => {
     const { standby, started, failWith } = world();
     standby.prepare();
     await turn();
@@ -72,7 +72,7 @@ describe('Standby', () => {
     await standby.close();
   });
 
-  it('ends the one ahead when nobody takes it', async () => {
+  it('ends the process ahead when no caller takes it', async () => {
     const { standby, started } = world(1);
     standby.prepare();
     while (!started[0]?.hasEnded) await turn();
@@ -80,7 +80,7 @@ describe('Standby', () => {
     await standby.close();
   });
 
-  it('ends all that it has started when it is closed, also one whose start is under way, and starts no more', async () => {
+  it('on close, ends all its processes, even one that is still starting, and starts no more', async () => {
     const { standby, started } = world();
     await standby.take();
     standby.prepare();
@@ -89,6 +89,6 @@ describe('Standby', () => {
     standby.prepare();
     await turn();
     expect(started.map(({ hasEnded }) => hasEnded)).toEqual([true, true]);
-    await expect(standby.take()).rejects.toThrow('after the end');
+    await expect(standby.take()).rejects.toThrow('closed');
   });
 });

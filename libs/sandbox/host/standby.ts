@@ -1,4 +1,4 @@
-/** What can be started before it is needed. */
+/** Process that can be started before it is needed. */
 export interface Startable {
   readonly hasEnded: boolean;
   readonly ended: Promise<unknown>;
@@ -6,8 +6,8 @@ export interface Startable {
 }
 
 /**
- * Keeps at most one process started ahead, so that its start is not waited for. Each is used once. One that nobody takes
- * within `idleMs` is ended; a timer of it does not keep the server alive.
+ * Keeps at most one process started ahead, so that callers do not wait for a start. Each process is used once. A
+ * process not taken within `idleMs` is ended. Its timer does not keep the server alive.
  */
 export class Standby<T extends Startable> {
   private ahead: Promise<T | null> | undefined;
@@ -20,7 +20,7 @@ export class Standby<T extends Startable> {
     private readonly idleMs: number,
   ) {}
 
-  /** The one started ahead, or a new one. Rejects when it cannot be started. */
+  /** Returns the process started ahead, or starts one. Rejects when it cannot be started. */
   async take(): Promise<T> {
     const { ahead } = this;
     this.ahead = undefined;
@@ -29,15 +29,15 @@ export class Standby<T extends Startable> {
     return ready && !ready.hasEnded ? ready : this.started();
   }
 
-  /** Starts the next one ahead, unless there is one. */
+  /** Starts the next process ahead, unless there already is one. */
   prepare(): void {
     if (this.closed || this.ahead) return;
-    // The `take` that then starts one itself reports the failure to its caller.
+    // The next `take` starts a process itself and reports a failure to its caller.
     this.ahead = this.started().catch(() => null);
     this.timer = setTimeout(() => this.drop(), this.idleMs).unref();
   }
 
-  /** Ends every process that it has started. Idempotent. */
+  /** Ends every process started here. Idempotent. */
   async close(): Promise<void> {
     this.closed = true;
     this.drop();
@@ -57,7 +57,7 @@ export class Standby<T extends Startable> {
   private starting: Promise<unknown> = Promise.resolve();
 
   private started(): Promise<T> {
-    if (this.closed) return Promise.reject(new Error('no process is started after the end'));
+    if (this.closed) return Promise.reject(new Error('the standby is closed and starts no process'));
     const starting = this.start().then((one) => {
       this.alive.add(one);
       void one.ended.then(() => this.alive.delete(one));

@@ -6,7 +6,7 @@ export interface UnsentRun {
   readonly reject: (reason: Error) => void;
 }
 
-/** Runs that a process was not told of yet, in the order of their coming. */
+/** Queue of runs that have not been sent to the process, in order of arrival. */
 export class UnsentRuns {
   private runs: UnsentRun[] = [];
   private head = 0;

@@ -27,30 +27,30 @@ import { readSpilled } from './spilled-records.js';
 import { UnsentRuns } from './unsent-runs.js';
 
 const STOP_GRACE_MS = 500;
-/** Invocations that the child holds: two frames, so that it never waits for the host. */
+/** Maximum number of invocations in the child. Two frames, so that the child never waits for the host. */
 const WINDOW = 2 * MAX_BATCH;
 const MAX_FRAME_BYTES = MB;
-/** Of events that the child holds, beyond which it gets no more. */
+/** Bytes of events in the child beyond which it gets no more. */
 const WINDOW_BYTES = 4 * MB;
-/** `ready`. */
+/** Records heard once the child is ready: `ready` itself. */
 const HEARD_AT_START = 1;
-/** Beyond the time of the run that may block it, for a process to give back what it has not started. */
+/** Extra time, on top of a blocking run's limit, for a process to give back the runs it has not started. */
 const GIVE_BACK_MS = 1_000;
 
-/** What is used of a JailedProcess. */
+/** Used part of JailedProcess. */
 export type SandboxProcess = Pick<
   JailedProcess,
   'ended' | 'send' | 'hangUp' | 'kill' | 'pauseReading' | 'resumeReading' | 'cpuMs'
 >;
 
-/** Host side of one warm process: hands out invocations, collects what they say, ends it when one overstays. */
+/** Host side of one warm process. Sends invocations, collects their output, and ends the process on a timeout. */
 export class ProcessSandbox implements Sandbox {
   private readonly unsent = new UnsentRuns();
   private readonly sent = new Map<number, RunCollector>();
   private hooks: Promise<unknown> = Promise.resolve();
   private sentBytes = 0;
   private nextRun = 1;
-  /** After `init` down, and `ready` up. */
+  /** Index of the next record to the child, after `init`. */
   private nextRecord = 1;
   private heard = HEARD_AT_START;
   private startOrder = 0;
@@ -63,12 +63,12 @@ export class ProcessSandbox implements Sandbox {
   private stopped = false;
   private isAlive = true;
   private drains = false;
-  /** By when it must have answered `drop`; undefined while it owes no answer. */
+  /** Deadline for the answer to `drop`. Undefined while no answer is due. */
   private giveBackBy: number | undefined;
   private readonly finished: Promise<void>;
   private readonly account: MemoryAccount;
   private pendingBytes = 0;
-  /** When reading was paused; undefined while it is not. */
+  /** Time at which reading was paused. Undefined while the child is read. */
   private pausedAt: number | undefined;
 
   constructor(
@@ -109,7 +109,7 @@ export class ProcessSandbox implements Sandbox {
     for (const { reject } of this.unsent.takeAll()) reject(this.gone());
     const all = [...this.sent.values()];
     if (all.every((run) => run.started || run.beside)) return;
-    // Not given back before the child says so: it may be starting one just now.
+    // Runs are given back only after the child's answer, because the child may be starting one right now.
     this.giveBackBy = this.clock.now() + Math.max(...all.map(({ timeoutMs }) => timeoutMs)) + GIVE_BACK_MS;
     this.child.send(encodeRecord(this.nextRecord++, { t: 'drop' }));
   }
@@ -133,17 +133,17 @@ export class ProcessSandbox implements Sandbox {
     clearTimeout(timer);
   }
 
-  /** For JailedProcess. */
+  /** Called by JailedProcess for each record. */
   onRecord(record: RawRecord): void {
     if (record.index !== this.heard >>> 0) throw new ProtocolBreach('a record out of order');
     this.heard++;
     this.take(parseChildMessage(record), record);
   }
 
-  /** @param pendingBytes of a record that has not come whole */
+  /** @param pendingBytes bytes of an incomplete record */
   onRead(pendingBytes: number): void {
     if (pendingBytes > 0 && this.sent.size === 0 && this.giveBackBy === undefined)
-      throw new ProtocolBreach('bytes of no run');
+      throw new ProtocolBreach('bytes that belong to no run');
     this.lastHeardAt = this.clock.now();
     this.account.hold(pendingBytes - this.pendingBytes);
     this.pendingBytes = pendingBytes;
@@ -240,7 +240,7 @@ export class ProcessSandbox implements Sandbox {
       throw new ProtocolBreach(`a message of kind "${tag}" after loading`);
     if (tag === 'g') return this.givenBack();
     const run = this.sent.get(message[1]);
-    if (!run) throw new ProtocolBreach(`a message about run ${message[1]}, which is not going on`);
+    if (!run) throw new ProtocolBreach(`a message about run ${message[1]}, which is not in progress`);
     if (tag === 's') return this.started(run, message[2]);
     if (!run.started) throw new ProtocolBreach(`a message of kind "${tag}" of a run that has not started`);
     if (tag === 'd') return this.done(run, message);
@@ -254,12 +254,12 @@ export class ProcessSandbox implements Sandbox {
     try {
       run.say(message, raw);
     } finally {
-      // What breaks a limit was counted by the run, which gives back all that it counted.
+      // A message that breaks a limit is counted too, because the run releases all that it counted.
       this.account.hold(run.heldBytes - before);
     }
   }
 
-  /** Records come in order: what was not said to have started before this one will not be. */
+  /** Records arrive in order, so a run that has not reported its start by now will never start. */
   private givenBack(): void {
     if (this.giveBackBy === undefined) throw new ProtocolBreach('runs given back that were not asked for');
     this.giveBackBy = undefined;
@@ -299,7 +299,7 @@ export class ProcessSandbox implements Sandbox {
     this.child.pauseReading();
   }
 
-  /** The time that the process had to wait to be read is not the runs'. */
+  /** Time during which the process was not read does not count towards the limits of its runs. */
   private resume(): void {
     if (this.pausedAt !== undefined) {
       const now = this.clock.now();
@@ -344,7 +344,7 @@ export class ProcessSandbox implements Sandbox {
       const text = `${run ? `run ${run.invocationId}` : 'a run'} took longer than its limit`;
       this.endFor(run, { code: 'Timeout', text });
     } else if (this.giveBackBy !== undefined && now >= this.giveBackBy) {
-      const text = 'the process was asked to let another workspace have a turn, and did not answer: code blocks it';
+      const text = 'the process had to make room for another workspace and did not answer, because code blocks it';
       this.endFor(undefined, { code: 'ProcessExited', text });
     }
   }
@@ -357,7 +357,7 @@ export class ProcessSandbox implements Sandbox {
   }
 
   private gone(): SandboxGone {
-    const otherwise = this.drains ? 'it is the turn of another one' : 'its process ended';
+    const otherwise = this.drains ? 'another workspace needs its place' : 'its process ended';
     return new SandboxGone(this.spec.sourceId, this.cause?.text ?? otherwise);
   }
 
@@ -386,8 +386,8 @@ export class ProcessSandbox implements Sandbox {
   }
 
   /**
-   * A process that hangs, breaks the protocol, or ends before it said anything at all cannot have it count as never
-   * started: whoever sends it again would do so for ever.
+   * Counts the first run as started when the process hangs, breaks the protocol, or ends before its first record. If no
+   * run counted as started, callers would retry it indefinitely.
    */
   private blameFirst({ code }: Cause): void {
     const all = [...this.sent.values()];

@@ -11,7 +11,7 @@ import { type JailLevel, type JailName } from './jail-level.js';
 import { MAX_TMP_FILES } from './node-flags.js';
 import { isCarried, type Protection } from './promises.js';
 
-/** Runs one piece of raw Node code; what it returns is emitted. */
+/** Runs one piece of Node code and emits its return value. */
 const attacker = `
   export default {
     name: 'attacker', version: '1',
@@ -31,7 +31,7 @@ for (const name of NAMES) {
 }
 
 describe.each([...available.values()])('attacks in $name', (level) => {
-  /** A test of what this level promises; skipped by name where it does not. */
+  /** Tests a protection, and skips the test at a level that does not promise it. */
   const promised = (protection: Protection, name: string, run: () => Promise<void>): void => {
     if (isCarried(level, protection)) it(name, run);
     else it.skip(`not promised at ${level.name}: ${name}`, run);
@@ -93,7 +93,7 @@ describe.each([...available.values()])('attacks in $name', (level) => {
     expect(seen).not.toContain('home');
   });
 
-  it('sees nothing of the environment of the server', async () => {
+  it('cannot see the environment of the server', async () => {
     process.env.SLUICE_TEST_SECRET = 'from the parent';
     const outcome = await attack(`return process.env`);
     delete process.env.SLUICE_TEST_SECRET;
@@ -142,7 +142,7 @@ describe.each([...available.values()])('attacks in $name', (level) => {
     await expectOthersUnharmed();
   });
 
-  it('lets Node do what components need: threads of its own, wasm, files, compression, ciphers', async () => {
+  it("allows what components need: Node's own threads, wasm, files, compression, ciphers", async () => {
     const outcome = await attack(
       `const { promisify } = require('util'), fs = require('fs'), os = require('os'), crypto = require('crypto'), zlib = require('zlib');
        const wasm = await WebAssembly.instantiate(Buffer.from('0061736d0100000001070160027f7f017f030201000707010361646400000a09010700200020016a0b', 'hex'));
@@ -199,13 +199,13 @@ describe.each([...available.values()])('attacks in $name', (level) => {
     await expectOthersUnharmed();
   });
 
-  it('stops a heap without end as OutOfMemory', async () => {
+  it('stops an endlessly growing heap as OutOfMemory', async () => {
     const outcome = await attack(`const kept = []; for (;;) kept.push(new Array(1e5).fill(Math.random()))`, {}, 20_000);
     expect(outcome).toMatchObject({ status: 'killed', error: { code: 'OutOfMemory' } });
     await expectOthersUnharmed();
   });
 
-  it('ends a loop without end as Timeout, naming the limit, and keeps what was said before', async () => {
+  it('ends an endless loop as Timeout, naming the limit, and keeps earlier output', async () => {
     const outcome = await attack(`emit('before'); console.log('said'); for (;;);`, {}, 300);
     expect(outcome).toMatchObject({
       status: 'killed',
@@ -226,7 +226,7 @@ describe.each([...available.values()])('attacks in $name', (level) => {
     await expectOthersUnharmed();
   });
 
-  it('bounds a flood of logs, with a line that says so', async () => {
+  it('bounds a flood of logs, and reports that in a line', async () => {
     const lines = await attack(`for (let i = 0; i < 1e5; i++) console.log(i); return 'done'`);
     expect(emitted(lines)).toBe('done');
     expect(lines.logs).toHaveLength(1_000);
@@ -269,7 +269,7 @@ describe.each([...available.values()])('attacks in $name', (level) => {
     expect(await attack(`process.abort()`)).toMatchObject({ status: 'killed', error: { code: 'ProcessExited' } });
   });
 
-  it('can write to its /tmp only, and not without bound', async () => {
+  it('can write only to its /tmp, up to a limit', async () => {
     for (const file of ['/x', '/child.cjs', '/etc/x', '/dev/x', '/usr/x', `${secretDir}/x`])
       expect((await attack(`require('fs').writeFileSync(args, 'x')`, file)).status).toBe('threw');
     expect(await readdir(secretDir)).toEqual(['key']);
@@ -298,7 +298,7 @@ describe.each([...available.values()])('attacks in $name', (level) => {
       20_000,
     );
     expect(outcome).toMatchObject({ status: 'threw', error: { code: 'ENOSPC' } });
-    // A twentieth of the same is work like any other.
+    // A twentieth of that is allowed.
     const harmless = await attack(
       `const fs = require('fs'); for (let i = 0; i < args; i++) fs.closeSync(fs.openSync(require('os').tmpdir() + '/' + i, 'w')); return 'made'`,
       Math.floor(MAX_TMP_FILES / 10),
@@ -308,7 +308,7 @@ describe.each([...available.values()])('attacks in $name', (level) => {
     await expectOthersUnharmed();
   });
 
-  it('reaches no process of the host with kill', async () => {
+  it('cannot kill a process of the host', async () => {
     await attack(
       `try { process.kill(args, 'SIGKILL') } catch {} process.kill(-1, 'SIGKILL'); return 'alive'`,
       process.pid,
@@ -316,7 +316,7 @@ describe.each([...available.values()])('attacks in $name', (level) => {
     await expectOthersUnharmed();
   });
 
-  it('does not let one source see what another left in /tmp', async () => {
+  it('does not let a source see files that another left in /tmp', async () => {
     await attack(`require('fs').writeFileSync(process.cwd() + '/left', 'secret')`);
     const outcome = await attack(`return require('fs').readdirSync(process.cwd())`);
     expect(emitted(outcome)).toEqual([]);

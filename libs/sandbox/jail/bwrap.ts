@@ -12,32 +12,32 @@ interface Programs {
   readonly bwrap: string;
   readonly prlimit: ProgramFiles;
   readonly node: ProgramFiles;
-  /** For a /tmp of our own; null where one of them is missing. */
+  /** Programs that mount our own /tmp. Null where one of them is missing. */
   readonly outer: { readonly shell: string; readonly unshare: string; readonly setpriv: string } | null;
-  /** Null on an architecture whose system calls are not known here. */
+  /** Null on an architecture with unknown system call numbers. */
   readonly filter: Buffer | null;
 }
 
 interface Shape {
-  /** Start bwrap as a user of its own. */
+  /** Start bwrap as a dedicated user. */
   readonly ownUser: boolean;
-  /** Count processes per user namespace, inside. */
+  /** Limit the number of processes per user namespace, inside the jail. */
   readonly limitInside: boolean;
-  /** No further user namespaces: less of the kernel within reach. */
+  /** Forbid further user namespaces, which reduces the reachable part of the kernel. */
   readonly lastNamespace: boolean;
-  /** Mount /tmp in a namespace around bwrap: its own --tmpfs takes neither noexec nor a number of files. */
+  /** Mount /tmp in a namespace around bwrap, because its own --tmpfs supports neither noexec nor a file limit. */
   readonly ownTmp: boolean;
   readonly isRoot: boolean;
 }
 
-/** Mounts /tmp where nobody else sees it, before bwrap binds it. Arguments: folder, options, the command. */
+/** Mounts a private /tmp before bwrap binds it. Arguments: folder, options, command. */
 const TMP_SCRIPT = `set -e
 mount -t tmpfs -o "$2" tmpfs "$1"
 shift 2
 exec "$@"
 `;
 
-/** New namespaces of every kind, an empty file system with what Node needs, no capability. Rejects with MissingProgram. */
+/** Jails with all namespaces new, a minimal root and no capability. Rejects with MissingProgram. */
 export const bwrapVariants = async (isRoot: boolean): Promise<readonly JailVariant[]> => {
   const programs: Programs = {
     bwrap: await findProgram('bwrap'),
@@ -81,7 +81,7 @@ const outerPrograms = async (): Promise<NonNullable<Programs['outer']>> => {
 const carriedBy = ({ filter }: Programs, { ownUser, limitInside, ownTmp, isRoot }: Shape): Protection[] => [
   ...(filter === null ? [] : (['syscalls'] as const)),
   ...(ownTmp ? (['tmp_files', 'tmp_noexec'] as const) : []),
-  // The kernel counts nothing for root.
+  // The kernel does not apply the process limit to root.
   ...(ownUser || (limitInside && !isRoot) ? (['processes'] as const) : []),
 ];
 
@@ -126,7 +126,7 @@ const plan = (programs: Programs, shape: Shape, spec: JailSpec): SpawnPlan => {
   };
 };
 
-/** Mounts with the server's rights, or with those of a user namespace; then becomes the jail's own user. */
+/** Mounts with the rights of the server or of a user namespace, then switches to the jail's own user. */
 const inOuterNamespace = (
   { outer }: Programs,
   shape: Shape,

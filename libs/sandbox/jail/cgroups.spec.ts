@@ -7,7 +7,7 @@ const SERVER = 4_000_001;
 const NPM = 4_000_000;
 const LIMITS = { memoryBytes: 1_000_000, processes: 72 };
 
-/** A cgroup file system in memory: folders come with their files, and go only when no process is inside. */
+/** Cgroup file system in memory. New folders get their files, and only a folder without a process can be removed. */
 class Tree implements CgroupFiles {
   readonly written: string[] = [];
   readonly opened: string[] = [];
@@ -99,7 +99,7 @@ const parts = (written: readonly string[]): string[] =>
   written.map((line) => line.replace(/sluice-jail-[^/]*/, 'jail'));
 
 describe('cgroups of jails', () => {
-  it('are made below those of the server on v1, also where a part of the hierarchy is mounted', () => {
+  it('are created below those of the server on v1, even where only a part of the hierarchy is mounted', () => {
     const tree = v1();
     const cgroups = find(tree);
     expect(cgroups.controllers).toEqual(['memory', 'pids']);
@@ -116,7 +116,7 @@ describe('cgroups of jails', () => {
     ]);
   });
 
-  it('are made in a delegated subtree on v2, with the server and what started it in a leaf of its own', () => {
+  it('are created in a delegated subtree on v2, with the server and its ancestors in a separate leaf', () => {
     const tree = v2();
     const cgroups = find(tree);
     const leaf = `${UNIT}/sluice-server/cgroup.procs`;
@@ -154,7 +154,7 @@ describe('cgroups of jails', () => {
     expect(tree.written).toEqual([]);
   });
 
-  it('go when the jail has ended, and when the server that made them is gone', async () => {
+  it('are removed when the jail or the server that created them has ended', async () => {
     const namespace = /^sluice-jail-(\d+)-/.exec(folderPrefix('jail'))?.[1] ?? '';
     const tree = v2({
       [`${UNIT}/sluice-jail-${namespace}-4999999-5-1/cgroup.procs`]: '',
@@ -162,7 +162,7 @@ describe('cgroups of jails', () => {
     });
     const cgroups = find(tree);
     const jails = (): string[] => tree.list(UNIT).filter((name) => name.startsWith('sluice-jail'));
-    // Another pid namespace's is not ours to judge.
+    // The owner of a cgroup of another pid namespace cannot be checked.
     expect(jails()).toEqual(['sluice-jail-1-4999999-5-1']);
     const jail = cgroups.open(LIMITS);
     expect(jails()).toHaveLength(2);
@@ -170,7 +170,7 @@ describe('cgroups of jails', () => {
     expect(jails()).toHaveLength(1);
   });
 
-  it('tell of a process that the kernel ended for want of memory', () => {
+  it('report a process that the kernel killed for lack of memory', () => {
     const tree = v2();
     const jail = find(tree).open(LIMITS);
     expect(jail.ranOutOfMemory()).toBe(false);

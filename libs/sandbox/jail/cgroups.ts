@@ -14,22 +14,22 @@ import { folderPrefix, isStale } from './stale-folders.js';
 
 export interface CgroupLimits {
   readonly memoryBytes: number;
-  /** Threads count. */
+  /** Maximum number of processes and threads. */
   readonly processes: number;
 }
 
 /** The limits of one jail. */
 export interface Cgroup {
-  /** Open for writing: a process that writes `0` to each is inside. Close them once it was started. */
+  /** Open files. A process enters by writing `0` to each. Close them once the process has started. */
   readonly entries: readonly number[];
   closeEntries(): void;
-  /** The kernel has ended a process in it for want of memory. */
+  /** True when the kernel killed a process of the cgroup for lack of memory. */
   ranOutOfMemory(): boolean;
-  /** Kills what is left inside and removes it. */
+  /** Kills the remaining processes and removes the cgroup. */
   remove(): Promise<void>;
 }
 
-/** What is used of the file system, so that tests can stand in for the kernel. Throws what node:fs throws. */
+/** Used part of the file system, so that tests can simulate the kernel. Throws the errors of node:fs. */
 export interface CgroupFiles {
   read(file: string): string;
   write(file: string, text: string): void;
@@ -61,19 +61,19 @@ interface Parent {
 }
 
 const CONTROLLERS: readonly Controller[] = ['memory', 'pids'];
-/** Where the server itself goes on v2: a cgroup that gives limits to children holds no process. */
+/** Cgroup of the server itself on v2, where a cgroup that limits its children may not contain processes. */
 const SERVER_LEAF = 'sluice-server';
 const KILL_TRIES = 200;
 let count = 0;
 
-/** Below the server's own cgroup, one for each jail: nothing of the host outside it is touched. */
+/** Creates one cgroup per jail, below the server's own. Nothing outside the server's cgroup changes. */
 export class Cgroups {
   private constructor(
     private readonly parents: readonly Parent[],
     private readonly files: CgroupFiles,
   ) {}
 
-  /** What this host lets the server use; or why it is nothing. Removes what servers left behind that were killed. */
+  /** Finds the usable cgroups of this host, or returns the reason for none. Removes leftovers of killed servers. */
   static find(files: CgroupFiles = HOST_FILES, pid: number = process.pid): Cgroups | string {
     try {
       const parents = findParents(files, pid);
@@ -82,7 +82,7 @@ export class Cgroups {
       for (const { dir } of parents) {
         for (const name of files.list(dir)) if (isStale(name)) cgroups.tryRemove([path.join(dir, name)]);
       }
-      // Limits that cannot be set must be known before a jail counts on them.
+      // Checks that limits can be set before a jail relies on them.
       const trial = cgroups.open({ memoryBytes: 64 * 1024 * 1024, processes: 16 });
       trial.closeEntries();
       cgroups.tryRemove(cgroups.dirsOf(count));
@@ -96,7 +96,7 @@ export class Cgroups {
     return this.parents.flatMap(({ controllers }) => controllers);
   }
 
-  /** Throws when it cannot be made. */
+  /** Creates a cgroup. Throws when that fails. */
   open(limits: CgroupLimits): Cgroup {
     const { files } = this;
     const dirs = this.dirsOf(++count);
@@ -118,7 +118,7 @@ export class Cgroups {
     return { entries, closeEntries, ranOutOfMemory, remove: () => this.remove(dirs) };
   }
 
-  /** Names of this server's that are there now. */
+  /** Names of this server's existing cgroups. */
   leftovers(): string[] {
     return this.parents.flatMap(({ dir }) =>
       this.files.list(dir).filter((name) => name.startsWith(folderPrefix('jail'))),
@@ -129,7 +129,7 @@ export class Cgroups {
     return this.parents.map(({ dir }) => path.join(dir, `${folderPrefix('jail')}${index}`));
   }
 
-  /** A process that was killed leaves its cgroup a moment later. One that stays is left to the next start. */
+  /** Retries, because a killed process leaves its cgroup with a delay. The next server start removes a leftover. */
   private async remove(dirs: readonly string[]): Promise<void> {
     for (let tries = 0; tries < KILL_TRIES; tries++) {
       if (this.tryRemove(dirs)) return;
@@ -144,7 +144,7 @@ export class Cgroups {
         killAll(this.files, dir);
         this.files.rmdir(dir);
       } catch {
-        // Busy, or another user's.
+        // The cgroup is busy or belongs to another user.
         gone = false;
       }
     }
@@ -152,7 +152,7 @@ export class Cgroups {
   }
 }
 
-/** v2, v1. */
+/** Files that count kills, for v2 and v1. */
 const KILL_COUNTS = ['memory.events', 'memory.oom_control'];
 
 const killsIn = (files: CgroupFiles, dir: string): number => {
@@ -167,7 +167,7 @@ const killAll = (files: CgroupFiles, dir: string): void => {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It ended meanwhile.
+      // The process has already ended.
     }
   }
 };
@@ -184,14 +184,14 @@ const limit = (files: CgroupFiles, dir: string, { version, controllers }: Parent
       set('memory.oom.group', 1, false);
     } else {
       set('memory.limit_in_bytes', limits.memoryBytes);
-      // Memory and swap together: no swap.
+      // This limits the sum of memory and swap, so it allows no swap.
       set('memory.memsw.limit_in_bytes', limits.memoryBytes, false);
     }
   }
   if (controllers.includes('pids')) set('pids.max', limits.processes);
 };
 
-/** The server's own cgroups that can be given children; or why there is none. */
+/** Cgroups of the server that accept children, or the reason for none. */
 const findParents = (files: CgroupFiles, pid: number): readonly Parent[] | string => {
   const own = ownPaths(files);
   const mounts = cgroupMounts(files);
@@ -208,7 +208,7 @@ const findParents = (files: CgroupFiles, pid: number): readonly Parent[] | strin
     if (!mount || where === undefined) return [];
     return [{ version: 1, dir: locate(mount, where), controllers: [controller] }];
   });
-  // Two controllers in one hierarchy are one folder.
+  // Two controllers in one hierarchy share one folder.
   const byDir = new Map<string, Parent>();
   for (const parent of parents) {
     const other = byDir.get(parent.dir);
@@ -218,7 +218,7 @@ const findParents = (files: CgroupFiles, pid: number): readonly Parent[] | strin
   return reasons[0] ?? 'no cgroup file system with the controllers memory and pids is mounted';
 };
 
-/** Controllers to their path; "" for v2. */
+/** Path of the server's cgroup by controller. The key of v2 is "". */
 const ownPaths = (files: CgroupFiles): Map<string, string> => {
   const paths = new Map<string, string>();
   for (const line of files.read('/proc/self/cgroup').split('\n')) {
@@ -230,7 +230,7 @@ const ownPaths = (files: CgroupFiles): Map<string, string> => {
 
 interface CgroupMount {
   readonly type: 'cgroup' | 'cgroup2';
-  /** The part of the hierarchy that is mounted. */
+  /** Mounted part of the hierarchy. */
   readonly root: string;
   readonly at: string;
   readonly options: readonly string[];
@@ -248,7 +248,7 @@ const cgroupMounts = (files: CgroupFiles): CgroupMount[] =>
 
 const locate = ({ root, at }: CgroupMount, where: string): string => path.join(at, path.relative(root, where));
 
-/** On v2 the server goes into a leaf beside its jails, with the processes that started it and nothing else. */
+/** Moves the server into a leaf beside its jails on v2. Only its ancestor processes may be in the cgroup with it. */
 const unifiedParent = (files: CgroupFiles, own: string, pid: number): Parent | string => {
   const dir = path.basename(own) === SERVER_LEAF ? path.dirname(own) : own;
   const offered = files.read(path.join(dir, 'cgroup.controllers')).trim().split(' ');
@@ -266,7 +266,7 @@ const unifiedParent = (files: CgroupFiles, own: string, pid: number): Parent | s
   return { version: 2, dir, controllers };
 };
 
-/** A process and those that started it. */
+/** A process and its ancestors. */
 const ancestors = (files: CgroupFiles, pid: number): number[] => {
   const found: number[] = [];
   for (let one = pid; one > 0 && !found.includes(one);) {

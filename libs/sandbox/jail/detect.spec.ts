@@ -12,7 +12,7 @@ const plan: JailLevel['plan'] = () => ({
   reads: [],
 });
 
-/** A machine on which only these levels run. */
+/** Simulates a machine on which only these levels run. */
 const machine = (...levels: JailName[]) => {
   const tried: JailName[] = [];
   return {
@@ -38,7 +38,7 @@ describe('the level of isolation', () => {
     });
   });
 
-  it('is a jail or nothing when one is asked for, with what to install', async () => {
+  it('is a jail or an error that says what to install, when a jail is requested', async () => {
     expect((await detectIsolation('jail', machine('jail (unshare)', 'process').tryOne)).name).toBe('jail (unshare)');
     const refused = detectIsolation('jail', machine('process').tryOne);
     await expect(refused).rejects.toBeInstanceOf(IsolationUnavailable);
@@ -60,13 +60,13 @@ describe('the level of isolation', () => {
     expect(without.tried).toEqual([name]);
   });
 
-  it('is a process only when that is asked for', async () => {
+  it('is a process only when requested', async () => {
     const all = machine('jail (bwrap)', 'process');
     expect((await detectIsolation('process', all.tryOne)).name).toBe('process');
     expect(all.tried).toEqual(['process']);
   });
 
-  it('is the strongest that runs with a vm2 realm inside, when that is asked for', async () => {
+  it('is the strongest that runs, with a vm2 realm inside when requested', async () => {
     const jail = await detectIsolation('vm2', machine('jail (bwrap)', 'process').tryOne);
     expect([levelLabel(jail), jail.vm2]).toEqual(['jail (bwrap) + vm2', true]);
     const weak = await detectIsolation('vm2', machine('process').tryOne);

@@ -37,7 +37,7 @@ const ACCEPTED: Readonly<Record<IsolationSetting, readonly JailName[]>> = {
 const PROBE = `require('node:fs').writeSync(4, Buffer.from('0000000002000000000000005b5d', 'hex'));`;
 const PROBE_TIMEOUT_MS = 10_000;
 
-/** The setting asks for what this machine cannot do; the message says what to install. */
+/** Thrown when this machine cannot provide the requested isolation. The message says what to install. */
 export class IsolationUnavailable extends Error {
   constructor(message: string) {
     super(message);
@@ -46,8 +46,8 @@ export class IsolationUnavailable extends Error {
 }
 
 /**
- * Finds the strongest level that the setting allows by running Node in it; `vm2` is `auto` with a vm2 realm inside.
- * Rejects with IsolationUnavailable when none of the levels that it accepts runs here.
+ * Finds the strongest level that the setting allows, by running Node in it. `vm2` is `auto` with a vm2 realm inside.
+ * Rejects with IsolationUnavailable when none of the accepted levels runs here.
  */
 export const detectIsolation = async (
   setting: IsolationSetting,
@@ -66,7 +66,7 @@ export const detectIsolation = async (
   throw new IsolationUnavailable(`SLUICE_ISOLATION=${setting} is not available here: ${unavailable.join('; ')}${hint}`);
 };
 
-/** The level, or why it cannot be had here. */
+/** Sets up the level, or returns the reason why it is unavailable here. */
 export const tryLevel = async (name: JailName): Promise<JailLevel | string> => {
   const candidate = CANDIDATES.find((one) => one.name === name);
   if (!candidate) return 'unknown';
@@ -86,7 +86,7 @@ export const tryLevel = async (name: JailName): Promise<JailLevel | string> => {
     reasons.push(`${failure} (${variant.label})`);
     return undefined;
   };
-  // All that the host may offer, at once; if that fails, the strongest shape, then the strongest entry to it.
+  // Tries the strongest variant with the strongest entry. If that fails, finds the strongest variant, then its entry.
   const [best, ...weaker] = variants;
   const whole = best && (await tried(best, entries[0]));
   if (whole) return whole;
@@ -111,7 +111,7 @@ const levelOf = ({ name, warning }: Candidate, variant: JailVariant, entry: Entr
   plan: (spec) => variant.plan(spec),
 });
 
-/** Runs Node at this level once; null when it worked. */
+/** Runs Node at this level once. Returns the failure, or null. */
 const probe = async (level: JailLevel): Promise<string | null> => {
   const dir = await mkdtemp(path.join(tmpdir(), 'sluice-probe-'));
   const uid = uids.take();
@@ -119,7 +119,7 @@ const probe = async (level: JailLevel): Promise<string | null> => {
     await chmod(dir, 0o711);
     const childFile = path.join(dir, 'child.cjs');
     await writeFile(childFile, PROBE);
-    // Set, not asked for: the server's umask would take from it what the jail's user needs.
+    // Sets the mode explicitly, because the server's umask could make the file unreadable for the jail's user.
     await chmod(childFile, 0o644);
     const privateDir = path.join(dir, 'private');
     await mkdir(privateDir, { mode: 0o700 });

@@ -7,11 +7,11 @@ import { type Protection } from './promises.js';
 
 const run = promisify(execFile);
 
-/** Of 1,000: well above any server, below what an operator marks as first to go. */
+/** Score out of 1,000. Well above any server, and below processes that an operator marks to be killed first. */
 const OOM_SCORE = 500;
 const RAISE = `echo ${OOM_SCORE} > /proc/self/oom_score_adj`;
 
-/** What each process of a level does to itself before it becomes the jail: it joins its cgroup and gives up its standing. */
+/** Steps of each process before it becomes the jail: it joins its cgroup and raises its OOM score. */
 export interface Entry {
   readonly shell: string;
   readonly raisesOomScore: boolean;
@@ -19,7 +19,7 @@ export interface Entry {
   readonly cgroups: Cgroups | null;
 }
 
-/** Entries that this host may allow, most protective first. */
+/** Entries that this host may allow, strongest first. */
 export const findEntries = async (cgroups: Cgroups | string): Promise<readonly Entry[]> => {
   const shell = await findProgram('sh').catch(() => null);
   if (shell === null) return [];
@@ -41,7 +41,7 @@ export const carriedBy = ({ raisesOomScore, cgroups }: Entry): Protection[] => {
   ];
 };
 
-/** The command that enters, by cgroup files open from the descriptor `first`, and then is the plan's. */
+/** Command that joins the cgroups, open from descriptor `first` on, and then runs the plan's command. */
 export const entered = (
   entry: Entry | undefined,
   first: number,
@@ -53,7 +53,7 @@ export const entered = (
   const script = [
     'set -e',
     ...(entry.raisesOomScore ? [RAISE] : []),
-    // The files were opened with the server's rights, so that a process without any may go in, and only in.
+    // The server opened the files, so an unprivileged process can join these cgroups and no others.
     ...fds.flatMap((fd) => [`echo 0 >&${fd}`, `exec ${fd}>&-`]),
     'exec "$@"',
   ];

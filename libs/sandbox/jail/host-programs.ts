@@ -15,7 +15,7 @@ const isExecutable = (file: string): Promise<boolean> =>
     () => false,
   );
 
-/** Full path of a program. Rejects with MissingProgram. */
+/** Finds the full path of a program. Rejects with MissingProgram. */
 export const findProgram = async (name: string): Promise<string> => {
   const folders = [
     ...(process.env.PATH ?? '').split(path.delimiter).filter((folder) => path.isAbsolute(folder)),
@@ -37,13 +37,13 @@ export const orNull = <T>(found: Promise<T>): Promise<T | null> =>
 
 export interface ProgramFiles {
   readonly file: string;
-  /** Shared libraries, and the loader, at the paths by which the loader looks for them. */
+  /** Shared libraries and the loader, at the paths that the loader searches. */
   readonly libraries: readonly string[];
 }
 
 const known = new Map<string, Promise<ProgramFiles>>();
 
-/** A program with the shared libraries that it needs. Asked once per program. */
+/** Finds the shared libraries of a program, once per program. */
 export const programFiles = (file: string): Promise<ProgramFiles> => {
   const asked = known.get(file) ?? readFiles(file);
   known.set(file, asked);
@@ -56,7 +56,7 @@ const readFiles = async (file: string): Promise<ProgramFiles> => {
 };
 
 const librariesOf = async (file: string): Promise<string[]> => {
-  // A statically linked program makes ldd fail or name no path: it needs none.
+  // A statically linked program needs no libraries. ldd then fails or names no path.
   const output = await run('ldd', [file], { env: { PATH: process.env.PATH ?? FOLDERS.join(':'), LC_ALL: 'C' } }).then(
     ({ stdout }) => stdout,
     (error: { stdout?: string }) => error.stdout ?? '',

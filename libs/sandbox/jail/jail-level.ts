@@ -1,21 +1,21 @@
 import { type Entry } from './entry.js';
 import { type Protection } from './promises.js';
 
-/** How strongly the process of a component is shut in (docs/adr on the sandbox). */
+/** Requirements of one jailed process (docs/adr on the sandbox). */
 export interface JailSpec {
-  /** The child's code; readable by every user. */
+  /** Code of the child, readable by every user. */
   readonly childFile: string;
-  /** Of this process alone. Only the level `process` lets it be seen, as the one place to write to. */
+  /** Private folder of this process. Only at the level `process` can it be seen, as the only writable folder. */
   readonly privateDir: string;
-  /** Further files and folders of the host that it may read, and where it sees them; the level `process` moves none. */
+  /** Further readable files and folders of the host, and their paths in the jail. The level `process` ignores `to`. */
   readonly reads?: readonly { readonly from: string; readonly to: string }[];
-  /** Whether it may start programs that it can read. Default: no. */
+  /** True when the process may start programs that it can read. Default: false. */
   readonly startsPrograms?: boolean;
-  /** Host path of the egress guard's socket; absent for no network. */
+  /** Host path of the egress guard's socket. Absent for no network. */
   readonly egressSocket?: string;
   readonly memoryMb: number;
   readonly tmpMb: number;
-  /** A user of its own for this process, when the server is root. */
+  /** User id of this process alone. Null unless the server is root. */
   readonly uid: number | null;
 }
 
@@ -23,15 +23,15 @@ export interface SpawnPlan {
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** To be switched to before the program starts. */
+  /** User id to switch to before the program starts. */
   readonly uid: number | null;
-  /** The egress socket as the child sees it. */
+  /** Path of the egress socket, as the child sees it. */
   readonly egress: string | null;
-  /** The folder that the child may write to, as it sees it. */
+  /** Writable folder, as the child sees it. */
   readonly tmp: string;
-  /** What the spec's `reads` are called in the jail, in the same order. */
+  /** Paths of the spec's `reads` in the jail, in the same order. */
   readonly reads: readonly string[];
-  /** Sent to INPUT_FD while the jail is built, for `file` to read; the program must not find it open. */
+  /** Bytes that `file` reads from INPUT_FD while it builds the jail. The program must not inherit the descriptor. */
   readonly input?: Buffer;
 }
 
@@ -39,26 +39,26 @@ export type JailName = 'jail (bwrap)' | 'jail (unshare)' | 'process';
 
 export interface JailLevel {
   readonly name: JailName;
-  /** Printed at start: what this level does not protect from. */
+  /** Warning at start about missing protection at this level. */
   readonly warning: string | null;
-  /** Why each stronger level cannot be had here, for the log. */
+  /** Reasons why stronger levels are unavailable here, for the log. */
   readonly unavailable: readonly string[];
-  /** What this host let it have of that which the level promises only where the host allows it (promises.ts). */
+  /** Host-dependent protections of the level that this host supports (promises.ts). */
   readonly carries?: ReadonlySet<Protection>;
   readonly entry?: Entry;
-  /** Components run within a vm2 realm besides, inside the jailed process. */
+  /** True when components also run in a vm2 realm inside the jailed process. */
   readonly vm2?: boolean;
   plan(spec: JailSpec): SpawnPlan;
 }
 
-/** One way to set a level up; the first that runs Node here is taken. */
+/** One way to set up a level. The first variant that runs Node here is used. */
 export interface JailVariant {
   readonly label: string;
   readonly carries: readonly Protection[];
   plan(spec: JailSpec): SpawnPlan;
 }
 
-/** A host program that a level needs is not there. `install` names the package. */
+/** Thrown when a host program that a level needs is missing. `install` names the package. */
 export class MissingProgram extends Error {
   constructor(program: string, install: string) {
     super(`${program} is not installed (package ${install})`);
@@ -66,6 +66,6 @@ export class MissingProgram extends Error {
   }
 }
 
-/** As people read it. */
+/** Label of a level in logs and replies. */
 export const levelLabel = ({ name, vm2 }: Pick<JailLevel, 'name' | 'vm2'>): string =>
   vm2 === true ? `${name} + vm2` : name;

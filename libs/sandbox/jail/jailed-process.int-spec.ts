@@ -5,7 +5,7 @@ import path from 'node:path';
 import { type ProcessEnd, JailedProcess } from './jailed-process.js';
 import { type JailLevel } from './jail-level.js';
 
-/** A program that says `count` records, each of a few bytes, at once, and ends. */
+/** Program that sends `count` records of a few bytes at once, and ends. */
 const speaker = (count: number): string => `
   const record = (n) => {
     const json = Buffer.from(JSON.stringify([n]));
@@ -64,18 +64,18 @@ const listen = async (count: number, onRecord: (child: JailedProcess) => void): 
   return { indexes, mostInOneTurn, end };
 };
 
-describe('what a process says at once', () => {
+describe('a burst of records of a process', () => {
   const all = Array.from({ length: 20_000 }, (_, n) => n);
 
-  it('is read in order and to its end, a bounded number of records in a turn of the event loop', async () => {
+  it('is read in order and completely, a bounded number of records per turn of the event loop', async () => {
     const { indexes, mostInOneTurn, end } = await listen(all.length, () => undefined);
     expect(end).toMatchObject({ exitCode: 0, stderr: '' });
     expect(indexes).toEqual(all);
-    // 256, and once more when the next turn of the process comes before that of the counter.
+    // The limit is 256. It can count twice, when the next turn of the process precedes that of the counter.
     expect(mostInOneTurn).toBeLessThanOrEqual(512);
   });
 
-  it('is read to its end also when reading was paused in the middle, or the process killed', async () => {
+  it('is read completely even when reading was paused, or the process killed', async () => {
     let count = 0;
     const paused = await listen(all.length, (child) => {
       if (++count !== 1_000) return;

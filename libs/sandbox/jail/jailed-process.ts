@@ -21,40 +21,40 @@ import { type JailLevel, type JailSpec, type SpawnPlan } from './jail-level.js';
 import { MAX_PROCESSES, memoryLimitBytes } from './node-flags.js';
 
 const STDERR_KEPT = 16 * 1024;
-/** Beyond this nobody reads standard error any more: a flood costs its writer an EPIPE each, and this process nothing. */
+/** Limit beyond which standard error is closed. A flood then costs its writer an EPIPE and the server nothing. */
 const STDERR_READ = 64 * 1024;
-/** What the child collects before it writes it to the socket: one record, and what came before it in the same tick. */
+/** Size limit of the spill file, which holds one record and the records before it in the same tick. */
 const MAX_SPILL = 2 * MAX_CHILD_RECORD_BYTES;
 const SPILL_CHECK_MS = 250;
-/** Records of one child handled in one turn of the event loop. */
+/** Maximum number of records of one child handled per turn of the event loop. */
 const RECORDS_A_TURN = 256;
-/** Processes that build a jail and wait for its end. */
+/** Extra processes that build a jail and wait for its end. */
 const BUILDERS = 8;
 
 export interface ProcessEnd {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** The kernel ended it for want of memory; known only where the jail has a cgroup. */
+  /** True when the kernel killed it for lack of memory. Known only where the jail has a cgroup. */
   readonly outOfMemory: boolean;
-  /** First part of what it wrote there. */
+  /** First part of its standard error. */
   readonly stderr: string;
-  /** What it said last without its having reached the socket (child/uplink.ts). */
+  /** Last records, which did not reach the socket (child/uplink.ts). */
   readonly spilled: Buffer;
 }
 
 export interface JailedProcessHandlers {
-  /** Largest record that the child may send. Default: MAX_CHILD_RECORD_BYTES. */
+  /** Size limit of a record from the child. Default: MAX_CHILD_RECORD_BYTES. */
   readonly maxRecordBytes?: number;
   onRecord(record: RawRecord): void;
-  /** After the records of one read; `pendingBytes` of a further one have come. May throw ProtocolBreach. */
+  /** Called after the records of one read, with the bytes of an incomplete record. May throw ProtocolBreach. */
   onRead(pendingBytes: number): void;
-  /** The child broke the protocol; it is being killed. */
+  /** Called when the child broke the protocol and is being killed. */
   onBreach(breach: ProtocolBreach): void;
 }
 
-/** One process in its jail, with its two sockets and its spill file. */
+/** Process in its jail, with its two sockets and its spill file. */
 export class JailedProcess {
-  /** Settles once the process ended and all that it had said was read. */
+  /** Settles once the process has ended and all its records were read. */
   readonly ended: Promise<ProcessEnd>;
   readonly plan: SpawnPlan;
   private readonly child: ChildProcess;
@@ -67,7 +67,7 @@ export class JailedProcess {
   private readInTurn = 0;
   private killed = false;
 
-  /** Throws when the program cannot be started at all. */
+  /** Throws when the program cannot be started. */
   constructor(
     level: JailLevel,
     spec: JailSpec,
@@ -103,11 +103,11 @@ export class JailedProcess {
     }
     if (plan.input !== undefined) this.feed(plan.input);
     behindTheServer(this.child.pid);
-    // 'pipe' gives sockets; the type of stdio does not say so.
+    // 'pipe' gives sockets, which the type of stdio does not express.
     this.down = this.child.stdio[DOWN_FD] as Socket;
     const up = this.child.stdio[UP_FD] as Socket;
     this.up = up;
-    // A write to a process that has ended is no news: `ended` tells.
+    // A failed write needs no handling, because `ended` reports the end of the process.
     this.down.on('error', () => this.down.destroy());
     up.on('error', () => up.destroy());
     this.child.stderr?.setEncoding('utf8').on('data', (text: string) => this.keepStderr(text));
@@ -120,14 +120,14 @@ export class JailedProcess {
     spillCheck.unref();
     this.ended = this.watch(spill, () => clearInterval(spillCheck)).then(async (end) => {
       const outOfMemory = cgroup?.ranOutOfMemory() ?? false;
-      // First: what is left in it may hold the folder.
+      // Must come before `free`, because remaining processes may still use the folder.
       await cgroup?.remove();
       await free();
       return { ...end, outOfMemory };
     });
   }
 
-  /** Of it and all that it started. */
+  /** CPU time of the process and all its descendants. */
   cpuMs(): number | undefined {
     return this.child.pid === undefined ? undefined : cpuMsOf(this.child.pid);
   }
@@ -136,12 +136,12 @@ export class JailedProcess {
     if (this.down.writable) this.down.write(record);
   }
 
-  /** The child ends by itself when nobody speaks to it any more. */
+  /** Closes the socket to the child, which then exits by itself. */
   hangUp(): void {
     this.down.end();
   }
 
-  /** The child's writes block once the socket is full. */
+  /** Pauses reading. The child's writes block once the socket is full. */
   pauseReading(): void {
     if (this.killed) return;
     this.paused = true;
@@ -155,20 +155,20 @@ export class JailedProcess {
 
   kill(): void {
     this.killed = true;
-    // What it had said is read to the end.
+    // Records already written are still read.
     this.resumeReading();
     const pid = this.child.pid;
     if (pid === undefined || this.child.exitCode !== null || this.child.signalCode !== null) return;
     try {
       process.kill(-pid, 'SIGKILL');
     } catch {
-      // No such group any more: the leader is being reaped.
+      // The group no longer exists, because its leader is being reaped.
       this.child.kill('SIGKILL');
     }
   }
 
   private feed(input: Buffer): void {
-    // 'pipe' gives sockets, as above. A builder that ended before it read all of it tells by its end.
+    // 'pipe' gives sockets, as above. `ended` reports a builder that stopped before it had read all of the input.
     const stream = (this.child.stdio as readonly unknown[])[INPUT_FD] as Socket;
     stream.on('error', () => stream.destroy());
     stream.resume().end(input);
@@ -190,7 +190,7 @@ export class JailedProcess {
     }
   }
 
-  /** A child that sends many small records shares the event loop with the others. */
+  /** Defers the rest of a read, so that a child with many small records does not occupy the event loop. */
   private readLater(rest: Buffer): void {
     this.up.pause();
     if (rest.length > 0) this.up.unshift(rest);
@@ -215,7 +215,7 @@ export class JailedProcess {
     if (this.stderrRead > STDERR_READ) this.child.stderr?.destroy();
   }
 
-  /** The file is on this machine's disk, and the child may write to it what it likes. */
+  /** Ends a child whose spill file is too large. The child may write anything to this file on the host's disk. */
   private checkSpill(spill: number): void {
     const { size } = fstatSync(spill);
     if (size > MAX_SPILL)
@@ -238,7 +238,7 @@ export class JailedProcess {
         settle(null, null);
       });
       this.child.once('exit', () => {
-        // Something else may hold its sockets; nothing may wait for that.
+        // A descendant may still hold the sockets open. Nothing may wait for it.
         const late = setTimeout(() => this.child.stdio.forEach((stream) => stream?.destroy()), 2_000);
         this.child.once('close', () => clearTimeout(late));
       });
@@ -247,7 +247,7 @@ export class JailedProcess {
   }
 }
 
-/** So that the server's own loop is not kept waiting by user code. What the process starts inherits it. */
+/** Nice value that keeps user code from delaying the server's event loop. Descendants inherit it. */
 const NICE = 5;
 
 const behindTheServer = (pid: number | undefined): void => {
@@ -255,7 +255,7 @@ const behindTheServer = (pid: number | undefined): void => {
   try {
     setPriority(pid, NICE);
   } catch (error) {
-    // It has ended already, or is another user's: then it runs as it is.
+    // The process has already ended, or belongs to another user and keeps its priority.
     if (!types.isNativeError(error)) throw error;
   }
 };

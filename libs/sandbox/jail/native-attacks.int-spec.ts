@@ -9,11 +9,11 @@ import { MAX_PROCESSES, MAX_TMP_FILES } from './node-flags.js';
 import { isCarried, PROMISES, type Protection } from './promises.js';
 
 const { EPERM, ENOSYS, EACCES } = constants.errno;
-/** Above every limit, and little enough for a machine without one. */
+/** Above every limit, but harmless on a machine without one. */
 const FORKS = 3 * MAX_PROCESSES;
 const SHARED_MB = 480;
 const FILES = MAX_TMP_FILES + 4_000;
-/** native-probe.c: the copy of itself ran. */
+/** Exit code of the probe's copy of itself (native-probe.c). */
 const RAN = 200;
 
 const built = await NativeProbe.build();
@@ -24,14 +24,14 @@ for (const name of Object.keys(PROMISES) as JailName[]) {
   else available.push(level);
 }
 
-/** Scores of all that this process started, by process. */
+/** OOM scores of all descendants of this process, by pid. */
 const scoresOfDescendants = (): Map<number, number> => {
   const parents = new Map<number, number>();
   const read = (pid: number, file: string): string => {
     try {
       return readFileSync(`/proc/${pid}/${file}`, 'latin1');
     } catch {
-      // It ended.
+      // The process has ended.
       return '';
     }
   };
@@ -64,7 +64,7 @@ if (typeof built === 'string') {
       expect({ getpid, unix, clone3 }).toEqual({ getpid: 0, unix: 0, clone3: ENOSYS });
       expect(Object.keys(refused).length).toBeGreaterThan(15);
       expect(Object.values(refused).every((errno) => errno === EPERM)).toBe(true);
-      // The same calls reach the kernel without the filter.
+      // Control: without the filter, the same calls reach the kernel.
       expect(Object.values(control ?? {}).filter((errno) => errno === EPERM)).toEqual([]);
       expect(Object.keys(control ?? {})).toEqual(Object.keys(said ?? {}));
     });
@@ -75,31 +75,31 @@ if (typeof built === 'string') {
       expect((await probe.run(probe.unprotectedIn(), 'privileges')).said).toEqual({ new_user_namespace: 0 });
     });
 
-    attack('processes', 'cannot start processes without end', async () => {
+    attack('processes', 'cannot start an unlimited number of processes', async () => {
       const { said } = await probe.run(level, `processes ${FORKS}`);
       expect(said?.['made']).toBeLessThanOrEqual(MAX_PROCESSES + 8);
       expect((await probe.run(probe.unprotectedIn(), `processes ${FORKS}`)).said).toEqual({ made: FORKS });
     });
 
-    attack('memory', 'cannot take memory that the data limit does not count', async () => {
+    attack('memory', 'cannot take memory that the data limit does not cover', async () => {
       const { said, end } = await probe.run(level, `shared_memory ${SHARED_MB}`);
       expect(said).toBeNull();
       expect(causeOf(end, 32).code).toBe('OutOfMemory');
       expect(end.outOfMemory).toBe(true);
-      // The same jail without its cgroup.
+      // Control: the same jail without its cgroup.
       const { entry, ...uncounted } = level;
       expect(entry?.cgroups).toBeTruthy();
       expect((await probe.run(uncounted, `shared_memory ${SHARED_MB}`)).said).toEqual({ touched: SHARED_MB });
     });
 
-    attack('tmp_files', 'cannot fill the kernel with the names of files', async () => {
+    attack('tmp_files', 'cannot fill kernel memory with file names', async () => {
       const { said } = await probe.run(level, `files ${FILES}`);
       expect(said?.['made']).toBeGreaterThan(1_000);
       expect(said?.['made']).toBeLessThanOrEqual(MAX_TMP_FILES);
       expect((await probe.run(probe.unprotectedIn('/dev/shm'), `files ${FILES}`)).said).toEqual({ made: FILES });
     });
 
-    attack('tmp_noexec', 'cannot run what it wrote to /tmp', async () => {
+    attack('tmp_noexec', 'cannot run a program that it wrote to /tmp', async () => {
       expect((await probe.run(level, 'execute_copy')).said).toEqual({ exit: EACCES });
       expect((await probe.run(probe.unprotectedIn(), 'execute_copy')).said).toEqual({ exit: RAN });
     });

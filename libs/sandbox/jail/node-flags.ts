@@ -2,7 +2,7 @@ import { type JailSpec } from './jail-level.js';
 
 const known = process.allowedNodeEnvironmentFlags;
 
-/** Flags of every child: bounded heap, Node's permission model as a second fence. */
+/** Node flags of every child: a bounded heap, and Node's permission model as a second barrier. */
 export const nodeFlags = (
   { memoryMb, startsPrograms = false }: Pick<JailSpec, 'memoryMb' | 'startsPrograms'>,
   readable: readonly string[],
@@ -18,23 +18,23 @@ export const nodeFlags = (
 ];
 
 /**
- * From Node 24 on V8 reserves 512 MB for machine code as writable memory. It is hardly used, but the kernel counts the
- * whole reservation towards the limit.
+ * Since Node 24, V8 reserves 512 MB of writable memory for machine code. Little of it is used, but the kernel counts
+ * the whole reservation towards the limit.
  */
 const CODE_RANGE_MB = Number(process.versions.node.split('.', 1)[0]) >= 24 ? 512 : 0;
 
-/** What a process may use: the heap, what Node itself needs, and Buffers, which the heap limit does not bound. */
+/** Memory limit of a process: heap, Node's own needs, and Buffers, which the heap limit does not cover. */
 export const memoryLimitBytes = (memoryMb: number): number => (memoryMb + 384) * 1024 * 1024;
 
-/** The same as a limit of its writable address space, of which some is only reserved. */
+/** Memory limit as a limit of writable address space, some of which is only reserved. */
 export const dataLimitBytes = (memoryMb: number): number => memoryLimitBytes(memoryMb + CODE_RANGE_MB);
 
-/** Threads count as processes: Node starts about a dozen. */
+/** Process limit, which includes threads. Node starts about a dozen threads. */
 export const MAX_PROCESSES = 64;
 
-/** Each takes about a kilobyte of the kernel's memory. */
+/** Limit of files in /tmp. Each takes about a kilobyte of kernel memory. */
 export const MAX_TMP_FILES = 16_384;
 
-/** Of a tmpfs. */
+/** Mount options of the tmpfs at /tmp. */
 export const tmpOptions = (tmpMb: number): string =>
   `size=${tmpMb}m,nr_inodes=${MAX_TMP_FILES},mode=1777,nosuid,nodev,noexec`;

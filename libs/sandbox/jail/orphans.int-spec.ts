@@ -19,14 +19,14 @@ for (const name of NAMES) {
 
 const runtime = fileURLToPath(new URL('..', import.meta.url));
 
-/** State and parent of a process; undefined when there is none. */
+/** State and parent of a process, or undefined when it has ended. */
 const statOf = async (pid: number): Promise<{ state: string; parent: number } | undefined> => {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
     const [state = '', parent = ''] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return { state, parent: Number(parent) };
   } catch {
-    // It ended.
+    // The process has ended.
     return undefined;
   }
 };
@@ -81,7 +81,7 @@ describe('a server that is killed', () => {
   });
   afterAll(() => rm(dir, { recursive: true, force: true }));
 
-  it.each(available)('takes its components with it, even one that loops for ever: %s', async (name) => {
+  it.each(available)('takes its components with it, even one that loops endlessly: %s', async (name) => {
     const server = spawn(process.execPath, [path.join(dir, 'server.mjs'), name, path.join(dir, 'hang.cjs')], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { PATH: process.env.PATH, TMPDIR: dir },
@@ -91,7 +91,7 @@ describe('a server that is killed', () => {
     expect(jailed.length).toBeGreaterThan(0);
     server.kill('SIGKILL');
     await new Promise((resolve) => server.once('exit', resolve));
-    // Whoever adopted them may be slow to reap: a zombie is dead too.
+    // The adopting process may be slow to reap, so a zombie counts as ended.
     for (const pid of jailed)
       for (let stat = await statOf(pid); stat && stat.state !== 'Z'; stat = await statOf(pid))
         await new Promise(setImmediate);

@@ -5,7 +5,7 @@ import { dataLimitBytes, MAX_PROCESSES, nodeFlags } from './node-flags.js';
 export const PROCESS_WARNING =
   'Components run in plain child processes: Node permission flags and resource limits, but they share the network and the process table of this machine. Run only code that you trust; or install bubblewrap, allow user namespaces and set SLUICE_ISOLATION=jail.';
 
-/** A child process with Node's permission flags, limits where prlimit exists, a user of its own when root. */
+/** Child processes with Node's permission flags. With prlimit they have limits, and under root a user of their own. */
 export const processVariants = async (isRoot: boolean): Promise<readonly JailVariant[]> => {
   const prlimit = await orNull(findProgram('prlimit'));
   const setpriv = await orNull(findProgram('setpriv'));
@@ -35,7 +35,7 @@ const plan = (spec: JailSpec, ownUser: boolean, prlimit: string | null, setpriv:
           '--core=0',
           ...(ownUser ? [`--nproc=${MAX_PROCESSES}`] : []),
         ]),
-    // Ends with the server, also when that is killed.
+    // Ends the process with the server, even when the server is killed.
     ...(setpriv === null ? [] : [setpriv, '--pdeathsig', 'KILL', '--no-new-privs']),
     process.execPath,
     ...nodeFlags(spec, [spec.childFile, dir, ...reads], dir),

@@ -17,27 +17,27 @@ const level = (name: JailName, ...carries: Protection[]): JailLevel => ({
   },
 });
 
-describe('what the levels promise', () => {
-  it('is what SECURITY.md says', () => {
+describe('the promises of the levels', () => {
+  it('match SECURITY.md', () => {
     expect(security).toContain(`\n\n${promisesTable()}\n\n`);
   });
 
-  it('has a row for each protection and a cell for each level', () => {
+  it('have a row for each protection and a cell for each level', () => {
     const rows = promisesTable().split('\n');
     expect(rows).toHaveLength(protections.length + 2);
     for (const row of rows) expect(row.split('|')).toHaveLength(levels.length + 4);
   });
 
-  it('names what it takes wherever it depends on the host', () => {
+  it('name their requirements wherever they depend on the host', () => {
     const dependent = protections.filter((one) => levels.some((name) => PROMISES[name][one] === 'host'));
     expect(Object.keys(NEEDS).sort()).toEqual(dependent.sort());
   });
 
-  it('holds where the host allows it only when the level carries it', () => {
+  it('hold where the host allows it only when the level carries them', () => {
     expect(isCarried(level('jail (bwrap)'), 'files')).toBe(true);
     expect(isCarried(level('jail (bwrap)'), 'memory')).toBe(false);
     expect(isCarried(level('jail (bwrap)', 'memory'), 'memory')).toBe(true);
-    // Promised by no host.
+    // The level never promises this protection.
     expect(isCarried(level('process', 'syscalls'), 'syscalls')).toBe(false);
     expect(missingOf(level('process', 'heap', 'oom_priority'))).toEqual(['memory', 'processes']);
   });

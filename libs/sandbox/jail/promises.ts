@@ -1,6 +1,6 @@
 import { type JailLevel, type JailName } from './jail-level.js';
 
-/** What a jail may protect. SECURITY.md shows this table, and the attack tests ask it what must hold. */
+/** Protections that a jail may offer. SECURITY.md shows this table, and the attack tests read it. */
 export const PROTECTIONS = {
   files: 'Files of the host, and code of other sources, cannot be read or changed',
   environment: 'Environment variables of the server cannot be read',
@@ -21,7 +21,7 @@ export const PROTECTIONS = {
 export type Protection = keyof typeof PROTECTIONS;
 const ALL = Object.keys(PROTECTIONS) as Protection[];
 
-/** `host`: where the host offers what it takes; the line `server.started` lists under `without` what is missing. */
+/** `host` depends on the host. The log line `server.started` lists missing protections under `without`. */
 export type Promised = 'yes' | 'host' | 'no';
 
 const JAILED = {
@@ -58,7 +58,7 @@ export const PROMISES: Readonly<Record<JailName, Readonly<Record<Protection, Pro
   },
 };
 
-/** What a protection that is promised as `host` takes. */
+/** Requirements of a protection that is promised as `host`. */
 export const NEEDS: Readonly<Partial<Record<Protection, string>>> = {
   heap: 'prlimit (package util-linux)',
   memory:
@@ -70,17 +70,17 @@ export const NEEDS: Readonly<Partial<Record<Protection, string>>> = {
   oom_priority: '/proc is writable',
 };
 
-/** Whether a protection must hold at this level on this host. */
+/** True when a protection must hold at this level on this host. */
 export const isCarried = ({ name, carries }: JailLevel, protection: Protection): boolean =>
   PROMISES[name][protection] === 'yes' || (PROMISES[name][protection] === 'host' && carries?.has(protection) === true);
 
-/** What the level promises on some hosts, and does not carry on this one. */
+/** Host-dependent protections of the level that this host does not support. */
 export const missingOf = (level: JailLevel): Protection[] =>
   ALL.filter((one) => PROMISES[level.name][one] === 'host' && !isCarried(level, one));
 
 const CELL: Readonly<Record<Promised, string>> = { yes: 'yes', host: 'where the host allows it', no: 'not promised' };
 
-/** The table of SECURITY.md. */
+/** Builds the table of SECURITY.md. */
 export const promisesTable = (): string => {
   const levels = Object.keys(PROMISES) as JailName[];
   const rows = ALL.map((one) => {

@@ -4,7 +4,7 @@ import { seccompFilter } from './seccomp.js';
 const EPERM = 1;
 const ENOSYS = 38;
 
-/** Runs a program of struct sock_filter as the kernel does. */
+/** Interprets a program of struct sock_filter like the kernel. */
 const run = (program: Buffer, arch: number, call: number, args: readonly number[]): string => {
   const data = Buffer.alloc(64);
   data.writeUInt32LE(call, 0);
@@ -33,7 +33,7 @@ const CLONE_THREAD_FLAGS = 0x3d0f00;
 const CLONE_NEWUSER = 0x10000000;
 const CLONE_NEWNS = 0x20000;
 
-// Numbers as in asm/unistd.h of each architecture.
+// Numbers from asm/unistd.h of each architecture.
 const MACHINES = [
   {
     arch: 'x64',
@@ -73,7 +73,7 @@ describe.each(MACHINES)('the seccomp filter on $arch', ({ arch, audit, calls }) 
   const program = seccompFilter(arch) ?? Buffer.alloc(0);
   const ask = (call: number, ...args: number[]): string => run(program, audit, call, args);
 
-  it('fits into what the kernel takes', () => {
+  it('fits the size that the kernel accepts', () => {
     expect(program.length % 8).toBe(0);
     expect(program.length / 8).toBeLessThan(4096);
   });
@@ -86,12 +86,12 @@ describe.each(MACHINES)('the seccomp filter on $arch', ({ arch, audit, calls }) 
     ['unshare', calls.unshare],
   ])('refuses %s', (_, call) => expect(ask(call, 0, 0)).toBe(`errno ${EPERM}`));
 
-  it('lets threads and processes be made, and no namespace', () => {
+  it('allows threads and processes, but no namespaces', () => {
     expect(ask(calls.clone, CLONE_THREAD_FLAGS)).toBe('allowed');
     expect(ask(calls.clone, 17)).toBe('allowed');
     expect(ask(calls.clone, CLONE_NEWUSER | 17)).toBe(`errno ${EPERM}`);
     expect(ask(calls.clone, CLONE_NEWNS)).toBe(`errno ${EPERM}`);
-    // Its flags cannot be read: the C library takes clone instead.
+    // Its flags cannot be read, so the C library falls back to clone.
     expect(ask(CLONE3)).toBe(`errno ${ENOSYS}`);
   });
 
@@ -112,7 +112,7 @@ describe.each(MACHINES)('the seccomp filter on $arch', ({ arch, audit, calls }) 
     expect(ask(calls.socket, ...args)).toBe(allowed ? 'allowed' : `errno ${EPERM}`);
   });
 
-  it('pairs local sockets only, and types nothing into terminals', () => {
+  it('allows only local socket pairs, and no input into terminals', () => {
     expect(ask(calls.socketpair, 1)).toBe('allowed');
     expect(ask(calls.socketpair, 40)).toBe(`errno ${EPERM}`);
     expect(ask(calls.ioctl, 0, 0x5401)).toBe('allowed');
@@ -121,7 +121,7 @@ describe.each(MACHINES)('the seccomp filter on $arch', ({ arch, audit, calls }) 
     expect(ask(calls.ioctl, 0, 0x100005412)).toBe(`errno ${EPERM}`);
   });
 
-  it('ends a process that calls by the numbers of another architecture', () => {
+  it('ends a process that uses the call numbers of another architecture', () => {
     expect(run(program, 0x40000003, calls.read, [])).toBe('killed');
   });
 });
@@ -133,5 +133,5 @@ describe('the seccomp filter', () => {
     expect(run(program, 0xc000003e, 0x3fffffff, [])).toBe('allowed');
   });
 
-  it('is none where the numbers are not known', () => expect(seccompFilter('riscv64')).toBeNull());
+  it('is null for an architecture with unknown numbers', () => expect(seccompFilter('riscv64')).toBeNull());
 });

@@ -1,6 +1,6 @@
 import { arch as hostArch } from 'node:os';
 
-/** The kernel's numbers of one architecture; null where it has no such call. */
+/** Architecture as the seccomp filter needs it. */
 interface Architecture {
   /** AUDIT_ARCH_*, as seccomp_data holds it. */
   readonly audit: number;
@@ -12,31 +12,31 @@ const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
   arm64: { audit: 0xc00000b7, column: 1 },
 };
 
-/** Refused whatever the arguments. Numbers: x86_64, aarch64. */
+/** System calls refused with any arguments. Numbers for x86_64 and aarch64, null where the call does not exist. */
 const REFUSED: Readonly<Record<string, readonly [number, number | null]>> = {
-  // Large parts of the kernel behind one call, with a history of holes.
+  // Single calls that reach large parts of the kernel and have a history of vulnerabilities.
   io_uring_setup: [425, 425],
   io_uring_enter: [426, 426],
   io_uring_register: [427, 427],
   bpf: [321, 280],
   perf_event_open: [298, 241],
   userfaultfd: [323, 282],
-  // Keyrings are not in a namespace.
+  // Keyrings are not namespaced.
   add_key: [248, 217],
   request_key: [249, 218],
   keyctl: [250, 219],
-  // Memory and execution of other processes.
+  // Access to memory and execution of other processes.
   ptrace: [101, 117],
   process_vm_readv: [310, 270],
   process_vm_writev: [311, 271],
   process_madvise: [440, 440],
   kcmp: [312, 272],
   pidfd_getfd: [438, 438],
-  // Programs that no file system holds.
+  // Programs that exist in no file system.
   memfd_create: [319, 279],
   memfd_secret: [447, 447],
   execveat: [322, 281],
-  // Namespaces and mounts; clone is judged by its flags.
+  // Namespaces and mounts. clone is checked by its flags below.
   unshare: [272, 97],
   setns: [308, 268],
   mount: [165, 40],
@@ -57,7 +57,7 @@ const REFUSED: Readonly<Record<string, readonly [number, number | null]>> = {
   open_by_handle_at: [304, 265],
   fanotify_init: [300, 262],
   fanotify_mark: [301, 263],
-  // Memory that the data limit does not count.
+  // Memory that the data limit does not cover.
   shmget: [29, 194],
   shmctl: [31, 195],
   shmat: [30, 196],
@@ -67,7 +67,7 @@ const REFUSED: Readonly<Record<string, readonly [number, number | null]>> = {
   msgsnd: [69, 189],
   mq_open: [240, 180],
   mq_unlink: [241, 181],
-  // The machine's own affairs.
+  // Administration of the machine.
   kexec_load: [246, 104],
   kexec_file_load: [320, 294],
   init_module: [175, 105],
@@ -99,7 +99,7 @@ const REFUSED: Readonly<Record<string, readonly [number, number | null]>> = {
   ustat: [136, null],
   sysfs: [139, null],
   _sysctl: [156, null],
-  // Odd corners.
+  // Rarely used calls.
   personality: [135, 92],
   mbind: [237, 235],
   set_mempolicy: [238, 237],
@@ -118,7 +118,7 @@ const IOCTL = [16, 29] as const;
 
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
 const NEW_NAMESPACES = 0x7e020000;
-/** x32 numbers its calls from here, under the architecture x86_64. */
+/** First call number of x32, which shares the architecture x86_64. */
 const X32_BIT = 0x40000000;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
@@ -132,7 +132,7 @@ const ALLOW = 0x7fff0000;
 const KILL_PROCESS = 0x80000000;
 const refuse = (errno: number): number => 0x00050000 | errno;
 
-/** Offsets in struct seccomp_data. Arguments are read by their lower half: the kernel takes these as 32-bit numbers. */
+/** Offsets in struct seccomp_data. Only the lower half of an argument is read, because the kernel uses only 32 bits. */
 const NUMBER_AT = 0;
 const ARCH_AT = 4;
 const argumentAt = (index: number): number => 16 + 8 * index;
@@ -142,7 +142,7 @@ type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, k: n
 const load = (at: number): Instruction => [0x20, 0, 0, at];
 const answer = (value: number): Instruction => [0x06, 0, 0, value];
 const and = (mask: number): Instruction => [0x54, 0, 0, mask];
-/** Runs `body` for this value; it must end in an answer. */
+/** Runs `body` for this value. `body` must end in an answer. */
 const when = (value: number, ...body: readonly Instruction[]): Instruction[] => [
   [0x15, 0, body.length, value],
   ...body,
@@ -158,7 +158,7 @@ const whenAnyBit = (mask: number, ...body: readonly Instruction[]): Instruction[
 
 const notPermitted = answer(refuse(EPERM));
 
-/** socket(): local sockets, TCP and UDP, and the netlink protocol that lists addresses. */
+/** Allows socket() for local sockets, TCP, UDP, and the netlink protocol that lists addresses. */
 const socketRules = (): Instruction[] => {
   const internet = [
     load(argumentAt(2)),
@@ -185,9 +185,9 @@ const socketRules = (): Instruction[] => {
 };
 
 /**
- * A seccomp program as the kernel reads it (struct sock_filter): everything is allowed but what neither Node nor a
- * compiler needs, which fails with EPERM. clone3 hides its flags behind a pointer and fails with ENOSYS, so that the C
- * library falls back to clone. Null where the numbers of the architecture are not known here.
+ * Builds a seccomp program in the kernel's format (struct sock_filter). Calls that neither Node nor a compiler needs
+ * fail with EPERM, and all others are allowed. clone3 hides its flags behind a pointer, so it fails with ENOSYS and the
+ * C library falls back to clone. Returns null for an architecture with unknown numbers.
  */
 export const seccompFilter = (arch: string = hostArch()): Buffer | null => {
   const found = ARCHITECTURES[arch];
@@ -196,7 +196,7 @@ export const seccompFilter = (arch: string = hostArch()): Buffer | null => {
   const refused = Object.values(REFUSED).flatMap((numbers) => numbers[column] ?? []);
   const program: Instruction[] = [
     load(ARCH_AT),
-    // Another architecture's calls have other numbers.
+    // Calls of another architecture have other numbers.
     [0x15, 1, 0, audit],
     answer(KILL_PROCESS),
     load(NUMBER_AT),

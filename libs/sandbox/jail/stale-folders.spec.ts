@@ -5,7 +5,7 @@ import path from 'node:path';
 import { folderPrefix, removeStaleFolders } from './stale-folders.js';
 
 describe('folders of jails', () => {
-  it('are removed when their server is gone, and only then', async () => {
+  it('are removed when their server has ended, and only then', async () => {
     const parent = await mkdtemp(path.join(tmpdir(), 'sluice-test-'));
     const own = `${folderPrefix('jail')}abc123`;
     const [, namespace = '', pid = '', startedAt = ''] = /^sluice-jail-(\d+)-(\d+)-(\d+)-/.exec(own) ?? [];

@@ -2,12 +2,12 @@ const FIRST = 52_000;
 const COUNT = 8_000;
 
 /**
- * Users for jailed processes, one each while it lives, so that per-user limits and files are its own. Numbers without an
- * account, below 65,536 so that they exist in a container's user namespace too. None unless the server is root.
+ * User ids for jailed processes, one per live process, so that per-user limits and files are separate. The ids have no
+ * account, and are below 65,536 so that they exist in a container's user namespace. None unless the server is root.
  */
 class Uids {
   private readonly taken = new Set<number>();
-  /** Two servers on one machine should not begin with the same ones: limits are counted per user. */
+  /** Differs between servers on one machine, because limits are counted per user. */
   private next = (process.pid * 101) % COUNT;
 
   take(): number | null {

@@ -13,9 +13,9 @@ const EGRESS = '/egress.sock';
 const FILTER = '/filter';
 
 /**
- * Builds an empty root below a fresh tmpfs, seen by nobody else, and enters it without any capability. Arguments:
- * root, options of /tmp, "filter" to keep what is sent to INPUT_FD, then `source target` pairs, `--`, the command.
- * A chroot is enough of a wall here: what could leave it (capabilities, a new user namespace) is gone by then.
+ * Builds an empty root on a private tmpfs and enters it without any capability. Arguments: root, options of /tmp,
+ * "filter" to store the input of INPUT_FD, then `source target` pairs, `--`, the command.
+ * A chroot suffices here, because the means to leave it (capabilities, a new user namespace) are gone by then.
  */
 const SCRIPT = `set -e
 umask 022
@@ -44,7 +44,7 @@ interface Programs {
   readonly node: ProgramFiles;
 }
 
-/** util-linux alone: new namespaces, a root with what Node needs, no capability. Rejects with MissingProgram. */
+/** Jails built with util-linux only: new namespaces, a minimal root, no capability. Rejects with MissingProgram. */
 export const unshareVariants = async (isRoot: boolean): Promise<readonly JailVariant[]> => {
   const programs: Programs = {
     unshare: await findProgram('unshare'),
@@ -56,7 +56,7 @@ export const unshareVariants = async (isRoot: boolean): Promise<readonly JailVar
   const filter = (await takesFilter(programs.setpriv.file)) ? seccompFilter() : null;
   const filters = filter === null ? [null] : [filter, null];
   return filters.flatMap((one) =>
-    // Before Linux 5.14 the limit counts what the server's user runs outside, too.
+    // Before Linux 5.14, the limit also counts processes of the server's user outside the jail.
     (isRoot ? [true] : [true, false]).map((counted): JailVariant => ({
       label: `${isRoot ? 'as root' : 'user namespace'} filter=${String(one !== null)} counted=${String(counted)}`,
       carries: [...(one === null ? [] : (['syscalls'] as const)), ...(counted ? (['processes'] as const) : [])],
@@ -65,7 +65,7 @@ export const unshareVariants = async (isRoot: boolean): Promise<readonly JailVar
   );
 };
 
-/** setpriv loads filters since util-linux 2.40. */
+/** Checks whether setpriv can load filters, which it can since util-linux 2.40. */
 const takesFilter = (setpriv: string): Promise<boolean> =>
   run(setpriv, ['--help']).then(
     ({ stdout }) => stdout.includes('--seccomp-filter'),
@@ -74,7 +74,7 @@ const takesFilter = (setpriv: string): Promise<boolean> =>
 
 interface Shape {
   readonly isRoot: boolean;
-  /** Processes are limited by number. */
+  /** True when the number of processes is limited. */
   readonly counted: boolean;
   readonly filter: Buffer | null;
 }
@@ -98,7 +98,7 @@ const plan = (programs: Programs, { isRoot, counted, filter }: Shape, spec: Jail
     ...['/node', ...nodeFlags(spec, ['*'], '/tmp'), '/child.cjs'],
   ];
   return {
-    // Ends with the server, also when that is killed; and the jail with it.
+    // Ends the jail with the server, even when the server is killed.
     file: setpriv.file,
     args: [
       ...['--pdeathsig', 'KILL', programs.unshare],
@@ -118,7 +118,7 @@ const plan = (programs: Programs, { isRoot, counted, filter }: Shape, spec: Jail
       ],
     ],
     cwd: '/',
-    // Mounting needs the server's rights; setpriv gives them up.
+    // Mounting needs the server's rights. setpriv drops them afterwards.
     uid: null,
     egress: spec.egressSocket === undefined ? null : EGRESS,
     tmp: '/tmp',

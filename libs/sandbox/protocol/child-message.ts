@@ -1,4 +1,4 @@
-/** Validation of what a child says. A child runs other people's code: every message from it is hostile input. */
+/** Validates messages of a child. A child runs untrusted code, so every message is hostile input. */
 import { isUtf8 } from 'node:buffer';
 import { wellFormedJson } from '../../kernel/well-formed.js';
 import { ProtocolBreach, TEXT_LIMITS, type ChildMessage, type ErrorText, type RawRecord } from './protocol.js';
@@ -29,7 +29,7 @@ const isError = (value: unknown): value is ErrorText => {
   );
 };
 
-/** The text of bytes from a child. Throws ProtocolBreach when they are no UTF-8: such a text would grow as it is read. */
+/** Decodes bytes of a child. Throws ProtocolBreach for invalid UTF-8, which would grow when decoded. */
 export const textOf = (bytes: Buffer): string => {
   if (!isUtf8(bytes)) fail('bytes that are no UTF-8');
   return bytes.toString('utf8');
@@ -73,12 +73,12 @@ const checks: Record<ChildMessage[0], (m: readonly unknown[], rawBytes: number) 
 const isMessage = (kind: ChildMessage[0], message: readonly unknown[], rawBytes: number): message is ChildMessage =>
   checks[kind](message, rawBytes);
 
-/** An escape of half a surrogate pair in JSON; a whole pair has one too, and comes to no harm. */
+/** Matches a JSON escape of a surrogate. It also matches whole pairs, which is harmless. */
 const MAY_BE_ILL_FORMED = /\\u[dD][89a-fA-F]/;
 
 /**
- * The message of a record, every text in it well-formed. Throws ProtocolBreach when it is not exactly one that a child
- * may send.
+ * Parses the message of a record and makes every text in it well-formed. Throws ProtocolBreach for anything but a valid
+ * message of a child.
  */
 export const parseChildMessage = (record: RawRecord): ChildMessage => {
   if (record.json.length > MAX_JSON_BYTES) fail(`a message head of ${record.json.length} bytes`);
@@ -95,6 +95,6 @@ export const parseChildMessage = (record: RawRecord): ChildMessage => {
   if (typeof tag !== 'string' || !Object.hasOwn(checks, tag)) return fail('a message of an unknown kind');
   const kind = tag as ChildMessage[0];
   if (!isMessage(kind, message, record.raw.length)) return fail(`a malformed message of kind "${kind}"`);
-  // Only now: what was checked nests three deep at most, what was sent may nest deeper than the stack holds.
+  // Must follow the check. A checked message nests three levels at most, but an unchecked one could exhaust the stack.
   return MAY_BE_ILL_FORMED.test(head) ? (wellFormedJson(message) as ChildMessage) : message;
 };

@@ -35,7 +35,7 @@ describe('JSON of a child', () => {
     expect(isPlainJson(text)).toBe(false);
   });
 
-  it('is judged alike when it is long, and then without being parsed', () => {
+  it('is judged the same when it is long, but without being parsed', () => {
     const pad = ' '.repeat(20_000);
     for (const text of [
       '{"a":[1,-2.5e+3,true,false,null,"\\u00e4\\n\\"",{},[]]}',
@@ -83,7 +83,7 @@ describe('JSON of a child', () => {
     expect(isPlainJson(`"${'\u{1F600}'.repeat(20_000)}"`)).toBe(true);
   });
 
-  it('is judged as the parser of the engine does, whatever is changed in it', () => {
+  it("is judged like by the engine's parser, after any mutation", () => {
     const random = mulberry(7);
     const pad = ' '.repeat(20_000);
     const alphabet = '{}[]",:0123456789.eE+-\\u tfn\n';

@@ -1,10 +1,10 @@
-/** JSON as a text: checked without being parsed into objects, which for some texts take thirty times their size. */
+/** Checks JSON texts without parsing them into objects, which can take thirty times the size of the text. */
 
 export const MAX_NESTING = 256;
-/** Up to here the engine's own parser is faster, and what it makes is small. */
+/** Length up to which the engine's own parser is faster and its result is small. */
 const PARSED_LENGTH = 16 * 1024;
 
-/** True when the text is JSON that nests no deeper than 256. */
+/** True when the text is JSON that nests at most 256 levels deep. */
 export const isPlainJson = (text: string): boolean => {
   if (text.length > PARSED_LENGTH) return new JsonScanner(text).isJson();
   if (nestsTooDeep(text)) return false;
@@ -16,17 +16,17 @@ export const isPlainJson = (text: string): boolean => {
   }
 };
 
-/** True beyond 256 levels; cheap for all but the most bracketed texts. */
+/** True beyond 256 levels. Cheap for texts with few brackets. */
 export const nestsTooDeep = (text: string): boolean => {
   if (text.length <= MAX_NESTING) return false;
-  // Brackets within strings count too: an upper bound, refined only when it is exceeded.
+  // Brackets within strings count too. This gives an upper bound, which is refined only when it exceeds the limit.
   let opened = 0;
   for (let at = text.indexOf('['); at >= 0 && opened <= MAX_NESTING; at = text.indexOf('[', at + 1)) opened++;
   for (let at = text.indexOf('{'); at >= 0 && opened <= MAX_NESTING; at = text.indexOf('{', at + 1)) opened++;
   return opened > MAX_NESTING && depthOf(text) > MAX_NESTING;
 };
 
-/** Deepest nesting of a JSON text; stops counting beyond the limit. */
+/** Nesting depth of a JSON text. Stops counting beyond the limit. */
 export const depthOf = (text: string): number => {
   let depth = 0;
   let deepest = 0;
@@ -58,7 +58,7 @@ const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const WORD = /true|false|null/y;
 
-/** Reads a text once from its start to its end, with one byte of memory for each level of nesting. */
+/** Scans a text once, and keeps one number for each level of nesting. */
 class JsonScanner {
   private at = 0;
   private readonly open: number[] = [];
@@ -68,7 +68,7 @@ class JsonScanner {
   isJson(): boolean {
     for (;;) {
       if (!this.value()) return false;
-      // A value has ended, and with it perhaps what holds it.
+      // A value has ended. Its containers may end with it.
       for (;;) {
         const next = this.next();
         const inside = this.open.at(-1);
@@ -84,7 +84,7 @@ class JsonScanner {
     }
   }
 
-  /** Reads one value that holds nothing, opening what begins before it. */
+  /** Reads one scalar or empty container, and opens the containers before it. */
   private value(): boolean {
     for (;;) {
       const first = this.next();
@@ -135,7 +135,7 @@ class JsonScanner {
     return true;
   }
 
-  /** The code of the next character that is no white space; NaN at the end. */
+  /** Code of the next character that is not white space, or NaN at the end. */
   private next(): number {
     for (; ; this.at++) {
       const c = this.text.charCodeAt(this.at);

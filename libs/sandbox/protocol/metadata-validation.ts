@@ -6,8 +6,8 @@ import { tooManyProps } from '../../component-model/prop-limits.js';
 import { MB, ProtocolBreach } from './protocol.js';
 
 /**
- * Metadata comes out of a process that ran the component's code: it is checked like any other word of a child. What an
- * author may reach has a lower limit and an error that says so (libs/components/domain/metadata-limits.ts).
+ * Upper bound on props from a hostile child. Metadata comes from a process that ran the component's code. Authors meet
+ * lower limits, with an explanatory error (libs/components/domain/metadata-limits.ts).
  */
 const MAX_PROPS = 10_000;
 
@@ -92,7 +92,7 @@ const isMetadata = (value: unknown): value is ComponentMetadata =>
     ([key, check]) => Object.hasOwn(value as object, key) && check((value as Record<string, unknown>)[key]),
   );
 
-/** Throws ProtocolBreach for anything that is not exactly metadata. */
+/** Throws ProtocolBreach for anything but valid metadata. */
 export const parseMetadata = (json: Buffer): ComponentMetadata => {
   if (json.length > 2 * MB) throw new ProtocolBreach(`metadata of ${json.length} bytes, at most ${2 * MB}`);
   const source = textOf(json);

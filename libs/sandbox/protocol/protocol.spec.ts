@@ -16,7 +16,7 @@ describe('records', () => {
     { index: 2, json: '["x"]', raw: 'y'.repeat(5_000) },
   ];
 
-  it.each([1, 2, 3, 7, 11, 12, 13, 64, 4_096, 1_000_000])('are found again in pieces of %i bytes', (size) => {
+  it.each([1, 2, 3, 7, 11, 12, 13, 64, 4_096, 1_000_000])('are restored from pieces of %i bytes', (size) => {
     const all = Buffer.concat(records);
     const seen: unknown[] = [];
     const parser = new RecordParser(10_000, (record) => seen.push(copy(record)));
@@ -41,7 +41,7 @@ describe('records', () => {
     expect(parser.pending()).toBe(0);
   });
 
-  it('are refused above the size limit before their content has come', () => {
+  it('are refused above the size limit before their content has arrived', () => {
     const parser = new RecordParser(1_000, () => undefined);
     const head = Buffer.alloc(HEADER_BYTES);
     head.writeUInt32LE(0xffffffff, 4);
@@ -166,12 +166,12 @@ describe('messages of a child', () => {
     expect(parse('["e", 1, "\\ud83d\\ude00", null, null, null]', '1')).toEqual(['e', 1, '\u{1F600}', null, null, null]);
   });
 
-  it('refuse nesting that no stack holds, as a breach and nothing else', () => {
+  it('refuse nesting that would exhaust the stack, as a protocol breach', () => {
     const deep = `["ready",${'['.repeat(200_000)}"\\ud800"${']'.repeat(200_000)}]`;
     expect(() => parse(deep)).toThrow(ProtocolBreach);
   });
 
-  it('refuse a raw part where none belongs, and a head that is too long', () => {
+  it('refuse an unexpected raw part, and a head that is too long', () => {
     expect(() => parse('["d", 1, 5, null]', 'x')).toThrow(ProtocolBreach);
     expect(() => parse('["b", 1, "k", 1]', 'x')).toThrow(ProtocolBreach);
     expect(() => parse(`["ready"${' '.repeat(600_000)}]`)).toThrow('message head of');

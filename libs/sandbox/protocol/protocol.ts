@@ -1,8 +1,8 @@
 /**
- * What host and jailed child say to each other: records over two simplex sockets (and one spill file, child/uplink.ts).
+ * Protocol between host and jailed child: records over two simplex sockets and one spill file (child/uplink.ts).
  *
- * A record is `[u32 index][u32 json bytes][u32 raw bytes][json][raw]`, little endian. Large texts (events, payloads) are
- * the raw part: they are cut out by length and never parsed to find their end, so that no text can pose as another record.
+ * A record is `[u32 index][u32 json bytes][u32 raw bytes][json][raw]`, little endian. The raw part holds large texts
+ * (events, payloads). It is cut out by length and never parsed, so that no text can pose as another record.
  */
 import { type ReplyHeaders } from './reply-headers.js';
 import { type BoundProp } from '../sandbox.js';
@@ -13,29 +13,29 @@ export const HEADER_BYTES = 12;
 export const DOWN_FD = 3;
 export const UP_FD = 4;
 export const SPILL_FD = 5;
-/** What the jail's builder reads before the program starts, if it does (SpawnPlan.input). */
+/** File descriptor from which the jail's builder reads before the program starts (SpawnPlan.input). */
 export const INPUT_FD = 6;
 
 export const MB = 1024 * 1024;
-/** Invocations in one frame. */
+/** Maximum number of invocations in one frame. */
 export const MAX_BATCH = 64;
 
 export interface RunLimits {
   readonly emits: number;
-  /** Different channel names, besides the default channel. */
+  /** Distinct channel names, not counting the default channel. */
   readonly channels: number;
   readonly logLines: number;
   readonly logBytes: number;
-  /** Emits, logs and the reply of one run, with all that belongs to them (run-size.ts). */
+  /** Bytes of the emits, logs and reply of one run, including their metadata (run-size.ts). */
   readonly payloadBytes: number;
   readonly dbValueBytes: number;
   readonly dbTotalBytes: number;
-  /** Keys of one store; also the keys that one run may change. */
+  /** Keys of one store, and keys that one run may change. */
   readonly dbKeys: number;
-  /** Changes sent as they happen. Later ones are sent at the end of the run, once for each key. */
+  /** Changes sent immediately. Later ones are sent at the end of the run, once for each key. */
   readonly dbWrites: number;
   readonly dbWriteBytes: number;
-  /** All records of one run as they travel. JSON escapes make six bytes of one. */
+  /** Bytes of all records of one run on the wire. A JSON escape can turn one byte into six. */
   readonly wireBytes: number;
 }
 
@@ -53,7 +53,7 @@ export const RUN_LIMITS: RunLimits = {
   wireBytes: 64 * MB,
 };
 
-/** Longest texts, in UTF-16 units, that a child may send in the head of a message. */
+/** Maximum lengths, in UTF-16 units, of texts in the head of a child's message. */
 export const TEXT_LIMITS = {
   name: 256,
   message: 16_384,
@@ -64,23 +64,23 @@ export const TEXT_LIMITS = {
   dbKey: 4_096,
   headerValue: 16_384,
   headers: 200,
-  /** Names and values of all headers. */
+  /** Names and values of all headers together. */
   headerTotal: 65_536,
 } as const;
 
-/** Largest record of either direction: a batch of large events, or one full payload. */
+/** Size limit of a record in either direction. The largest are a batch of large events, or one full payload. */
 export const MAX_RECORD_BYTES = 64 * MB;
-/** Largest record that a child may send. */
+/** Size limit of a record from a child. */
 export const MAX_CHILD_RECORD_BYTES = 7 * MB;
 
-/** Host to child. */
+/** Message from host to child. */
 export type HostMessage =
   /** Raw: the bundle. */
   | { readonly t: 'init'; readonly settings: ChildSettings }
-  /** Raw: the texts of the events, one after the other; `runs` gives number and byte length of each. */
+  /** Raw: the concatenated texts of the events. `runs` gives the number and byte length of each. */
   | { readonly t: 'run'; readonly runs: readonly (readonly [n: number, bytes: number])[] }
   | { readonly t: 'hook'; readonly n: number; readonly hook: HookName }
-  /** Start nothing more; the last but for hooks. Answered by `g`. */
+  /** Starts no more runs. Only hooks may follow. Answered by `g`. */
   | { readonly t: 'drop' };
 
 export interface ChildSettings {
@@ -88,11 +88,11 @@ export interface ChildSettings {
   readonly props: Readonly<Record<string, BoundProp>>;
   readonly db: Readonly<Record<string, string>>;
   readonly concurrency: number;
-  /** Unix socket of the egress guard, as the child sees it; null for no network. */
+  /** Unix socket of the egress guard, as the child sees it, or null for no network. */
   readonly egress: string | null;
-  /** The folder that it may write to. */
+  /** Folder that the child may write to. */
   readonly tmp: string;
-  /** Only describe what the bundle exports (`meta`), do not bind it. */
+  /** Describe the bundle's exports (`meta`) instead of binding them. */
   readonly inspect: boolean;
 }
 
@@ -103,7 +103,7 @@ export interface ErrorText {
   readonly code: string;
 }
 
-/** Child to host: tag, number of the run, then what the tag says. The large text, if any, is the raw part. */
+/** Message from child to host: tag, run number, then the tag's fields. The raw part holds the large text, if any. */
 export type ChildMessage =
   | readonly ['ready']
   | readonly ['loadfail', ErrorText]
@@ -111,13 +111,13 @@ export type ChildMessage =
   | readonly ['meta']
   | readonly ['invalid', message: string, prop: string | null]
   | readonly ['s', n: number, at: number]
-  /** The answer to `drop`: of what has not started before this record, nothing will be. */
+  /** Answers `drop`. Runs that have not started before this record will never start. */
   | readonly ['g']
   /** Raw: payload. */
   | readonly ['e', n: number, channel: string, id: string | number | null, summary: string | null, ts: number | null]
   /** Raw: the line. */
   | readonly ['l', n: number, k: string, ts: number]
-  /** Raw: JSON of the value, nothing when deleted. */
+  /** Raw: JSON of the value, empty when deleted. */
   | readonly ['b', n: number, key: string, deleted: 0 | 1]
   /** Raw: body. */
   | readonly ['r', n: number, status: number, headers: ReplyHeaders, immediate: 0 | 1, base64: 0 | 1]
@@ -131,7 +131,7 @@ export interface RawRecord {
   readonly raw: Buffer;
 }
 
-/** The peer broke the protocol; the process behind it is ended. */
+/** Thrown when a child breaks the protocol. Its process is ended. */
 export class ProtocolBreach extends Error {
   constructor(message: string) {
     super(message);
@@ -168,8 +168,8 @@ export const encodeRecord = (index: number, message: unknown, texts: readonly (s
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Cuts a byte stream into records, in any fragmentation, copying each byte at most twice.
- * The buffers handed out are views: use them before the call returns. Throws ProtocolBreach on an oversized record.
+ * Cuts a byte stream into records, in any fragmentation, and copies each byte at most twice. The buffers passed on are
+ * views, valid only during the call. Throws ProtocolBreach on an oversized record.
  */
 export class RecordParser {
   private parts: Buffer[] = [];
@@ -181,7 +181,7 @@ export class RecordParser {
     private readonly onRecord: (record: RawRecord) => void,
   ) {}
 
-  /** Handles so many records at most, and returns what it has not looked at: push that next. */
+  /** Handles at most `most` records. Returns the unread bytes, which the caller must push next. */
   push(chunk: Buffer, most = Infinity): Buffer {
     if (this.have > 0) {
       this.parts.push(chunk);
@@ -201,7 +201,7 @@ export class RecordParser {
     return NOTHING;
   }
 
-  /** Bytes of an unfinished record. */
+  /** Bytes of an incomplete record. */
   pending(): number {
     return this.have;
   }

@@ -1,9 +1,9 @@
-/** The headers that a component may send with `respond`, as an HTTP server accepts them. Child and host check the same. */
+/** Rules for the headers that a component may send with `respond`. Child and host apply the same rules. */
 import { TEXT_LIMITS } from './protocol.js';
 
 export type ReplyHeaders = Readonly<Record<string, string | readonly string[]>>;
 
-/** Headers of the connection and of the framing of the message: the server alone sets them. */
+/** Headers of the connection and of message framing, which only the server sets. */
 const FRAMING = new Set([
   'connection',
   'content-length',
@@ -19,7 +19,7 @@ const FRAMING = new Set([
 ]);
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
-/** HTTP/1.1 carries Latin-1: tab, and what can be printed. */
+/** HTTP/1.1 carries printable Latin-1 characters and the tab. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 export const isFraming = (name: string): boolean => FRAMING.has(name.toLowerCase());
@@ -27,13 +27,13 @@ export const isHeaderName = (name: string): boolean => HEADER_NAME.test(name);
 export const isHeaderValue = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= TEXT_LIMITS.headerValue && HEADER_VALUE.test(value);
 
-/** Names and values together; every value of a repeated header counts. */
+/** Length of the name and its values. Every value of a repeated header counts. */
 export const sizeOfHeader = (name: string, value: string | readonly string[]): number => {
   const values = typeof value === 'string' ? [value] : value;
   return values.reduce((sum, text) => sum + name.length + text.length, name.length);
 };
 
-/** Whether a HTTP server can send these headers as they are, and they leave the connection alone. */
+/** True when an HTTP server can send these headers unchanged, and none of them affects the connection. */
 export const isReplyHeaders = (value: unknown): value is ReplyHeaders => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const names = new Set<string>();

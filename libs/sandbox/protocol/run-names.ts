@@ -1,10 +1,10 @@
-/** Names that a run may use. The child tells its author what is wrong; the host ends a child that sends such a name. */
+/** Rules for names that a run may use. The child reports a fault to the author. The host ends a child that sends it. */
 import { PLATFORM_CHANNELS } from '../../component-model/channels.js';
 
 // Channel names travel in HTTP headers, which hold no control characters.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** What is wrong with the name of a channel; undefined when nothing is. */
+/** Fault in a channel name, or undefined. */
 export const channelFault = (name: string): string | undefined => {
   if (PLATFORM_CHANNELS.has(name)) return `"${name}" is a channel of the platform: choose another name`;
   if (CONTROL.test(name))
@@ -12,11 +12,11 @@ export const channelFault = (name: string): string | undefined => {
   return undefined;
 };
 
-/** The same for an emit id or a db key. */
+/** Fault in an emit id or a db key, or undefined. */
 export const keyFault = (key: string): string | undefined =>
   key.includes('\0') ? `it may not hold the character NUL: ${JSON.stringify(key.slice(0, 100))}` : undefined;
 
-/** What `Date` can hold; others have no ISO form. */
+/** Largest time that `Date` can hold. Larger ones have no ISO form. */
 const MAX_TIME = 8.64e15;
 
 export const isTime = (value: unknown): value is number => typeof value === 'number' && Math.abs(value) <= MAX_TIME;

@@ -1,6 +1,6 @@
-/** What counts towards the limits of a run, in UTF-8 bytes. Child and host use the same figures. */
+/** Sizes that count towards the limits of a run, in UTF-8 bytes. Child and host use the same figures. */
 
-/** A number as an id. */
+/** Size counted for a numeric id. */
 const NUMBER_BYTES = 24;
 
 const bytesOf = (text: string): number => (text === '' ? 0 : Buffer.byteLength(text));
@@ -30,5 +30,5 @@ export const replyBytes = (
   return total;
 };
 
-/** The host's last log line of a run says that lines were dropped; it comes on top of the limits. */
+/** Allowance, on top of the limits, for the last log line of a run, which reports dropped lines. */
 export const NOTE_BYTES = 1_024;

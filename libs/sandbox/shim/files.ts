@@ -67,7 +67,7 @@ const local = async (file: string): Promise<FileWithMetadata> => {
   };
 };
 
-/** Of a path below /tmp, or of a URL. */
+/** Opens a path below /tmp, or a URL. */
 export const getFileStreamAndMetadata = (pathOrUrl: string): Promise<FileWithMetadata> =>
   isUrl(pathOrUrl) ? remote(pathOrUrl) : local(pathOrUrl);
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 
-/** Requests as components write them for axios, over Node's own fetch (decisions.md 2.14). Runs inside the jail. */
+/** Request in the form of axios, sent with Node's fetch (docs/reference/component-model.md#shim-axios-config). */
 export interface RequestConfig {
   url?: string;
   baseURL?: string;
@@ -52,7 +52,7 @@ const textOf = (value: unknown): string => {
   return value instanceof Date ? value.toISOString() : JSON.stringify(value);
 };
 
-/** Keys without a value are left out; a list repeats its key with brackets. */
+/** Serializes `params`. Keys without a value are left out, and a list repeats its key with brackets. */
 const queryOf = (config: RequestConfig): string => {
   const { params, paramsSerializer } = config;
   if (params === undefined || params === null) return '';
@@ -103,7 +103,7 @@ const isPlain = (data: unknown): data is string | URLSearchParams | FormData | A
   data instanceof ArrayBuffer ||
   data instanceof Blob;
 
-/** Objects become JSON, or a form when the content type says so. */
+/** Encodes the body. Objects become JSON, or a form when the content type says so. */
 const bodyOf = (data: unknown, headers: Headers): Body | undefined => {
   if (data === undefined || data === null) return undefined;
   const type = headers.get('content-type') ?? '';
@@ -113,7 +113,7 @@ const bodyOf = (data: unknown, headers: Headers): Body | undefined => {
   }
   if (ArrayBuffer.isView(data)) return Buffer.from(data.buffer as ArrayBuffer, data.byteOffset, data.byteLength);
   if (data instanceof Readable || typeof (data as { getBoundary?: unknown }).getBoundary === 'function') {
-    // The form-data package names its boundary in headers of its own.
+    // The form-data package provides its boundary in its own headers.
     const own = (data as { getHeaders?: () => Record<string, string> }).getHeaders?.() ?? {};
     for (const [name, value] of Object.entries(own)) headers.set(name, value);
     return Readable.toWeb(data instanceof Readable ? data : Readable.from(data as AsyncIterable<unknown>)) as Body;
@@ -147,14 +147,14 @@ const dataOf = async (response: Response, config: RequestConfig): Promise<unknow
       try {
         return text === '' ? text : JSON.parse(text);
       } catch {
-        // Not JSON: the text itself is the data.
+        // The text is not JSON, so the data is the text itself.
         return text;
       }
     }
   }
 };
 
-/** Rejects with HttpError when there is no answer, or one that `validateStatus` (default 2xx) refuses. */
+/** Sends a request. Rejects with HttpError without a response, or when `validateStatus` (default 2xx) refuses it. */
 export const request = async (config: RequestConfig): Promise<HttpResponse> => {
   const headers = headersOf(config);
   const body = bodyOf(config.data, headers);
@@ -197,7 +197,7 @@ const noAnswer = (error: unknown, config: RequestConfig): HttpError => {
   if (name === 'TimeoutError')
     return new HttpError(`timeout of ${config.timeout ?? 0}ms exceeded`, 'ECONNABORTED', undefined, error);
   if (name === 'AbortError') return new HttpError('canceled', 'ERR_CANCELED', undefined, error);
-  // fetch hides what failed behind "fetch failed".
+  // fetch hides the cause behind "fetch failed".
   const { code, message } = (cause ?? error) as { code?: unknown; message?: unknown };
   return new HttpError(
     typeof message === 'string' ? message : String(error),

@@ -76,7 +76,7 @@ describe('our platform module', () => {
     expect(headers).not.toHaveProperty('x-gone');
   });
 
-  it('sends objects as JSON or as a form, text and bytes as they are', async () => {
+  it('sends objects as JSON or as a form, and text and bytes unchanged', async () => {
     const json = await echo({ method: 'POST', data: { a: 1, gone: undefined } });
     expect(json).toMatchObject({ method: 'POST', body: '{"a":1}', headers: { 'content-type': 'application/json' } });
     const form = await echo({
@@ -90,7 +90,7 @@ describe('our platform module', () => {
     expect((await echo({ method: 'POST', data: Readable.from(['str', 'eam']) })).body).toBe('stream');
   });
 
-  it('knows baseURL, auth, create and the other forms of its context', async () => {
+  it('supports baseURL, auth, create and the other forms of its context', async () => {
     const client = axios.create({
       baseURL: `${base}/`,
       headers: { 'x-default': '1' },
@@ -101,7 +101,7 @@ describe('our platform module', () => {
     expect(headers).toMatchObject({ 'x-default': '1', 'x-own': '2', authorization: 'Basic dTpw' });
   });
 
-  it('returns data, or the response when asked', async () => {
+  it('returns data, or the response on request', async () => {
     expect(await axios({}, { url: `${base}/text` })).toBe('plain text');
     expect(await axios({}, { url: `${base}/text`, responseType: 'arraybuffer' })).toEqual(Buffer.from('plain text'));
     expect(await readText((await axios({}, { url: `${base}/text`, responseType: 'stream' })) as Readable)).toBe(
@@ -115,7 +115,7 @@ describe('our platform module', () => {
     expect(await echo({ url: `${base}/redirect` })).toMatchObject({ url: '/echo' });
   });
 
-  it('makes an answer that is not 2xx an error with the body as message, and exports it', async () => {
+  it('turns a response other than 2xx into an error with the body as message, and exports it', async () => {
     const exported: Record<string, unknown> = {};
     const $ = { export: (name: string, value: unknown) => (exported[name] = value) };
     const error: unknown = await axios($, { url: `${base}/status/404`, debug: true }).catch(
@@ -130,14 +130,14 @@ describe('our platform module', () => {
     expect(await axios({}, { url: `${base}/status/404`, validateStatus: () => true })).toMatchObject({ method: 'GET' });
   });
 
-  it('names what went wrong without an answer', async () => {
+  it('names the cause when there is no response', async () => {
     await expect(axios({}, { url: `${base}/hang`, timeout: 20 })).rejects.toMatchObject({ code: 'ECONNABORTED' });
     await expect(axios({}, { url: 'http://127.0.0.1:4/' })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     await expect(axios({}, { url: base, body: 'x' })).rejects.toThrow('use "data"');
     await expect(axios({}, { url: base }, {})).rejects.toThrow('not supported');
   });
 
-  it('copies what JSON cannot hold', () => {
+  it('copies values that JSON cannot represent', () => {
     const circular: Record<string, unknown> = {
       n: 5n,
       f: () => 1,
@@ -149,7 +149,7 @@ describe('our platform module', () => {
     expect(jsonStringifySafe({ e: new TypeError('m'), d: new Date(0) })).toContain('"message":"m"');
   });
 
-  it('reads files of /tmp and of URLs, with what is known of them', async () => {
+  it('reads files of /tmp and of URLs, with their metadata', async () => {
     const dir = await mkdtemp(path.join(tmpdir(), 'sluice-shim-'));
     const file = path.join(dir, 'x.json');
     await writeFile(file, '{}');

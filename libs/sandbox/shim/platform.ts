@@ -1,4 +1,4 @@
-/** What `@pipedream/platform` resolves to: written from decisions.md 2.14 alone, for use inside the jail. */
+/** Replaces `@pipedream/platform` inside the jail (docs/reference/component-model.md#shim-exports). */
 import { HttpError, request, type HttpResponse, type RequestConfig } from './http-client.js';
 
 export { getFileStream, getFileStreamAndMetadata } from './files.js';
@@ -8,7 +8,7 @@ export { defineAction, defineApp, defineComponent, defineSource } from './types.
 export const DEFAULT_POLLING_SOURCE_TIMER_INTERVAL = 900;
 export const HTTP_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 
-/** The user's configuration is at fault. */
+/** Error in the user's configuration. */
 export class ConfigurationError extends Error {
   constructor(
     message: string,
@@ -26,7 +26,7 @@ interface Exporter {
 
 type ExportValue = (name: string, value: unknown) => void;
 
-/** `$`, a component or an app: where values are exported to, if it can. */
+/** Export function of `$`, a component or an app, if it has one. */
 const exporterOf = (context: unknown): ExportValue | undefined => {
   if (typeof context !== 'object' || context === null) return undefined;
   const { export: own, $export } = context as Exporter;
@@ -39,7 +39,7 @@ const withoutUndefined = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined));
 };
 
-/** The query of the URL moves to `params`, where explicit ones win; keys that are undefined go. */
+/** Moves the URL's query to `params`, where explicit params win, and drops keys that are undefined. */
 const clean = (config: RequestConfig): RequestConfig => {
   if (config.body !== undefined)
     throw new Error('axios: unexpected field "body", use "data" for the content of a request');
@@ -60,7 +60,7 @@ const clean = (config: RequestConfig): RequestConfig => {
   return out;
 };
 
-/** Whatever the caller may read of an answer: no request, no config. */
+/** Part of a response that callers may read, without request and config. */
 const summaryOf = ({ status, statusText, headers, data }: HttpResponse): Record<string, unknown> => ({
   status,
   statusText,
@@ -75,7 +75,7 @@ const explain = (error: unknown, exported: ExportValue | undefined): unknown => 
   try {
     error.message = JSON.stringify(error.response.data) ?? error.message;
   } catch {
-    // A stream or a cycle: the status text that is there has to do.
+    // The data is a stream or cyclic, so the existing message stays.
     return error;
   }
   error.response = summary as object as HttpResponse;
@@ -106,7 +106,7 @@ const make = (defaults: RequestConfig): Axios =>
     { create: (more: RequestConfig = {}): Axios => make({ ...defaults, ...more }) },
   );
 
-/** A request with the habits of axios: the body of the answer, an error for anything but 2xx. */
+/** Sends a request like axios. Resolves with the response body and rejects for any status but 2xx. */
 export const axios = make({});
 
 export const transformConfigForOauth = (config: RequestConfig): { method: string; url: string; params: unknown } => {

@@ -1,4 +1,4 @@
-/** Copies and texts of values that JSON cannot hold as they are. */
+/** Copies and JSON texts of values that JSON cannot represent. */
 
 const plainOf = (value: unknown, above: readonly object[]): unknown => {
   if (typeof value === 'bigint') return value.toString();
@@ -18,7 +18,7 @@ const plainOf = (value: unknown, above: readonly object[]): unknown => {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plainOf(item, inside)]));
 };
 
-/** A deep copy with what JSON can hold: cycles cut, functions left out, big integers as text. */
+/** Deep copy that JSON can represent. Cycles are cut, functions are left out, and big integers become texts. */
 export const cloneSafe = (value: unknown): unknown => plainOf(value, []);
 
 export const jsonStringifySafe = (value: unknown, replacer?: null, space?: string | number): string | undefined =>

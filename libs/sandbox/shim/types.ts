@@ -1,4 +1,4 @@
-/** What `@pipedream/types` resolves to: the wrappers only name what they wrap (decisions.md 2.14). */
+/** Replaces `@pipedream/types` inside the jail (docs/reference/component-model.md#define-wrappers). */
 const same = <T>(definition: T): T => definition;
 
 export const defineSource = same;

@@ -13,6 +13,6 @@ const pass: BuildPass = async (files, packagesIn) => {
   return compile(esbuild, { files, packagesIn, shims: await shims, refusePatterns: true });
 };
 
-/** What the build jail does, in this process without any wall: for code of our own. */
+/** Bundles trusted code like the build jail, but in this process without isolation. */
 export const bundleHere = (input: BundleInput, packages: PackageResolver = noPackages): Promise<string> =>
   bundleComponent(pass, input, { packages, limits: DEFAULT_BUILD_LIMITS });

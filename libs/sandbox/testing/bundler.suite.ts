@@ -15,7 +15,7 @@ export interface Bundling {
   bundleWith?(input: BundleInput, packages: PackageResolver): Promise<string>;
 }
 
-/** What bundling does, in a jail as without one. */
+/** Test cases of bundling, in a jail and without one. */
 export const bundlerCases = ({ bundle, bundleWith }: Bundling): void => {
   const load = async (input: BundleInput) => componentOf(loadBundle(await bundle(input)));
   const failing = async (input: BundleInput): Promise<DomainError> => {
@@ -47,7 +47,7 @@ export const bundlerCases = ({ bundle, bundleWith }: Bundling): void => {
     expect(await load({ code, fileName: 'source.ts' })).toMatchObject({ e: 4 });
   });
 
-  it('takes the other files of the component, in every notation', async () => {
+  it('bundles the other files of the component, in every notation', async () => {
     const component = await load({
       fileName: 'sources/new/new.mjs',
       code: `import app from '../../app.app.mjs'; import { b } from '../common'; import data from './data.json'; import ts from './typed.js'; const c = require('./c.cjs');
@@ -63,24 +63,24 @@ export const bundlerCases = ({ bundle, bundleWith }: Bundling): void => {
     expect(component.values).toEqual(['a', 'b', 'd', 'ts', 'c']);
   });
 
-  it('leaves modules of Node to Node, with and without prefix', async () => {
+  it('does not bundle modules of Node, with and without prefix', async () => {
     const code = `import path from 'path'; import { EOL } from 'node:os'; const fs = require('fs/promises'); export default { name: 'n', ok: [path.join('a', 'b'), EOL, typeof fs.readFile] }`;
     expect((await load({ code })).ok).toEqual(['a/b', '\n', 'function']);
   });
 
-  it('gives import.meta.url and createRequire something to work with', async () => {
+  it('supports import.meta.url and createRequire', async () => {
     const code = `import { createRequire } from 'node:module'; const r = createRequire(import.meta.url); export default { name: 'n', sep: r('path').sep }`;
     expect((await load({ code })).sep).toBe('/');
   });
 
-  it('resolves the platform module to our own', async () => {
+  it('resolves the platform module to the shim', async () => {
     const code = `import { axios, ConfigurationError, DEFAULT_POLLING_SOURCE_TIMER_INTERVAL as i } from '@pipedream/platform'; export default { name: 'n', i, axios, e: new ConfigurationError('m').name }`;
     const component = await load({ code });
     expect(component).toMatchObject({ i: 900, e: 'ConfigurationError' });
     expect(typeof component.axios).toBe('function');
   });
 
-  it('keeps names, for stack traces that can be read', async () => {
+  it('keeps names for readable stack traces', async () => {
     const component = await load({
       code: 'function name() {}; { let name2 = 1; } export default { name: "n", f: name.name, a: (() => { const inner = () => 1; return inner.name })() }',
     });
@@ -96,14 +96,14 @@ export const bundlerCases = ({ bundle, bundleWith }: Bundling): void => {
     expect(error.details).toEqual({ packages: ['@scope/pkg/sub', 'rss-parser@^3.0.0'] });
   });
 
-  it.each(['constructor', 'toString', '__proto__'])('takes a package named %s for a package', async (name) => {
+  it.each(['constructor', 'toString', '__proto__'])('treats a package named %s as a package', async (name) => {
     const error = await failing({ code: `require(${JSON.stringify(name)}); module.exports = { name: 'n' };` });
     expect(error).toMatchObject({ code: 'component.package_unavailable' });
     expect(error.message).not.toContain(process.cwd());
   });
 
   const withPackages = bundleWith ?? (() => Promise.reject(new Error('packages cannot be bundled here')));
-  const takesPackages = 'takes packages from where the resolver has put them';
+  const takesPackages = "bundles packages from the resolver's folder";
   const [test, title] = bundleWith ? [it, takesPackages] : [it.skip, `not promised at this level: ${takesPackages}`];
   test(title, async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'sluice-packages-'));
@@ -159,9 +159,9 @@ export const bundlerCases = ({ bundle, bundleWith }: Bundling): void => {
     ['require(`./x/${q}.json`)', 'require'],
     ["import(`./x/${q}.key`, { with: { type: 'text' } })", 'import'],
     ['import(`/etc/${q}`)', 'no pattern'],
-  ])('refuses the path made of parts in %s, and says what to write', async (code, call) => {
+  ])('refuses the path built from parts in %s, and says what to write', async (code, call) => {
     const q = call === 'no pattern' ? bundle({ code: `const q = 'a'; export default () => ${code}` }) : undefined;
-    // What is no pattern to esbuild stays as it is: nothing is read.
+    // esbuild does not treat this as a pattern, so it reads nothing and keeps the import.
     if (q) return expect(await q).toContain('import(`/etc/${q}`)');
     const error = await failing({ code: `const q = 'a';\nexport default () => ${code}`, fileName: 'a/b.mjs' });
     expect(error).toMatchObject({ code: 'component.invalid', details: { file: 'a/b.mjs' } });

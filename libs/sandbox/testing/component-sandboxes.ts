@@ -12,7 +12,7 @@ import { bundleHere } from './bundle.js';
 
 export type SpecPart = Partial<Omit<SandboxSpec, 'bundleFile'>>;
 
-/** Sandboxes for code given as text; ends them and removes every file when closed. */
+/** Starts sandboxes for code given as text. Ends them and removes all files on close. */
 export class ComponentSandboxes {
   private readonly running: Sandbox[] = [];
   private count = 0;

@@ -19,7 +19,7 @@ const WORDS = [
 const pick = <T>(random: Random, from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
 const chance = (random: Random, of: number): boolean => random() < of;
 
-/** A record without fault. */
+/** Well-formed record. */
 export const plainRecord = (index: number, message: readonly unknown[], raw = ''): Buffer =>
   recordOf(index, JSON.stringify(message), Buffer.from(raw));
 
@@ -65,7 +65,7 @@ const error = (random: Random): unknown =>
     ? { name: text(random), message: text(random), stack: text(random), code: text(random) }
     : any(random);
 
-/** As a child would say it. */
+/** Random message that an honest child could send. */
 const valid = (random: Random): readonly [readonly unknown[], string] => {
   const n = run(random);
   const json = (): string => JSON.stringify(any(random)) ?? 'null';
@@ -114,11 +114,11 @@ const broken = (random: Random, json: string): string => {
 
 export interface FuzzedBytes {
   readonly bytes: Buffer;
-  /** Records in it whose index is as expected. */
+  /** Number of records with the expected index. */
   readonly counted: 0 | 1;
 }
 
-/** One record that a hostile child may send as its `index`th: about half are such as an honest one would send. */
+/** Record that a hostile child may send at position `index`. About half are those of an honest child. */
 export const fuzzedBytes = (random: Random, index: number): FuzzedBytes => {
   if (chance(random, 0.05)) {
     const bytes = Buffer.from(Array.from({ length: 1 + Math.floor(random() * 40) }, () => Math.floor(random() * 256)));
@@ -128,7 +128,7 @@ export const fuzzedBytes = (random: Random, index: number): FuzzedBytes => {
   const json = JSON.stringify(message);
   const at = chance(random, 0.03) ? pick(random, [0, index - 1, index + 1, 2 ** 32 - 1]) : index;
   const record = recordOf(at, chance(random, 0.05) ? broken(random, json) : json, rawOf(random, raw));
-  // A length that is not that of the parts.
+  // Writes a length that does not match the parts.
   if (chance(random, 0.03))
     record.writeUInt32LE(
       pick(random, [0, 1, MAX_CHILD_RECORD_BYTES - 40, MAX_CHILD_RECORD_BYTES, 2 ** 32 - 1]),

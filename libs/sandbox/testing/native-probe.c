@@ -1,5 +1,5 @@
-/* Does from machine code what a component could do once it had broken out of Node. What it does is the text of the file that
-   is its last argument; what came of it is one record on descriptor 4 (protocol.ts). */
+/* Does from machine code what a component could do after breaking out of Node. The file in its last argument names the
+   action. The result is one record on descriptor 4 (protocol/protocol.ts). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@ static void add(const char *name, long result) {
 }
 #define TRY(name, ...) (errno = 0, add(name, syscall(__VA_ARGS__)))
 
-/* Arguments are such that the kernel says something else than EPERM where nothing stands in the way. */
+/* Uses arguments for which the kernel does not return EPERM, unless a filter refuses the call. */
 static void system_calls(void) {
   strcpy(out, "{");
   TRY("getpid", SYS_getpid);
@@ -53,7 +53,7 @@ static void system_calls(void) {
   report(out);
 }
 
-/* First steps to capabilities over a namespace of one's own. */
+/* First steps to capabilities in a new namespace. */
 static void privileges(void) {
   strcpy(out, "{");
   TRY("new_user_namespace", SYS_unshare, 0x10000000);
@@ -76,7 +76,7 @@ static void processes(int most) {
   report(out);
 }
 
-/* Memory that RLIMIT_DATA does not count. */
+/* Takes memory that RLIMIT_DATA does not cover. */
 static void shared_memory(long megabytes) {
   long touched = 0;
   for (; touched < megabytes; touched++) {

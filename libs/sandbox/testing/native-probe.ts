@@ -12,12 +12,12 @@ import { uids } from '../jail/uids.js';
 const SOURCE = fileURLToPath(new URL('./native-probe.c', import.meta.url));
 
 export interface ProbeResult {
-  /** What it reported; null when it was stopped before it could. */
+  /** Report of the probe, or null when it was stopped before it could report. */
   readonly said: Readonly<Record<string, number>> | null;
   readonly end: ProcessEnd;
 }
 
-/** A program in machine code that runs in place of Node in a jail (native-probe.c). */
+/** Native program that runs in place of Node in a jail (native-probe.c). */
 export class NativeProbe {
   private runs = 0;
   private readonly unprotected: string[] = [];
@@ -27,7 +27,7 @@ export class NativeProbe {
     private readonly node: string,
   ) {}
 
-  /** Why it cannot be built here, or the probe. */
+  /** Builds the probe, or returns the reason why it cannot be built here. */
   static async build(): Promise<NativeProbe | string> {
     const dir = await mkdtemp(path.join(tmpdir(), 'sluice-test-'));
     await chmod(dir, 0o755);
@@ -42,7 +42,7 @@ export class NativeProbe {
     }
   }
 
-  /** No jail at all. `parent`: where its folder is, if there is such a folder; file systems in memory are faster. */
+  /** Level without a jail. Puts its folder below `parent` if that exists, because file systems in memory are faster. */
   unprotectedIn(parent = tmpdir()): JailLevel {
     return {
       name: 'process',
@@ -56,7 +56,7 @@ export class NativeProbe {
     };
   }
 
-  /** @param onSaid called when it reported, with how to end it. */
+  /** @param onSaid called after the report, with a function that ends the probe. */
   async run(
     level: JailLevel,
     task: string,

@@ -1,4 +1,4 @@
-/** Random numbers from 0 to 1, the same for the same seed. */
+/** Seeded generator of random numbers from 0 to 1. */
 export const mulberry = (seed: number): (() => number) => {
   let state = seed >>> 0;
   return () => {

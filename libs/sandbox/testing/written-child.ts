@@ -8,7 +8,7 @@ import {
 } from '../protocol/protocol.js';
 import { type ProcessSandbox, type SandboxProcess } from '../host/warm-process.js';
 
-/** A child whose words the spec writes, read as JailedProcess reads a socket. */
+/** Child whose records a spec writes, read as JailedProcess reads a socket. */
 export class WrittenChild implements SandboxProcess {
   readonly ended: Promise<ProcessEnd>;
   alive = true;
@@ -26,7 +26,7 @@ export class WrittenChild implements SandboxProcess {
     this.sandbox = sandbox;
   }
 
-  /** Any other error than a breach would end the server. */
+  /** Delivers bytes to the host. An error other than a breach would end the server. */
   say(bytes: Buffer): void {
     if (!this.alive) return;
     try {

@@ -6,8 +6,8 @@ import { type RunOutcome, type Sandbox } from '../sandbox.js';
 import { ComponentSandboxes } from '../testing/component-sandboxes.js';
 
 /**
- * `probe(x)` follows constructors and prototypes from anything that an attack got hold of, and says whether one of them
- * compiles code where the host's `process` is: that one can kill and has bindings, the realm's own has neither.
+ * `probe(x)` follows constructors and prototypes from any value that an attack obtained. It returns whether one of them
+ * compiles code that sees the host's `process`, which has `kill` and `binding`. The realm's own `process` has neither.
  */
 const PROBE = `
   const hostOf = (F) => { try { const p = F('return process')(); return Boolean(p && (p.kill || p.binding || p.mainModule || p.pid)); } catch { return false; } };
@@ -29,7 +29,7 @@ const PROBE = `
   const inspectable = () => ({ [Symbol.for('nodejs.util.inspect.custom')](...args) { see(...args); return 'seen'; } });
 `;
 
-/** Each may throw; what it passes to \`see\`, and what it throws or returns, is probed. */
+/** Attacks, which may throw. Values passed to \`see\`, thrown or returned are probed. */
 const ATTACKS: Readonly<Record<string, string>> = {
   'constructors of what run is given': `see(self, event, self.$emit, self.db, self.db.get, self.http, self.http.respond)`,
   'constructors of the globals': `for (const key of Reflect.ownKeys(globalThis)) { const value = read(globalThis, key); see(value); if (isThing(value)) for (const name of Reflect.ownKeys(value)) see(read(value, name)); }`,
@@ -84,7 +84,7 @@ describe('attacks from within the vm2 realm', () => {
     sandbox.run({ invocationId: `inv_${++count}`, event: JSON.stringify(event), timeoutMs: 10_000 });
   const props = { db: { kind: 'db' }, http: { kind: 'http', endpoint: 'http://h/1' } } as const;
 
-  it('would be seen: the same probe finds the host in the plain child', async () => {
+  it('would be detected, because the same probe finds the host in the plain child', async () => {
     const plain = await ComponentSandboxes.open(await detectIsolation('auto'));
     const sandbox = await plain.start(component(''), { props });
     expect((await run(sandbox, { control: true })).emits[0]?.payload).toBe('true');
@@ -94,7 +94,7 @@ describe('attacks from within the vm2 realm', () => {
   it.each(Object.entries(ATTACKS))('%s', async (_name, attack) => {
     const sandbox = await realm.start(component(attack), { props });
     const outcome = await run(sandbox);
-    // Errors that the attack let go free may have ended the run first; nobody else's run may be hurt.
+    // A stray error of the attack may have ended its run first. No other run may be affected.
     const last = outcome.emits.at(-1);
     if (outcome.status === 'ok') expect(JSON.parse(last?.payload ?? '')).toMatchObject({ reached: false });
     else expect(outcome.status).toBe('threw');
@@ -111,20 +111,14 @@ describe('attacks from within the vm2 realm', () => {
     ['something inspectable', 'throw inspectable()'],
     ['a function', 'throw spy(() => 1)'],
     ['a null prototype', 'throw Object.create(null)'],
-    [
-      'a rejection that nobody awaits',
-      'void (async () => { throw spy(new Error("x")) })(); await new Promise(() => {})',
-    ],
-    [
-      'an inspectable rejection that nobody awaits',
-      'void (async () => { throw inspectable() })(); await new Promise(() => {})',
-    ],
+    ['an unhandled rejection', 'void (async () => { throw spy(new Error("x")) })(); await new Promise(() => {})'],
+    ['an inspectable unhandled rejection', 'void (async () => { throw inspectable() })(); await new Promise(() => {})'],
     [
       'a rejection with getters',
       'const e = new Error(); Object.defineProperty(e, "message", { get() { see(this); return "x"; } }); void (async () => { throw e })(); await new Promise(() => {})',
     ],
     ['an error of a timer', 'setTimeout(() => { throw spy(new Error("x")) }, 1); await new Promise(() => {})'],
-  ])('throwing %s ends that run alone, and shows it nothing of the host', async (_name, attack) => {
+  ])('throwing %s ends only that run, and reveals nothing of the host', async (_name, attack) => {
     const code = `${PROBE} export default { name: 't', version: '1', async run(event) { if (event.ask) return this.$emit([seen.some((x) => probe(x)), hostOf(Function)]); ${attack} } }`;
     const sandbox = await realm.start(code);
     expect((await run(sandbox)).status).toBe('threw');
@@ -132,7 +126,7 @@ describe('attacks from within the vm2 realm', () => {
     await sandbox.stop();
   });
 
-  it('code that closes the wrapper it is loaded in is in the realm still', async () => {
+  it('code that closes its wrapper function stays in the realm', async () => {
     const file = path.join(realm.dir, 'breakout.cjs');
     await writeFile(
       file,
@@ -146,7 +140,7 @@ describe('attacks from within the vm2 realm', () => {
     await sandbox.stop();
   });
 
-  it('messages that a component forges are checked as those of every child', async () => {
+  it('messages that a component forges are checked like those of any child', async () => {
     const sandbox = await realm.start(
       `export default { name: 't', version: '1', run(event) { if (event.ok) return this.$emit(1); JSON.stringify = () => '["e",999,"",null,null,null]'; Array.prototype.toJSON = () => 1; this.$emit({}); } }`,
     );

@@ -1,40 +1,40 @@
 /**
- * The only ways out of the realm. Every argument and result is a string or a number: the host takes nothing else
- * (main.ts), and no function here throws. Bytes cross as latin1 text.
+ * Host functions that the realm may call. They are the only ways out of it. Every argument and result is a string or a
+ * number, because the host accepts nothing else (main.ts). No function throws. Bytes cross as latin1 text.
  */
 export interface Bridge {
-  /** A ChildMessage for the host, with its raw part. */
+  /** Sends a ChildMessage with its raw part to the host. */
   readonly say: (json: string, raw: string) => void;
-  /** The last message of run `n`. */
+  /** Sends the last message of run `n`. */
   readonly done: (n: number, json: string) => void;
   readonly flush: () => void;
-  /** The run that the code now executing belongs to; -1 for none. */
+  /** Number of the run now executing, or -1. */
   readonly current: () => number;
-  /** Milliseconds since the process began. */
+  /** Milliseconds since the process started. */
   readonly now: () => number;
-  /** Calls `fire(id)` after `ms`, again and again when `every` is 1. Negative `ms`: after the current turn. */
+  /** Calls `fire(id)` after `ms`, repeatedly when `every` is 1. A negative `ms` means after the current turn. */
   readonly setTimer: (id: number, ms: number, every: number) => void;
   readonly clearTimer: (id: number) => void;
   readonly randomBytes: (count: number) => string;
-  /** The digest; "" for an algorithm that there is not. HMAC when `keyed` is 1. */
+  /** Computes a digest, or an HMAC when `keyed` is 1. Returns "" for an unknown algorithm. */
   readonly digest: (algorithm: string, keyed: number, key: string, data: string) => string;
-  /** JSON of the parts of `href`, with `part` (if not "") set to `value`; "" when it cannot be read as a URL. */
+  /** JSON of the parts of `href`, with `part` (if not "") set to `value`. Returns "" for an invalid URL. */
   readonly url: (href: string, base: string, part: string, value: string) => string;
-  /** Answered by `answer(id, …)`. `request` is JSON without the body. */
+  /** Sends a request, and answers with `answer(id, …)`. `request` is JSON without the body. */
   readonly fetch: (id: number, request: string, body: string) => void;
   readonly abortFetch: (id: number) => void;
 }
 
-/** What the host calls in the realm, with strings and numbers. None of it throws or returns anything. */
+/** Realm functions that the host calls, with strings and numbers only. None of them throws or returns a value. */
 export interface Realm {
-  /** Before the component is evaluated. `settings` is JSON of RealmSettings. */
+  /** Called before the component is evaluated. `settings` is JSON of RealmSettings. */
   readonly prepare: (settings: string) => void;
   readonly run: (n: number, event: string) => void;
   readonly hook: (n: number, name: string) => void;
   readonly fire: (timer: number) => void;
-  /** `head` is JSON of FetchHead. */
+  /** Delivers the response of a `fetch`. `head` is JSON of FetchHead. */
   readonly answer: (fetch: number, head: string, body: string) => void;
-  /** Ends run `n` (all runs: -1) with an error that nothing caught. */
+  /** Ends run `n`, or all runs for -1, with an uncaught error. */
   readonly fail: (n: number, name: string, message: string) => void;
 }
 

@@ -50,11 +50,13 @@ describe('components in a vm2 realm, against the plain child', () => {
   const run = (sandbox: Sandbox, event: unknown = {}): Promise<RunOutcome> =>
     sandbox.run({ invocationId: `inv_${++count}`, event: JSON.stringify(event), timeoutMs: 5_000 });
 
-  /** What one run or several gave, without times and stacks. */
+  /** Outcome of a run without times and stacks. */
   const resultOf = ({ emits, logs, response, error, dbChanges }: RunOutcome & Record<string, unknown>) => ({
     emits: emits.map(({ ts, ...emit }) => ({ ...emit, hasTs: ts !== undefined })),
     logs: logs.map(({ k, msg }) => [k, msg]),
-    ...{ response, dbChanges, error: error ? { ...(error as object), stack: '' } : null },
+    response,
+    dbChanges,
+    error: error ? { ...(error as object), stack: '' } : null,
   });
   const both = async (code: string, events: readonly unknown[], part: SpecPart = {}) => {
     const results = [];
@@ -103,7 +105,7 @@ describe('components in a vm2 realm, against the plain child', () => {
     expect([first?.emits.length, second?.emits.length]).toEqual([18, 0]);
   });
 
-  it('gives the same texts, digests, bytes, addresses and log lines', async () => {
+  it('produces the same texts, digests, bytes, URLs and log lines', async () => {
     await both(
       `import crypto, { createHash, createHmac } from 'node:crypto'; import { Buffer as B } from 'buffer'; import util from 'util'; import { URL as U } from 'node:url';
        export default { name: 't', version: '1', async run() {
@@ -125,7 +127,7 @@ describe('components in a vm2 realm, against the plain child', () => {
     );
   });
 
-  it('keeps runs apart: logs through timers and awaits, errors that nothing catches', async () => {
+  it('separates runs: logs through timers and awaits, and uncaught errors', async () => {
     const code = body(`
       console.log('start', event.n); await new Promise((r) => setTimeout(r, 20 - event.n)); console.log('later', event.n);
       if (event.n === 1) { setTimeout(() => { throw new RangeError('from a timer') }, 1); await new Promise(() => {}) }
@@ -187,7 +189,7 @@ describe('components in a vm2 realm, against the plain child', () => {
     }
   });
 
-  it('says what is wrong with code that does not load', async () => {
+  it('explains why code does not load', async () => {
     const dir = await mkdtemp(path.join(tmpdir(), 'sluice-test-'));
     const file = path.join(dir, 'broken.cjs');
     await writeFile(file, 'const const');

@@ -11,7 +11,7 @@ export const digestText: Bridge['digest'] = (algorithm, keyed, key, data) => {
     const hash = keyed === 1 ? createHmac(algorithm, Buffer.from(key, 'latin1')) : createHash(algorithm);
     return hash.update(Buffer.from(data, 'latin1')).digest().toString('latin1');
   } catch {
-    // No such algorithm: the realm says so.
+    // The algorithm is unknown. The realm reports it.
     return '';
   }
 };
@@ -23,12 +23,12 @@ export const urlText: Bridge['url'] = (href, base, part, value) => {
     if (settable !== undefined && settable !== 'origin') url[settable] = value;
     return JSON.stringify(Object.fromEntries(URL_PARTS.map((name) => [name, url[name]])));
   } catch {
-    // Not a URL: the realm says so.
+    // The URL is invalid. The realm reports it.
     return '';
   }
 };
 
-/** Timers and requests that the realm started, by its numbers. */
+/** Timers and requests of the realm, by the realm's ids. */
 export class HostServices {
   private readonly timers = new Map<number, NodeJS.Timeout | NodeJS.Immediate>();
   private readonly requests = new Map<number, AbortController>();

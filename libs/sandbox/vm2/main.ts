@@ -1,4 +1,4 @@
-/** Entry of the jailed child for SLUICE_ISOLATION=vm2. Bundled to dist/libs/sandbox/child-vm2.cjs. */
+/** Entry point of the jailed child for SLUICE_ISOLATION=vm2. Bundled to dist/libs/sandbox/child-vm2.cjs. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Socket } from 'node:net';
 import { VM } from 'vm2';
@@ -23,7 +23,7 @@ declare const REALM_CODE: string;
 const isText = (value: unknown): value is string => typeof value === 'string';
 const isNumber = (value: unknown): value is number => typeof value === 'number';
 
-/** Passes strings between the host and the realm; holds no object of either. */
+/** Passes strings between the host and the realm, and keeps no object of either. */
 class Vm2Child {
   private readonly uplink = new Uplink();
   private readonly current = new AsyncLocalStorage<number>();
@@ -38,7 +38,7 @@ class Vm2Child {
   private readonly realm: Realm = this.open();
 
   constructor() {
-    // Handed over as they are: they must not be read as a program's own errors are (thrown-text.ts).
+    // Passes errors on unread, because reading them could run code of the realm (thrown-text.ts).
     process.on('uncaughtException', this.stray);
     process.on('unhandledRejection', this.stray);
   }
@@ -61,7 +61,7 @@ class Vm2Child {
 
   private open(): Realm {
     this.vm.setGlobal('$bridge', this.bridge());
-    // Evaluates to proxies of the realm's functions; each is taken once.
+    // Evaluates to proxies of the realm's functions. Each property is read once.
     const { prepare, run, hook, fire, answer, fail } = this.vm.run(
       `(() => {${REALM_CODE}\nreturn realm.realm; })()`,
       'sluice-realm.js',
@@ -78,7 +78,7 @@ class Vm2Child {
     const { platform, version } = process;
     this.realm.prepare(JSON.stringify({ sourceId, props, db, inspect, platform, version } satisfies RealmSettings));
     try {
-      // On one line with the code, so that the lines of its errors are right.
+      // Keeps the wrapper on the code's first line, so that line numbers in errors are correct.
       this.vm.run(`$load(function (exports, require, module, __filename, __dirname) {${bundle}\n})`, 'component.js');
     } catch (thrown) {
       const { name, message } = thrownText(thrown);
@@ -99,7 +99,7 @@ class Vm2Child {
     this.realm.fail(this.current.getStore() ?? -1, name, message);
   };
 
-  /** What the realm calls: takes strings and numbers alone, gives them alone, never throws. */
+  /** Functions for the realm. They accept and return only strings and numbers, and never throw. */
   private bridge(): Bridge {
     const { uplink, services } = this;
     return {

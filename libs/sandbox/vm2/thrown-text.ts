@@ -8,8 +8,8 @@ export interface ThrownText {
 const UNREADABLE = 'the component threw something that cannot be read from outside of the realm';
 
 /**
- * Name and message of something that was thrown in the realm, without running any code of the realm: no getter, no
- * proxy trap, no inspect. What only those could tell is left out.
+ * Reads name and message of a value thrown in the realm without running code of the realm: no getter, no proxy trap, no
+ * inspect. Information available only through them is left out.
  */
 export const thrownText = (thrown: unknown): ThrownText => {
   if (typeof thrown === 'string') return { name: 'Error', message: thrown };

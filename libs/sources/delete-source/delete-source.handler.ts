@@ -9,7 +9,7 @@ import { allSecretsOf, SourceOperations } from '../source-operations.js';
 export class DeleteSource extends Command<{ position: Position | undefined }> {
   constructor(
     readonly sourceId: string,
-    /** A failing deactivate hook does not keep the source. */
+    /** Deletes the source even if its deactivate hook fails. */
     readonly ignoreHookErrors: boolean,
     readonly context: CommandContext,
   ) {
@@ -17,7 +17,10 @@ export class DeleteSource extends Command<{ position: Position | undefined }> {
   }
 }
 
-/** Deletes a source with its db, events and logs (decisions.md 1.5). Throws source.hook_failed, source.busy, source.not_found. */
+/**
+ * Deletes a source with its db, events and logs. See docs/reference/component-model.md#source-deleted-data. Throws
+ * source.hook_failed, source.busy, source.not_found.
+ */
 @Injectable()
 @CommandHandler(DeleteSource)
 export class DeleteSourceHandler implements ICommandHandler<DeleteSource> {
@@ -34,14 +37,14 @@ export class DeleteSourceHandler implements ICommandHandler<DeleteSource> {
   }: DeleteSource): Promise<{ position: Position | undefined }> {
     const { operations } = this;
 
-    // 1. Nothing else may run on the source; from here on nothing else can start.
+    // 1. Refuse when another operation runs. From here on no other operation can start.
     idleSource(await operations.stateOf(sourceId, context.workspaceId), sourceId);
     const start = { type: 'StartDeletion', now: operations.clock.now() } as const;
     const { state } = await operations.decide(sourceId, start, context);
     if (state.status !== 'deleting') throw new Error(`source ${sourceId} is ${state.status} when its deletion starts`);
     const { source } = state;
 
-    // 2. deactivate, unless the source is inactive.
+    // 2. Run deactivate, unless the source is inactive.
     try {
       await this.deactivate(source, ignoreHookErrors, context);
     } catch (error) {
@@ -53,12 +56,12 @@ export class DeleteSourceHandler implements ICommandHandler<DeleteSource> {
       throw error;
     }
 
-    // 3. Gone for every reader.
+    // 3. Delete the source for every reader.
     const finish = { type: 'FinishDeletion', now: operations.clock.now() } as const;
     const { position } = await operations.decide(sourceId, finish, context);
 
-    // 4. What is left outside of the log. What fails here is done at the next start.
-    await operations.bestEffort(sourceId, 'removal of what a deleted source left', async () => {
+    // 4. Remove its data outside the log. The next start repeats a step that fails here.
+    await operations.bestEffort(sourceId, 'removal of leftovers of a deleted source', async () => {
       await operations.operationEnded(sourceId);
       await operations.forget({ ...source, secretRefs: allSecretsOf(source) }, context);
     });

@@ -54,7 +54,10 @@ interface Deployment {
   activateStarted: boolean;
 }
 
-/** Creates a source (decisions.md 2.3). Throws source.hook_failed and whatever refuses its component, props or name. */
+/**
+ * Creates a source. See docs/reference/component-model.md#deploy-order. Throws source.hook_failed, and the errors that
+ * refuse its component, props or name.
+ */
 @Injectable()
 @CommandHandler(DeploySource)
 export class DeploySourceHandler implements ICommandHandler<DeploySource> {
@@ -70,11 +73,11 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
     const now = operations.clock.now();
     await this.mustHaveRoom(context.workspaceId);
 
-    // 1. The component: found, or saved on the way.
+    // 1. Find the component, or save it.
     const component = await this.components.resolve(request.reference, context);
     checkIsSource(component);
 
-    // 2. Its props.
+    // 2. Check its props.
     const plan = planProps({
       props: component.configurableProps,
       given: request.configuredProps,
@@ -84,7 +87,7 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
     });
     const definition = definitionOf(component, plan, request.emitOnDeploy);
 
-    // 3. A name slug. It is the first trace of the source and the last to go, so that a crash can be cleaned up.
+    // 3. Reserve a name slug. It is the source's first trace and the last to go, so that a crash can be cleaned up.
     const sourceId = newId('dc', now);
     const name = request.name ?? slugOf(component.name);
     const nameSlug = await operations.slugs.reserve(slugOf(name), sourceId, secretRefsOf(definition), context);
@@ -110,11 +113,11 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
     const { operations } = this;
     const { sourceId, name, nameSlug, definition, hooks } = deployment;
 
-    // 4. Secrets, and 5. topics, exist before the source does.
+    // 4. Store secrets and 5. create topics before the source exists.
     await operations.storeSecrets(deployment.secrets, context.workspaceId);
     await operations.createTopics(sourceId);
 
-    // 6. From here on its endpoints serve, although it is not listed.
+    // 6. Start the deployment. From here on the endpoints serve, although the source is not listed.
     const started = { name, nameSlug, definition, userId: context.actor.userId, now: operations.clock.now() };
     const { position: startedAt } = await operations.decide(
       sourceId,
@@ -123,21 +126,21 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
     );
     await operations.untilServed(definition, startedAt);
 
-    // 7. deploy, then 8. activate: both see one db.
+    // 7. Run deploy, then 8. activate. Both see one db.
     await hooks.run(definition, 'deploy');
     deployment.activateStarted = true;
     await hooks.run(definition, 'activate');
 
-    // 9. Timers are armed and the source is listed.
+    // 9. Finish the deployment, which arms the timers and lists the source.
     const finish = { type: 'FinishDeployment', now: operations.clock.now() } as const;
     const { state, position } = await operations.decide(sourceId, finish, context);
-    await operations.bestEffort(sourceId, 'telling the runner', () => operations.operationEnded(sourceId));
+    await operations.bestEffort(sourceId, 'notifying the runner', () => operations.operationEnded(sourceId));
     const source = deployedSource(state);
     if (!source) throw new Error(`source ${sourceId} is ${state.status} after its deployment`);
     return { source, workspaceId: context.workspaceId, position };
   }
 
-  /** Leaves nothing of it. Where a step fails the slug stays held, and the next start goes on from there. */
+  /** Removes everything of the source. When a step fails the slug stays held, and the next start continues there. */
   private async undo(deployment: Deployment, error: unknown, context: CommandContext): Promise<void> {
     const { operations } = this;
     const { sourceId, nameSlug, definition } = deployment;
@@ -150,7 +153,7 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
     await operations.bestEffort(sourceId, 'removal after a failed deployment', async () => {
       const command = { type: 'FailDeployment', ...failureOf(error), now: operations.clock.now() } as const;
       const { state } = await operations.decide(sourceId, command, context);
-      // The log took its last event although the answer to it was lost: it is deployed, and stays.
+      // The log took the last event although its answer was lost, so the source is deployed and stays.
       if (state.status === 'deployed') return;
       await operations.operationEnded(sourceId);
       await operations.forget({ sourceId, nameSlug, secretRefs: secretRefsOf(definition) }, context);

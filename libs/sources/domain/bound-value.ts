@@ -1,6 +1,6 @@
 import { type ConfiguredValue } from '../published.js';
 
-/** `{__lv: {label, value}}`, or a list of them: chosen from options, kept with its label (decisions.md 1.5). */
+/** `{__lv: {label, value}}`, or a list under `__lv`. See docs/reference/rest-api.md#configured-label. */
 export interface Labelled {
   readonly __lv: unknown;
 }
@@ -24,7 +24,10 @@ export const unlabelled = (value: unknown): unknown => {
   return Array.isArray(value.__lv) ? value.__lv.map(plain) : plain(value.__lv);
 };
 
-/** What `this.<prop>` is in a run: `{label, value}` for a prop with `withLabel`, else the bare value (decisions.md 2.7). */
+/**
+ * Value of `this.<prop>` in a run: `{label, value}` for a prop with `withLabel`, else the bare value. See
+ * docs/reference/component-model.md#prop-label.
+ */
 export const boundValue = (configured: Extract<ConfiguredValue, { value: unknown }>): unknown => {
   const { value, withLabel } = configured;
   if (withLabel === true && isLabelled(value)) return value.__lv;

@@ -53,7 +53,7 @@ describe('slug of a name', () => {
 });
 
 describe('name slugs of a family', () => {
-  it('go to the first who asks, then count up', () => {
+  it('go to the first source that asks, then count up', () => {
     given(nameSlugDecider).when(reserve('foo', 'dc_1')).then(reserved('foo', 'dc_1'));
     given(nameSlugDecider, [reserved('foo', 'dc_1')])
       .when(reserve('foo', 'dc_2'))
@@ -63,7 +63,7 @@ describe('name slugs of a family', () => {
       .then(reserved('foo-2', 'dc_3'));
   });
 
-  it('know that foo-1 may be a name of its own', () => {
+  it('treat foo-1 as a possible name of its own', () => {
     given(nameSlugDecider, [reserved('foo', 'dc_1'), reserved('foo-1', 'dc_2')])
       .when(reserve('foo-1', 'dc_3'))
       .then(reserved('foo-1-1', 'dc_3'));
@@ -75,7 +75,7 @@ describe('name slugs of a family', () => {
       .then(reserved('foo', 'dc_3'));
   });
 
-  it('are reserved once by one source', () => {
+  it('are reserved once for each source', () => {
     given(nameSlugDecider, [reserved('foo', 'dc_1')])
       .when(reserve('foo', 'dc_1'))
       .thenNothingHappened();
@@ -91,13 +91,13 @@ describe('name slugs of a family', () => {
     given(nameSlugDecider).when(release('foo', 'dc_1')).thenNothingHappened();
   });
 
-  it('take words of JavaScript for what they are', () => {
+  it('accept names of JavaScript properties', () => {
     given(nameSlugDecider).when(reserve('constructor', 'dc_1')).then(reserved('constructor', 'dc_1'));
   });
 });
 
-describe('a family of very many', () => {
-  it('still gives each its own, in one look at its history', () => {
+describe('a family of many slugs', () => {
+  it('still gives each source its own slug, with one pass over its history', () => {
     const many = Array.from({ length: 5_000 }, (_, i) => reserved(i === 0 ? 'foo' : `foo-${i}`, `dc_${i}`));
     given(nameSlugDecider, [...many, released('foo-77', 'dc_77')])
       .when(reserve('foo', 'dc_new'))

@@ -1,7 +1,7 @@
 import { type Decider } from '#libs/kernel/decider.js';
 import { type NameSlugEvent } from '../published.js';
 
-/** Lower case, anything but letters and digits to `-`, collapsed and trimmed (decisions.md 1.5); never empty. */
+/** Makes a slug of a name; never empty. See docs/reference/rest-api.md#source-name-slug. */
 export const slugOf = (name: string): string => {
   const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   const slug = plain.replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '');
@@ -10,17 +10,17 @@ export const slugOf = (name: string): string => {
 
 const MAX_SLUG = 200;
 
-/** Whether a text from outside may be a slug, with the number that tells sources of one name apart. */
+/** Whether a caller's text may be a slug, including the number that tells sources of one name apart. */
 export const isSlug = (text: string): boolean => text.length <= MAX_SLUG + 20 && /^[a-z0-9-]+$/.test(text);
 
-/** `foo`, `foo-1` and `foo-1-1` may all clash with each other's next number, so they share one stream. */
+/** `foo`, `foo-1` and `foo-1-1` share one stream, because each may clash with another's next number. */
 export const slugFamily = (slug: string): string => slug.replace(/(?:-\d+)+$/, '');
 
 export const slugStreamId = (workspaceId: string, slug: string): string => `${workspaceId}/${slugFamily(slug)}`;
 
 /**
- * What happened to the slugs of one family, newest first; undefined: nothing. A chain and not a table, so that a step is
- * as cheap for the thousandth source of a name as for the first: the table is made once, when a command needs it.
+ * History of the slugs of one family, newest first; undefined when empty. It is a chain, so that a step costs the same
+ * for the thousandth source of a name as for the first. A command builds the table of holders once.
  */
 export type NameSlugState = { readonly event: NameSlugEvent; readonly before: NameSlugState } | undefined;
 
@@ -57,7 +57,7 @@ const firstFor = (held: ReadonlyMap<string, string>, slug: string, sourceId: str
   return candidate;
 };
 
-/** One stream per workspace and family: two sources never hold one slug, however they race. */
+/** One stream per workspace and family, so that two racing sources never hold the same slug. */
 export const nameSlugDecider: Decider<NameSlugCommand, NameSlugEvent, NameSlugState> = {
   category: 'nameslug',
   initialState: () => undefined,

@@ -1,6 +1,6 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
 
-/** A configured prop that its definition does not allow. `expected` is a type or a limit, in words. */
+/** Error for a configured prop that its definition does not allow. `expected` is a type or a limit, in words. */
 export const invalidProp = (prop: string, expected: string, actual: string | number, limit?: number): DomainError =>
   new DomainError('source.invalid_prop', `prop ${prop} must be ${expected}; got ${actual}`, {
     prop,
@@ -16,14 +16,14 @@ export const missingProp = (prop: string, type: string): DomainError =>
     actual: 'none',
   });
 
-/** A value short enough for an error text. */
+/** Shortens a value for an error text. */
 export const shown = (value: unknown): string => {
   if (value === undefined) return 'none';
   const text = typeof value === 'string' ? JSON.stringify(value) : (JSON.stringify(value) ?? typeof value);
   return text.length > 100 ? `${text.slice(0, 100)}… (${text.length} characters)` : text;
 };
 
-/** The same for an error about a prop: of a secret nothing but its kind is told. */
+/** Shows a prop's value in an error text. A secret shows only its kind. */
 export const toldOf = (prop: { readonly secret?: boolean }, value: unknown): string => {
   if (prop.secret !== true) return shown(value);
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';

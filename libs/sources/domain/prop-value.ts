@@ -2,15 +2,15 @@ import { type ConfigurableProp } from '#libs/component-model/component-metadata.
 import { isLabelAndValue, isLabelled, unlabelled } from './bound-value.js';
 import { invalidProp, toldOf } from './prop-error.js';
 
-/** Bytes of one configured value: UTF-8 of a text, else of its JSON (component-model.md, "Limits"). */
+/** Bytes of one configured value, as text or as JSON. See docs/reference/limits.md#configured-value. */
 export const MAX_VALUE_BYTES = 64 * 1024;
 
 type Scalar = 'string' | 'integer' | 'boolean';
 
 /**
- * The value as it is stored: checked against the prop's type, with text turned into the number, flag, list or object
- * that it stands for. A value with its label is kept as given. Values outside of `options` are accepted: the list is
- * what the form offers, not a rule. Throws source.invalid_prop.
+ * Checks a value against the prop's type and returns it as stored. Text becomes the number, flag, list or object that
+ * it stands for. A labelled value is kept as given. Values outside `options` are accepted, because the list is what the
+ * form offers. Throws source.invalid_prop.
  */
 export const normalisedValue = (prop: ConfigurableProp, value: unknown): unknown => {
   checkSize(prop.name, value);
@@ -54,7 +54,10 @@ const coerced = (prop: ConfigurableProp, value: unknown): unknown => {
   }
 };
 
-/** `$.discord.*` and `$.airtable.*` are texts; any other plain word is taken as `any` (decisions.md 2.1, 2.2). */
+/**
+ * `$.discord.*` and `$.airtable.*` are texts. Any other plain word counts as `any`. See
+ * docs/reference/component-model.md#prop-types.
+ */
 const special = (prop: ConfigurableProp, value: unknown): unknown => {
   if (!prop.type.startsWith('$.')) return value;
   return prop.type.endsWith('[]') ? list(prop, 'string', value) : scalar(prop, 'string', value, '');
@@ -111,7 +114,7 @@ const account = (prop: ConfigurableProp, value: unknown): unknown => {
   throw invalidProp(prop.name, '{authProvisionId: "apn_…"}', toldOf(prop, value));
 };
 
-/** Undefined for text that is no JSON. */
+/** Parses JSON; undefined for any other text. */
 const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text) as unknown;

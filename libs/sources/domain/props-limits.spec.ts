@@ -7,7 +7,7 @@ describe('timers, endpoints and secrets', () => {
     ['$.interface.timer', {}, 20],
     ['$.interface.http', {}, 20],
     ['string', { secret: true, optional: true }, 50],
-  ])('of type %s are limited, also for a component that was saved before there was a limit', (type, more, limit) => {
+  ])('of type %s are limited, also for a component that was saved before the limit existed', (type, more, limit) => {
     const many = (count: number) => Array.from({ length: count }, (_, n) => prop(type, { ...more, name: `p${n}` }));
     const given = Object.fromEntries(
       many(60).map(({ name }) => [name, type === 'string' ? 'text' : { intervalSeconds: 60 }]),
@@ -28,7 +28,7 @@ describe('all values together', () => {
     return () => plan(optional, given);
   };
 
-  it('have a limit, secrets included, and stored ones with those given now', () => {
+  it('have a limit that includes secrets, stored values and given values', () => {
     expect(Object.keys(values(17)().values)).toHaveLength(17);
     for (const act of [values(18), values(18, 3)]) {
       expect(refusal(act)).toMatchObject({

@@ -28,7 +28,7 @@ describe('values', () => {
     ['http_request', { method: 'GET', url: 'https://a.example' }, { method: 'GET', url: 'https://a.example' }],
     ['$.discord.channel', '42', '42'],
     ['$.discord.channel[]', ['42'], ['42']],
-  ])('%s takes %j as %j', (type, given, value) => {
+  ])('%s accepts %j as %j', (type, given, value) => {
     expect(plan([prop(type)], { p: given }).values).toEqual({ p: { value } });
   });
 
@@ -75,11 +75,11 @@ describe('values', () => {
     expect(() => plan([prop('any')], { p: Array.from({ length: 40_000 }, () => 1) })).toThrow(/65536 bytes/);
   });
 
-  it('outside of the options are accepted', () => {
+  it('outside the options are accepted', () => {
     expect(plan([prop('string', { options: ['a', 'b'] })], { p: 'c' }).values).toEqual({ p: { value: 'c' } });
   });
 
-  it('of unknown props are dropped, also of names that mean something to JavaScript', () => {
+  it('of unknown props are dropped, also under names of JavaScript properties', () => {
     const given = JSON.parse('{"p":"a","other":1,"__proto__":{"x":1},"constructor":2}') as Record<string, unknown>;
     expect(plan([prop('string')], given).values).toEqual({ p: { value: 'a' } });
     expect(() => plan([{ name: 'constructor', type: 'string' }])).toThrow(/required/);
@@ -151,7 +151,7 @@ describe('a value chosen with its label', () => {
     expect(boundValue({ value: labelled })).toBe('1');
   });
 
-  it('is bound with its label when the prop asks for that', () => {
+  it('is bound with its label when the prop has withLabel', () => {
     expect(plan([prop('string', { withLabel: true })], { p: labelled }).values).toEqual({
       p: { value: labelled, withLabel: true },
     });
@@ -186,36 +186,36 @@ describe('secrets', () => {
       const error = refusal(() => plan([secret], { p: given }));
       expect(error.code).toBe('source.invalid_prop');
       expect(JSON.stringify([error.message, error.details])).not.toContain('hush');
-      // The control: a value that is no secret is told, so that its author finds it.
+      // Control: the error shows a value that is not secret, so that the caller finds it.
       expect(refusal(() => plan([prop('integer')], { p: given })).message).toContain('hush');
     }
   });
 
-  it('go to the vault, and only a reference into the definition', () => {
+  it('go to the vault, with only a reference in the definition', () => {
     const planned = plan([secret], { p: 'hush' });
     expect(planned.values).toEqual({ p: { secretRef: 'sec_1' } });
     expect(planned.secrets).toEqual([{ ref: 'sec_1', text: 'hush' }]);
   });
 
-  it('are kept when left out, or when the mask comes back', () => {
+  it('are kept when left out, or when the mask is sent back', () => {
     const before = stored({ values: { p: { secretRef: 'sec_old' } } });
     for (const given of [{}, { p: SECRET_MASK }]) {
       expect(plan([secret], given, before)).toMatchObject({ values: { p: { secretRef: 'sec_old' } }, secrets: [] });
     }
   });
 
-  it('are replaced by another text, removed by null', () => {
+  it('are replaced by another text and removed by null', () => {
     const before = stored({ values: { p: { secretRef: 'sec_old' } } });
     expect(plan([secret], { p: 'new' }, before).values).toEqual({ p: { secretRef: 'sec_1' } });
     expect(plan([prop('string', { secret: true, optional: true })], { p: null }, before).values).toEqual({});
   });
 
   it('cannot be the mask when none is stored', () => {
-    expect(() => plan([secret], { p: SECRET_MASK })).toThrow(/the mask \*{8}, and none is stored/);
+    expect(() => plan([secret], { p: SECRET_MASK })).toThrow(/the mask \*{8}, but no secret is stored/);
     expect(plan([prop('string')], { p: SECRET_MASK }).values).toEqual({ p: { value: SECRET_MASK } });
   });
 
-  it('stay secrets when the new code does not call them so, and become some when it does', () => {
+  it('stay secret when the new code does not mark them, and become secret when it does', () => {
     const before = stored({ values: { p: { secretRef: 'sec_old' } } });
     expect(plan([prop('string')], {}, before).values).toEqual({ p: { secretRef: 'sec_old' } });
     const plain = stored({ values: { p: { value: 'was plain' } } });
@@ -228,7 +228,7 @@ describe('secrets', () => {
 });
 
 describe('endpoints', () => {
-  it('are allocated, whatever was given, with the custom response of the code', () => {
+  it('are allocated regardless of given values, with the custom response of the code', () => {
     const props = [prop('$.interface.http', { customResponse: true }), prop('$.interface.http', { name: 'q' })];
     expect(plan(props, { p: { endpoint_url: 'https://evil.example' } })).toMatchObject({
       values: {},
@@ -286,7 +286,7 @@ describe('timers', () => {
     [{ cron: 'every day' }, /5 fields/],
     [{ cron: '61 * * * *' }, /5 fields.*got "61 \* \* \* \*"/],
     [{ cron: '@daily' }, /5 fields/],
-    [{ cron: '0 0 30 2 *' }, /comes round at all/],
+    [{ cron: '0 0 30 2 *' }, /matches at least one date/],
     [{ cron: '* * * * * *' }, /at least 15 seconds between two ticks/],
     [{ cron: '0,50 * * * * *' }, /which leaves 10/],
     [{ cron: '0 9 * * *', timezone: 'Mars/Olympus' }, /IANA name.*got "Mars\/Olympus"/],
@@ -309,7 +309,7 @@ describe('timers', () => {
     expect(plan([fixed], { p: { intervalSeconds: 60 } }, before).timers).toEqual([every(30)]);
   });
 
-  it('check what the code says too', () => {
+  it('check values in the code too', () => {
     expect(() => plan([timer({ static: { intervalSeconds: 1 } })])).toThrow(/at least 15/);
     expect(() => plan([timer({ default: { intervalSeconds: 1 } })])).toThrow(/at least 15/);
   });
@@ -319,13 +319,13 @@ describe('an update', () => {
   const before = stored({ values: { a: { value: 'kept' }, gone: { value: 1 }, b: { value: 'old' } } });
   const props = [prop('string', { name: 'a' }), prop('string', { name: 'b', optional: true })];
 
-  it('merges per key: omitted keeps, null removes, props that the code has no more are dropped', () => {
+  it('merges per key: an omitted key keeps, null removes, and props that the code lacks are dropped', () => {
     expect(plan(props, {}, before).values).toEqual({ a: { value: 'kept' }, b: { value: 'old' } });
     expect(plan(props, { b: null }, before).values).toEqual({ a: { value: 'kept' } });
     expect(plan(props, { b: 'new' }, before).values).toEqual({ a: { value: 'kept' }, b: { value: 'new' } });
   });
 
-  it('does not remove what is required', () => {
+  it('does not remove a required value', () => {
     expect(refusal(() => plan(props, { a: null }, before)).code).toBe('source.missing_prop');
   });
 

@@ -6,7 +6,7 @@ import { invalidProp, missingProp, toldOf } from './prop-error.js';
 import { normalisedValue } from './prop-value.js';
 import { timerOf } from './timer-value.js';
 
-/** Stands for a stored secret in replies; sent back, it means "keep" (decisions.md 1.5). */
+/** Stands for a stored secret in replies; sent back, it means "keep". See docs/reference/rest-api.md#secret-mask. */
 export const SECRET_MASK = '********';
 
 export type ConfiguredProps = Readonly<Record<string, unknown>>;
@@ -17,25 +17,26 @@ export interface PropPlan {
   readonly timers: readonly Timer[];
   readonly dbProps: readonly string[];
   readonly appProps: readonly string[];
-  /** To be put into the vault before the definition is used. */
+  /** Texts to store in the vault before the definition is used. */
   readonly secrets: readonly { readonly ref: string; readonly text: string }[];
 }
 
 export interface PropRequest {
   readonly props: readonly ConfigurableProp[];
-  /** As the caller sent them. Props that the component does not have are dropped. */
+  /** Values as the caller sent them. Props that the component lacks are dropped. */
   readonly given: ConfiguredProps;
-  /** On update: null in `given` removes a value, an absent key keeps it, endpoints keep their keys. */
+  /** Set on update. A null in `given` removes a value, an absent key keeps it, and endpoints keep their keys. */
   readonly stored?: Pick<SourceDefinition, 'values' | 'endpoints' | 'timers'>;
   readonly now: number;
-  /** `e` + 15 random base-36 characters. */
+  /** Makes `e` and 15 random base-36 characters. */
   readonly newEndpointKey: () => string;
   readonly newSecretRef: () => string;
 }
 
 /**
- * Turns configured_props into what a run needs, checked against the component's props (decisions.md 1.5, 2.1, 2.2, 2.6).
- * Throws source.invalid_prop or source.missing_prop, for the first wrong prop in declaration order.
+ * Checks configured_props against the component's props and turns them into the values of a run. See
+ * docs/reference/rest-api.md#configured-props. Throws source.invalid_prop or source.missing_prop for the first wrong
+ * prop in declaration order.
  */
 export const planProps = (request: PropRequest): PropPlan => {
   const plan = {
@@ -54,7 +55,7 @@ export const planProps = (request: PropRequest): PropPlan => {
   return { ...plan, values };
 };
 
-/** UTF-8 bytes of the values of all props of a source as JSON: its definition is in its events, lists and each start. */
+/** UTF-8 bytes of all values of a source as JSON. They are part of its events, of lists and of each start. */
 export const MAX_TOTAL_BYTES = 1024 * 1024;
 
 const checkTotal = (values: PropPlan['values'], secrets: PropPlan['secrets']): void => {
@@ -109,7 +110,7 @@ const planProp = (prop: ConfigurableProp, request: PropRequest, draft: Draft): v
   }
 };
 
-/** Given, else stored, else the default, else nothing for a prop that may be without a value. */
+/** Takes the given value, else the stored one, else the default. Undefined for a prop that may lack a value. */
 const valueOf = (
   prop: ConfigurableProp,
   given: unknown,
@@ -119,7 +120,7 @@ const valueOf = (
   const stored = storedValue(request, prop.name);
   if (given === SECRET_MASK && (prop.secret === true || (stored && 'secretRef' in stored))) {
     if (stored) return kept(prop, stored, request, draft);
-    throw invalidProp(prop.name, 'the secret itself', `the mask ${SECRET_MASK}, and none is stored`);
+    throw invalidProp(prop.name, 'the secret itself', `the mask ${SECRET_MASK}, but no secret is stored`);
   }
   if (given !== undefined && given !== null) return configured(prop, given, request, draft);
   if (given === undefined && stored) return kept(prop, stored, request, draft);
@@ -128,14 +129,17 @@ const valueOf = (
   throw missingProp(prop.name, prop.type);
 };
 
-/** Nobody can fill in a hidden or disabled prop; an app may need no account (decisions.md 2.10). */
+/**
+ * No caller can fill in a hidden or disabled prop, and an app may need no account. See
+ * docs/reference/component-model.md#prop-required.
+ */
 const mayBeWithout = ({ optional, hidden, disabled, type }: ConfigurableProp): boolean =>
   optional === true || hidden === true || disabled === true || type === 'app';
 
 const storedValue = (request: PropRequest, name: string): ConfiguredValue | undefined =>
   request.stored && Object.hasOwn(request.stored.values, name) ? request.stored.values[name] : undefined;
 
-/** Checked again: the component may have changed under the value. A secret stays one, whatever the new code says. */
+/** Checks a stored value again, because the component may have changed. A secret stays secret, whatever code says. */
 const kept = (prop: ConfigurableProp, stored: ConfiguredValue, request: PropRequest, draft: Draft): ConfiguredValue =>
   'secretRef' in stored ? stored : configured(prop, stored.value, request, draft);
 
@@ -145,7 +149,7 @@ const configured = (prop: ConfigurableProp, given: unknown, request: PropRequest
     return prop.withLabel === true ? { value, withLabel: true } : { value };
   }
   if (prop.type !== 'string') {
-    throw invalidProp(prop.name, 'of type string, because it is secret (an error of the component)', prop.type);
+    throw invalidProp(prop.name, 'of type string, because it is secret (an error in the component)', prop.type);
   }
   const text = normalisedValue(prop, given);
   if (typeof text !== 'string') throw invalidProp(prop.name, 'a string', toldOf(prop, given));

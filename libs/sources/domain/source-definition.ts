@@ -21,7 +21,7 @@ export const definitionOf = (
   emitOnDeploy,
 });
 
-/** Throws component.not_deployable for an action (decisions.md 1.4). */
+/** Throws component.not_deployable for an action. See docs/reference/rest-api.md#source-action-refused. */
 export const checkIsSource = (component: DeployableComponent): void => {
   if (component.kind === 'source') return;
   throw new DomainError(

@@ -3,25 +3,25 @@ import { SECRET_MASK } from './props.js';
 import { type SourceRecord } from './source.js';
 import { type SourceDefinition } from '../published.js';
 
-/** Which of the two addresses of an endpoint is printed (decisions.md 1.5, "HTTP endpoints"). */
+/** Prints one of the two addresses of an endpoint. See docs/reference/rest-api.md#endpoint-addresses. */
 export interface EndpointUrls {
   urlOf(key: string): string;
 }
 
-/** `{publicUrl}/h/<key>`; the URL is asked for each time, since a server may learn its port late. */
+/** Prints `{publicUrl}/h/<key>`. Reads the URL each time, because a server may learn its port late. */
 export const pathEndpointUrls = (publicUrl: () => string): EndpointUrls => ({
   urlOf: (key) => `${publicUrl().replace(/\/+$/, '')}/h/${key}`,
 });
 
-/** `https://<key>.<domain>`. */
+/** Prints `https://<key>.<domain>`. */
 export const hostEndpointUrls = (domain: string, protocol: 'http' | 'https' = 'https'): EndpointUrls => ({
   urlOf: (key) => `${protocol}://${key}.${domain}`,
 });
 
-/** rest-api.md, "Source"; `owner_id` (the workspace) and `component_key` are decisions.md 1.5. Times in epoch seconds. */
+/** See docs/reference/rest-api.md#source-fields. `owner_id` is the workspace. Times are epoch seconds. */
 export interface SourceReply {
   readonly id: string;
-  /** In the replies of create and update only. */
+  /** Only in replies of create and update. */
   readonly user_id?: string;
   readonly owner_id: string;
   readonly component_id: string;

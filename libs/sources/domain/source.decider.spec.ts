@@ -59,7 +59,7 @@ describe('deployment of a source', () => {
     given(sourceDecider).when(startDeployment).then(deploymentStarted());
   });
 
-  it('ends with a source that is active, created then', () => {
+  it('ends with an active source, created at that time', () => {
     given(sourceDecider, deploying)
       .when({ type: 'FinishDeployment', now: 2_000 })
       .then({ type: 'SourceDeployed', data: { deployedAt: 2_000 } });
@@ -70,7 +70,7 @@ describe('deployment of a source', () => {
       });
   });
 
-  it('ends with nothing when it failed', () => {
+  it('ends without a source when it failed', () => {
     given(sourceDecider, deploying)
       .when({ type: 'FailDeployment', ...failure, now: 2_000 })
       .then({ type: 'SourceDeploymentFailed', data: { ...failure, failedAt: 2_000 } });
@@ -84,7 +84,7 @@ describe('deployment of a source', () => {
 });
 
 describe('update of a source', () => {
-  it('names what is to be, and only its end puts it in force', () => {
+  it('names the next state, which only its end puts in force', () => {
     given(sourceDecider, deployed).when(update(renamed)).then(updateStarted(renamed));
     given(sourceDecider, deployed)
       .when(update(renamed))
@@ -114,7 +114,7 @@ describe('update of a source', () => {
       });
   });
 
-  it('is nothing when nothing changes', () => {
+  it('writes no event when nothing changes', () => {
     given(sourceDecider, deployed).when(update(face())).thenNothingHappened();
   });
 
@@ -122,25 +122,25 @@ describe('update of a source', () => {
     ['code', { definition: definition({ bundleHash: 'bundle-2' }) }],
     ['a value', { definition: definition({ values: { a: { value: 1 } } }) }],
     ['the state', { active: false }],
-  ])('is one when %s changes', (_, over) => {
+  ])('starts when %s changes', (_, over) => {
     given(sourceDecider, deployed)
       .when(update(face(over)))
       .then(updateStarted(face(over)));
   });
 
-  it('is refused when it was made from what is no more', () => {
+  it('is refused when it is based on an outdated record', () => {
     given(sourceDecider, deployed)
       .when(update(renamed, 1_999))
       .thenThrows('source.busy', /changed by another request/);
   });
 
-  it('shows in whole seconds, so that two of one second differ', () => {
+  it('gets a later second, so that two updates of one second differ', () => {
     given(sourceDecider, updating)
       .when({ type: 'FinishUpdate', now: 2_100 })
       .then({ type: 'SourceUpdated', data: { updatedAt: 3_000 } });
   });
 
-  it('tells which secrets are without a use afterwards', () => {
+  it('lists the secrets that are unused afterwards', () => {
     const before = definition({ values: { a: { secretRef: 'sec_a' }, b: { secretRef: 'sec_b' } } });
     const after = definition({ values: { a: { secretRef: 'sec_a2' }, b: { secretRef: 'sec_b' } } });
     const past: SourceEvent[] = [
@@ -162,7 +162,7 @@ describe('update of a source', () => {
 });
 
 describe('deletion of a source', () => {
-  it('starts, and ends for ever', () => {
+  it('starts, and its end is final', () => {
     given(sourceDecider, deployed)
       .when({ type: 'StartDeletion', now: 3_000 })
       .then({ type: 'SourceDeletionStarted', data: { startedAt: 3_000 } });
@@ -180,7 +180,7 @@ describe('deletion of a source', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refuses', () => {
   const starts: [string, SourceCommand][] = [
     ['an update', update(renamed)],
     ['a deletion', { type: 'StartDeletion', now: 3_000 }],
@@ -198,7 +198,7 @@ describe('what is refused', () => {
     starts.flatMap(([name, command]) =>
       (['none', 'failedDeployment', 'deleted'] as const).map((past) => [name, past, command] as const),
     ),
-  )('%s of a source that is not there (%s)', (_, past, command) => {
+  )('%s of a source that does not exist (%s)', (_, past, command) => {
     given(sourceDecider, HISTORIES[past]).when(command).thenThrows('source.not_found');
   });
 
@@ -233,7 +233,7 @@ describe('what is refused', () => {
   });
 });
 
-describe('a caller who says what he has read', () => {
+describe('a caller that sends the updated_at it has read', () => {
   const source: SourceRecord = {
     ...face(),
     sourceId: 'dc_1',
@@ -242,7 +242,7 @@ describe('a caller who says what he has read', () => {
     updatedAt: 5_999,
     unusedSecrets: [],
   };
-  it('is told when it is stale', () => {
+  it('gets an error when it is stale', () => {
     checkNotStale(source, undefined);
     checkNotStale(source, 5);
     expect(() => checkNotStale(source, 4)).toThrow(/was updated at 5, if_updated_at is 4/);

@@ -5,7 +5,7 @@ import { shownId } from '#libs/kernel/ids.js';
 import { type Observation, type SourceDefinition, type SourceEvent } from '../published.js';
 import { sameJson } from './same-json.js';
 
-/** What can be changed of a source. */
+/** The fields of a source that an update can change. */
 export interface SourceFace {
   readonly name: string;
   readonly nameSlug: string;
@@ -13,13 +13,13 @@ export interface SourceFace {
   readonly definition: SourceDefinition;
 }
 
-/** In force, whatever operation runs. Times in epoch milliseconds. */
+/** A source as it is in force, whatever operation runs. Times are epoch milliseconds. */
 export interface SourceRecord extends SourceFace {
   readonly sourceId: string;
   readonly userId: string;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** Vault records that the last operation left without a use; deleted by whoever finished it. */
+  /** Vault records that the last operation left unused. The process that finishes the operation deletes them. */
   readonly unusedSecrets: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export type SourceState =
   | { readonly status: 'deployed'; readonly source: SourceRecord }
   | { readonly status: 'updating'; readonly source: SourceRecord; readonly next: SourceFace; readonly since: number }
   | { readonly status: 'deleting'; readonly source: SourceRecord; readonly since: number }
-  /** Its deployment failed, or it was deleted: for ever. */
+  /** Final: its deployment failed, or it was deleted. */
   | { readonly status: 'gone'; readonly source: SourceRecord };
 
 interface Failure {
@@ -52,7 +52,7 @@ export type SourceCommand =
   | {
       readonly type: 'StartUpdate';
       readonly next: SourceFace;
-      /** `updatedAt` of the record that `next` was made from. */
+      /** `updatedAt` of the record that `next` is based on. */
       readonly basedOn: number;
       readonly now: number;
     }
@@ -69,7 +69,7 @@ export const sourceNotFound = (id: string): DomainError =>
 export const secretRefsOf = (definition: SourceDefinition): readonly string[] =>
   Object.values(definition.values).flatMap((value) => ('secretRef' in value ? [value.secretRef] : []));
 
-/** The record of a source that can be read and changed: listed, not gone. */
+/** Record of a listed source, which can be read and changed. Undefined for any other. */
 export const deployedSource = (state: SourceState): SourceRecord | undefined =>
   state.status === 'deployed' || state.status === 'updating' || state.status === 'deleting' ? state.source : undefined;
 
@@ -83,7 +83,7 @@ export const idleSource = (state: SourceState, id: string): SourceRecord => {
     case 'deleting':
       throw new DomainError(
         'source.busy',
-        `source ${state.source.sourceId} is ${state.status} since ${new Date(state.since).toISOString()}: try again when that is over`,
+        `source ${state.source.sourceId} has been ${state.status} since ${new Date(state.since).toISOString()}: try again when that has ended`,
         { id: state.source.sourceId, operation: state.status },
       );
     case 'none':
@@ -92,7 +92,7 @@ export const idleSource = (state: SourceState, id: string): SourceRecord => {
   }
 };
 
-/** `if_updated_at` is what the caller has read, epoch seconds. Throws source.stale_update. */
+/** Compares `if_updated_at`, the epoch seconds that the caller has read. Throws source.stale_update. */
 export const checkNotStale = (source: SourceRecord, ifUpdatedAt: number | undefined): void => {
   const actual = epochSeconds(source.updatedAt);
   if (ifUpdatedAt === undefined || ifUpdatedAt === actual) return;
@@ -176,11 +176,11 @@ const failed = ({ reason, observations, now }: Failure & { now: number }): Failu
   failedAt: now,
 });
 
-/** Each update shows in whole seconds, so that `if_updated_at` never takes two of one second for one. */
+/** Gives each update a later second, so that `if_updated_at` tells updates of one second apart. */
 const nextUpdate = (source: SourceRecord, now: number): number =>
   Math.max(now, (epochSeconds(source.updatedAt) + 1) * 1000);
 
-/** Somebody else ended the operation while it ran: a process that took it for abandoned. */
+/** Another process took the running operation for abandoned and ended it. */
 const overtaken = (operation: string, state: SourceState): DomainError =>
   new DomainError(
     'source.busy',

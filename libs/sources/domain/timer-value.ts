@@ -3,15 +3,15 @@ import { type ConfigurableProp } from '#libs/component-model/component-metadata.
 import { type Timer } from '../published.js';
 import { invalidProp, missingProp, shown } from './prop-error.js';
 
-/** Shortest time between two ticks, seconds (decisions.md 1.5). */
+/** Shortest time between two ticks, in seconds. See docs/reference/component-model.md#prop-timer-limits. */
 export const MIN_INTERVAL_SECONDS = 15;
 export const MAX_INTERVAL_SECONDS = 366 * 24 * 3600;
 
 const EXPECTED = '{intervalSeconds} or {cron, timezone?}';
 
 /**
- * The timer of a prop: `static` in the code always wins, then what is given, then what is stored, then the default.
- * `given` null removes the stored value. Undefined: an optional timer without a value. `now` in epoch milliseconds.
+ * Chooses the timer of a prop: `static` in the code, then the given value, the stored one, the default. A null in
+ * `given` removes the stored value. Undefined for an optional timer without a value. `now` is epoch milliseconds.
  * Throws source.invalid_prop, source.missing_prop.
  */
 export const timerOf = (
@@ -32,7 +32,7 @@ const parseTimer = (prop: string, value: unknown, now: number): Timer => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalidProp(prop, EXPECTED, shown(value));
   }
-  // The form of a reply, with null for what is not set, is accepted as input.
+  // Accepts the form of a reply as input, with null for fields that are not set.
   const fields = new Map<string, unknown>(Object.entries(value).filter(([, v]) => v !== null && v !== undefined));
   const cron = fields.get('cron');
   const interval = fields.get('intervalSeconds') ?? fields.get('interval_seconds');
@@ -86,12 +86,12 @@ const cronOf = (prop: string, value: unknown, timezone: string | null, now: numb
   return pattern;
 };
 
-/** Enough ticks to see the shortest gap of a pattern with seconds: a full minute and the step into the next. */
+/** Enough ticks for the shortest gap of a pattern with seconds: a full minute and the step into the next. */
 const TICKS = 62;
 
 const ticksOf = (prop: string, pattern: string, timezone: string | null, now: number): readonly Date[] => {
   try {
-    // Without a function nothing is scheduled.
+    // Cron schedules nothing, because it gets no function.
     return new Cron(pattern, { timezone: timezone ?? 'UTC' }).nextRuns(TICKS, new Date(now));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
@@ -100,7 +100,7 @@ const ticksOf = (prop: string, pattern: string, timezone: string | null, now: nu
 };
 
 const checkPace = (prop: string, pattern: string, ticks: readonly Date[]): void => {
-  if (ticks.length === 0) throw invalidProp(prop, 'a timer whose cron comes round at all', shown(pattern));
+  if (ticks.length === 0) throw invalidProp(prop, 'a timer whose cron matches at least one date', shown(pattern));
   for (let i = 1; i < ticks.length; i++) {
     const gap = ((ticks[i]?.getTime() ?? 0) - (ticks[i - 1]?.getTime() ?? 0)) / 1000;
     if (gap >= MIN_INTERVAL_SECONDS) continue;

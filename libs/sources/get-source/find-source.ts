@@ -3,7 +3,7 @@ import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { isSlug } from '../domain/name-slug.js';
 import { SOURCES, type SourceDoc } from '../read-models/sources.projection.js';
 
-/** `dc_…` is an id, anything else a name slug in these workspaces. Undefined when there is none that is listed. */
+/** `dc_…` is an id, anything else a name slug in these workspaces. Undefined when no listed source matches. */
 export const findSource = async (
   readModels: ReadModelStore,
   idOrSlug: string,

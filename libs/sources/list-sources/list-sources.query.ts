@@ -15,7 +15,7 @@ export class ListSources extends Query<Page<SourceDoc>> {
   }
 }
 
-/** Newest first: by creation, then id (decisions.md 1.3). */
+/** Newest first, by creation, then by id. See docs/reference/rest-api.md#list-order. */
 @Injectable()
 @QueryHandler(ListSources)
 export class ListSourcesHandler implements IQueryHandler<ListSources> {

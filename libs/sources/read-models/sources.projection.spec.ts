@@ -16,7 +16,7 @@ const projected = (events: readonly DomainEvent[]) =>
     .numberOfTimes(2);
 
 describe('sources.sources', () => {
-  it('knows a source that deploys, and does not list it', () => {
+  it('holds a deploying source without listing it', () => {
     projected([deploymentStarted()]).thenMatches('dc_1', { listed: 'no', workspaceId: 'o_1', userId: 'u_1' });
   });
 
@@ -24,11 +24,11 @@ describe('sources.sources', () => {
     projected(deployed).thenMatches('dc_1', { listed: 'yes', nameSlug: 'hello', sort: '000000000002000' });
   });
 
-  it('forgets one whose deployment failed', () => {
+  it('forgets a source whose deployment failed', () => {
     projected([deploymentStarted(), { type: 'SourceDeploymentFailed', data: failure }]).then('dc_1', undefined);
   });
 
-  it('shows an update at its end only', () => {
+  it('shows an update only at its end', () => {
     projected(updating).thenMatches('dc_1', { listed: 'yes', nameSlug: 'hello' });
     projected([...updating, { type: 'SourceUpdated', data: { updatedAt: 5_000 } }]).thenMatches('dc_1', {
       nameSlug: 'world',
@@ -48,14 +48,14 @@ describe('sources.sources', () => {
     projected([...updating, { type: 'SourceUpdateFailed', data: failure }]).thenMatches('dc_1', { nameSlug: 'hello' });
   });
 
-  it('keeps one whose deletion runs or failed, and forgets a deleted one', () => {
+  it('keeps a source whose deletion runs or failed, and forgets a deleted one', () => {
     const deleting: DomainEvent[] = [...deployed, { type: 'SourceDeletionStarted', data: { startedAt: 3_000 } }];
     projected(deleting).thenMatches('dc_1', { listed: 'yes' });
     projected([...deleting, { type: 'SourceDeletionFailed', data: failure }]).thenMatches('dc_1', { listed: 'yes' });
     projected([...deleting, { type: 'SourceDeleted', data: { deletedAt: 4_000 } }]).then('dc_1', undefined);
   });
 
-  it('does not mind events of others', () => {
+  it('ignores events of other streams', () => {
     projecting(sourcesProjection)
       .given(history(['webhook-wh_1', { type: 'WebhookDeleted', data: { deletedAt: 1 } }]))
       .then('wh_1', undefined);

@@ -8,7 +8,7 @@ export interface SourceDoc extends Doc {
   readonly workspaceId: string;
   readonly userId: string;
   readonly nameSlug: string;
-  /** A source is listed once its deployment is over (decisions.md 2.3). */
+  /** A source is listed once its deployment is over. See docs/reference/rest-api.md#source-deploy-listing. */
   readonly listed: 'yes' | 'no';
   /** `createdAt` in fixed width. */
   readonly sort: string;
@@ -35,7 +35,7 @@ const TYPES: ReadonlySet<string> = new Set<SourceEvent['type']>([
 
 export const isSourceEvent = (event: RecordedEvent): event is RecordedEvent<SourceEvent> => TYPES.has(event.type);
 
-/** Sources in their states, for look-ups by id and slug and the lists of a user and a workspace. */
+/** Sources with their states, for look-ups by id and slug, and for the lists of a user and a workspace. */
 export const sourcesProjection: Projection<SourceDoc> = {
   name: SOURCES.name,
   schema: SOURCES,
@@ -57,6 +57,6 @@ export const sourcesProjection: Projection<SourceDoc> = {
   },
 };
 
-/** Without what the log adds to it. */
+/** The event without the fields that the log adds. */
 export const sourceEventOf = ({ type, data }: RecordedEvent<SourceEvent>): SourceEvent =>
   ({ type, data }) as SourceEvent;

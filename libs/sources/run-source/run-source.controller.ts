@@ -11,13 +11,13 @@ import { RunSourceDto } from './run-source.dto.js';
 import { RunSource } from './run-source.handler.js';
 
 interface RunReply {
-  /** The invocation. */
+  /** Id of the invocation. */
   readonly id: string;
   /** With `wait=true` only. */
   readonly observations?: readonly Observation[];
 }
 
-/** Our extension (decisions.md 1.5, "Manual run"): 202, or 200 with the observations when `wait=true`. */
+/** An extension: 202, or 200 with the observations when `wait=true`. See docs/reference/rest-api.md#source-run. */
 @Controller('v1/sources')
 export class RunSourceController {
   constructor(

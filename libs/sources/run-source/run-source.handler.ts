@@ -9,7 +9,7 @@ export class RunSource extends Command<ManualRun> {
   constructor(
     readonly sourceId: string,
     readonly workspaceId: string,
-    /** Undefined: what the source's timer would send. */
+    /** Undefined means the event that the source's timer would send. */
     readonly event: unknown,
     readonly wait: boolean,
   ) {
@@ -17,7 +17,7 @@ export class RunSource extends Command<ManualRun> {
   }
 }
 
-/** One run outside of the schedule. Throws source.not_found, source.inactive. */
+/** Runs a source once, outside its schedule. Throws source.not_found, source.inactive. */
 @Injectable()
 @CommandHandler(RunSource)
 export class RunSourceHandler implements ICommandHandler<RunSource> {

@@ -1,6 +1,6 @@
 import { type SourceDefinition, type SourceDeploymentStarted } from '../published.js';
 
-/** A source's definition, for specs. */
+/** Definition of a source, for specs. */
 export const definition = (over: Partial<SourceDefinition> = {}): SourceDefinition => ({
   componentId: 'sc_1',
   componentKey: 'hello',

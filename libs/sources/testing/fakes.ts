@@ -17,12 +17,12 @@ export const threw = (message: string): HookOutcome => ({
 
 type HookRequest = Parameters<HookRunner['runHook']>[0];
 
-/** Records each hook as `activate bundle-1`, in order, and answers as told: by hook, or by hook and bundle. */
+/** Records each hook as `activate bundle-1`, in order. Answers are set by hook, or by hook and bundle. */
 export class FakeHooks implements HookRunner {
   readonly calls: string[] = [];
   readonly settledSources: string[] = [];
   readonly outcomes = new Map<string, HookOutcome>();
-  /** While the hook runs. */
+  /** Called while the hook runs. */
   during: (request: HookRequest) => Promise<void> = async () => undefined;
 
   on(hook: HookName | `${HookName} ${string}`, outcome: HookOutcome): this {
@@ -53,7 +53,7 @@ export class FakeTopics implements SourceTopics {
   }
 }
 
-/** Components by id; the code `x` is the component `x`. */
+/** Finds components by id. The code `x` is the component `x`. */
 export class FakeCatalog implements ComponentCatalog {
   readonly components = new Map<string, DeployableComponent>();
   readonly asked: ComponentReference[] = [];

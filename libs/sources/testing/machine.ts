@@ -22,7 +22,7 @@ import { SourcesView } from '../sources-view.js';
 import { UpdateSource, UpdateSourceHandler, type UpdateSourceRequest } from '../update-source/update-source.handler.js';
 import { FakeCatalog, FakeHooks, FakeTopics } from './fakes.js';
 
-/** What outlives a process. */
+/** State that outlives a process. */
 export class Disk {
   readonly clock = new SteppingClock();
   readonly store = new InMemoryEventStore(this.clock);
@@ -37,8 +37,8 @@ export class Disk {
 export class PowerFailure extends Error {}
 
 /**
- * Lets `left` effects through and fails all after; with `blip` only the next one, as a passing fault would. With
- * `answerLost` the effect at the edge still happens, unheard.
+ * Lets `left` effects through and fails all later ones. With `blip` only the next one fails, like a transient fault.
+ * With `answerLost` the first failing effect still happens, but its answer is lost.
  */
 export class PowerSwitch {
   used = 0;
@@ -59,7 +59,7 @@ export class PowerSwitch {
   }
 }
 
-/** Calls to these methods are effects of the process, and cost power. */
+/** Makes calls to these methods count as effects of the process. */
 const powered = <T extends object>(target: T, methods: readonly (keyof T)[], power: PowerSwitch): T =>
   new Proxy(target, {
     get: (object, name) => {
@@ -81,7 +81,7 @@ export const contextFor = (workspaceId = 'o_1', userId = 'u_1'): CommandContext 
   };
 };
 
-/** One process with this context, over a disk: no HTTP, no read models. A second one over the same disk is a restart. */
+/** One process with this context over a disk, without HTTP or read models. A second one over that disk is a restart. */
 export class Machine {
   readonly hooks = new FakeHooks();
   readonly catalog = new FakeCatalog();
@@ -110,7 +110,7 @@ export class Machine {
 
   async deploy(request: Partial<DeploySourceRequest> = {}, context = contextFor()): Promise<SourceResult> {
     const full = { reference: { componentId: 'one' }, configuredProps: {}, emitOnDeploy: true, ...request };
-    // Empty: how many sources there are is no matter of these specs.
+    // Empty, because these specs do not test the number of sources.
     const readModels = new InMemoryReadModels();
     await readModels.register(SOURCES);
     return new DeploySourceHandler(this.operations, this.catalog, readModels).execute(new DeploySource(full, context));
@@ -136,7 +136,7 @@ export class Machine {
     return view;
   }
 
-  /** What a start does. */
+  /** Reconciles like a start. */
   async reconcile(startedBefore?: number): Promise<Reconciled> {
     const { topics, vault, clock } = this.disk;
     return reconcileSources({

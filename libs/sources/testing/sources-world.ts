@@ -32,7 +32,7 @@ const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
   isWorkspace: (id) => ['o_1', 'o_2'].includes(id),
 });
 
-/** This context and components over HTTP, in memory. `close` it after the test. */
+/** The sources and components contexts over HTTP, in memory. Call `close` after the test. */
 export const sourcesWorld = async () => {
   const view = new SourcesView();
   const plane = await ControlPlane.start({

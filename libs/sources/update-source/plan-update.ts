@@ -11,7 +11,10 @@ export interface PlannedDefinition {
   readonly secrets: PropPlan['secrets'];
 }
 
-/** The definition after the update: given props merged into the stored ones, endpoints and timers kept (decisions.md 1.5). */
+/**
+ * The definition after the update. Given props are merged into the stored ones, and endpoints and timers are kept. See
+ * docs/reference/rest-api.md#source-update-props.
+ */
 export const planDefinition = (
   source: SourceRecord,
   component: DeployableComponent,
@@ -32,6 +35,6 @@ export const planDefinition = (
   return { definition, secrets: plan.secrets };
 };
 
-/** The slug to ask for; undefined when the name stays, and with it the slug. */
+/** The slug to reserve. Undefined when name and slug stay. */
 export const newSlugOf = (source: SourceRecord, name: string | undefined): string | undefined =>
   name === undefined || name === source.name ? undefined : slugOf(name);

@@ -50,7 +50,10 @@ export class UpdateSourceController {
   }
 }
 
-/** `active` is true when it is left out (rest-api.md); a reference may be left out when anything else is named. */
+/**
+ * A missing `active` means true. See docs/reference/rest-api.md#source-update-active. The component reference may be
+ * left out when the body gives anything else.
+ */
 const changesOf = (body: SourceBodyDto, params: Parameters): UpdateSourceRequest => {
   const reference = referenceOf(body, params);
   const configuredProps = configuredPropsOf(params);

@@ -22,16 +22,16 @@ import { SourceOperations } from '../source-operations.js';
 import { newSlugOf, planDefinition, type PlannedDefinition } from './plan-update.js';
 
 export interface UpdateSourceRequest {
-  /** Absent: the code stays. */
+  /** When absent, the code stays. */
   readonly reference?: ComponentReference;
   readonly name?: string;
   /** Merged per key; null removes a value. */
   readonly configuredProps?: ConfiguredProps;
   readonly active: boolean;
   readonly emitOnDeploy?: boolean;
-  /** A failing deactivate hook does not stop the update. */
+  /** Continues even if the deactivate hook fails. */
   readonly ignoreHookErrors: boolean;
-  /** Epoch seconds that the caller has read. */
+  /** The `updated_at` that the caller has read, in epoch seconds. */
   readonly ifUpdatedAt?: number;
 }
 
@@ -52,7 +52,10 @@ interface Update {
   readonly ignoreHookErrors: boolean;
 }
 
-/** Changes code, props, name or state of a source (decisions.md 1.5, 2.3). Throws source.busy, .stale_update, .hook_failed. */
+/**
+ * Changes code, props, name or state of a source. See docs/reference/rest-api.md#source-update. Throws source.busy,
+ * source.stale_update, source.hook_failed.
+ */
 @Injectable()
 @CommandHandler(UpdateSource)
 export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
@@ -68,18 +71,18 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
   private async run(sourceId: string, request: UpdateSourceRequest, context: CommandContext): Promise<SourceResult> {
     const { operations } = this;
 
-    // 1. The source as it is. Asked again when the update starts; here so that nothing is fetched or saved in vain.
+    // 1. Load the source. The start of the update checks it again; an early refusal saves fetching and saving code.
     const source = idleSource(await operations.stateOf(sourceId, context.workspaceId), sourceId);
     checkNotStale(source, request.ifUpdatedAt);
 
-    // 2. What it is to become, 3. under which slug.
+    // 2. Plan the new definition and 3. reserve its slug.
     const { definition, secrets } = await this.plan(source, request, context);
     const name = request.name ?? source.name;
     const nameSlug = await this.reserve(source, request.name, context);
     const next = { name, nameSlug, active: request.active, definition };
     const update = { source, next, secrets, ignoreHookErrors: request.ignoreHookErrors };
 
-    // 4. The log names all that follows, so that a crash can be undone. No event: nothing changes.
+    // 4. Log the whole update, so that a crash can be undone. No event means that nothing changes.
     const { state, position } = await this.start(update, context);
     if (state.status === 'deployed') {
       return { source: state.source, workspaceId: context.workspaceId, position: undefined };
@@ -121,7 +124,7 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     try {
       return await operations.decide(sourceId, command, context);
     } catch (error) {
-      // Refused: another operation was first. (After any other failure the log may have it: the next start will know.)
+      // Another operation was first. After any other failure the log may hold the event; the next start will find it.
       if (error instanceof DomainError) {
         await operations.bestEffort(sourceId, 'releasing a name slug', () =>
           this.releaseUnused(next, sourceId, context),
@@ -148,21 +151,21 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     const { sourceId } = source;
     const { workspaceId } = context;
 
-    // 5. New secrets are there before a run needs them, new endpoints are served before a hook tells of them.
+    // 5. Store new secrets before a run needs them, and serve new endpoints before a hook registers them.
     await operations.storeSecrets(update.secrets, workspaceId);
     await operations.untilServed(next.definition, startedAt);
 
-    // 6. deactivate with the old, activate with the new.
+    // 6. Run deactivate with the old definition and activate with the new one.
     await this.runHooks(update, operations.hookSession(sourceId, workspaceId));
 
-    // 7. In force.
+    // 7. Put the update in force.
     const finish = { type: 'FinishUpdate', now: operations.clock.now() } as const;
     const { state, position } = await operations.decide(sourceId, finish, context);
     const updated = deployedSource(state);
     if (!updated) throw new Error(`source ${sourceId} is ${state.status} after its update`);
 
-    // 8. What the update replaced.
-    await operations.bestEffort(sourceId, 'removal of what an update replaced', async () => {
+    // 8. Remove what the update replaced.
+    await operations.bestEffort(sourceId, 'removal of data that an update replaced', async () => {
       await operations.operationEnded(sourceId);
       await operations.deleteSecrets([...source.unusedSecrets, ...updated.unusedSecrets]);
       if (updated.nameSlug !== source.nameSlug) {
@@ -173,7 +176,7 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
   }
 
   private async runHooks({ source, next, ignoreHookErrors }: Update, hooks: HookSession): Promise<void> {
-    // A new name alone is nothing to a component.
+    // A new name alone runs no hooks.
     if (source.active === next.active && sameJson(source.definition, next.definition)) return;
     if (source.active) {
       const failure = await hooks.attempt(source.definition, 'deactivate');
@@ -182,13 +185,13 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     if (!next.active) return;
     const failure = await hooks.attempt(next.definition, 'activate');
     if (!failure) return;
-    // Best effort: the failure of activate is what the caller is told.
+    // Best effort, because the caller gets the failure of the new activate.
     if (source.active) await hooks.attempt(source.definition, 'activate');
     else await hooks.attempt(next.definition, 'deactivate');
     throw failure;
   }
 
-  /** Back to what it was. The slug and the secrets that the update brought go with it. */
+  /** Restores the former source, and removes the slug and the secrets of the update. */
   private async undo({ source, next }: Update, error: unknown, context: CommandContext): Promise<void> {
     const { operations } = this;
     const { sourceId } = source;
@@ -196,7 +199,7 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
       const command = { type: 'FailUpdate', ...failureOf(error), now: operations.clock.now() } as const;
       const { state } = await operations.decide(sourceId, command, context);
       await operations.operationEnded(sourceId);
-      // Whatever the log holds now is right: the update may have gone through although its answer was lost.
+      // The log decides, because the update may have succeeded although its answer was lost.
       const used = deployedSource(state);
       const kept = used === undefined ? [] : secretRefsOf(used.definition);
       await operations.deleteSecrets(secretRefsOf(next.definition).filter((ref) => !kept.includes(ref)));

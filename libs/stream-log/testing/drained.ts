@@ -1,4 +1,4 @@
-/** Resolves when nothing is left to be consumed; rejects in place of waiting for ever. */
+/** Resolves when nothing is left to consume. Rejects after `withinMs`. */
 export const drained = async (reader: { backlog(): number }, withinMs = 10_000): Promise<void> => {
   const deadline = Date.now() + withinMs;
   while (reader.backlog() > 0) {

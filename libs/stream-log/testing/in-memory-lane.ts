@@ -6,7 +6,7 @@ export interface InMemoryTopic {
   readonly records: StoredRecord[];
 }
 
-/** What a group has committed (the number of records, by topic), and who has which topic. */
+/** Commits of a group (number of records by topic), and the owner of each topic. */
 export class InMemoryGroup {
   readonly committed = new Map<string, number>();
   readonly members: InMemoryConsumer[] = [];
@@ -20,7 +20,7 @@ export class InMemoryGroup {
     return topic.records.length - this.committedOf(topic);
   }
 
-  /** Gives topics that nobody has, takes those that another member should have, forgets those that are gone. */
+  /** Assigns topics without an owner, revokes those that another member should own, forgets deleted ones. */
   share(topics: ReadonlyMap<string, InMemoryTopic>): void {
     for (const [topic, lane] of this.lanes) if (topics.get(topic.name) !== topic) this.take(lane, topics);
     let turn = 0;
@@ -50,10 +50,10 @@ export class InMemoryGroup {
   }
 }
 
-/** One topic as one consumer works through it. */
+/** Progress of one consumer through one topic. */
 export class InMemoryLane {
   revoked = false;
-  /** Its acknowledgements count no more. */
+  /** True once its acknowledgements no longer count. */
   detached = false;
   running: Promise<void> | undefined;
   private next: number;
@@ -124,7 +124,7 @@ export class InMemoryLane {
   }
 }
 
-/** One consumer of a group: per lane one batch at a time, the rejected one again. */
+/** One consumer of a group. Takes one batch per lane at a time, and a rejected one again. */
 export class InMemoryConsumer implements Consumer {
   private failed = 0;
   private closed: Promise<void> | undefined;
@@ -145,7 +145,7 @@ export class InMemoryConsumer implements Consumer {
     return this.closed;
   }
 
-  /** As a crash leaves it: no more commits, nothing waited for. */
+  /** Leaves the group as a crash does, without waiting and without further commits. */
   crash(): void {
     this.leave(this.revoke());
   }

@@ -11,32 +11,32 @@ import { InMemoryConsumer, InMemoryGroup, type InMemoryTopic } from './in-memory
 
 const NO_RETENTION: Retention = {};
 
-/** A whole StreamLog for specs, one lane per topic: keeps the port's promises, drops nothing, survives nothing. */
+/** Complete in-memory StreamLog for specs, with one lane per topic. Keeps the port's contract and drops nothing. */
 export class InMemoryStreamLog implements StreamLog {
   private readonly byName = new Map<string, InMemoryTopic>();
   private readonly groups = new Map<string, InMemoryGroup>();
   private onNext: (() => void) | undefined;
-  /** Every call of `publish`, for specs that count them. */
+  /** Records of every call of `publish`, for specs that count calls. */
   readonly published: (readonly LogRecord[])[] = [];
-  /** Awaited before each publish: throw or wait here. */
+  /** Awaited before each publish. A spec can throw or wait here. */
   beforePublish: (records: readonly LogRecord[]) => Promise<void> | void = () => undefined;
 
-  /** Runs once, at the next publish: throw in it to say that the log cannot write. */
+  /** Runs `act` once, at the next publish. A spec throws in it to make the log fail. */
   onNextPublish(act: () => void): void {
     this.onNext = act;
   }
 
-  /** Every consumer stops as a killed process does. */
+  /** Stops every consumer as a killed process would. */
   crash(): void {
     for (const { members } of this.groups.values()) for (const member of [...members]) member.crash();
   }
 
-  /** What a topic holds; nothing when it does not exist. */
+  /** Records of a topic; none when it does not exist. */
   recordsOf(topic: string): readonly StoredRecord[] {
     return this.byName.get(topic)?.records ?? [];
   }
 
-  /** Records that the group has not committed. */
+  /** Number of records that the group has not committed. */
   uncommitted(group: string, topic: string): number {
     return this.recordsOf(topic).length - (this.groups.get(group)?.committed.get(topic) ?? 0);
   }

@@ -23,15 +23,15 @@ export interface CleanUpDependencies {
 type Reason = SubscriptionDeleted['data']['reason'];
 type HandledEvent = SourceEvent | WebhookEvent | SubscriptionEvent;
 
-/** Category of the stream of a resource that can go; workflows have none yet. */
+/** Stream category of each resource that can be deleted. Workflows have none yet. */
 const CATEGORIES = { dc_: 'source', wh_: 'webhook' } as const;
 const GONE: readonly string[] = ['SourceDeleted', 'SourceDeploymentFailed', 'WebhookDeleted'];
 const CAUGHT_UP_MS = 10_000;
 
 /**
- * Subscriptions from and to a deleted source or webhook go with it. Two ways, so that none slips through:
- * a deletion takes all that the log held before it; a subscription recorded after the deletion (its resource was
- * checked, then deleted, then it was appended) is taken back when it is seen.
+ * Removes the subscriptions from and to a deleted source or webhook, in two ways. A deletion removes all subscriptions
+ * that the log held before it. A subscription recorded after the deletion is removed when its event arrives, because
+ * its resource was deleted between the check and the append.
  */
 export class SubscriptionsOfDeletedResources implements Reactor {
   readonly name = 'subscriptions.clean-up.v1';
@@ -60,7 +60,7 @@ export class SubscriptionsOfDeletedResources implements Reactor {
 
   private async afterDeletion(event: RecordedEvent): Promise<void> {
     const { readModels, readYourWrites } = this.deps;
-    // The list must hold every subscription that the log has before the deletion.
+    // The list must hold every subscription recorded before the deletion.
     if (!(await readYourWrites.waitFor(event.position, CAUGHT_UP_MS))) {
       throw new Error(`read models have not reached position ${event.position} after ${CAUGHT_UP_MS} ms`);
     }
@@ -79,7 +79,7 @@ export class SubscriptionsOfDeletedResources implements Reactor {
     await this.deps.handleCommand(subscription, subscriptionId, command, reactionTo(cause, this.name));
   }
 
-  /** Asks the log, which a view in memory may lag behind. */
+  /** Reads the log, because a view in memory may lag behind it. */
   private async isGone(resourceId: string): Promise<boolean> {
     const prefix = Object.keys(CATEGORIES).find((known) => resourceId.startsWith(known));
     if (prefix === undefined || resourceId === 'dc_*') return false;

@@ -19,7 +19,7 @@ export class CreateSubscriptionController {
     @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
   ) {}
 
-  /** Idempotent: the same triple gives the record that is there. */
+  /** Idempotent. The same triple returns the existing subscription. */
   @Post()
   @Operation({ summary: 'Subscribe a listener to an emitter', query: TripleDto })
   @HttpCode(200)

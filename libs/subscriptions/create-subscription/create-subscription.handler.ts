@@ -46,7 +46,7 @@ export class CreateSubscriptionHandler implements ICommandHandler<CreateSubscrip
     this.mustBeEmitter(kind, triple.emitterId, context);
     if (!this.isIn(context.workspaceId, triple.listenerId)) throw notFound('listener', triple.listenerId);
 
-    // A resource deleted from here on takes its subscriptions along: SubscriptionsOfDeletedResources.
+    // SubscriptionsOfDeletedResources handles a resource that is deleted after this check.
     const id = subscriptionIdOf(context.workspaceId, triple);
     await this.mustHaveRoom(context.workspaceId, id);
     const { userId } = context.actor;
@@ -55,7 +55,7 @@ export class CreateSubscriptionHandler implements ICommandHandler<CreateSubscrip
     return { subscription: { id, ...triple }, ...(position === undefined ? {} : { position }) };
   }
 
-  /** One that is there already is given back, also when there is no room for another. */
+  /** Passes for an existing subscription even at the limit, because creating it again adds none. */
   private async mustHaveRoom(workspaceId: string, id: string): Promise<void> {
     const { schema } = subscriptionsProjection;
     if (await this.readModels.get(schema, id)) return;

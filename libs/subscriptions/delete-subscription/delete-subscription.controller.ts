@@ -26,7 +26,7 @@ export class DeleteSubscriptionController {
     @CurrentCaller() caller: Caller,
   ): Promise<void> {
     const triple = tripleOf(await validated(TripleDto, parameters(request, 'query_wins')));
-    // The triple names what exists: it is looked for in the named workspace, else in all of the caller's.
+    // The triple identifies an existing subscription, so search the named workspace, else all of the caller's.
     const contexts = caller.workspaceIds.map((workspaceId) => contextOf(request, caller, workspaceId));
     const { position } = await this.commands.execute(new DeleteSubscription(triple, contexts));
     await this.gate.answerAfter(response, position);

@@ -11,14 +11,14 @@ import { checkTriple } from '../domain/triple.js';
 export class DeleteSubscription extends Command<{ readonly position?: Position }> {
   constructor(
     readonly triple: Triple,
-    /** One for each workspace that may hold it. */
+    /** One context for each workspace that may hold the subscription. */
     readonly contexts: readonly CommandContext[],
   ) {
     super();
   }
 }
 
-/** Deletes the exact triple, in the first of the workspaces that has it. Throws subscription.not_found. */
+/** Deletes the exact triple in the first workspace that has it. Throws subscription.not_found. */
 @CommandHandler(DeleteSubscription)
 export class DeleteSubscriptionHandler implements ICommandHandler<DeleteSubscription> {
   constructor(

@@ -17,7 +17,7 @@ const deleted: SubscriptionEvent = {
 describe('a subscription', () => {
   it('is created', () => given(subscription).when(create).then(created));
 
-  it('created again is a no-op, also by somebody else', () =>
+  it('created again is a no-op, also for another user', () =>
     given(subscription, [created])
       .when({ ...create, userId: 'u_2', now: 5_000 })
       .thenNothingHappened());
@@ -31,7 +31,7 @@ describe('a subscription', () => {
       .then({ type: 'SubscriptionCreated', data: { ...created.data, createdAt: 3_000 } }));
 
   it.each([[[]], [[created, deleted]]])(
-    'that is not there cannot be deleted on request',
+    'cannot be deleted on request when it does not exist',
     (past: SubscriptionEvent[]) => {
       given(subscription, past)
         .when({ kind: 'delete', reason: 'requested', now: 2_000 })
@@ -39,11 +39,11 @@ describe('a subscription', () => {
     },
   );
 
-  it.each(['emitter_deleted', 'listener_deleted'] as const)('that is not there needs no clean-up: %s', (reason) =>
+  it.each(['emitter_deleted', 'listener_deleted'] as const)('needs no clean-up when it does not exist: %s', (reason) =>
     given(subscription, [created, deleted]).when({ kind: 'delete', reason, now: 2_000 }).thenNothingHappened(),
   );
 
-  it('has an id made of workspace and triple', () => {
+  it('has an id derived from workspace and triple', () => {
     const id = subscriptionIdOf('o_1', triple);
     expect(id).toMatch(/^sub_[0-9a-z]{18}$/);
     expect(subscriptionIdOf('o_1', { ...triple })).toBe(id);

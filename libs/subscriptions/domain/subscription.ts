@@ -3,11 +3,11 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { derivedId } from '#libs/kernel/ids.js';
 import { type SubscriptionDeleted, type SubscriptionEvent } from '../published.js';
 
-/** Emitter, listener and channel: no two subscriptions of a workspace have the same. */
+/** Emitter, listener and channel. The triple is unique within a workspace. */
 export interface Triple {
   readonly emitterId: string;
   readonly listenerId: string;
-  /** Empty for the default channel. */
+  /** Name of the channel; empty for the default one. */
   readonly eventName: string;
 }
 
@@ -24,7 +24,7 @@ export type SubscriptionState =
   | { readonly status: 'none' }
   | ({ readonly status: 'exists'; readonly id: string; readonly userId: string; readonly createdAt: number } & Triple);
 
-/** The triple is the identity: creating it twice at once meets in one stream. */
+/** Derives the id from the triple, so two concurrent creations meet in one stream. */
 export const subscriptionIdOf = (workspaceId: string, { emitterId, listenerId, eventName }: Triple): string =>
   derivedId('sub', workspaceId, emitterId, listenerId, eventName);
 
@@ -43,7 +43,7 @@ export const subscription: Decider<SubscriptionCommand, SubscriptionEvent, Subsc
       case 'delete': {
         const { reason, now } = command;
         if (state.status === 'exists') return [{ type: 'SubscriptionDeleted', data: { reason, deletedAt: now } }];
-        // Whoever asked is told; the clean-up after a deleted resource is done.
+        // A caller gets an error, while the clean-up after a deleted resource has nothing left to do.
         if (reason === 'requested') throw new DomainError('subscription.not_found', 'there is no such subscription');
         return [];
       }

@@ -22,7 +22,7 @@ describe('checkTriple', () => {
     ['o_1', 'p_1', '$errors', 'workspace'],
     ['u_1', 'wh_1', '', 'user'],
     ['u_1', 'wh_1', '$errors', 'user'],
-  ])('takes %s to %s on "%s" as %s', (emitterId, listenerId, eventName, kind) => {
+  ])('accepts %s to %s on "%s" as %s', (emitterId, listenerId, eventName, kind) => {
     expect(check(emitterId, listenerId, eventName)).toBe(kind);
   });
 

@@ -16,10 +16,10 @@ export type EmitterKind = 'resource' | 'glob' | 'workspace' | 'user';
 
 const ID = /^(dc|p|wh|o|u)_[A-Za-z0-9_-]{1,190}$/;
 
-/** UTF-8 bytes of a channel's name. */
+/** Largest channel name in UTF-8 bytes. */
 const MAX_CHANNEL_BYTES = 1_024;
 
-/** What an emitter id stands for (decisions.md 1.6). Throws subscription.invalid_emitter. */
+/** Kind of an emitter id (docs/reference/rest-api.md#subscription-emitters). Throws subscription.invalid_emitter. */
 export const emitterKindOf = (emitterId: string): EmitterKind => {
   if (emitterId === 'dc_*' || emitterId === 'p_*') return 'glob';
   switch (ID.exec(emitterId)?.[1]) {
@@ -39,7 +39,10 @@ export const emitterKindOf = (emitterId: string): EmitterKind => {
   }
 };
 
-/** Throws subscription.invalid_emitter, .invalid_listener, .invalid_channel: each names the field and what is allowed. */
+/**
+ * Checks the form of a triple and returns the kind of its emitter. Throws subscription.invalid_emitter,
+ * .invalid_listener or .invalid_channel, each with the field and the allowed values.
+ */
 export const checkTriple = ({ emitterId, listenerId, eventName }: Triple): EmitterKind => {
   const kind = emitterKindOf(emitterId);
   if (!['dc', 'p', 'wh'].includes(ID.exec(listenerId)?.[1] ?? '')) {

@@ -9,7 +9,7 @@ import { ListSubscriptions } from './list-subscriptions.query.js';
 
 type SubscriptionsReply = { data: ReturnType<typeof subscriptionReply>[] };
 
-/** Without pages and page_info (decisions.md 1.3). */
+/** Lists all subscriptions at once, without `page_info` (docs/reference/rest-api.md#subscription-lists). */
 @Controller('v1')
 export class ListSubscriptionsController {
   constructor(@Inject(QueryBus) private readonly queries: QueryBus) {}

@@ -5,7 +5,7 @@ import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
 import { type SubscriptionDoc, subscriptionsProjection } from '../read-models/subscriptions.projection.js';
 
-/** All of a user, or all of a workspace, newest first. */
+/** Lists all subscriptions of a user or of a workspace, newest first. */
 export class ListSubscriptions extends Query<readonly SubscriptionDoc[]> {
   constructor(
     readonly where: { readonly userId: string; readonly workspaceId?: string } | { readonly workspaceId: string },

@@ -27,14 +27,14 @@ const doc = {
 };
 
 describe('subscriptions.subscriptions.v1', () => {
-  it('lists what was created', () => {
+  it('lists a created subscription', () => {
     projecting(subscriptionsProjection)
       .given(history([stream, created(1_700_000_000)]))
       .numberOfTimes(2)
       .then('sub_1', doc);
   });
 
-  it('drops what was deleted, and lists it again when it is made again', () => {
+  it('drops a deleted subscription, and lists it again once it is created again', () => {
     const past = history([stream, created(1)], [stream, deleted]);
     projecting(subscriptionsProjection).given(past).numberOfTimes(2).then('sub_1', undefined);
     projecting(subscriptionsProjection)
@@ -42,7 +42,7 @@ describe('subscriptions.subscriptions.v1', () => {
       .then('sub_1', doc);
   });
 
-  it('takes no notice of other events', () => {
+  it('ignores other events', () => {
     projecting(subscriptionsProjection)
       .given(history(['source-dc_a', { type: 'SourceDeleted', data: {} }]))
       .then('dc_a', undefined);

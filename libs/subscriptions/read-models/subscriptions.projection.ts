@@ -9,7 +9,7 @@ export interface SubscriptionDoc extends Doc {
   readonly emitterId: string;
   readonly listenerId: string;
   readonly eventName: string;
-  /** Epoch ms, fixed width. */
+  /** Epoch ms in fixed width. */
   readonly createdAt: string;
 }
 

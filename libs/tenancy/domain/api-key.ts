@@ -11,7 +11,7 @@ export type ApiKeyCommand =
       readonly userId: string;
       readonly name: string;
       readonly keyHash: string;
-      /** False only for a key that is yet to be printed. */
+      /** False only for a key that has not been printed yet. */
       readonly handedOver: boolean;
       readonly now: number;
     }
@@ -31,10 +31,10 @@ export const hashOfKey = (key: string): string => createHash('sha256').update(ke
 export const apiKeyNotFound = (keyId: string): DomainError =>
   new DomainError('api_key.not_found', `there is no API key ${shownId(keyId)}`, { id: shownId(keyId) });
 
-/** Of a key that was given to us: the same key is the same stream. */
+/** Id of a key that the operator gave. The same key text always has the same stream. */
 export const givenKeyId = (keyHash: string): string => derivedId('key', 'given', keyHash);
 
-/** Of the n-th try to make a user's first key. */
+/** Id of the n-th attempt at a user's first key. */
 export const firstKeyId = (userId: string, n: number): string => derivedId('key', 'first', userId, String(n));
 
 export const apiKey: Decider<ApiKeyCommand, ApiKeyEvent, ApiKeyState> = {
@@ -53,7 +53,7 @@ export const apiKey: Decider<ApiKeyCommand, ApiKeyEvent, ApiKeyState> = {
         return [{ type: 'ApiKeyHandedOver', data: { handedOverAt: command.now } }];
       case 'revoke': {
         const { keyId, userId, now } = command;
-        // Somebody else's key answers like one that does not exist.
+        // Another user's key answers like one that does not exist.
         if (state?.userId !== userId) throw apiKeyNotFound(keyId);
         return state.revoked ? [] : [{ type: 'ApiKeyRevoked', data: { revokedAt: now } }];
       }

@@ -27,7 +27,7 @@ describe('user', () => {
     expect(nameIdOf('Ada')).toBe(nameIdOf('ada'));
   });
 
-  it('gets the ids that were drawn first, on the stream of its name', () => {
+  it('gets the first drawn ids, on the stream of its name', () => {
     const reserve = { ...register, kind: 'reserve_name', workspaceId: 'o_1' } as const;
     const reserved: UserEvent = {
       type: 'UsernameReserved',
@@ -40,27 +40,27 @@ describe('user', () => {
     given(user, [reserved])
       .when({ ...reserve, email: 'other@example.com' })
       .thenThrows('user.already_exists', /ada is taken/);
-    // A name from before ids were random stays its user's.
+    // A name from before ids were random keeps its user.
     given(user, [registered])
       .when(reserve)
       .thenState((state) => expect(state).toEqual({ username: 'ada', email: 'ada@example.com' }));
   });
 
-  it.each(['', 'a b', '-ada', 'ada.', 'x'.repeat(41), 'añb'])('is refused the name %j', (username) => {
+  it.each(['', 'a b', '-ada', 'ada.', 'x'.repeat(41), 'añb'])('cannot have the name %j', (username) => {
     const error = given(user)
       .when({ ...register, username })
       .thenThrows('request.invalid_parameter', /username must be/);
     expect(error.details).toMatchObject({ field: 'username', limit: 40 });
   });
 
-  it.each(['a', '7', 'Ada.Lovelace_1-x', 'x'.repeat(40)])('is given the name %j', (username) => {
+  it.each(['a', '7', 'Ada.Lovelace_1-x', 'x'.repeat(40)])('can have the name %j', (username) => {
     given(user)
       .when({ ...register, username })
       .thenState((state) => expect(state?.username).toBe(username));
   });
 
   it.each(['', 'ada', 'a b@c', '@x', 'a\0@b', 'a@b\ud800', `${'x'.repeat(260)}@y`])(
-    'is refused the address %j',
+    'cannot have the address %j',
     (email) => {
       given(user)
         .when({ ...register, email })
@@ -90,7 +90,7 @@ describe('workspace', () => {
     given(workspace, [created]).when(create).thenNothingHappened();
   });
 
-  it('takes members, each once, the owner from the start', () => {
+  it('adds each member once, and has the owner from the start', () => {
     const added: WorkspaceEvent = { type: 'WorkspaceMemberAdded', data: { userId: 'u_2', addedAt: 6 } };
     given(workspace, [created]).when(add).then(added);
     given(workspace, [created, added]).when(add).thenNothingHappened();
@@ -129,7 +129,7 @@ describe('API key', () => {
     given(apiKey).when(handOver).thenNothingHappened();
   });
 
-  it('is revoked by its user only, and once', () => {
+  it('is revoked once, and only by its user', () => {
     given(apiKey, [issued, handedOver]).when(revoke).then(revoked);
     given(apiKey, [issued, revoked]).when(revoke).thenNothingHappened();
     given(apiKey, [issued])
@@ -138,7 +138,7 @@ describe('API key', () => {
     given(apiKey).when(revoke).thenThrows('api_key.not_found');
   });
 
-  it('given by text has the id of its text', () => {
+  it('has an id derived from its text when it is given', () => {
     expect(givenKeyId(hashOfKey('sk_1'))).toBe(givenKeyId(keyHash));
     expect(givenKeyId(hashOfKey('sk_2'))).not.toBe(givenKeyId(keyHash));
   });

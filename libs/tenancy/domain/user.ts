@@ -16,11 +16,11 @@ export type UserCommand =
 export type UserState = {
   readonly username: string;
   readonly email: string;
-  /** Whose the name is, on the stream of a name. */
+  /** Ids of the name's user. Set only on the stream of a name. */
   readonly reserved?: { readonly userId: string; readonly workspaceId: string };
 } | null;
 
-/** The stream of a name: that it is one stream keeps names unique, and lets a repeat after a crash find its user. */
+/** Id of a name's stream. One stream per name keeps names unique, and lets a repeat after a crash find the user. */
 export const nameIdOf = (username: string): string => derivedId('u', 'username', username.toLowerCase());
 
 export const user: Decider<UserCommand, UserEvent, UserState> = {

@@ -17,7 +17,7 @@ export type WorkspaceCommand =
 
 export type WorkspaceState = { readonly ownerId: string; readonly members: readonly string[] } | null;
 
-/** The workspace of a user who registered before ids were random. */
+/** Workspace id of a user who registered before ids were random. */
 export const firstWorkspaceIdOf = (userId: string): string => derivedId('o', 'first workspace', userId);
 
 export const workspace: Decider<WorkspaceCommand, WorkspaceEvent, WorkspaceState> = {

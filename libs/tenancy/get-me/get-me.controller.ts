@@ -15,7 +15,7 @@ export class GetMeController {
     @Inject(USAGE) private readonly usage: Usage,
   ) {}
 
-  /** The free-plan shape of rest-api.md: clients find the id of their workspace in `orgs`. */
+  /** Clients find the id of their workspace in `orgs`. See docs/reference/rest-api.md#user-fields. */
   @Get()
   @Operation({ summary: 'The user of this API key, with usage and workspaces' })
   async me(@CurrentCaller() caller: Caller): Promise<{ data: object }> {

@@ -18,7 +18,7 @@ export class GetWorkspaceController {
     @Inject(USAGE) private readonly usage: Usage,
   ) {}
 
-  /** Both paths answer alike (decisions.md 1.10). */
+  /** Both paths answer alike. See docs/reference/rest-api.md#workspace-get. */
   @Get(['workspaces/:id', 'orgs/:id'])
   @Operation({ summary: 'One workspace, with usage' })
   async one(@Param('id') id: string, @CurrentCaller() caller: Caller): Promise<{ data: WorkspaceReply }> {

@@ -4,7 +4,7 @@ import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
 import { workspacesProjection, type WorkspaceDoc } from '../read-models/workspaces.projection.js';
 
-/** Workspaces by id, in the order asked for; those not (yet) in the read model are left out. */
+/** Finds workspaces by id, in the given order. Leaves out those that are not yet in the read model. */
 export class GetWorkspaces extends Query<readonly WorkspaceDoc[]> {
   constructor(readonly ids: readonly string[]) {
     super();

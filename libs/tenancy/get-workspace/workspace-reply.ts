@@ -1,7 +1,7 @@
 import { type DailyUsage } from '../published.js';
 import { type WorkspaceDoc } from '../read-models/workspaces.projection.js';
 
-/** Stands for "unlimited": the largest integer that every client can hold (decisions.md 1.10). */
+/** Stands for "unlimited". See docs/reference/rest-api.md#quota-unlimited. */
 export const UNLIMITED = 2_147_483_647;
 
 export const quotaReply = ({ computeMs, invocations }: Omit<DailyUsage, 'credits'>) => ({
@@ -11,7 +11,7 @@ export const quotaReply = ({ computeMs, invocations }: Omit<DailyUsage, 'credits
   daily_invocations_used: invocations,
 });
 
-/** rest-api.md, "Workspace". */
+/** See docs/reference/rest-api.md#workspace-fields. */
 export const workspaceReply = ({ id, orgname, name, email }: WorkspaceDoc, usage: DailyUsage) => ({
   id,
   orgname,

@@ -26,7 +26,7 @@ export class IssueApiKeyController {
     @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
   ) {}
 
-  /** Our extension: a further key of the caller. The reply is the only place that shows it. */
+  /** An extension: issues another key for the caller. Only this reply shows the key. */
   @Post()
   @Operation({ summary: 'Issue a further API key; the reply alone shows it', body: IssueApiKeyDto })
   @HttpCode(200)

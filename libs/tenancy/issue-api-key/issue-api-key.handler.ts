@@ -20,12 +20,12 @@ export interface IssuedApiKey {
   readonly id: string;
   readonly name: string;
   readonly issuedAt: number;
-  /** The key itself, shown here and nowhere again. */
+  /** The key itself, shown only once. */
   readonly key: string;
   readonly position?: Position;
 }
 
-/** A further key of the user who asks. */
+/** Issues another key for the caller. */
 export class IssueApiKey extends Command<IssuedApiKey> {
   constructor(
     readonly name: string,

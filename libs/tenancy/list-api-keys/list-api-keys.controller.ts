@@ -13,7 +13,7 @@ import { ListApiKeys } from './list-api-keys.query.js';
 export class ListApiKeysController {
   constructor(@Inject(QueryBus) private readonly queries: QueryBus) {}
 
-  /** Our extension: the caller's keys that are in force, never the keys themselves. */
+  /** An extension: lists the caller's valid keys, never their texts. */
   @Get()
   @Operation({ summary: 'API keys of the user that are in force', paged: true })
   async list(@Req() request: Request, @CurrentCaller() caller: Caller): Promise<ListReply<object>> {

@@ -7,7 +7,7 @@ import { type ApiKeyEvent } from '../published.js';
 export interface ApiKeyDoc extends Doc {
   readonly userId: string;
   readonly name: string;
-  /** Epoch ms, fixed width. */
+  /** Epoch milliseconds in fixed width. */
   readonly issuedAt: string;
 }
 

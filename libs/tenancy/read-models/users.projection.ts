@@ -6,7 +6,7 @@ import { type UserRegistered } from '../published.js';
 export interface UserDoc extends Doc {
   readonly username: string;
   readonly email: string;
-  /** Epoch ms, fixed width. */
+  /** Epoch milliseconds in fixed width. */
   readonly registeredAt: string;
 }
 

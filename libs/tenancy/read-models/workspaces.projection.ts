@@ -9,7 +9,7 @@ export interface WorkspaceDoc extends Doc {
   readonly email: string;
   readonly ownerId: string;
   readonly memberIds: readonly string[];
-  /** Epoch ms, fixed width. */
+  /** Epoch milliseconds in fixed width. */
   readonly createdAt: string;
 }
 

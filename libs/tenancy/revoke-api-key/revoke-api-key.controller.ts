@@ -15,7 +15,7 @@ export class RevokeApiKeyController {
     @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
   ) {}
 
-  /** Our extension. The key is refused from the next request on; also the one that this request came with. */
+  /** An extension. The key is refused from the next request on, even when this request used it. */
   @Delete(':id')
   @Operation({ summary: 'Revoke an API key' })
   @HttpCode(204)

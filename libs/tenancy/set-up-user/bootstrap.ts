@@ -1,9 +1,9 @@
 import { setUpUser, type SetUpDependencies, type SetUpResult } from './set-up-user.js';
 
 /**
- * What the first start makes: the owner, a workspace and an API key (`givenKey`: SLUICE_API_KEY). Every later start does
- * it again and finds it done; a new SLUICE_API_KEY is issued beside the keys that are in force, which stay valid until
- * they are revoked. Call it when the CallersView behind `keysInHand` has caught up, and in one process at a time.
+ * Makes the owner, a workspace and an API key at the first start. `givenKey` is SLUICE_API_KEY. Later starts repeat it
+ * and change nothing. A new SLUICE_API_KEY is issued beside the valid keys, which stay valid until they are revoked.
+ * Call it in one process at a time, after the CallersView behind `keysInHand` has caught up.
  */
 export const bootstrap = (deps: SetUpDependencies, givenKey: string | undefined): Promise<SetUpResult> =>
   setUpUser(deps, {

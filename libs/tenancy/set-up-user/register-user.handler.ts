@@ -11,12 +11,12 @@ import { setUpUser } from './set-up-user.js';
 export interface RegisteredUser {
   readonly userId: string;
   readonly workspaceId: string;
-  /** Shown here and nowhere again. */
+  /** The key itself, shown only once. */
   readonly apiKey: string;
   readonly position?: Position;
 }
 
-/** By the operator (command line): a further user, with a workspace and an API key of their own. */
+/** Adds a user with a workspace and an API key of their own. Issued by the operator on the command line. */
 export class RegisterUser extends Command<RegisteredUser> {
   constructor(
     readonly username: string,

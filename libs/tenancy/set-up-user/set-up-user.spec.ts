@@ -25,7 +25,7 @@ describe('the first start', () => {
   const types = async ({ store }: RunningTenancy): Promise<string[]> =>
     (await store.readAll(START, 1000)).map((event) => event.type);
 
-  it('makes an owner, a workspace and a key that opens', async () => {
+  it('makes an owner, a workspace and a valid key', async () => {
     const tenancy = await start();
     const result = await bootstrap(tenancy.deps, undefined);
     await made(result).handedOver();
@@ -49,7 +49,7 @@ describe('the first start', () => {
     expect(log).not.toContain(made(result).secret);
   });
 
-  it('once done is found done by the next', async () => {
+  it('is not repeated by the next start', async () => {
     const first = await start();
     const { userId, workspaceId, key } = await bootstrap(first.deps, undefined);
     if (key.status === 'made') await key.handedOver();
@@ -59,41 +59,38 @@ describe('the first start', () => {
     expect(await types(second)).toHaveLength(5);
   });
 
-  // Dies right before its n-th append, or after the last one and before the key was printed.
-  it.each([1, 2, 3, 4, 5, 6])(
-    'that died before append %i is finished by the next, with a key that opens',
-    async (dies) => {
-      const first = await start();
-      let appends = 0;
-      const dying = async (): Promise<void> => {
-        if (++appends === dies) throw new Error('power cut');
-        first.store.onNextAppend(dying);
-      };
+  // The process dies right before its n-th append, or after the last one and before it printed the key.
+  it.each([1, 2, 3, 4, 5, 6])('that died before append %i is finished by the next, with a valid key', async (dies) => {
+    const first = await start();
+    let appends = 0;
+    const dying = async (): Promise<void> => {
+      if (++appends === dies) throw new Error('power cut');
       first.store.onNextAppend(dying);
-      const firstStart = async (): Promise<void> => {
-        const { key } = await bootstrap(first.deps, undefined);
-        if (dies < 6 && key.status === 'made') await key.handedOver();
-      };
-      if (dies < 6) await expect(firstStart()).rejects.toThrow('power cut');
-      else await firstStart();
-      first.store.onNextAppend(async () => undefined);
+    };
+    first.store.onNextAppend(dying);
+    const firstStart = async (): Promise<void> => {
+      const { key } = await bootstrap(first.deps, undefined);
+      if (dies < 6 && key.status === 'made') await key.handedOver();
+    };
+    if (dies < 6) await expect(firstStart()).rejects.toThrow('power cut');
+    else await firstStart();
+    first.store.onNextAppend(async () => undefined);
 
-      const second = await start(first.store);
-      const result = await bootstrap(second.deps, undefined);
-      await made(result).handedOver();
-      await second.caughtUp();
-      expect(second.callers.callerOf(hashOfKey(made(result).secret))?.workspaceIds).toEqual([result.workspaceId]);
-      expect(second.callers.keysInHand(result.userId)).toBe(1);
-      const log = await types(second);
-      expect(log.filter((type) => type === 'UserRegistered')).toHaveLength(1);
-      expect(log.filter((type) => type === 'WorkspaceCreated')).toHaveLength(1);
+    const second = await start(first.store);
+    const result = await bootstrap(second.deps, undefined);
+    await made(result).handedOver();
+    await second.caughtUp();
+    expect(second.callers.callerOf(hashOfKey(made(result).secret))?.workspaceIds).toEqual([result.workspaceId]);
+    expect(second.callers.keysInHand(result.userId)).toBe(1);
+    const log = await types(second);
+    expect(log.filter((type) => type === 'UserRegistered')).toHaveLength(1);
+    expect(log.filter((type) => type === 'WorkspaceCreated')).toHaveLength(1);
 
-      const third = await start(first.store);
-      expect((await bootstrap(third.deps, undefined)).key).toEqual({ status: 'existing' });
-    },
-  );
+    const third = await start(first.store);
+    expect((await bootstrap(third.deps, undefined)).key).toEqual({ status: 'existing' });
+  });
 
-  it('that died between printing and noting it makes another key and revokes the first', async () => {
+  it('that died between printing and recording the key makes another key and revokes the first', async () => {
     const first = await start();
     const lost = made(await bootstrap(first.deps, undefined));
     const second = await start(first.store);
@@ -103,7 +100,7 @@ describe('the first start', () => {
     expect(second.callers.callerOf(hashOfKey(found.secret))).toBeDefined();
   });
 
-  it('takes the key that is given, and a changed one beside it', async () => {
+  it('accepts the given key, and a changed one beside it', async () => {
     const tenancy = await start();
     const opens = async (key: string) => {
       await tenancy.caughtUp();
@@ -113,7 +110,7 @@ describe('the first start', () => {
     expect((await bootstrap(tenancy.deps, 'given-key-number-one')).position).toBeUndefined();
     expect((await bootstrap(tenancy.deps, 'given-key-number-two')).key).toEqual({ status: 'given' });
     expect([await opens('given-key-number-one'), await opens('given-key-number-two')]).toEqual([true, true]);
-    // Taken away again: the user has keys, none is made.
+    // Without a given key none is made, because the user has keys.
     expect((await bootstrap(tenancy.deps, undefined)).key).toEqual({ status: 'existing' });
   });
 
@@ -125,11 +122,11 @@ describe('the first start', () => {
     expect((await bootstrap(tenancy.deps, 'given-key-number-one')).key).toEqual({ status: 'given_but_revoked' });
     await tenancy.caughtUp();
     expect(tenancy.callers.keysInHand(userId)).toBe(0);
-    // Without any key that works, the owner gets a new one.
+    // Without any valid key, the owner gets a new one.
     expect((await bootstrap(tenancy.deps, undefined)).key.status).toBe('made');
   });
 
-  it('draws ids that do not follow from the name, once', async () => {
+  it('draws random ids once, independent of the name', async () => {
     const ada = { username: 'ada', email: 'ada@example.com', workspaceName: 'Ada' };
     const [here, elsewhere] = [await start(), await start()];
     const drawn = [
@@ -143,7 +140,7 @@ describe('the first start', () => {
     expect(ids[2]).toBe(ids[0]);
   });
 
-  it('finds the user and the workspace of an installation from before, whose ids follow from the name', async () => {
+  it('finds the user and the workspace of an older installation, whose ids derive from the name', async () => {
     const tenancy = await start();
     const userId = nameIdOf('owner');
     const workspaceId = firstWorkspaceIdOf(userId);
@@ -156,7 +153,7 @@ describe('the first start', () => {
     expect(await types(tenancy)).toEqual(['UserRegistered', 'WorkspaceCreated', 'ApiKeyIssued', 'ApiKeyHandedOver']);
   });
 
-  it('gives every user their own workspace and key', async () => {
+  it('gives every user a workspace and a key of their own', async () => {
     const tenancy = await start();
     const owner = await bootstrap(tenancy.deps, undefined);
     const ada = await setUpUser(tenancy.deps, { username: 'ada', email: 'ada@example.com', workspaceName: 'Ada' });

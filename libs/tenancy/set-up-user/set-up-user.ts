@@ -10,34 +10,34 @@ import { firstWorkspaceIdOf, workspace } from '../domain/workspace.js';
 export interface SetUpUser {
   readonly username: string;
   readonly email: string;
-  /** Shown name of the workspace made for the user. */
+  /** Display name of the workspace made for the user. */
   readonly workspaceName: string;
-  /** The user's first key, instead of one made. */
+  /** The user's first key; generated when absent. */
   readonly givenKey?: string;
 }
 
 export type FirstKey =
-  /** Show `secret` to the user, then call `handedOver`: without it, the next set-up replaces the key. */
+  /** Show `secret` to the user, then call `handedOver`. Otherwise the next set-up replaces the key. */
   | { readonly status: 'made'; readonly secret: string; readonly handedOver: () => Promise<void> }
-  /** The given key is in force. */
+  /** The given key is valid. */
   | { readonly status: 'given' }
-  /** The given key was revoked before and stays so: whoever revoked it meant it. */
+  /** The given key was revoked before and stays revoked, because that was deliberate. */
   | { readonly status: 'given_but_revoked' }
-  /** The user has a key that works. */
+  /** The user already has a valid key. */
   | { readonly status: 'existing' };
 
 export interface SetUpResult {
   readonly userId: string;
   readonly workspaceId: string;
   readonly key: FirstKey;
-  /** Position of the last event written; undefined when everything was there. */
+  /** Position of the last event written; undefined when everything existed already. */
   readonly position?: Position;
 }
 
 export interface SetUpDependencies {
   readonly handleCommand: HandleCommand;
   readonly clock: Clock;
-  /** Keys of a user that were handed over and not revoked; must have caught up with the log. */
+  /** Number of a user's keys that were handed over and not revoked. Must have caught up with the log. */
   readonly keysInHand: (userId: string) => number;
 }
 
@@ -45,23 +45,22 @@ export interface SetUpDependencies {
 export const newApiKey = (): string => `sk_${randomBytes(20).toString('hex')}`;
 
 /**
- * A user, their workspace and their first API key. The ids are random, so that nobody who knows a name knows an id; the
- * stream of the name keeps them, so that a repeat after a crash at any point goes on where the first try stopped. One
- * set-up of a user at a time.
- * Throws DomainError user.already_exists when the name is taken by somebody with another address.
+ * Makes a user, their workspace and their first API key. The ids are random, so they cannot be derived from the name.
+ * The stream of the name keeps them, so a repeat after a crash continues where the first attempt stopped. Set up a user
+ * once at a time. Throws user.already_exists when a user with another address has the name.
  */
 export const setUpUser = async (deps: SetUpDependencies, request: SetUpUser): Promise<SetUpResult> => {
   const { username, email, workspaceName, givenKey } = request;
   const now = deps.clock.now();
 
-  // 1. The name, and with it the ids.
+  // 1. Reserve the name and the ids.
   const { userId, workspaceId } = await reserveName(deps, request, now);
 
-  // 2. The user.
+  // 2. Register the user.
   const register = { kind: 'register', userId, username, email, now } as const;
   const registered = await deps.handleCommand(user, userId, register, by(userId, workspaceId));
 
-  // 3. Their workspace.
+  // 3. Create their workspace.
   const create = { kind: 'create', workspaceId, orgname: username.toLowerCase(), name: workspaceName, email } as const;
   const created = await deps.handleCommand(
     workspace,
@@ -70,7 +69,7 @@ export const setUpUser = async (deps: SetUpDependencies, request: SetUpUser): Pr
     by(userId, workspaceId),
   );
 
-  // 4. Their key.
+  // 4. Issue their key.
   const owner = { userId, workspaceId };
   const { key, position } =
     givenKey === undefined ? await firstKey(deps, owner) : await issueGiven(deps, owner, givenKey);
@@ -96,7 +95,7 @@ interface Keyed {
   readonly position: Position | undefined;
 }
 
-/** A key that was issued under another setting of SLUICE_API_KEY stays valid until it is revoked. */
+/** Issues the given key. A key from an earlier SLUICE_API_KEY stays valid until it is revoked. */
 const issueGiven = async (deps: SetUpDependencies, { userId, workspaceId }: Owner, given: string): Promise<Keyed> => {
   const keyHash = hashOfKey(given);
   const keyId = givenKeyId(keyHash);
@@ -108,8 +107,8 @@ const issueGiven = async (deps: SetUpDependencies, { userId, workspaceId }: Owne
 };
 
 /**
- * A user without a key that works gets a new one. A key that was made but never shown (the process died in between) is
- * lost: it is revoked and the next one made.
+ * Issues a key to a user without a valid one. A key is lost when the process died before it showed the key. A lost key
+ * is revoked and replaced.
  */
 const firstKey = async (deps: SetUpDependencies, { userId, workspaceId }: Owner): Promise<Keyed> => {
   const { handleCommand, clock } = deps;
@@ -140,7 +139,7 @@ const firstKey = async (deps: SetUpDependencies, { userId, workspaceId }: Owner)
   }
 };
 
-/** The system acts, on behalf of the user that it makes. */
+/** The system acts on behalf of the user that it makes. */
 const by = (userId: string, workspaceId: string): CommandContext => {
   const commandId = newCommandId();
   return {

@@ -2,7 +2,7 @@ import { type DailyUsage, type UsageStore } from '../published.js';
 
 const NOTHING: DailyUsage = { invocations: 0, computeMs: 0, credits: 0 };
 
-/** A UsageStore for specs, that fails when told to. */
+/** A UsageStore for specs that fails on request. */
 export class InMemoryUsage implements UsageStore {
   failure: Error | undefined;
   private readonly used = new Map<string, DailyUsage>();

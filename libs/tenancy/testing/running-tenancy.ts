@@ -6,7 +6,7 @@ import { Upcasters } from '#libs/kernel/upcasting.js';
 import { CallersView } from '../callers-view.js';
 import { tenancyProjections } from '../index.js';
 
-/** A process with this context only, over stores in memory; a second one over the same store is a restart. */
+/** A process with this context only, over in-memory stores. A second one over the same store is a restart. */
 export const runningTenancy = async (store = new InMemoryEventStore({ now: () => 1_700_000_000_000 })) => {
   const upcasters = new Upcasters();
   const handleCommand = commandHandler({ store, upcasters });

@@ -9,11 +9,11 @@ export interface WebhookCleanUpDependencies {
   readonly events: EventStore;
   readonly topics: WebhookTopics;
   readonly vault: Vault;
-  /** The projector of the attempts. */
+  /** Projector of the attempts. */
   readonly attempts: { forget(key: string, topics: readonly string[]): Promise<void> };
 }
 
-/** What a webhook leaves behind goes: its topics, attempts and keys when it is deleted, keys that have run out when one is made. */
+/** Removes topics, attempts and keys of a deleted webhook. Removes expired keys when a new one is made. */
 export class WebhookCleanUp implements Reactor {
   readonly name = 'webhooks.clean-up.v1';
   readonly eventTypes: readonly WebhookEvent['type'][] = ['WebhookDeleted', 'WebhookSigningKeyRegenerated'];
@@ -35,7 +35,7 @@ export class WebhookCleanUp implements Reactor {
   }
 }
 
-/** Keys that this event shows to be out of use: all of them, or the former ones that are no longer valid at `now`. */
+/** References of unused keys in this event: all of them at Infinity, else the former ones that expired by `now`. */
 const refsOf = (recorded: RecordedEvent, now: number): readonly string[] => {
   const event = recorded as RecordedEvent & WebhookEvent;
   switch (event.type) {

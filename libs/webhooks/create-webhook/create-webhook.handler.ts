@@ -21,7 +21,7 @@ import { newSigningKey } from '../signing-key.js';
 
 export interface CreatedWebhook {
   readonly webhook: Omit<ExistingWebhook, 'status' | 'signingKeyRef'>;
-  /** In clear: shown once. */
+  /** Key in plain text, shown once. */
   readonly signingKey: string;
   readonly position?: Position;
 }
@@ -36,9 +36,9 @@ export class CreateWebhook extends Command<CreatedWebhook> {
 }
 
 /**
- * Key and topics come before the event, so that the webhook is whole from its first delivery on. A failure between
- * leaves a secret and an empty topic that nothing refers to. They are not taken back: when the append was written and
- * only its answer was lost, that would break a live webhook.
+ * Writes key and topics before the event, so the webhook is complete for its first delivery. A failure between leaves
+ * an unreferenced secret and an empty topic. They are not rolled back, because the append may have succeeded although
+ * its answer was lost. A rollback would then break a live webhook.
  */
 @CommandHandler(CreateWebhook)
 export class CreateWebhookHandler implements ICommandHandler<CreateWebhook> {

@@ -7,7 +7,7 @@ import { newCommandId } from '#libs/kernel/ids.js';
 import { CLOCK, HANDLE_COMMAND } from '#libs/kernel/tokens.js';
 import { webhook } from '../domain/webhook.js';
 
-/** From the delivery worker: the endpoint answered 410, or failed for too long. */
+/** Command of the delivery worker after the endpoint answered 410 or failed for too long. */
 export class DisableWebhook extends Command<void> {
   constructor(
     readonly webhookId: string,
@@ -18,7 +18,7 @@ export class DisableWebhook extends Command<void> {
   }
 }
 
-/** What `DisableWebhook` does, for a process without a command bus. A webhook that is inactive or gone is a no-op. */
+/** Does the work of `DisableWebhook` in a process without a command bus. Ignores an inactive or deleted webhook. */
 export const disableWebhook =
   (handleCommand: HandleCommand, clock: Clock) =>
   async (webhookId: string, workspaceId: string, reason: string): Promise<void> => {

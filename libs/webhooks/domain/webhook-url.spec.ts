@@ -22,8 +22,7 @@ describe('the URL of a webhook', () => {
     'https://bücher.example/',
   ])('may be %s', (url) => expect(checkWebhookUrl(url)).toBe(url));
 
-  it('is taken without blanks around it', () =>
-    expect(checkWebhookUrl('  https://example.com\n')).toBe('https://example.com'));
+  it('is trimmed', () => expect(checkWebhookUrl('  https://example.com\n')).toBe('https://example.com'));
 
   it.each([
     ['', 'has no protocol'],
@@ -40,7 +39,7 @@ describe('the URL of a webhook', () => {
     ['https://exa mple.com', 'cannot be parsed'],
     ['https://example.com:99999', 'cannot be parsed'],
     [`https://example.com/${'x'.repeat(2_048)}`, 'is 2068 characters long, the limit is 2048'],
-  ])('may not be "%s"', (url, why) => {
+  ])('must not be "%s"', (url, why) => {
     const error = refusal(url);
     expect(error.code).toBe('webhook.invalid_url');
     expect(error.message).toContain('url must start with http:// or https:// and include a hostname');
@@ -48,7 +47,7 @@ describe('the URL of a webhook', () => {
     expect(error.details).toMatchObject({ field: 'url' });
   });
 
-  it('may hold no password, and none is repeated', () => {
+  it('must hold no password, and the error does not repeat it', () => {
     const error = refusal('https://user:secret@example.com/');
     expect(error.message).toContain('user name or password');
     expect(JSON.stringify([error.message, error.details])).not.toContain('secret');

@@ -3,8 +3,8 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 const MAX_LENGTH = 2048;
 
 /**
- * Checks the URL of a webhook (rest-api.md, "Webhooks") and returns it without blanks around it. Whether its address
- * may be reached is judged at each delivery, by the address that the name has then. Throws webhook.invalid_url.
+ * Checks the URL of a webhook (docs/reference/rest-api.md#webhook-url) and trims the blanks around it. Each delivery
+ * checks whether the current address of the name may be reached. Throws webhook.invalid_url.
  */
 export const checkWebhookUrl = (given: string): string => {
   const url = given.trim();
@@ -12,13 +12,13 @@ export const checkWebhookUrl = (given: string): string => {
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1]?.toLowerCase();
   if (scheme === undefined) throw invalid('has no protocol', url);
   if (scheme !== 'http' && scheme !== 'https') throw invalid(`has the protocol ${scheme}`, url);
-  // The parser takes `http:host` and `http:///host` for `http://host`: a hostname must be where it is meant.
+  // The parser reads `http:host` and `http:///host` as `http://host`, so the hostname's place is checked here.
   if (!/^https?:\/\/[^/?#\\\s]/i.test(url)) throw invalid('has no hostname', url);
   if (!URL.canParse(url)) throw invalid('cannot be parsed', url);
   const { hostname, username, password } = new URL(url);
   if (hostname === '') throw invalid('has no hostname', url);
   if (username !== '' || password !== '') {
-    throw invalid('holds a user name or password, which are not sent: check the signature in place of it');
+    throw invalid('holds a user name or password, which are not sent: check the signature instead');
   }
   return url;
 };

@@ -48,7 +48,7 @@ describe('a webhook', () => {
     given(webhook, [created]).when({ kind: 'update', changes, now: 2_000 }).then(updated(changes)),
   );
 
-  it.each([[{}], [{ ...fields, active: true }]])('that stays the same is not updated: %j', (changes) =>
+  it.each([[{}], [{ ...fields, active: true }]])('is not updated without a change: %j', (changes) =>
     given(webhook, [created]).when({ kind: 'update', changes, now: 2_000 }).thenNothingHappened(),
   );
 
@@ -60,7 +60,7 @@ describe('a webhook', () => {
       .then(updated({}));
   });
 
-  it('gets a new key; the former one stays valid for 24 hours', () => {
+  it('gets a new key, while the former one stays valid for 24 hours', () => {
     const first: WebhookEvent = {
       type: 'WebhookSigningKeyRegenerated',
       data: {
@@ -86,7 +86,7 @@ describe('a webhook', () => {
 
   it('is deleted', () => given(webhook, [created]).when({ kind: 'delete', now: 3_000 }).then(deleted));
 
-  it.each([[[]], [[created, deleted]]])('that is not there takes no command', (past: WebhookEvent[]) => {
+  it.each([[[]], [[created, deleted]]])('refuses commands when it does not exist', (past: WebhookEvent[]) => {
     for (const command of [
       { kind: 'update', changes: {}, now: 1 },
       { kind: 'disable', reason: '410', now: 1 },

@@ -16,7 +16,7 @@ export type WebhookCommand =
     }
   | {
       readonly kind: 'update';
-      /** What is absent stays as it is. */
+      /** Changed fields. An absent one stays as it is. */
       readonly changes: {
         readonly name?: string | null;
         readonly description?: string | null;
@@ -44,7 +44,7 @@ export interface ExistingWebhook {
 
 export type WebhookState = ExistingWebhook | { readonly status: 'none' } | { readonly status: 'deleted' };
 
-/** How long a replaced signing key stays valid beside the new one. */
+/** Time that a replaced signing key stays valid beside the new one. */
 export const FORMER_KEY_VALID_MS = 24 * 3_600_000;
 
 export const webhook: Decider<WebhookCommand, WebhookEvent, WebhookState> = {
@@ -53,7 +53,7 @@ export const webhook: Decider<WebhookCommand, WebhookEvent, WebhookState> = {
 
   decide(command, state): WebhookEvent[] {
     if (command.kind === 'create') {
-      // Ids are never used again, so a webhook that is there already is this very command.
+      // Ids are never reused, so an existing webhook means that this command was already handled.
       if (state.status !== 'none') return [];
       const { webhookId, userId, name, description, signingKeyRef, now } = command;
       const url = checkWebhookUrl(command.url);

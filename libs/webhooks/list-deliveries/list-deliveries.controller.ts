@@ -9,7 +9,7 @@ import { type Caller } from '#libs/http/callers.js';
 import { type AttemptDoc } from '../read-models/attempts.projection.js';
 import { ListDeliveries } from './list-deliveries.query.js';
 
-/** `ts` and `next_attempt_at` in epoch milliseconds. */
+/** Attempt of a reply, with `ts` and `next_attempt_at` in epoch milliseconds. */
 const attemptReply = (doc: AttemptDoc) => ({
   id: doc.deliveryId,
   ts: doc.ts,
@@ -30,7 +30,10 @@ const attemptReply = (doc: AttemptDoc) => ({
 export class ListDeliveriesController {
   constructor(@Inject(QueryBus) private readonly queries: QueryBus) {}
 
-  /** The last attempts (decisions.md 1.7), newest first; all that are kept when no limit is given. */
+  /**
+   * Lists the last attempts, newest first (docs/reference/rest-api.md#deliveries-list). Without a limit the page holds
+   * all attempts that are kept.
+   */
   @Get()
   @Operation({ summary: 'The last attempts of a webhook, newest first', paged: true })
   async list(

@@ -6,7 +6,7 @@ import { retainedPage } from '#libs/stream-log/retained-page.js';
 import { findWebhook } from '../find-webhook.js';
 import { type AttemptDoc, deliveryAttempts, RETAINED_ATTEMPTS } from '../read-models/attempts.projection.js';
 
-/** Attempts at a webhook's deliveries, newest first. Throws webhook.not_found. */
+/** Lists the attempts at a webhook's deliveries, newest first. Throws webhook.not_found. */
 export class ListDeliveries extends Query<Page<AttemptDoc>> {
   constructor(
     readonly webhookId: string,

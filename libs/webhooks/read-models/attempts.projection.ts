@@ -2,10 +2,10 @@ import { type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.j
 import { type StreamProjection } from '#libs/stream-log/stream-projection.js';
 import { ATTEMPTS } from '#libs/stream-log/topics.js';
 
-/** One attempt at a delivery, as the delivery worker recorded it. */
+/** Attempt at a delivery, as recorded by the delivery worker. */
 export interface AttemptDoc extends Doc {
   readonly webhookId: string;
-  /** Time of the attempt in fixed width, then what tells attempts of one millisecond apart. */
+  /** Time of the attempt in fixed width, then its id to order attempts of one millisecond. */
   readonly sort: string;
   readonly deliveryId: string;
   readonly workspaceId: string;
@@ -16,12 +16,12 @@ export interface AttemptDoc extends Doc {
   readonly attempt: number;
   /** `success`, `retry` (another attempt follows) or `final` (failed, none follows). */
   readonly outcome: string;
-  /** Epoch ms of its start. */
+  /** Start of the attempt in epoch ms. */
   readonly ts: number;
   readonly ms: number;
   readonly status: number | null;
   readonly error: string | null;
-  /** Epoch ms. */
+  /** Time of the next attempt in epoch ms; null when none follows. */
   readonly nextAttemptAt: number | null;
   readonly responseSnippet: string;
 }
@@ -41,10 +41,10 @@ interface AttemptValue {
   readonly responseSnippet: string;
 }
 
-/** Attempts kept readable, by webhook (decisions.md 1.7). */
+/** Number of attempts kept readable for each webhook (docs/reference/limits.md#deliveries-kept). */
 export const RETAINED_ATTEMPTS = 100;
 
-/** The newest attempts of every webhook A redelivery's attempts are told from the first ones by time. */
+/** Keeps the newest attempts of every webhook. The time tells the attempts of a redelivery from the first ones. */
 export const attemptsProjection: StreamProjection<AttemptDoc> = {
   name: deliveryAttempts.name,
   prefix: ATTEMPTS,
@@ -68,7 +68,12 @@ export const attemptsProjection: StreamProjection<AttemptDoc> = {
       eventId: event ?? '',
       attempt: Number(attempt),
       outcome: outcome ?? '',
-      ...{ ts, ms, status, error, nextAttemptAt, responseSnippet },
+      ts,
+      ms,
+      status,
+      error,
+      nextAttemptAt,
+      responseSnippet,
     };
     return { kind: 'put', doc };
   },

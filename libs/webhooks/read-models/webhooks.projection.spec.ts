@@ -12,19 +12,25 @@ const created = {
 const disabled = { type: 'WebhookDisabled', data: { reason: 'answered 410', disabledAt: 1_700_000_001_000 } };
 const updated = { type: 'WebhookUpdated', data: { ...fields, name: null, active: true, updatedAt: 1_700_000_002_000 } };
 const doc = {
-  ...{ id: 'wh_1', workspaceId: 'o_1', userId: 'u_1', ...fields, active: true, disabledReason: null },
-  ...{ createdAt: '001700000000000', updatedAt: 1_700_000_000_000 },
+  id: 'wh_1',
+  workspaceId: 'o_1',
+  userId: 'u_1',
+  ...fields,
+  active: true,
+  disabledReason: null,
+  createdAt: '001700000000000',
+  updatedAt: 1_700_000_000_000,
 };
 
 describe('webhooks.webhooks.v1', () => {
-  it('shows what was created, without its key', () => {
+  it('shows a created webhook without its key', () => {
     projecting(webhooksProjection)
       .given(history([stream, created]))
       .numberOfTimes(2)
       .then('wh_1', doc);
   });
 
-  it('says why it was disabled, until its owner changes it', () => {
+  it('shows why a webhook was disabled until its owner changes it', () => {
     const past = history([stream, created], [stream, disabled]);
     projecting(webhooksProjection)
       .given(past)
@@ -36,7 +42,7 @@ describe('webhooks.webhooks.v1', () => {
       .then('wh_1', { ...doc, name: null, updatedAt: 1_700_000_002_000 });
   });
 
-  it('drops what was deleted', () => {
+  it('drops a deleted webhook', () => {
     projecting(webhooksProjection)
       .given(history([stream, created], [stream, { type: 'WebhookDeleted', data: { deletedAt: 1 } }]))
       .numberOfTimes(2)

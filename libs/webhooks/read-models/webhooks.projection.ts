@@ -10,9 +10,9 @@ export interface WebhookDoc extends Doc {
   readonly description: string | null;
   readonly url: string;
   readonly active: boolean;
-  /** Why the platform stopped delivering; null when it did not. */
+  /** Reason why the platform stopped delivering; null when it did not. */
   readonly disabledReason: string | null;
-  /** Epoch ms, fixed width. */
+  /** Epoch ms in fixed width. */
   readonly createdAt: string;
   /** Epoch ms. */
   readonly updatedAt: number;

@@ -9,7 +9,7 @@ import { RedeliverDelivery } from './redeliver-delivery.handler.js';
 export class RedeliverDeliveryController {
   constructor(@Inject(CommandBus) private readonly commands: CommandBus) {}
 
-  /** Answers once it is queued; the outcome shows among the deliveries. */
+  /** Answers once the delivery is queued. Its outcome appears in the list of deliveries. */
   @Post(':deliveryId/redeliver')
   @Operation({ summary: 'Send a delivery again' })
   @HttpCode(200)

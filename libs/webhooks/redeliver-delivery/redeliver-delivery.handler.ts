@@ -24,8 +24,8 @@ export class RedeliverDelivery extends Command<{ readonly deliveryId: string }> 
 }
 
 /**
- * Puts a delivery on its topic again, from its first attempt on, with the ids that it had: a receiver that got it knows
- * it by `webhook-id`. Resolves when that is durable. Throws webhook.not_found, delivery.not_found.
+ * Publishes a delivery to its topic again, starting from attempt 1 and with its former ids. A receiver can recognise it
+ * by `webhook-id`. Resolves when the record is durable. Throws webhook.not_found or delivery.not_found.
  */
 @CommandHandler(RedeliverDelivery)
 export class RedeliverDeliveryHandler implements ICommandHandler<RedeliverDelivery> {

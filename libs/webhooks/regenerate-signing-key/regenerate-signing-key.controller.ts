@@ -23,7 +23,7 @@ export class RegenerateSigningKeyController {
     @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
   ) {}
 
-  /** The new key is shown here only; deliveries carry signatures of both until the former one runs out. */
+  /** Only this reply shows the new key. Deliveries carry the signatures of both keys until the former one expires. */
   @Post(':id/regenerate_signing_key')
   @Operation({ summary: 'Make a new signing key; the former stays valid for a while' })
   @HttpCode(200)

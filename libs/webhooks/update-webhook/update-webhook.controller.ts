@@ -15,7 +15,7 @@ import { findWebhook } from '../find-webhook.js';
 import { webhookReply, type WebhookReply } from '../webhook-reply.js';
 import { UpdateWebhook, type WebhookChanges } from './update-webhook.handler.js';
 
-/** In a query a flag is text. */
+/** Reads a flag that arrives as text in a query. */
 const flag = ({ value }: { value: unknown }): unknown => (value === 'true' ? true : value === 'false' ? false : value);
 
 class UpdateWebhookDto {
@@ -47,7 +47,7 @@ export class UpdateWebhookController {
     @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
   ) {}
 
-  /** What is absent stays; null clears name and description. `active: true` also ends a disablement by the platform. */
+  /** Keeps absent fields; null clears name and description. `active: true` also ends a disablement by the platform. */
   @Put(':id')
   @Operation({ summary: 'Change a webhook', body: UpdateWebhookDto })
   @HttpCode(200)

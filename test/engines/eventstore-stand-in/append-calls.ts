@@ -20,7 +20,7 @@ import {
 
 type Proposed = AppendReq.ProposedMessage | BatchAppendReq.ProposedMessage;
 
-/** One append a call: options first, then an event a message. */
+/** One append per call: first the options, then one event per message. */
 export const appendCall =
   (log: Log): handleClientStreamingCall<AppendReq, AppendResp> =>
   (call, answer) => {
@@ -58,7 +58,7 @@ interface OpenBatch {
   readonly events: ProposedEvent[];
 }
 
-/** Any number of appends over one call, told apart by a correlation id, answered as they become durable. */
+/** Any number of appends over one call. A correlation id tells them apart, and each is answered once it is durable. */
 export const batchAppendCall =
   (log: Log): handleBidiStreamingCall<BatchAppendReq, BatchAppendResp> =>
   (call) => {

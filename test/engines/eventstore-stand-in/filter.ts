@@ -3,7 +3,7 @@ import { type LoggedEvent } from './log.js';
 
 type Filter = ReadReq.Options.FilterOptions;
 
-/** The server's default for how many events it looks at before it returns a page. */
+/** The server's default number of events to check before it returns a page. */
 const DEFAULT_WINDOW = 32;
 
 export const passes = (filter: Filter | undefined, { stream, type }: LoggedEvent): boolean => {
@@ -15,6 +15,6 @@ export const passes = (filter: Filter | undefined, { stream, type }: LoggedEvent
   return new RegExp(expression?.getRegex() ?? '').test(text);
 };
 
-/** After how many events that it filtered out a subscription is told how far the server has come. */
+/** Number of filtered-out events after which a subscription is told the server's progress. */
 export const windowOf = (filter: Filter | undefined): number =>
   filter ? (filter.hasMax() ? filter.getMax() : DEFAULT_WINDOW) * filter.getCheckpointintervalmultiplier() : Infinity;

@@ -2,7 +2,7 @@ import { type EventStore, type ExpectedRevision } from '#libs/kernel/event-store
 import { positionOf, type EventMetadata, type RecordedEvent } from '#libs/kernel/events.js';
 import { openEmbedded, type EmbeddedEngines } from '#libs/engines/embedded/index.js';
 
-/** Bytes of the transaction file that an event takes here: places have gaps, as on a real server. */
+/** Bytes of the transaction file per event here. Positions have gaps, as on a real server. */
 const STRIDE = 137n;
 
 export interface ProposedEvent {
@@ -16,7 +16,7 @@ export interface ProposedEvent {
 export interface LoggedEvent extends ProposedEvent {
   readonly stream: string;
   readonly revision: bigint;
-  /** Commit and prepare position, which are the same for events that were not written in a transaction. */
+  /** Commit and prepare position, which are equal for events written outside a transaction. */
   readonly place: bigint;
   readonly createdAt: number;
 }
@@ -26,7 +26,7 @@ export interface LogBatch {
   readonly caughtUp: boolean;
 }
 
-/** The server's log: events as bytes, in the embedded event store. Durable when an append resolves. */
+/** The server's log: events as bytes in the embedded event store. An append resolves once it is durable. */
 export class Log {
   private constructor(
     private readonly engines: EmbeddedEngines,
@@ -46,7 +46,9 @@ export class Log {
     expected: ExpectedRevision,
   ): Promise<{ revision: bigint; place: bigint }> {
     const events = proposed.map(({ id, type, contentType, data, metadata }) => ({
-      ...{ id, type, metadata: NONE },
+      id,
+      type,
+      metadata: NONE,
       data: { contentType, data: encoded(data), metadata: encoded(metadata) },
     }));
     const { revision, position } = await this.events.append(stream, events, expected);
@@ -74,7 +76,7 @@ export class Log {
     return (await this.events.readAll(positionOf(before), limit)).map(logged);
   }
 
-  /** Up to `limit` events, newest first, the first before `end`; from the end of the log without it. */
+  /** Returns up to `limit` events, newest first, the first before `end`; from the end of the log without it. */
   async pageBackwards(end: bigint | undefined, limit: number): Promise<readonly LoggedEvent[]> {
     const newest = BigInt(await this.events.lastPosition());
     const beforeEnd = end === undefined ? newest : (end - 1n) / STRIDE;
@@ -105,7 +107,11 @@ interface Envelope {
 }
 
 const NONE: EventMetadata = {
-  ...{ $correlationId: '', $causationId: '', commandId: '', workspaceId: '', schemaVersion: 1 },
+  $correlationId: '',
+  $causationId: '',
+  commandId: '',
+  workspaceId: '',
+  schemaVersion: 1,
   actor: { userId: '', apiKeyId: null },
 };
 
@@ -117,7 +123,12 @@ const decoded = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 const logged = ({ id, type, data, stream, revision, position, recordedAt }: RecordedEvent): LoggedEvent => {
   const envelope = data as Envelope;
   return {
-    ...{ id, type, stream, revision, place: placeOf(position), createdAt: recordedAt },
+    id,
+    type,
+    stream,
+    revision,
+    place: placeOf(position),
+    createdAt: recordedAt,
     contentType: envelope.contentType,
     data: decoded(envelope.data),
     metadata: decoded(envelope.metadata),

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { startEventStoreStandIn } from './stand-in.js';
 
 /**
- * The EventStoreDB stand-in (stand-in.ts) as a process: `main.js --dir <folder> [--port <n>] [--no-batch-append]`.
+ * Runs the EventStoreDB stand-in (stand-in.ts) as a process: `main.js --dir <folder> [--port <n>] [--no-batch-append]`.
  * Prints one line of JSON with the url when it is ready. Ends on SIGTERM; may be killed at any time.
  */
 const { values } = parseArgs({

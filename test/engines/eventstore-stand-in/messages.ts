@@ -7,7 +7,7 @@ import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type ExpectedRevision, type RevisionConflict } from '#libs/kernel/event-store.js';
 import { type LoggedEvent } from './log.js';
 
-/** The answers of the protocol, made of what the log gives. */
+/** The protocol's answers, built from the log. */
 
 export const eventMessage = (event: LoggedEvent): InstanceType<typeof streams.ReadResp> => {
   const recorded = new streams.ReadResp.ReadEvent.RecordedEvent();
@@ -94,7 +94,7 @@ export const streamIdentifier = (stream: string): InstanceType<typeof shared.Str
 export const streamNameOf = (identifier: InstanceType<typeof shared.StreamIdentifier> | undefined): string =>
   Buffer.from(identifier?.getStreamName_asU8() ?? []).toString('utf8');
 
-/** What the log has no answer for: an append under "any" or "stream exists". */
+/** The log has no answer for an append under "any" or "stream exists". */
 export const expectedOf = (noStream: boolean, revision: string | undefined): ExpectedRevision => {
   if (noStream) return 'no_stream';
   if (revision === undefined) throw unimplemented('an append under "any" or "stream exists"');

@@ -18,12 +18,12 @@ type Call = ServerWritableStream<ReadReq, ReadResp>;
 
 const PAGE = 500;
 
-/** What tests ask about reads and subscriptions. */
+/** Figures of reads and subscriptions for tests. */
 export class ReadFigures {
   readonly live = new Set<AbortController>();
-  /** Where each subscription began, the first one first. */
+  /** Start of each subscription, the first one first. */
   readonly startedAt: bigint[] = [];
-  /** Calls that wait for their client to take what it was sent. */
+  /** Calls that wait for their client to take sent data. */
   waiting = 0;
   eventsSent = 0;
 
@@ -33,12 +33,12 @@ export class ReadFigures {
 }
 
 export interface ReadOptions {
-  /** Whether subscriptions say when history is read, as servers from 23.10 do. */
+  /** Whether subscriptions report the end of history, as servers from 23.10 do. */
   readonly saysCaughtUp: boolean;
   readonly figures: ReadFigures;
 }
 
-/** Reads and subscriptions: one call of the protocol for all of them. */
+/** Reads and subscriptions, which are one call of the protocol. */
 export const readCall =
   (log: Log, options: ReadOptions): handleServerStreamingCall<ReadReq, ReadResp> =>
   (call) => {
@@ -52,7 +52,7 @@ export const readCall =
     );
   };
 
-/** The way back to the client: as fast as it takes what is sent. */
+/** The stream to the client, as fast as the client takes it. */
 class Answer {
   readonly signal: AbortSignal;
 

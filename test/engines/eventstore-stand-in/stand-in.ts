@@ -12,13 +12,16 @@ import { unimplemented } from './messages.js';
 import { ReadFigures, readCall } from './read-calls.js';
 
 export interface StandInOptions {
-  /** Default: a free one. */
+  /** Default: a free port. */
   readonly port?: number;
-  /** Where the log is kept; it can be opened again after the process was killed. Default: a folder of its own, removed by stop(). */
+  /**
+   * Folder of the log, which can be opened again after the process was killed. Default: a new folder, removed by
+   * stop().
+   */
   readonly dir?: string;
-  /** Whether BatchAppend is there and advertised, as on servers from 21.10. Default true. */
+  /** Whether BatchAppend exists and is advertised, as on servers from 21.10. Default true. */
   readonly batchAppend?: boolean;
-  /** Whether subscriptions say when history is read, as on servers from 23.10. Default true. */
+  /** Whether subscriptions report the end of history, as on servers from 23.10. Default true. */
   readonly saysCaughtUp?: boolean;
 }
 
@@ -26,20 +29,20 @@ export interface StandIn {
   readonly url: string;
   readonly port: number;
   readonly reads: ReadFigures;
-  /** Calls so far, by the name of the method. */
+  /** Number of calls so far, by method name. */
   calls(name: 'append' | 'batchAppend' | 'read' | 'getSupportedMethods'): number;
-  /** Drops every connection in the middle of what it does; new ones are taken at once, on the same port. */
+  /** Drops every connection at once. Accepts new ones immediately, on the same port. */
   cut(): Promise<void>;
   /** Drops every connection and keeps the log for another start on the same folder. */
   stop(): Promise<void>;
 }
 
 /**
- * NOT EventStoreDB: a stand-in for machines that have none. It speaks the real gRPC protocol, with the messages that
- * the real client brings along, over the event log of the embedded engine. It shows that our adapter and the client's
- * code agree with the protocol as we read it: appends and batch appends, reads, filtered subscriptions, wrong expected
- * version, lost connections. It shows nothing of the real server's timing, limits, disks, cluster or permissions: the
- * same suite, run with SLUICE_TEST_EVENTSTORE set, decides that (docs/adr/0013-eventstoredb.md).
+ * NOT EventStoreDB: a stand-in for machines without it. It speaks the real gRPC protocol, with the messages of the real
+ * client, over the event log of the embedded engine. It shows that our adapter and the client's code agree with the
+ * protocol as we read it: appends and batch appends, reads, filtered subscriptions, wrong expected version, lost
+ * connections. It shows nothing of the real server's timing, limits, disks, cluster or permissions. For those run the
+ * same suite with SLUICE_TEST_EVENTSTORE set (docs/adr/0013-eventstoredb.md).
  */
 export const startEventStoreStandIn = async (options: StandInOptions = {}): Promise<StandIn> => {
   const { dir = tempDir('eventstore'), batchAppend = true, saysCaughtUp = true } = options;
@@ -61,7 +64,8 @@ export const startEventStoreStandIn = async (options: StandInOptions = {}): Prom
       getSupportedMethods: counted('getSupportedMethods', supportedMethods(batchAppend)),
     });
     server.addService(StreamsService, {
-      ...{ delete: absent, tombstone: absent },
+      delete: absent,
+      tombstone: absent,
       read: counted('read', readCall(log, { saysCaughtUp, figures: reads })),
       append: counted('append', appendCall(log)),
       ...(batchAppend ? { batchAppend: counted('batchAppend', batchAppendCall(log)) } : {}),
@@ -102,7 +106,7 @@ const supportedMethods =
     answer(null, supported);
   };
 
-/** The port listened on. A port that was just left may be taken for a moment. */
+/** Returns the port listened on. A port that was just released may be taken for a moment. */
 const bound = async (server: Server, port: number): Promise<number> => {
   for (let left = 20; ; left--) {
     try {

@@ -3,10 +3,10 @@ import { Refused, type FileOperations } from '../writer/group-commit.js';
 import { type Ops } from '../writer/ops.js';
 import { type Database } from '../writer/sqlite-driver.js';
 
-/** Items of one event in the arguments of `append`: id, type, data, metadata. */
+/** Number of arguments of `append` for each event: id, type, data, metadata. */
 const WIDTH = 4;
 
-/** Writes of events.db. Revision -1 stands for a stream that does not exist. Positions count from 1. */
+/** Writes of events.db. Revision -1 stands for a stream that does not exist. Positions start at 1. */
 export const eventOperations = (db: Database): FileOperations => {
   const revisions = new BoundedMap<string, number>(10_000);
   const lastPosition = (): number =>
@@ -22,7 +22,7 @@ export const eventOperations = (db: Database): FileOperations => {
     return row?.revision ?? -1;
   };
 
-  /** The first result of an append that is repeated: the same ids stand where this one would have put them. */
+  /** Result of the first append when this one repeats it: the same ids are stored where this one would write. */
   const repeated = ({ stream, expected, events }: Ops['append']['args']): Ops['append']['result'] | undefined => {
     const count = events.length / WIDTH;
     const stored = db
@@ -55,7 +55,7 @@ export const eventOperations = (db: Database): FileOperations => {
     handlers: { append },
     reset: () => {
       revisions.clear();
-      // Only read again after the rollback: a transaction may still be open here.
+      // Read again only after the rollback, because a transaction may still be open here.
       position = -1;
     },
     beforeGroup: () => {

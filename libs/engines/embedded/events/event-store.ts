@@ -33,7 +33,7 @@ const SUBSCRIPTION_BATCH = 256;
 
 /** EventStore on events.db: appends through the writer thread, reads on the main thread. */
 export class EmbeddedEventStore implements EventStore {
-  /** Position of the newest event known durable; live subscriptions wait for it to move. */
+  /** Position of the newest durable event. Live subscriptions wait for it to advance. */
   private last: number;
   private readonly waiting = new Set<() => void>();
 

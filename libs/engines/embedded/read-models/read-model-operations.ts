@@ -65,7 +65,7 @@ export const readModelOperations = (db: Database): FileOperations => {
     const { active, last_generation: last } = existing(schema);
     if (generation === active) return null;
     if (generation !== last) throw new Error(`collection ${schema.name} has no generation ${generation} to activate`);
-    // The former one stays until the readers have turned to this one (prune).
+    // The former generation stays until the readers have switched to this one (prune).
     db.sql('UPDATE collections SET active = ? WHERE name = ?').run(generation, schema.name);
     return null;
   };
@@ -73,7 +73,7 @@ export const readModelOperations = (db: Database): FileOperations => {
   return { handlers: { register, begin, activate, prune, apply: (batch) => apply(db, batch) }, reset: () => undefined };
 };
 
-/** Nothing, when there is no such collection. */
+/** Does nothing when there is no such collection. */
 const removeCollection = (db: Database, name: string): void => {
   const former = { name, indexed: [], sort: '' };
   const generations = db
@@ -141,13 +141,13 @@ interface Key {
   readonly id: string;
 }
 
-/** The highest document beyond the `keep` newest. */
+/** Finds the highest document beyond the `keep` newest. */
 const beyondCount = (db: Database, table: string, where: string, values: string[], keep: number): Key | undefined =>
   db
     .sql(`SELECT sort, id FROM ${table} WHERE ${where} ORDER BY sort DESC, id DESC LIMIT 1 OFFSET ?`)
     .get<Key>(...values, Math.max(0, keep));
 
-/** The highest document that must go for the newer ones to fit. Adds up from the index, then walks what is too much. */
+/** Finds the highest document to delete so that the newer ones fit. Sums from the index, then walks the excess. */
 const beyondBytes = (db: Database, table: string, where: string, values: string[], limit: number): Key | undefined => {
   const sum = db.sql(`SELECT coalesce(sum(bytes), 0) AS total FROM ${table} WHERE ${where}`);
   let excess = (sum.get<{ total: number }>(...values)?.total ?? 0) - limit;

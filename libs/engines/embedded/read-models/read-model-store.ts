@@ -18,9 +18,9 @@ import { type Database } from '../writer/sqlite-driver.js';
 import { nextTurn, ROWS_PER_TURN } from '../yielding.js';
 import { type Writer } from '../writer/writer.js';
 
-/** Of documents parsed in one go: about 5 ms. */
+/** Characters of documents parsed in one turn, about 5 ms. */
 const CHARS_PER_TURN = 1 << 20;
-/** From one attempt to write to the next, while the disk is full. */
+/** Pause between write attempts while the disk is full. */
 const ROOM_MS = 250;
 
 interface DocRow {
@@ -28,7 +28,7 @@ interface DocRow {
   readonly doc: string;
 }
 
-/** ReadModelStore on read.db: one table per collection and generation. */
+/** ReadModelStore on read.db with one table per collection and generation. */
 export class EmbeddedReadModelStore implements ReadModelStore {
   private readonly active = new Map<string, number>();
 
@@ -59,7 +59,7 @@ export class EmbeddedReadModelStore implements ReadModelStore {
         await this.writer.submit('apply', { schema, generation, expected, next, writes: flat }, bytes);
         return;
       } catch (error) {
-        // What a read model shows follows from what is stored: its owner waits for room, and does not stop.
+        // A read model is derived from stored events, so its owner waits for room instead of stopping.
         if (!isStorageFull(error)) throw error;
         await sleep(ROOM_MS);
       }
@@ -93,7 +93,7 @@ export class EmbeddedReadModelStore implements ReadModelStore {
     }
     for (let i = 0; i < listed.length; i += ROWS_PER_TURN) {
       if (i > 0) await nextTurn();
-      // The ids as one JSON parameter: one statement for any number of them.
+      // Pass the ids as one JSON parameter, so that one statement serves any number of them.
       const rows = this.reader
         .sql(`SELECT id, doc FROM ${this.table(schema, generation)} WHERE id IN (SELECT value FROM json_each(?))`)
         .all<DocRow>(JSON.stringify(listed.slice(i, i + ROWS_PER_TURN)));
@@ -126,7 +126,7 @@ export class EmbeddedReadModelStore implements ReadModelStore {
     const after = query.after === undefined ? undefined : cursorKey(query.after);
     const before = query.before === undefined ? undefined : cursorKey(query.before);
 
-    // Only `before`: read upwards from it, then turn round.
+    // With `before` alone, read upwards from it and reverse the result.
     const order = before && !after ? 'ASC' : 'DESC';
     const rows = this.reader
       .sql(
@@ -148,7 +148,7 @@ export class EmbeddedReadModelStore implements ReadModelStore {
     const former = this.active.get(schema.name);
     this.active.set(schema.name, generation);
     if (former === undefined || former === generation) return;
-    // No query reads the former one from here on: they run to their end on this thread, in one go.
+    // Queries run to their end in one turn on this thread, so none reads the former table from here on.
     this.reader.forget(tableOf(schema, former));
     await this.writer.submit('prune', schema);
   }
@@ -160,10 +160,10 @@ export class EmbeddedReadModelStore implements ReadModelStore {
   }
 }
 
-/** What SQLite reads out of a JSON parameter as it was bound as a text: not a NUL, nor half of a surrogate pair. */
+/** Whether SQLite reads the text from a JSON parameter unchanged. It does not with a NUL or a lone surrogate. */
 const inJson = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 
-/** Large documents are parsed in several turns of the event loop. */
+/** Parses large documents in several turns of the event loop. */
 const parsed = async <D extends Doc>(rows: readonly { readonly doc: string }[]): Promise<D[]> => {
   const docs: D[] = [];
   let chars = 0;

@@ -1,13 +1,13 @@
 import { type CollectionSchema } from '#libs/kernel/read-model-store.js';
 import { type Database } from '../writer/sqlite-driver.js';
 
-/** How a collection lies in read.db: one table per generation, documents as JSON, a column per field looked up by. */
+/** Layout of a collection in read.db: a table per generation, documents as JSON, a column per indexed field. */
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 export const tableOf = (schema: CollectionSchema, generation: number): string => quoted(`${schema.name}#${generation}`);
 
-/** Prefixed, so that a field named `id` or `doc` does not clash. */
+/** Prefixed so that a field named `id` or `doc` does not clash. */
 export const columnOf = (field: string): string => quoted(`f_${field}`);
 
 export const createTable = (schema: CollectionSchema, generation: number): string => {
@@ -15,11 +15,11 @@ export const createTable = (schema: CollectionSchema, generation: number): strin
   const columns = schema.indexed.map((field) => `, ${columnOf(field)} TEXT NOT NULL`).join('');
   const indexes = schema.indexed.map((field) => {
     const name = quoted(`${schema.name}#${generation}#${field}`);
-    // With the bytes in it, a group is added up from the index alone.
+    // Including the bytes lets a group be summed from the index alone.
     return `CREATE INDEX ${name} ON ${table}(${columnOf(field)}, sort, id${schema.bytes ? ', bytes' : ''});`;
   });
   const bytes = schema.bytes ? ', bytes INTEGER NOT NULL' : '';
-  // Last: a row is read up to the last column that is asked for.
+  // Placed last, because SQLite reads a row only up to the last column asked for.
   const beside = schema.beside ? ', beside TEXT' : '';
   return `CREATE TABLE ${table}(id TEXT PRIMARY KEY, sort TEXT NOT NULL${columns}${bytes}, doc TEXT NOT NULL${beside});
     CREATE INDEX ${quoted(`${schema.name}#${generation}#`)} ON ${table}(sort, id);
@@ -29,13 +29,13 @@ export const createTable = (schema: CollectionSchema, generation: number): strin
 export const dropTable = (schema: CollectionSchema, generation: number): string =>
   `DROP TABLE IF EXISTS ${tableOf(schema, generation)}`;
 
-/** Enough rows to tell a field that narrows a list down from one that does not. */
+/** Enough rows to tell a selective field from one that is not. */
 const PROBE = 500;
 
 /**
- * `f_a = ? AND +f_b = ?`, in the order of the keys; `1` for none. Throws for a field that the schema does not index.
- * Of several fields the one with fewest rows is looked up by index, the others (`+`) are compared: SQLite alone would
- * take the index made last, however many rows share the value.
+ * Builds `f_a = ? AND +f_b = ?` in the order of the keys; `1` for none. Throws for a field that the schema does not
+ * index. The field with fewest rows is looked up by index and the others (`+`) are compared. SQLite alone would use
+ * the newest index, however many rows share the value.
  */
 export const whereClause = (
   db: Database,
@@ -61,7 +61,7 @@ export const whereClause = (
   return fields.map((field) => `${field === best ? '' : '+'}${columnOf(field)} = ?`).join(' AND ');
 };
 
-/** What tells two schemas of one name apart. */
+/** Text that differs between two different schemas of one name. */
 export const shapeOf = (schema: CollectionSchema): string =>
   JSON.stringify({
     indexed: [...schema.indexed].sort(),

@@ -12,7 +12,7 @@ interface StateRow {
   readonly last_event_id: string;
 }
 
-/** RunJournal in data.db: state, caches, db keys, inbox and emits of a commit are one transaction. */
+/** RunJournal in data.db. A commit writes state, caches, db keys, inbox and emits in one transaction. */
 export class EmbeddedRunJournal implements RunJournal {
   constructor(
     private readonly writer: Writer,

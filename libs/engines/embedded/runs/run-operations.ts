@@ -15,11 +15,11 @@ interface State {
   lastEventId: string;
 }
 
-/** Writes of the run journal in data.db; its emits go to the stream log's table in the same transaction. */
+/** Writes of the run journal in data.db. Its emits go to the stream log's table in the same transaction. */
 export const runOperations = (db: Database, log: RecordAppender): FileOperations => {
   const versions = new BoundedMap<string, number>(10_000);
   const inboxes = new BoundedMap<string, { seq: number; count: number }>(10_000);
-  /** A source that commits ten times in one group has its state row written once. */
+  /** States not written yet. A source that commits ten times in one group has its state row written once. */
   const unwritten = new Map<string, State>();
 
   const versionOf = (source: string): number =>

@@ -7,12 +7,12 @@ import { type BlobStore } from '#libs/kernel/blob-store.js';
 
 const HASH = /^[0-9a-f]{64}$/;
 
-/** BlobStore as files `blobs/<first two of the hash>/<hash>`. A file under its name is whole: it is renamed to it once synced. */
+/** BlobStore as files `blobs/<first two of the hash>/<hash>`. A file is whole, as it is synced before the rename. */
 export class EmbeddedBlobStore implements BlobStore {
   private constructor(private readonly dir: string) {}
 
   static async open(dir: string): Promise<EmbeddedBlobStore> {
-    // What a crash left half written has no name that anybody asks for.
+    // A crash leaves half-written files only here, under names that no caller asks for.
     await rm(join(dir, 'tmp'), { recursive: true, force: true });
     await mkdir(join(dir, 'tmp'), { recursive: true });
     return new EmbeddedBlobStore(dir);
@@ -67,7 +67,7 @@ export class EmbeddedBlobStore implements BlobStore {
   }
 
   private path(hash: string): string {
-    if (!HASH.test(hash)) throw new Error(`${JSON.stringify(hash)} is no blob hash: 64 hex digits are`);
+    if (!HASH.test(hash)) throw new Error(`${JSON.stringify(hash)} is not a blob hash of 64 hex digits`);
     return join(this.dir, hash.slice(0, 2), hash);
   }
 }
@@ -81,11 +81,11 @@ const exists = async (path: string): Promise<boolean> => {
   }
 };
 
-/** By shape: an error of another realm (jest) is no instance of this one's Error. */
+/** Checked by shape, because an error of another realm (jest) is not an instance of this realm's Error. */
 const isMissing = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT';
 
-/** A new name is durable once its folder is. */
+/** A new name is durable once its folder is synced. */
 const syncFolder = async (path: string): Promise<void> => {
   const folder = await open(path, 'r');
   try {

@@ -1,7 +1,7 @@
 import { type Lease, type Leases } from '#libs/kernel/leases.js';
 import { type Clock } from '#libs/kernel/clock.js';
 
-/** Leases among the parts of one process: whoever holds one and does not give it up ends with all the others. */
+/** Leases among the parts of one process. An owner that does not release its lease ends with the process. */
 export class EmbeddedLeases implements Leases {
   private readonly held = new Map<string, Promise<void>>();
   private lastToken = 0;
@@ -19,7 +19,7 @@ export class EmbeddedLeases implements Leases {
   }
 
   private hold(name: string): Lease {
-    // Nothing of the last process is known but that it was earlier.
+    // The clock orders the token after those of the last process, of which nothing else is known.
     const token = (this.lastToken = Math.max(this.lastToken + 1, this.clock.now()));
     let free: () => void = () => undefined;
     const released = new Promise<void>((resolve) => {

@@ -1,10 +1,10 @@
 import { SILENCE_MS, type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
 
-/** The one process, and whatever else reports within it. */
+/** Registry of the single process and of the parts that report within it. */
 export class EmbeddedProcessRegistry implements ProcessRegistry {
   private readonly latest = new Map<string, { readonly report: ProcessReport; readonly at: number }>();
 
-  /** `now`: monotonic, in ms. */
+  /** `now` is monotonic, in ms. */
   constructor(private readonly now: () => number = () => performance.now()) {}
 
   async report(report: ProcessReport): Promise<void> {

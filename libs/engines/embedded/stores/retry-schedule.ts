@@ -13,9 +13,9 @@ interface RetryRow {
   readonly record: string;
 }
 
-/** RetrySchedule in data.db, an index by due time. */
+/** RetrySchedule in data.db with an index by due time. */
 export class EmbeddedRetrySchedule implements RetrySchedule {
-  /** Of owners for whom anything waits. The writer thread tells what each write changed: a replaced entry is known there. */
+  /** Bytes of each owner with waiting entries. The writer thread reports changes, because it sees replaced entries. */
   private readonly bytes = new Map<string, number>();
 
   constructor(

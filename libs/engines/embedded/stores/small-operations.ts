@@ -1,7 +1,7 @@
 import { type FileOperations } from '../writer/group-commit.js';
 import { type Database } from '../writer/sqlite-driver.js';
 
-/** The bounds of a prefix search over text keys: `[prefix, the first text after all that start with it)`. */
+/** Upper bound of a prefix search over text keys: the first text after all that start with the prefix. */
 export const prefixEnd = (prefix: string): string =>
   prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
 

@@ -2,7 +2,7 @@ import { type DailyUsage, type UsageStore } from '#libs/tenancy/published.js';
 import { type Database } from '../writer/sqlite-driver.js';
 import { type Writer } from '../writer/writer.js';
 
-/** UsageStore in data.db, a row per day and workspace. */
+/** UsageStore in data.db with a row per day and workspace. */
 export class EmbeddedUsageStore implements UsageStore {
   constructor(
     private readonly writer: Writer,

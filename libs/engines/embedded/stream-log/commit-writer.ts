@@ -5,17 +5,17 @@ import { type Writer } from '../writer/writer.js';
 const DELAY_MS = 50;
 
 /**
- * Writes what groups have committed, late and together: a commit lost in a crash only means that its records come
- * again. Records of topics that drop what is consumed go in the same pass, after the commit that frees them.
+ * Writes the commits of groups, delayed and batched. A commit lost in a crash only means that its records are handed
+ * over again. Topics that drop consumed records lose them in the same pass, after the commit that frees them.
  */
 export class CommitWriter {
   private readonly dirty = new Map<Group, Set<Topic>>();
   private timer: NodeJS.Timeout | undefined;
   private stopped = false;
-  /** Why the last write did not go through; it is tried again with the next one. */
+  /** Why the last write failed. The next write retries it. */
   private failure: Error | undefined;
 
-  /** `droppable`: offset up to which no group needs the topic any more. */
+  /** `droppable` gives the offset up to which no group needs the topic any more. */
   constructor(
     private readonly writer: Writer,
     private readonly droppable: (topic: Topic) => number,
@@ -33,13 +33,13 @@ export class CommitWriter {
     for (const topics of this.dirty.values()) topics.delete(topic);
   }
 
-  /** Resolves when all that was committed before the call is durable. */
+  /** Resolves when everything committed before the call is durable. */
   async flush(): Promise<void> {
     await this.write();
     if (this.failure) throw this.failure;
   }
 
-  /** Writes what is left, then nothing more. */
+  /** Writes what is left and stops. */
   async stop(): Promise<void> {
     this.stopped = true;
     await this.flush();

@@ -3,11 +3,11 @@ import { revocation } from '#libs/stream-log/revocation.js';
 import { type Group } from './group.js';
 import { type Lane } from './lane.js';
 
-/** One member of a group. Its lanes are given and taken by the log. */
+/** One member of a group. The log assigns and revokes its lanes. */
 export class EmbeddedConsumer implements Consumer {
-  /** By topic name. */
+  /** Lanes by topic name. */
   readonly lanes = new Map<string, Lane>();
-  /** Handlers that still run in lanes taken away from this consumer. */
+  /** Handlers still running in lanes revoked from this consumer. */
   private readonly leftovers = new Set<Promise<void>>();
   private failed = 0;
   private closed: Promise<void> | undefined;
@@ -47,7 +47,7 @@ export class EmbeddedConsumer implements Consumer {
     void running.then(() => this.leftovers.delete(running));
   }
 
-  /** Resolves when a revoked lane is let go of. */
+  /** Resolves when the consumer has released the lane. */
   revoke(lane: Lane): Promise<void> {
     if (!lane.window.used) return Promise.resolve();
     const { onRevoked } = this.options;

@@ -11,9 +11,9 @@ export interface RecordRow {
   readonly value: string;
 }
 
-/** Reading from the file on the main thread stops after this long, and goes on in the next turn of the loop. */
+/** Reading from the file on the main thread stops after this time and continues in the next turn of the event loop. */
 const TURN_MS = 4;
-/** Most characters of values read for one batch, beyond its first record. */
+/** Most characters of values read for one batch, not counting its first record. */
 export const BATCH_BYTES = 4 << 20;
 
 export const storedRecord = (topic: string, row: RecordRow): StoredRecord => ({
@@ -27,7 +27,7 @@ export const storedRecord = (topic: string, row: RecordRow): StoredRecord => ({
   size: row.size,
 });
 
-/** Up to `limit` records with offset in (after, upTo], cut by size; `complete` when there are no more of them. */
+/** Reads up to `limit` records with offset in (after, upTo], bounded by size. `complete` when no more are left. */
 export const readRecords = (
   reader: Database,
   topic: { readonly id: number; readonly name: string },
@@ -48,13 +48,13 @@ export const readRecords = (
   return { records, complete: records.length < range.limit };
 };
 
-/** Serves the lanes that have fallen behind what is in memory, in turn, a batch each. */
+/** Serves the lanes that lag behind the records in memory, one batch each in turn. */
 export class Fetcher {
   private readonly waiting = new Set<Lane>();
   private scheduled = false;
   private stopped = false;
 
-  /** `durable`: the highest offset that the main thread knows to be durable. */
+  /** `durable` gives the highest offset that the main thread knows to be durable. */
   constructor(
     private readonly reader: Database,
     private readonly durable: () => number,

@@ -4,20 +4,20 @@ import { type Lane } from './lane.js';
 import { type Topic } from './topic.js';
 
 /**
- * A group without a consumer for this long, while the log was open, holds back no retention: it was removed for good.
- * The time that the log was closed does not count: its consumers had no chance to come.
+ * A group without a consumer for this long counts as removed and no longer holds back retention. Only time with the
+ * log open counts, because consumers cannot connect while it is closed.
  */
 const FORGOTTEN_AFTER_MS = 3600 * 1000;
 
 export const selects = (selector: TopicSelector, topic: string): boolean =>
   'prefix' in selector ? topic.startsWith(selector.prefix) : selector.names.includes(topic);
 
-/** A group of consumers: what it has committed, and who has which lane. */
+/** A consumer group: its committed offsets and the owner of each lane. */
 export class Group {
   readonly members = new Set<EmbeddedConsumer>();
-  /** By topic id. */
+  /** Lanes by topic id. */
   readonly lanes = new Map<number, Lane>();
-  /** By topic id: highest offset up to which everything is acknowledged. Ahead of what is durable by one commit. */
+  /** Highest offset up to which all is acknowledged, by topic id. Ahead of the durable one by one commit. */
   readonly committed = new Map<number, number>();
   private readonly prefixes = new Set<string>();
   private readonly names = new Set<string>();
@@ -37,7 +37,7 @@ export class Group {
     this.names.delete(topic.name);
   }
 
-  /** Whether the group, with or without a live consumer, still has to read the topic. */
+  /** Whether the group still has to read the topic, with or without a live consumer. */
   needs(topic: string, now: number): boolean {
     if (this.members.size === 0 && now - this.seenAt > FORGOTTEN_AFTER_MS) return false;
     if (this.names.has(topic)) return true;
@@ -49,7 +49,7 @@ export class Group {
     return this.committed.get(topic.id) ?? -1;
   }
 
-  /** The member that takes a lane nobody has: of those that select it, the one with fewest. */
+  /** Picks the member for a lane without an owner: of those that select it, the one with the fewest lanes. */
   memberFor(topic: Topic): EmbeddedConsumer | undefined {
     let chosen: EmbeddedConsumer | undefined;
     for (const member of this.members) {

@@ -12,18 +12,18 @@ export interface SharingHost {
   readonly fetcher: Fetcher;
   readonly commits: CommitWriter;
   wake(lane: Lane): void;
-  /** Records of the topic after an offset, and their bytes. */
+  /** Number and bytes of the topic's records after an offset. */
   count(topic: Topic, after: number): { readonly n: number; readonly bytes: number };
   /** Highest offset known to be durable. */
   durable(): number;
   exists(topic: Topic): boolean;
 }
 
-/** Gives the lanes of a group to its members, and takes them. */
+/** Assigns the lanes of a group to its members and revokes them. */
 export class LaneAssigner {
   constructor(private readonly host: SharingHost) {}
 
-  /** Gives lanes that nobody has to the members that select them. */
+  /** Assigns lanes without an owner to the members that select them. */
   async spread(group: Group, topics: readonly Topic[]): Promise<void> {
     for (let i = 0; i < topics.length; i++) {
       const topic = topics[i];
@@ -32,7 +32,7 @@ export class LaneAssigner {
     }
   }
 
-  /** Moves lanes to a member that has just joined until it has its share. Each moves when its owner has let go. */
+  /** Moves lanes to a new member until it has its share. Each lane moves once its owner has released it. */
   rebalance(group: Group, joined: EmbeddedConsumer): void {
     const moving = new Map<EmbeddedConsumer, number>();
     const held = (member: EmbeddedConsumer): number => member.lanes.size - (moving.get(member) ?? 0);
@@ -49,7 +49,7 @@ export class LaneAssigner {
       received++;
       lane.window.revoke();
       void richest.revoke(lane).then(() => {
-        // Meanwhile its owner may have closed, or the topic been deleted.
+        // Meanwhile its owner may have closed, or the topic may have been deleted.
         if (group.lanes.get(lane.topic.id) !== lane) return;
         this.detach(group, lane);
         this.give(group, lane.topic);
@@ -86,7 +86,7 @@ export class LaneAssigner {
     if (backlog > 0) this.host.wake(lane);
   }
 
-  /** The topic is gone. Its consumer is told, and not waited for: there is nothing to hand on. */
+  /** Withdraws a lane whose topic is gone. Its consumer is told and not awaited, because nothing is handed on. */
   withdraw(group: Group, lane: Lane): void {
     const told = lane.window.isRevoked;
     const owner = [...group.members].find((member) => member.lanes.get(lane.topic.name) === lane);

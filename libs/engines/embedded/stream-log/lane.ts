@@ -3,10 +3,10 @@ import { LaneWindow } from '../../lane-window.js';
 import { type TailCache } from './tail-cache.js';
 import { type Topic } from './topic.js';
 
-/** What a lane needs of the log and of its group. */
+/** What a lane needs from the log and its group. */
 export interface LaneHost {
   readonly tails: TailCache;
-  /** Reads the lane's next records from the file and hands them to `fetched`, when its turn comes. */
+  /** Reads the lane's next records from the file in its turn and passes them to `fetched`. */
   fetch(lane: Lane): void;
   /** Pumps the lane once the current work is done. */
   wake(lane: Lane): void;
@@ -15,16 +15,16 @@ export interface LaneHost {
   failed(): void;
 }
 
-/** One topic as one consumer works through it. */
+/** One topic as processed by one consumer. */
 export class Lane {
-  /** Records not acknowledged, and their bytes. */
+  /** Number of records not acknowledged, and their bytes. */
   backlog = 0;
   bytes = 0;
   /** Set by the fetcher while the lane waits for its turn. */
   fetching = false;
   readonly window: LaneWindow;
 
-  /** `position`: every record up to it was handed over, or was never there. */
+  /** `position`: every record up to it was handed over or never existed. */
   constructor(
     readonly topic: Topic,
     readonly options: ConsumeOptions,
@@ -43,12 +43,12 @@ export class Lane {
     });
   }
 
-  /** How many more records may be handed over now. */
+  /** Number of records that may be handed over now. */
   room(): number {
     return this.window.room();
   }
 
-  /** Hands over the next batch, if there is one and the handler is free. */
+  /** Hands over the next batch if there is one and the handler is free. */
   pump(): void {
     if (this.fetching || !this.window.isFree || this.window.handAgain()) return;
     if (this.position >= this.topic.lastId) return;
@@ -59,7 +59,7 @@ export class Lane {
     else this.host.fetch(this);
   }
 
-  /** What was read from the file, complete up to `position`. */
+  /** Takes the records read from the file, complete up to `position`. */
   fetched(records: StoredRecord[], position: number): void {
     if (this.window.isRevoked) return;
     if (records.length > 0) this.take(records);

@@ -17,7 +17,7 @@ const retentionOf = (row: TopicRow): Retention => ({
   dropConsumed: row.drop_consumed === 1,
 });
 
-/** What the stream log holds in memory, as the file has it at start. */
+/** Loads the state that the stream log holds in memory from the file at start. */
 export const loadLog = (
   reader: Database,
   now: number,

@@ -14,7 +14,7 @@ export const recordOperations = (db: Database): FileOperations & RecordAppender 
 
   const beforeGroup = (): void => {
     if (!stale) return;
-    // A record that was dropped must not give its offset to another one: groups have committed past it.
+    // Never reuse the offset of a dropped record, because groups have committed past it.
     const row = db
       .sql('SELECT max(coalesce((SELECT max(id) FROM records), -1), (SELECT id FROM last_record)) AS id')
       .get<{ id: number }>();
@@ -113,7 +113,7 @@ const topicOperations = (db: Database, changes: TopicChanges): FileOperations['h
     return row.id;
   },
   delete_topic: ({ id, name }) => {
-    // The records go in small steps afterwards (purge): a long topic must not hold up the writer.
+    // The records are deleted later in small steps (purge), so that a long topic does not hold up the writer.
     db.sql('DELETE FROM topics WHERE id = ?').run(id);
     db.sql('DELETE FROM commits WHERE topic = ?').run(id);
     db.sql('DELETE FROM groups WHERE topic = ? AND is_prefix = 0').run(name);

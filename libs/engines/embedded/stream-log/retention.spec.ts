@@ -33,7 +33,10 @@ describe('retention', () => {
   const fill = async (log: EmbeddedEngines['log']): Promise<void> => {
     await log.createTopic('t', limits);
     const consumer = await log.consume({
-      ...{ group: 'g', topics: { names: ['t'] }, maxBatch: 1, maxUnacked: 1 },
+      group: 'g',
+      topics: { names: ['t'] },
+      maxBatch: 1,
+      maxUnacked: 1,
       handler: () => Promise.resolve(),
     });
     for (let n = 0; n < 20; n++) await log.publish([{ topic: 't', key: 'k', headers: {}, value: 'x'.repeat(200) }]);
@@ -41,7 +44,7 @@ describe('retention', () => {
   };
   const left = async (log: EmbeddedEngines['log']): Promise<number> => (await log.read('t', -1, 100)).length;
 
-  it('keeps what is unread however long the server was down, until its consumers had time to come', async () => {
+  it('keeps unread records however long the server was down, until consumers had time to connect', async () => {
     const first = await engines();
     await fill(first.log);
     await first.close();
@@ -49,13 +52,13 @@ describe('retention', () => {
     const later = await engines(ahead);
     await later.sweep();
     expect(await left(later.log)).toBe(20);
-    // Control: nobody reads for the group while the log is open, so it was removed, and the limits hold.
+    // Control: no consumer reads for the group while the log is open, so it counts as removed and the limits apply.
     ahead.ms += 2 * 3_600_000;
     await later.sweep();
     expect(await left(later.log)).toBe(0);
   });
 
-  it('counts what a record occupies: a lane of large headers is held to its bytes too', async () => {
+  it('counts the whole record, so the byte limit also holds for a lane with large headers', async () => {
     const { log, sweep } = await engines();
     await log.createTopic('t', { bytes: 10_000 });
     const publish = async (): Promise<void> => {

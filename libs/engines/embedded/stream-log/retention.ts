@@ -5,7 +5,7 @@ import { nextTurn, ROWS_PER_TURN } from '../yielding.js';
 import { type Writer } from '../writer/writer.js';
 
 const SWEEP_EVERY_MS = 30_000;
-/** Records deleted in one operation: about 2 ms of the writer. */
+/** Records deleted in one operation, which takes about 2 ms of the writer. */
 const STEP = 250;
 const TOPICS_PER_TURN = 50;
 
@@ -14,16 +14,16 @@ export interface RetentionHost {
   readonly reader: Database;
   readonly clock: Clock;
   topics(): Iterable<Topic>;
-  /** Infinity when no group reads the topic. */
+  /** Highest offset that all groups have committed; Infinity when no group reads the topic. */
   committedByAll(topic: Topic): number;
 }
 
-/** Drops, in the background and in small steps, what retention allows and no group still has to read. */
+/** Drops records that retention allows and no group still needs, in the background and in small steps. */
 export class RetentionSweeper {
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> = Promise.resolve();
   private stopped = false;
-  /** Why the last pass did not come to its end. */
+  /** Why the last pass failed. */
   failure: unknown;
 
   constructor(private readonly host: RetentionHost) {
@@ -36,7 +36,7 @@ export class RetentionSweeper {
     void this.enqueue(() => this.purge());
   }
 
-  /** One pass over all topics. */
+  /** Runs one pass over all topics. */
   sweep(): Promise<void> {
     return this.enqueue(() => this.pass());
   }
@@ -53,7 +53,7 @@ export class RetentionSweeper {
         await work();
         this.failure = undefined;
       } catch (error) {
-        // Nothing is lost: the next pass does what this one could not.
+        // Nothing is lost, because the next pass does what this one could not.
         this.failure = error;
       }
     });
@@ -105,7 +105,7 @@ export class RetentionSweeper {
     );
   }
 
-  /** Drops the oldest records for as long as `may` says so. */
+  /** Drops the oldest records while `may` allows it. */
   private async drop(topic: Topic, may: (row: OldRow) => boolean, committed: number): Promise<void> {
     const upTo = Math.min(committed, Number.MAX_SAFE_INTEGER);
     while (!this.stopped) {
@@ -122,7 +122,7 @@ export class RetentionSweeper {
     }
   }
 
-  /** From the index alone, in slices. Records appended meanwhile are counted by the slices that reach them. */
+  /** Sums the bytes from the index alone, in slices. The slice that reaches a record appended meanwhile counts it. */
   private async measure(topic: Topic): Promise<number> {
     let total = 0;
     for (let after = -1; ; await nextTurn()) {

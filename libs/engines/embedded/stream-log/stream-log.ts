@@ -24,10 +24,10 @@ import { LANES_PER_TURN, nextTurn, RECORDS_PER_TURN, ROWS_PER_TURN } from '../yi
 import { type Writer } from '../writer/writer.js';
 
 const TAIL_BYTES = 32 << 20;
-/** What a record takes on its way to the writer beside its texts, about. */
+/** Approximate size of a record on its way to the writer besides its texts, in bytes. */
 const RECORD_OVERHEAD = 150;
 
-/** Records on their way to the writer: only those whose topic exists. */
+/** Records on their way to the writer. Only those whose topic exists. */
 export interface Prepared {
   readonly rows: RecordRows;
   readonly records: PreparedRecord[];
@@ -37,12 +37,12 @@ export interface Prepared {
 interface PreparedRecord {
   readonly record: LogRecord;
   readonly topic: Topic;
-  /** Place in the caller's list. */
+  /** Index in the caller's list. */
   readonly index: number;
   readonly size: number;
 }
 
-/** StreamLog on data.db. A topic is one lane. Consumers are woken by publishes of this process, the only one there is. */
+/** StreamLog on data.db. A topic is one lane. Publishes wake the consumers, which all run in this process. */
 export class EmbeddedStreamLog implements StreamLog {
   private readonly byName: Map<string, Topic>;
   private readonly groups: Map<string, Group>;
@@ -67,7 +67,9 @@ export class EmbeddedStreamLog implements StreamLog {
     this.fetcher = new Fetcher(reader, () => this.durable);
     this.commits = new CommitWriter(writer, (topic) => this.droppable(topic));
     this.sharing = new LaneAssigner({
-      ...{ tails: this.tails, fetcher: this.fetcher, commits: this.commits },
+      tails: this.tails,
+      fetcher: this.fetcher,
+      commits: this.commits,
       wake: (lane) => this.wake(lane),
       count: (topic, after) => this.count(topic, after),
       durable: () => this.durable,
@@ -159,7 +161,7 @@ export class EmbeddedStreamLog implements StreamLog {
     const names = 'prefix' in options.topics ? [options.topics.prefix] : [...options.topics.names];
     for (const name of names) group.add(name, prefix);
     group.seenAt = now;
-    // Durable before anything is handed over: retention must know who still has to read.
+    // Durable before anything is handed over, because retention must know which groups still have to read.
     await this.writer.submit('group', { name: group.name, topics: names, prefix, at: now });
     const consumer = new EmbeddedConsumer(options, group, (member) => this.leave(group, member));
     group.members.add(consumer);
@@ -221,7 +223,7 @@ export class EmbeddedStreamLog implements StreamLog {
     for (let i = 0; i < rows.length; i += 2) group.committed.set(rows[i] ?? -1, rows[i + 1] ?? -1);
   }
 
-  /** For the run journal, whose emits are written in its own operation. Many take several turns of the event loop. */
+  /** For the run journal, which writes emits in its own operation. Many records take several event loop turns. */
   async prepareAll(records: readonly LogRecord[]): Promise<Prepared> {
     const prepared = noRecords();
     let index = 0;
@@ -232,7 +234,7 @@ export class EmbeddedStreamLog implements StreamLog {
     return prepared;
   }
 
-  /** Called in the order of the writes, once they are durable: counts, remembers and wakes. */
+  /** Counts, caches and wakes for durable records. Called in the order of the writes. */
   appended(records: readonly PreparedRecord[], offsets: Offsets, timestamp: number): void {
     for (let i = 0; i < records.length; i++) {
       const offset = offsetAt(offsets, i);
@@ -255,7 +257,7 @@ export class EmbeddedStreamLog implements StreamLog {
     return this.sweeper.sweep();
   }
 
-  /** Bytes held for consumers, and why the last background pass failed, if it did. */
+  /** Bytes held for consumers, and why the last background pass failed. */
   health(): { tailBytes: number; retentionFailure: string | null } {
     const { failure } = this.sweeper;
     return {
@@ -264,7 +266,7 @@ export class EmbeddedStreamLog implements StreamLog {
     };
   }
 
-  /** Hands over nothing more, waits for handlers that run, writes the last commits. */
+  /** Stops handing over, waits for running handlers and writes the last commits. */
   async close(): Promise<void> {
     const members = [...this.groups.values()].flatMap((group) => [...group.members]);
     await Promise.all(members.map((member) => member.close()));
@@ -341,7 +343,7 @@ export class EmbeddedStreamLog implements StreamLog {
     return row ?? { n: 0, bytes: 0 };
   }
 
-  /** Infinity when no group reads the topic. */
+  /** Highest offset that all groups have committed; Infinity when no group reads the topic. */
   private committedByAll(topic: Topic): number {
     const now = this.clock.now();
     let lowest = Number.POSITIVE_INFINITY;
@@ -373,6 +375,6 @@ const storedFrom = ({ record, size }: PreparedRecord, offset: number, timestamp:
   size,
 });
 
-/** UTF-8 bytes, as the file has them. */
+/** UTF-8 bytes as stored in the file. */
 const sizeOf = (key: string, headers: string, value: string): number =>
   Buffer.byteLength(key) + Buffer.byteLength(headers) + Buffer.byteLength(value);

@@ -1,12 +1,12 @@
 import { type StoredRecord } from '#libs/stream-log/stream-log.js';
 import { type Topic } from './topic.js';
 
-/** What a record costs in memory beside its value, about. */
+/** Approximate memory of a record besides its value, in bytes. */
 const OVERHEAD = 400;
 
 /**
- * The newest records in memory, so that a consumer that keeps up never reads from disk. Bounded in all: above `limit`
- * the topic that has held records longest loses its tail, and its lanes read from the file.
+ * The newest records in memory, so that a consumer that keeps up never reads from disk. The total is bounded: above
+ * `limit` the topic that has held records longest loses its tail, and its lanes read from the file.
  */
 export class TailCache {
   private readonly holding = new Set<Topic>();
@@ -18,7 +18,7 @@ export class TailCache {
     return this.held;
   }
 
-  /** Records come in order of offset. Call before `topic.lastId` moves. */
+  /** Adds a record. Records come in order of offset. Call it before `topic.lastId` changes. */
   add(topic: Topic, record: StoredRecord): void {
     if (topic.lanes.size === 0) {
       if (topic.tail.length > 0) this.drop(topic);
@@ -39,20 +39,20 @@ export class TailCache {
     }
   }
 
-  /** The next records after `position`; undefined when they are not (all) here. */
+  /** Returns the next records after `position`, or undefined when some of them are not in memory. */
   take(topic: Topic, position: number, max: number): StoredRecord[] | undefined {
     if (topic.tail.length === 0 || position < topic.tailAfter) return undefined;
     const start = firstAfter(topic.tail, position);
     return topic.tail.slice(start, start + max);
   }
 
-  /** Forgets what every lane has passed. */
+  /** Drops the records that every lane has passed. */
   trim(topic: Topic): void {
     if (topic.tail.length === 0) return;
     let passed = Number.POSITIVE_INFINITY;
     for (const lane of topic.lanes) passed = Math.min(passed, lane.position);
     const gone = firstAfter(topic.tail, passed);
-    // Cutting a long array at each batch would be quadratic.
+    // Cutting a long array at every batch would be quadratic.
     if (gone === topic.tail.length) this.drop(topic);
     else if (gone >= 64 && gone * 2 >= topic.tail.length) {
       for (const record of topic.tail.splice(0, gone)) {

@@ -5,14 +5,14 @@ import { type Lane } from './lane.js';
 export class Topic {
   /** Live lanes of all groups. */
   readonly lanes = new Set<Lane>();
-  /** Bytes kept, once counted (retention.ts). */
+  /** Stored bytes, once counted (retention.ts). */
   bytes: number | undefined;
-  /** Newest records, every one after `tailAfter`; held only while a live lane has not passed them. */
+  /** The newest records, all after `tailAfter`. Held only while a live lane has not passed them. */
   tail: StoredRecord[] = [];
   tailAfter: number;
   tailBytes = 0;
 
-  /** `lastId`: no record of the topic that is durable and known to the main thread has a higher offset. */
+  /** `lastId`: an upper bound for the offsets of the topic's durable records that the main thread knows of. */
   constructor(
     readonly id: number,
     readonly name: string,

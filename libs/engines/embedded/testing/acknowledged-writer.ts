@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { openEmbedded } from '../index.js';
 
 /**
- * A process that writes without end and prints a line for each write once it is acknowledged: `append <stream> <n>`,
- * `publish <n>`, `commit <source> <version>`. The kill -9 test runs it and compares the lines with what is stored.
+ * A process that writes endlessly and prints a line for each acknowledged write: `append <stream> <n>`, `publish <n>`,
+ * `commit <source> <version>`. The kill -9 test runs it and compares the lines with the stored data.
  */
 const [dataDir = ''] = process.argv.slice(2);
 
@@ -49,7 +49,7 @@ const publish = async (): Promise<void> => {
   }
 };
 
-/** Sends commits three deep, each with one emit and the number of emits so far as a db key. */
+/** Keeps three commits in flight, each with one emit and the number of emits so far as a db key. */
 const commit = async (sourceId: string): Promise<void> => {
   const topic = `emits.${sourceId}`;
   await engines.log.createTopic(topic, {});

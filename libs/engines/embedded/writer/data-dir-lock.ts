@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { Database, isBusy } from './sqlite-driver.js';
 
 /**
- * One process owns a data directory. The lock is the operating system's, on lock.db, for as long as the transaction is
- * open: it goes with the process however that ends, so there is no stale lock and the reuse of a pid does not matter.
- * `owner` only tells people who has it.
+ * One process owns a data directory. The lock is the operating system's, on lock.db, held while the transaction is
+ * open. It ends with the process in any case, so no lock gets stale and a reused pid does not matter. `owner` only
+ * tells people which process holds it.
  */
 export class DataDirLock {
   private constructor(private readonly db: Database) {}
 
-  /** Throws when another process (or this one) has the directory. */
+  /** Throws when another process, or this one, already owns the directory. */
   static acquire(dataDir: string): DataDirLock {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     let db: Database | undefined;

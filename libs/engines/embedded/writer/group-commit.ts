@@ -2,26 +2,26 @@ import { isFatal, isNoSpace, type Database } from './sqlite-driver.js';
 import { type Failure, type Op, type OpKind, type Ops, type WriteReply } from './ops.js';
 import { type FileName } from './schema.js';
 
-/** An operation that its own rule forbids. Thrown before anything of it is written, so its neighbours are not harmed. */
+/** An operation that its own rule forbids. Thrown before it writes anything, so other operations are unaffected. */
 export class Refused extends Error {
   constructor(readonly failure: Failure) {
     super(`refused: ${failure.rule}`);
   }
 }
 
-/** What one file can do. `reset` drops what is cached of the file's content, after a rollback. */
+/** Operations of one file. After a rollback, `reset` drops what is cached of the file's content. */
 export interface FileOperations {
   readonly handlers: { readonly [K in OpKind]?: (args: Ops[K]['args']) => Ops[K]['result'] };
   /** Reads again what `reset` dropped. */
   beforeGroup?(): void;
-  /** Writes what was put off to the end of the group. */
+  /** Writes what was deferred to the end of the group. */
   beforeCommit?(): void;
   reset(): void;
 }
 
 type Outcome = { readonly result: unknown } | { readonly failure: Failure };
 
-/** Applies operations to one file, as many as come together in one transaction, in order. */
+/** Applies operations to one file in order, with all that arrive together in one transaction. */
 export class GroupCommit {
   constructor(
     private readonly file: FileName,
@@ -34,7 +34,7 @@ export class GroupCommit {
     try {
       outcomes = this.inOneTransaction(ops);
     } catch (error) {
-      // Without space every operation would fail in the same way; otherwise one is to blame, and the others go on.
+      // Without space every operation would fail alike. Otherwise one of them is at fault and the others continue.
       const hopeless = isNoSpace(error) || isFatal(error) || ops.length === 1;
       outcomes = hopeless ? ops.map(() => failed(error)) : ops.map((op) => this.alone(op));
     }
@@ -65,7 +65,7 @@ export class GroupCommit {
       return outcomes;
     } catch (error) {
       this.operations.reset();
-      // SQLite rolls back by itself on some errors (disk full): then there is nothing left to roll back.
+      // SQLite rolls back by itself on some errors (disk full), and then there is nothing left to roll back.
       if (this.db.inTransaction()) this.db.exec('ROLLBACK');
       throw error;
     }

@@ -3,17 +3,17 @@ import { type CollectionSchema } from '#libs/kernel/read-model-store.js';
 import { type FileName } from './schema.js';
 
 /**
- * What the main thread asks of the writer thread, by kind: arguments and answer. Flat arrays of text and numbers are
- * what crosses threads cheapest (0.4 µs a record against 0.7 for objects).
+ * Requests of the main thread to the writer thread by kind, with arguments and answer. Flat arrays of text and numbers
+ * cross threads cheapest (0.4 µs a record against 0.7 µs for objects).
  */
 
-/** `[topic id, size, key, headers, value, …]`, five items a record. */
+/** `[topic id, size, key, headers, value, …]`, five items for each record. */
 export type RecordRows = (number | string)[];
 
-/** Offset of the first record, the others follow without a gap; or one by one when a topic is gone. */
+/** Offset of the first record, with the others following without a gap. A list when a topic is missing. */
 export type Offsets = number | (number | null)[];
 
-/** By how much what waits for an owner has grown, below 0 when it has shrunk. */
+/** Change of the bytes waiting for each owner; negative when they shrank. */
 export type WaitingBytes = readonly (readonly [owner: string, bytes: number])[];
 
 export interface Ops {
@@ -27,9 +27,9 @@ export interface Ops {
     result: number;
   };
   delete_topic: { args: { id: number; name: string }; result: null };
-  /** Removes up to `limit` records of deleted topics; answers how many there were. */
+  /** Removes up to `limit` records of deleted topics and returns how many it removed. */
   purge: { args: { limit: number }; result: number };
-  /** `[topic, committed, …]` of a group, and `[topic, up to, …]` of what nobody needs any more. */
+  /** Takes `[topic, committed, …]` of a group; `drop` takes `[topic, up to, …]` of records that no group needs. */
   commit: { args: { group: string; rows: number[] }[]; result: null };
   drop: { args: number[]; result: null };
   group: { args: { name: string; topics: string[]; prefix: boolean; at: number }; result: null };
@@ -115,7 +115,7 @@ export interface Op<K extends OpKind = OpKind> {
   readonly args: Ops[K]['args'];
 }
 
-/** Why an operation was refused by its own rule, or could not be written. */
+/** Why an operation was refused by its own rule or could not be written. */
 export type Failure =
   | { readonly rule: 'revision'; readonly stream: string; readonly expected: number; readonly actual: number }
   | { readonly rule: 'state'; readonly source: string; readonly expected: number; readonly actual: number }
@@ -132,7 +132,7 @@ export interface WriteRequest {
   readonly ops: readonly Op[];
 }
 
-/** Answers in the order of the request; a failed operation's place holds null. */
+/** Answers in the order of the request. A failed operation has null in its place. */
 export interface WriteReply {
   readonly file: FileName;
   readonly results: readonly unknown[];

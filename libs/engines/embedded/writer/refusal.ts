@@ -6,14 +6,14 @@ import { type Failure } from './ops.js';
 
 export const toRevision = (revision: number): ExpectedRevision => (revision < 0 ? 'no_stream' : BigInt(revision));
 
-/** Nothing was written. It goes on by itself once there is room. */
+/** Nothing was written. Writes continue by themselves once there is room. */
 export const storageFull = (): DomainError =>
   new DomainError('platform.storage_full', 'the disk is full and nothing was stored: try again when there is room');
 
 export const isStorageFull = (error: unknown): boolean =>
   error instanceof DomainError && error.code === 'platform.storage_full';
 
-/** The ports' error for what the writer thread refused: errors do not cross threads with their class. */
+/** Converts a refusal of the writer thread to the ports' error, because errors lose their class between threads. */
 export const refusal = (failure: Failure): Error => {
   switch (failure.rule) {
     case 'revision':

@@ -1,9 +1,9 @@
 import { type Database } from './sqlite-driver.js';
 
-/** Which file of the data directory. Each has one writing connection and one reading connection. */
+/** A file of the data directory. Each has one writing and one reading connection. */
 export type FileName = 'events' | 'data' | 'read';
 
-/** Steps from version n to n + 1, never edited once shipped: a change is a new step. */
+/** Steps from version n to n + 1. A shipped step is never edited: a change is a new step. */
 const EVENTS: readonly string[] = [
   `CREATE TABLE events(
      position INTEGER PRIMARY KEY, stream TEXT NOT NULL, revision INTEGER NOT NULL, id TEXT NOT NULL,
@@ -12,8 +12,8 @@ const EVENTS: readonly string[] = [
 ];
 
 const DATA: readonly string[] = [
-  // A record's id is its offset: one sequence for all topics, so that appends go to the end of the table. The index
-  // carries the size, so that the bytes of a topic are summed without touching the records.
+  // A record's id is its offset. All topics share one sequence, so appends go to the end of the table. The index
+  // carries the size, so the bytes of a topic are summed without touching the records.
   `CREATE TABLE topics(
      id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,
      age_ms INTEGER, bytes INTEGER, drop_consumed INTEGER NOT NULL);
@@ -49,7 +49,7 @@ const DATA: readonly string[] = [
      day INTEGER NOT NULL, workspace TEXT NOT NULL,
      invocations INTEGER NOT NULL, compute_ms INTEGER NOT NULL, credits INTEGER NOT NULL,
      PRIMARY KEY (day, workspace)) WITHOUT ROWID;`,
-  // The index carries the size, so that the bytes of all owners are summed at the start without touching the records.
+  // The index carries the size, so the bytes of all owners are summed at start without touching the records.
   `ALTER TABLE waiting ADD COLUMN size INTEGER NOT NULL DEFAULT 0;
    UPDATE waiting SET size = length(CAST(record AS BLOB));
    DROP INDEX waiting_by_owner;
@@ -66,7 +66,7 @@ const READ: readonly string[] = [
 
 const MIGRATIONS: Readonly<Record<FileName, readonly string[]>> = { events: EVENTS, data: DATA, read: READ };
 
-/** Brings a file to the newest schema, each step in its own transaction. Throws when the file is newer than this code. */
+/** Migrates a file to the newest schema with a transaction for each step. Throws when the file is newer. */
 export const migrate = (file: FileName, db: Database, steps: readonly string[] = MIGRATIONS[file]): void => {
   const stored = db.sql('PRAGMA user_version').get<{ user_version: number }>()?.user_version ?? 0;
   if (stored > steps.length) {

@@ -1,6 +1,6 @@
 import { DatabaseSync } from '@photostructure/sqlite';
 
-/** The one file that knows the SQLite driver. Its API is that of `node:sqlite`, which can replace it on Node 22 and later. */
+/** The only file that knows the SQLite driver. `node:sqlite` has the same API and can replace it from Node 22 on. */
 
 export type SqlValue = string | number | null | Uint8Array;
 
@@ -21,12 +21,12 @@ export interface OpenOptions {
   readonly busyTimeoutMs?: number;
 }
 
-/** Result codes by which the writer tells what is worth another try. */
+/** Result codes that tell the writer whether a retry makes sense. */
 const FATAL = /SQLITE_(IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN)|disk I\/O error|malformed|not a database/i;
 const NO_SPACE = /SQLITE_FULL|database or disk is full|ENOSPC/i;
 const BUSY = /SQLITE_BUSY|database is locked/i;
 
-/** By shape: an error of another realm (jest) is no instance of this one's Error. */
+/** Read by shape, because an error of another realm (jest) is not an instance of this realm's Error. */
 const textOf = (error: unknown): string => {
   if (typeof error !== 'object' || error === null) return String(error);
   return `${'code' in error ? String(error.code) : ''} ${'message' in error ? String(error.message) : ''}`;
@@ -36,7 +36,7 @@ export const isFatal = (error: unknown): boolean => FATAL.test(textOf(error));
 export const isNoSpace = (error: unknown): boolean => NO_SPACE.test(textOf(error));
 export const isBusy = (error: unknown): boolean => BUSY.test(textOf(error));
 
-/** A connection with a cache of prepared statements by their text. */
+/** A connection with a cache of prepared statements, keyed by their text. */
 export class Database {
   private readonly statements = new Map<string, Statement>();
   private readonly db: InstanceType<typeof DatabaseSync>;
@@ -64,7 +64,7 @@ export class Database {
     return this.db.isTransaction;
   }
 
-  /** Prepared once. The text must be fixed or come from a small set: nothing leaves the cache but by `forget`. */
+  /** Prepares a statement once. Texts must be fixed or few, because only `forget` removes them from the cache. */
   sql(text: string): Statement {
     const cached = this.statements.get(text);
     if (cached) return cached;
@@ -73,7 +73,7 @@ export class Database {
     return statement;
   }
 
-  /** Drops the cached statements whose text contains `part` (a table that is gone). */
+  /** Drops the cached statements whose text contains `part`, such as the name of a dropped table. */
   forget(part: string): void {
     for (const text of [...this.statements.keys()]) if (text.includes(part)) this.statements.delete(text);
   }
@@ -85,8 +85,8 @@ export class Database {
 }
 
 /**
- * The driver ends a bound text at its first NUL, so that "a\0b" would be stored and found as "a". Such a text is bound
- * as its bytes instead: it equals itself alone. Where one is read back, `textIn` makes it a text again.
+ * The driver cuts a bound text at its first NUL, so "a\0b" would be stored and found as "a". Such a text is bound as
+ * its bytes instead, which equal only themselves. When it is read back, `textIn` makes it a text again.
  */
 class WholeTexts implements Statement {
   constructor(private readonly statement: Statement) {}
@@ -105,7 +105,7 @@ class WholeTexts implements Statement {
   }
 }
 
-/** In place: the array is the caller's arguments. */
+/** Works in place, because the array is the caller's arguments. */
 const whole = (values: SqlValue[]): SqlValue[] => {
   for (let i = 0; i < values.length; i++) {
     const value = values[i];
@@ -114,6 +114,6 @@ const whole = (values: SqlValue[]): SqlValue[] => {
   return values;
 };
 
-/** The text of a column that may hold any text. */
+/** Reads a column that may hold any text. */
 export const textIn = (column: string | Uint8Array): string =>
   typeof column === 'string' ? column : Buffer.from(column).toString('utf8');

@@ -10,7 +10,7 @@ import { migrate, type FileName } from './schema.js';
 import { smallOperations } from '../stores/small-operations.js';
 import { Database } from './sqlite-driver.js';
 
-/** Entry of the writer thread: the only writer of its files. One request, one transaction, one answer, in order. */
+/** Entry of the writer thread, the only writer of its files. Each request is a transaction with an answer, in order. */
 
 const joined = (parts: readonly FileOperations[]): FileOperations => ({
   handlers: Object.assign({}, ...parts.map((part) => part.handlers)) as FileOperations['handlers'],
@@ -33,7 +33,7 @@ const operationsOf = (file: FileName, db: Database): FileOperations => {
 };
 
 const openFile = (dataDir: string, file: FileName): { db: Database; commits: GroupCommit } => {
-  // read.db can be rebuilt from the logs: losing its last commits in a power cut costs a replay, not data.
+  // read.db can be rebuilt from the logs, so losing its last commits in a power cut costs a replay, not data.
   const db = new Database(join(dataDir, `${file}.db`), {
     synchronous: file === 'read' ? 'NORMAL' : 'FULL',
     cacheKib: file === 'events' ? 2048 : 8192,
@@ -54,7 +54,7 @@ const serve = (port: MessagePort, { dataDir, files }: WriterThreadData): void =>
   port.on('message', (message: ToWriter) => {
     if (message.type === 'close') {
       for (const { db } of open.values()) {
-        // Explicitly: a connection whose statements are not yet collected does not count as closed.
+        // Checkpoint explicitly, because a connection whose statements are not yet collected does not count as closed.
         db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
         db.close();
       }

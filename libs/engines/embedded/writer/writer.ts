@@ -13,17 +13,17 @@ import {
 import { refusal } from './refusal.js';
 import { type FileName } from './schema.js';
 
-/** Most operations, and about the most bytes, of one transaction. */
+/** Limits of one transaction: operations, and approximate bytes. */
 export const MAX_GROUP_OPS = 256;
 export const MAX_GROUP_BYTES = 1 << 20;
-/** Requests of a file under way: one being committed, one waiting, so that the writer never idles for the main loop. */
+/** Requests of a file in flight: one being committed and one waiting, so that the writer never idles. */
 const MAX_IN_FLIGHT = 2;
-/** The waiting one is made only when it is worth a commit of its own: else more share the next one, and its fsync. */
+/** The waiting request needs this many operations. Otherwise more of them share the next commit and its fsync. */
 const MIN_WAITING_OPS = 64;
 
 const CLOSED = 'the data directory is closed';
 
-/** Called once, in the order of the writes: with the reason when nothing was written. */
+/** Called once, in the order of the writes. The error is the reason when nothing was written. */
 export type Settle<K extends OpKind> = (error: Error | undefined, result: Ops[K]['result'] | undefined) => void;
 
 interface Pending {
@@ -37,23 +37,23 @@ interface Queue {
   inFlight: Pending[][];
 }
 
-/** At least as soon as the group before it is answered, so that nothing waits for ever. */
+/** Posts at the latest when the group before it is answered, so that nothing waits indefinitely. */
 const mayPost = ({ inFlight, pending }: Queue): boolean =>
   inFlight.length === 0 || (inFlight.length < MAX_IN_FLIGHT && pending.length >= MIN_WAITING_OPS);
 
 export interface WriterStats {
   readonly queuedOps: number;
   readonly queuedBytes: number;
-  /** Of `queuedBytes`, those handed to the writer thread. */
+  /** The part of `queuedBytes` that was handed to the writer thread. */
   readonly postedBytes: number;
   readonly commits: number;
   readonly committedOps: number;
 }
 
 /**
- * The main thread's end of the writer thread. Operations of one file become durable in the order of the calls; those
- * that come while a commit runs share the next one. What crosses to the writer at a time is bounded (MAX_IN_FLIGHT
- * groups of a file); the rest waits here, held by callers that wait for their answer.
+ * The main thread's end of the writer thread. Operations of one file become durable in call order. Those that arrive
+ * during a commit share the next one. At most MAX_IN_FLIGHT groups of a file are in flight. The rest waits here, held
+ * by callers that await their answers.
  */
 export class Writer {
   private readonly queues = new Map<FileName, Queue>();
@@ -75,7 +75,7 @@ export class Writer {
     for (const file of files) this.queues.set(file, { pending: [], inFlight: [] });
   }
 
-  /** Rejects when a file cannot be opened, or is of a newer schema. */
+  /** Rejects when a file cannot be opened or has a newer schema. */
   static async start(
     dataDir: string,
     files: readonly FileName[],
@@ -98,7 +98,7 @@ export class Writer {
     return writer;
   }
 
-  /** `bytes` is about what the arguments hold. `settle` is called synchronously in the order of the writes. */
+  /** `bytes` is the approximate size of the arguments. `settle` is called synchronously in the order of the writes. */
   send<K extends OpKind>(kind: K, args: Ops[K]['args'], bytes: number, settle: Settle<K>): void {
     const queue = this.queues.get(FILE_OF[kind]);
     if (this.dead || this.closing || !queue) {
@@ -120,7 +120,7 @@ export class Writer {
     });
   }
 
-  /** As `send`, for callers to whom the order among answers does not matter. */
+  /** Like `send`, for callers that do not depend on the order of answers. */
   submit<K extends OpKind>(kind: K, args: Ops[K]['args'], bytes = 256): Promise<Ops[K]['result']> {
     return new Promise((resolve, reject) => {
       this.send(kind, args, bytes, (error, result) => {
@@ -136,8 +136,8 @@ export class Writer {
   }
 
   /**
-   * Takes nothing more, writes what waits, then calls `drained` (to close the readers, which would hold back the
-   * checkpoint), empties the write-ahead logs and closes the files.
+   * Refuses new operations and writes those that wait. Then calls `drained`, which closes the readers because they
+   * would hold back the checkpoint. Last, empties the write-ahead logs and closes the files.
    */
   async close(drained: () => void = () => undefined): Promise<void> {
     const first = !this.closing;
@@ -174,7 +174,7 @@ export class Writer {
   private settle({ file, results, failures }: WriteReply): void {
     const queue = this.queues.get(file);
     const group = queue?.inFlight.shift();
-    if (!queue || !group) throw new Error(`the writer answered for ${file}.db, which asked nothing`);
+    if (!queue || !group) throw new Error(`the writer answered for ${file}.db, which has no request in flight`);
     for (const { bytes } of group) this.postedBytes -= bytes;
     this.post(file, queue);
     this.commits++;
@@ -205,8 +205,10 @@ export class Writer {
   }
 }
 
-/** The compiled file beside this one, also when this one runs as TypeScript source (jest). */
+/** URL of the compiled file next to this one, also when this one runs as TypeScript source (jest). */
 const compiled = (file: string): URL => {
   const here = import.meta.url;
-  return here.endsWith('.ts') ? new URL(`../../../../dist/libs/engines/embedded/writer/${file}`, here) : new URL(file, here);
+  return here.endsWith('.ts')
+    ? new URL(`../../../../dist/libs/engines/embedded/writer/${file}`, here)
+    : new URL(file, here);
 };

@@ -16,33 +16,33 @@ export interface SweeperHost {
   readonly clock: Clock;
   readonly prefix: string;
   readonly everyMs: number;
-  /** Partitions that consumers of this process hold. */
+  /** Partitions held by consumers of this process. */
   held(): readonly PartitionId[];
 }
 
-/** Topics whose configuration is asked for in one request. */
+/** Topics whose configuration is read in one request. */
 const TOPICS_AT_ONCE = 500;
-/** Newest records by which the size of all of a lane is judged, and the growth after which it is judged anew. */
+/** Newest records that the average size in a lane is estimated from, and the growth that causes a new estimate. */
 const SAMPLE = 200;
 const GROWTH = 0.5;
 
 /**
- * Drops what retention allows and every group has committed past. Kafka drops by age and size only whole segments, and
- * knows nothing of groups: this pass is the one that keeps to the port's words for lanes that somebody consumes; for
- * the rest, Kafka's own retention has the same limits.
+ * Drops records that retention allows and every group has committed. Kafka drops by age and size only whole segments,
+ * and does not look at groups. So this pass fulfils the port's contract for lanes with a consumer. For the rest,
+ * Kafka's own retention has the same limits.
  */
 export class RetentionSweeper {
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> = Promise.resolve();
   private stopped = false;
-  /** By key: bytes of a record on average, and where the log ended then. */
+  /** Average bytes of a record and the end of the log at that time, by key. */
   private readonly sampled = new Map<string, { readonly to: number; readonly average: number }>();
 
   constructor(private readonly host: SweeperHost) {
     this.schedule();
   }
 
-  /** One pass over every topic of the prefix. Rejects when the brokers cannot be asked. */
+  /** Runs one pass over every topic of the prefix. Rejects when the brokers cannot be reached. */
   async sweep(): Promise<void> {
     const { cluster, prefix } = this.host;
     await cluster.refresh();
@@ -71,8 +71,8 @@ export class RetentionSweeper {
     try {
       await this.pass(this.host.held());
     } catch (error) {
-      // Nothing is lost: the next pass does what this one could not.
-      cluster.warn('what is consumed could not be dropped', error);
+      // Nothing is lost, because the next pass does what this one could not.
+      cluster.warn('consumed records could not be dropped', error);
     }
     if (!this.stopped) this.schedule();
   }
@@ -114,7 +114,7 @@ export class RetentionSweeper {
     await this.drop(drops);
   }
 
-  /** The lowest offset that a group which ever had the partition has still to read. */
+  /** The lowest committed offset over all groups that ever had the partition. */
   private async committedByAll(partitions: readonly PartitionId[]): Promise<Map<string, number>> {
     const lowest = new Map<string, number>();
     if (partitions.length === 0) return lowest;
@@ -126,7 +126,7 @@ export class RetentionSweeper {
     return lowest;
   }
 
-  /** The first record of each that is young enough. */
+  /** The first record of each partition that is young enough. */
   private async tooOld(
     partitions: readonly PartitionId[],
     retentions: ReadonlyMap<string, Retention>,
@@ -145,7 +145,7 @@ export class RetentionSweeper {
     return young;
   }
 
-  /** The first record to keep, by the size of a sample: about as many bytes as are allowed. */
+  /** The first record to keep so that about `limit` bytes remain, estimated from a sample. */
   private async tooMuch(partition: PartitionId, limit: number, from: number, to: number): Promise<number> {
     const key = keyOf(partition);
     let known = this.sampled.get(key);

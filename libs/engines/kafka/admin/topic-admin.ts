@@ -7,14 +7,14 @@ import { CODE, isLeaderMoving, TOPIC_RESOURCE, type ConfigEntry } from '../wire/
 
 const WITHIN_MS = 30_000;
 const REQUEST_MS = 10_000;
-/** A record of the platform may be larger than Kafka's default of 1 MB. */
+/** Records of the platform may exceed Kafka's default limit of 1 MB. */
 const RECORD_BYTES = 16 << 20;
-/** How often Kafka closes a segment: it drops nothing of the one that it writes to. */
+/** How often Kafka closes a segment. Kafka drops nothing from the open segment. */
 const SEGMENT_MS = 3_600_000;
 
 /**
- * Retention as Kafka has it. It knows no "drop what is consumed": of a topic that is not compacted, the retention of
- * deletion marks means nothing to it, so 0 there is our mark.
+ * Retention in Kafka's settings. Kafka has no "drop when consumed". The retention of deletion marks has no effect on a
+ * topic that is not compacted, so the value 0 there is our mark.
  */
 const DROP_CONSUMED = 'delete.retention.ms';
 const KEEP = '86400000';
@@ -40,7 +40,7 @@ const retentionOf = (config: ReadonlyMap<string, string>): Retention => {
   };
 };
 
-/** Creates and deletes topics, by their full names. What the cluster is not ready for is tried again for 30 s. */
+/** Creates and deletes topics by their full names. Retries for 30 s while the cluster is not ready. */
 export class TopicAdmin {
   constructor(
     private readonly cluster: Cluster,
@@ -75,12 +75,12 @@ export class TopicAdmin {
       failUnlessMoving(`topic ${topic} cannot be deleted`, errorCode, errorMessage);
       return undefined;
     });
-    // Until the brokers have heard of it, they would tell of the topic again.
+    // Until all brokers know of the deletion, their metadata would bring the topic back.
     await this.trying(async () => ((await this.cluster.refreshTopic(topic)) ? undefined : true));
     this.cluster.forget(topic);
   }
 
-  /** By name; a topic that does not exist is left out. */
+  /** Retention by topic name. A topic that does not exist is left out. */
   async retentions(topics: readonly string[]): Promise<Map<string, Retention>> {
     const found = new Map<string, Retention>();
     if (topics.length === 0) return found;
@@ -106,7 +106,7 @@ export class TopicAdmin {
     });
   }
 
-  /** Again, with pauses, until it gives something. */
+  /** Retries with pauses until `act` returns a result. */
   private async trying<T>(act: () => Promise<T | undefined>): Promise<T> {
     const until = performance.now() + WITHIN_MS;
     const backoff = new Backoff(10);
@@ -125,7 +125,7 @@ export class TopicAdmin {
   }
 }
 
-/** Not to be tried again. */
+/** A refusal that must not be retried. */
 class RefusedByBroker extends Error {}
 
 const failUnlessMoving = (what: string, code: number, detail?: string | null): void => {

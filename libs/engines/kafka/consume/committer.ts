@@ -12,13 +12,13 @@ export interface CommitterHost {
   readonly offsets: Offsets;
   readonly group: string;
   agreement(): Agreement | undefined;
-  /** What is to be committed of a lane that is still held; undefined when it is not. */
+  /** The offset to commit for a lane that is still held; undefined when it is not held. */
   commitOf(key: string): Commit | undefined;
   /** The group does not know this member: `Membership.doubt`. */
   refused(): void;
 }
 
-/** Commits of a group's lanes, gathered. One lost in a crash only means that its records come again. */
+/** Commits of a group's lanes, batched. A commit lost in a crash only means that its records are read again. */
 export class Committer {
   private dirty = new Set<string>();
   private timer: NodeJS.Timeout | undefined;
@@ -37,8 +37,8 @@ export class Committer {
   }
 
   /**
-   * Writes these now, after what was gathered before. Resolves with the keys that were written; tries again for
-   * `tryMs` while the group is in between or its coordinator is away. A stale member's are refused.
+   * Writes these commits now, after those gathered before. Resolves with the keys that were written. Retries for
+   * `tryMs` while the group rebalances or its coordinator is away. The commits of a stale member are refused.
    */
   async flush(commits: readonly Commit[], tryMs: number): Promise<ReadonlySet<string>> {
     await this.turn;
@@ -56,7 +56,7 @@ export class Committer {
     return done;
   }
 
-  /** Writes nothing more but what `flush` is given. */
+  /** Stops writing, except for commits given to `flush`. */
   async stop(): Promise<void> {
     this.stopped = true;
     clearTimeout(this.timer);
@@ -75,7 +75,7 @@ export class Committer {
     for (const [key, code] of failed) if (mayPass(code)) this.add(key);
   }
 
-  /** By key, the code of each that was not written. */
+  /** Returns the code of each commit that was not written, by key. */
   private async send(commits: readonly Commit[]): Promise<Map<string, number>> {
     const { offsets, group, cluster } = this.host;
     const agreement = this.host.agreement();
@@ -94,6 +94,6 @@ export class Committer {
   }
 }
 
-/** Whether another try may succeed. */
+/** Whether a retry may succeed. */
 const mayPass = (code: number | undefined): boolean =>
   code !== undefined && (code === CODE.REBALANCE_IN_PROGRESS || isCoordinatorMoving(code));

@@ -5,7 +5,7 @@ import { keyOf } from './offsets.js';
 import { Backoff, Pause } from '../pause.js';
 import { CODE, isLeaderMoving, type FetchedPartition } from '../wire/protocol.js';
 
-/** A lane that is taken, or has room again, waits for the end of the poll that is on. */
+/** Longest poll. A lane that was just taken or has room again waits for the current poll to end. */
 const WAIT_MS = 100;
 const SINGLE_LANE_WAIT_MS = 1_000;
 const REPLY_BYTES = 8 << 20;
@@ -13,17 +13,17 @@ const LEADER_PAUSE_MS = 200;
 
 export interface FetchHost {
   readonly cluster: Cluster;
-  /** Connections of its own: a long poll keeps a connection busy. */
+  /** Purpose of its own connections, because a long poll blocks a connection. */
   readonly purpose: string;
-  /** There will never be another lane than the one. */
+  /** Whether there will never be a second lane. */
   hasSingleLane(): boolean;
-  /** Lanes held whose leader is this broker. */
+  /** Held lanes whose leader is this broker. */
   lanesOn(node: number): readonly KafkaLane[];
-  /** The log does not have the lane's next record. */
+  /** The log no longer has the lane's next record. */
   outOfRange(lane: KafkaLane): Promise<void>;
 }
 
-/** Long polls of one consumer at one broker: one request for all of its lanes that have room. */
+/** Long polls of one consumer at one broker. One request covers all of its lanes that have room. */
 export class FetchLoop {
   private readonly pause = new Pause();
   private readonly session = new FetchSession();
@@ -37,12 +37,12 @@ export class FetchLoop {
     this.ended = this.run();
   }
 
-  /** A lane has room. */
+  /** Called when a lane has room. */
   wake(): void {
     this.pause.wake();
   }
 
-  /** The poll that is on must have been broken off (`Cluster.drop`). */
+  /** The caller must have broken off the current poll (`Cluster.drop`). */
   async stop(): Promise<void> {
     this.stopped = true;
     this.pause.wake();
@@ -76,8 +76,12 @@ export class FetchLoop {
   private async poll(lanes: readonly KafkaLane[]): Promise<void> {
     const { cluster, purpose } = this.host;
     const reply = await cluster.call(this.node, purpose, 'Fetch', {
-      ...{ replicaId: -1, isolationLevel: 1, rackId: '' },
-      ...{ maxWaitTime: this.host.hasSingleLane() ? SINGLE_LANE_WAIT_MS : WAIT_MS, minBytes: 1, maxBytes: REPLY_BYTES },
+      replicaId: -1,
+      isolationLevel: 1,
+      rackId: '',
+      maxWaitTime: this.host.hasSingleLane() ? SINGLE_LANE_WAIT_MS : WAIT_MS,
+      minBytes: 1,
+      maxBytes: REPLY_BYTES,
       ...this.session.next(lanes),
     });
     if (!this.session.answered(reply)) return;
@@ -95,7 +99,7 @@ export class FetchLoop {
     }
   }
 
-  /** True when the lane's leader is to be looked for. */
+  /** Returns true when the lane's leader must be looked up. */
   private async deliver(lane: KafkaLane, partition: FetchedPartition): Promise<boolean> {
     const { errorCode } = partition;
     if (errorCode === CODE.NONE) {
@@ -114,7 +118,7 @@ export class FetchLoop {
     try {
       await this.host.cluster.refresh();
     } catch (error) {
-      this.host.cluster.warn('leaders could not be looked for', error);
+      this.host.cluster.warn('leaders could not be looked up', error);
     }
   }
 }

@@ -15,7 +15,8 @@ const replied = (sessionId: number, errorCode: number = CODE.NONE): boolean =>
 const next = (...wanted: readonly Wanted[]) => {
   const { sessionId, sessionEpoch, topics, forgottenTopics } = session.next(wanted);
   return {
-    ...{ sessionId, sessionEpoch },
+    sessionId,
+    sessionEpoch,
     asked: topics.flatMap(({ topic, partitions }) =>
       partitions.map(({ partition, fetchOffset }) => `${topic}/${partition}@${fetchOffset}`),
     ),
@@ -26,24 +27,30 @@ const next = (...wanted: readonly Wanted[]) => {
 };
 
 describe('a fetch session', () => {
-  it('begins with everything, and then says what changed: moved, came, went', () => {
+  it('begins with every partition, then sends only those that moved, came or went', () => {
     expect(next(at('a', 0), at('b', 5))).toEqual({
-      ...{ sessionId: 0, sessionEpoch: 0 },
-      ...{ asked: ['a/0@0', 'b/0@5'], forgotten: [] },
+      sessionId: 0,
+      sessionEpoch: 0,
+      asked: ['a/0@0', 'b/0@5'],
+      forgotten: [],
     });
     expect(replied(77)).toBe(true);
     expect(next(at('a', 3), at('b', 5), at('b', 0, 1))).toEqual({
-      ...{ sessionId: 77, sessionEpoch: 1 },
-      ...{ asked: ['a/0@3', 'b/1@0'], forgotten: [] },
+      sessionId: 77,
+      sessionEpoch: 1,
+      asked: ['a/0@3', 'b/1@0'],
+      forgotten: [],
     });
     expect(replied(77)).toBe(true);
     expect(next(at('a', 3))).toEqual({
-      ...{ sessionId: 77, sessionEpoch: 2 },
-      ...{ asked: [], forgotten: ['b/0', 'b/1'] },
+      sessionId: 77,
+      sessionEpoch: 2,
+      asked: [],
+      forgotten: ['b/0', 'b/1'],
     });
   });
 
-  it('says again what was in a request that got no answer', () => {
+  it('repeats the content of an unanswered request', () => {
     next(at('a', 0));
     replied(77);
     next(at('a', 9));
@@ -61,7 +68,7 @@ describe('a fetch session', () => {
     expect(next(at('a', 4))).toMatchObject({ sessionId: 0, sessionEpoch: 0, asked: ['a/0@4'], forgotten: [] });
   });
 
-  it('says everything each time to a broker that keeps no sessions', () => {
+  it('sends every partition each time to a broker that keeps no sessions', () => {
     next(at('a', 0));
     expect(replied(0)).toBe(true);
     expect(next(at('a', 0))).toMatchObject({ sessionId: 0, sessionEpoch: 0, asked: ['a/0@0'] });

@@ -11,13 +11,13 @@ type Topics = Pick<Apis['Fetch']['args'], 'sessionId' | 'sessionEpoch' | 'topics
 const PARTITION_BYTES = 1 << 20;
 
 /**
- * An incremental fetch session (KIP-227): the broker keeps the list of partitions, requests and replies say only what
- * changed. Without it, each long poll of a consumer of 10,000 topics would carry all of their names.
+ * An incremental fetch session (KIP-227). The broker keeps the list of partitions, so requests and replies carry only
+ * changes. Without it, each long poll of a consumer of 10,000 topics would carry all of their names.
  */
 export class FetchSession {
   private id = 0;
   private epoch = 0;
-  /** What the broker was told, by key. */
+  /** Partitions and positions that the broker knows, by key. */
   private told = new Map<string, Wanted>();
   private asked = new Map<string, Wanted>();
 
@@ -32,20 +32,22 @@ export class FetchSession {
       sessionId: this.id,
       sessionEpoch: this.epoch,
       topics: byTopic(changed, ({ partition, position }) => ({
-        ...{ partition, fetchOffset: position, maxBytes: PARTITION_BYTES },
+        partition,
+        fetchOffset: position,
+        maxBytes: PARTITION_BYTES,
       })),
       forgottenTopics: byTopic(forgotten, ({ partition }) => partition),
     };
   }
 
-  /** Whether the reply is good; if not, the next request begins anew. */
+  /** Whether the reply is usable. If not, the next request starts a new session. */
   answered(reply: Apis['Fetch']['reply']): boolean {
     if (reply.errorCode !== CODE.NONE) {
       this.reset();
       return false;
     }
     this.told = this.asked;
-    // A broker whose table of sessions is full gives no id: then every request is a whole one.
+    // A broker whose session table is full gives no id. Then every request is a full one.
     this.epoch = reply.sessionId === 0 ? 0 : this.id === reply.sessionId ? nextEpoch(this.epoch) : 1;
     this.id = reply.sessionId;
     return true;

@@ -19,17 +19,17 @@ export interface GroupConsumerHost {
   onClosed(): void;
 }
 
-/** How long the last commit of a lane is tried: after that it may be another's. */
+/** How long the last commit of a lane is retried. After that the lane may have another owner. */
 const LAST_COMMIT_MS = 3_000;
 
 /**
- * One member of a group: holds the lanes of its topics that hash to it, as long as the group agrees. A lane that hashes
- * to another is released (its consumer lets go, its last commit says that nobody holds it); see PartitionClaimer for the
- * other side.
+ * One member of a group. It holds the lanes of its topics that hash to it while the group agrees. A lane that hashes to
+ * another member is released: the consumer gives it up, and the last commit says that it has no holder.
+ * PartitionClaimer is the other side.
  */
 export class GroupConsumer implements Consumer {
   private readonly held = new Map<string, KafkaLane>();
-  /** Lanes let go of, until their last commit is written. */
+  /** Lanes being released, until their last commit is written. */
   private readonly releasing = new Map<string, Promise<void>>();
   private readonly loops = new Map<number, FetchLoop>();
   private readonly membership: Membership;
@@ -42,7 +42,7 @@ export class GroupConsumer implements Consumer {
   private closed: Promise<void> | undefined;
   private firstAgreement: () => void = () => undefined;
 
-  /** `group` with the prefix. */
+  /** `group` includes the prefix. */
   constructor(
     readonly group: string,
     private readonly options: ConsumeOptions,
@@ -50,13 +50,18 @@ export class GroupConsumer implements Consumer {
   ) {
     const { cluster, offsets, sessionTimeoutMs } = host;
     this.committer = new Committer({
-      ...{ cluster, offsets, group },
+      cluster,
+      offsets,
+      group,
       agreement: () => this.agreement,
       commitOf: (key) => this.commitOf(key),
       refused: () => this.membership.doubt(),
     });
     this.taking = new PartitionClaimer({
-      ...{ cluster, offsets, group, committer: this.committer },
+      cluster,
+      offsets,
+      group,
+      committer: this.committer,
       agreement: () => this.agreement,
       isMine: (partition) => this.isMine(partition),
       give: (partition, start) => this.hold(partition, start),
@@ -64,7 +69,9 @@ export class GroupConsumer implements Consumer {
     });
     this.unsubscribe = cluster.onTopics(() => this.reconcile());
     this.membership = new Membership({
-      ...{ cluster, group, sessionTimeoutMs },
+      cluster,
+      group,
+      sessionTimeoutMs,
       onAgreement: (agreement) => {
         this.agreement = agreement;
         this.reconcile();
@@ -78,7 +85,7 @@ export class GroupConsumer implements Consumer {
     });
   }
 
-  /** Resolves when the group has agreed for the first time, and the lanes that are free are taken. */
+  /** Resolves after the first agreement of the group, when the free lanes are taken. */
   started(): Promise<void> {
     return new Promise((resolve) => {
       this.firstAgreement = resolve;
@@ -111,7 +118,7 @@ export class GroupConsumer implements Consumer {
     return this.failed;
   }
 
-  /** This process has published: so the backlog is right before the records come back. */
+  /** Updates the end after a publish of this process, so that the backlog is right before the records are fetched. */
   appended(partition: PartitionId, end: number): void {
     const lane = this.held.get(keyOf(partition));
     if (lane) lane.end = Math.max(lane.end, end);
@@ -121,7 +128,7 @@ export class GroupConsumer implements Consumer {
     return this.held.values();
   }
 
-  /** Compares the lanes that it holds with those that it should, after topics or members changed. */
+  /** Compares the held lanes with those that it should hold, after a change of topics or members. */
   reconcile(): void {
     if (this.closed || !this.agreement) return;
     for (const [key, lane] of this.held) {
@@ -151,7 +158,7 @@ export class GroupConsumer implements Consumer {
     return fullName.startsWith(prefix) && topics.names.includes(fullName.slice(prefix.length));
   }
 
-  /** As an answers' topic, which each process has for itself: nothing to look for ten times a second. */
+  /** Whether there is a single lane, like a process's own answer topic. No other lane waits, so polls may be long. */
   private hasSingleLane(): boolean {
     const { topics } = this.options;
     if (!('names' in topics) || topics.names.length !== 1) return false;
@@ -201,14 +208,15 @@ export class GroupConsumer implements Consumer {
     return loop;
   }
 
-  /** No other consumer of this process has it. */
+  /** Unique among the consumers of this process. */
   private readonly fetchPurpose = `fetch ${++consumers}`;
 
   private async outOfRange(lane: KafkaLane): Promise<void> {
     const first = (await this.host.offsets.at([lane], EARLIEST)).get(keyOf(lane));
     if (first === undefined || first === lane.position) return;
-    // Above the end of the log only after a loss there, or when the topic was deleted and made again.
-    if (lane.position > first) this.host.cluster.warn('a lane begins again', 'its end was passed', { lane: lane.name });
+    // Past the end only after the log lost data, or when the topic was deleted and recreated.
+    if (lane.position > first)
+      this.host.cluster.warn('a lane restarts', 'its position was past the end', { lane: lane.name });
     lane.skipTo(first);
     lane.notBefore = 0;
   }
@@ -219,7 +227,7 @@ export class GroupConsumer implements Consumer {
     return { topic: lane.topic, partition: lane.partition, next: lane.next, holder: this.agreement.self };
   }
 
-  /** The topic is gone: nothing to commit, nobody waits. */
+  /** Withdraws a lane whose topic is gone. Nothing is committed and no process waits for it. */
   private withdraw(key: string, lane: KafkaLane): void {
     this.held.delete(key);
     lane.revoke();
@@ -251,7 +259,7 @@ export class GroupConsumer implements Consumer {
     return revocation(name, this.options.onRevoked, window.running, () => this.failed++);
   }
 
-  /** Others have the lanes already: what is done with them from now on is repeated by somebody. */
+  /** Gives up all lanes, because other members own them. Work done on them from now on is repeated there. */
   private async expelled(): Promise<void> {
     this.agreement = undefined;
     this.host.cluster.warn('the group went on without this member', 'no heartbeat in time', { group: this.group });

@@ -5,22 +5,22 @@ import { type FetchedPartition } from '../wire/protocol.js';
 import { storedRecords } from '../records.js';
 
 export interface KafkaLaneHost {
-  /** There may be room for more of the lane. */
+  /** The lane may have room for more records. */
   wanting(lane: KafkaLane): void;
   committed(lane: KafkaLane): void;
   failed(): void;
 }
 
-/** One partition as one consumer works through it. */
+/** One partition as processed by one consumer. */
 export class KafkaLane implements PartitionId {
   readonly window: LaneWindow;
-  /** The next offset to be fetched. */
+  /** The next offset to fetch. */
   position: number;
-  /** The next offset to be committed: everything before it is acknowledged. */
+  /** The next offset to commit. Everything before it is acknowledged. */
   next: number;
-  /** Where the log ends, as far as is known. */
+  /** The end of the log, as far as known. */
   end: number;
-  /** Not fetched before this time (process uptime, milliseconds): its leader is on the move. */
+  /** Not fetched before this time (process uptime, milliseconds), because its leader is moving. */
   notBefore = 0;
   private handed: number;
   private handedRecords = 0;
@@ -54,19 +54,19 @@ export class KafkaLane implements PartitionId {
     return this.window.isRevoked ? 0 : Math.max(0, this.end - this.handed) + this.window.unackedCount;
   }
 
-  /** What is not fetched yet is taken to be as large as what was handed over. */
+  /** Estimates records not fetched yet at the average size of those handed over. */
   get unreadBytes(): number {
     if (this.window.isRevoked) return 0;
     const average = this.handedRecords === 0 ? 0 : this.handedBytes / this.handedRecords;
     return Math.round(this.window.unackedBytes + Math.max(0, this.end - this.handed) * average);
   }
 
-  /** Whether a fetch should bring more. */
+  /** Whether a fetch should bring more records. */
   get isWanting(): boolean {
     return !this.window.isRevoked && this.buffer.length < this.window.options.maxBatch;
   }
 
-  /** What a fetch from `position` on has brought. */
+  /** Takes the records of a fetch from `position` on. */
   fetched({ highWatermark, messages }: FetchedPartition): void {
     if (this.window.isRevoked) return;
     this.end = Math.max(this.end, Number(highWatermark));
@@ -77,7 +77,7 @@ export class KafkaLane implements PartitionId {
     this.pump();
   }
 
-  /** The log does not have the records any more that would be next. */
+  /** Skips records that the log no longer has. */
   skipTo(offset: number): void {
     if (offset < this.position) this.end = this.handed = offset;
     this.position = offset;

@@ -10,10 +10,10 @@ import { storedRecords } from '../records.js';
 
 const PAGE_BYTES = 1 << 20;
 const WITHIN_MS = 30_000;
-/** Looks after which a topic that the brokers do not know is gone. */
+/** Number of looks after which an unknown topic counts as gone. */
 const UNKNOWN = 3;
 
-/** Reads a partition outside of any group. What is deleted meanwhile ends where it was read to. */
+/** Reads a partition outside of any group. When the topic is deleted meanwhile, the result ends there. */
 export class LaneReader {
   constructor(
     private readonly cluster: Cluster,
@@ -43,7 +43,7 @@ export class LaneReader {
       if (page === 'moving') {
         if (performance.now() > until) throw new Error(`lane ${lane.name} has no leader to read from`);
         await sleep(backoff.ms());
-        // Deleted by another process; but a broker that has just started may be late to know it.
+        // Another process may have deleted it, or a broker that has just started may not know it yet.
         if (!(await this.cluster.refreshTopic(partition.topic)) && ++unknown === UNKNOWN) break;
         continue;
       }
@@ -62,8 +62,15 @@ export class LaneReader {
     const leader = known.leaders[partition.partition] ?? -1;
     if (leader < 0) return 'moving' as const;
     const reply = await this.cluster.call(leader, 'read', 'Fetch', {
-      ...{ replicaId: -1, isolationLevel: 1, rackId: '', sessionId: 0, sessionEpoch: -1, forgottenTopics: [] },
-      ...{ maxWaitTime: 0, minBytes: 0, maxBytes: PAGE_BYTES },
+      replicaId: -1,
+      isolationLevel: 1,
+      rackId: '',
+      sessionId: 0,
+      sessionEpoch: -1,
+      forgottenTopics: [],
+      maxWaitTime: 0,
+      minBytes: 0,
+      maxBytes: PAGE_BYTES,
       topics: [
         {
           topic: partition.topic,

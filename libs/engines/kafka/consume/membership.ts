@@ -4,23 +4,23 @@ import { failIf } from '../wire/broker-connection.js';
 import { Backoff, Pause } from '../pause.js';
 import { CODE, isCoordinatorMoving, isExpelled } from '../wire/protocol.js';
 
-/** What a group has agreed on. */
+/** The members that a group has agreed on. */
 export interface Agreement {
-  /** This member, as `members` has it. A new one after each expulsion. */
+  /** This member, as listed in `members`. Renewed after each expulsion. */
   readonly self: string;
   /** Sorted. */
   readonly members: readonly string[];
-  /** For commits. */
+  /** Identifies this member in commits. */
   readonly member: { readonly id: string; readonly generation: number };
 }
 
 export interface MembershipOptions {
   readonly cluster: Cluster;
-  /** With the prefix. */
+  /** Includes the prefix. */
   readonly group: string;
   readonly sessionTimeoutMs: number;
   readonly onAgreement: (agreement: Agreement) => void;
-  /** The group goes on without this member: whatever it holds is others' now. It joins again once this resolves. */
+  /** The group continues without this member, so others own its lanes now. It rejoins once this resolves. */
   readonly onExpelled: () => Promise<void>;
   /** The id under which the group knows this member; undefined when it has left. */
   readonly onMemberId: (id: string | undefined) => void;
@@ -28,13 +28,13 @@ export interface MembershipOptions {
 
 const PROTOCOL_TYPE = 'sluice';
 const PROTOCOL = 'rendezvous.v1';
-/** How long the group waits for a member to come back to a rebalance. It comes with its next heartbeat. */
+/** How long the group waits for a member in a rebalance. The member rejoins at its next heartbeat. */
 const REBALANCE_MS = 10_000;
 const HEARTBEATS_PER_SESSION = 12;
 
 /**
- * Membership by the classic group protocol. The leader's assignment is the list of members, the same for all; whose a
- * lane is, each works out by itself (ownership.ts). Tries for ever; a broker that is away is waited for.
+ * Membership by the classic group protocol. The leader assigns the same list of members to all. Each member computes
+ * the owners of lanes from it (ownership.ts). Retries indefinitely while a broker is away.
  */
 export class Membership {
   private memberId = '';
@@ -42,7 +42,7 @@ export class Membership {
   private generation = -1;
   private closed = false;
   private readonly pause = new Pause();
-  /** A connection of its own: while one waits for the group to assemble, nothing else passes. */
+  /** Uses its own connection, because a join blocks other requests while the group assembles. */
   private readonly purpose = `group ${++memberships}`;
   private readonly ended: Promise<void>;
 
@@ -50,12 +50,12 @@ export class Membership {
     this.ended = this.run();
   }
 
-  /** The group has refused what this member did: ask it at once. */
+  /** Checks with the group at once, after it refused a request of this member. */
   doubt(): void {
     this.pause.wake();
   }
 
-  /** Leaves the group, if it can be reached. */
+  /** Leaves the group if it can be reached. */
   async close(): Promise<void> {
     const { cluster, group, onMemberId } = this.options;
     this.closed = true;
@@ -67,7 +67,7 @@ export class Membership {
       await leaveGroup(cluster, group, this.memberId);
       onMemberId(undefined);
     } catch (error) {
-      cluster.warn('a group could not be left; it notices by its session time-out', error, { group });
+      cluster.warn('a group could not be left; it removes the member after the session time-out', error, { group });
     }
   }
 
@@ -90,11 +90,13 @@ export class Membership {
     }
   }
 
-  /** False: the group is not in agreement, join again. */
+  /** Returns false when the group is not in agreement and this member must rejoin. */
   private async heartbeat(): Promise<boolean> {
     const { cluster, group } = this.options;
     const { errorCode } = await cluster.callCoordinator(group, this.purpose, 'Heartbeat', {
-      ...{ groupId: group, groupGenerationId: this.generation, memberId: this.memberId },
+      groupId: group,
+      groupGenerationId: this.generation,
+      memberId: this.memberId,
     });
     return this.stillIn(errorCode);
   }
@@ -102,8 +104,11 @@ export class Membership {
   private async join(): Promise<boolean> {
     const { cluster, group, sessionTimeoutMs, onMemberId } = this.options;
     const reply = await cluster.callCoordinator(group, this.purpose, 'JoinGroup', {
-      ...{ groupId: group, sessionTimeout: sessionTimeoutMs, rebalanceTimeout: REBALANCE_MS },
-      ...{ memberId: this.memberId, protocolType: PROTOCOL_TYPE },
+      groupId: group,
+      sessionTimeout: sessionTimeoutMs,
+      rebalanceTimeout: REBALANCE_MS,
+      memberId: this.memberId,
+      protocolType: PROTOCOL_TYPE,
       groupProtocols: [{ name: PROTOCOL, metadata: Buffer.from(this.self) }],
     });
     if (reply.errorCode === CODE.NONE || reply.errorCode === CODE.MEMBER_ID_REQUIRED) {
@@ -124,7 +129,9 @@ export class Membership {
     const { cluster, group, onAgreement } = this.options;
     const { memberId, generation } = this;
     const { errorCode, memberAssignment } = await cluster.callCoordinator(group, this.purpose, 'SyncGroup', {
-      ...{ groupId: group, generationId: generation, memberId },
+      groupId: group,
+      generationId: generation,
+      memberId,
       groupAssignment: everybody.map((each) => ({ memberId: each, memberAssignment: assignment })),
     });
     if (this.closed || !(await this.stillIn(errorCode))) return false;
@@ -152,12 +159,12 @@ export class Membership {
 
 let memberships = 0;
 
-/** Idempotent: a member that the group does not know has left. */
+/** Idempotent: a member that the group does not know has already left. */
 export const leaveGroup = async (cluster: Cluster, groupId: string, memberId: string): Promise<void> => {
   const reply = await cluster.callCoordinator(groupId, 'offsets', 'LeaveGroup', { groupId, memberId });
   const code = reply.errorCode || (reply.members?.[0]?.errorCode ?? 0);
   if (code !== CODE.UNKNOWN_MEMBER_ID) failIf(`group ${groupId}`, code);
 };
 
-/** Short: the group keeps the list of all of them for each of them. */
+/** A short id, because the group stores the list of all members once for each member. */
 const newSelf = (): string => randomUUID().slice(0, 13).replace('-', '');

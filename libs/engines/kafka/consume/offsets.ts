@@ -14,25 +14,25 @@ const AT_ONCE = 2_000;
 export const keyOf = ({ topic, partition }: PartitionId): string => `${topic}/${partition}`;
 
 export interface Commit extends PartitionId {
-  /** The next offset to be read. */
+  /** The next offset to read. */
   readonly next: number;
   /** The member that holds the partition; empty for none. */
   readonly holder: string;
 }
 
 export interface Committed {
-  /** The next offset to be read; -1 when the group has committed nothing. */
+  /** The next offset to read; -1 when the group has committed nothing. */
   readonly next: number;
   readonly holder: string;
 }
 
-/** Offsets of partitions and of groups. All keys are those of `keyOf`. */
+/** Offsets of partitions and groups. All keys are those of `keyOf`. */
 export class Offsets {
   constructor(private readonly cluster: Cluster) {}
 
   /**
-   * The offset that a partition begins or ends with, or of the first record from a time on (epoch milliseconds; -1:
-   * there is none). A partition that does not exist is left out.
+   * Returns the first or last offset of each partition, or that of the first record from a time on (epoch milliseconds;
+   * -1: there is none). A partition that does not exist is left out.
    */
   async at(partitions: readonly PartitionId[], timestamp: number): Promise<Map<string, number>> {
     const found = new Map<string, number>();
@@ -46,11 +46,11 @@ export class Offsets {
       left = (await Promise.all([...this.byLeader(left)].map((each) => this.list(...each, timestamp, found)))).flat();
       left = left.filter(({ topic }) => this.cluster.topic(topic));
     }
-    if (left[0]) throw new Error(`no leader tells the offsets of ${keyOf(left[0])}`);
+    if (left[0]) throw new Error(`no leader returns the offsets of ${keyOf(left[0])}`);
     return found;
   }
 
-  /** What a group has committed of partitions. */
+  /** Committed offsets of a group. */
   async committed(group: string, partitions: readonly PartitionId[]): Promise<Map<string, Committed>> {
     const found = new Map<string, Committed>();
     for (let i = 0; i < partitions.length; i += AT_ONCE) {
@@ -69,7 +69,7 @@ export class Offsets {
     return found;
   }
 
-  /** The code of each partition that was not committed. Many go in several requests, of which the first may be done alone. */
+  /** Returns the code of each partition that was not committed. Many go in several requests, of which some may fail. */
   async commit(
     group: string,
     member: { readonly id: string; readonly generation: number },
@@ -82,7 +82,9 @@ export class Offsets {
         groupGenerationId: member.generation,
         memberId: member.id,
         topics: byTopic(commits.slice(i, i + AT_ONCE), ({ partition, next, holder }) => ({
-          ...{ partition, offset: next, metadata: holder },
+          partition,
+          offset: next,
+          metadata: holder,
         })),
       });
       for (const { topic, partitions } of reply.responses) {
@@ -95,7 +97,7 @@ export class Offsets {
     return failed;
   }
 
-  /** For a group without members. Rejects when it has some. */
+  /** Sets the offsets of a group without members. Rejects when the group has members. */
   async setCommitted(group: string, commits: readonly Commit[]): Promise<void> {
     await this.askingCoordinator(`the offsets of group ${group} (close its consumers first)`, group, async () => {
       const failed = await this.commit(group, { id: '', generation: -1 }, commits);
@@ -103,12 +105,12 @@ export class Offsets {
     });
   }
 
-  /** Groups whose names start with the prefix, on all brokers. */
+  /** Groups on all brokers whose names start with the prefix. */
   async groups(prefix: string): Promise<readonly string[]> {
     const lists = await Promise.all(
       this.cluster.brokers().map(async (node) => {
         const reply = await this.cluster.call(node, 'offsets', 'ListGroups', {});
-        // A coordinator that is still loading would hide its groups: then nothing may be concluded.
+        // A coordinator that is still loading would hide its groups, so the result could not be trusted.
         failIf('the list of groups', reply.errorCode);
         return reply.groups.map(({ groupId }) => groupId);
       }),
@@ -128,7 +130,7 @@ export class Offsets {
     return leaders;
   }
 
-  /** Those to be asked again. */
+  /** Returns the partitions to ask for again. */
   private async list(
     leader: number,
     partitions: readonly PartitionId[],
@@ -142,7 +144,7 @@ export class Offsets {
     try {
       reply = await this.cluster.call(leader, 'offsets', 'ListOffsets', { replicaId: -1, isolationLevel: 1, topics });
     } catch (error) {
-      this.cluster.warn('a broker did not tell offsets', error, { broker: leader });
+      this.cluster.warn('a broker did not return offsets', error, { broker: leader });
       return partitions;
     }
     for (const { topic, partitions: list } of reply.responses) {

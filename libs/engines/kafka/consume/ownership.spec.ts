@@ -6,7 +6,7 @@ const members = ['router-1', 'router-2', 'router-3', 'router-4'];
 const owners = (of: readonly string[]) => new Map(lanes.map((lane) => [lane, ownerOf(lane, of)]));
 
 describe('ownerOf', () => {
-  it('is the same for whoever asks, in whatever order the members are listed', () => {
+  it('is the same for every caller, in whatever order the members are listed', () => {
     expect(owners([...members].reverse())).toEqual(owners(members));
   });
 
@@ -19,7 +19,7 @@ describe('ownerOf', () => {
     }
   });
 
-  it('moves only the lanes of a member that goes, and only to one that comes', () => {
+  it('moves only the lanes of a leaving member, and only to a joining one', () => {
     const before = owners(members);
     const without = owners(members.slice(1));
     for (const [lane, owner] of before) if (owner !== 'router-1') expect(without.get(lane)).toBe(owner);
@@ -28,7 +28,7 @@ describe('ownerOf', () => {
     }
   });
 
-  it('is nobody where there is nobody', () => {
+  it('is undefined without members', () => {
     expect(ownerOf('emits.dc_1', [])).toBeUndefined();
   });
 });

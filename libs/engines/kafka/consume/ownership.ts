@@ -1,4 +1,4 @@
-/** 32-bit FNV-1a, stirred: neighbouring names must not weigh alike. */
+/** 32-bit FNV-1a with extra mixing, so that similar names get different weights. */
 const weight = (text: string): number => {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
@@ -8,8 +8,8 @@ const weight = (text: string): number => {
 };
 
 /**
- * Whose a lane is, by rendezvous hash: every member comes to the same answer by itself, for lanes that are new as well,
- * and when members come or go only the lanes move that change their owner. undefined when there are no members.
+ * Picks a lane's owner by rendezvous hashing; undefined when there are no members. Every member computes the same owner
+ * by itself, for new lanes too. A membership change moves only the lanes whose owner changes.
  */
 export const ownerOf = (lane: string, members: readonly string[]): string | undefined => {
   let owner: string | undefined;

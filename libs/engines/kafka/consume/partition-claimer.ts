@@ -14,23 +14,23 @@ export interface TakingHost {
   agreement(): Agreement | undefined;
   isMine(partition: PartitionId): boolean;
   give(partition: PartitionId, start: { readonly next: number; readonly end: number }): void;
-  /** The group has agreed anew while lanes were taken. */
+  /** The group reached a new agreement while lanes were being taken. */
   review(): void;
 }
 
 const LOOK_AGAIN_MS = 100;
-/** A living holder that has not released a lane by then has lost it, whatever it says. */
+/** A living holder that has not released a lane after this time has lost it, whatever it claims. */
 const HOLDER_MS = REVOKE_MS + 5_000;
 const CLAIM_MS = 3_000;
 
 /**
- * Takes the lanes that this member should hold. Who holds a lane is written with the group's offset of it: a lane is
- * taken when nobody holds it, or somebody whom the group does not know any more, and the claim is written before the
- * first record is handed over. A claim of a member that the group has left behind is refused by the coordinator.
+ * Takes the lanes that this member should hold. The holder of a lane is written with the group's offset of it. A lane
+ * is taken when it has no holder or the group no longer knows the holder. The claim is written before the first record
+ * is handed over. The coordinator refuses the claim of a member that the group has expelled.
  */
 export class PartitionClaimer {
   private wanted = new Map<string, PartitionId>();
-  /** When a lane was first seen to be held by another, by key. */
+  /** When a lane was first seen held by another member, by key. */
   private readonly blocked = new Map<string, number>();
   private readonly pause = new Pause();
   private readonly ended: Promise<void>;
@@ -42,14 +42,14 @@ export class PartitionClaimer {
     this.ended = this.run();
   }
 
-  /** All lanes that are to be taken; those of the call before that are not among them are not. */
+  /** Sets the lanes to take. Lanes of an earlier call that are not listed again are no longer wanted. */
   want(partitions: readonly PartitionId[]): void {
     this.wanted = new Map(partitions.map((each) => [keyOf(each), each]));
     for (const key of this.blocked.keys()) if (!this.wanted.has(key)) this.blocked.delete(key);
     if (this.wanted.size > 0) this.pause.wake();
   }
 
-  /** Resolves when all that is wanted is taken, or held by another. */
+  /** Resolves when every wanted lane is taken, or held by another member. */
   settled(): Promise<void> {
     if (!this.busy && this.isSettled) return Promise.resolve();
     return new Promise((resolve) => this.waiters.push(resolve));
@@ -82,7 +82,7 @@ export class PartitionClaimer {
     for (const settle of this.waiters.splice(0)) settle();
   }
 
-  /** Whether the claims were written. */
+  /** Returns whether the claims were written. */
   private async take(partitions: readonly PartitionId[]): Promise<boolean> {
     const { offsets, group, committer } = this.host;
     const agreement = this.host.agreement();
@@ -93,10 +93,12 @@ export class PartitionClaimer {
     const claims = free
       .filter((each) => ends.has(keyOf(each)))
       .map((each) => ({
-        ...{ topic: each.topic, partition: each.partition },
-        ...{ next: Math.max(0, committed.get(keyOf(each))?.next ?? 0), holder: agreement.self },
+        topic: each.topic,
+        partition: each.partition,
+        next: Math.max(0, committed.get(keyOf(each))?.next ?? 0),
+        holder: agreement.self,
       }));
-    // What the group agreed on may have changed meanwhile.
+    // The agreement may have changed meanwhile.
     if (this.stopped || this.host.agreement() !== agreement) return true;
     const written = await committer.flush(claims, CLAIM_MS);
     for (const claim of claims) {

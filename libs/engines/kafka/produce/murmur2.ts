@@ -2,7 +2,7 @@ const SEED = 0x9747b28c;
 const M = 0x5bd1e995;
 const R = 24;
 
-/** The hash by which Kafka's own producers place keys. */
+/** The hash that Kafka's own producers place keys by. */
 export const murmur2 = (data: Buffer): number => {
   const { length } = data;
   let hash = SEED ^ length;
@@ -20,6 +20,6 @@ export const murmur2 = (data: Buffer): number => {
   return hash ^ (hash >>> 15);
 };
 
-/** The partition of a key, as the default partitioner of the Java client has it. */
+/** Partition of a key, as in the default partitioner of the Java client. */
 export const partitionOf = (key: string, partitions: number): number =>
   partitions === 1 ? 0 : (murmur2(Buffer.from(key)) & 0x7fffffff) % partitions;

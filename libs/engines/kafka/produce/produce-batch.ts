@@ -2,13 +2,13 @@ import { type PartitionId } from '../lane-names.js';
 import { type ProducerIdentity } from './producer-id.js';
 import { type ProduceMessage } from '../wire/protocol.js';
 
-/** A record on its way, and whom to tell. */
+/** A record in flight and its callbacks. */
 export interface Outgoing {
   readonly message: ProduceMessage;
   readonly bytes: number;
   /** Process uptime in milliseconds. */
   readonly since: number;
-  /** null: its topic does not exist. */
+  /** Called with null when the topic does not exist. */
   readonly done: (offset: number | null) => void;
   readonly failed: (error: Error) => void;
 }
@@ -16,24 +16,24 @@ export interface Outgoing {
 const BATCH_BYTES = 1 << 20;
 const BATCH_RECORDS = 5_000;
 
-/** Records of one partition that go, and are repeated, together: a repeat under the same sequence is absorbed. */
+/** Records of one partition that are sent and retried together. The broker absorbs a retry under the same sequence. */
 export interface Batch extends PartitionId {
   readonly records: readonly Outgoing[];
   readonly bytes: number;
-  /** Set when it is sent first. */
+  /** Set when the batch is first sent. */
   identity?: ProducerIdentity | undefined;
   firstSequence: number;
 }
 
-/** What waits for one partition. At most one batch of it is under way, so the order of calls holds. */
+/** Queue of one partition. At most one of its batches is in flight, which keeps the order of calls. */
 export class PartitionQueue implements PartitionId {
   private waiting: Outgoing[] = [];
-  /** Sent, or to be sent again: goes before what waits. */
+  /** In flight or to be sent again. It goes before the waiting records. */
   batch: Batch | undefined;
   sending = false;
-  /** Not before this time (process uptime). */
+  /** Not sent before this time (process uptime). */
   notBefore = 0;
-  /** When it was first found that no broker takes it; undefined while all is well. */
+  /** When no broker first took it; undefined while all is well. */
   troubledSince: number | undefined;
 
   constructor(
@@ -65,7 +65,7 @@ export class PartitionQueue implements PartitionId {
     return this.batch;
   }
 
-  /** All that waits, in order; the queue is empty then. */
+  /** Empties the queue and returns its records in order. */
   drain(): readonly Outgoing[] {
     const all = [...(this.batch?.records ?? []), ...this.waiting];
     this.batch = undefined;

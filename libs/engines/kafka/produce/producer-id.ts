@@ -5,7 +5,7 @@ import { keyOf } from '../consume/offsets.js';
 
 const SEQUENCES = 2 ** 31;
 
-/** An idempotent producer as the brokers know it: they drop a batch whose sequence they have already. */
+/** An idempotent producer as known to the brokers, which drop a batch whose sequence they already have. */
 export class ProducerIdentity {
   private readonly sequences = new Map<string, number>();
 
@@ -20,7 +20,7 @@ export class ProducerIdentity {
     return new ProducerIdentity(reply.producerId, reply.producerEpoch);
   }
 
-  /** The first sequence number of so many records. */
+  /** Reserves sequence numbers for `count` records and returns the first. */
   reserve(partition: PartitionId, count: number): number {
     const key = keyOf(partition);
     const first = this.sequences.get(key) ?? 0;

@@ -10,27 +10,27 @@ import { PartitionQueue, type Outgoing } from './produce-batch.js';
 import { Sender } from './sender.js';
 import { messageOfRecord, sizeOf } from '../records.js';
 
-/** A topic made by another process a moment ago is looked for so long. */
+/** How long to look for a topic that another process may have just created. */
 const FIND_MS = 500;
 const FIND_EVERY_MS = 50;
-/** So long nobody looks again for a topic that was not found. */
+/** How long a topic that was not found is not looked for again. */
 const MISSING_MS = 2_000;
-/** A record that no broker takes for so long is refused. */
+/** A record that no broker takes for this long is refused. */
 const GIVE_UP_MS = 30_000;
 const TROUBLE_PAUSE_MS = 100;
 
 type Unplaced = { readonly record: LogRecord; readonly outgoing: Outgoing };
 
 /**
- * Publishes: what is queued for a broker while a request is under way goes with the next one. Acknowledged by all
- * replicas in sync; a repeat after a broken connection is absorbed by the broker.
+ * Publishes records. Those queued for a broker while a request is in flight go with the next one. All in-sync replicas
+ * acknowledge. The broker absorbs a retry after a broken connection.
  */
 export class Publisher {
   private readonly queues = new Map<string, PartitionQueue>();
   private readonly senders = new Map<number, Sender>();
   /** Topics being looked for, with the records that wait for the answer. */
   private readonly finding = new Map<string, Unplaced[]>();
-  /** Topics that do not exist, and until when nobody looks again (process uptime). */
+  /** Topics that do not exist, and until when they are not looked for again (process uptime). */
   private readonly missing = new Map<string, number>();
   private readonly idle = new Set<() => void>();
   private pending = 0;
@@ -41,7 +41,7 @@ export class Publisher {
     private readonly cluster: Cluster,
     private readonly clock: Clock,
     private readonly prefix: string,
-    /** A partition ends at this offset now, or later. */
+    /** Tells that a partition ends at this offset or later. */
     private readonly onAppended: (partition: PartitionId, end: number) => void,
   ) {}
 
@@ -61,7 +61,9 @@ export class Publisher {
       records.forEach((record, index) => {
         const message = messageOfRecord(record, timestamp);
         this.place(record, {
-          ...{ message, bytes: sizeOf(message), since },
+          message,
+          bytes: sizeOf(message),
+          since,
           done: (offset) => {
             offsets[index] = offset;
             settled();
@@ -76,13 +78,13 @@ export class Publisher {
     });
   }
 
-  /** Records to this topic wait no longer: it is gone, or it is there. */
+  /** Tells that the topic exists or is gone, so its records wait no longer. */
   known(topic: string, exists: boolean): void {
     if (exists) this.missing.delete(topic);
     else this.missing.set(topic, performance.now() + MISSING_MS);
   }
 
-  /** Takes nothing more; resolves when what was taken is settled. */
+  /** Refuses new records and resolves when the accepted ones are settled. */
   async close(): Promise<void> {
     this.closed = true;
     if (this.pending > 0) await new Promise<void>((resolve) => this.idle.add(resolve));
@@ -142,7 +144,7 @@ export class Publisher {
     this.wake();
   }
 
-  /** Hands the queue to the sender of its leader, or to the search for one. */
+  /** Hands the queue to the sender of its leader, or to the search for a leader. */
   private offer(queue: PartitionQueue): void {
     if (queue.isEmpty || queue.sending) return;
     const leader = this.cluster.topic(queue.topic)?.leaders[queue.partition];
@@ -174,7 +176,7 @@ export class Publisher {
     return sender;
   }
 
-  /** Looks for the leaders of queues that no broker took, again and again while there are any. */
+  /** Looks for the leaders of queues that no broker took, repeatedly while there are any. */
   private async look(): Promise<void> {
     if (this.looking) return;
     this.looking = true;

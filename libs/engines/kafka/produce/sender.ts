@@ -11,13 +11,13 @@ const REQUEST_BYTES = 4 << 20;
 const PRODUCE_MS = 10_000;
 
 export interface SenderHost {
-  /** The queue's batch is settled. `end`: the offset after its last record; -1 when it was refused. */
+  /** The queue's batch is settled. `end` is the offset after its last record, or -1 when it was refused. */
   sent(queue: PartitionQueue, end: number): void;
-  /** The broker does not take the queue's batch, or whether it did is not known: it is to be sent again. */
+  /** The broker refused the queue's batch for now, or its answer was lost. The batch must be sent again. */
   troubled(queue: PartitionQueue): void;
 }
 
-/** Produce requests to one broker, one at a time. */
+/** Sends produce requests to one broker, one at a time. */
 export class Sender {
   private readonly queues = new Set<PartitionQueue>();
   private readonly pause = new Pause();
@@ -33,7 +33,7 @@ export class Sender {
     this.ended = this.run();
   }
 
-  /** Goes with the next request; call `wake`. */
+  /** Adds the queue to the next request; call `wake`. */
   add(queue: PartitionQueue): void {
     this.queues.add(queue);
   }
@@ -73,7 +73,7 @@ export class Sender {
     try {
       codes = await this.produce(taken);
     } catch (error) {
-      this.cluster.warn('records could not be sent; they are sent again', error, { broker: this.node });
+      this.cluster.warn('records could not be sent; they will be sent again', error, { broker: this.node });
       for (const queue of taken.values()) this.giveBack(queue);
       return;
     }
@@ -82,7 +82,7 @@ export class Sender {
       const answer = codes.get(key);
       if (answer) this.settle(queue, answer.code, answer.first);
       else this.giveBack(queue);
-      // What came meanwhile is offered again by the host; it goes with the next request.
+      // The host offers records that came meanwhile again, so they go with the next request.
     }
   }
 
@@ -118,9 +118,14 @@ export class Sender {
     const identity = batches[0]?.identity;
     if (!identity) return new Map();
     const reply = await this.cluster.call(this.node, 'produce', 'Produce', {
-      ...{ acks: -1, timeout: PRODUCE_MS, producerId: identity.id, producerEpoch: identity.epoch },
+      acks: -1,
+      timeout: PRODUCE_MS,
+      producerId: identity.id,
+      producerEpoch: identity.epoch,
       topicData: byTopic(batches, ({ partition, firstSequence, records }) => ({
-        ...{ partition, firstSequence, messages: records.map(({ message }) => message) },
+        partition,
+        firstSequence,
+        messages: records.map(({ message }) => message),
       })),
     });
     const codes = new Map<string, { code: number; first: number }>();
@@ -140,7 +145,7 @@ export class Sender {
         this.host.sent(queue, first + batch.records.length);
         batch.records.forEach(({ done }, i) => done(first + i));
         return;
-      // The brokers have forgotten this producer, or the topic was made again: the batch goes under a new identity.
+      // The brokers forgot this producer or the topic was recreated, so the batch gets a new identity.
       case CODE.OUT_OF_ORDER_SEQUENCE:
       case CODE.UNKNOWN_PRODUCER_ID:
       case CODE.INVALID_PRODUCER_EPOCH:
@@ -152,7 +157,7 @@ export class Sender {
           this.giveBack(queue);
           return;
         }
-        // Refused for good, as a record that is too large: its sequence numbers are free again.
+        // Refused permanently, such as a record that is too large. Its sequence numbers are free again.
         this.renew(batch);
         queue.batch = undefined;
         for (const { failed } of batch.records) failed(new KafkaError(`cannot publish to ${queue.topic}`, code));

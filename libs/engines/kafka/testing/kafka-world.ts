@@ -4,7 +4,7 @@ import { type KafkaOptions, type KafkaStreamLog } from '../index.js';
 import { openPatiently } from './open-patiently.js';
 import { testBrokers } from './test-brokers.js';
 
-/** Logs of one test as if of several processes, under one prefix; closed after it, topics removed. */
+/** Logs of one test as if from several processes, under one prefix. Closed after the test, topics removed. */
 export class KafkaWorld {
   readonly prefix = `kafka-spec-${randomUUID().slice(0, 8)}.`;
   readonly warnings: string[] = [];
@@ -14,7 +14,10 @@ export class KafkaWorld {
 
   async open(options: Partial<KafkaOptions> = {}): Promise<KafkaStreamLog> {
     const log = await openPatiently({
-      ...{ brokers: this.brokers(), prefix: this.prefix, clientId: 'spec', replicationFactor: 1 },
+      brokers: this.brokers(),
+      prefix: this.prefix,
+      clientId: 'spec',
+      replicationFactor: 1,
       onWarning: (text, fields) => this.warnings.push(`${text} ${JSON.stringify(fields)}`),
       ...options,
     });
@@ -25,7 +28,7 @@ export class KafkaWorld {
   async close(): Promise<void> {
     if (this.logs.length === 0) return;
     await Promise.all(this.logs.splice(0).map((log) => log.close()));
-    // Another one: those of the test may have been cut off.
+    // Opens another log, because those of the test may have been cut off.
     const log = await this.open();
     await Promise.all((await log.topics('')).map((topic) => log.deleteTopic(topic)));
     await log.close();

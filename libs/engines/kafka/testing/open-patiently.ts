@@ -3,7 +3,7 @@ import { openKafka, type KafkaOptions, type KafkaStreamLog } from '../index.js';
 
 const PATIENCE_MS = 30_000;
 
-/** Tries again as the apps do: on a busy machine a broker may be late once. */
+/** Retries as the apps do, because a broker on a busy machine may be late once. */
 export const openPatiently = async (options: KafkaOptions): Promise<KafkaStreamLog> => {
   for (const until = Date.now() + PATIENCE_MS; ; await sleep(500)) {
     try {

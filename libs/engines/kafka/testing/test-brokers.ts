@@ -1,4 +1,4 @@
-/** The brokers that `npm run test:engines` has started. */
+/** The brokers that `npm run test:engines` started. */
 export const testBrokers = (): readonly string[] => {
   const given = process.env.SLUICE_TEST_KAFKA;
   if (given === undefined || given === '') {

@@ -18,7 +18,7 @@ const silent = {
   error: () => undefined,
 };
 
-/** An error that a broker answered. */
+/** An error code that a broker answered. */
 export class KafkaError extends Error {
   constructor(
     what: string,
@@ -35,8 +35,8 @@ export const failIf = (what: string, code: number, detail?: string | null): void
 };
 
 /**
- * One connection to one broker, made when needed and again after it broke. A broker answers the requests of a
- * connection one after the other: what may wait (fetch, join) has a connection of its own.
+ * One connection to one broker, opened on demand and reopened after it broke. A broker answers the requests of a
+ * connection one after the other, so requests that may wait (fetch, join) have a connection of their own.
  */
 export class BrokerConnection {
   private opened: Promise<Open> | undefined;
@@ -48,14 +48,14 @@ export class BrokerConnection {
     private readonly clientId: string,
   ) {}
 
-  /** The decoded reply, whatever error codes it carries. Rejects when the broker cannot be asked or does not answer. */
+  /** Returns the decoded reply, whatever its error codes. Rejects when the broker is unreachable or does not answer. */
   async call<A extends Api>(api: A, args: Apis[A]['args']): Promise<Apis[A]['reply']> {
     if (this.closed) throw new Error(`the connection to ${this.host}:${this.port} is closed`);
     const opening = (this.opened = this.usable());
     try {
       const { connection, lookup } = await opening;
       const call = lookup(apiKeys[api] ?? -1, definitionOf(api))(args);
-      // kafkajs would throw for the first failed partition of a reply, and drop what became of the others.
+      // kafkajs would throw for the first failed partition of a reply and drop the results of the others.
       const response = {
         decode: (raw: unknown) => call.response.decode(raw),
         parse: (decoded: unknown) => Promise.resolve(decoded),
@@ -67,7 +67,7 @@ export class BrokerConnection {
     }
   }
 
-  /** Breaks the connection: what waits for an answer rejects. The next call connects again. */
+  /** Breaks the connection, so waiting calls reject. The next call connects again. */
   drop(): void {
     const { opened } = this;
     this.opened = undefined;
@@ -82,17 +82,21 @@ export class BrokerConnection {
     this.drop();
   }
 
-  /** The connection that there is, unless it broke meanwhile. */
+  /** The current connection, or a new one when it broke. */
   private usable(): Promise<Open> {
     return this.opened?.then((open) => (open.connection.isConnected() ? open : this.open())) ?? this.open();
   }
 
   private async open(): Promise<Open> {
     const { host, port, clientId } = this;
-    const timeouts = { connectionTimeout: CONNECT_MS, requestTimeout: REQUEST_MS };
     const connection = new Connection({
-      ...{ host, port, clientId, logger: silent, socketFactory: socketFactory() },
-      ...timeouts,
+      host,
+      port,
+      clientId,
+      logger: silent,
+      socketFactory: socketFactory(),
+      connectionTimeout: CONNECT_MS,
+      requestTimeout: REQUEST_MS,
     });
     try {
       await connection.connect();

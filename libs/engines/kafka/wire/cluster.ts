@@ -3,10 +3,10 @@ import { BrokerConnection, failIf } from './broker-connection.js';
 import { Backoff, messageOf } from '../pause.js';
 import { CODE, isCoordinatorMoving, type Api, type Apis } from './protocol.js';
 
-/** A topic as the brokers last told of it. */
+/** A topic as last reported by the brokers. */
 export interface TopicMetadata {
   readonly name: string;
-  /** The leading broker of each partition; -1 when it has none at the moment. */
+  /** Leading broker of each partition; -1 while it has none. */
   readonly leaders: readonly number[];
 }
 
@@ -17,18 +17,18 @@ export interface ClusterOptions {
 }
 
 const PING_MS = 2_000;
-/** A broker that starts again is waited for so long. */
+/** How long to wait for a broker that restarts. */
 const ANY_MS = 10_000;
-/** A topic that one broker does not know may be new to it: only the second look counts. */
+/** A topic that one broker does not know may be new to it, so only the second look counts. */
 const LOOK_AGAIN_MS = 200;
 
 interface Known extends TopicMetadata {
-  /** Number of the request that told of it last. */
+  /** Number of the request that last reported it. */
   readonly toldBy: number;
   missed: boolean;
 }
 
-/** Brokers, topics, leaders and coordinators; connections by purpose. Topics have their full names here. */
+/** Brokers, topics, leaders and coordinators, with connections by purpose. Topics have their full names here. */
 export class Cluster {
   private readonly nodes = new Map<number, { readonly host: string; readonly port: number }>();
   private readonly links = new Map<string, BrokerConnection>();
@@ -51,7 +51,7 @@ export class Cluster {
     if (!this.closed) this.options.onWarning(text, { ...fields, error: messageOf(error) });
   }
 
-  /** Called after topics came or went. */
+  /** Registers a listener for topics that came or went. */
   onTopics(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
@@ -65,7 +65,7 @@ export class Cluster {
     return this.known.values();
   }
 
-  /** Reads about all topics. Calls that come together share one request. */
+  /** Reads the metadata of all topics. Concurrent calls share one request. */
   refresh(): Promise<void> {
     this.refreshing ??= this.readAll().finally(() => {
       this.refreshing = undefined;
@@ -73,25 +73,25 @@ export class Cluster {
     return this.refreshing;
   }
 
-  /** Reads about this topic alone; undefined when the brokers do not know it. */
+  /** Reads the metadata of one topic; undefined when the brokers do not know it. */
   async refreshTopic(name: string): Promise<TopicMetadata | undefined> {
     const known = await this.read([name]);
     return known.has(name) ? this.known.get(name) : undefined;
   }
 
-  /** The topic is deleted, by this process. */
+  /** Forgets a topic that this process deleted. */
   forget(name: string): void {
     if (this.known.delete(name)) this.changed();
   }
 
-  /** A call to one broker over the connection for this purpose. */
+  /** Calls one broker over the connection for this purpose. */
   call<A extends Api>(node: number, purpose: string, api: A, args: Apis[A]['args']): Promise<Apis[A]['reply']> {
     const address = this.nodes.get(node);
     if (!address) return Promise.reject(new Error(`broker ${node} is unknown`));
     return this.link(address.host, address.port, `${node} ${purpose}`).call(api, args);
   }
 
-  /** A call to any broker: each in turn, for some seconds, until one answers. Rejects, naming them, when none does. */
+  /** Calls the brokers in turn for some seconds until one answers. Rejects, naming them, when none does. */
   async callAny<A extends Api>(api: A, args: Apis[A]['args'], withinMs: number = ANY_MS): Promise<Apis[A]['reply']> {
     const until = performance.now() + withinMs;
     const backoff = new Backoff();
@@ -111,7 +111,7 @@ export class Cluster {
     }
   }
 
-  /** A call to the controller's broker; in KRaft, any forwards to it. */
+  /** Calls the controller's broker. In KRaft, any broker forwards to it. */
   async callController<A extends Api>(api: A, args: Apis[A]['args']): Promise<Apis[A]['reply']> {
     if (!this.nodes.has(this.controllerId)) await this.refresh();
     return this.call(this.controllerId, 'admin', api, args);
@@ -121,7 +121,7 @@ export class Cluster {
     return [...this.nodes.keys()];
   }
 
-  /** A call to the group's coordinator. Its error codes are the caller's; a moved coordinator is to be forgotten. */
+  /** Calls the group's coordinator. The caller handles error codes, and forgets a coordinator that moved. */
   async callCoordinator<A extends Api>(
     group: string,
     purpose: string,
@@ -140,12 +140,12 @@ export class Cluster {
     this.coordinators.delete(group);
   }
 
-  /** Breaks the connections to a purpose: calls that wait there reject. */
+  /** Breaks the connections for a purpose, so that calls waiting there reject. */
   drop(purpose: string): void {
     for (const [key, link] of this.links) if (key.endsWith(` ${purpose}`)) link.drop();
   }
 
-  /** Rejects, naming the brokers, when none answers within 2 s. */
+  /** Rejects within 2 s, naming the brokers, when none answers. */
   async ping(): Promise<void> {
     const { brokers } = this.options;
     const answer = this.callAny('Metadata', { topics: ['?'], allowAutoTopicCreation: false }, 0);
@@ -229,7 +229,7 @@ export class Cluster {
     }
   }
 
-  /** The names that the brokers told of. */
+  /** Returns the names of the topics that the brokers reported. */
   private async read(topics: readonly string[]): Promise<ReadonlySet<string>> {
     const reply = await this.callAny('Metadata', { topics, allowAutoTopicCreation: false });
     const toldBy = ++this.requests;

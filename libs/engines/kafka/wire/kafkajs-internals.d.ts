@@ -1,4 +1,4 @@
-/** What is used of kafkajs below its public API (2.2.4, pinned; ADR 12). */
+/** The parts of kafkajs used below its public API (2.2.4, pinned; ADR 12). */
 
 declare module 'kafkajs/src/network/connection.js' {
   import { type ProtocolCall } from 'kafkajs/src/protocol/requests/index.js';

@@ -6,8 +6,8 @@ type Ids = Record<string, string[]>;
 const FILE = /^members-(\d+)\.json$/;
 
 /**
- * The ids under which groups know this process, in a file: the process that comes after a crash takes its predecessor
- * out of the groups, which would else wait for it until the session time-out. The folder is of this machine.
+ * The member ids of this process, kept in a file. After a crash the next process removes its predecessor from the
+ * groups, which would otherwise wait for it until the session time-out. The folder is local to the machine.
  */
 export class MemberIds {
   private readonly own: Ids = {};
@@ -18,7 +18,7 @@ export class MemberIds {
     mkdirSync(dir, { recursive: true });
     for (const name of readdirSync(dir)) {
       const pid = Number(FILE.exec(name)?.[1] ?? -1);
-      // A container's processes have the same pid every time: its own is the predecessor's.
+      // A container's process has the same pid every time, so a file of this pid is the predecessor's.
       if (pid < 0 || (pid !== process.pid && isAlive(pid))) continue;
       for (const [group, ids] of Object.entries(readIds(join(dir, name)))) (this.left[group] ??= []).push(...ids);
       rmSync(join(dir, name), { force: true });
@@ -26,7 +26,7 @@ export class MemberIds {
     this.save();
   }
 
-  /** The predecessor's, once. */
+  /** Returns the predecessor's ids, once. */
   takeLeft(group: string): readonly string[] {
     const ids = this.left[group] ?? [];
     delete this.left[group];
@@ -47,7 +47,7 @@ export class MemberIds {
   }
 }
 
-/** Until they are taken, the predecessor's stay on file as well. */
+/** Keeps the predecessor's ids on file until they are taken. */
 const mergedWith = (own: Ids, left: Ids): Ids =>
   Object.fromEntries(Object.entries(own).map(([group, ids]) => [group, [...ids, ...(left[group] ?? [])]]));
 
@@ -64,7 +64,7 @@ const readIds = (file: string): Ids => {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Ids;
   } catch (error) {
-    // Half a file after a crash: the groups find out by their session time-out.
+    // A crash left half a file. The groups notice by their session time-out.
     if (error instanceof SyntaxError) return {};
     throw error;
   }

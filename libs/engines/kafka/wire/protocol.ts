@@ -1,4 +1,4 @@
-/** Requests of the Kafka protocol as this engine uses them, and the decoded replies. Offsets come as decimal text. */
+/** Requests of the Kafka protocol as used by this engine, with the decoded replies. Offsets are decimal text. */
 
 export interface PartitionOf<P> {
   readonly topic: string;
@@ -44,7 +44,7 @@ interface TopicErrors {
 
 export interface Apis {
   Metadata: {
-    /** None: all. */
+    /** An empty list asks for all topics. */
     args: { topics: readonly string[]; allowAutoTopicCreation: false };
     reply: {
       readonly brokers: readonly { readonly nodeId: number; readonly host: string; readonly port: number }[];
@@ -256,16 +256,16 @@ const LEADER_MOVES: ReadonlySet<number> = new Set([
   CODE.UNKNOWN_LEADER_EPOCH,
 ]);
 
-/** The partition is being moved, created or deleted: look again, then try again. */
+/** The partition is being moved, created or deleted. Refresh the metadata and retry. */
 export const isLeaderMoving = (code: number): boolean => LEADER_MOVES.has(code);
 
-/** The coordinator of a group is elsewhere or not ready. */
+/** The coordinator of a group moved or is not ready. */
 export const isCoordinatorMoving = (code: number): boolean =>
   code === CODE.COORDINATOR_LOADING ||
   code === CODE.COORDINATOR_NOT_AVAILABLE ||
   code === CODE.NOT_COORDINATOR ||
   code === CODE.REQUEST_TIMED_OUT;
 
-/** The group knows this member no more. */
+/** The group no longer knows this member. */
 export const isExpelled = (code: number): boolean =>
   code === CODE.UNKNOWN_MEMBER_ID || code === CODE.ILLEGAL_GENERATION;

@@ -1,4 +1,4 @@
-/** Work under one key runs one after the other, in the order in which it was asked for. */
+/** Runs work under one key strictly in the order of the calls. */
 export class KeyedMutex {
   private readonly last = new Map<string, Promise<unknown>>();
 

@@ -6,7 +6,7 @@ import { type StoredDoc } from './read-model-documents.js';
 const schema = { name: 'things.v1', indexed: [], sort: 'sort' };
 
 describe('DocumentBatch', () => {
-  it('sends what is more than one request is to hold in several, in order', async () => {
+  it('splits writes beyond the limit of one request into several, in order', async () => {
     const requests: string[][] = [];
     const collection = {
       bulkWrite: (operations: readonly { updateOne: { filter: { _id: string } } }[]): Promise<void> => {

@@ -11,15 +11,15 @@ interface Trim {
   readonly bytes?: number;
 }
 
-/** Another writer took a later number and wrote a document that this batch is about. */
+/** Another writer took a later number and wrote a document of this batch. */
 export class Overtaken extends Error {}
 
-/** How often E11000 may be the race of two inserts of one id rather than a later document. */
+/** How often E11000 may come from two racing inserts of one id rather than from a later document. */
 const ATTEMPTS = 3;
-/** Operations of one request: one that is answered well before its time-out, also by a slow server, so that work goes on. */
+/** Operations of one request. Even a slow server answers so many well before the time-out, so work progresses. */
 const BULK = 500;
 
-/** Writes documents of one numbered batch, in order; each is guarded by itself, so that any part of it may be repeated. */
+/** Writes the documents of one numbered batch in order. Each is guarded by itself, so any part may be repeated. */
 export class DocumentBatch {
   private readonly operations: BatchOperations;
 
@@ -33,15 +33,15 @@ export class DocumentBatch {
   }
 
   /**
-   * A round trip for each 500 writes, and two more for each run of trims: what they delete depends on what is before them.
-   * Rejects with Overtaken when a document is of a later batch.
+   * Takes a round trip for each 500 writes. Each run of trims takes two more, because its deletions depend on the
+   * earlier writes. Rejects with Overtaken when a document is of a later batch.
    */
   async write(writes: readonly ReadModelWrite[]): Promise<void> {
     let operations: Operation[] = [];
     let trims: Trim[] = [];
     for (const write of writes) {
       if (write.op !== 'trim' && trims.length > 0) {
-        // Their deletions go with what follows.
+        // Their deletions are sent with the writes that follow.
         operations = await this.trimming(trims);
         trims = [];
       }
@@ -65,8 +65,8 @@ export class DocumentBatch {
   }
 
   /**
-   * Takes back what this batch inserted, after it was overtaken: documents whose deletion the later writer could not
-   * see to, because they were not there yet.
+   * Removes what this batch inserted after it was overtaken. The later writer could not delete these documents, because
+   * they did not exist yet.
    */
   async withdraw(writes: readonly ReadModelWrite[]): Promise<void> {
     const ids = writes.flatMap((write) => (write.op === 'put' ? [write.doc.id] : []));
@@ -97,7 +97,7 @@ export class DocumentBatch {
     });
   }
 
-  /** The highest document that the trim deletes. */
+  /** Finds the highest document that the trim deletes. */
   private async firstBeyond({ where, keep, bytes }: Trim): Promise<Key | undefined> {
     const keys = [
       keep === undefined ? undefined : await this.beyondCount(where, keep),
@@ -106,7 +106,7 @@ export class DocumentBatch {
     return keys.reduce((a, b) => (a && b ? (a.sort > b.sort || (a.sort === b.sort && a.id > b.id) ? a : b) : (a ?? b)));
   }
 
-  /** Adds up on the server, then walks what is too much, oldest first. */
+  /** Sums on the server, then walks the excess, oldest first. */
   private async beyondBytes(where: Where, limit: number): Promise<Key | undefined> {
     const match = { ...matching(this.schema, where), ...within({}) };
     const [sum] = await this.collection

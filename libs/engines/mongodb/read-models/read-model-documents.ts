@@ -3,9 +3,9 @@ import { type CollectionSchema, type Doc, type Where } from '#libs/kernel/read-m
 import { type Index } from '../ensure-indexes.js';
 
 /**
- * How a document of a read model lies in MongoDB. The document itself is JSON text: names of its fields may hold what
- * BSON does not take (`$.service.db`), and nothing but `f_…` and `sort` is ever looked up.
- * A tombstone has `died` in place of `sort`, `doc` and the fields: no list finds it, and it still guards its id.
+ * A read model's document in MongoDB. The document itself is JSON text, because its field names may be ones that BSON
+ * refuses (`$.service.db`). Lookups use only `f_…` and `sort`.
+ * A tombstone has `died` instead of `sort`, `doc` and the fields. No list finds it, and it still guards its id.
  */
 export interface StoredDoc {
   readonly _id: string;
@@ -15,11 +15,11 @@ export interface StoredDoc {
   readonly born?: number;
   readonly sort?: string;
   readonly doc?: string;
-  /** What the document counts in a trim by bytes. */
+  /** Size that a trim by bytes counts for the document. */
   readonly bytes?: number;
-  /** The text that the schema keeps beside the document. */
+  /** Text that the schema keeps next to the document. */
   readonly beside?: string;
-  /** Epoch ms. */
+  /** Time of deletion in epoch milliseconds. */
   readonly died?: number;
   readonly [field: `f_${string}`]: string;
 }
@@ -32,20 +32,20 @@ export interface Key {
 type Operation = AnyBulkWriteOperation<StoredDoc>;
 
 export const collectionName = (name: string, generation: number): string => `read.${name}.${generation}`;
-/** Any generation of one read model. */
+/** Matches any generation of one read model. */
 export const generationPattern = (name: string): RegExp =>
   new RegExp(`^read\\.${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}\\.(\\d+)$`);
 
 const fieldName = (field: string): `f_${string}` => `f_${field}`;
 
-/** One for each field that lists are looked up by, in list order; one for the list of everything. */
+/** One index per indexed field in list order, and one for the list of all documents. */
 export const indexesOf = (schema: CollectionSchema): readonly Index[] => [
   { name: 'list', key: { sort: -1, _id: -1 } },
   ...schema.indexed.map((field) => ({ name: `by_${field}`, key: { [fieldName(field)]: 1, sort: -1, _id: -1 } })),
   { name: 'tombstones', key: { died: 1 }, sparse: true },
 ];
 
-/** Documents that live and match. Throws for a field that the schema does not index. */
+/** Matches live documents. Throws for a field that the schema does not index. */
 export const matching = (schema: CollectionSchema, where: Where): Filter<StoredDoc> => {
   const filter: Record<string, string> = {};
   for (const [field, value] of Object.entries(where)) {
@@ -63,14 +63,14 @@ export interface Span {
   readonly to?: string;
 }
 
-/** Any text, when no end is given: tombstones have no `sort`. */
+/** Matches any text when no end is given. Tombstones have no `sort`. */
 export const within = ({ from, to }: Span): Filter<StoredDoc> => ({
   sort: { $gte: from ?? '', ...(to === undefined ? {} : { $lte: to }) },
 });
 
 /**
- * What follows `after` and precedes `before`, highest first. Bounds on `sort` alone come first, so that one run over
- * the index gives it in order: an `$or` of both fields at the top would be several runs, merged.
+ * Matches documents after `after` and before `before`, highest first. The bounds on `sort` alone come first, so that
+ * one index scan returns them in order. An `$or` of both fields at the top would merge several scans.
  */
 export const between = (after: Key | undefined, before: Key | undefined): Filter<StoredDoc> => {
   const bounds = within({ ...(before ? { from: before.sort } : {}), ...(after ? { to: after.sort } : {}) });
@@ -81,8 +81,8 @@ export const between = (after: Key | undefined, before: Key | undefined): Filter
 };
 
 /**
- * Writes of one batch. Where the stored document is of a later batch, the filter does not match, the upsert tries to
- * insert, and the id being taken comes back as E11000: whoever sees it has been overtaken.
+ * Writes of one batch. When the stored document is of a later batch, the filter does not match and the upsert tries an
+ * insert. The taken id then causes E11000, which tells the writer that it has been overtaken.
  */
 export class BatchOperations {
   constructor(
@@ -128,8 +128,8 @@ export class BatchOperations {
   }
 
   /**
-   * Without tombstones, which would be as many as the documents that ever were: what comes back here goes again at
-   * the next trim.
+   * Deletes without tombstones, which would be as many as the documents that ever existed. A document that comes back
+   * here goes again at the next trim.
    */
   trim(where: Where, highest: Key): Operation {
     const { sort, id } = highest;

@@ -5,16 +5,16 @@ import { ensureIndexes } from '../ensure-indexes.js';
 import { collectionName, generationPattern, indexesOf, type StoredDoc } from './read-model-documents.js';
 import { isDuplicateKey } from '../server-errors.js';
 
-/** How far a generation has come, and the number of the batch that may be written next. */
+/** Checkpoint of a generation, and the number of the batch that may be written next. */
 export interface Progress {
   readonly checkpoint: Checkpoint | null;
-  /** Taken by the writer that set it: any other one takes a greater one first. */
+  /** Owned by the writer that set it. Any other writer first takes a greater number. */
   readonly batch: number;
 }
 
 interface ReadModelDoc {
   readonly _id: string;
-  /** What tells two schemas of one name apart. */
+  /** Text that differs between two different schemas of one name. */
   readonly shape: string;
   readonly active: number;
   readonly last: number;
@@ -31,8 +31,8 @@ interface Change {
 const NOTHING: Progress = { checkpoint: null, batch: 0 };
 
 /**
- * One document per read model: which generation is active, and each generation's checkpoint. Every change is one
- * guarded write of it, so that a switch is atomic and of two owners one gets through.
+ * One document per read model, with the active generation and each generation's checkpoint. Every change is one
+ * guarded write of it. So a switch is atomic, and of two concurrent owners only one succeeds.
  */
 export class ReadModelGenerations {
   private readonly models: Collection<ReadModelDoc>;
@@ -45,7 +45,7 @@ export class ReadModelGenerations {
     return this.db.collection<StoredDoc>(collectionName(name, generation), DURABLE);
   }
 
-  /** Creates the read model if need be; two processes may do so at once. */
+  /** Creates the read model when it is missing. Two processes may do so at once. */
   async register(schema: CollectionSchema): Promise<GenerationState> {
     const { name, bytes, beside } = schema;
     for (const former of schema.replaces ?? []) await this.remove(former);
@@ -57,7 +57,7 @@ export class ReadModelGenerations {
     });
     const fresh = { shape, active: 1, last: 1, generations: { g1: NOTHING } };
     await this.models.updateOne({ _id: name }, { $setOnInsert: fresh }, { upsert: true }).catch((error: unknown) => {
-      // Another process inserted it between the server's look and its insert.
+      // Another process inserted it between the server's lookup and its insert.
       if (!isDuplicateKey(error)) throw error;
     });
     const stored = await this.model(name);
@@ -75,13 +75,13 @@ export class ReadModelGenerations {
     return (await this.model(name)).active;
   }
 
-  /** undefined: no such generation, or no longer. */
+  /** Returns undefined when the generation does not exist, or no longer. */
   async progress(name: string, generation: number): Promise<Progress | undefined> {
     const model = await this.models.findOne({ _id: name });
     return model?.generations[`g${generation}`];
   }
 
-  /** Active generation and its checkpoint, of those that exist. */
+  /** Active generations and their checkpoints, for the read models that exist. */
   async states(names: readonly string[]): Promise<ReadonlyMap<string, GenerationState>> {
     const models = await this.models.find({ _id: { $in: [...names] } }).toArray();
     return new Map(
@@ -92,7 +92,7 @@ export class ReadModelGenerations {
     );
   }
 
-  /** Sets what is stored to `next` if it is `known`. False: somebody else did, or the generation is gone. */
+  /** Replaces the stored progress `known` by `next`. False when another process did so or the generation is gone. */
   async advance(name: string, generation: number, known: Progress, next: Progress): Promise<boolean> {
     const path = `generations.g${generation}`;
     const { matchedCount } = await this.models.updateOne(
@@ -112,7 +112,7 @@ export class ReadModelGenerations {
     return last;
   }
 
-  /** Nothing, when it is active already. */
+  /** Does nothing when it is already active. */
   async activate({ name }: CollectionSchema, generation: number): Promise<void> {
     await this.change(name, ({ last, generations }) => {
       if (!generations[`g${generation}`]) {
@@ -123,7 +123,7 @@ export class ReadModelGenerations {
     await this.dropLeftovers(name);
   }
 
-  /** Takes up and drops generations in one write, guarded by what was read; again when somebody else was faster. */
+  /** Adds and drops generations in one write, guarded by what was read. Retries when another process was faster. */
   private async change(name: string, decide: (model: ReadModelDoc) => Change): Promise<Change> {
     for (;;) {
       const model = await this.model(name);
@@ -142,8 +142,8 @@ export class ReadModelGenerations {
   }
 
   /**
-   * Collections of generations that are no more, also those that a stale owner brought back by writing to them. The
-   * names are read before the document, and a generation is in the document before it has a collection.
+   * Drops collections of former generations, also those that a stale owner recreated by writing to them. The names are
+   * read before the document, and a generation is in the document before its collection exists.
    */
   private async dropLeftovers(name: string): Promise<void> {
     const listed = await this.db
@@ -156,7 +156,7 @@ export class ReadModelGenerations {
     }
   }
 
-  /** Nothing, when it is not there. The document goes first: what is left of a crash in between goes at the next start. */
+  /** Does nothing when it is missing. Deletes the document first, so the next start removes what a crash leaves. */
   private async remove(name: string): Promise<void> {
     await this.models.deleteOne({ _id: name });
     const listed = await this.db

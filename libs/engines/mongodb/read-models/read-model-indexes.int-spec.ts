@@ -22,7 +22,7 @@ const schemas: readonly CollectionSchema[] = [
 const url = process.env['SLUICE_TEST_MONGO'];
 if (url === undefined) throw new Error('SLUICE_TEST_MONGO is not set: run npm run test:engines');
 const client = new MongoClient(url, { serverSelectionTimeoutMS: 5_000, monitorCommands: true });
-/** FerretDB's explain tells how SQLite reads its table, not which index MongoDB would use. */
+/** FerretDB's explain reports how SQLite reads its table, not which index MongoDB would use. */
 const stands = 'ferretdbVersion' in (await client.db('admin').command({ buildInfo: 1 }));
 
 let db: Db;
@@ -42,7 +42,7 @@ afterAll(async () => {
   await client.close();
 });
 
-/** Some documents, then every list of the schema: all of it, by each field, by two; first page, after, before. */
+/** Some documents, then every list of the schema: all, by each field, by two fields; first page, after, before. */
 const useAll = async (schema: CollectionSchema): Promise<void> => {
   const fields = Object.fromEntries(schema.indexed.map((field) => [field, 'x']));
   const docs = Array.from({ length: 50 }, (_, i): Doc => ({ ...fields, [schema.sort]: `${100 + i}`, id: `d${i}` }));
@@ -88,7 +88,7 @@ if (stands) {
       const finds = commands.filter((command) => 'sort' in command);
       expect(finds.length).toBeGreaterThan(0);
       for (const command of finds) {
-        // What the store really sent, without what belongs to its session.
+        // The request as the store sent it, without its session fields.
         const find = Object.fromEntries(
           ['find', 'filter', 'sort', 'limit'].map((key) => [key, command[key] as unknown]),
         );

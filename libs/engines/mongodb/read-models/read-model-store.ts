@@ -20,11 +20,11 @@ import { KeyedMutex } from './keyed-mutex.js';
 export interface MongoReadModelOptions {
   readonly clock: Clock;
   readonly onWarning: (text: string, fields: object) => void;
-  /** Batches of a generation from one look for old tombstones to the next. */
+  /** Batches of a generation between two searches for old tombstones. */
   readonly batchesPerSweep?: number;
 }
 
-/** Longer than any owner of a read model can hang and then go on: until then a tombstone guards its id. */
+/** Longer than any owner of a read model can hang and then continue. Until then a tombstone guards its id. */
 const TOMBSTONE_MS = 60 * 60_000;
 const BATCHES_PER_SWEEP = 250;
 const IDS_PER_QUERY = 1_000;
@@ -32,10 +32,10 @@ const IDS_PER_QUERY = 1_000;
 /**
  * ReadModelStore on MongoDB: a collection per generation, no transactions.
  *
- * Batches of a generation are numbered. A writer takes a number (by compare-and-set, together with the checkpoint),
- * writes its documents, each guarded by that number, and then commits the checkpoint by compare-and-set, which takes
- * the next number. So a writer that another one overtook fails at the commit at the latest, whatever both wrote, and
- * after a crash anywhere in between the same events are applied again under a greater number.
+ * Batches of a generation are numbered. A writer takes a number together with the checkpoint by compare-and-set. It
+ * writes its documents, each guarded by that number. It then commits the checkpoint by compare-and-set, which takes the
+ * next number. So an overtaken writer fails at the commit at the latest, whatever both wrote. After a crash anywhere in
+ * between, the same events are applied again under a greater number.
  */
 export class MongoReadModelStore implements ReadModelStore {
   private readonly generations: ReadModelGenerations;
@@ -63,7 +63,7 @@ export class MongoReadModelStore implements ReadModelStore {
 
   async checkpoints(schemas: readonly CollectionSchema[]): Promise<readonly (Checkpoint | null)[]> {
     const states = await this.generations.states(schemas.map(({ name }) => name));
-    // Whoever waits for a checkpoint reads next, and from the generation that has it.
+    // A caller that waits for a checkpoint reads next, and from the generation that has it.
     for (const [name, { active }] of states) this.active.set(name, active);
     return schemas.map(({ name }) => states.get(name)?.checkpoint ?? null);
   }
@@ -118,9 +118,8 @@ export class MongoReadModelStore implements ReadModelStore {
   }
 
   /**
-   * Asks the generation that was active when last looked. One that was switched away is soon dropped, and a dropped
-   * collection is an empty one to MongoDB: unless the answer is `whole`, it counts only if the generation still is
-   * active.
+   * Queries the generation last known to be active. A replaced generation is soon dropped, and MongoDB treats a dropped
+   * collection as an empty one. So an answer that is not `whole` counts only if the generation is still active.
    */
   private async fromActive<T>(
     { name }: CollectionSchema,
@@ -161,13 +160,13 @@ export class MongoReadModelStore implements ReadModelStore {
       if (known.batch % (this.options.batchesPerSweep ?? BATCHES_PER_SWEEP) === 0)
         await this.attempt('sweep tombstones', batch, () => this.sweep(documents));
     } catch (error) {
-      // What became of the writes is not known: the next batch takes a number that is greater than theirs.
+      // The outcome of the writes is unknown, so the next batch takes a greater number than theirs.
       this.taken.delete(key);
       throw error;
     }
   }
 
-  /** Takes a number unless this store has it already. Nothing is written for an owner that is none any more. */
+  /** Takes a number unless this store has it already. Writes nothing for a stale owner. */
   private async own({ schema, generation, expected }: ApplyBatch): Promise<Progress> {
     for (;;) {
       const stored = await this.generations.progress(schema.name, generation);
@@ -188,7 +187,7 @@ export class MongoReadModelStore implements ReadModelStore {
     await documents.deleteMany({ died: { $lt: this.options.clock.now() - TOMBSTONE_MS } });
   }
 
-  /** For what does no harm when it fails. */
+  /** Runs work whose failure does no harm. */
   private async attempt(what: string, { schema }: ApplyBatch, work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -213,7 +212,7 @@ const pageOf = async <D extends Doc>(
     after === undefined ? undefined : keys.get(after),
     before === undefined ? undefined : keys.get(before),
   );
-  // Only `before`: read upwards from it, then turn round.
+  // With `before` alone, read upwards from it and reverse the result.
   const direction = before !== undefined && after === undefined ? 1 : -1;
   const [total, stored] = await Promise.all([
     collection.countDocuments(Object.keys(where).length > 0 ? matches : within({})),
@@ -231,7 +230,7 @@ const pageOf = async <D extends Doc>(
   return { docs: direction === 1 ? docs.reverse() : docs, total };
 };
 
-/** Rejects with UnknownCursor for one that is not in the list. */
+/** Rejects with UnknownCursor for a cursor that is not in the list. */
 const keysOf = async (
   collection: Collection<StoredDoc>,
   matches: Filter<StoredDoc>,

@@ -5,13 +5,17 @@ import { MongoReadModelStore } from './read-model-store.js';
 import { steppedDb, type Around } from '../testing/stepped-db.js';
 import { openTestDatabase } from '../testing/test-database.js';
 
-/** What the conformance suite cannot see: processes that die, hang, race, and what is left of it in the database. */
+/** Covers what the conformance suite cannot see: processes that die, hang or race, and their traces in the database. */
 
 const schema = { name: 'items.list.v1', indexed: ['owner'], sort: 'at' };
 const doc = (id: string, at: number, text = ''): Doc => ({ id, owner: 'o', at: String(at), text }) as Doc;
 const put = (...args: Parameters<typeof doc>): ReadModelWrite => ({ op: 'put', doc: doc(...args) });
 const batch = (expected: string | null, next: string, ...writes: ReadModelWrite[]): ApplyBatch => ({
-  ...{ schema, generation: 1, expected, next, writes },
+  schema,
+  generation: 1,
+  expected,
+  next,
+  writes,
 });
 
 let db: Db;
@@ -77,7 +81,7 @@ describe('a batch', () => {
     expect(await listed()).toEqual(result);
   });
 
-  it('of an owner that goes on costs a look, one bulk write and the commit', async () => {
+  it('of a continuing owner costs one lookup, one bulk write and the commit', async () => {
     const taken: string[] = [];
     const owner = store((step, act) => {
       taken.push(step);
@@ -125,7 +129,7 @@ describe('a batch', () => {
   });
 });
 
-/** A process that hangs when it comes to a step for the nth time, until it is let go. */
+/** A process that hangs at the nth occurrence of a step until it is released. */
 const hanging = (
   at: string,
   nth = 1,
@@ -145,8 +149,8 @@ const hanging = (
   return { store: stuck, hangs, go: () => go() };
 };
 
-describe('an owner that hangs and goes on', () => {
-  it('brings nothing back that the next owner wrote or deleted since', async () => {
+describe('an owner that hangs and continues', () => {
+  it('reverts nothing that the next owner wrote or deleted since', async () => {
     const former = hanging('documents.bulkWrite');
     const stale = failure(
       former.store.apply(
@@ -166,7 +170,7 @@ describe('an owner that hangs and goes on', () => {
     expect(after.map(({ id }) => id)).toEqual(['f', 'e', 'd']);
   });
 
-  it('takes back what it inserted into a range that was deleted meanwhile', async () => {
+  it('removes what it inserted into a range that was deleted meanwhile', async () => {
     const former = hanging('documents.bulkWrite');
     const stale = failure(former.store.apply(batch('1', '2', put('new', 3, 'stale'))));
     await former.hangs;
@@ -203,7 +207,7 @@ describe('an owner that hangs and goes on', () => {
 });
 
 describe('several processes', () => {
-  it('that apply at once: one gets through, and its documents are there', async () => {
+  it('that apply at once: one succeeds, and its documents are stored', async () => {
     let expected = '1';
     for (const round of ['2', '3', '4']) {
       const results = await Promise.allSettled(
@@ -232,7 +236,7 @@ describe('several processes', () => {
     await expect(store().register({ ...schema, indexed: ['other'] })).rejects.toThrow(/needs a new name/);
   });
 
-  it('begin generations of their own at once, and the last one is there to be filled', async () => {
+  it('begin separate generations at once, and the last one can be filled', async () => {
     const begun = await Promise.all([store(), store(), store()].map((each) => each.beginGeneration(schema)));
     expect([...begun].sort()).toEqual([2, 3, 4]);
     await store().apply({ ...batch(null, '9', put('x', 1)), generation: 4 });
@@ -242,7 +246,7 @@ describe('several processes', () => {
   });
 });
 
-describe('a generation that is switched away', () => {
+describe('a replaced generation', () => {
   const collections = async (): Promise<string[]> =>
     (await db.listCollections({}, { nameOnly: true }).toArray())
       .map(({ name }) => name)
@@ -264,7 +268,7 @@ describe('a generation that is switched away', () => {
     expect(await failure(owner.apply(batch('2', '3', put('i', 8))))).toBeInstanceOf(CheckpointConflict);
   });
 
-  it('and brought back by a write that was on its way is dropped at the next start', async () => {
+  it('recreated by a write in flight is dropped at the next start', async () => {
     const former = hanging('documents.bulkWrite');
     const stale = failure(former.store.apply(batch('1', '2', put('z', 1))));
     await former.hangs;

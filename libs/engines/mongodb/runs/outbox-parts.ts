@@ -3,13 +3,13 @@ import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { documentsById } from '../documents-by-id.js';
 import { type RunDocument } from './run-document.js';
 
-/** Text of one part; a single record that is larger has a part of its own. */
+/** Most text of one part. A single larger record gets a part of its own. */
 const PART_BYTES = 2 << 20;
 
 export interface OutboxPart {
   readonly _id: string;
   readonly source: string;
-  /** The version that the commit makes, if it is not refused. */
+  /** The version that the commit makes unless it is refused. */
   readonly seq: number;
   readonly token: string;
   readonly records: string;
@@ -17,11 +17,11 @@ export interface OutboxPart {
 
 const idOf = (token: string, part: number): string => `${token}/${part}`;
 
-/** Records of commits that are too large for their source's document. Written before the commit that refers to them. */
+/** Records of commits that are too large for the source's document. Written before the commit that refers to them. */
 export class OutboxParts {
   constructor(private readonly parts: Collection<OutboxPart>) {}
 
-  /** Resolves with the number of parts when all of them are durable. */
+  /** Resolves with the number of parts once all of them are durable. */
   async write(source: string, seq: number, token: string, records: readonly LogRecord[]): Promise<number> {
     const texts = splitRecords(records, PART_BYTES);
     for (const [part, text] of texts.entries()) {
@@ -30,7 +30,7 @@ export class OutboxParts {
     return texts.length;
   }
 
-  /** Undefined when they are gone: with their source. */
+  /** Returns undefined when the parts are gone, because the source was dropped. */
   async read(token: string, count: number): Promise<LogRecord[] | undefined> {
     const records: LogRecord[] = [];
     for (let part = 0; part < count; part++) {
@@ -50,8 +50,8 @@ export class OutboxParts {
   }
 
   /**
-   * Removes the parts of commits that were refused, or that died before their own write: the source has gone on to that
-   * version without them, so nobody can refer to them any more. Those of a version still to come are left alone.
+   * Removes the parts of commits that were refused, or whose process died before the commit's own write. The source has
+   * reached that version without them, so no commit can refer to them any more. Parts of later versions stay.
    */
   async sweep(documents: Collection<RunDocument>): Promise<void> {
     for await (const part of documentsById(this.parts, ['source', 'seq', 'token'])) {

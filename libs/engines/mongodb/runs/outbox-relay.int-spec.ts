@@ -5,7 +5,7 @@ import { StateConflict } from '#libs/runner/run-journal.js';
 import { STALE_MS } from './outbox-sweep.js';
 import { commit, emit, OutboxWorld, stateAt } from '../testing/outbox-world.js';
 
-/** Owners that live: lost answers, two at once, a log that cannot be reached. */
+/** Covers owners that live: lost answers, two at once, and a log that cannot be reached. */
 
 let world: OutboxWorld;
 beforeEach(async () => {
@@ -17,7 +17,7 @@ const LARGE = { limits: { inlineBytes: 1000 } };
 /** 5 MB, so that there is more than one part. */
 const large = [emit(1, 1_800_000), emit(2, 1_800_000), emit(3, 1_800_000)];
 
-/** The database, with one operation of a collection as given. */
+/** The database with one operation of a collection replaced. */
 const intercepted = (
   collection: string,
   operation: string,
@@ -41,7 +41,7 @@ const intercepted = (
     },
   });
 
-/** The database, of which one call fails once with a lost connection: after it was `done`, or before. */
+/** The database with one call that fails once with a lost connection, after it was `done` or before. */
 const failing = (collection: string, operation: string, done = false): Db => {
   let failed = false;
   return intercepted(collection, operation, async (call) => {
@@ -69,7 +69,7 @@ describe('an answer that is lost', () => {
 });
 
 describe('two owners', () => {
-  it('win each version once', async () => {
+  it('commit each version once', async () => {
     const owners = Array.from({ length: 4 }, () => world.journal());
     for (let version = 0; version < 8; version++) {
       await Promise.all(owners.map((owner) => owner.load('dc_1')));
@@ -102,7 +102,7 @@ describe('two owners', () => {
 });
 
 describe('a log that cannot be written to', () => {
-  it('is tried again, and keeps the order', async () => {
+  it('is retried, and keeps the order', async () => {
     const warnings: string[] = [];
     const journal = world.journal({ onWarning: (message) => void warnings.push(message) });
     world.log.onNextPublish(() => {
@@ -137,7 +137,7 @@ describe('a log that cannot be written to', () => {
 });
 
 describe('the outbox', () => {
-  it('is emptied by the next commit, and when there is none by itself', async () => {
+  it('is emptied by the next commit, or by itself when there is none', async () => {
     const journal = world.journal({ limits: { idleMs: 600_000 } });
     await journal.commit(commit(0));
     await journal.settled();
@@ -152,7 +152,7 @@ describe('the outbox', () => {
     expect(await marks).toBe(0);
   });
 
-  it('is emptied of what was published while a commit was being written', async () => {
+  it('loses what was published while a commit was being written', async () => {
     let publish = (): void => undefined;
     const held = new Promise<void>((resolve) => (publish = resolve));
     const log = world.logThat(async (records) => {
@@ -174,7 +174,7 @@ describe('the outbox', () => {
     expect([writes, await world.outbox()]).toEqual([3, []]);
   });
 
-  it('of a source in hand is left alone by the sweep', async () => {
+  it('of an active source is left alone by the sweep', async () => {
     const journal = world.journal({ limits: { idleMs: 600_000 } });
     await journal.commit(commit(0));
     await journal.settled();
@@ -184,7 +184,7 @@ describe('the outbox', () => {
     expect(await world.emitted()).toEqual(['e0']);
   });
 
-  it('has its parts removed later when they cannot be now; the commit that cleared it is done all the same', async () => {
+  it('has its parts removed later when that fails now, and the commit that cleared it still succeeds', async () => {
     const warnings: string[] = [];
     const db = failing('outbox_parts', 'deleteMany');
     const journal = world.journal(

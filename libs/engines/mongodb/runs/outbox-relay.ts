@@ -1,7 +1,7 @@
 import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { pause } from '../pause.js';
 
-/** Publishes at most about this much in one call. */
+/** Approximate limit of bytes published in one call. */
 const BATCH_BYTES = 1 << 20;
 const BACKOFF_MS = [20, 50, 100, 250, 500, 1000, 2000, 5000] as const;
 
@@ -11,11 +11,11 @@ export interface Relayed {
   readonly seq: number;
   readonly records: readonly LogRecord[];
   readonly bytes: number;
-  /** Of the documents in `outbox_parts`, if it has any. */
+  /** Token of its documents in `outbox_parts`, if it has any. */
   readonly token: string | undefined;
 }
 
-/** Carries the outbox of one source to the log, in order, one call at a time, again until it is there. */
+/** Publishes the outbox of one source to the log in order, one call at a time, retrying until it succeeds. */
 export class OutboxRelay {
   private queue: Relayed[] = [];
   private done: Relayed[] = [];
@@ -25,13 +25,13 @@ export class OutboxRelay {
 
   constructor(
     private readonly log: StreamLog,
-    /** Aborted: what cannot be published now is left in the outbox for another owner. */
+    /** Once aborted, what cannot be published now stays in the outbox for another owner. */
     private readonly closing: AbortSignal,
     private readonly onPublished: () => void,
     private readonly onFailure: (error: unknown) => void,
   ) {}
 
-  /** In the log, and still in the outbox, as of now: what is published from here on is not among them. */
+  /** Records now in the log and still in the outbox. Those published later are not included. */
   published(): readonly Relayed[] {
     return [...this.done];
   }
@@ -50,13 +50,13 @@ export class OutboxRelay {
     if (this.queue.length > 0) this.running ??= this.run();
   }
 
-  /** These left the outbox. */
+  /** Tells that these entries left the outbox. */
   removed(entries: readonly Relayed[]): void {
     const gone = new Set(entries);
     this.done = this.done.filter((entry) => !gone.has(entry));
   }
 
-  /** What another owner publishes, or nobody needs. A call that runs is not stopped. */
+  /** Discards what another owner publishes or what is not needed. A running call is not stopped. */
   discard(): void {
     this.queue = [];
     this.done = [];
@@ -64,7 +64,7 @@ export class OutboxRelay {
     this.wake();
   }
 
-  /** Resolves when no more than this waits to be published. Rejects when the journal is closed before. */
+  /** Resolves when at most `bytes` wait to be published. Rejects when the journal closes before. */
   async below(bytes: number): Promise<void> {
     while (this.queuedBytes > bytes) {
       if (this.running === undefined) throw new Error('the run journal is closed, and emits wait to be published');
@@ -72,7 +72,7 @@ export class OutboxRelay {
     }
   }
 
-  /** Resolves when nothing is being published any more: all of it is, or the journal closes and it cannot be. */
+  /** Resolves when publishing has ended: all is published, or the journal closed before it could be. */
   async ended(): Promise<void> {
     while (this.running) await this.running;
   }
@@ -81,7 +81,7 @@ export class OutboxRelay {
     for (let attempt = 0; this.queue.length > 0;) {
       const batch = this.nextBatch();
       try {
-        // Null for a record: its topic is gone with the source, and so is whoever would have read it.
+        // Null for a record means that its topic is gone with the source, and so are its readers.
         await this.log.publish(batch.flatMap(({ records }) => records));
         attempt = 0;
         this.settle(batch);
@@ -107,7 +107,7 @@ export class OutboxRelay {
   }
 
   private settle(batch: readonly Relayed[]): void {
-    // Discarded meanwhile: the queue is empty, or begins with others.
+    // Discarded meanwhile: the queue is empty or begins with other records.
     if (this.queue[0] !== batch[0]) return;
     this.queue.splice(0, batch.length);
     for (const { bytes } of batch) this.queuedBytes -= bytes;

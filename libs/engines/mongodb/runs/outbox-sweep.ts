@@ -2,12 +2,12 @@ import { type Collection } from 'mongodb';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type RunDocument } from './run-document.js';
 
-/** An outbox whose mark did not change for this long has nobody who works on it, or a log that cannot be reached. */
+/** After this long with the same mark, an outbox has no owner at work, or the log cannot be reached. */
 export const STALE_MS = 10_000;
 
 /**
- * Outboxes that were left. How long one did not change is measured here, from look to look: no clock of another
- * machine is compared with. Only sources that have something in their outbox have a mark, so a look reads a few.
+ * Finds abandoned outboxes. Their age is measured here from look to look, without comparing clocks of machines. Only
+ * sources with something in the outbox have a mark, so a look reads only a few.
  */
 export class StaleOutboxes {
   private seen = new Map<string, { readonly mark: string; readonly since: number }>();
@@ -18,7 +18,7 @@ export class StaleOutboxes {
     private readonly newId: () => string,
   ) {}
 
-  /** Ids of sources that this process is the one to take up. `isRelayed`: it does so already. */
+  /** Claims abandoned sources and yields their ids. `isRelayed` tells whether this process already publishes one. */
   async *claim(isRelayed: (sourceId: string) => boolean): AsyncIterable<string> {
     const now = this.clock.now();
     const found = new Map<string, { readonly mark: string; readonly since: number }>();
@@ -30,7 +30,7 @@ export class StaleOutboxes {
     this.seen = found;
     for (const [sourceId, { mark, since }] of found) {
       if (now - since < STALE_MS || isRelayed(sourceId)) continue;
-      // Of several processes that find it, the one that changes the mark takes it up; should it die, the next does.
+      // Of several processes that find it, the one that changes the mark takes over. If that one dies, another follows.
       const claimed = await this.documents.updateOne(
         { _id: sourceId, outboxMark: mark },
         { $set: { outboxMark: this.newId() } },

@@ -5,7 +5,7 @@ import { MongoRunJournal } from './run-journal.js';
 import { type Crash } from '../testing/crashing.js';
 import { commit, emit, OutboxWorld, stateAt } from '../testing/outbox-world.js';
 
-/** What a process that dies leaves behind, and what the next makes of it (docs/adr/0002, docs/adr/0011). */
+/** Covers what a process that dies leaves behind, and how the next one continues (docs/adr/0002, docs/adr/0011). */
 
 let world: OutboxWorld;
 beforeEach(async () => {
@@ -75,7 +75,7 @@ describe('a process that dies', () => {
     expect(await world.emitted()).toEqual(Array.from({ length: 12 }, (_, n) => `e${n}`));
   });
 
-  it('in the middle of overflow parts leaves nothing of the commit, and the parts are swept once it is certain', async () => {
+  it('in the middle of overflow parts leaves nothing of the commit, and the parts are swept once that is certain', async () => {
     await world.committed(0);
     const { journal, process } = world.dying(
       (name, nth) => (name === 'outbox_parts.insertOne' && nth === 1 ? 'after' : undefined),
@@ -87,7 +87,7 @@ describe('a process that dies', () => {
     const next = world.journal();
     expect(await next.load('dc_1')).toMatchObject(stateAt(1));
     await next.relayStale();
-    // Somebody slow may still be about to write version 2.
+    // A slow process may still be about to write version 2.
     expect(await world.partCount()).toBe(2);
     await next.commit(commit(1));
     await next.relayStale();
@@ -138,7 +138,7 @@ describe('a process that dies', () => {
     expect(await world.emitted()).toEqual(['e1', 'e2', 'e3']);
   });
 
-  it('and whose source gets nothing to do any more has its emits published by the sweep of another', async () => {
+  it('and whose source stays idle has its emits published by the sweep of another process', async () => {
     const { journal, process } = world.dying((name) => (name === 'log.publish' ? 'before' : undefined));
     await journal.commit(commit(0));
     await eventually('the crash', () => process.isDead());
@@ -155,7 +155,7 @@ describe('a process that dies', () => {
 });
 
 describe('a sweep that dies', () => {
-  it('after it took up an outbox leaves it to the next sweep', async () => {
+  it('after it claimed an outbox leaves it to the next sweep', async () => {
     const { journal, process } = world.dying((name) => (name === 'log.publish' ? 'before' : undefined));
     await journal.commit(commit(0));
     await eventually('the crash', () => process.isDead());

@@ -1,37 +1,37 @@
 import { type DedupeCache, type RunCommit, type SourceState } from '#libs/runner/run-journal.js';
 import { type InboxChange } from './run-inbox.js';
 
-/** The records of one commit: as JSON text, or how many documents of `outbox_parts` hold them under this token. */
+/** The records of one commit: JSON text, or the number of `outbox_parts` documents that hold them under this token. */
 export type OutboxEntry = string | { readonly token: string; readonly parts: number };
 
-/** What a source carries from run to run, and the emits not yet known to be in the log. All of a commit is one write to it. */
+/** State that a source carries between runs, and emits not yet known to be in the log. A commit is one write to it. */
 export interface RunDocument {
   readonly _id: string;
   readonly version: number;
-  /** Of the last commit: after a lost answer it tells whether the write was this one. */
+  /** Id of the last commit. After a lost answer it tells whether the write was this one. */
   readonly commitId: string;
   readonly through: number;
   readonly above: readonly number[];
   readonly lastEventId: string;
-  /** By encoded channel, as JSON text. */
+  /** JSON text by encoded channel. */
   readonly dedupe?: Readonly<Record<string, string>>;
   /** By encoded key. */
   readonly db?: Readonly<Record<string, string>>;
   /** By chunk number, see RunInbox. */
   readonly inbox?: Readonly<Record<string, readonly string[]>>;
-  /** By the version that the commit made. */
+  /** Entries by the version that the commit made. */
   readonly outbox?: Readonly<Record<string, OutboxEntry>>;
-  /** There while the outbox may hold something; another text after each change. What the sweep looks at. */
+  /** Present while the outbox may hold something, with a new text after each change. The sweep reads it. */
   readonly outboxMark?: string;
 }
 
-/** What a commit changes: of the maps only these fields, the rest stays as it is. */
+/** The fields that a commit changes. Map entries not named here stay as they are. */
 export interface RunChange extends Omit<RunDocument, '_id'> {
   /** Dotted paths. */
   readonly unset: readonly string[];
 }
 
-/** Any text as a field name: never empty, no dot, no dollar, no NUL, no half of a surrogate pair (which BSON cannot hold). */
+/** Encodes any text as a field name: not empty, without dot, dollar, NUL or lone surrogate (which BSON cannot hold). */
 export const fieldOf = (key: string): string =>
   `k${key.replace(/[%.$\0]|\p{Cs}/gu, (char) => `%${char.charCodeAt(0).toString(16).padStart(4, '0')}`)}`;
 export const keyOf = (field: string): string =>
@@ -48,11 +48,11 @@ export const stateOf = (document: RunDocument | null): SourceState => ({
 });
 
 export interface OutboxChange {
-  /** Of this commit; undefined when it has no records. */
+  /** Entry of this commit; undefined when it has no records. */
   readonly entry: OutboxEntry | undefined;
   /** Versions whose records are in the log. */
   readonly published: readonly number[];
-  /** Nothing is left in the outbox once the published ones are gone. */
+  /** Whether the outbox is empty once the published ones are removed. */
   readonly drained: boolean;
 }
 
@@ -74,7 +74,12 @@ export const changeOf = (
   ];
   if (entry === undefined && drained) unset.push('outboxMark');
   return {
-    ...{ version, commitId, through, above, lastEventId: commit.lastEventId, unset },
+    version,
+    commitId,
+    through,
+    above,
+    lastEventId: commit.lastEventId,
+    unset,
     dedupe: Object.fromEntries(
       caches.flatMap(([channel, cache]) => (cache === null ? [] : [[fieldOf(channel), JSON.stringify(cache)]])),
     ),
@@ -95,7 +100,7 @@ interface RunUpdate {
   readonly $unset?: Readonly<Record<string, ''>>;
 }
 
-/** The update that makes the change in a document that is there. */
+/** The update that applies the change to an existing document. */
 export const updateOf = ({ dedupe, db, inbox, outbox, unset, ...fields }: RunChange): RunUpdate => {
   const $set: Record<string, unknown> = fields;
   for (const [name, map] of Object.entries({ dedupe, db, inbox, outbox })) {

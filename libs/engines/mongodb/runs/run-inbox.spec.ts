@@ -3,7 +3,7 @@ import { RunInbox, type InboxChange } from './run-inbox.js';
 
 const ids = (count: number, from = 0): string[] => Array.from({ length: count }, (_, i) => `inv_${from + i}`);
 
-/** What the document would hold. */
+/** The ids as the document would hold them. */
 class Stored {
   readonly chunks: Record<string, readonly string[]> = {};
   write({ chunks, dropped }: InboxChange): void {
@@ -51,7 +51,7 @@ describe('the inbox of a source', () => {
     expect(inbox.plan([])).toEqual({ chunks: new Map(), dropped: [] });
   });
 
-  it('keeps an id that came again when its first place is dropped', () => {
+  it('keeps a repeated id when its first place is dropped', () => {
     const inbox = new RunInbox();
     for (const batch of [
       ['again', ...ids(900)],

@@ -4,18 +4,18 @@ const SLACK = 500;
 const CHUNK = 64;
 
 export interface InboxChange {
-  /** Chunks to write, whole, by number. */
+  /** Whole chunks to write, by number. */
   readonly chunks: ReadonlyMap<number, readonly string[]>;
   readonly dropped: readonly number[];
 }
 
 /**
- * The ids that a source remembers, as its document holds them: numbered chunks of up to 64. A commit writes the newest
- * chunk and those after it, and drops the oldest, so that it costs the same however many are remembered.
+ * The ids that a source remembers, stored in its document as numbered chunks of up to 64. A commit writes the newest
+ * chunk and those after it, and drops the oldest. So its cost does not depend on how many are remembered.
  */
 export class RunInbox {
   private readonly chunks: Map<number, readonly string[]>;
-  /** The newest chunk that an id is in. */
+  /** The newest chunk that contains an id. */
   private readonly chunkOf = new Map<string, number>();
 
   constructor(stored: Readonly<Record<string, readonly string[]>> = {}) {
@@ -28,7 +28,7 @@ export class RunInbox {
     return this.chunkOf.has(id);
   }
 
-  /** Oldest first; one that came again counts as new. */
+  /** Oldest first. A repeated id counts as new. */
   ids(): readonly string[] {
     const ids = new Set<string>();
     for (const chunk of this.chunks.values()) {
@@ -40,7 +40,7 @@ export class RunInbox {
     return [...ids];
   }
 
-  /** What adding these ids changes; nothing is changed before `apply`. */
+  /** The change that adding these ids makes. Nothing changes before `apply`. */
   plan(ids: readonly string[]): InboxChange {
     if (ids.length === 0) return { chunks: new Map(), dropped: [] };
     const [last, newest] = [...this.chunks].at(-1) ?? [0, []];

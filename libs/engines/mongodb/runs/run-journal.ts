@@ -20,14 +20,14 @@ export interface RunJournalOptions {
 }
 
 const LIMITS: OutboxLimits = { inlineBytes: 2 << 20, unpublishedBytes: 4 << 20, idleMs: 20 };
-/** Sources of which state is kept in mind though nothing is going on. */
+/** Sources whose state stays in memory while they are idle. */
 const MAX_QUIET = 1000;
 const SWEEP_MS = 5000;
 
 /**
- * RunJournal in MongoDB: one document per source, one write per commit, guarded by the version. Emits are in that write
- * (an outbox), and go to the stream log right after it; whoever dies in between leaves them to the next owner's `load`,
- * or to the sweep of any other process (docs/adr/0002).
+ * RunJournal in MongoDB: one document per source, one write per commit, guarded by the version. That write includes the
+ * emits (an outbox), which go to the stream log right after it. If a process dies in between, the next owner's `load`
+ * or the sweep of any other process publishes them (docs/adr/0002).
  */
 export class MongoRunJournal implements RunJournal {
   private readonly documents: Collection<RunDocument>;
@@ -58,7 +58,7 @@ export class MongoRunJournal implements RunJournal {
     this.stale = new StaleOutboxes(this.documents, clock, this.context.newId);
   }
 
-  /** Makes the indexes. */
+  /** Creates the indexes. */
   static async open(db: Db, log: StreamLog, clock: Clock, options: RunJournalOptions): Promise<MongoRunJournal> {
     const journal = new MongoRunJournal(db, log, clock, options);
     await ensureIndexes(journal.documents, [{ name: 'outbox', key: { outboxMark: 1 }, sparse: true }]);
@@ -69,11 +69,11 @@ export class MongoRunJournal implements RunJournal {
     return journal;
   }
 
-  /** Takes up, every few seconds until `close`, what processes that are gone left in their outboxes. */
+  /** Takes over the outboxes that dead processes left, every few seconds until `close`. */
   startSweeping(): void {
     this.sweepTimer ??= setInterval(() => {
       this.sweeping ??= this.relayStale()
-        .catch((error: unknown) => this.context.onWarning('left outboxes cannot be looked for', error))
+        .catch((error: unknown) => this.context.onWarning('abandoned outboxes cannot be looked up', error))
         .finally(() => (this.sweeping = undefined));
     }, SWEEP_MS).unref();
   }
@@ -106,7 +106,7 @@ export class MongoRunJournal implements RunJournal {
     return this.writerOf(sourceId).drop();
   }
 
-  /** Publishes outboxes that no process works on any more, and removes what refused commits left. */
+  /** Publishes outboxes that no process works on any more, and removes the leftovers of refused commits. */
   async relayStale(): Promise<void> {
     for await (const sourceId of this.stale.claim((id) => this.writers.get(id)?.isQuiet() === false)) {
       await this.writerOf(sourceId).load();
@@ -114,14 +114,14 @@ export class MongoRunJournal implements RunJournal {
     await this.parts.sweep(this.documents);
   }
 
-  /** Resolves when all that was sent before is durable or refused, and its records are in the log. */
+  /** Resolves when everything sent before is durable or refused, and its records are in the log. */
   async settled(): Promise<void> {
     await Promise.all([...this.writers.values()].map((writer) => writer.settled()));
   }
 
   /**
-   * Waits for commits that run, publishes what the log takes at once and leaves the rest in the outbox. Commits that
-   * come later are not refused: the caller ends them first.
+   * Waits for running commits, publishes what the log takes at once and leaves the rest in the outbox. Later commits
+   * are not refused, so the caller must end them first.
    */
   async close(): Promise<void> {
     this.closing.abort();
@@ -135,7 +135,7 @@ export class MongoRunJournal implements RunJournal {
 
   private writerOf(sourceId: string): RunWriter {
     const writer = this.writers.get(sourceId) ?? new RunWriter(sourceId, this.context);
-    // The one used last is the last in the map.
+    // The map keeps the most recently used writer last.
     this.writers.delete(sourceId);
     if (this.writers.size >= MAX_QUIET) this.forgetOldest();
     this.writers.set(sourceId, writer);

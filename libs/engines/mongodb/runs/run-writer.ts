@@ -32,22 +32,22 @@ export interface RunWriterContext {
 export interface OutboxLimits {
   /** Records of one commit above this many bytes go to documents of their own. */
   readonly inlineBytes: number;
-  /** Commits wait while more than this of their source is not yet in the log. */
+  /** Commits wait while more than this many bytes of their source are not yet in the log. */
   readonly unpublishedBytes: number;
-  /** Published records leave the outbox with the next commit, or after this long without one. */
+  /** Published records leave the outbox with the next commit, or after this time without one. */
   readonly idleMs: number;
 }
 
 const RETRY_MS = [20, 50, 100, 250, 500, 1000, 2000] as const;
 
-/** The journal of one source: one thing at a time, in call order. */
+/** The journal of one source. Does one thing at a time, in call order. */
 export class RunWriter {
   private last: Promise<void> = Promise.resolve();
   private pending = 0;
-  /** What is known of the document without reading it: only while no other owner writes. */
+  /** The document as known without reading it. Valid only while no other owner writes. */
   private mirror: { version: number; inbox: RunInbox } | undefined;
   private readonly relay: OutboxRelay;
-  /** Counts conflicts: a commit that was sent before one that is refused is refused too. */
+  /** Counts conflicts. A commit sent before a refused one is refused too. */
   private conflicts = 0;
   private idle: NodeJS.Timeout | undefined;
 
@@ -64,7 +64,7 @@ export class RunWriter {
     );
   }
 
-  /** Nothing is going on and nothing has to be kept in mind: a new writer would do as well. */
+  /** Whether nothing is in flight and no state is needed, so that a new writer would do as well. */
   isQuiet(): boolean {
     return this.pending === 0 && this.relay.isEmpty() && this.relay.published().length === 0;
   }
@@ -98,13 +98,13 @@ export class RunWriter {
     });
   }
 
-  /** Resolves when what was sent before is durable or refused, and its records are in the log. */
+  /** Resolves when everything sent before is durable or refused, and its records are in the log. */
   async settled(): Promise<void> {
     await this.last;
     await this.relay.ended();
   }
 
-  /** After the closing signal: ends what runs, and takes what is published from the outbox. */
+  /** Call it after the closing signal. Ends running work and removes what is published from the outbox. */
   async close(): Promise<void> {
     await this.settled();
     clearTimeout(this.idle);
@@ -114,18 +114,18 @@ export class RunWriter {
   private inTurn<T>(work: () => Promise<T>): Promise<T> {
     this.pending++;
     const turn = this.last.then(work).finally(() => this.pending--);
-    // The failure is the caller's to know; the next turn comes in either case.
+    // The caller handles the failure. The next turn comes in either case.
     const ended = (): void => undefined;
     this.last = turn.then(ended, ended);
     return turn;
   }
 
   private read(): Promise<RunDocument | null> {
-    // Majority: what a fallen primary had only to itself is no state to go on from.
+    // Majority, because state that only a fallen primary had must not be continued from.
     return this.context.documents.findOne({ _id: this.sourceId }, { readConcern: 'majority' });
   }
 
-  /** Makes this writer know the whole document; what its last owner left in the outbox is in the log before. */
+  /** Loads the whole document. The records that its last owner left in the outbox are published first. */
   private async adopt(): Promise<RunDocument | null> {
     const document = await this.read();
     const version = document?.version ?? 0;
@@ -157,7 +157,7 @@ export class RunWriter {
       : this.context.parts.read(entry.token, entry.parts);
   }
 
-  /** The guarded write, with everything in it. */
+  /** Makes the guarded write with the whole commit. */
   private async write(commit: RunCommit): Promise<void> {
     const { limits, parts, newId } = this.context;
     const { expectedVersion, records } = commit;
@@ -194,7 +194,7 @@ export class RunWriter {
     return new RunInbox((await this.adopt())?.inbox);
   }
 
-  /** Resolves when the write is known to be done. An answer that was lost is asked for again, by the same guard. */
+  /** Resolves when the write is known to be done. After a lost answer it repeats the write under the same guard. */
   private async apply(change: RunChange, expected: number, commitId: string): Promise<void> {
     for (let attempt = 0; ; attempt++) {
       try {
@@ -204,7 +204,7 @@ export class RunWriter {
         if ((stored?.version ?? 0) !== expected) throw this.conflict(expected, stored?.version ?? 0);
       } catch (error) {
         if (!isOutcomeUnknown(error) || this.context.closing.aborted) throw error;
-        this.context.onWarning(`a commit of ${this.sourceId} was not answered, it is sent again`, error);
+        this.context.onWarning(`a commit of ${this.sourceId} was not answered and is sent again`, error);
       }
       await pause(RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)] ?? 0, this.context.closing);
     }
@@ -228,7 +228,7 @@ export class RunWriter {
   private conflict(expected: number, actual: number): StateConflict {
     this.conflicts++;
     if (this.mirror && this.mirror.version !== actual) {
-      // Another owner is at work. It read the document after our last commit, and publishes what is in the outbox.
+      // Another owner is active. It read the document after our last commit, and publishes the outbox.
       this.mirror = undefined;
       this.relay.discard();
     }
@@ -240,7 +240,7 @@ export class RunWriter {
     if (this.context.closing.aborted) return;
     this.idle = setTimeout(() => {
       if (this.pending > 0) {
-        // A commit that waits takes them along.
+        // The next commit removes them.
         this.scheduleRemoval();
         return;
       }
@@ -255,7 +255,7 @@ export class RunWriter {
     if (published.length === 0 || !this.mirror) return;
     const unset = published.map(({ seq }) => `outbox.${seq}`);
     if (this.relay.isEmpty()) unset.push('outboxMark');
-    // Guarded: the mark must stay when another owner added to the outbox. Then removing is that owner's business.
+    // Guarded, because the mark must stay when another owner added to the outbox. That owner then removes it.
     const { version } = this.mirror;
     const { matchedCount } = await this.context.documents.updateOne(
       { _id: this.sourceId, version },
@@ -265,7 +265,7 @@ export class RunWriter {
     else this.relay.removed(published);
   }
 
-  /** Nothing refers to them any more: parts that cannot be removed now are orphans, which the sweep removes. */
+  /** Nothing refers to these parts any more. Those that cannot be removed now are orphans for the sweep. */
   private async leftOutbox(entries: readonly Relayed[]): Promise<void> {
     this.relay.removed(entries);
     try {

@@ -35,7 +35,7 @@ describe('blobs in MongoDB', () => {
     expect(filesIn(folder)).toEqual([hash]);
   });
 
-  it('get their file again when it is gone or damaged', async () => {
+  it('get a new file when it is missing or damaged', async () => {
     const store = new MongoBlobStore(db, join(folder, 'not', 'yet', 'there'));
     const hash = await store.put('export default 1');
     const path = await store.fileOf(hash);
@@ -59,7 +59,7 @@ describe('blobs in MongoDB', () => {
     const largest = 'x'.repeat(BLOB_BYTES);
     expect((await store.get(await store.put(largest)))?.length).toBe(BLOB_BYTES);
     await expect(store.put(`${largest}x`)).rejects.toThrow(
-      `a blob of ${BLOB_BYTES + 1} bytes cannot be stored, at most ${BLOB_BYTES} can`,
+      `a blob of ${BLOB_BYTES + 1} bytes cannot be stored: the limit is ${BLOB_BYTES}`,
     );
   });
 });

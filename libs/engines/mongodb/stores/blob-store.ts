@@ -7,7 +7,7 @@ import { documentsById } from '../documents-by-id.js';
 import { DURABLE } from '../durable.js';
 import { isDuplicateKey } from '../server-errors.js';
 
-/** A document may have 16 MiB; what is around the text takes a little of it. */
+/** MongoDB's limit of 16 MiB for a document, less a margin for the fields around the text. */
 export const BLOB_BYTES = (16 << 20) - 1024;
 
 interface BlobDocument {
@@ -15,11 +15,11 @@ interface BlobDocument {
   readonly text: string;
 }
 
-/** BlobStore in MongoDB, a document per blob. Files for jails are kept in a folder of this machine, checked by their hash. */
+/** BlobStore in MongoDB with a document per blob. Files for jails are cached in a local folder and checked by hash. */
 export class MongoBlobStore implements BlobStore {
   private readonly blobs: Collection<BlobDocument>;
 
-  /** `cacheDir` may be used by several processes at once, and removed at any time. */
+  /** Several processes may share `cacheDir`, and it may be removed at any time. */
   constructor(
     db: Db,
     private readonly cacheDir: string,
@@ -29,13 +29,13 @@ export class MongoBlobStore implements BlobStore {
 
   async put(text: string): Promise<string> {
     const bytes = Buffer.byteLength(text);
-    if (bytes > BLOB_BYTES) throw new Error(`a blob of ${bytes} bytes cannot be stored, at most ${BLOB_BYTES} can`);
+    if (bytes > BLOB_BYTES) throw new Error(`a blob of ${bytes} bytes cannot be stored: the limit is ${BLOB_BYTES}`);
     const hash = hashOf(text);
     if (await this.blobs.findOne({ _id: hash }, { projection: { _id: 1 }, readConcern: 'majority' })) return hash;
     try {
       await this.blobs.insertOne({ _id: hash, text });
     } catch (error) {
-      // Another has put it at the same time: acknowledged to us, too, once it is durable.
+      // Another process has put it at the same time. This write acknowledges it once it is durable.
       if (!isDuplicateKey(error)) throw error;
       await this.blobs.updateOne({ _id: hash }, { $set: { text } });
     }
@@ -76,16 +76,16 @@ export class MongoBlobStore implements BlobStore {
 const hashOf = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex');
 
 const checkHash = (hash: string): string => {
-  if (!/^[0-9a-f]{64}$/.test(hash)) throw new Error(`${JSON.stringify(hash)} is no blob hash: 64 hex digits are`);
+  if (!/^[0-9a-f]{64}$/.test(hash)) throw new Error(`${JSON.stringify(hash)} is not a blob hash of 64 hex digits`);
   return hash;
 };
 
-/** A crash of the machine may have left a file that is not whole under its name. */
+/** A crash of the machine may have left an incomplete file under its final name. */
 const holds = async (path: string, hash: string): Promise<boolean> => {
   try {
     return hashOf(await readFile(path)) === hash;
   } catch (error) {
-    // By shape: an error of another realm (jest) is no instance of this one's Error.
+    // Checked by shape, because an error of another realm (jest) is not an instance of this realm's Error.
     if (typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT') return false;
     throw error;
   }

@@ -29,7 +29,7 @@ beforeEach(async () => {
 afterEach(() => drop());
 
 describe('a lease', () => {
-  it('is lost when it could not be renewed for two thirds of its time, before another one may have it', async () => {
+  it('is lost after two thirds of its time without renewal, before another owner may have it', async () => {
     let cut = false;
     const owner = leasesOf((_step, act) => (cut ? Promise.reject(new Error('unreachable')) : act()));
     const lease = await owner.acquire('work', never);
@@ -93,7 +93,7 @@ describe('a lease', () => {
     await process.close();
   });
 
-  it('goes to nobody who waits, and is free, once its process closes', async () => {
+  it('goes to no waiting caller, and is free, once its process closes', async () => {
     const [first, second] = [leasesOf(), leasesOf()];
     await first.acquire('work', never);
     const waiting = second.acquire('work', never);
@@ -105,7 +105,7 @@ describe('a lease', () => {
 });
 
 describe('the registry of processes', () => {
-  it('removes what has been dead for long, and not who came back', async () => {
+  it('removes long-dead processes, and not one that came back', async () => {
     let now = 0;
     const registry = new MongoProcessRegistry(db, () => now);
     const report = { role: 'runner', position: '1', backlog: 0 };

@@ -7,25 +7,25 @@ import { isDuplicateKey } from '../server-errors.js';
 
 interface LeaseDoc {
   readonly _id: string;
-  /** Whoever acquired it, anew for each time; null: free. */
+  /** The owner, with a new id for each acquisition; null when free. */
   readonly owner: string | null;
   readonly token: number;
-  /** Changes while the owner lives. */
+  /** Changes while the owner is alive. */
   readonly beat: number;
 }
 
 export interface MongoLeasesOptions {
-  /** Time to live: an owner that was silent for so long has lost it. */
+  /** Time to live. An owner that was silent for this long has lost the lease. */
   readonly ttlMs: number;
   readonly onWarning: (text: string, fields: object) => void;
   readonly time?: MonotonicTime;
 }
 
 /**
- * Leases in MongoDB: a document each, changed by compare-and-set only, and no clock in it. A waiting process looks
- * every quarter of the time to live, and takes over what it has seen unchanged for the whole of it. The owner beats
- * every third, and counts the lease as lost when two thirds passed since the start of the last beat that arrived: it
- * stops before another one may begin.
+ * Leases in MongoDB: a document each, changed only by compare-and-set, without any clock time in it. A waiting process
+ * looks every quarter of the time to live. It takes over a lease that it saw unchanged for the whole of it. The owner
+ * beats every third. It counts the lease as lost two thirds after the start of the last beat that arrived, so it stops
+ * before another owner may begin.
  */
 export class MongoLeases implements Leases {
   private readonly documents: Collection<LeaseDoc>;
@@ -59,20 +59,20 @@ export class MongoLeases implements Leases {
           return undefined;
         }
       } catch (error) {
-        onWarning('could not ask for a lease', { lease: name, error: String(error) });
+        onWarning('could not request a lease', { lease: name, error: String(error) });
       }
       await this.time.sleep((ttlMs / 4) * (0.75 + Math.random() / 2), until);
     }
     return undefined;
   }
 
-  /** Whoever waits gets nothing, and what is held is free. */
+  /** Ends the waiting acquisitions without a lease and releases the held leases. */
   async close(): Promise<void> {
     this.closing.abort();
     await Promise.all([...this.held].map((lease) => lease.release()));
   }
 
-  /** The token, if it is this owner's now. */
+  /** Returns the token when this owner now holds the lease. */
   private async take(name: string, owner: string, silence: Silence): Promise<number | undefined> {
     const timeoutMS = this.options.ttlMs;
     const stored = await this.documents.findOne({ _id: name }, { timeoutMS });
@@ -86,7 +86,7 @@ export class MongoLeases implements Leases {
       }
     }
     const { owner: former, token, beat } = stored;
-    // Its own: an earlier attempt arrived though its answer did not.
+    // Its own: an earlier attempt arrived but its answer was lost.
     const free = former === null || former === owner || silence.passed(`${token}/${beat}`, this.time.now());
     if (!free) return undefined;
     const { matchedCount } = await this.documents.updateOne(
@@ -98,7 +98,7 @@ export class MongoLeases implements Leases {
   }
 }
 
-/** How long something was seen unchanged. */
+/** Measures how long a value stayed unchanged. */
 class Silence {
   private seen: string | undefined;
   private since = 0;
@@ -118,7 +118,7 @@ class HeldLease implements Lease {
   readonly name: string;
   readonly token: number;
   readonly lost: AbortSignal;
-  /** Resolves when it beats no more; never rejects. */
+  /** Resolves when the beats have ended; never rejects. */
   readonly done: Promise<void>;
   private readonly losing = new AbortController();
   private readonly releasing = new AbortController();
@@ -149,7 +149,7 @@ class HeldLease implements Lease {
   private async beat(): Promise<void> {
     const { ttlMs, onWarning } = this.options;
     const { signal } = this.releasing;
-    // Since before the request was sent: the other side cannot have seen it earlier.
+    // Since before the request was sent, because a waiting process cannot have seen the beat earlier.
     let alive = this.taken.asked;
     let pause = ttlMs / 3;
     for (;;) {
@@ -191,7 +191,7 @@ class HeldLease implements Lease {
         { timeoutMS: this.options.ttlMs },
       );
     } catch (error) {
-      this.options.onWarning('could not give up a lease: it is free after its time to live', {
+      this.options.onWarning('could not release a lease, so it is free after its time to live', {
         lease: name,
         error: String(error),
       });

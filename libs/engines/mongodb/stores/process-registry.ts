@@ -3,16 +3,16 @@ import { SILENCE_MS, type ProcessRegistry, type ProcessReport } from '#libs/kern
 
 interface ProcessDoc extends Omit<ProcessReport, 'id'> {
   readonly _id: string;
-  /** One more with each report. */
+  /** Grows by one with each report. */
   readonly beat: number;
 }
 
-/** After this long without a report, as one reader sees it, a process's document is removed. */
+/** A process without a report for this long, as seen by one reader, loses its document. */
 const DEAD_MS = 20 * SILENCE_MS;
 
 /**
- * A document per process. Who is silent is told by this process's own clock, from the last change that it saw; a
- * document seen for the first time counts as live for that long.
+ * A document per process. Each reader measures silence with its own clock, from the last change that it saw. A document
+ * seen for the first time counts as live for that long.
  */
 export class MongoProcessRegistry implements ProcessRegistry {
   private readonly documents: Collection<ProcessDoc>;
@@ -23,7 +23,7 @@ export class MongoProcessRegistry implements ProcessRegistry {
     /** Monotonic, in ms. */
     private readonly now: () => number = () => performance.now(),
   ) {
-    // Repeated every second: what a fail-over takes back is soon there again.
+    // Reports repeat every second, so one that a fail-over rolls back is soon replaced.
     this.documents = db.collection<ProcessDoc>('processes', { writeConcern: { w: 1 } });
   }
 

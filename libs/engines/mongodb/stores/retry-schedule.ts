@@ -9,19 +9,19 @@ interface RetryDocument {
   readonly _id: string;
   readonly owner: string;
   readonly dueAt: number;
-  /** JSON text: names of headers are any text, names of fields are not. */
+  /** JSON text, because header names may be any text and field names may not. */
   readonly record: string;
-  /** Of `record`; absent in entries put by versions that did not count, which weigh nothing. */
+  /** Size of `record`. Entries of versions that did not count lack it and weigh nothing. */
   readonly bytes?: number;
 }
 
-/** Characters of values that `due` gives at once, beyond its first entry. */
+/** Characters of values that `due` returns at once, not counting its first entry. */
 const BATCH_CHARS = 4 << 20;
 
-/** How old the bytes of owners may be before they are asked for again. */
+/** Age in milliseconds after which the byte sums of owners are read again. */
 const BYTES_MS = 1_000;
 
-/** RetrySchedule in MongoDB, an index by due time and one by owner with the sizes. */
+/** RetrySchedule in MongoDB with an index by due time and one by owner with the sizes. */
 export class MongoRetrySchedule implements RetrySchedule {
   private readonly waiting: Collection<RetryDocument>;
   private bytes: ReadonlyMap<string, number> = new Map();
@@ -35,7 +35,7 @@ export class MongoRetrySchedule implements RetrySchedule {
     this.waiting = db.collection<RetryDocument>('waiting', DURABLE);
   }
 
-  /** Idempotent; before the first use. */
+  /** Idempotent. Call it before the first use. */
   async ensureIndexes(): Promise<void> {
     await ensureIndexes(this.waiting, [
       { name: 'due', key: { dueAt: 1, _id: 1 } },
@@ -91,7 +91,7 @@ export class MongoRetrySchedule implements RetrySchedule {
   }
 
   /**
-   * Other processes write here too, so the sums are the server's, asked for only while somebody asks this: the first
+   * Other processes write here too, so the server computes the sums, and only while callers ask for them. The first
    * answer, and those after a pause, are older than BYTES_MS.
    */
   bytesOf(owner: string): number {
@@ -102,7 +102,7 @@ export class MongoRetrySchedule implements RetrySchedule {
         () => (this.counting = undefined),
         (error: unknown) => {
           this.counting = undefined;
-          this.onWarning('cannot count the bytes of deliveries that wait, tried again', error);
+          this.onWarning('cannot count the bytes of waiting deliveries, retrying later', error);
         },
       );
     }
@@ -115,7 +115,7 @@ export class MongoRetrySchedule implements RetrySchedule {
 
   private async sum(): Promise<void> {
     const sums = this.waiting.aggregate<{ _id: string; bytes: number }>([
-      // In the order of the index, which holds all that is asked for.
+      // In the order of the index, which holds every field needed.
       { $sort: { owner: 1, bytes: 1 } },
       { $group: { _id: '$owner', bytes: { $sum: '$bytes' } } },
     ]);

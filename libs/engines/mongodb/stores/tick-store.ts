@@ -8,7 +8,7 @@ interface TickDocument {
   readonly at: number;
 }
 
-/** TickStore in MongoDB, a document per timer; `$max` lets the later time win. */
+/** TickStore in MongoDB with a document per timer. `$max` lets the later time win. */
 export class MongoTickStore implements TickStore {
   private readonly ticks: Collection<TickDocument>;
 
@@ -31,7 +31,7 @@ export class MongoTickStore implements TickStore {
   }
 
   async drop(sourceId: string): Promise<void> {
-    // All ids that start with `<source>/`: `0` is the character after `/`.
+    // All ids that start with `<source>/`. `0` is the character after `/`.
     await this.ticks.deleteMany({ _id: { $gte: `${sourceId}/`, $lt: `${sourceId}0` } });
   }
 }

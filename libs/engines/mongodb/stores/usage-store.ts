@@ -7,7 +7,7 @@ interface UsageDocument extends DailyUsage {
   readonly _id: string;
 }
 
-/** UsageStore in MongoDB, a document per day and workspace to which every process adds. */
+/** UsageStore in MongoDB with a document per day and workspace, to which every process adds. */
 export class MongoUsageStore implements UsageStore {
   private readonly usage: Collection<UsageDocument>;
 

@@ -10,7 +10,7 @@ interface SecretDocument {
   readonly sealed: Binary;
 }
 
-/** Vault in MongoDB: a document per secret, sealed before it leaves the process. */
+/** Vault in MongoDB with a document per secret, sealed before it leaves the process. */
 export class MongoVault implements Vault {
   private readonly secrets: Collection<SecretDocument>;
   private readonly seal: SecretSeal;

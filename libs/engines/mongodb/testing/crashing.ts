@@ -1,17 +1,17 @@
 import { type Collection, type Db, type Document } from 'mongodb';
 import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 
-/** One call on its way to a store: `collection.operation`, or `log.publish`. */
+/** One call to a store: `collection.operation`, or `log.publish`. */
 export interface Step {
   readonly name: string;
-  /** How many calls of this name came before. */
+  /** Number of earlier calls of this name. */
   readonly nth: number;
 }
 
-/** What happens at a step: nothing is done, or it is done and the answer is lost; the process is dead from then on. */
+/** Whether the crash comes before the call, or after it so that only the answer is lost. The process stays dead. */
 export type Crash = 'before' | 'after';
 
-/** Stores as one process sees them, which dies at a chosen step: no later call is answered. */
+/** The stores as seen by a process that dies at a chosen step. No later call is answered. */
 export class CrashingProcess {
   readonly steps: string[] = [];
   private dead = false;

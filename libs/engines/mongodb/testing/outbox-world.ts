@@ -15,7 +15,7 @@ export const emit = (n: number, size = 0): LogRecord => ({
   value: JSON.stringify('x'.repeat(size)),
 });
 
-/** A commit that changes all there is to change, by the version that it expects. */
+/** A commit that changes every field, by the version that it expects. */
 export const commit = (expectedVersion: number, change: Partial<RunCommit> = {}): RunCommit => ({
   sourceId: 'dc_1',
   expectedVersion,
@@ -28,7 +28,7 @@ export const commit = (expectedVersion: number, change: Partial<RunCommit> = {})
   ...change,
 });
 
-/** What such commits make up to a version. */
+/** The state that such commits produce up to a version. */
 export const stateAt = (version: number) => ({
   version,
   progress: { through: version - 1, above: [] },
@@ -61,7 +61,7 @@ export class OutboxWorld {
     return journal;
   }
 
-  /** A journal that is never closed, as its process dies. */
+  /** A journal that is never closed, because its process dies. */
   dying(
     crashAt: (name: string, nth: number) => Crash | undefined,
     options: RunJournalOptions = {},
@@ -70,14 +70,14 @@ export class OutboxWorld {
     return { journal: new MongoRunJournal(process.db(this.db), process.log(this.log), this.clock, options), process };
   }
 
-  /** The log, with another `publish`. */
+  /** The log with another `publish`. */
   logThat(publish: (records: readonly LogRecord[]) => Promise<readonly (number | null)[]>): InMemoryStreamLog {
     return new Proxy(this.log, {
       get: (target, name) => (name === 'publish' ? publish : (Reflect.get(target, name) as unknown)),
     });
   }
 
-  /** A commit by an owner that ends in good order, its outbox empty. */
+  /** Commits as an owner that ends cleanly with an empty outbox. */
   async committed(version: number): Promise<void> {
     const journal = new MongoRunJournal(this.db, this.log, this.clock);
     await journal.load('dc_1');

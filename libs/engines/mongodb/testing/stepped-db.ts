@@ -1,11 +1,11 @@
 import { type Collection, type Db, type Document } from 'mongodb';
 
-/** `collection.operation`; `documents` stands for the documents of any read model. */
+/** Wraps a call, named `collection.operation`. `documents` stands for the documents of any read model. */
 export type Around = (step: string, act: () => Promise<unknown>) => Promise<unknown>;
 
 const WATCHED = new Set(['insertOne', 'updateOne', 'bulkWrite', 'findOne', 'deleteMany']);
 
-/** A database whose calls go through `around`, which may wait, fail, or do the call and lose its answer. */
+/** A database whose calls go through `around`, which may wait, fail, or make the call and lose its answer. */
 export const steppedDb = (real: Db, around: Around): Db =>
   new Proxy(real, {
     get: (target, name) =>

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { MongoClient, type Db } from 'mongodb';
 
-/** A database of its own on the server of SLUICE_TEST_MONGO. `drop` removes it and ends the client. */
+/** A separate database on the server of SLUICE_TEST_MONGO. `drop` removes it and closes the client. */
 export const openTestDatabase = async (): Promise<{ readonly db: Db; readonly drop: () => Promise<void> }> => {
   const url = process.env['SLUICE_TEST_MONGO'];
   if (!url) throw new Error('SLUICE_TEST_MONGO is not set: run npm run test:engines');

@@ -9,15 +9,15 @@ interface Sleeper {
 }
 
 /**
- * Time that passes when a spec says so. Sleepers wake one after the other, each when no request is under way any more:
- * however slow the server, nobody's time goes by while he waits for it.
+ * Time that advances when a spec says so. Sleepers wake one by one, each when no request is in flight. So no time
+ * passes for a process that waits for the server, however slow it is.
  */
 export class VirtualTime {
   private time = 0;
   private requests = 0;
   private readonly sleepers = new Set<Sleeper>();
 
-  /** The database as those see it who live in this time. */
+  /** The database as seen by processes that live in this time. */
   db(real: Db, around: Around = (_step, act) => act()): Db {
     return steppedDb(real, async (step, act) => {
       this.requests++;
@@ -29,7 +29,7 @@ export class VirtualTime {
     });
   }
 
-  /** As one process has it. After `stop` nothing of that process wakes again. */
+  /** The time of one process. After `stop` none of its sleepers wakes. */
   process(): MonotonicTime & { stop(): void } {
     const mine = new Set<Sleeper>();
     let stopped = false;
@@ -73,7 +73,7 @@ export class VirtualTime {
     this.time = until;
   }
 
-  /** What follows a request begins in the same turn of the event loop: two quiet turns, and everybody sleeps. */
+  /** A follow-up of a request starts in the same turn of the event loop. After two quiet turns every process sleeps. */
   private async settled(): Promise<void> {
     for (let quiet = 0; quiet < 2;) {
       await pause(1);

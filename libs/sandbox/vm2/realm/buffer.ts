@@ -69,7 +69,7 @@ const asBytes = (value: unknown, encoding?: unknown): Uint8Array =>
 
 type Prim = { [Symbol.toPrimitive]?: unknown; valueOf?: () => unknown };
 
-/** The part of Node's Buffer that is text, comparison, slices and big-endian or little-endian integers. */
+/** Subset of Node's Buffer: texts, comparison, slices, and big-endian or little-endian integers. */
 export class Buffer extends Uint8Array {
   static override from(value: unknown, second?: unknown, length?: unknown): Buffer {
     if (typeof value === 'string') return wrap(encode(value, second));
@@ -168,7 +168,7 @@ export class Buffer extends Uint8Array {
 
 const wrap = (bytes: Uint8Array): Buffer => new Buffer(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength);
 
-/** readUInt8 … writeInt32LE, readUint8 and the like. */
+/** Defines the methods readUInt8 to writeInt32LE, and their aliases such as readUint8. */
 const defineIntegers = (): void => {
   for (const bits of [8, 16, 32] as const)
     for (const sign of ['Int', 'Uint'] as const)

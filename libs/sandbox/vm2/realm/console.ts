@@ -1,7 +1,7 @@
 import { now } from './bridge-end.js';
 import { format, inspect } from './inspect.js';
 
-/** console.* become lines of the run that wrote them, as in child/attribution.ts. */
+/** Turns console.* into log lines of the run that wrote them, as in child/attribution.ts. */
 export const captureConsole = (log: (kind: string, text: string) => void): void => {
   const counts = new Map<string, number>();
   const started = new Map<string, number>();

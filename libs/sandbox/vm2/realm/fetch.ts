@@ -63,7 +63,7 @@ interface ResponseInit {
   readonly redirected?: boolean;
 }
 
-/** Its body is read as a whole: `body` is not offered as a stream. */
+/** Response whose body is read as a whole. `body` is not available as a stream. */
 export class Response {
   readonly status: number;
   readonly statusText: string;
@@ -135,7 +135,7 @@ interface FetchInit {
   readonly signal?: AbortSignal | null;
 }
 
-/** Over the egress guard, by the host's fetch. Takes an address, not a Request. */
+/** Fetches through the egress guard, with the host's fetch. Accepts a URL but no Request object. */
 export const fetch = async (address: unknown, init: FetchInit = {}): Promise<Response> => {
   const { bytes, type } = bodyOf(init.body);
   const headers = new Headers(init.headers ?? {});

@@ -1,4 +1,4 @@
-/** Replaces what vm2 offers by proxy, and adds what components expect of Node. Imported first. */
+/** Replaces vm2's proxied globals, and adds the globals of Node that components expect. Must be imported first. */
 import { AbortController, AbortSignal } from './abort.js';
 import { Buffer } from './buffer.js';
 import { webcrypto } from './crypto.js';
@@ -15,11 +15,29 @@ export const define = (name: string, value: unknown): void =>
 for (const name of ['Buffer', 'VMError', 'WebAssembly', 'SharedArrayBuffer', 'Atomics'])
   Reflect.deleteProperty(globalThis, name);
 
-const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate, queueMicrotask } = timers;
 const offered = {
-  ...{ AbortController, AbortSignal, Buffer, Event, EventTarget, Headers, Response, TextDecoder, TextEncoder },
-  ...{ URL, URLSearchParams, atob, btoa, fetch, crypto: webcrypto },
-  ...{ setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate, queueMicrotask },
+  AbortController,
+  AbortSignal,
+  Event,
+  EventTarget,
+  Buffer,
+  TextDecoder,
+  TextEncoder,
+  atob,
+  btoa,
+  URL,
+  URLSearchParams,
+  fetch,
+  Headers,
+  Response,
+  crypto: webcrypto,
+  setTimeout: timers.setTimeout,
+  clearTimeout: timers.clearTimeout,
+  setInterval: timers.setInterval,
+  clearInterval: timers.clearInterval,
+  setImmediate: timers.setImmediate,
+  clearImmediate: timers.clearImmediate,
+  queueMicrotask: timers.queueMicrotask,
   performance: { now: () => now(), timeOrigin: Date.now() - now() },
 };
 for (const [name, value] of Object.entries(offered)) define(name, value);

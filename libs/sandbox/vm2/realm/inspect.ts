@@ -1,4 +1,4 @@
-/** `format` and `inspect` as node:util has them, for what is usually logged. Long lists are not set in columns. */
+/** `format` and `inspect` of node:util, for commonly logged values. Long lists are not arranged in columns. */
 interface InspectOptions {
   readonly depth?: number | null;
 }

@@ -1,4 +1,4 @@
-/** What the vm2 realm starts with: the child's own modules, over the bridge, and a small standard library. */
+/** Startup code of the vm2 realm: the child's own modules over the bridge, and a small standard library. */
 import './globals.js';
 import { BoundComponent, componentOf } from '../../child/component.js';
 import { describeComponent } from '../../child/describe.js';
@@ -35,7 +35,7 @@ const uplink = {
     if (message[0] === 'd') done(message[1], json);
     else say(json, raw);
   },
-  // The host's end does both after every message.
+  // The host's end of the bridge does this.
   spill: (): void => undefined,
   flushIfOlderThan: (): void => undefined,
   flush: (): void => flush(),
@@ -62,7 +62,7 @@ const execute = async (
   }
 };
 
-/** Errors that no code of the component caught end the run that they belong to, or, when none is known, all runs. */
+/** Ends run `n` with an error that the component did not catch. Ends all runs when `n` is negative. */
 const endWith = (n: number, thrown: unknown): void => {
   if (n >= 0) active.get(n)?.end({ thrown });
   else for (const execution of [...active.values()]) execution.end({ thrown });
@@ -90,7 +90,7 @@ export const realm: Realm = {
     offerWrappers();
     captureConsole((kind, line) => active.get(current())?.log(kind, line));
     onTimerError((thrown) => endWith(current(), thrown));
-    // Taken away before the component can see it.
+    // `$load` is removed before the component can see it.
     define('$load', (body: Body) => {
       Reflect.deleteProperty(globalThis, '$load');
       load(body, settings);

@@ -29,7 +29,7 @@ const MODULES: Readonly<Record<string, () => unknown>> = {
   util: () => ({ format, inspect, promisify, inherits, TextEncoder, TextDecoder }),
 };
 
-/** Throws for every module that the realm has no copy of its own of. */
+/** Returns the realm's own copy of a module. Throws for any other module. */
 export const requireModule = (name: unknown): unknown => {
   const plain = String(name).replace(/^node:/, '');
   if (Object.hasOwn(MODULES, plain)) return MODULES[plain]?.();

@@ -1,7 +1,7 @@
 import { now } from './bridge-end.js';
 import { type RealmSettings } from './settings.js';
 
-/** A plain object of the realm's own: what components read of `process`, nothing that acts. */
+/** Plain object of the realm with the parts of `process` that components read. It cannot act on the process. */
 export const processOf = ({ sourceId, platform, version }: RealmSettings): object => ({
   env: { PD_COMPONENT: sourceId },
   argv: [],

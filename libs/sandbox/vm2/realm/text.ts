@@ -1,4 +1,4 @@
-/** UTF-8, base64 and hexadecimal, over strings whose characters are bytes ("binary" text, as it crosses the bridge). */
+/** UTF-8, base64 and hexadecimal, on strings whose characters are bytes ("binary" text, as used on the bridge). */
 const { fromCharCode } = String;
 const CHUNK = 8192;
 
@@ -53,14 +53,14 @@ export const utf8Length = (text: string): number => {
     else {
       bytes += 2;
       const low = code >= 0xd800 && code < 0xdc00 ? text.charCodeAt(i + 1) : NaN;
-      // Two units become four bytes.
+      // A surrogate pair becomes four bytes.
       if (low >= 0xdc00 && low <= 0xdfff) i++;
     }
   }
   return bytes;
 };
 
-/** Length of the sequence that a byte begins, its first valid second byte, and the last; 0 when it begins none. */
+/** Length of the sequence that a byte begins, or 0, with the lowest and highest valid second byte. */
 const sequenceOf = (first: number): readonly [length: number, low: number, high: number] => {
   if (first >= 0xc2 && first <= 0xdf) return [2, 0x80, 0xbf];
   if (first >= 0xe0 && first <= 0xef) return [3, first === 0xe0 ? 0xa0 : 0x80, first === 0xed ? 0x9f : 0xbf];
@@ -68,7 +68,7 @@ const sequenceOf = (first: number): readonly [length: number, low: number, high:
   return [0, 0, 0];
 };
 
-/** What is no UTF-8 becomes U+FFFD, as WHATWG says, or is refused when `fatal`. */
+/** Decodes UTF-8. Invalid bytes become U+FFFD as WHATWG specifies, or throw when `fatal`. */
 export const utf8Text = (bytes: Uint8Array, fatal = false): string => {
   const parts: string[] = [];
   let units: number[] = [];
@@ -115,7 +115,7 @@ export const base64Text = (bytes: Uint8Array): string => {
   return text;
 };
 
-/** Both alphabets; other characters are skipped, and "=" ends it, as Node does. */
+/** Decodes base64 in both alphabets. Like Node, it skips other characters and stops at "=". */
 export const base64Bytes = (text: string): Uint8Array => {
   const bytes: number[] = [];
   let word = 0;
@@ -159,7 +159,7 @@ export class TextEncoder {
   }
 }
 
-/** UTF-8 only, whole texts only. */
+/** Supports only UTF-8 and whole texts. */
 export class TextDecoder {
   readonly encoding = 'utf-8';
   readonly fatal: boolean;

@@ -11,7 +11,7 @@ const decoded = (text: string): string => {
   try {
     return decodeURIComponent(spaced);
   } catch {
-    // A stray "%" stays as it is.
+    // A stray "%" stays unchanged.
     return spaced;
   }
 };
@@ -92,7 +92,7 @@ export class URLSearchParams {
   }
 }
 
-/** The host's parser, asked with strings and answering with strings. */
+/** URL parsed by the host. Only strings cross the bridge. */
 export class URL {
   private parts: Parts;
   private params: URLSearchParams | undefined;
