@@ -17,7 +17,7 @@ for (const name of NAMES) {
   else available.push(name);
 }
 
-const runtime = fileURLToPath(new URL('..', import.meta.url));
+const sandbox = fileURLToPath(new URL('..', import.meta.url));
 
 /** State and parent of a process, or undefined when it has ended. */
 const statOf = async (pid: number): Promise<{ state: string; parent: number } | undefined> => {
@@ -55,13 +55,13 @@ describe('a server that is killed', () => {
     } satisfies BuildOptions;
     await build({
       ...shared,
-      entryPoints: [path.join(runtime, 'child/main.ts')],
+      entryPoints: [path.join(sandbox, 'child/main.ts')],
       format: 'cjs',
       outfile: path.join(dir, 'child.cjs'),
     });
     const server = `
-      import { createSandboxFactory } from ${JSON.stringify(path.join(runtime, 'process-sandbox.ts'))};
-      import { tryLevel } from ${JSON.stringify(path.join(runtime, 'jail/detect.ts'))};
+      import { createSandboxFactory } from ${JSON.stringify(path.join(sandbox, 'host/process-sandbox.ts'))};
+      import { tryLevel } from ${JSON.stringify(path.join(sandbox, 'jail/detect.ts'))};
       const [name, bundleFile] = process.argv.slice(2);
       const factory = createSandboxFactory({ level: await tryLevel(name) });
       const props = { http: { kind: 'http', endpoint: 'http://h/1' } };
@@ -73,7 +73,7 @@ describe('a server that is killed', () => {
       format: 'esm',
       outfile: path.join(dir, 'server.mjs'),
     });
-    await symlink(path.join(runtime, '../../node_modules'), path.join(dir, 'node_modules'));
+    await symlink(path.join(sandbox, '../../node_modules'), path.join(dir, 'node_modules'));
     const bundle = await bundleHere({
       code: `export default { name: 't', version: '1', run() { this.http.respond({ immediate: true }); for (;;); } }`,
     });
