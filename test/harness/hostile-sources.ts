@@ -10,13 +10,15 @@ export interface HostileSources {
   readonly loop: Source;
   /** Each event causes 5,000 events for a listener that sleeps. */
   readonly burst: Source;
-  /** An endpoint with slow runs. */
+  /** An endpoint whose runs are so slow that a post waits longer for room than the server lets it. */
   readonly slow: Source;
   /** A source whose webhook receiver never answers. */
   readonly hung: Source;
 }
 
 export const SLEEP_MS = 200;
+/** Ten at once end two runs a second. So the last of eight waiting posts waits four seconds and is refused after two. */
+const SLOW_RUN_MS = 5_000;
 const BURST = 5_000;
 const AT_ONCE = 8;
 
@@ -33,7 +35,7 @@ export const deployHostile = async (api: ApiClient, hangingUrl: string): Promise
   await api.subscribe(loop.id, loop.id);
   const burst = await deploy(emitting(BURST));
   await api.subscribe(burst.id, (await deploy(sleeping(SLEEP_MS))).id);
-  const slow = await deploy(sleeping(2_000));
+  const slow = await deploy(sleeping(SLOW_RUN_MS));
   const hung = await deploy(relayCode());
   await api.subscribe(hung.id, (await api.createWebhook(hangingUrl)).id);
   return { loop, burst, slow, hung };
