@@ -6,7 +6,9 @@ import { useStandalone } from '#test/harness/instance.js';
 /** One process: on the test servers the summaries of 90 channels at once come minutes later. */
 const instance = useStandalone();
 
-const errorsOf = async (source: Source): Promise<readonly EventSummary[]> => instance.history(source, 1, '$errors');
+/** Waits longer than usual, because the report stands behind thousands of emits of its run. */
+const errorsOf = async (source: Source): Promise<readonly EventSummary[]> =>
+  instance.history(source, 1, '$errors', 45_000);
 
 /** Deploys a component, calls it once, and waits for its run's report on its attempts. */
 const ran = async (statements: string) => {
