@@ -11,7 +11,7 @@ import {
 } from '#libs/stream-log/stream-log.js';
 import { type Cluster, type TopicMetadata } from './wire/cluster.js';
 import { GroupConsumer } from './consume/group-consumer.js';
-import { laneName, parseLane, type PartitionId } from './lane-names.js';
+import { isSelected, laneName, parseLane, type PartitionId } from './lane-names.js';
 import { LaneReader } from './consume/lane-reader.js';
 import { type MemberIds } from './wire/member-ids.js';
 import { leaveGroup } from './consume/membership.js';
@@ -215,13 +215,7 @@ export class KafkaStreamLog implements StreamLog {
   }
 
   private select(selector: TopicSelector): readonly TopicMetadata[] {
-    const { prefix } = this.settings;
-    return [...this.cluster.topics()].filter(({ name }) => {
-      if (!name.startsWith(prefix)) return false;
-      return 'prefix' in selector
-        ? name.startsWith(selector.prefix, prefix.length)
-        : selector.names.includes(this.short(name));
-    });
+    return [...this.cluster.topics()].filter(({ name }) => isSelected(name, this.settings.prefix, selector));
   }
 
   private partitionsOf(topic: TopicMetadata | undefined): readonly PartitionId[] {
