@@ -1,7 +1,8 @@
+import { Backoff } from '#libs/async/backoff.js';
 import { type ConsumeOptions, type LaneBatch, type StoredRecord } from '#libs/stream-log/stream-log.js';
 
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 10_000;
+/** Pauses after a rejected batch. */
+const PAUSES = { firstMs: 100, longestMs: 10_000 };
 
 /** What the window needs from the lane that it belongs to. */
 export interface WindowHost {
@@ -27,7 +28,7 @@ export class LaneWindow {
   private detached = false;
   private paused = false;
   private timer: NodeJS.Timeout | undefined;
-  private pauseMs = FIRST_PAUSE_MS;
+  private readonly backoff = new Backoff(PAUSES);
   /** Offsets handed over and above the committed one, in order. Those before `head` are finished. */
   private window: number[] = [];
   private head = 0;
@@ -117,7 +118,7 @@ export class LaneWindow {
   private async handle(batch: LaneBatch): Promise<void> {
     try {
       await this.options.handler(batch);
-      this.pauseMs = FIRST_PAUSE_MS;
+      this.backoff.reset();
     } catch {
       // The consumer reports its own failure, which is counted here. The log only hands the records over again.
       this.host.failed();
@@ -135,8 +136,7 @@ export class LaneWindow {
     this.timer = setTimeout(() => {
       this.paused = false;
       this.host.ready();
-    }, this.pauseMs);
-    this.pauseMs = Math.min(this.pauseMs * 2, LONGEST_PAUSE_MS);
+    }, this.backoff.next());
   }
 
   private ack(offset: number): void {

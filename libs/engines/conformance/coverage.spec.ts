@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 
-/** Every port that an adapter folder implements is run through its suite there, whole. */
+/** Every port that an adapter folder implements is run through its suite there, whole. Doubles of a port run it too. */
 
 const engines = join(dirname(fileURLToPath(import.meta.url)), '..');
 const PORTS = [
@@ -20,10 +20,11 @@ const PORTS = [
   'UsageStore',
 ] as const;
 
-const sourcesOf = (folder: string): { name: string; text: string }[] =>
-  readdirSync(join(engines, folder), { recursive: true, encoding: 'utf8' })
+const filesIn = (folder: string): { name: string; text: string }[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
-    .map((name) => ({ name, text: readFileSync(join(engines, folder, name), 'utf8') }));
+    .map((name) => ({ name, text: readFileSync(join(folder, name), 'utf8') }));
+const sourcesOf = (folder: string): { name: string; text: string }[] => filesIn(join(engines, folder));
 
 const isSpec = (name: string): boolean => /\.(int-)?spec\.ts$/.test(name);
 const adapters = readdirSync(engines, { withFileTypes: true })
@@ -42,14 +43,27 @@ describe('conformance suites', () => {
   });
 
   it('run all of their parts, with no test left out or singled out', () => {
-    // runParts takes a Record of the parts' names, so a part without tests does not compile. No option skips a part.
+    // runParts takes a Record of the parts' names, so a part without tests does not compile. Its one skip is for the
+    // parts that a double omits, and only the functions describe…Double let a caller omit any.
+    const marks = /\b(it|describe|test)\.(skip|only|todo|failing)|\bx(it|describe|test)\b/g;
     for (const { name, text } of sourcesOf('conformance')) {
       if (name === 'coverage.spec.ts') continue;
-      expect([name, /\b(it|describe|test)\.(skip|only|todo|failing)|\bx(it|describe|test)\b/.exec(text)?.[0]]).toEqual([
-        name,
-        undefined,
-      ]);
+      expect([name, ...(text.match(marks) ?? [])]).toEqual(name === 'run-parts.ts' ? [name, 'describe.skip'] : [name]);
+      for (const [declared] of text.matchAll(/^export const describe\w+ =[^;]*\bomitted\b/gm)) {
+        expect(declared).toMatch(/^export const describe\w+Double =/);
+      }
     }
+  });
+
+  it('are run by every double in a testing folder that implements a port', () => {
+    const spec = sourcesOf('conformance').find(({ name }) => name === 'in-memory.spec.ts')?.text ?? '';
+    const doubles = filesIn(join(engines, '..'))
+      .filter(({ name }) => name.includes('/testing/'))
+      .flatMap(({ text }) => [...text.matchAll(/class (\w+) implements ([^{]*)/g)])
+      .filter(([, , implemented = '']) => PORTS.some((port) => new RegExp(`\\b${port}\\b`).test(implemented)))
+      .map(([, name = '']) => name);
+    expect(doubles).toContain('InMemoryStreamLog');
+    for (const name of doubles) expect(spec).toContain(`new ${name}(`);
   });
 
   it('finds adapters to look at', () => {

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { pause } from '#libs/async/pause.js';
 
 const PATIENCE_MS = 10_000;
 

@@ -1,18 +1,33 @@
+import { InMemoryBlobs } from '#libs/components/testing/fakes.js';
 import { MemoryRetrySchedule } from '#libs/delivery/testing/memory-retry-schedule.js';
+import { InMemoryVault } from '#libs/kernel/testing/control-plane.js';
 import { InMemoryEventStore } from '#libs/kernel/testing/in-memory-event-store.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
+import { InMemoryJournal } from '#libs/runner/testing/in-memory-journal.js';
+import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { InMemoryUsage } from '#libs/tenancy/testing/in-memory-usage.js';
 import { describeEventStore } from './event-store.suite.js';
 import { type MakeHarness } from './harness.js';
 import { describeReadModelStore } from './read-model-store.suite.js';
-import { describeRetrySchedule, describeUsageStore } from './small-stores.suite.js';
+import { describeRunJournal } from './run-journal.suite.js';
+import {
+  describeBlobStoreDouble,
+  describeRetrySchedule,
+  describeUsageStore,
+  describeVault,
+} from './small-stores.suite.js';
+import { describeStreamLogDouble } from './stream-log.suite.js';
 
-/** The in-memory engine used by specs keeps the same contract. Its memory survives a restart. */
+/** The in-memory doubles that specs use keep the contract of the engines. Their memory survives a restart. */
 const harness =
-  <P>(make: () => P): MakeHarness<P> =>
+  <P>(make: () => P, crash: (port: P) => void = () => undefined): MakeHarness<P> =>
   async () => {
     const port = make();
-    return { port, reopen: async () => port, flush: async () => undefined, close: async () => undefined };
+    const reopen = async (): Promise<P> => {
+      crash(port);
+      return port;
+    };
+    return { port, reopen, flush: async () => undefined, close: async () => undefined };
   };
 
 describeEventStore(
@@ -23,6 +38,24 @@ describeReadModelStore(
   'in memory',
   harness(() => new InMemoryReadModels()),
 );
+describeStreamLogDouble(
+  'in memory',
+  harness(
+    () => ({ log: new InMemoryStreamLog(), sweepAfter: async () => undefined }),
+    ({ log }) => log.crash(),
+  ),
+  { retention: 'it keeps every record, because specs look at records already consumed' },
+);
+describeRunJournal(
+  'in memory',
+  harness(
+    () => {
+      const log = new InMemoryStreamLog();
+      return { log, journal: new InMemoryJournal(log) };
+    },
+    ({ log }) => log.crash(),
+  ),
+);
 describeRetrySchedule(
   'in memory',
   harness(() => new MemoryRetrySchedule()),
@@ -30,4 +63,13 @@ describeRetrySchedule(
 describeUsageStore(
   'in memory',
   harness(() => new InMemoryUsage()),
+);
+describeVault(
+  'in memory',
+  harness(() => new InMemoryVault()),
+);
+describeBlobStoreDouble(
+  'in memory',
+  harness(() => new InMemoryBlobs()),
+  { files: 'it has no files' },
 );

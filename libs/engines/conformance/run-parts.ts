@@ -1,12 +1,19 @@
 import { afterEach, beforeEach, describe } from '@jest/globals';
 import { type Harness, type MakeHarness, type Part } from './harness.js';
 
-/** Runs every part of a suite. There is no option to skip one. */
+/** Parts of a suite that make no sense for a test double, each with the reason. */
+export type Omitted<N extends string> = Readonly<Partial<Record<N, string>>>;
+
+/**
+ * Runs every part of a suite, except those that a test double omits. Suites offer `omitted` only in a function of their
+ * own (`describe…Double`), which the meta-test does not count for an adapter.
+ */
 export const runParts = <P, N extends string>(
   title: string,
   names: readonly N[],
   parts: Readonly<Record<N, Part<P>>>,
   make: MakeHarness<P>,
+  omitted?: Omitted<N>,
 ): void => {
   describe(title, () => {
     let current: Harness<P> | undefined;
@@ -22,9 +29,10 @@ export const runParts = <P, N extends string>(
       current = undefined;
     });
     for (const name of names) {
-      describe(name, () => {
-        parts[name](() => harness().port, harness);
-      });
+      const reason = omitted?.[name];
+      const run = (): void => parts[name](() => harness().port, harness);
+      if (reason === undefined) describe(name, run);
+      else describe.skip(`${name}: ${reason}`, run);
     }
   });
 };

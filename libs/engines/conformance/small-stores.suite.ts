@@ -7,7 +7,7 @@ import { type TickStore } from '#libs/scheduling/tick-store.js';
 import { type DailyUsage, type UsageStore } from '#libs/tenancy/published.js';
 import { type MakeHarness, type Part } from './harness.js';
 import { eventually } from './eventually.js';
-import { runParts } from './run-parts.js';
+import { runParts, type Omitted } from './run-parts.js';
 
 export const VAULT_PARTS = ['secrets', 'isolation', 'listing', 'restart'] as const;
 export const BLOB_STORE_PARTS = ['blobs', 'files', 'listing', 'restart'] as const;
@@ -19,6 +19,11 @@ export const describeVault = (name: string, make: MakeHarness<Vault>): void =>
   runParts(`Vault: ${name}`, VAULT_PARTS, vault, make);
 export const describeBlobStore = (name: string, make: MakeHarness<BlobStore>): void =>
   runParts(`BlobStore: ${name}`, BLOB_STORE_PARTS, blobs, make);
+export const describeBlobStoreDouble = (
+  name: string,
+  make: MakeHarness<BlobStore>,
+  omitted: Omitted<(typeof BLOB_STORE_PARTS)[number]>,
+): void => runParts(`BlobStore: ${name}`, BLOB_STORE_PARTS, blobs, make, omitted);
 export const describeRetrySchedule = (name: string, make: MakeHarness<RetrySchedule>): void =>
   runParts(`RetrySchedule: ${name}`, RETRY_SCHEDULE_PARTS, schedule, make);
 export const describeTickStore = (name: string, make: MakeHarness<TickStore>): void =>

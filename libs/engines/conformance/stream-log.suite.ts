@@ -1,5 +1,5 @@
 import { type MakeHarness, type Part } from './harness.js';
-import { runParts } from './run-parts.js';
+import { runParts, type Omitted } from './run-parts.js';
 import { acknowledge, consume, order, publish, redeliver, sharing, topics } from './stream-log-consuming.suite.js';
 import { type LogUnderTest } from './stream-log-harness.js';
 import { moving, partitions } from './stream-log-lanes.suite.js';
@@ -26,6 +26,11 @@ export const STREAM_LOG_PARTS = [
 
 export const describeStreamLog = (name: string, make: MakeHarness<LogUnderTest>): void =>
   runParts(`StreamLog: ${name}`, STREAM_LOG_PARTS, parts, make);
+export const describeStreamLogDouble = (
+  name: string,
+  make: MakeHarness<LogUnderTest>,
+  omitted: Omitted<(typeof STREAM_LOG_PARTS)[number]>,
+): void => runParts(`StreamLog: ${name}`, STREAM_LOG_PARTS, parts, make, omitted);
 
 const parts: Record<(typeof STREAM_LOG_PARTS)[number], Part<LogUnderTest>> = {
   topics: (port) => topics({ port }),

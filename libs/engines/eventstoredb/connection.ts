@@ -1,5 +1,6 @@
 import { BACKWARDS, END, EventStoreDBClient, type StreamingRead } from '@eventstore/db-client';
-import { within } from './within.js';
+import { endsWithin, withDeadline } from '#libs/async/deadline.js';
+import { messageOf } from '../error-message.js';
 
 const CLOSE_MS = 1_000;
 
@@ -33,7 +34,7 @@ export const connect = ({ url, batchAppend }: ConnectOptions): Connection => {
     ping: async (ms) => {
       const newest = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 });
       try {
-        await within(ms, 'a read', newest.toArray());
+        await withDeadline(newest.toArray(), ms, 'a read');
       } catch (error) {
         throw new Error(`EventStoreDB at ${server} does not answer: ${messageOf(error)}`, { cause: error });
       } finally {
@@ -43,10 +44,10 @@ export const connect = ({ url, batchAppend }: ConnectOptions): Connection => {
     close: async () => {
       // dispose() ends the calls but leaves the channel, whose sockets would stay. Neither may delay the exit of the
       // process: a call that the client lost, or a cluster without a reachable member, could.
-      await Promise.allSettled([within(CLOSE_MS, `ending the calls to ${server}`, client.dispose())]);
+      await Promise.allSettled([endsWithin(client.dispose(), CLOSE_MS)]);
       if (hasChannel(client)) {
         const channel = client.getChannel().then((open) => open.close());
-        await Promise.allSettled([within(CLOSE_MS, `closing the connection to ${server}`, channel)]);
+        await Promise.allSettled([endsWithin(channel, CLOSE_MS)]);
       }
     },
   };
@@ -80,8 +81,6 @@ export const release = (read: Drainable, cancel: () => Promise<void>): void => {
   read.removeAllListeners('readable');
   read.resume();
 };
-
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const serverOf = (url: string): string => /^[^:]+:\/\/(?:[^@/]*@)?([^/?]+)/.exec(url)?.[1] ?? 'an unnamed host';
 

@@ -9,6 +9,7 @@ import {
   type ReadPosition,
   type ReadRevision,
 } from '@eventstore/db-client';
+import { withDeadline } from '#libs/async/deadline.js';
 import {
   RevisionConflict,
   type AppendResult,
@@ -24,7 +25,6 @@ import { eventDataOf, recordedEvent } from './recorded-event.js';
 import { isPassing, repeated } from './repeated.js';
 import { streamNames, type StreamNames } from './stream-names.js';
 import { follow, type Outage } from './subscription.js';
-import { within } from './within.js';
 
 const OPEN_MS = 3_000;
 const PING_MS = 2_000;
@@ -89,7 +89,8 @@ export class EventStoreDbEventStore implements EventStore {
         const deadline = APPEND_DEADLINE_MS;
         const options = { expectedRevision: expected, deadline };
         const appending = this.connection.client.appendToStream(name, data, options);
-        const { nextExpectedRevision: revision, position } = await within(APPEND_MS, `append to ${name}`, appending);
+        const appended = await withDeadline(appending, APPEND_MS, `append to ${name}`);
+        const { nextExpectedRevision: revision, position } = appended;
         return { revision, position: position ? textOf(position) : await this.positionOf(stream, revision) };
       });
     try {

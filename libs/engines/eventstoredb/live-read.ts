@@ -4,6 +4,7 @@ import {
   type AllStreamSubscription,
   type EventStoreDBClient,
 } from '@eventstore/db-client';
+import { WakeablePause } from '#libs/async/pause.js';
 import { type Position } from '#libs/kernel/events.js';
 import { release } from './connection.js';
 import { logPositionOf, textOf } from './positions.js';
@@ -27,8 +28,8 @@ export interface Taken {
 export class LiveRead {
   private readonly subscription: AllStreamSubscription;
   private failure: Error | undefined;
-  private wake: () => void = () => undefined;
-  private readonly onAbort = (): void => this.wake();
+  private readonly arrival = new WakeablePause();
+  private readonly wake = (): void => this.arrival.wake();
   private caughtUp = false;
   /** The server's reports, and how many of the events waiting here it had sent before each. */
   private saidCaughtUp: { waiting: number } | undefined;
@@ -73,22 +74,20 @@ export class LiveRead {
         return { events, caughtUp: this.caughtUp && this.subscription.readableLength === 0, passed: this.passed };
       }
       if (this.failure) throw this.failure;
-      await new Promise<void>((resolve) => {
-        this.wake = resolve;
-      });
+      await this.arrival.wait();
       // History arrives quickly, event by event. Events of the same turn go into the same batch.
       if (!this.caughtUp) await nextTurn();
     }
   }
 
   close(): void {
-    this.signal.removeEventListener('abort', this.onAbort);
+    this.signal.removeEventListener('abort', this.wake);
     release(this.subscription, () => this.subscription.unsubscribe());
   }
 
   private listen(): void {
     const { subscription } = this;
-    subscription.on('readable', () => this.wake());
+    subscription.on('readable', this.wake);
     subscription.on('caughtUp', () => {
       this.saidCaughtUp = { waiting: subscription.readableLength };
       this.wake();
@@ -99,7 +98,7 @@ export class LiveRead {
     });
     subscription.on('error', (error) => this.fail(error));
     subscription.on('end', () => this.fail(new Error('the server ended the subscription')));
-    this.signal.addEventListener('abort', this.onAbort);
+    this.signal.addEventListener('abort', this.wake);
   }
 
   private takeWaiting(): AllStreamResolvedEvent[] {

@@ -1,4 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { Backoff } from '#libs/async/backoff.js';
+import { pause } from '#libs/async/pause.js';
 import { type EventBatch } from '#libs/kernel/event-store.js';
 import { type Position, type RecordedEvent } from '#libs/kernel/events.js';
 import { type Connection } from './connection.js';
@@ -7,8 +8,8 @@ import { logPositionOf } from './positions.js';
 import { recordedEvent, UnreadableEvent } from './recorded-event.js';
 import { type StreamNames } from './stream-names.js';
 
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 10_000;
+/** Half of each pause is random, so that readers do not return together. */
+const PAUSES = { firstMs: 100, longestMs: 10_000, jitter: 0.5 };
 
 export interface Outage {
   readonly error: unknown;
@@ -34,18 +35,18 @@ export async function* follow(options: FollowOptions): AsyncGenerator<EventBatch
   logPositionOf(options.after);
   const place: Place = { last: options.after, resumeAfter: options.after, told: false };
   let outages = 0;
-  let failures = 0;
+  const backoff = new Backoff(PAUSES);
   while (!signal.aborted) {
     try {
       for await (const batch of readOn(options, place)) {
-        failures = 0;
+        backoff.reset();
         if (batch) yield batch;
       }
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof UnreadableEvent) throw error;
-      if (failures === 0) onOutage({ error, after: place.last, outages: ++outages });
-      await pauseBetween(failures++, signal);
+      if (backoff.count === 0) onOutage({ error, after: place.last, outages: ++outages });
+      await pause(backoff.next(), signal);
     }
   }
 }
@@ -87,13 +88,3 @@ async function* readOn(options: FollowOptions, place: Place): AsyncGenerator<Eve
     await connection.close();
   }
 }
-
-/** 100 ms, doubled each time up to 10 s. Between half and all of it at random, so readers do not return together. */
-const pauseBetween = async (failures: number, signal: AbortSignal): Promise<void> => {
-  const longest = Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS);
-  try {
-    await pause(longest * (0.5 + Math.random() / 2), undefined, { signal });
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
-};

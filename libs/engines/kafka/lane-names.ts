@@ -1,3 +1,5 @@
+import { type TopicSelector } from '#libs/stream-log/stream-log.js';
+
 /** A partition, with the topic's full Kafka name including the prefix. */
 export interface PartitionId {
   readonly topic: string;
@@ -13,6 +15,14 @@ export const parseLane = (lane: string): { readonly topic: string; readonly part
   return slash < 0
     ? { topic: lane, partition: 0 }
     : { topic: lane.slice(0, slash), partition: Number(lane.slice(slash + 1)) };
+};
+
+/** Whether the selector, whose names have no prefix, selects the topic with this full name. */
+export const isSelected = (fullName: string, prefix: string, selector: TopicSelector): boolean => {
+  if (!fullName.startsWith(prefix)) return false;
+  return 'prefix' in selector
+    ? fullName.startsWith(selector.prefix, prefix.length)
+    : selector.names.includes(fullName.slice(prefix.length));
 };
 
 /** Groups partitions by topic, as the requests of the protocol need them. */

@@ -1,3 +1,4 @@
+import { pause, WakeablePause } from '#libs/async/pause.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import {
   type ConsumeOptions,
@@ -8,16 +9,14 @@ import {
   type StreamLog,
   type TopicSelector,
 } from '#libs/stream-log/stream-log.js';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cluster, type TopicMetadata } from './wire/cluster.js';
 import { GroupConsumer } from './consume/group-consumer.js';
-import { laneName, parseLane, type PartitionId } from './lane-names.js';
+import { isSelected, laneName, parseLane, type PartitionId } from './lane-names.js';
 import { LaneReader } from './consume/lane-reader.js';
 import { type MemberIds } from './wire/member-ids.js';
 import { leaveGroup } from './consume/membership.js';
 import { partitionOf } from './produce/murmur2.js';
 import { EARLIEST, keyOf, LATEST, Offsets } from './consume/offsets.js';
-import { Pause } from './pause.js';
 import { Publisher } from './produce/publisher.js';
 import { RetentionSweeper } from './admin/retention-sweeper.js';
 import { TopicAdmin } from './admin/topic-admin.js';
@@ -44,7 +43,7 @@ export class KafkaStreamLog implements StreamLog {
   private readonly reader: LaneReader;
   private readonly sweeper: RetentionSweeper;
   private readonly consumers = new Set<GroupConsumer>();
-  private readonly pause = new Pause();
+  private readonly pause = new WakeablePause();
   private readonly refreshing: Promise<void>;
   private closing: Promise<void> | undefined;
 
@@ -216,13 +215,7 @@ export class KafkaStreamLog implements StreamLog {
   }
 
   private select(selector: TopicSelector): readonly TopicMetadata[] {
-    const { prefix } = this.settings;
-    return [...this.cluster.topics()].filter(({ name }) => {
-      if (!name.startsWith(prefix)) return false;
-      return 'prefix' in selector
-        ? name.startsWith(selector.prefix, prefix.length)
-        : selector.names.includes(this.short(name));
-    });
+    return [...this.cluster.topics()].filter(({ name }) => isSelected(name, this.settings.prefix, selector));
   }
 
   private partitionsOf(topic: TopicMetadata | undefined): readonly PartitionId[] {
@@ -240,7 +233,7 @@ export class KafkaStreamLog implements StreamLog {
     for (const group of await this.offsets.groups(this.settings.prefix)) {
       const isThere = async (): Promise<boolean> =>
         [...(await this.offsets.committed(group, partitions)).values()].some(({ next }) => next >= 0);
-      while ((await isThere()) && performance.now() < until) await sleep(20);
+      while ((await isThere()) && performance.now() < until) await pause(20);
     }
   }
 

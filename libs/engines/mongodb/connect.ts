@@ -1,4 +1,5 @@
 import { MongoClient, type Db } from 'mongodb';
+import { withDeadline } from '#libs/async/deadline.js';
 
 export interface MongoConnection {
   readonly db: Db;
@@ -9,6 +10,7 @@ export interface MongoConnection {
 
 const DATABASE = 'sluice';
 const SELECT_MS = 2_000;
+const PING_MS = SELECT_MS - 100;
 /** Time after which a request that the server accepted but did not answer is given up. */
 const SOCKET_MS = 30_000;
 
@@ -23,7 +25,7 @@ export const connectMongo = async (url: string, database?: string): Promise<Mong
   const db = client.db(database ?? (named === '' ? DATABASE : named));
   const ping = async (): Promise<void> => {
     try {
-      await within(SELECT_MS - 100, db.command({ ping: 1 }));
+      await withDeadline(db.command({ ping: 1 }), PING_MS, () => new Error(`no answer within ${PING_MS} ms`));
     } catch (error) {
       throw new Error(`MongoDB at ${hosts} cannot be reached: ${reasonOf(error, url)}`);
     }
@@ -62,16 +64,4 @@ const reasonOf = (error: unknown, url: string): string => {
   const password = /^[^:]+:\/\/[^:@/]*:([^@]*)@/.exec(url)?.[1];
   if (password === undefined || password === '') return text;
   return text.replaceAll(password, '***').replaceAll(decodeURIComponent(password), '***');
-};
-
-const within = async (ms: number, work: Promise<unknown>): Promise<void> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
-  });
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 };

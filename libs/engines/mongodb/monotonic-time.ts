@@ -1,4 +1,4 @@
-import { pause } from './pause.js';
+import { pause } from '#libs/async/pause.js';
 
 /** Time as measured by one process, unrelated to that of another process. */
 export interface MonotonicTime {

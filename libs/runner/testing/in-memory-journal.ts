@@ -1,14 +1,17 @@
 import { dictionary } from '../../kernel/dictionary.js';
 import { type LogRecord } from '../../stream-log/stream-log.js';
+import { InMemoryStreamLog } from '../../stream-log/testing/in-memory-stream-log.js';
 import { type RunCommit, type RunJournal, type SourceState, StateConflict } from '../run-journal.js';
 
 const EMPTY: SourceState = { version: 0, progress: { through: -1, above: [] }, dedupe: {}, db: {}, lastEventId: '' };
 
-/** A RunJournal for specs. Commits survive a new runner, as after a crash. */
+/** Number of a source's newest invocation ids that are remembered. */
+const REMEMBERED = 1_000;
+
+/** A RunJournal for specs, with failures on demand. Commits survive a new runner, as after a crash. */
 export class InMemoryJournal implements RunJournal {
   readonly states = new Map<string, SourceState>();
   readonly remembered = new Map<string, Set<string>>();
-  readonly records: LogRecord[] = [];
   readonly commits: RunCommit[] = [];
   /** Number of next commits that fail, as on a full disk. */
   failures = 0;
@@ -20,6 +23,14 @@ export class InMemoryJournal implements RunJournal {
   held: Promise<void> | undefined;
   /** Number of commits that wait for `held`. */
   waiting = 0;
+
+  /** @param log receives the records of each commit together with its state. */
+  constructor(private readonly log = new InMemoryStreamLog()) {}
+
+  /** Records of all commits, also those whose topic does not exist. */
+  get records(): readonly LogRecord[] {
+    return this.commits.flatMap(({ records }) => records);
+  }
 
   async load(sourceId: string): Promise<SourceState> {
     if (this.failuresToLoad > 0) {
@@ -63,9 +74,13 @@ export class InMemoryJournal implements RunJournal {
     const { progress, lastEventId } = commit;
     this.states.set(commit.sourceId, { version: state.version + 1, progress, dedupe, db, lastEventId });
     const inbox = this.remembered.get(commit.sourceId) ?? new Set<string>();
-    for (const id of commit.inbox) inbox.add(id);
-    this.remembered.set(commit.sourceId, inbox);
-    this.records.push(...commit.records);
+    for (const id of commit.inbox) {
+      // A repeated id counts as new.
+      inbox.delete(id);
+      inbox.add(id);
+    }
+    this.remembered.set(commit.sourceId, new Set([...inbox].slice(-REMEMBERED)));
+    this.log.append(commit.records);
     this.commits.push(commit);
   }
 

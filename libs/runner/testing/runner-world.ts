@@ -30,7 +30,7 @@ const NOBODY: Replies = { immediate: () => undefined, ended: () => undefined };
 /** Runners as processes of one installation that share only the log and the journal. */
 export class RunnerWorld {
   readonly log = new InMemoryStreamLog();
-  readonly journal = new InMemoryJournal();
+  readonly journal = new InMemoryJournal(this.log);
   private readonly sources = new Map<string, SourceDefinition>();
   private readonly runners: Runner[] = [];
   readonly events = { lastPosition: async (): Promise<Position> => START };
@@ -84,7 +84,8 @@ export class RunnerWorld {
 
   /** Payloads of the source's events. */
   emitted(sourceId: string): readonly string[] {
-    return this.journal.records.filter(({ headers }) => headers['emitter'] === sourceId).map(({ value }) => value);
+    const records = this.log.recordsOf(this.topics.emits(sourceId));
+    return records.filter(({ headers }) => headers['emitter'] === sourceId).map(({ value }) => value);
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pause } from '#libs/async/pause.js';
 import {
   UnknownCursor,
   type ApplyBatch,
@@ -61,7 +61,7 @@ export class EmbeddedReadModelStore implements ReadModelStore {
       } catch (error) {
         // A read model is derived from stored events, so its owner waits for room instead of stopping.
         if (!isStorageFull(error)) throw error;
-        await sleep(ROOM_MS);
+        await pause(ROOM_MS);
       }
     }
   }

@@ -1,3 +1,4 @@
+import { SerialQueue } from '#libs/async/serial-queue.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type Database } from '../writer/sqlite-driver.js';
 import { type Topic } from './topic.js';
@@ -21,7 +22,7 @@ export interface RetentionHost {
 /** Drops records that retention allows and no group still needs, in the background and in small steps. */
 export class RetentionSweeper {
   private timer: NodeJS.Timeout | undefined;
-  private running: Promise<void> = Promise.resolve();
+  private readonly queue = new SerialQueue();
   private stopped = false;
   /** Why the last pass failed. */
   failure: unknown;
@@ -44,11 +45,11 @@ export class RetentionSweeper {
   async stop(): Promise<void> {
     this.stopped = true;
     clearTimeout(this.timer);
-    await this.running;
+    await this.queue.idle();
   }
 
   private enqueue(work: () => Promise<void>): Promise<void> {
-    this.running = this.running.then(async () => {
+    return this.queue.run(async () => {
       try {
         await work();
         this.failure = undefined;
@@ -57,7 +58,6 @@ export class RetentionSweeper {
         this.failure = error;
       }
     });
-    return this.running;
   }
 
   private schedule(): void {

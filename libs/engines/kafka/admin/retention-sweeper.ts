@@ -1,3 +1,4 @@
+import { pause } from '#libs/async/pause.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type Retention } from '#libs/stream-log/stream-log.js';
 import { type Cluster } from '../wire/cluster.js';
@@ -32,14 +33,13 @@ const GROWTH = 0.5;
  * Kafka's own retention has the same limits.
  */
 export class RetentionSweeper {
-  private timer: NodeJS.Timeout | undefined;
-  private running: Promise<void> = Promise.resolve();
-  private stopped = false;
+  private readonly stopping = new AbortController();
+  private readonly ended: Promise<void>;
   /** Average bytes of a record and the end of the log at that time, by key. */
   private readonly sampled = new Map<string, { readonly to: number; readonly average: number }>();
 
   constructor(private readonly host: SweeperHost) {
-    this.schedule();
+    this.ended = this.run();
   }
 
   /** Runs one pass over every topic of the prefix. Rejects when the brokers cannot be reached. */
@@ -54,33 +54,28 @@ export class RetentionSweeper {
   }
 
   async stop(): Promise<void> {
-    this.stopped = true;
-    clearTimeout(this.timer);
-    await this.running;
+    this.stopping.abort();
+    await this.ended;
   }
 
-  private schedule(): void {
-    this.timer = setTimeout(() => {
-      this.running = this.background();
-    }, this.host.everyMs);
-    this.timer.unref();
-  }
-
-  private async background(): Promise<void> {
-    const { cluster } = this.host;
-    try {
-      await this.pass(this.host.held());
-    } catch (error) {
-      // Nothing is lost, because the next pass does what this one could not.
-      cluster.warn('consumed records could not be dropped', error);
+  private async run(): Promise<void> {
+    const { signal } = this.stopping;
+    for (;;) {
+      await pause(this.host.everyMs, signal, { ref: false });
+      if (signal.aborted) return;
+      try {
+        await this.pass(this.host.held());
+      } catch (error) {
+        // Nothing is lost, because the next pass does what this one could not.
+        this.host.cluster.warn('consumed records could not be dropped', error);
+      }
     }
-    if (!this.stopped) this.schedule();
   }
 
   private async pass(partitions: readonly PartitionId[]): Promise<void> {
     const topics = [...new Set(partitions.map(({ topic }) => topic))];
     for (const key of this.sampled.keys()) if (!this.host.cluster.topic(topicOf(key))) this.sampled.delete(key);
-    for (let i = 0; i < topics.length && !this.stopped; i += TOPICS_AT_ONCE) {
+    for (let i = 0; i < topics.length && !this.stopping.signal.aborted; i += TOPICS_AT_ONCE) {
       const some = new Set(topics.slice(i, i + TOPICS_AT_ONCE));
       const retentions = await this.host.admin.retentions([...some]);
       await this.dropOf(

@@ -1,8 +1,8 @@
+import { Backoff } from '#libs/async/backoff.js';
+import { pause } from '#libs/async/pause.js';
 import { type Retention } from '#libs/stream-log/stream-log.js';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cluster } from '../wire/cluster.js';
 import { failIf } from '../wire/broker-connection.js';
-import { Backoff } from '../pause.js';
 import { CODE, isLeaderMoving, TOPIC_RESOURCE, type ConfigEntry } from '../wire/protocol.js';
 
 const WITHIN_MS = 30_000;
@@ -109,7 +109,7 @@ export class TopicAdmin {
   /** Retries with pauses until `act` returns a result. */
   private async trying<T>(act: () => Promise<T | undefined>): Promise<T> {
     const until = performance.now() + WITHIN_MS;
-    const backoff = new Backoff(10);
+    const backoff = new Backoff({ firstMs: 10, longestMs: 1_000 });
     for (;;) {
       let failure: unknown = new Error('the brokers are not ready');
       try {
@@ -120,7 +120,7 @@ export class TopicAdmin {
         failure = error;
       }
       if (performance.now() > until) throw failure;
-      await sleep(backoff.ms());
+      await pause(backoff.next());
     }
   }
 }

@@ -1,8 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type Cluster } from '../wire/cluster.js';
+import { Backoff } from '#libs/async/backoff.js';
+import { pause } from '#libs/async/pause.js';
+import { SerialQueue } from '#libs/async/serial-queue.js';
+import { messageOf } from '../../error-message.js';
+import { RETRY_PAUSES, type Cluster } from '../wire/cluster.js';
 import { type Agreement } from './membership.js';
 import { keyOf, type Commit, type Offsets } from './offsets.js';
-import { Backoff, messageOf } from '../pause.js';
 import { CODE, isCoordinatorMoving, isExpelled } from '../wire/protocol.js';
 
 const DELAY_MS = 75;
@@ -22,7 +24,7 @@ export interface CommitterHost {
 export class Committer {
   private dirty = new Set<string>();
   private timer: NodeJS.Timeout | undefined;
-  private turn: Promise<void> = Promise.resolve();
+  private readonly writes = new SerialQueue();
   private stopped = false;
 
   constructor(private readonly host: CommitterHost) {}
@@ -32,7 +34,7 @@ export class Committer {
     this.dirty.add(key);
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
-      this.turn = this.turn.then(() => this.write());
+      void this.writes.run(() => this.write());
     }, DELAY_MS);
   }
 
@@ -41,17 +43,17 @@ export class Committer {
    * `tryMs` while the group rebalances or its coordinator is away. The commits of a stale member are refused.
    */
   async flush(commits: readonly Commit[], tryMs: number): Promise<ReadonlySet<string>> {
-    await this.turn;
+    await this.writes.idle();
     const until = performance.now() + tryMs;
     const done = new Set<string>();
-    const backoff = new Backoff();
+    const backoff = new Backoff(RETRY_PAUSES);
     let left = commits;
     while (left.length > 0) {
       const failed = await this.send(left);
       for (const each of left) if (!failed.has(keyOf(each))) done.add(keyOf(each));
       left = left.filter((each) => mayPass(failed.get(keyOf(each))));
       if (performance.now() >= until) break;
-      if (left.length > 0) await sleep(backoff.ms());
+      if (left.length > 0) await pause(backoff.next());
     }
     return done;
   }
@@ -60,7 +62,7 @@ export class Committer {
   async stop(): Promise<void> {
     this.stopped = true;
     clearTimeout(this.timer);
-    await this.turn;
+    await this.writes.idle();
   }
 
   private async write(): Promise<void> {

@@ -1,8 +1,9 @@
-import { type Cluster } from '../wire/cluster.js';
+import { Backoff } from '#libs/async/backoff.js';
+import { WakeablePause } from '#libs/async/pause.js';
+import { RETRY_PAUSES, type Cluster } from '../wire/cluster.js';
 import { FetchSession } from './fetch-session.js';
 import { type KafkaLane } from './kafka-lane.js';
 import { keyOf } from './offsets.js';
-import { Backoff, Pause } from '../pause.js';
 import { CODE, isLeaderMoving, type FetchedPartition } from '../wire/protocol.js';
 
 /** Longest poll. A lane that was just taken or has room again waits for the current poll to end. */
@@ -25,7 +26,7 @@ export interface FetchHost {
 
 /** Long polls of one consumer at one broker. One request covers all of its lanes that have room. */
 export class FetchLoop {
-  private readonly pause = new Pause();
+  private readonly pause = new WakeablePause();
   private readonly session = new FetchSession();
   private readonly ended: Promise<void>;
   private stopped = false;
@@ -51,7 +52,7 @@ export class FetchLoop {
 
   private async run(): Promise<void> {
     const { cluster } = this.host;
-    const backoff = new Backoff();
+    const backoff = new Backoff(RETRY_PAUSES);
     while (!this.stopped) {
       const now = performance.now();
       const held = this.host.lanesOn(this.node);
@@ -67,7 +68,7 @@ export class FetchLoop {
         this.session.reset();
         if (this.stopped) return;
         cluster.warn('records could not be fetched', error, { broker: this.node });
-        await this.pause.wait(backoff.ms());
+        await this.pause.wait(backoff.next());
         await this.lookForLeaders();
       }
     }

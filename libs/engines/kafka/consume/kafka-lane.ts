@@ -3,6 +3,7 @@ import { LaneWindow } from '../../lane-window.js';
 import { type PartitionId } from '../lane-names.js';
 import { type FetchedPartition } from '../wire/protocol.js';
 import { storedRecords } from '../records.js';
+import { type Commit } from './offsets.js';
 
 export interface KafkaLaneHost {
   /** The lane may have room for more records. */
@@ -59,6 +60,11 @@ export class KafkaLane implements PartitionId {
     if (this.window.isRevoked) return 0;
     const average = this.handedRecords === 0 ? 0 : this.handedBytes / this.handedRecords;
     return Math.round(this.window.unackedBytes + Math.max(0, this.end - this.handed) * average);
+  }
+
+  /** What to commit while this member holds the lane; `''` for none. */
+  commitBy(holder: string): Commit {
+    return { topic: this.topic, partition: this.partition, next: this.next, holder };
   }
 
   /** Whether a fetch should bring more records. */

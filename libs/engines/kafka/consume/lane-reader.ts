@@ -1,10 +1,10 @@
+import { Backoff } from '#libs/async/backoff.js';
+import { pause } from '#libs/async/pause.js';
 import { type StoredRecord } from '#libs/stream-log/stream-log.js';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type Cluster } from '../wire/cluster.js';
+import { RETRY_PAUSES, type Cluster } from '../wire/cluster.js';
 import { type PartitionId } from '../lane-names.js';
 import { failIf } from '../wire/broker-connection.js';
 import { EARLIEST, keyOf, type Offsets } from './offsets.js';
-import { Backoff } from '../pause.js';
 import { CODE, isLeaderMoving } from '../wire/protocol.js';
 import { storedRecords } from '../records.js';
 
@@ -27,7 +27,7 @@ export class LaneReader {
     limit: number,
   ): Promise<readonly StoredRecord[]> {
     const records: StoredRecord[] = [];
-    const backoff = new Backoff();
+    const backoff = new Backoff(RETRY_PAUSES);
     const until = performance.now() + WITHIN_MS;
     let position = after + 1;
     let unknown = 0;
@@ -42,7 +42,7 @@ export class LaneReader {
       }
       if (page === 'moving') {
         if (performance.now() > until) throw new Error(`lane ${lane.name} has no leader to read from`);
-        await sleep(backoff.ms());
+        await pause(backoff.next());
         // Another process may have deleted it, or a broker that has just started may not know it yet.
         if (!(await this.cluster.refreshTopic(partition.topic)) && ++unknown === UNKNOWN) break;
         continue;

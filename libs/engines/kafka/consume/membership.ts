@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type Cluster } from '../wire/cluster.js';
+import { Backoff } from '#libs/async/backoff.js';
+import { WakeablePause } from '#libs/async/pause.js';
+import { RETRY_PAUSES, type Cluster } from '../wire/cluster.js';
 import { failIf } from '../wire/broker-connection.js';
-import { Backoff, Pause } from '../pause.js';
 import { CODE, isCoordinatorMoving, isExpelled } from '../wire/protocol.js';
 
 /** The members that a group has agreed on. */
@@ -41,7 +42,7 @@ export class Membership {
   private self = newSelf();
   private generation = -1;
   private closed = false;
-  private readonly pause = new Pause();
+  private readonly pause = new WakeablePause();
   /** Uses its own connection, because a join blocks other requests while the group assembles. */
   private readonly purpose = `group ${++memberships}`;
   private readonly ended: Promise<void>;
@@ -73,7 +74,7 @@ export class Membership {
 
   private async run(): Promise<void> {
     const { cluster, group, sessionTimeoutMs } = this.options;
-    const backoff = new Backoff();
+    const backoff = new Backoff(RETRY_PAUSES);
     let joined = false;
     while (!this.closed) {
       try {
@@ -85,7 +86,7 @@ export class Membership {
         if (this.closed) return;
         cluster.forgetCoordinator(group);
         cluster.warn('a group cannot be reached', error, { group });
-        await this.pause.wait(backoff.ms());
+        await this.pause.wait(backoff.next());
       }
     }
   }

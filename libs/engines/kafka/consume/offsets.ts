@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type Cluster } from '../wire/cluster.js';
+import { Backoff } from '#libs/async/backoff.js';
+import { pause } from '#libs/async/pause.js';
+import { RETRY_PAUSES, type Cluster } from '../wire/cluster.js';
 import { byTopic, type PartitionId } from '../lane-names.js';
 import { failIf } from '../wire/broker-connection.js';
-import { Backoff } from '../pause.js';
 import { CODE, isCoordinatorMoving, isLeaderMoving } from '../wire/protocol.js';
 
 export const EARLIEST = -2;
@@ -37,10 +37,10 @@ export class Offsets {
   async at(partitions: readonly PartitionId[], timestamp: number): Promise<Map<string, number>> {
     const found = new Map<string, number>();
     let left = partitions;
-    const backoff = new Backoff();
+    const backoff = new Backoff(RETRY_PAUSES);
     for (let attempt = 0; left.length > 0 && attempt < ATTEMPTS; attempt++) {
       if (attempt > 0) {
-        await sleep(backoff.ms());
+        await pause(backoff.next());
         await this.cluster.refresh();
       }
       left = (await Promise.all([...this.byLeader(left)].map((each) => this.list(...each, timestamp, found)))).flat();
@@ -163,13 +163,13 @@ export class Offsets {
     group: string,
     ask: () => Promise<{ readonly answer: T; readonly code: number }>,
   ): Promise<T> {
-    const backoff = new Backoff();
+    const backoff = new Backoff(RETRY_PAUSES);
     for (let attempt = 1; ; attempt++) {
       const { answer, code } = await ask();
       if (code === CODE.NONE) return answer;
       if (!isCoordinatorMoving(code) || attempt >= ATTEMPTS) failIf(what, code);
       this.cluster.forgetCoordinator(group);
-      await sleep(backoff.ms());
+      await pause(backoff.next());
     }
   }
 }

@@ -1,10 +1,11 @@
+import { Backoff } from '#libs/async/backoff.js';
+import { WakeablePause } from '#libs/async/pause.js';
 import { REVOKE_MS } from '#libs/stream-log/stream-log.js';
-import { type Cluster } from '../wire/cluster.js';
+import { RETRY_PAUSES, type Cluster } from '../wire/cluster.js';
 import { type Committer } from './committer.js';
 import { type PartitionId } from '../lane-names.js';
 import { type Agreement } from './membership.js';
 import { keyOf, LATEST, type Offsets } from './offsets.js';
-import { Backoff, Pause } from '../pause.js';
 
 export interface TakingHost {
   readonly cluster: Cluster;
@@ -32,7 +33,7 @@ export class PartitionClaimer {
   private wanted = new Map<string, PartitionId>();
   /** When a lane was first seen held by another member, by key. */
   private readonly blocked = new Map<string, number>();
-  private readonly pause = new Pause();
+  private readonly pause = new WakeablePause();
   private readonly ended: Promise<void>;
   private stopped = false;
   private busy = false;
@@ -66,10 +67,10 @@ export class PartitionClaimer {
   }
 
   private async run(): Promise<void> {
-    const backoff = new Backoff();
+    const backoff = new Backoff(RETRY_PAUSES);
     while (!this.stopped) {
       if (this.isSettled || this.stopped) for (const settle of this.waiters.splice(0)) settle();
-      await this.pause.wait(this.wanted.size > 0 ? (this.isSettled ? LOOK_AGAIN_MS : backoff.ms()) : undefined);
+      await this.pause.wait(this.wanted.size > 0 ? (this.isSettled ? LOOK_AGAIN_MS : backoff.next()) : undefined);
       if (this.stopped) break;
       this.busy = true;
       try {

@@ -31,8 +31,6 @@ export class PartitionQueue implements PartitionId {
   /** In flight or to be sent again. It goes before the waiting records. */
   batch: Batch | undefined;
   sending = false;
-  /** Not sent before this time (process uptime). */
-  notBefore = 0;
   /** When no broker first took it; undefined while all is well. */
   troubledSince: number | undefined;
 

@@ -1,11 +1,11 @@
+import { pause } from '#libs/async/pause.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../error-message.js';
 import { type Cluster, type TopicMetadata } from '../wire/cluster.js';
 import { type PartitionId } from '../lane-names.js';
 import { partitionOf } from './murmur2.js';
 import { keyOf } from '../consume/offsets.js';
-import { messageOf } from '../pause.js';
 import { PartitionQueue, type Outgoing } from './produce-batch.js';
 import { Sender } from './sender.js';
 import { messageOfRecord, sizeOf } from '../records.js';
@@ -131,7 +131,7 @@ export class Publisher {
       } catch (error) {
         failure = error;
       }
-      if (!topic) await sleep(FIND_EVERY_MS);
+      if (!topic) await pause(FIND_EVERY_MS);
     } while (!topic && performance.now() < until + (failure === undefined ? 0 : GIVE_UP_MS));
     const waiting = this.finding.get(name) ?? [];
     this.finding.delete(name);
@@ -185,7 +185,7 @@ export class Publisher {
         (queue) => !queue.sending && !queue.isEmpty && this.isStuck(queue),
       );
       if (stuck.length === 0) break;
-      await sleep(TROUBLE_PAUSE_MS);
+      await pause(TROUBLE_PAUSE_MS);
       let failure: unknown;
       try {
         for (const topic of new Set(stuck.map((queue) => queue.topic))) await this.cluster.refreshTopic(topic);

@@ -1,8 +1,9 @@
-import { type Cluster } from '../wire/cluster.js';
+import { Backoff } from '#libs/async/backoff.js';
+import { WakeablePause } from '#libs/async/pause.js';
+import { RETRY_PAUSES, type Cluster } from '../wire/cluster.js';
 import { byTopic } from '../lane-names.js';
 import { KafkaError } from '../wire/broker-connection.js';
 import { keyOf } from '../consume/offsets.js';
-import { Backoff, Pause } from '../pause.js';
 import { type Batch, type PartitionQueue } from './produce-batch.js';
 import { ProducerIdentity } from './producer-id.js';
 import { CODE, isLeaderMoving } from '../wire/protocol.js';
@@ -20,7 +21,7 @@ export interface SenderHost {
 /** Sends produce requests to one broker, one at a time. */
 export class Sender {
   private readonly queues = new Set<PartitionQueue>();
-  private readonly pause = new Pause();
+  private readonly pause = new WakeablePause();
   private readonly ended: Promise<void>;
   private identity: ProducerIdentity | undefined;
   private stopped = false;
@@ -49,7 +50,7 @@ export class Sender {
   }
 
   private async run(): Promise<void> {
-    const backoff = new Backoff();
+    const backoff = new Backoff(RETRY_PAUSES);
     while (!this.stopped) {
       if (this.queues.size === 0) await this.pause.wait();
       if (this.queues.size === 0) continue;
@@ -58,7 +59,7 @@ export class Sender {
       } catch (error) {
         this.cluster.warn('no producer id was given', error, { broker: this.node });
         for (const queue of [...this.queues]) this.giveBack(queue);
-        await this.pause.wait(backoff.ms());
+        await this.pause.wait(backoff.next());
         continue;
       }
       backoff.reset();

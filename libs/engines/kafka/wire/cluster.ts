@@ -1,6 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { Backoff, type BackoffOptions } from '#libs/async/backoff.js';
+import { withDeadline } from '#libs/async/deadline.js';
+import { pause } from '#libs/async/pause.js';
+import { messageOf } from '../../error-message.js';
 import { BrokerConnection, failIf } from './broker-connection.js';
-import { Backoff, messageOf } from '../pause.js';
 import { CODE, isCoordinatorMoving, type Api, type Apis } from './protocol.js';
 
 /** A topic as last reported by the brokers. */
@@ -15,6 +17,9 @@ export interface ClusterOptions {
   readonly clientId: string;
   readonly onWarning: (text: string, fields: Record<string, unknown>) => void;
 }
+
+/** Pauses between attempts while a broker, a leader or a coordinator is away. */
+export const RETRY_PAUSES: BackoffOptions = { firstMs: 50, longestMs: 1_000 };
 
 const PING_MS = 2_000;
 /** How long to wait for a broker that restarts. */
@@ -94,7 +99,7 @@ export class Cluster {
   /** Calls the brokers in turn for some seconds until one answers. Rejects, naming them, when none does. */
   async callAny<A extends Api>(api: A, args: Apis[A]['args'], withinMs: number = ANY_MS): Promise<Apis[A]['reply']> {
     const until = performance.now() + withinMs;
-    const backoff = new Backoff();
+    const backoff = new Backoff(RETRY_PAUSES);
     for (;;) {
       let failure: unknown;
       for (const { host, port } of this.addresses()) {
@@ -107,7 +112,7 @@ export class Cluster {
       if (this.closed || performance.now() >= until) {
         throw new Error(`no broker of ${this.options.brokers.join(', ')} answers: ${messageOf(failure)}`);
       }
-      await sleep(backoff.ms());
+      await pause(backoff.next());
     }
   }
 
@@ -149,16 +154,8 @@ export class Cluster {
   async ping(): Promise<void> {
     const { brokers } = this.options;
     const answer = this.callAny('Metadata', { topics: ['?'], allowAutoTopicCreation: false }, 0);
-    const timer = new AbortController();
-    const late = sleep(PING_MS, undefined, { signal: timer.signal }).then(() => {
-      throw new Error(`Kafka (${brokers.join(', ')}) does not answer within ${PING_MS} ms`);
-    });
-    try {
-      await Promise.race([answer, late]);
-    } finally {
-      timer.abort();
-      for (const lost of [answer, late]) lost.catch(() => undefined);
-    }
+    const late = (): Error => new Error(`Kafka (${brokers.join(', ')}) does not answer within ${PING_MS} ms`);
+    await withDeadline(answer, PING_MS, late);
   }
 
   close(): void {
@@ -187,7 +184,7 @@ export class Cluster {
   }
 
   private async coordinatorOf(group: string): Promise<number> {
-    const backoff = new Backoff();
+    const backoff = new Backoff(RETRY_PAUSES);
     for (let attempt = 0; ; attempt++) {
       const known = this.coordinators.get(group);
       if (known !== undefined) return known;
@@ -197,7 +194,7 @@ export class Cluster {
         this.nodes.set(nodeId, { host, port });
         this.coordinators.set(group, nodeId);
       } else if (isCoordinatorMoving(reply.errorCode) && attempt < 20 && !this.closed) {
-        await sleep(backoff.ms());
+        await pause(backoff.next());
       } else {
         failIf(`the coordinator of group ${group}`, reply.errorCode);
       }
@@ -220,7 +217,7 @@ export class Cluster {
   }
 
   private async lookAgain(): Promise<void> {
-    await sleep(LOOK_AGAIN_MS);
+    await pause(LOOK_AGAIN_MS);
     if (this.closed) return;
     try {
       await this.refresh();

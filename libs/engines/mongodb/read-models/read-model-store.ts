@@ -1,4 +1,5 @@
 import { type Collection, type Db, type Filter } from 'mongodb';
+import { KeyedMutex } from '#libs/async/serial-queue.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import {
   CheckpointConflict,
@@ -15,7 +16,6 @@ import {
 import { DocumentBatch, Overtaken } from './read-model-batch.js';
 import { between, matching, within, type Key, type StoredDoc } from './read-model-documents.js';
 import { ReadModelGenerations, type Progress } from './read-model-generations.js';
-import { KeyedMutex } from './keyed-mutex.js';
 
 export interface MongoReadModelOptions {
   readonly clock: Clock;
@@ -58,7 +58,7 @@ export class MongoReadModelStore implements ReadModelStore {
   }
 
   apply(batch: ApplyBatch): Promise<void> {
-    return this.turns.of(`${batch.schema.name}#${batch.generation}`, () => this.applyInTurn(batch));
+    return this.turns.run(`${batch.schema.name}#${batch.generation}`, () => this.applyInTurn(batch));
   }
 
   async checkpoints(schemas: readonly CollectionSchema[]): Promise<readonly (Checkpoint | null)[]> {

@@ -1,9 +1,10 @@
+import { Backoff } from '#libs/async/backoff.js';
+import { pause } from '#libs/async/pause.js';
 import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
-import { pause } from '../pause.js';
 
 /** Approximate limit of bytes published in one call. */
 const BATCH_BYTES = 1 << 20;
-const BACKOFF_MS = [20, 50, 100, 250, 500, 1000, 2000, 5000] as const;
+const RETRIES = { firstMs: 20, longestMs: 5_000 };
 
 /** The records of one commit, durable in the outbox. */
 export interface Relayed {
@@ -78,17 +79,18 @@ export class OutboxRelay {
   }
 
   private async run(): Promise<void> {
-    for (let attempt = 0; this.queue.length > 0;) {
+    const backoff = new Backoff(RETRIES);
+    while (this.queue.length > 0) {
       const batch = this.nextBatch();
       try {
         // Null for a record means that its topic is gone with the source, and so are its readers.
         await this.log.publish(batch.flatMap(({ records }) => records));
-        attempt = 0;
+        backoff.reset();
         this.settle(batch);
       } catch (error) {
         this.onFailure(error);
         if (this.closing.aborted) break;
-        await pause(BACKOFF_MS[Math.min(attempt++, BACKOFF_MS.length - 1)] ?? 0, this.closing);
+        await pause(backoff.next(), this.closing);
       }
     }
     this.running = undefined;

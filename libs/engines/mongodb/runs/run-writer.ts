@@ -1,9 +1,11 @@
 import { type Collection } from 'mongodb';
+import { Backoff } from '#libs/async/backoff.js';
+import { pause } from '#libs/async/pause.js';
+import { SerialQueue } from '#libs/async/serial-queue.js';
 import { StateConflict, type RunCommit, type SourceState } from '#libs/runner/run-journal.js';
 import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type OutboxParts } from './outbox-parts.js';
 import { OutboxRelay, type Relayed } from './outbox-relay.js';
-import { pause } from '../pause.js';
 import { RunInbox } from './run-inbox.js';
 import {
   changeOf,
@@ -38,12 +40,11 @@ export interface OutboxLimits {
   readonly idleMs: number;
 }
 
-const RETRY_MS = [20, 50, 100, 250, 500, 1000, 2000] as const;
+const RETRIES = { firstMs: 20, longestMs: 2_000 };
 
 /** The journal of one source. Does one thing at a time, in call order. */
 export class RunWriter {
-  private last: Promise<void> = Promise.resolve();
-  private pending = 0;
+  private readonly turns = new SerialQueue();
   /** The document as known without reading it. Valid only while no other owner writes. */
   private mirror: { version: number; inbox: RunInbox } | undefined;
   private readonly relay: OutboxRelay;
@@ -66,11 +67,11 @@ export class RunWriter {
 
   /** Whether nothing is in flight and no state is needed, so that a new writer would do as well. */
   isQuiet(): boolean {
-    return this.pending === 0 && this.relay.isEmpty() && this.relay.published().length === 0;
+    return this.turns.size === 0 && this.relay.isEmpty() && this.relay.published().length === 0;
   }
 
   load(): Promise<SourceState> {
-    return this.inTurn(async () => stateOf(await this.adopt()));
+    return this.turns.run(async () => stateOf(await this.adopt()));
   }
 
   async seen(invocationIds: readonly string[]): Promise<ReadonlySet<string>> {
@@ -80,7 +81,7 @@ export class RunWriter {
 
   commit(commit: RunCommit): Promise<void> {
     const conflicts = this.conflicts;
-    return this.inTurn(async () => {
+    return this.turns.run(async () => {
       if (conflicts !== this.conflicts) {
         throw new StateConflict(this.sourceId, commit.expectedVersion, (await this.read())?.version ?? 0);
       }
@@ -89,7 +90,7 @@ export class RunWriter {
   }
 
   drop(): Promise<void> {
-    return this.inTurn(async () => {
+    return this.turns.run(async () => {
       const { documents, parts } = this.context;
       this.relay.discard();
       this.mirror = undefined;
@@ -100,7 +101,7 @@ export class RunWriter {
 
   /** Resolves when everything sent before is durable or refused, and its records are in the log. */
   async settled(): Promise<void> {
-    await this.last;
+    await this.turns.idle();
     await this.relay.ended();
   }
 
@@ -108,16 +109,7 @@ export class RunWriter {
   async close(): Promise<void> {
     await this.settled();
     clearTimeout(this.idle);
-    await this.inTurn(() => this.removePublished());
-  }
-
-  private inTurn<T>(work: () => Promise<T>): Promise<T> {
-    this.pending++;
-    const turn = this.last.then(work).finally(() => this.pending--);
-    // The caller handles the failure. The next turn comes in either case.
-    const ended = (): void => undefined;
-    this.last = turn.then(ended, ended);
-    return turn;
+    await this.turns.run(() => this.removePublished());
   }
 
   private read(): Promise<RunDocument | null> {
@@ -196,7 +188,8 @@ export class RunWriter {
 
   /** Resolves when the write is known to be done. After a lost answer it repeats the write under the same guard. */
   private async apply(change: RunChange, expected: number, commitId: string): Promise<void> {
-    for (let attempt = 0; ; attempt++) {
+    const backoff = new Backoff(RETRIES);
+    for (;;) {
       try {
         if (await this.guarded(change, expected)) return;
         const stored = await this.read();
@@ -206,7 +199,7 @@ export class RunWriter {
         if (!isOutcomeUnknown(error) || this.context.closing.aborted) throw error;
         this.context.onWarning(`a commit of ${this.sourceId} was not answered and is sent again`, error);
       }
-      await pause(RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)] ?? 0, this.context.closing);
+      await pause(backoff.next(), this.context.closing);
     }
   }
 
@@ -239,14 +232,14 @@ export class RunWriter {
     clearTimeout(this.idle);
     if (this.context.closing.aborted) return;
     this.idle = setTimeout(() => {
-      if (this.pending > 0) {
+      if (this.turns.size > 0) {
         // The next commit removes them.
         this.scheduleRemoval();
         return;
       }
-      this.inTurn(() => this.removePublished()).catch((error: unknown) =>
-        this.context.onWarning(`the outbox of ${this.sourceId} cannot be cleared`, error),
-      );
+      this.turns
+        .run(() => this.removePublished())
+        .catch((error: unknown) => this.context.onWarning(`the outbox of ${this.sourceId} cannot be cleared`, error));
     }, this.context.limits.idleMs).unref();
   }
 

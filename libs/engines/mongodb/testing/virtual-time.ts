@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { pause } from '#libs/async/pause.js';
 import { type Db } from 'mongodb';
 import { type MonotonicTime } from '../monotonic-time.js';
 import { steppedDb, type Around } from './stepped-db.js';

@@ -1,0 +1,53 @@
+import { type TopicSelector } from '#libs/stream-log/stream-log.js';
+import { isSelected, type PartitionId } from '../lane-names.js';
+import { type Cluster } from '../wire/cluster.js';
+import { type Agreement } from './membership.js';
+import { keyOf } from './offsets.js';
+import { ownerOf } from './ownership.js';
+
+/** The partitions that a group consumes, and which of them the group's agreement gives to this member. */
+export class Assignment {
+  /** The group's last agreement; undefined before the first one and after an expulsion. */
+  agreement: Agreement | undefined;
+
+  /** `prefix`: that of all topic names of this installation. */
+  constructor(
+    private readonly cluster: Pick<Cluster, 'topic' | 'topics'>,
+    private readonly prefix: string,
+    private readonly selector: TopicSelector,
+  ) {}
+
+  /** Every partition of the selected topics, whichever member owns it. */
+  *selected(): Iterable<PartitionId> {
+    for (const { name, leaders } of this.cluster.topics()) {
+      if (!isSelected(name, this.prefix, this.selector)) continue;
+      for (let partition = 0; partition < leaders.length; partition++) yield { topic: name, partition };
+    }
+  }
+
+  /** False without an agreement, and for a partition that does not exist. */
+  isMine(partition: PartitionId): boolean {
+    if (!this.agreement || !this.exists(partition)) return false;
+    return ownerOf(keyOf(partition), this.agreement.members) === this.agreement.self;
+  }
+
+  exists(partition: PartitionId): boolean {
+    return this.leaderOf(partition) !== undefined;
+  }
+
+  /** Returns -1 while the partition has no leader; undefined when it does not exist. */
+  leaderOf({ topic, partition }: PartitionId): number | undefined {
+    return this.cluster.topic(topic)?.leaders[partition];
+  }
+
+  partitionCount(topic: string): number {
+    return this.cluster.topic(topic)?.leaders.length ?? 1;
+  }
+
+  /** Whether there is a single lane, like a process's own answer topic. No other lane waits, so polls may be long. */
+  hasSingleLane(): boolean {
+    const { selector } = this;
+    if (!('names' in selector) || selector.names.length !== 1) return false;
+    return this.cluster.topic(`${this.prefix}${selector.names[0] ?? ''}`)?.leaders.length === 1;
+  }
+}

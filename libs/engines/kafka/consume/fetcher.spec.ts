@@ -1,0 +1,106 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { type Cluster } from '../wire/cluster.js';
+import { CODE, type FetchedPartition } from '../wire/protocol.js';
+import { Fetcher } from './fetcher.js';
+import { KafkaLane } from './kafka-lane.js';
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+interface Poll {
+  readonly node: number;
+  readonly topics: readonly string[];
+  readonly answer: (partition: Partial<FetchedPartition>) => void;
+}
+
+const fetchers: Fetcher[] = [];
+afterEach(async () => {
+  await Promise.all(fetchers.splice(0).map((each) => each.stop()));
+});
+
+/** A fetcher of one lane per topic, at brokers whose answers the test gives. */
+const fetcherOf = (leaders: Readonly<Record<string, number>>, first = 0) => {
+  const polls: Poll[] = [];
+  const warnings: string[] = [];
+  const waiting = new Set<(error: Error) => void>();
+  const call = (node: number, _: string, __: string, args: { topics: readonly { topic: string }[] }) =>
+    new Promise((resolve, reject) => {
+      waiting.add(reject);
+      const topics = args.topics.map(({ topic }) => topic);
+      const answer: Poll['answer'] = (partition) =>
+        resolve({
+          errorCode: CODE.NONE,
+          sessionId: 0,
+          responses: topics.map((topicName) => ({
+            topicName,
+            partitions: [{ partition: 0, errorCode: CODE.NONE, highWatermark: '0', messages: [], ...partition }],
+          })),
+        });
+      polls.push({ node, topics, answer });
+    });
+  const cluster = {
+    call,
+    drop: () => waiting.forEach((reject) => reject(new Error('dropped'))),
+    warn: (text: string) => warnings.push(text),
+    refresh: () => Promise.resolve(),
+  };
+  const options = {
+    group: 'g',
+    topics: { prefix: '' },
+    maxBatch: 10,
+    maxUnacked: 10,
+    handler: () => Promise.resolve(),
+  };
+  const host = { wanting: () => undefined, committed: () => undefined, failed: () => undefined };
+  const lanes = Object.keys(leaders).map(
+    (topic) => new KafkaLane(topic, topic, topic, 0, { next: 5, end: 5 }, options, host),
+  );
+  const fetcher = new Fetcher({
+    // The loops use these methods only.
+    cluster: cluster as unknown as Cluster,
+    offsets: { at: (partitions) => Promise.resolve(new Map(partitions.map(({ topic }) => [`${topic}/0`, first]))) },
+    leaderOf: ({ topic }) => leaders[topic],
+    hasSingleLane: () => false,
+    lanes: () => lanes,
+  });
+  fetchers.push(fetcher);
+  return { fetcher, lanes, polls, warnings };
+};
+
+describe('Fetcher', () => {
+  it('polls each broker for the lanes that it leads', async () => {
+    const { fetcher, lanes, polls } = fetcherOf({ a: 1, b: 2, c: 1, d: -1 });
+    for (const lane of lanes) fetcher.wake(lane);
+    fetcher.wake({ topic: 'gone', partition: 0 });
+    await turn();
+    expect(polls.map(({ node, topics }) => [node, topics])).toEqual([
+      [1, ['a', 'c']],
+      [2, ['b']],
+    ]);
+  });
+
+  it('polls no more once it is stopped', async () => {
+    const { fetcher, lanes, polls, warnings } = fetcherOf({ a: 1 });
+    fetcher.wake(lanes[0]!);
+    await turn();
+    await fetcher.stop();
+    fetcher.wake(lanes[0]!);
+    await turn();
+    expect(polls).toHaveLength(1);
+    expect(warnings).toEqual([]);
+  });
+
+  it.each([
+    ['whose next record was dropped goes on at the first one', 9, []],
+    ['that is past the end restarts, and reports it', 2, ['a lane restarts']],
+  ])('a lane %s', async (_, first, warned) => {
+    const { fetcher, lanes, polls, warnings } = fetcherOf({ a: 1 }, first);
+    fetcher.wake(lanes[0]!);
+    await turn();
+    polls[0]?.answer({ errorCode: CODE.OFFSET_OUT_OF_RANGE });
+    await turn();
+    expect(lanes[0]?.position).toBe(first);
+    expect(warnings).toEqual(warned);
+    // It is fetched again at once.
+    expect(polls).toHaveLength(2);
+  });
+});

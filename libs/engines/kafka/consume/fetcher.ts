@@ -1,0 +1,69 @@
+import { type PartitionId } from '../lane-names.js';
+import { type Cluster } from '../wire/cluster.js';
+import { FetchLoop } from './fetch-loop.js';
+import { type KafkaLane } from './kafka-lane.js';
+import { EARLIEST, keyOf, type Offsets } from './offsets.js';
+
+export interface FetcherHost {
+  readonly cluster: Cluster;
+  readonly offsets: Pick<Offsets, 'at'>;
+  /** Undefined or negative while no broker leads the partition. */
+  leaderOf(partition: PartitionId): number | undefined;
+  /** Whether there will never be a second lane. */
+  hasSingleLane(): boolean;
+  /** Lanes that this consumer holds. */
+  lanes(): Iterable<KafkaLane>;
+}
+
+/** Fetches the records of one consumer's lanes, with one FetchLoop for each broker that leads some of them. */
+export class Fetcher {
+  private readonly loops = new Map<number, FetchLoop>();
+  /** Unique among the consumers of this process. */
+  private readonly purpose = `fetch ${++fetchers}`;
+  private stopped = false;
+
+  constructor(private readonly host: FetcherHost) {}
+
+  /** Called when a lane is new or has room again. */
+  wake(lane: PartitionId): void {
+    const node = this.host.leaderOf(lane);
+    if (node !== undefined && node >= 0 && !this.stopped) this.loopOn(node).wake();
+  }
+
+  /** Breaks off the polls. Resolves when no loop runs any more. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.host.cluster.drop(this.purpose);
+    await Promise.all([...this.loops.values()].map((loop) => loop.stop()));
+  }
+
+  private loopOn(node: number): FetchLoop {
+    let loop = this.loops.get(node);
+    if (!loop) {
+      const { cluster } = this.host;
+      loop = new FetchLoop(node, {
+        cluster,
+        purpose: this.purpose,
+        hasSingleLane: () => this.host.hasSingleLane(),
+        lanesOn: (each) => [...this.host.lanes()].filter((lane) => this.host.leaderOf(lane) === each),
+        outOfRange: (lane) => this.outOfRange(lane),
+      });
+      this.loops.set(node, loop);
+    }
+    return loop;
+  }
+
+  private async outOfRange(lane: KafkaLane): Promise<void> {
+    const { cluster, offsets } = this.host;
+    const first = (await offsets.at([lane], EARLIEST)).get(keyOf(lane));
+    if (first === undefined || first === lane.position) return;
+    // Past the end only after the log lost data, or when the topic was deleted and recreated.
+    if (lane.position > first) {
+      cluster.warn('a lane restarts', 'its position was past the end', { lane: lane.name });
+    }
+    lane.skipTo(first);
+    lane.notBefore = 0;
+  }
+}
+
+let fetchers = 0;
