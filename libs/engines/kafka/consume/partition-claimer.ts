@@ -7,7 +7,7 @@ import { type PartitionId } from '../lane-names.js';
 import { type Agreement } from './membership.js';
 import { keyOf, LATEST, type Offsets } from './offsets.js';
 
-export interface TakingHost {
+export interface ClaimerHost {
   readonly cluster: Cluster;
   readonly offsets: Offsets;
   readonly committer: Committer;
@@ -39,7 +39,7 @@ export class PartitionClaimer {
   private busy = false;
   private waiters: (() => void)[] = [];
 
-  constructor(private readonly host: TakingHost) {
+  constructor(private readonly host: ClaimerHost) {
     this.ended = this.run();
   }
 
