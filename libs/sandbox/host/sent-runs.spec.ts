@@ -6,7 +6,9 @@ import { SentRuns } from './sent-runs.js';
 
 describe('runs in the child', () => {
   let sent: SentRuns;
-  beforeEach(() => (sent = new SentRuns(2)));
+  beforeEach(() => {
+    sent = new SentRuns(2);
+  });
 
   const add = (over: Parameters<typeof collectedRun>[0] = {}): RunCollector => {
     const run = collectedRun({ n: sent.nextNumber(), ...over });
