@@ -1,11 +1,21 @@
+import { type HookName } from '../component-model/hooks.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
+import { type SourceDefinition } from '../sources/published.js';
 import { type DefinitionOverride } from './definition-override.js';
-import { type HookCall } from './hook-call.js';
 import { type Invocation } from './run-commit.js';
 import { type RunCommitter } from './run-committer.js';
 import { executionOf } from './run-result.js';
 import { type SourceRunnerDependencies } from './runner-ports.js';
 import { type SourceProcess } from './source-process.js';
+
+/** One call of a source's hook. */
+export interface HookCall {
+  readonly hook: HookName;
+  readonly definition: SourceDefinition;
+  readonly workspaceId: string;
+  readonly executionId: string;
+  readonly timeoutMs: number;
+}
 
 export interface HookExecutorOptions {
   readonly sourceId: string;

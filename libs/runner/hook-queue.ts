@@ -3,26 +3,22 @@ import { pause } from '#libs/async/pause.js';
 import { SerialQueue } from '#libs/async/serial-queue.js';
 import { type Clock } from '../kernel/clock.js';
 import { type HookRequest, readHookRequest, readOperationEnd, type OperationEnd } from './hook-invocation.js';
-import { type HookCall } from './hook-call.js';
+import { type HookExecutor } from './hook-executor.js';
 import { type Invocation } from './run-commit.js';
 import { type RunFinisher } from './run-finisher.js';
 import { type SourceRunnerDependencies } from './runner-ports.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
 
-/** Operations that the queue needs from the source's runner. */
-export interface HookHost {
-  /** Resolves when the hook's results are durable. Rejects when the platform failed or this process lost the source. */
-  runHook(call: HookCall, invocation: Invocation): Promise<RunOutcome>;
+export interface HookQueueOptions {
+  readonly sourceId: string;
+  readonly deps: Pick<SourceRunnerDependencies, 'clock' | 'follower' | 'logger' | 'metrics' | 'replies' | 'settings'>;
+  readonly hooks: Pick<HookExecutor, 'run'>;
+  readonly finisher: Pick<RunFinisher, 'acknowledge' | 'finishWithoutRun'>;
   /** Returns to the definition in the event log. */
-  operationEnded(): void;
+  readonly operationEnded: () => void;
   /** True when no more hooks may start. */
-  isClosed(): boolean;
+  readonly isClosed: () => boolean;
 }
-
-type TurnDependencies = Pick<
-  SourceRunnerDependencies,
-  'clock' | 'follower' | 'logger' | 'metrics' | 'replies' | 'settings'
->;
 
 const RETRY: BackoffOptions = { firstMs: 100, longestMs: 3_000 };
 /** Least time before its deadline that a hook needs to be started. */
@@ -37,12 +33,7 @@ const FOLLOW_MS = 1_000;
 export class HookQueue {
   private readonly queue = new SerialQueue();
 
-  constructor(
-    private readonly sourceId: string,
-    private readonly deps: TurnDependencies,
-    private readonly finisher: Pick<RunFinisher, 'acknowledge' | 'finishWithoutRun'>,
-    private readonly host: HookHost,
-  ) {}
+  constructor(private readonly options: HookQueueOptions) {}
 
   isIdle(): boolean {
     return this.queue.size === 0;
@@ -65,19 +56,19 @@ export class HookQueue {
     const operationEnd = readOperationEnd(invocation.record.value);
     if (!operationEnd) return this.malformed(invocation);
     void this.queue.run(() => this.endOperation(operationEnd));
-    this.finisher.finishWithoutRun(invocation);
+    this.options.finisher.finishWithoutRun(invocation);
   }
 
   private async run(invocation: Invocation, request: HookRequest): Promise<void> {
-    const { clock, settings } = this.deps;
+    const { clock, settings } = this.options.deps;
     const backoff = new Backoff(RETRY);
-    while (!this.host.isClosed()) {
+    while (!this.options.isClosed()) {
       const left = request.deadline - clock.now();
       if (left < LEAST_MS) return this.skip(invocation, request);
       try {
         return await this.runOnce(invocation, request, Math.min(left, settings.hookTimeoutMs));
       } catch (error) {
-        if (this.host.isClosed()) return;
+        if (this.options.isClosed()) return;
         await this.failed(error, 'hook.start_failed', backoff);
       }
     }
@@ -86,18 +77,18 @@ export class HookQueue {
   private async runOnce(invocation: Invocation, { hook, definition }: HookRequest, timeoutMs: number): Promise<void> {
     const { id, workspace, respond } = invocation.headers;
     const call = { hook, definition, workspaceId: workspace, executionId: id, timeoutMs };
-    const outcome = await this.host.runHook(call, invocation);
-    if (respond !== '') this.deps.replies.ended(respond, id, outcome, 'outcome');
-    this.finisher.acknowledge(invocation);
+    const outcome = await this.options.hooks.run(call, invocation);
+    if (respond !== '') this.options.deps.replies.ended(respond, id, outcome, 'outcome');
+    this.options.finisher.acknowledge(invocation);
   }
 
   /** Ends the override once the event log has been followed to the end of the operation. */
   private async endOperation({ position }: OperationEnd): Promise<void> {
     const backoff = new Backoff(RETRY);
-    while (!this.host.isClosed()) {
+    while (!this.options.isClosed()) {
       try {
-        if (!(await this.deps.follower.waitFor(position, FOLLOW_MS))) continue;
-        return this.host.operationEnded();
+        if (!(await this.options.deps.follower.waitFor(position, FOLLOW_MS))) continue;
+        return this.options.operationEnded();
       } catch (error) {
         await this.failed(error, 'hook.not_settled', backoff);
       }
@@ -105,25 +96,28 @@ export class HookQueue {
   }
 
   private async failed(error: unknown, message: string, backoff: Backoff): Promise<void> {
-    this.deps.metrics.platformFailure();
-    this.deps.logger.error({ source: this.sourceId, attempt: backoff.count, error: String(error) }, message);
+    this.options.deps.metrics.platformFailure();
+    this.options.deps.logger.error(
+      { source: this.options.sourceId, attempt: backoff.count, error: String(error) },
+      message,
+    );
     await pause(backoff.next(), undefined, { ref: false });
   }
 
   /** Skips a hook whose caller has given up. If the caller still waits, the clocks differ, and the reply says so. */
   private skip(invocation: Invocation, { hook, deadline }: HookRequest): void {
-    const { clock, logger, replies } = this.deps;
+    const { clock, logger, replies } = this.options.deps;
     const { id, respond } = invocation.headers;
-    const fields = { source: this.sourceId, invocation: id, hook, deadline, now: clock.now() };
+    const fields = { source: this.options.sourceId, invocation: id, hook, deadline, now: clock.now() };
     logger.warn(fields, 'hook.too_late: not run; do the clocks of the machines agree?');
     if (respond !== '') replies.ended(respond, id, tooLate(hook, deadline, clock), 'outcome');
-    this.finisher.finishWithoutRun(invocation);
+    this.options.finisher.finishWithoutRun(invocation);
   }
 
   private malformed(invocation: Invocation): void {
     const { id, kind } = invocation.headers;
-    this.deps.logger.error({ source: this.sourceId, invocation: id, kind }, 'invocation.malformed');
-    this.finisher.finishWithoutRun(invocation);
+    this.options.deps.logger.error({ source: this.options.sourceId, invocation: id, kind }, 'invocation.malformed');
+    this.options.finisher.finishWithoutRun(invocation);
   }
 }
 

@@ -69,8 +69,11 @@ export class SourceRunner {
       onRunEnded: () => this.resumeIfIdle(),
       isClosed,
     });
-    this.hookQueue = new HookQueue(sourceId, deps, finisher, {
-      runHook: (call, invocation) => hooks.run(call, invocation),
+    this.hookQueue = new HookQueue({
+      sourceId,
+      deps,
+      hooks,
+      finisher,
       operationEnded: () => this.operationEnded(),
       isClosed,
     });
