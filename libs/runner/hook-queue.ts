@@ -51,7 +51,7 @@ export class HookQueue {
     else this.malformed(invocation);
   }
 
-  /** Queues the end of an operation. Finishes the invocation at once, as the override dies with this process anyway. */
+  /** Queues the end of an operation. Finishes the invocation at once, because the override dies with this process. */
   enqueueEnd(invocation: Invocation): void {
     const operationEnd = readOperationEnd(invocation.record.value);
     if (!operationEnd) return this.malformed(invocation);

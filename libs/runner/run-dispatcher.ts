@@ -57,7 +57,7 @@ export class RunDispatcher {
     this.queue.clear();
   }
 
-  /** Starts to hand over queued invocations, unless that is going on, the source is paused, or the runner is closed. */
+  /** Starts to hand over queued invocations. Does nothing while it does so already, is paused, or is closed. */
   dispatch(): void {
     if (this.dispatching || this.options.isClosed() || this.queue.size === 0 || this.pause.holds()) return;
     this.dispatching = true;
