@@ -8,7 +8,7 @@ import { detectIsolation, IsolationUnavailable } from '#libs/sandbox/jail/detect
 import { folderPrefix } from '#libs/sandbox/jail/stale-folders.js';
 import { type JailLevel, levelLabel } from '#libs/sandbox/jail/jail-level.js';
 import { missingOf, type Protection } from '#libs/sandbox/jail/promises.js';
-import { type ClosableSandboxFactory, createSandboxFactory } from '#libs/sandbox/host/process-sandbox.js';
+import { type ClosableSandboxFactory, createSandboxFactory } from '#libs/sandbox/host/sandbox-factory.js';
 import { RunsMemory } from '#libs/sandbox/host/runs-memory.js';
 import { SandboxPool } from '#libs/sandbox/host/sandbox-pool.js';
 

@@ -1,26 +1,26 @@
+import { Backoff, type BackoffOptions } from '#libs/async/backoff.js';
+import { pause } from '#libs/async/pause.js';
+import { SerialQueue } from '#libs/async/serial-queue.js';
 import { type Clock } from '../kernel/clock.js';
 import { type HookRequest, readHookRequest, readOperationEnd, type OperationEnd } from './hook-invocation.js';
+import { type HookExecutor } from './hook-executor.js';
 import { type Invocation } from './run-commit.js';
+import { type RunFinisher } from './run-finisher.js';
 import { type SourceRunnerDependencies } from './runner-ports.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
 
-/** Operations that the queue needs from the source's runner. */
-export interface HookHost {
-  /** Resolves when the hook's results are durable. Rejects when the platform failed or this process lost the source. */
-  performHook(invocation: Invocation, request: HookRequest, timeoutMs: number): Promise<void>;
-  finishWithoutRun(invocation: Invocation): void;
+export interface HookQueueOptions {
+  readonly sourceId: string;
+  readonly deps: Pick<SourceRunnerDependencies, 'clock' | 'follower' | 'logger' | 'metrics' | 'replies' | 'settings'>;
+  readonly hooks: Pick<HookExecutor, 'run'>;
+  readonly finisher: Pick<RunFinisher, 'acknowledge' | 'finishWithoutRun'>;
   /** Returns to the definition in the event log. */
-  operationEnded(): void;
+  readonly operationEnded: () => void;
   /** True when no more hooks may start. */
-  isClosed(): boolean;
+  readonly isClosed: () => boolean;
 }
 
-type TurnDependencies = Pick<
-  SourceRunnerDependencies,
-  'clock' | 'follower' | 'logger' | 'metrics' | 'replies' | 'settings'
->;
-
-const RETRY_MS = [100, 300, 1_000, 3_000];
+const RETRY: BackoffOptions = { firstMs: 100, longestMs: 3_000 };
 /** Least time before its deadline that a hook needs to be started. */
 const LEAST_MS = 100;
 /** Time to wait for the event log before checking again whether the runner is closed. */
@@ -31,90 +31,93 @@ const FOLLOW_MS = 1_000;
  * among them. A hook whose process dies arrives again with the lane. A hook past its deadline does not run.
  */
 export class HookQueue {
-  private last: Promise<void> = Promise.resolve();
-  private pending = 0;
+  private readonly queue = new SerialQueue();
 
-  constructor(
-    private readonly sourceId: string,
-    private readonly deps: TurnDependencies,
-    private readonly host: HookHost,
-  ) {}
+  constructor(private readonly options: HookQueueOptions) {}
 
-  idle(): boolean {
-    return this.pending === 0;
+  isIdle(): boolean {
+    return this.queue.size === 0;
   }
 
   /** Resolves when all hooks queued so far have ended. */
-  ended(): Promise<void> {
-    return this.last;
+  idle(): Promise<void> {
+    return this.queue.idle();
   }
 
-  hook(invocation: Invocation): void {
+  /** Queues a hook. On an empty queue it starts at once, so that later records of the lane run with its definition. */
+  enqueue(invocation: Invocation): void {
     const request = readHookRequest(invocation.record.value);
-    if (request) this.turn(() => this.run(invocation, request));
+    if (request) void this.queue.run(() => this.run(invocation, request));
     else this.malformed(invocation);
   }
 
-  /** Finishes the invocation at once, because the override that it ends dies with this process. */
-  operationEnded(invocation: Invocation): void {
+  /** Queues the end of an operation. Finishes the invocation at once, because the override dies with this process. */
+  enqueueEnd(invocation: Invocation): void {
     const operationEnd = readOperationEnd(invocation.record.value);
     if (!operationEnd) return this.malformed(invocation);
-    this.turn(() => this.settle(operationEnd));
-    this.host.finishWithoutRun(invocation);
-  }
-
-  private turn(act: () => Promise<void>): void {
-    // Starts at once on an empty queue, so that later records of the lane run with the hook's definition.
-    const turn = this.pending++ === 0 ? act() : this.last.then(act);
-    this.last = turn.finally(() => this.pending--);
+    void this.queue.run(() => this.endOperation(operationEnd));
+    this.options.finisher.finishWithoutRun(invocation);
   }
 
   private async run(invocation: Invocation, request: HookRequest): Promise<void> {
-    const { clock, settings } = this.deps;
-    for (let attempt = 0; !this.host.isClosed(); attempt++) {
+    const { clock, settings } = this.options.deps;
+    const backoff = new Backoff(RETRY);
+    while (!this.options.isClosed()) {
       const left = request.deadline - clock.now();
       if (left < LEAST_MS) return this.skip(invocation, request);
       try {
-        return await this.host.performHook(invocation, request, Math.min(left, settings.hookTimeoutMs));
+        return await this.runOnce(invocation, request, Math.min(left, settings.hookTimeoutMs));
       } catch (error) {
-        if (this.host.isClosed()) return;
-        await this.failed(error, 'hook.start_failed', attempt);
+        if (this.options.isClosed()) return;
+        await this.failed(error, 'hook.start_failed', backoff);
       }
     }
   }
 
-  private async settle({ position }: OperationEnd): Promise<void> {
-    for (let attempt = 0; !this.host.isClosed(); attempt++) {
+  private async runOnce(invocation: Invocation, { hook, definition }: HookRequest, timeoutMs: number): Promise<void> {
+    const { id, workspace, respond } = invocation.headers;
+    const call = { hook, definition, workspaceId: workspace, executionId: id, timeoutMs };
+    const outcome = await this.options.hooks.run(call, invocation);
+    if (respond !== '') this.options.deps.replies.ended(respond, id, outcome, 'outcome');
+    this.options.finisher.acknowledge(invocation);
+  }
+
+  /** Ends the override once the event log has been followed to the end of the operation. */
+  private async endOperation({ position }: OperationEnd): Promise<void> {
+    const backoff = new Backoff(RETRY);
+    while (!this.options.isClosed()) {
       try {
-        if (!(await this.deps.follower.waitFor(position, FOLLOW_MS))) continue;
-        return this.host.operationEnded();
+        if (!(await this.options.deps.follower.waitFor(position, FOLLOW_MS))) continue;
+        return this.options.operationEnded();
       } catch (error) {
-        await this.failed(error, 'hook.not_settled', attempt);
+        await this.failed(error, 'hook.not_settled', backoff);
       }
     }
   }
 
-  private async failed(error: unknown, message: string, attempt: number): Promise<void> {
-    this.deps.metrics.platformFailure();
-    this.deps.logger.error({ source: this.sourceId, attempt, error: String(error) }, message);
-    const pause = RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)];
-    await new Promise<void>((resolve) => setTimeout(resolve, pause).unref());
+  private async failed(error: unknown, message: string, backoff: Backoff): Promise<void> {
+    this.options.deps.metrics.platformFailure();
+    this.options.deps.logger.error(
+      { source: this.options.sourceId, attempt: backoff.count, error: String(error) },
+      message,
+    );
+    await pause(backoff.next(), undefined, { ref: false });
   }
 
   /** Skips a hook whose caller has given up. If the caller still waits, the clocks differ, and the reply says so. */
   private skip(invocation: Invocation, { hook, deadline }: HookRequest): void {
-    const { clock, logger, replies } = this.deps;
+    const { clock, logger, replies } = this.options.deps;
     const { id, respond } = invocation.headers;
-    const fields = { source: this.sourceId, invocation: id, hook, deadline, now: clock.now() };
+    const fields = { source: this.options.sourceId, invocation: id, hook, deadline, now: clock.now() };
     logger.warn(fields, 'hook.too_late: not run; do the clocks of the machines agree?');
     if (respond !== '') replies.ended(respond, id, tooLate(hook, deadline, clock), 'outcome');
-    this.host.finishWithoutRun(invocation);
+    this.options.finisher.finishWithoutRun(invocation);
   }
 
   private malformed(invocation: Invocation): void {
     const { id, kind } = invocation.headers;
-    this.deps.logger.error({ source: this.sourceId, invocation: id, kind }, 'invocation.malformed');
-    this.host.finishWithoutRun(invocation);
+    this.options.deps.logger.error({ source: this.options.sourceId, invocation: id, kind }, 'invocation.malformed');
+    this.options.finisher.finishWithoutRun(invocation);
   }
 }
 

@@ -6,7 +6,7 @@ const fresh = () => new LaneTracker({ through: -1, above: [] });
 describe('lane tracker', () => {
   it('advances over done records up to the first gap', () => {
     const lane = fresh();
-    for (const offset of [0, 1, 2, 3]) expect(lane.take(offset)).toBe(true);
+    for (const offset of [0, 1, 2, 3]) expect(lane.admit(offset)).toBe(true);
     lane.finish(2);
     expect(lane.progress()).toEqual({ through: -1, above: [2] });
     lane.finish(0);
@@ -18,7 +18,7 @@ describe('lane tracker', () => {
 
   it('knows after a restart the records done above a gap, and closes the gap', () => {
     const lane = new LaneTracker({ through: 4, above: [6, 8] });
-    expect([3, 5, 6, 7, 8, 9].map((offset) => lane.take(offset))).toEqual([false, true, false, true, false, true]);
+    expect([3, 5, 6, 7, 8, 9].map((offset) => lane.admit(offset))).toEqual([false, true, false, true, false, true]);
     expect(lane.isDone(6)).toBe(true);
     lane.finish(5);
     lane.finish(7);
@@ -27,17 +27,17 @@ describe('lane tracker', () => {
     expect(lane.progress()).toEqual({ through: 9, above: [] });
   });
 
-  it('takes a redelivered record that is still in flight only once', () => {
+  it('admits a redelivered record that is still in flight only once', () => {
     const lane = fresh();
-    expect(lane.take(0)).toBe(true);
-    expect(lane.take(0)).toBe(false);
+    expect(lane.admit(0)).toBe(true);
+    expect(lane.admit(0)).toBe(false);
     expect(lane.isDone(0)).toBe(false);
   });
 
   it('accepts holes in the offsets', () => {
     const lane = fresh();
-    lane.take(10);
-    lane.take(20);
+    lane.admit(10);
+    lane.admit(20);
     lane.finish(10);
     expect(lane.progress()).toEqual({ through: 10, above: [] });
   });

@@ -16,8 +16,8 @@ export class LaneTracker {
     return offset <= this.through || this.done.has(offset);
   }
 
-  /** Takes a record from the lane, in order. Returns false for a redelivery: it is done already or in flight. */
-  take(offset: number): boolean {
+  /** Admits a record of the lane, in order. Returns false for a redelivery: it is done already or in flight. */
+  admit(offset: number): boolean {
     const newest = this.out.at(-1);
     if (newest !== undefined && offset <= newest) return false;
     if (offset <= this.through) return false;

@@ -1,4 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { Backoff } from '#libs/async/backoff.js';
+import { pause } from '#libs/async/pause.js';
 import { type Invocation } from './run-commit.js';
 import { type SourceRunnerDependencies } from './runner-ports.js';
 import { SourceRunner } from './source-runner.js';
@@ -6,7 +7,6 @@ import { SourceRunner } from './source-runner.js';
 const MAX_LOADED = 1_000;
 /** Pause after another process has committed. Random, so that two processes that both claim a source diverge. */
 const conflictPauseMs = (): number => 100 + Math.random() * 400;
-const RETRY_MS = [100, 300, 1_000];
 
 /** Sources that this process runs, with at most one runner each, loaded on demand. */
 export class LoadedSources {
@@ -42,7 +42,7 @@ export class LoadedSources {
   async accept(sourceId: string, invocations: readonly Invocation[], revoked: () => boolean): Promise<void> {
     while (!this.closing && !revoked()) {
       const runner = await this.get(sourceId);
-      // The runner may have closed meanwhile. Then the next one takes them.
+      // The runner may have closed meanwhile. Then the next one accepts them.
       if (this.closing || revoked() || (await runner.accept(invocations))) return;
     }
   }
@@ -106,7 +106,8 @@ export class LoadedSources {
   ): Promise<SourceRunner> {
     await this.deps.sandboxes.drop(sourceId);
     await pause(conflictPauseMs());
-    for (let attempt = 0; ; attempt++) {
+    const backoff = new Backoff({ firstMs: 100, longestMs: 1_000 });
+    for (;;) {
       const ours = unfinished.filter((invocation) => !invocation.revoked());
       if (this.closing || (ours.length === 0 && unfinished.length > 0)) {
         throw new Error(`source ${sourceId} is now owned by another process`);
@@ -117,8 +118,8 @@ export class LoadedSources {
         return runner;
       } catch (error) {
         this.deps.metrics.platformFailure();
-        this.deps.logger.error({ source: sourceId, attempt, error: String(error) }, 'run.load_failed');
-        await pause(RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)]);
+        this.deps.logger.error({ source: sourceId, attempt: backoff.count, error: String(error) }, 'run.load_failed');
+        await pause(backoff.next());
       }
     }
   }

@@ -1,3 +1,5 @@
+import { Backoff } from '#libs/async/backoff.js';
+import { pause } from '#libs/async/pause.js';
 import { EventIds } from '../stream-log/event-ids.js';
 import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
 import { type LaneTracker } from './lane-tracker.js';
@@ -10,7 +12,6 @@ const COMMIT_BATCH = 256;
 const COMMIT_BYTES = 8 * 1024 * 1024;
 /** Emits in one commit, unless a single outcome has more. Building a commit holds up the event loop. */
 const COMMIT_EMITS = 256;
-const RETRY_MS = [100, 300, 1_000, 3_000, 10_000];
 
 export interface RunCommitterOptions {
   readonly sourceId: string;
@@ -37,7 +38,8 @@ export class RunCommitter {
   private readonly eventIds: EventIds;
   private state: SourceState;
   private committing = false;
-  private abandonedFor: Error | undefined;
+  private abandonReason: Error | undefined;
+  private readonly backoff = new Backoff({ firstMs: 100, longestMs: 10_000 });
 
   constructor(private readonly options: RunCommitterOptions) {
     this.state = options.state;
@@ -48,19 +50,24 @@ export class RunCommitter {
     return this.state.db;
   }
 
+  /** Reason why this process runs the source no more. Undefined while it does. */
+  get abandonedFor(): Error | undefined {
+    return this.abandonReason;
+  }
+
   busy(): boolean {
     return this.finished.length > 0 || this.committing;
   }
 
   push(finished: Finished): void {
-    if (this.abandonedFor) return drop(finished, this.abandonedFor);
+    if (this.abandonReason) return drop(finished, this.abandonReason);
     this.finished.push(finished);
     this.commit();
   }
 
   /** Stops committing. A write in flight may still succeed. Idempotent. */
   abandon(reason: Error): void {
-    this.abandonedFor ??= reason;
+    this.abandonReason ??= reason;
     for (const finished of this.finished.splice(0)) drop(finished, reason);
   }
 
@@ -93,7 +100,7 @@ export class RunCommitter {
         eventIds: this.eventIds,
         metrics: deps.metrics,
       });
-      if (!(await this.write(commit)) || this.abandonedFor) return;
+      if (!(await this.write(commit)) || this.abandonReason) return;
       this.state = next;
       this.finished.splice(0, batch.length);
       for (const { outcome, committed } of batch) {
@@ -120,9 +127,10 @@ export class RunCommitter {
   /** Retries until the commit is durable. Nothing is acknowledged while the store cannot write. */
   private async write(commit: RunCommit): Promise<boolean> {
     const { sourceId, deps, onConflict } = this.options;
-    for (let attempt = 0; !this.abandonedFor; attempt++) {
+    while (!this.abandonReason) {
       try {
         await deps.journal.commit(commit);
+        this.backoff.reset();
         return true;
       } catch (error) {
         if (error instanceof StateConflict) {
@@ -131,8 +139,9 @@ export class RunCommitter {
           return false;
         }
         deps.metrics.platformFailure();
+        const attempt = this.backoff.count;
         deps.logger.error({ source: sourceId, attempt, error: String(error) }, 'commit.retried');
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)]));
+        await pause(this.backoff.next());
       }
     }
     return false;

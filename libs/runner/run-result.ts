@@ -11,6 +11,7 @@ import { type DedupeCache } from './run-journal.js';
 import { type EmitCall, type LogLine, type UserError } from '../component-model/run-output.js';
 import { type HookName } from '../component-model/hooks.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
+import { type SourceDefinition } from '../sources/published.js';
 
 /** One execution of a source's code: an invocation, or a hook. */
 export interface Execution {
@@ -28,6 +29,15 @@ export interface Execution {
   /** False for a deploy hook with `emit_on_deploy: false`, whose emits are dropped. */
   readonly emits: boolean;
 }
+
+/** Execution of a source's code with the event `null`. */
+export const executionOf = (
+  sourceId: string,
+  id: string,
+  { componentId }: SourceDefinition,
+  workspaceId: string,
+  at?: number,
+): Execution => ({ id, at, sourceId, componentId, workspaceId, event: 'null', hops: 0, emits: true });
 
 export interface RunResult {
   /** Records for the emitter's topic, in order. Built lazily, so that many can take several turns. Read once. */

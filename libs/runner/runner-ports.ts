@@ -31,13 +31,8 @@ export interface LogFollower {
 /** Warm processes, one per source. */
 export interface Sandboxes {
   /**
-<<<<<<< HEAD
-   * The source's live process, started with `spec` when there is none. Rejects when it cannot be started; with
+   * Returns the source's live process, started with `spec` when there is none. Rejects when it cannot start, with
    * BundleNotLoaded when the author's bundle is at fault.
-=======
-   * Returns the source's live process, started with `spec` when there is none. Rejects when it cannot start. The error
-   * has a UserError as `cause` when the author's bundle is at fault.
->>>>>>> wt-h1
    */
   acquire(sourceId: string, workspaceId: string, spec: () => Promise<SandboxSpec>): Promise<Sandbox>;
   /** Ends the source's process. Idempotent. */

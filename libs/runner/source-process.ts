@@ -1,4 +1,6 @@
+import { SerialQueue } from '#libs/async/serial-queue.js';
 import { type SourceDefinition } from '../sources/published.js';
+import { type RunCommitter } from './run-committer.js';
 import { type SourceRunnerDependencies } from './runner-ports.js';
 import {
   type BoundProp,
@@ -14,19 +16,20 @@ import { failedToLoad, fingerprint } from './source-definition.js';
 
 export interface SourceProcessOptions {
   readonly sourceId: string;
-  readonly deps: Pick<SourceRunnerDependencies, 'binder' | 'blobs' | 'clock' | 'settings' | 'sandboxes'>;
-  /** Last committed content of `$.service.db`. */
-  readonly db: () => Readonly<Record<string, string>>;
+  readonly deps: Pick<
+    SourceRunnerDependencies,
+    'binder' | 'blobs' | 'clock' | 'logger' | 'metrics' | 'settings' | 'sandboxes'
+  >;
+  /** Knows the last committed content of `$.service.db`, and whether this process still runs the source. */
+  readonly committer: Pick<RunCommitter, 'abandonedFor' | 'db'>;
   /** Resolves when nothing runs and nothing is uncommitted. */
-  readonly untilQuiet: () => Promise<void>;
-  /** Reason why this process runs the source no more; undefined while it does. */
-  readonly abandoned: () => Error | undefined;
+  readonly untilIdle: () => Promise<void>;
 }
 
 /** Sandbox process of one source, bound to one definition at a time and started on demand. */
 export class SourceProcess {
   private boundTo: string | undefined;
-  private switching: Promise<unknown> = Promise.resolve();
+  private readonly switches = new SerialQueue();
   private secrets = NO_SECRETS;
   private latest: Sandbox | undefined;
 
@@ -38,22 +41,20 @@ export class SourceProcess {
   }
 
   /** Ends a process of another definition first, once its runs are committed, so the next one gets the complete db. */
-  async sandboxFor(workspaceId: string, definition: SourceDefinition): Promise<Sandbox> {
-    const { sourceId, deps, untilQuiet } = this.options;
+  sandboxFor(workspaceId: string, definition: SourceDefinition): Promise<Sandbox> {
+    const { sourceId, deps, untilIdle } = this.options;
     const wanted = fingerprint(definition);
-    const turn = this.switching.then(async () => {
+    return this.switches.run(async () => {
       if (this.boundTo !== wanted) {
-        await untilQuiet();
+        await untilIdle();
         this.checkOwned();
-        await deps.sandboxes.drop(sourceId);
+        await this.end();
         this.boundTo = wanted;
       }
       this.checkOwned();
       this.latest = await deps.sandboxes.acquire(sourceId, workspaceId, () => this.specFor(workspaceId, definition));
       return this.latest;
     });
-    this.switching = turn.catch(() => undefined);
-    return turn;
   }
 
   /** Runs a hook in a process of this definition. Retries when the process was gone before the hook started. */
@@ -80,14 +81,29 @@ export class SourceProcess {
     this.latest?.drain();
   }
 
+  /** Ends the process. The next run starts another one, with the committed db. Idempotent. */
+  async end(): Promise<void> {
+    const { sourceId, deps } = this.options;
+    await deps.sandboxes.drop(sourceId);
+  }
+
+  /** Starts to end the process. Logs a failure. */
+  endSoon(): void {
+    const { sourceId, deps } = this.options;
+    this.end().catch((error: unknown) => {
+      deps.metrics.platformFailure();
+      deps.logger.error({ source: sourceId, error: String(error) }, 'sandbox.drop_failed');
+    });
+  }
+
   private checkOwned(): void {
-    const abandoned = this.options.abandoned();
-    if (abandoned) throw abandoned;
+    const { abandonedFor } = this.options.committer;
+    if (abandonedFor) throw abandonedFor;
   }
 
   private async specFor(workspaceId: string, definition: SourceDefinition): Promise<SandboxSpec> {
-    const { sourceId, deps, db, untilQuiet } = this.options;
-    await untilQuiet();
+    const { sourceId, deps, committer, untilIdle } = this.options;
+    await untilIdle();
     const props = await deps.binder.bind(workspaceId, definition);
     this.secrets = new SecretMask(secretsOf(definition, props));
     return {
@@ -95,7 +111,7 @@ export class SourceProcess {
       workspaceId,
       bundleFile: await deps.blobs.fileOf(definition.bundleHash),
       props,
-      db: db(),
+      db: committer.db,
       concurrency: definition.dbProps.length > 0 ? 1 : deps.settings.concurrency,
     };
   }

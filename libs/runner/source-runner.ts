@@ -1,50 +1,37 @@
-import { atMost } from '../kernel/at-most.js';
+import { endsWithin } from '#libs/async/deadline.js';
+import { type HookName } from '../component-model/hooks.js';
+import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type SourceDefinition } from '../sources/published.js';
 import { DefinitionOverride } from './definition-override.js';
-import { type HookCall } from './hook-call.js';
-import { type HookRequest } from './hook-invocation.js';
+import { HookExecutor } from './hook-executor.js';
 import { HookQueue } from './hook-queue.js';
 import { InFlightInvocations } from './in-flight-invocations.js';
 import { LaneTracker } from './lane-tracker.js';
 import { type Invocation, type OnConflict, REPEATABLE } from './run-commit.js';
 import { RunCommitter } from './run-committer.js';
-import { type SourceState } from './run-journal.js';
-import { type RunnableSource, type SourceRunnerDependencies } from './runner-ports.js';
-import { type HookName } from '../component-model/hooks.js';
-import { BundleNotLoaded, type RunOutcome, type Sandbox, SandboxGone } from '../sandbox/sandbox.js';
-import { failedToLoad, hostEnded } from './source-definition.js';
-import { SourcePause } from './source-pause.js';
+import { RunDispatcher } from './run-dispatcher.js';
+import { RunFinisher } from './run-finisher.js';
+import { type SourceState, type StateConflict } from './run-journal.js';
+import { executionOf, loggedOutcome } from './run-result.js';
+import { type SourceRunnerDependencies } from './runner-ports.js';
 import { SourceProcess } from './source-process.js';
-import { type Execution, loggedOutcome } from './run-result.js';
-import { TickCoalescer } from './tick-coalescer.js';
-
-const RETRY_MS = [100, 300, 1_000, 3_000, 10_000];
-/** Time to wait for the event log, per attempt, when a source is unknown. */
-const FOLLOW_MS = 10_000;
 
 /**
- * Runs one source in this process: its queue, its sandbox, and its state. Invocations start in lane order. Results are
- * committed in the order in which the runs ended, many in one commit. Only then are invocations acknowledged.
+ * Runs one source in this process. Invocations start in lane order. Results are committed in the order in which the
+ * runs ended, many in one commit. Only then are invocations acknowledged.
  */
 export class SourceRunner {
-  private readonly queue: Invocation[] = [];
   private readonly invocations = new InFlightInvocations();
   private readonly tracker: LaneTracker;
-  private readonly committer: RunCommitter;
-  private readonly hooks: HookQueue;
-  private readonly ticks = new TickCoalescer();
-  private readonly process: SourceProcess;
-  private inFlight = 0;
-  private pumping = false;
-  private readonly pause = new SourcePause(
-    () => this.deps.isPaused?.(this.sourceId) ?? false,
-    () => this.pump(),
-  );
-  private closed = false;
-  private abandoned: Error | undefined;
-  private attempts = 0;
   private readonly override = new DefinitionOverride();
-  private quiet: (() => void)[] = [];
+  private readonly process: SourceProcess;
+  private readonly dispatcher: RunDispatcher;
+  private readonly committer: RunCommitter;
+  private readonly finisher: RunFinisher;
+  private readonly hooks: HookExecutor;
+  private readonly hookQueue: HookQueue;
+  private closed = false;
+  private waitingUntilIdle: (() => void)[] = [];
 
   private constructor(
     readonly sourceId: string,
@@ -52,37 +39,43 @@ export class SourceRunner {
     state: SourceState,
     onConflict: OnConflict,
   ) {
-    this.tracker = new LaneTracker(state.progress);
-    this.committer = new RunCommitter({
+    const { override, invocations } = this;
+    const tracker = new LaneTracker(state.progress);
+    const committer = new RunCommitter({
       sourceId,
       deps,
       state,
-      tracker: this.tracker,
-      strategy: () =>
-        (this.override.current(deps.clock.now()) ?? deps.sources.find(sourceId)?.definition)?.dedupe ?? null,
-      onIdle: () => this.settleQuiet(),
-      onRefused: () => {
-        // The next acquire starts it again with the committed db.
-        deps.sandboxes.drop(sourceId).catch((error: unknown) => this.failed(error, 'sandbox.drop_failed'));
-      },
-      onConflict: (error) => {
-        const unfinished = this.invocations.clear();
-        this.abandon(error);
-        onConflict(unfinished);
-      },
+      tracker,
+      strategy: () => (override.current(deps.clock.now()) ?? deps.sources.find(sourceId)?.definition)?.dedupe ?? null,
+      onIdle: () => this.resumeIfIdle(),
+      onRefused: () => process.endSoon(),
+      onConflict: (error) => onConflict(this.lostTo(error)),
     });
-    this.process = new SourceProcess({
+    const process = new SourceProcess({ sourceId, deps, committer, untilIdle: () => this.untilIdle() });
+    const finisher = new RunFinisher({ sourceId, deps, committer, process, invocations });
+    const hooks = new HookExecutor({ sourceId, deps, process, override, committer });
+    const isClosed = (): boolean => this.closed;
+    this.tracker = tracker;
+    this.committer = committer;
+    this.process = process;
+    this.finisher = finisher;
+    this.hooks = hooks;
+    this.dispatcher = new RunDispatcher({
       sourceId,
       deps,
-      db: () => this.committer.db,
-      untilQuiet: () => this.untilQuiet(),
-      abandoned: () => this.abandoned,
+      process,
+      override,
+      finisher,
+      onRunEnded: () => this.resumeIfIdle(),
+      isClosed,
     });
-    this.hooks = new HookQueue(sourceId, deps, {
-      performHook: (invocation, request, timeoutMs) => this.performHook(invocation, request, timeoutMs),
-      finishWithoutRun: (invocation) => this.finishWithoutRun(invocation),
+    this.hookQueue = new HookQueue({
+      sourceId,
+      deps,
+      hooks,
+      finisher,
       operationEnded: () => this.operationEnded(),
-      isClosed: () => this.isClosed(),
+      isClosed,
     });
   }
 
@@ -98,30 +91,25 @@ export class SourceRunner {
 
   /** Closes the runner if nothing is queued, running or uncommitted. */
   retire(): boolean {
-    const idle =
-      this.invocations.size === 0 &&
-      this.inFlight === 0 &&
-      !this.committer.busy() &&
-      !this.override.active() &&
-      this.hooks.idle();
+    const idle = this.invocations.size === 0 && this.isIdle() && !this.override.active() && this.hookQueue.isIdle();
     if (idle) this.closed = true;
     return idle;
   }
 
-  /** Takes invocations in lane order. Takes none when it returns false (closed) or rejects (journal not readable). */
+  /** Accepts invocations in lane order. Accepts none when it returns false (closed) or rejects (journal not readable). */
   async accept(invocations: readonly Invocation[]): Promise<boolean> {
     const repeatable = invocations.filter((i) => REPEATABLE.has(i.headers.kind)).map((i) => i.headers.id);
     const seen = repeatable.length > 0 ? await this.deps.journal.seen(this.sourceId, repeatable) : new Set<string>();
     if (this.closed) return false;
-    for (const invocation of invocations) this.take(invocation, seen);
-    this.pump();
+    for (const invocation of invocations) this.admit(invocation, seen);
+    this.dispatcher.dispatch();
     return true;
   }
 
   /** Runs one hook with the given definition. Resolves once its emits and db changes are durable. */
   hook(hook: HookName, definition: SourceDefinition, workspaceId: string, executionId: string): Promise<RunOutcome> {
     const timeoutMs = this.deps.settings.hookTimeoutMs;
-    return this.perform({ hook, definition, workspaceId, executionId, timeoutMs }, undefined);
+    return this.hooks.run({ hook, definition, workspaceId, executionId, timeoutMs });
   }
 
   /** Writes a line of the platform to the source's `$logs`. */
@@ -129,14 +117,14 @@ export class SourceRunner {
     const source = this.deps.sources.find(this.sourceId);
     if (!source || this.closed) return;
     const outcome = loggedOutcome(msg, this.deps.clock.now());
-    const execution = this.executionOf(executionId, source.definition, source.workspaceId);
+    const execution = executionOf(this.sourceId, executionId, source.definition, source.workspaceId);
     this.committer.push({ execution, outcome, invocation: undefined, committed: () => undefined });
   }
 
   /** Returns to the definition in the event log. */
   operationEnded(): void {
     this.override.end();
-    this.pump();
+    this.dispatcher.dispatch();
   }
 
   /**
@@ -145,35 +133,42 @@ export class SourceRunner {
    */
   async close(withinMs?: number): Promise<void> {
     this.closed = true;
-    this.queue.length = 0;
+    this.dispatcher.clear();
     this.process.drain();
-    const quiet = this.hooks.ended().then(() => this.untilQuiet());
-    await (withinMs === undefined ? quiet : atMost(withinMs, quiet));
+    const idle = this.hookQueue.idle().then(() => this.untilIdle());
+    if (withinMs === undefined) await idle;
+    else await endsWithin(idle, withinMs);
     this.abandon(new Error(`source ${this.sourceId} was released by this process`));
-    await this.deps.sandboxes.drop(this.sourceId);
+    await this.process.end();
+  }
+
+  /** Ends the runner after another process has committed. Returns the invocations in flight, in lane order. */
+  private lostTo(conflict: StateConflict): readonly Invocation[] {
+    const unfinished = this.invocations.clear();
+    this.abandon(conflict);
+    return unfinished;
   }
 
   /** Ends the runner without committing what still runs. */
   private abandon(reason: Error): void {
     this.closed = true;
-    this.abandoned ??= reason;
-    this.queue.length = 0;
+    this.dispatcher.clear();
     this.invocations.clear();
     this.committer.abandon(reason);
-    this.settleQuiet();
+    this.resumeIfIdle();
   }
 
-  private take(invocation: Invocation, seen: ReadonlySet<string>): void {
+  private admit(invocation: Invocation, seen: ReadonlySet<string>): void {
     const { headers, record } = invocation;
     // The log hands a record over again while it is in flight when its batch failed for another reason.
     if (this.invocations.has(record.offset)) return;
-    if (!this.tracker.take(record.offset)) {
+    if (!this.tracker.admit(record.offset)) {
       if (this.tracker.isDone(record.offset)) invocation.ack();
       return;
     }
     const first = this.invocations.add(invocation);
     if (first && !seen.has(headers.id)) this.enqueue(invocation);
-    else this.finishWithoutRun(invocation);
+    else this.finisher.finishWithoutRun(invocation);
   }
 
   private enqueue(invocation: Invocation): void {
@@ -181,218 +176,30 @@ export class SourceRunner {
       case 'http':
       case 'emit':
       case 'manual':
-        this.queue.push(invocation);
-        return;
-      case 'timer': {
-        const { run, absorbed } = this.ticks.take(invocation);
-        if (run) this.queue.push(run);
-        if (absorbed) this.finishWithoutRun(absorbed);
-        return;
-      }
+      case 'timer':
+        return this.dispatcher.enqueue(invocation);
       case 'hook':
-        return this.hooks.hook(invocation);
+        return this.hookQueue.enqueue(invocation);
       case 'settled':
-        return this.hooks.operationEnded(invocation);
+        return this.hookQueue.enqueueEnd(invocation);
     }
   }
 
-  /** Hands queued invocations to the sandbox in order, up to the window. */
-  private pump(): void {
-    if (this.pumping || this.closed || this.queue.length === 0 || this.pause.holds()) return;
-    this.pumping = true;
-    void this.pumpQueue().then(
-      () => this.pumpAgain(0),
-      (error: unknown) => {
-        // The platform failed, not the component, so it retries with back-off. The records stay unacknowledged.
-        if (!this.closed) this.failed(error, 'run.start_failed');
-        this.pumpAgain(RETRY_MS[Math.min(this.attempts++, RETRY_MS.length - 1)] ?? 0);
-      },
-    );
+  /** True when nothing runs and nothing is uncommitted. */
+  private isIdle(): boolean {
+    return this.dispatcher.isIdle && !this.committer.busy();
   }
 
-  private failed(error: unknown, message: string): void {
-    this.deps.metrics.platformFailure();
-    this.deps.logger.error({ source: this.sourceId, error: String(error) }, message);
-  }
-
-  private pumpAgain(pauseMs: number): void {
-    this.pumping = false;
-    if (this.queue.length === 0 || this.inFlight >= this.deps.settings.window || this.closed) return;
-    if (pauseMs === 0) this.pump();
-    else setTimeout(() => this.pump(), pauseMs).unref();
-  }
-
-  private async pumpQueue(): Promise<void> {
-    while (this.queue.length > 0 && this.inFlight < this.deps.settings.window && !this.closed) {
-      const source = this.deps.sources.find(this.sourceId) ?? (await this.findLater());
-      const definition = this.override.current(this.deps.clock.now()) ?? source?.definition;
-      if (!source || !definition) {
-        for (const invocation of this.queue.splice(0)) this.finishWithoutRun(invocation);
-        return;
-      }
-      let sandbox: Sandbox;
-      try {
-        sandbox = await this.process.sandboxFor(source.workspaceId, definition);
-      } catch (error) {
-        if (!(error instanceof BundleNotLoaded)) throw error;
-        const invocation = this.queue.shift();
-        if (invocation)
-          this.finish(invocation, definition, source.workspaceId, failedToLoad(error.userError, this.deps.clock.now()));
-        continue;
-      }
-      this.attempts = 0;
-      await this.startQueued(sandbox, definition, source.workspaceId);
-    }
-  }
-
-  /** Hands over as many as may run at once. A suspect of killing the host runs alone, at its place in the lane. */
-  private async startQueued(sandbox: Sandbox, definition: SourceDefinition, workspaceId: string): Promise<void> {
-    const { hostDeaths, settings } = this.deps;
-    const isSuspect = (invocation: Invocation | undefined): invocation is Invocation =>
-      invocation !== undefined && hostDeaths.isSuspect(invocation.headers.id);
-    if (isSuspect(this.queue[0])) return this.startAlone(sandbox, definition, workspaceId);
-    const blocked = hostDeaths.blocked();
-    if (blocked) return blocked;
-    const free = sandbox.alive() ? settings.window - this.inFlight : 0;
-    const suspect = this.queue.slice(0, free).findIndex(isSuspect);
-    const batch = this.queue.splice(0, suspect === -1 ? free : suspect);
-    hostDeaths.begin(batch.map(({ headers }) => headers.id));
-    for (const invocation of batch) this.start(invocation, sandbox, definition, workspaceId);
-  }
-
-  private async startAlone(sandbox: Sandbox, definition: SourceDefinition, workspaceId: string): Promise<void> {
-    const { hostDeaths, clock } = this.deps;
-    const invocation = this.queue.shift();
-    if (!invocation) return;
-    const { id } = invocation.headers;
-    const deaths = hostDeaths.deathsOf(id);
-    const verdict = await hostDeaths.alone(id);
-    if (this.closed) return hostDeaths.end(id);
-    if (verdict === 'run') this.start(invocation, sandbox, definition, workspaceId);
-    else this.finish(invocation, definition, workspaceId, hostEnded(deaths, clock.now()));
-  }
-
-  /** Waits for the event log, because the lane may be ahead of what this process has read of it. */
-  private async findLater(): Promise<RunnableSource | undefined> {
-    await this.deps.follower.upToDate(FOLLOW_MS);
-    return this.deps.sources.find(this.sourceId);
-  }
-
-  private start(invocation: Invocation, sandbox: Sandbox, definition: SourceDefinition, workspaceId: string): void {
-    const { headers, record } = invocation;
-    const { settings, replies } = this.deps;
-    this.inFlight++;
-    const timeoutMs = headers.kind === 'timer' ? settings.timerTimeoutMs : settings.httpTimeoutMs;
-    const request = { invocationId: headers.id, event: record.value, timeoutMs };
-    sandbox
-      .run(
-        headers.respond === ''
-          ? request
-          : { ...request, onImmediateResponse: (reply) => replies.immediate(headers.respond, headers.id, reply) },
-      )
-      .then(
-        (outcome) => this.finish(invocation, definition, workspaceId, outcome),
-        (error: unknown) => this.requeue(invocation, error),
-      )
-      .finally(() => {
-        this.inFlight--;
-        this.settleQuiet();
-        if (this.queue.length > 0) this.pump();
-      });
-  }
-
-  /** Puts back an invocation that never started, at its place. */
-  private requeue(invocation: Invocation, error: unknown): void {
-    this.deps.hostDeaths.end(invocation.headers.id);
-    if (this.closed) return;
-    if (!(error instanceof SandboxGone)) {
-      const fields = { source: this.sourceId, invocation: invocation.headers.id, error: String(error) };
-      this.deps.logger.error(fields, 'run.failed');
-      this.deps.metrics.platformFailure();
-    }
-    const at = this.queue.findIndex((other) => other.record.offset > invocation.record.offset);
-    this.queue.splice(at === -1 ? this.queue.length : at, 0, invocation);
-  }
-
-  private finish(invocation: Invocation, definition: SourceDefinition, workspaceId: string, left: RunOutcome): void {
-    const { headers, record } = invocation;
-    const abandoned = (): void => this.deps.hostDeaths.end(headers.id);
-    // This process lost the source and killed the run. The new owner runs it again.
-    if (this.abandoned) {
-      left.held?.release();
-      return abandoned();
-    }
-    const { mask } = this.process;
-    const outcome = mask.outcome(left);
-    const execution: Execution = {
-      ...this.executionOf(headers.id, definition, workspaceId, record.timestamp),
-      event: outcome.error ? mask.json(record.value) : record.value,
-      hops: Number(headers.hops),
-    };
-    this.deps.metrics.run(outcome.status, workspaceId, outcome.endedAt - outcome.startedAt);
-    const tick = headers.kind === 'timer' ? this.ticks.ended(headers.prop) : undefined;
-    if (tick && !this.closed) this.queue.push(tick);
-    const committed = (): void => {
-      if (headers.respond !== '') {
-        this.deps.replies.ended(headers.respond, headers.id, outcome, headers.kind === 'http' ? 'reply' : 'outcome');
-      }
-      this.done(invocation);
-    };
-    this.committer.push({ execution, outcome, invocation, committed, abandoned });
-  }
-
-  private finishWithoutRun(invocation: Invocation): void {
-    const { sourceId } = this;
-    const nothing = { componentId: '', workspaceId: '', event: 'null', hops: 0, emits: false };
-    const execution = { id: invocation.headers.id, sourceId, ...nothing };
-    this.committer.push({ execution, outcome: undefined, invocation, committed: () => this.done(invocation) });
-  }
-
-  private done(invocation: Invocation): void {
-    this.deps.hostDeaths.end(invocation.headers.id);
-    this.invocations.remove(invocation);
-    invocation.ack();
-  }
-
-  private executionOf(id: string, { componentId }: SourceDefinition, workspaceId: string, at?: number): Execution {
-    return { id, at, sourceId: this.sourceId, componentId, workspaceId, event: 'null', hops: 0, emits: true };
-  }
-
-  private async performHook(invocation: Invocation, request: HookRequest, timeoutMs: number): Promise<void> {
-    const { id, workspace, respond } = invocation.headers;
-    const call = { ...request, workspaceId: workspace, executionId: id, timeoutMs };
-    const outcome = await this.perform(call, invocation);
-    if (respond !== '') this.deps.replies.ended(respond, id, outcome, 'outcome');
-    this.done(invocation);
-  }
-
-  private async perform(call: HookCall, invocation: Invocation | undefined): Promise<RunOutcome> {
-    const { hook, definition, workspaceId, executionId, timeoutMs } = call;
-    const hookEnded = this.override.begin(definition);
-    let outcome: RunOutcome;
-    try {
-      outcome = await this.process.hook(workspaceId, definition, hook, timeoutMs);
-    } finally {
-      hookEnded(this.deps.clock.now());
-    }
-    const emits = hook !== 'deploy' || definition.emitOnDeploy;
-    const at = invocation?.record.timestamp;
-    const execution = { ...this.executionOf(executionId, definition, workspaceId, at), hook, emits };
-    await new Promise<void>((committed, abandoned) => {
-      this.committer.push({ execution, outcome, invocation, committed, abandoned });
-    });
-    return outcome;
-  }
-
-  private untilQuiet(): Promise<void> {
+  private untilIdle(): Promise<void> {
     return new Promise((resolve) => {
-      this.quiet.push(resolve);
-      this.settleQuiet();
+      this.waitingUntilIdle.push(resolve);
+      this.resumeIfIdle();
     });
   }
 
-  private settleQuiet(): void {
-    if (!this.abandoned && (this.inFlight > 0 || this.committer.busy())) return;
-    for (const resolve of this.quiet.splice(0)) resolve();
+  /** Ends the waits for idleness if it is idle, or if nothing more will be committed. */
+  private resumeIfIdle(): void {
+    if (!this.committer.abandonedFor && !this.isIdle()) return;
+    for (const resume of this.waitingUntilIdle.splice(0)) resume();
   }
 }

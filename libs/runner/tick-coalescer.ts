@@ -8,7 +8,7 @@ export class TickCoalescer {
   private readonly timers = new Map<string, { running: boolean; pending: Invocation | undefined }>();
 
   /** Returns the tick to run at once, or the earlier tick that this one absorbs and that counts as done. */
-  take(tick: Invocation): { readonly run?: Invocation; readonly absorbed?: Invocation } {
+  admit(tick: Invocation): { readonly run?: Invocation; readonly absorbed?: Invocation } {
     const { prop } = tick.headers;
     const timer = this.timers.get(prop) ?? { running: false, pending: undefined };
     this.timers.set(prop, timer);

@@ -61,7 +61,7 @@ export class BuildJail {
 
   private readonly pass: BuildPass = async (files, folder) => {
     if (folder !== null) return this.build(await this.startWith(folder), files, PACKAGES);
-    return this.build(await this.standby.take(), files, null).finally(() => this.standby.prepare());
+    return this.build(await this.standby.acquire(), files, null).finally(() => this.standby.prepare());
   };
 
   private async startWith(folder: string): Promise<AskedProcess> {

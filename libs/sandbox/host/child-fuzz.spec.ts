@@ -5,7 +5,7 @@ import { type RunOutcome, SandboxGone } from '../sandbox.js';
 import { fuzzedBytes, plainRecord } from '../testing/fuzzed-records.js';
 import { mulberry } from '../testing/random.js';
 import { WrittenChild } from '../testing/written-child.js';
-import { ProcessSandbox } from './warm-process.js';
+import { ProcessSandbox } from './process-sandbox.js';
 
 const RECORDS = 10_000;
 const BUDGET = 64 * MB;

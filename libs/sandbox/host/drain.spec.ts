@@ -4,7 +4,7 @@ import { RunsMemory } from './runs-memory.js';
 import { SandboxGone } from '../sandbox.js';
 import { plainRecord } from '../testing/fuzzed-records.js';
 import { WrittenChild } from '../testing/written-child.js';
-import { ProcessSandbox } from './warm-process.js';
+import { ProcessSandbox } from './process-sandbox.js';
 
 const SPEC = { sourceId: 'dc_1', workspaceId: 'o_1', bundleFile: '', props: {}, db: {}, concurrency: 2 };
 

@@ -62,7 +62,9 @@ export const createInspector = (options: InspectorOptions): Inspector => {
   const { level, build, packages } = options;
   const builds = new BuildJail({ level, ...(build ? { limits: build } : {}), ...(packages ? { packages } : {}) });
   const describe = async (bundle: string): Promise<ComponentMetadata> => {
-    const metadata = await evaluate(await standby.take(), bundle, timeoutMs, memoryMb).finally(() => standby.prepare());
+    const metadata = await evaluate(await standby.acquire(), bundle, timeoutMs, memoryMb).finally(() =>
+      standby.prepare(),
+    );
     return { ...metadata, version: metadata.version.replaceAll('{{ts}}', String(clock.now())) };
   };
   return {

@@ -40,10 +40,10 @@ export class JailLauncher {
   ): Promise<JailedProcess> {
     this.ready ??= this.open();
     const { dir, childFile } = await this.ready;
-    const uid = uids.take();
+    const uid = uids.acquire();
     const privateDir = path.join(dir, String(++this.count));
     const free = async (): Promise<void> => {
-      uids.give(uid);
+      uids.release(uid);
       await rm(privateDir, { recursive: true, force: true });
     };
     try {

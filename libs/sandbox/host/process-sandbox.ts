@@ -1,114 +1,260 @@
-import { readFile } from 'node:fs/promises';
-import { type Clock, systemClock } from '../../kernel/clock.js';
-import { parseChildMessage } from '../protocol/child-message.js';
-import { DEFAULT_JAIL_LIMITS, JailLauncher, type JailLimits } from './jail-launcher.js';
-import { levelLabel, type JailLevel, type SpawnPlan } from '../jail/jail-level.js';
-import { type JailedProcess, type JailedProcessHandlers } from '../jail/jailed-process.js';
-import { causeOf, userError } from './process-end.js';
-import { ProcessSandbox } from './warm-process.js';
-import { encodeRecord, MB, ProtocolBreach, type ChildSettings } from '../protocol/protocol.js';
-import { RunsMemory } from './runs-memory.js';
-import { BundleNotLoaded, type SandboxFactory, type SandboxSpec } from '../sandbox.js';
-import { type UserError } from '../../component-model/run-output.js';
+import { endsWithin } from '#libs/async/deadline.js';
+import { SerialQueue } from '#libs/async/serial-queue.js';
+import { type HookName } from '../../component-model/hooks.js';
+import { type Clock } from '../../kernel/clock.js';
+import { type JailedProcess, type ProcessEnd } from '../jail/jailed-process.js';
+import { ProtocolBreach, recordBytes, type RawRecord } from '../protocol/protocol.js';
+import {
+  type HeldMemory,
+  type RunOutcome,
+  type RunRequest,
+  type Sandbox,
+  SandboxGone,
+  type SandboxSpec,
+} from '../sandbox.js';
+import { ChildChannel, type RunMessage } from './child-channel.js';
+import { causeOf, errorOfKilled, type Cause } from './process-end.js';
+import { type RunCollector } from './run-collector.js';
+import { RunSender } from './run-sender.js';
+import { RunWatchdog } from './run-watchdog.js';
+import { type MemoryAccount, type RunsMemory } from './runs-memory.js';
+import { SentRuns } from './sent-runs.js';
 
-export interface SandboxFactoryOptions {
-  readonly level: JailLevel;
-  readonly limits?: Partial<JailLimits>;
-  /** Unix socket of a source's egress guard, connectable by any user. Undefined means no network. */
-  readonly egressSocket?: (workspaceId: string, sourceId: string) => Promise<string> | undefined;
-  readonly clock?: Clock;
-  /** Memory budget shared by all runs of this server process. Default: a budget for this factory only. */
-  readonly memory?: RunsMemory;
-}
+const STOP_GRACE_MS = 500;
 
-export interface ClosableSandboxFactory extends SandboxFactory {
-  start(spec: SandboxSpec): Promise<ProcessSandbox>;
-  /** Removes temporary files. All sandboxes must have been stopped. Idempotent. */
-  close(): Promise<void>;
-}
+/** Used part of JailedProcess. */
+export type SandboxProcess = Pick<
+  JailedProcess,
+  'ended' | 'send' | 'hangUp' | 'kill' | 'pauseReading' | 'resumeReading' | 'cpuMs'
+>;
 
-export const createSandboxFactory = (options: SandboxFactoryOptions): ClosableSandboxFactory => {
-  const house = new JailLauncher(options.level, { ...DEFAULT_JAIL_LIMITS, ...options.limits });
-  const clock = options.clock ?? systemClock;
-  const memory = options.memory ?? new RunsMemory({ bytes: 256 * MB });
-  return {
-    level: levelLabel(options.level),
-    start: async (spec) => {
-      const bundle = await readFile(spec.bundleFile, 'utf8');
-      const egress = await options.egressSocket?.(spec.workspaceId, spec.sourceId);
-      return startSandbox({ house, clock, memory }, spec, bundle, egress);
-    },
-    close: () => house.close(),
-  };
-};
+/** Host side of one warm process. Sends invocations, collects their output, and ends the process on a timeout. */
+export class ProcessSandbox implements Sandbox {
+  private readonly sent: SentRuns;
+  private readonly channel: ChildChannel;
+  private readonly watchdog: RunWatchdog;
+  private readonly account: MemoryAccount;
+  private readonly sender: RunSender;
+  private readonly hooks = new SerialQueue();
+  private readonly finished: Promise<void>;
+  private cause: Cause | undefined;
+  private culprit: RunCollector | undefined;
+  private breached = false;
+  private stopped = false;
+  private isAlive = true;
+  private drains = false;
+  private pendingBytes = 0;
 
-interface Host {
-  readonly house: JailLauncher;
-  readonly clock: Clock;
-  readonly memory: RunsMemory;
-}
-
-const startSandbox = async (
-  { house, clock, memory }: Host,
-  spec: SandboxSpec,
-  bundle: string,
-  egress: string | undefined,
-): Promise<ProcessSandbox> => {
-  let sandbox: ProcessSandbox | undefined;
-  let loaded: (() => void) | undefined;
-  let failed: ((reason: UserError) => void) | undefined;
-  const loading = new Promise<void>((resolve, reject) => {
-    loaded = resolve;
-    failed = (cause) => reject(new BundleNotLoaded(spec.sourceId, cause));
-  });
-  // Rejections are handled below, after the process has started.
-  loading.catch(() => undefined);
-  const handlers: JailedProcessHandlers = {
-    onRecord: (record) => {
-      if (sandbox) return sandbox.onRecord(record);
-      const message = parseChildMessage(record);
-      if (record.index === 0 && message[0] === 'loadfail') failed?.(message[1]);
-      else if (record.index === 0 && message[0] === 'ready') {
-        sandbox = new ProcessSandbox(spec, child, house.limits.memoryMb, clock, memory);
-        loaded?.();
-      } else throw new ProtocolBreach('a first record other than "ready"');
-    },
-    onRead: (pendingBytes) => sandbox?.onRead(pendingBytes),
-    onBreach: (breach) => {
-      if (sandbox) sandbox.onBreach(breach);
-      else failed?.(userError('ProcessExited', breach.message));
-    },
-  };
-  const child: JailedProcess = await house.start(egress, handlers);
-  const { startTimeoutMs, memoryMb } = house.limits;
-  const timer = setTimeout(() => {
-    failed?.(userError('Timeout', `loading took longer than the limit of ${startTimeoutMs} ms`));
-    child.kill();
-  }, startTimeoutMs);
-  void child.ended.then((end) => {
-    const { code, text } = causeOf(end, memoryMb);
-    failed?.(userError(code, `${text}${end.stderr === '' ? '' : `: ${end.stderr.slice(0, 500)}`}`));
-  });
-  child.send(encodeRecord(0, { t: 'init', settings: settingsOf(spec, child.plan) }, [bundle]));
-  try {
-    await loading;
-  } catch (error) {
-    child.kill();
-    await child.ended;
-    throw error;
-  } finally {
-    clearTimeout(timer);
+  constructor(
+    private readonly spec: SandboxSpec,
+    private readonly child: SandboxProcess,
+    private readonly memoryMb: number,
+    private readonly clock: Clock,
+    memory: RunsMemory,
+  ) {
+    const alive = (): boolean => this.isAlive;
+    this.sent = new SentRuns(spec.concurrency);
+    this.channel = new ChildChannel(child);
+    this.watchdog = new RunWatchdog(this.sent, spec.concurrency, clock, {
+      alive,
+      onOverdue: (run) => this.endOverdue(run),
+      onGiveBackOverdue: () => this.endBlocked(),
+    });
+    this.account = memory.open({
+      pause: () => this.pause(),
+      resume: () => this.resume(),
+      endLargest: () => this.endLargest(),
+    });
+    const { sent, channel, watchdog, account } = this;
+    this.sender = new RunSender({ sent, channel, watchdog, account, clock, alive });
+    this.finished = child.ended.then((end) => this.close(end));
   }
-  if (!sandbox) throw new Error('unreachable: loaded without a sandbox');
-  return sandbox;
-};
 
-const settingsOf = (spec: SandboxSpec, { egress, tmp }: SpawnPlan): ChildSettings => ({
-  sourceId: spec.sourceId,
-  props: spec.props,
-  db: spec.db,
-  concurrency: spec.concurrency,
-  egress,
-  tmp,
-  inspect: false,
-});
+  run(request: RunRequest): Promise<RunOutcome> {
+    if (!this.isAlive || this.drains) return Promise.reject(this.gone());
+    return new Promise((resolve, reject) => this.sender.enqueue({ request, resolve, reject }));
+  }
+
+  hook(hook: HookName, timeoutMs: number): Promise<RunOutcome> {
+    return this.hooks.run(() => {
+      if (!this.isAlive) return Promise.reject(this.gone());
+      return new Promise((resolve, reject) => this.sender.sendHook(hook, timeoutMs, resolve, reject));
+    });
+  }
+
+  drain(): void {
+    if (this.drains || !this.isAlive) return;
+    this.drains = true;
+    for (const { reject } of this.sender.clear()) reject(this.gone());
+    if (this.sent.notStarted().length === 0) return;
+    // Runs are given back only after the child's answer, because the child may be starting one right now.
+    this.watchdog.expectGiveBack();
+    this.channel.send({ t: 'drop' });
+  }
+
+  alive(): boolean {
+    return this.isAlive;
+  }
+
+  cpuMs(): number | undefined {
+    return this.child.cpuMs();
+  }
+
+  async stop(): Promise<void> {
+    this.cause ??= { code: 'ProcessExited', text: 'the sandbox was stopped' };
+    this.stopped = true;
+    this.isAlive = false;
+    if (this.sent.size === 0) this.child.kill();
+    else this.child.hangUp();
+    if (await endsWithin(this.finished, STOP_GRACE_MS)) return;
+    this.child.kill();
+    await this.finished;
+  }
+
+  /** Called by JailedProcess for each record. */
+  onRecord(record: RawRecord): void {
+    this.handle(this.channel.receive(record), record);
+  }
+
+  /** @param pendingBytes bytes of an incomplete record */
+  onRead(pendingBytes: number): void {
+    if (pendingBytes > 0 && this.sent.size === 0 && !this.watchdog.awaitsGiveBack)
+      throw new ProtocolBreach('bytes that belong to no run');
+    this.watchdog.heard();
+    this.account.hold(pendingBytes - this.pendingBytes);
+    this.pendingBytes = pendingBytes;
+    this.account.applyBackPressure();
+    this.sender.send();
+  }
+
+  onBreach(breach: ProtocolBreach): void {
+    this.cause ??= { code: 'ProcessExited', text: `the process was ended because of ${breach.message}` };
+    this.breached = true;
+    this.isAlive = false;
+  }
+
+  private handle(message: RunMessage, { json, raw }: RawRecord): void {
+    const tag = message[0];
+    if (tag === 'g') return this.givenBack();
+    const run = this.sent.get(message[1]);
+    if (!run) throw new ProtocolBreach(`a message about run ${message[1]}, which is not in progress`);
+    if (tag === 's') return this.started(run, message[2]);
+    if (!run.started) throw new ProtocolBreach(`a message of kind "${tag}" of a run that has not started`);
+    if (tag === 'd') return this.done(run, message);
+    run.countRecord(recordBytes(json.length, raw.length));
+    if (tag === 'x') {
+      run.exits();
+      this.culprit = run;
+      return;
+    }
+    const before = run.heldBytes;
+    try {
+      run.say(message, raw);
+    } finally {
+      // A message that breaks a limit is counted too, because the run releases all that it counted.
+      this.account.hold(run.heldBytes - before);
+    }
+  }
+
+  /** Records arrive in order, so a run that has not reported its start by now will never start. */
+  private givenBack(): void {
+    if (!this.watchdog.awaitsGiveBack) throw new ProtocolBreach('runs given back that were not asked for');
+    this.watchdog.givenBack();
+    for (const run of this.sent.notStarted()) {
+      this.sent.remove(run);
+      this.giveBack(run);
+    }
+  }
+
+  private giveBack(run: RunCollector): void {
+    this.account.hold(-run.heldBytes);
+    run.reject(this.gone());
+  }
+
+  private started(run: RunCollector, at: number): void {
+    if (run.started) throw new ProtocolBreach('a second start of one run');
+    this.sent.start(run, Math.min(Math.max(at, run.sentAt), this.clock.now()));
+  }
+
+  private done(run: RunCollector, [, , at, error]: Extract<RunMessage, readonly ['d', ...unknown[]]>): void {
+    this.sent.remove(run);
+    const endedAt = Math.min(Math.max(at, run.startedAt), this.clock.now());
+    const held = this.heldBy(run);
+    run.resolve(error === null ? run.outcome('ok', endedAt, held) : run.outcome('threw', endedAt, held, error));
+  }
+
+  private heldBy(run: RunCollector): HeldMemory {
+    return { bytes: run.heldBytes, release: this.account.ended(run.heldBytes) };
+  }
+
+  private pause(): void {
+    this.watchdog.pause();
+    this.child.pauseReading();
+  }
+
+  private resume(): void {
+    if (this.watchdog.resume()) this.child.resumeReading();
+    this.sender.plan();
+  }
+
+  private endLargest(): void {
+    const largest = this.sent.largest();
+    this.endFor(largest, {
+      code: 'FunctionPayloadLimitExceeded',
+      text: `the run held ${largest?.heldBytes ?? 0} bytes while other runs waited for memory: emit less in one run, or raise SLUICE_RUNS_MEMORY_MB`,
+    });
+  }
+
+  private endOverdue(run: RunCollector | undefined): void {
+    const text = `${run ? `run ${run.invocationId}` : 'a run'} took longer than its limit`;
+    this.endFor(run, { code: 'Timeout', text });
+  }
+
+  private endBlocked(): void {
+    const text = 'the process had to make room for another workspace and did not answer, because code blocks it';
+    this.endFor(undefined, { code: 'ProcessExited', text });
+  }
+
+  private endFor(run: RunCollector | undefined, cause: Cause): void {
+    this.culprit = run;
+    this.cause = cause;
+    this.isAlive = false;
+    this.child.kill();
+  }
+
+  private gone(): SandboxGone {
+    const otherwise = this.drains ? 'another workspace needs its place' : 'its process ended';
+    return new SandboxGone(this.spec.sourceId, this.cause?.text ?? otherwise);
+  }
+
+  private close(end: ProcessEnd): void {
+    this.isAlive = false;
+    this.watchdog.close();
+    this.channel.readSpilled(end.spilled, (record) => this.onRecord(record));
+    const cause = this.cause ?? causeOf(end, this.memoryMb);
+    this.cause = cause;
+    this.blameFirst(cause);
+    const culprit = this.culprit ?? (cause.code === 'Timeout' ? this.sent.lastStarted() : undefined);
+    const now = this.clock.now();
+    for (const run of this.sent) {
+      if (run.started) {
+        run.resolve(run.outcome('killed', now, this.heldBy(run), errorOfKilled(run, cause, culprit, now)));
+      } else this.giveBack(run);
+    }
+    this.account.hold(-this.pendingBytes);
+    this.account.close();
+    for (const { reject } of this.sender.clear()) reject(this.gone());
+    this.sent.clear();
+  }
+
+  /**
+   * Counts the first run as started when the process hangs, breaks the protocol, or ends before its first record. If no
+   * run counted as started, callers would retry it indefinitely.
+   */
+  private blameFirst({ code }: Cause): void {
+    const endedAtOnce = this.channel.isSilent && !this.stopped;
+    if (!(code === 'Timeout' || this.breached || endedAtOnce)) return;
+    const first = this.sent.firstIfNoneStarted();
+    if (first) this.sent.start(first, first.sentAt);
+  }
+}

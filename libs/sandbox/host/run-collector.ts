@@ -1,10 +1,11 @@
 import { dictionary } from '../../kernel/dictionary.js';
 import { textOf } from '../protocol/child-message.js';
 import { isPlainJson } from '../protocol/json-text.js';
-import { ProtocolBreach, RUN_LIMITS, type ChildMessage, type ErrorText } from '../protocol/protocol.js';
+import { ProtocolBreach, RUN_LIMITS } from '../protocol/protocol.js';
 import { emitBytes, logBytes, NOTE_BYTES, replyBytes } from '../protocol/run-size.js';
 import { type EmitCall, type HttpReply, type LogLine, type UserError } from '../../component-model/run-output.js';
 import { type HeldMemory, type RunOutcome } from '../sandbox.js';
+import { type RunMessage } from './child-channel.js';
 
 /** Limits that stop a hostile child. A well-behaved child enforces lower limits itself. */
 const MAX_DB_RECORDS = RUN_LIMITS.dbWrites + RUN_LIMITS.dbKeys;
@@ -12,14 +13,7 @@ const MAX_DB_BYTES = 4 * RUN_LIMITS.dbTotalBytes;
 /** Approximate memory of an emit, a log line or a db change in addition to its texts. */
 const OBJECT_BYTES = 256;
 
-type OfRun = Exclude<
-  ChildMessage,
-  | readonly ['ready']
-  | readonly ['loadfail', ErrorText]
-  | readonly ['meta']
-  | readonly ['g']
-  | readonly ['invalid', ...unknown[]]
->;
+type OfRun = Exclude<RunMessage, readonly ['g']>;
 
 export interface CollectedRun {
   readonly n: number;
@@ -208,17 +202,3 @@ export class RunCollector {
       throw new ProtocolBreach(`more than ${RUN_LIMITS.payloadBytes} bytes of payload in one run`);
   }
 }
-
-/** Run that got control last. */
-export const lastStarted = (runs: Iterable<RunCollector>): RunCollector | undefined => {
-  let last: RunCollector | undefined;
-  for (const run of runs) if (run.started && run.startOrder >= (last?.startOrder ?? 0)) last = run;
-  return last;
-};
-
-/** Started run that holds the most memory. */
-export const largestOf = (runs: Iterable<RunCollector>): RunCollector | undefined => {
-  let largest: RunCollector | undefined;
-  for (const run of runs) if (run.started && run.heldBytes >= (largest?.heldBytes ?? 0)) largest = run;
-  return largest;
-};

@@ -35,7 +35,7 @@ const budget = (bytes: number) => {
   };
   const say = ({ account }: Process, more: number): void => {
     account.hold(more);
-    account.settle();
+    account.applyBackPressure();
   };
   return { memory, process, say, passTimeIsOver: () => calls.splice(0).forEach((call) => call()) };
 };
@@ -46,7 +46,7 @@ describe('the memory budget of all runs', () => {
     const [a, b] = [process(), process()];
     say(a, 400);
     say(b, 100);
-    expect([a.paused, b.paused, a.account.mayTake()]).toEqual([false, false, true]);
+    expect([a.paused, b.paused, a.account.maySend()]).toEqual([false, false, true]);
     expect(memory.stats()).toEqual({ bytes: 500, most: 500, waiting: 0 });
   });
 
@@ -59,7 +59,7 @@ describe('the memory budget of all runs', () => {
     say(greedy, 1);
     say(modest, 10);
     expect([holder.paused, greedy.paused, modest.paused]).toEqual([false, true, false]);
-    expect([holder.account.mayTake(), greedy.account.mayTake(), modest.account.mayTake()]).toEqual([
+    expect([holder.account.maySend(), greedy.account.maySend(), modest.account.maySend()]).toEqual([
       false,
       false,
       true,
@@ -89,20 +89,20 @@ describe('the memory budget of all runs', () => {
     const one = process();
     say(one, 200);
     const committed = one.account.ended(200);
-    one.account.settle();
-    expect([one.paused, one.account.mayTake()]).toEqual([true, false]);
+    one.account.applyBackPressure();
+    expect([one.paused, one.account.maySend()]).toEqual([true, false]);
     committed();
     committed();
-    expect([one.paused, one.account.mayTake(), one.account.held]).toEqual([false, true, 0]);
+    expect([one.paused, one.account.maySend(), one.account.held]).toEqual([false, true, 0]);
   });
 
   it('tells the holder of the pass when it may take more again', () => {
     const { process, say } = budget(1_000);
     const one = process();
     say(one, 600);
-    expect([one.paused, one.account.mayTake(), one.resumed]).toEqual([false, false, 0]);
+    expect([one.paused, one.account.maySend(), one.resumed]).toEqual([false, false, 0]);
     one.account.ended(600)();
-    expect([one.resumed, one.account.mayTake()]).toEqual([1, true]);
+    expect([one.resumed, one.account.maySend()]).toEqual([1, true]);
   });
 
   it('ends the largest run of the holder when others wait too long, and only then', () => {

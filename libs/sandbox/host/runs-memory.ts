@@ -49,8 +49,8 @@ export class RunsMemory {
         this.total += bytes;
         this.most = Math.max(this.most, this.total);
       },
-      settle: (each) => this.settle(each),
-      mayTake: (each) => this.mayTake(each),
+      applyBackPressure: (each) => this.applyBackPressure(each),
+      maySend: (each) => this.maySend(each),
       freed: (each) => this.freed(each),
     });
     this.accounts.add(account);
@@ -62,7 +62,7 @@ export class RunsMemory {
   }
 
   /** Called after a read from the account's process, and before more is sent to it. */
-  private settle(account: MemoryAccount): void {
+  private applyBackPressure(account: MemoryAccount): void {
     if (account.closed) return this.leave(account);
     if (!this.mustWait(account)) return;
     if (account.mayBeCommitted(this.committing())) {
@@ -76,9 +76,9 @@ export class RunsMemory {
   }
 
   /** The holder of the pass takes nothing more either, because otherwise it would never commit all that it holds. */
-  private mayTake(account: MemoryAccount): boolean {
+  private maySend(account: MemoryAccount): boolean {
     if (account.mayBeCommitted(this.committing()) && !this.isOver(account)) return true;
-    this.settle(account);
+    this.applyBackPressure(account);
     return false;
   }
 
@@ -158,8 +158,8 @@ export class RunsMemory {
 
 interface Budget {
   changed(bytes: number): void;
-  settle(account: MemoryAccount): void;
-  mayTake(account: MemoryAccount): boolean;
+  applyBackPressure(account: MemoryAccount): void;
+  maySend(account: MemoryAccount): boolean;
   freed(account: MemoryAccount): void;
 }
 
@@ -189,14 +189,14 @@ export class MemoryAccount {
     this.budget.changed(bytes);
   }
 
-  /** Lets the budget decide whether reading from the process continues. */
-  settle(): void {
-    this.budget.settle(this);
+  /** Pauses reading from the process if it must wait for the others. */
+  applyBackPressure(): void {
+    this.budget.applyBackPressure(this);
   }
 
   /** True when more may be sent to the process. If false, the budget calls `resume` later. */
-  mayTake(): boolean {
-    return this.budget.mayTake(this);
+  maySend(): boolean {
+    return this.budget.maySend(this);
   }
 
   /** Notes the end of a run. Returns an idempotent function that releases the bytes of its outcome. */
@@ -216,6 +216,6 @@ export class MemoryAccount {
   /** Notes the end of the process. Its outcomes still count until they are released. */
   close(): void {
     this.closed = true;
-    this.budget.settle(this);
+    this.budget.applyBackPressure(this);
   }
 }

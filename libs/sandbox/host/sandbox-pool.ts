@@ -1,3 +1,4 @@
+import { Backoff } from '#libs/async/backoff.js';
 import { availableParallelism } from 'node:os';
 import { type Clock, systemClock } from '../../kernel/clock.js';
 import { CpuMeter } from './cpu-meter.js';
@@ -34,7 +35,7 @@ export interface SandboxPoolStats {
 
 interface Failure {
   readonly error: Error;
-  readonly pauseMs: number;
+  readonly backoff: Backoff;
   readonly until: number;
 }
 
@@ -183,9 +184,9 @@ export class SandboxPool {
   }
 
   private pause(sourceId: string, error: Error): void {
-    const before = this.failures.get(sourceId);
-    const pauseMs = before ? Math.min(before.pauseMs * 2, MAX_BACKOFF_MS) : this.backoffMs;
-    this.failures.set(sourceId, { error, pauseMs, until: this.clock.now() + pauseMs });
+    const firstMs = this.backoffMs;
+    const backoff = this.failures.get(sourceId)?.backoff ?? new Backoff({ firstMs, longestMs: MAX_BACKOFF_MS });
+    this.failures.set(sourceId, { error, backoff, until: this.clock.now() + backoff.next() });
   }
 
   private endWhenIdle(sourceId: string, entry: Entry, inMs: number): void {

@@ -34,7 +34,7 @@ describe('Standby', () => {
     const { standby, started } = world();
     await turn();
     expect(started).toHaveLength(0);
-    expect((await standby.take()).n).toBe(0);
+    expect((await standby.acquire()).n).toBe(0);
     await standby.close();
   });
 
@@ -44,14 +44,14 @@ describe('Standby', () => {
     standby.prepare();
     await turn();
     expect(started).toHaveLength(1);
-    expect((await Promise.all([standby.take(), standby.take()])).map(({ n }) => n)).toEqual([0, 1]);
+    expect((await Promise.all([standby.acquire(), standby.acquire()])).map(({ n }) => n)).toEqual([0, 1]);
     await standby.close();
   });
 
   it('returns a process that is still starting', async () => {
     const { standby, started } = world();
     standby.prepare();
-    expect((await standby.take()).n).toBe(0);
+    expect((await standby.acquire()).n).toBe(0);
     expect(started).toHaveLength(1);
     await standby.close();
   });
@@ -61,14 +61,14 @@ describe('Standby', () => {
     standby.prepare();
     await turn();
     started[0]?.kill();
-    expect((await standby.take()).n).toBe(1);
+    expect((await standby.acquire()).n).toBe(1);
     failWith(new Error('no memory'));
     standby.prepare();
     await turn();
     failWith(undefined);
-    expect((await standby.take()).n).toBe(2);
+    expect((await standby.acquire()).n).toBe(2);
     failWith(new Error('no memory'));
-    await expect(standby.take()).rejects.toThrow('no memory');
+    await expect(standby.acquire()).rejects.toThrow('no memory');
     await standby.close();
   });
 
@@ -76,19 +76,19 @@ describe('Standby', () => {
     const { standby, started } = world(1);
     standby.prepare();
     while (!started[0]?.hasEnded) await turn();
-    expect((await standby.take()).n).toBe(1);
+    expect((await standby.acquire()).n).toBe(1);
     await standby.close();
   });
 
   it('on close, ends all its processes, even one that is still starting, and starts no more', async () => {
     const { standby, started } = world();
-    await standby.take();
+    await standby.acquire();
     standby.prepare();
     await standby.close();
     await standby.close();
     standby.prepare();
     await turn();
     expect(started.map(({ hasEnded }) => hasEnded)).toEqual([true, true]);
-    await expect(standby.take()).rejects.toThrow('closed');
+    await expect(standby.acquire()).rejects.toThrow('closed');
   });
 });

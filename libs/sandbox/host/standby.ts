@@ -7,7 +7,7 @@ export interface Startable {
 
 /**
  * Keeps at most one process started ahead, so that callers do not wait for a start. Each process is used once. A
- * process not taken within `idleMs` is ended. Its timer does not keep the server alive.
+ * process not acquired within `idleMs` is ended. Its timer does not keep the server alive.
  */
 export class Standby<T extends Startable> {
   private ahead: Promise<T | null> | undefined;
@@ -21,7 +21,7 @@ export class Standby<T extends Startable> {
   ) {}
 
   /** Returns the process started ahead, or starts one. Rejects when it cannot be started. */
-  async take(): Promise<T> {
+  async acquire(): Promise<T> {
     const { ahead } = this;
     this.ahead = undefined;
     clearTimeout(this.timer);
@@ -32,7 +32,7 @@ export class Standby<T extends Startable> {
   /** Starts the next process ahead, unless there already is one. */
   prepare(): void {
     if (this.closed || this.ahead) return;
-    // The next `take` starts a process itself and reports a failure to its caller.
+    // The next `acquire` starts a process itself and reports a failure to its caller.
     this.ahead = this.started().catch(() => null);
     this.timer = setTimeout(() => this.drop(), this.idleMs).unref();
   }

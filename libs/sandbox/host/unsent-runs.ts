@@ -22,11 +22,12 @@ export class UnsentRuns {
   shift(): UnsentRun | undefined {
     const first = this.runs[this.head];
     if (!first) return undefined;
-    if (++this.head === this.runs.length) this.takeAll();
+    if (++this.head === this.runs.length) this.clear();
     return first;
   }
 
-  takeAll(): UnsentRun[] {
+  /** Removes and returns all runs, in order. */
+  clear(): UnsentRun[] {
     const rest = this.runs.slice(this.head);
     this.runs = [];
     this.head = 0;

@@ -1,3 +1,4 @@
+import { pause } from '#libs/async/pause.js';
 import {
   closeSync,
   existsSync,
@@ -8,7 +9,6 @@ import {
   rmdirSync,
   writeFileSync,
 } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import path from 'node:path';
 import { folderPrefix, isStale } from './stale-folders.js';
 
@@ -133,7 +133,7 @@ export class Cgroups {
   private async remove(dirs: readonly string[]): Promise<void> {
     for (let tries = 0; tries < KILL_TRIES; tries++) {
       if (this.tryRemove(dirs)) return;
-      await sleep(Math.min(1 + tries, 20));
+      await pause(Math.min(1 + tries, 20));
     }
   }
 

@@ -1,3 +1,4 @@
+import { endsWithin } from '#libs/async/deadline.js';
 import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -114,7 +115,7 @@ const levelOf = ({ name, warning }: Candidate, variant: JailVariant, entry: Entr
 /** Runs Node at this level once. Returns the failure, or null. */
 const probe = async (level: JailLevel): Promise<string | null> => {
   const dir = await mkdtemp(path.join(tmpdir(), 'sluice-probe-'));
-  const uid = uids.take();
+  const uid = uids.acquire();
   try {
     await chmod(dir, 0o711);
     const childFile = path.join(dir, 'child.cjs');
@@ -128,7 +129,7 @@ const probe = async (level: JailLevel): Promise<string | null> => {
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   } finally {
-    uids.give(uid);
+    uids.release(uid);
     await rm(dir, { recursive: true, force: true });
   }
 };
@@ -151,9 +152,8 @@ const runProbe = async (
       onBreach: () => undefined,
     },
   );
-  const timer = setTimeout(() => child.kill(), PROBE_TIMEOUT_MS);
+  if (!(await endsWithin(child.ended, PROBE_TIMEOUT_MS))) child.kill();
   const { exitCode, signal, stderr } = await child.ended;
-  clearTimeout(timer);
   if (answered && exitCode === 0) return null;
   const said = stderr.trim().split('\n').slice(0, 3).join(' ');
   return `Node did not run in it: ${said || `exit code ${exitCode ?? 'none'}, signal ${signal ?? 'none'}`}`;

@@ -72,7 +72,7 @@ export class JailedProcess {
     level: JailLevel,
     spec: JailSpec,
     private readonly handlers: JailedProcessHandlers,
-    /** Awaited before `ended` settles. */
+    /** Awaited before `ended` resolves. */
     free: () => Promise<void> = () => Promise.resolve(),
   ) {
     const plan = level.plan(spec);
@@ -224,10 +224,10 @@ export class JailedProcess {
 
   private watch(spill: number, ended: () => void): Promise<ProcessEnd> {
     return new Promise((resolve) => {
-      let settled = false;
-      const settle = (exitCode: number | null, signal: NodeJS.Signals | null): void => {
-        if (settled) return;
-        settled = true;
+      let isOver = false;
+      const over = (exitCode: number | null, signal: NodeJS.Signals | null): void => {
+        if (isOver) return;
+        isOver = true;
         ended();
         const spilled = readSpill(spill);
         closeSync(spill);
@@ -235,14 +235,14 @@ export class JailedProcess {
       };
       this.child.once('error', (error) => {
         this.keepStderr(String(error));
-        settle(null, null);
+        over(null, null);
       });
       this.child.once('exit', () => {
         // A descendant may still hold the sockets open. Nothing may wait for it.
         const late = setTimeout(() => this.child.stdio.forEach((stream) => stream?.destroy()), 2_000);
         this.child.once('close', () => clearTimeout(late));
       });
-      this.child.once('close', settle);
+      this.child.once('close', over);
     });
   }
 }

@@ -60,7 +60,7 @@ describe('a server that is killed', () => {
       outfile: path.join(dir, 'child.cjs'),
     });
     const server = `
-      import { createSandboxFactory } from ${JSON.stringify(path.join(sandbox, 'host/process-sandbox.ts'))};
+      import { createSandboxFactory } from ${JSON.stringify(path.join(sandbox, 'host/sandbox-factory.ts'))};
       import { tryLevel } from ${JSON.stringify(path.join(sandbox, 'jail/detect.ts'))};
       const [name, bundleFile] = process.argv.slice(2);
       const factory = createSandboxFactory({ level: await tryLevel(name) });

@@ -10,7 +10,7 @@ class Uids {
   /** Differs between servers on one machine, because limits are counted per user. */
   private next = (process.pid * 101) % COUNT;
 
-  take(): number | null {
+  acquire(): number | null {
     if (process.getuid?.() !== 0) return null;
     for (let tries = 0; tries < COUNT; tries++) {
       const uid = FIRST + (this.next++ % COUNT);
@@ -21,7 +21,7 @@ class Uids {
     throw new Error(`all ${COUNT} users for sandboxes are in use`);
   }
 
-  give(uid: number | null): void {
+  release(uid: number | null): void {
     if (uid !== null) this.taken.delete(uid);
   }
 }

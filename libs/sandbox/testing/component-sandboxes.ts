@@ -6,7 +6,7 @@ import {
   createSandboxFactory,
   type ClosableSandboxFactory,
   type SandboxFactoryOptions,
-} from '../host/process-sandbox.js';
+} from '../host/sandbox-factory.js';
 import { type Sandbox, type SandboxSpec } from '../sandbox.js';
 import { bundleHere } from './bundle.js';
 

@@ -65,7 +65,7 @@ export class NativeProbe {
     const dir = path.join(this.dir, String(++this.runs));
     const privateDir = path.join(dir, 'private');
     const childFile = path.join(dir, 'task');
-    const uid = uids.take();
+    const uid = uids.acquire();
     await mkdir(privateDir, { recursive: true });
     if (uid !== null) await chown(privateDir, uid, uid);
     await writeFile(childFile, task);
@@ -83,7 +83,7 @@ export class NativeProbe {
       },
     );
     const end = await child.ended;
-    uids.give(uid);
+    uids.release(uid);
     await rm(dir, { recursive: true });
     return { said, end };
   }

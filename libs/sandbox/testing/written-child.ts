@@ -6,7 +6,7 @@ import {
   RecordParser,
   type HostMessage,
 } from '../protocol/protocol.js';
-import { type ProcessSandbox, type SandboxProcess } from '../host/warm-process.js';
+import { type ProcessSandbox, type SandboxProcess } from '../host/process-sandbox.js';
 
 /** Child whose records a spec writes, read as JailedProcess reads a socket. */
 export class WrittenChild implements SandboxProcess {

@@ -91,19 +91,19 @@ export class Response {
       'Response.body: streams are not offered with SLUICE_ISOLATION=vm2; use text(), json() or arrayBuffer()',
     );
   }
-  private take(): Promise<Uint8Array> {
+  private consume(): Promise<Uint8Array> {
     if (this.bodyUsed) return Promise.reject(new TypeError('Body is unusable: Body has already been read'));
     this.bodyUsed = true;
     return Promise.resolve(this.bytes);
   }
   async text(): Promise<string> {
-    return utf8Text(await this.take()).replace(/^\uFEFF/, '');
+    return utf8Text(await this.consume()).replace(/^\uFEFF/, '');
   }
   async json(): Promise<unknown> {
     return JSON.parse(await this.text());
   }
   async arrayBuffer(): Promise<ArrayBufferLike> {
-    return (await this.take()).slice().buffer;
+    return (await this.consume()).slice().buffer;
   }
   clone(): Response {
     if (this.bodyUsed) throw new TypeError('Response.clone: Body has already been consumed.');

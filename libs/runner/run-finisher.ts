@@ -1,0 +1,63 @@
+import { type RunOutcome } from '../sandbox/sandbox.js';
+import { type SourceDefinition } from '../sources/published.js';
+import { type InFlightInvocations } from './in-flight-invocations.js';
+import { type Invocation } from './run-commit.js';
+import { type RunCommitter } from './run-committer.js';
+import { executionOf } from './run-result.js';
+import { type SourceRunnerDependencies } from './runner-ports.js';
+import { type SourceProcess } from './source-process.js';
+
+export interface RunFinisherOptions {
+  readonly sourceId: string;
+  readonly deps: Pick<SourceRunnerDependencies, 'hostDeaths' | 'metrics' | 'replies'>;
+  readonly committer: Pick<RunCommitter, 'push' | 'abandonedFor'>;
+  readonly process: Pick<SourceProcess, 'mask'>;
+  readonly invocations: InFlightInvocations;
+}
+
+/** Finishes invocations of one source: commits the output of their runs, then answers and acknowledges them. */
+export class RunFinisher {
+  constructor(private readonly options: RunFinisherOptions) {}
+
+  finish(invocation: Invocation, definition: SourceDefinition, workspaceId: string, left: RunOutcome): void {
+    const { sourceId, deps, committer, process } = this.options;
+    const { headers, record } = invocation;
+    const abandoned = (): void => deps.hostDeaths.end(headers.id);
+    // This process lost the source and killed the run. The new owner runs it again.
+    if (committer.abandonedFor) {
+      left.held?.release();
+      return abandoned();
+    }
+    const { mask } = process;
+    const outcome = mask.outcome(left);
+    const execution = {
+      ...executionOf(sourceId, headers.id, definition, workspaceId, record.timestamp),
+      event: outcome.error ? mask.json(record.value) : record.value,
+      hops: Number(headers.hops),
+    };
+    deps.metrics.run(outcome.status, workspaceId, outcome.endedAt - outcome.startedAt);
+    const committed = (): void => {
+      if (headers.respond !== '') {
+        deps.replies.ended(headers.respond, headers.id, outcome, headers.kind === 'http' ? 'reply' : 'outcome');
+      }
+      this.acknowledge(invocation);
+    };
+    committer.push({ execution, outcome, invocation, committed, abandoned });
+  }
+
+  /** Finishes an invocation that needs no run, such as a repeat. */
+  finishWithoutRun(invocation: Invocation): void {
+    const { sourceId, committer } = this.options;
+    const nothing = { componentId: '', workspaceId: '', event: 'null', hops: 0, emits: false };
+    const execution = { id: invocation.headers.id, sourceId, ...nothing };
+    committer.push({ execution, outcome: undefined, invocation, committed: () => this.acknowledge(invocation) });
+  }
+
+  /** Acknowledges an invocation whose results are durable. */
+  acknowledge(invocation: Invocation): void {
+    const { deps, invocations } = this.options;
+    deps.hostDeaths.end(invocation.headers.id);
+    invocations.remove(invocation);
+    invocation.ack();
+  }
+}

@@ -1,0 +1,61 @@
+import { parseChildMessage } from '../protocol/child-message.js';
+import {
+  encodeRecord,
+  MAX_CHILD_RECORD_BYTES,
+  ProtocolBreach,
+  RecordParser,
+  type ChildMessage,
+  type HostMessage,
+  type RawRecord,
+} from '../protocol/protocol.js';
+
+/** Number of records received once the child is ready: `ready` itself. */
+const RECEIVED_AT_START = 1;
+
+/** Message of a child that has loaded its bundle. */
+export type RunMessage = Exclude<
+  ChildMessage,
+  readonly ['ready'] | readonly ['meta'] | readonly ['loadfail', ...unknown[]] | readonly ['invalid', ...unknown[]]
+>;
+
+/** Exchanges numbered records with a child, after `init` and `ready`. */
+export class ChildChannel {
+  /** Number of records sent, which is the index of the next one. */
+  private sent = 1;
+  private received = RECEIVED_AT_START;
+
+  constructor(private readonly child: { send(record: Buffer): void }) {}
+
+  /** True when the child has sent nothing since `ready`. */
+  get isSilent(): boolean {
+    return this.received === RECEIVED_AT_START;
+  }
+
+  send(message: HostMessage, texts?: readonly string[]): void {
+    this.child.send(encodeRecord(this.sent++, message, texts));
+  }
+
+  /** Reads the next record. Throws ProtocolBreach when it is out of order or malformed, or belongs to loading. */
+  receive(record: RawRecord): RunMessage {
+    if (record.index !== this.received >>> 0) throw new ProtocolBreach('a record out of order');
+    this.received++;
+    const message = parseChildMessage(record);
+    const tag = message[0];
+    if (tag === 'ready' || tag === 'loadfail' || tag === 'meta' || tag === 'invalid')
+      throw new ProtocolBreach(`a message of kind "${tag}" after loading`);
+    return message;
+  }
+
+  /** Passes on the records that a killed child had written to its spill file but not sent. `onRecord` receives them. */
+  readSpilled(spilled: Buffer, onRecord: (record: RawRecord) => void): void {
+    try {
+      new RecordParser(MAX_CHILD_RECORD_BYTES, (record) => {
+        if (record.index === this.received >>> 0) onRecord(record);
+        else if (record.index > this.received) throw new ProtocolBreach('the rest is older');
+      }).push(spilled);
+    } catch (error) {
+      // The remaining bytes are stale or half-written.
+      if (!(error instanceof ProtocolBreach)) throw error;
+    }
+  }
+}

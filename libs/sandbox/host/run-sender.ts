@@ -1,0 +1,115 @@
+import { type HookName } from '../../component-model/hooks.js';
+import { type Clock } from '../../kernel/clock.js';
+import { MAX_BATCH, MB } from '../protocol/protocol.js';
+import { type RunOutcome } from '../sandbox.js';
+import { type ChildChannel } from './child-channel.js';
+import { RunCollector } from './run-collector.js';
+import { type RunWatchdog } from './run-watchdog.js';
+import { type MemoryAccount } from './runs-memory.js';
+import { type SentRuns } from './sent-runs.js';
+import { type UnsentRun, UnsentRuns } from './unsent-runs.js';
+
+const MAX_FRAME_BYTES = MB;
+
+export interface RunSenderOptions {
+  readonly sent: SentRuns;
+  readonly channel: ChildChannel;
+  readonly watchdog: RunWatchdog;
+  readonly account: MemoryAccount;
+  readonly clock: Clock;
+  readonly alive: () => boolean;
+}
+
+/** Sends runs to the child in frames, as long as its window and the memory budget have room. */
+export class RunSender {
+  private readonly unsent = new UnsentRuns();
+  private planned = false;
+
+  constructor(private readonly options: RunSenderOptions) {}
+
+  /** Queues a run. Runs queued in one turn of the event loop go in one frame. */
+  enqueue(run: UnsentRun): void {
+    this.unsent.push(run);
+    this.plan();
+  }
+
+  /** Removes and returns the runs that were not sent, in order. */
+  clear(): UnsentRun[] {
+    return this.unsent.clear();
+  }
+
+  /** Sends at the end of this turn of the event loop. */
+  plan(): void {
+    if (this.planned) return;
+    this.planned = true;
+    setImmediate(() => {
+      this.planned = false;
+      this.send();
+    });
+  }
+
+  /** Sends as many frames as there is room for. */
+  send(): void {
+    const { alive, sent, account } = this.options;
+    while (alive() && this.unsent.size > 0 && sent.hasRoom() && account.maySend()) this.sendFrame();
+  }
+
+  /** Sends a hook at once. It resolves or rejects as a run does. */
+  sendHook(
+    hook: HookName,
+    timeoutMs: number,
+    resolve: (outcome: RunOutcome) => void,
+    reject: (reason: Error) => void,
+  ): void {
+    const { sent, channel, watchdog, clock } = this.options;
+    const n = sent.nextNumber();
+    sent.add(
+      new RunCollector({
+        n,
+        invocationId: `hook ${hook}`,
+        timeoutMs,
+        sentAt: clock.now(),
+        beside: true,
+        eventBytes: 0,
+        resolve,
+        reject,
+      }),
+    );
+    channel.send({ t: 'hook', n, hook });
+    watchdog.watch();
+  }
+
+  private sendFrame(): void {
+    const { sent, channel, watchdog, account, clock } = this.options;
+    const now = clock.now();
+    const runs: [number, number][] = [];
+    const texts: string[] = [];
+    let bytes = 0;
+    while (runs.length < MAX_BATCH && bytes < MAX_FRAME_BYTES) {
+      const unsent = this.unsent.shift();
+      if (!unsent) break;
+      const { request, resolve, reject } = unsent;
+      const n = sent.nextNumber();
+      const length = Buffer.byteLength(request.event);
+      runs.push([n, length]);
+      texts.push(request.event);
+      bytes += length;
+      account.hold(length);
+      sent.add(
+        new RunCollector({
+          n,
+          invocationId: request.invocationId,
+          timeoutMs: request.timeoutMs,
+          sentAt: now,
+          beside: false,
+          eventBytes: length,
+          resolve,
+          reject,
+          onImmediateResponse: request.onImmediateResponse,
+        }),
+      );
+    }
+    channel.send({ t: 'run', runs }, texts);
+    watchdog.watch();
+  }
+}

@@ -1,0 +1,112 @@
+import { withDeadline } from '#libs/async/deadline.js';
+import { readFile } from 'node:fs/promises';
+import { type Clock, systemClock } from '../../kernel/clock.js';
+import { parseChildMessage } from '../protocol/child-message.js';
+import { DEFAULT_JAIL_LIMITS, JailLauncher, type JailLimits } from './jail-launcher.js';
+import { levelLabel, type JailLevel, type SpawnPlan } from '../jail/jail-level.js';
+import { type JailedProcess, type JailedProcessHandlers } from '../jail/jailed-process.js';
+import { causeOf, userError } from './process-end.js';
+import { ProcessSandbox } from './process-sandbox.js';
+import { encodeRecord, MB, ProtocolBreach, type ChildSettings } from '../protocol/protocol.js';
+import { RunsMemory } from './runs-memory.js';
+import { BundleNotLoaded, type SandboxFactory, type SandboxSpec } from '../sandbox.js';
+import { type UserError } from '../../component-model/run-output.js';
+
+export interface SandboxFactoryOptions {
+  readonly level: JailLevel;
+  readonly limits?: Partial<JailLimits>;
+  /** Unix socket of a source's egress guard, connectable by any user. Undefined means no network. */
+  readonly egressSocket?: (workspaceId: string, sourceId: string) => Promise<string> | undefined;
+  readonly clock?: Clock;
+  /** Memory budget shared by all runs of this server process. Default: a budget for this factory only. */
+  readonly memory?: RunsMemory;
+}
+
+export interface ClosableSandboxFactory extends SandboxFactory {
+  start(spec: SandboxSpec): Promise<ProcessSandbox>;
+  /** Removes temporary files. All sandboxes must have been stopped. Idempotent. */
+  close(): Promise<void>;
+}
+
+export const createSandboxFactory = (options: SandboxFactoryOptions): ClosableSandboxFactory => {
+  const house = new JailLauncher(options.level, { ...DEFAULT_JAIL_LIMITS, ...options.limits });
+  const clock = options.clock ?? systemClock;
+  const memory = options.memory ?? new RunsMemory({ bytes: 256 * MB });
+  return {
+    level: levelLabel(options.level),
+    start: async (spec) => {
+      const bundle = await readFile(spec.bundleFile, 'utf8');
+      const egress = await options.egressSocket?.(spec.workspaceId, spec.sourceId);
+      return startSandbox({ house, clock, memory }, spec, bundle, egress);
+    },
+    close: () => house.close(),
+  };
+};
+
+interface Host {
+  readonly house: JailLauncher;
+  readonly clock: Clock;
+  readonly memory: RunsMemory;
+}
+
+const startSandbox = async (
+  { house, clock, memory }: Host,
+  spec: SandboxSpec,
+  bundle: string,
+  egress: string | undefined,
+): Promise<ProcessSandbox> => {
+  let sandbox: ProcessSandbox | undefined;
+  let loaded: (() => void) | undefined;
+  let failed: ((reason: UserError) => void) | undefined;
+  const loading = new Promise<void>((resolve, reject) => {
+    loaded = resolve;
+    failed = (cause) => reject(new BundleNotLoaded(spec.sourceId, cause));
+  });
+  // Rejections are handled below, after the process has started.
+  loading.catch(() => undefined);
+  const handlers: JailedProcessHandlers = {
+    onRecord: (record) => {
+      if (sandbox) return sandbox.onRecord(record);
+      const message = parseChildMessage(record);
+      if (record.index === 0 && message[0] === 'loadfail') failed?.(message[1]);
+      else if (record.index === 0 && message[0] === 'ready') {
+        sandbox = new ProcessSandbox(spec, child, house.limits.memoryMb, clock, memory);
+        loaded?.();
+      } else throw new ProtocolBreach('a first record other than "ready"');
+    },
+    onRead: (pendingBytes) => sandbox?.onRead(pendingBytes),
+    onBreach: (breach) => {
+      if (sandbox) sandbox.onBreach(breach);
+      else failed?.(userError('ProcessExited', breach.message));
+    },
+  };
+  const child: JailedProcess = await house.start(egress, handlers);
+  const { startTimeoutMs, memoryMb } = house.limits;
+  void child.ended.then((end) => {
+    const { code, text } = causeOf(end, memoryMb);
+    failed?.(userError(code, `${text}${end.stderr === '' ? '' : `: ${end.stderr.slice(0, 500)}`}`));
+  });
+  child.send(encodeRecord(0, { t: 'init', settings: settingsOf(spec, child.plan) }, [bundle]));
+  try {
+    await withDeadline(loading, startTimeoutMs, () => {
+      const late = userError('Timeout', `loading took longer than the limit of ${startTimeoutMs} ms`);
+      return new BundleNotLoaded(spec.sourceId, late);
+    });
+  } catch (error) {
+    child.kill();
+    await child.ended;
+    throw error;
+  }
+  if (!sandbox) throw new Error('unreachable: loaded without a sandbox');
+  return sandbox;
+};
+
+const settingsOf = (spec: SandboxSpec, { egress, tmp }: SpawnPlan): ChildSettings => ({
+  sourceId: spec.sourceId,
+  props: spec.props,
+  db: spec.db,
+  concurrency: spec.concurrency,
+  egress,
+  tmp,
+  inspect: false,
+});
