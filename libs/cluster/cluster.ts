@@ -1,3 +1,4 @@
+import { pause } from '#libs/async/pause.js';
 import { type Position } from '#libs/kernel/events.js';
 import { type UnderWay } from '#libs/ingress/pressure-gate.js';
 import { type Pressure, type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
@@ -64,11 +65,8 @@ export class ProcessReporter {
   private readonly positions: (() => Position)[] = [];
   private readonly backlogs: (() => number)[] = [];
   private pressure: () => Pressure | undefined = () => undefined;
-  private timer: NodeJS.Timeout | undefined;
-  private reporting: Promise<void> = Promise.resolve();
-  private busy = false;
-  private closed = false;
-  private pausedUntil = 0;
+  private readonly abort = new AbortController();
+  private running: Promise<void> = Promise.resolve();
   private told: { readonly position: Position; readonly at: number } | undefined;
 
   constructor(
@@ -90,35 +88,40 @@ export class ProcessReporter {
   }
 
   start(): void {
-    this.timer = setInterval(() => {
-      if (this.busy || performance.now() < this.pausedUntil) return;
-      this.busy = true;
-      this.reporting = this.report()
-        .catch((error: unknown) => {
-          this.pausedUntil = performance.now() + BEAT_MS;
-          this.onFailure(error instanceof Error ? error : new Error(String(error)));
-        })
-        .finally(() => (this.busy = false));
-    }, LOOK_MS);
+    this.running = this.run();
   }
 
   /** Idempotent. If the registry is unreachable, the process's entry expires. */
   async close(): Promise<void> {
-    if (this.closed) return;
-    this.closed = true;
-    clearInterval(this.timer);
-    await this.reporting;
+    if (this.abort.signal.aborted) return;
+    this.abort.abort();
+    await this.running;
     await this.registry.leave(this.id);
   }
 
-  private async report(): Promise<void> {
+  private async run(): Promise<void> {
+    const { signal } = this.abort;
+    let pauseMs = LOOK_MS;
+    for (;;) {
+      await pause(pauseMs, signal);
+      if (signal.aborted) return;
+      try {
+        pauseMs = Math.max(LOOK_MS, REPORT_SHARE * (await this.report()));
+      } catch (error) {
+        pauseMs = BEAT_MS;
+        this.onFailure(error instanceof Error ? error : new Error(String(error)));
+      }
+    }
+  }
+
+  /** Reports if there is something new or a sign of life is due. Returns how many milliseconds that took. */
+  private async report(): Promise<number> {
     const position = this.position();
     const now = performance.now();
-    if (this.told && this.told.position === position && now - this.told.at < BEAT_MS) return;
+    if (this.told && this.told.position === position && now - this.told.at < BEAT_MS) return 0;
     await this.registry.report(this.reportAt(position));
     this.told = { position, at: now };
-    const reportedAt = performance.now();
-    this.pausedUntil = reportedAt + REPORT_SHARE * (reportedAt - now);
+    return performance.now() - now;
   }
 
   private position(): Position {
@@ -138,10 +141,9 @@ const BACKLOG_MS = 250;
 /** Records by id, summed over processes. */
 type Sums = Map<string, number>;
 
-/** Work under way in all processes, as of a moment ago. Ingress, routers and runners use it for back-pressure. */
+/** Work in flight in all processes, as of a moment ago. Ingress, routers and runners use it for back-pressure. */
 export class ClusterBacklog implements UnderWay {
-  private timer: NodeJS.Timeout | undefined;
-  private busy = false;
+  private readonly abort = new AbortController();
   private runners = 1;
   private sources: Sums = new Map();
   private inWorkspaces: Sums = new Map();
@@ -154,13 +156,7 @@ export class ClusterBacklog implements UnderWay {
   ) {}
 
   start(): void {
-    this.timer = setInterval(() => {
-      if (this.busy) return;
-      this.busy = true;
-      this.look()
-        .catch((error: unknown) => this.onFailure(error instanceof Error ? error : new Error(String(error))))
-        .finally(() => (this.busy = false));
-    }, BACKLOG_MS);
+    void this.run();
   }
 
   ofSource(sourceId: string): number {
@@ -196,7 +192,19 @@ export class ClusterBacklog implements UnderWay {
   }
 
   close(): void {
-    clearInterval(this.timer);
+    this.abort.abort();
+  }
+
+  /** Never rejects. */
+  private async run(): Promise<void> {
+    const { signal } = this.abort;
+    for (;;) {
+      await pause(BACKLOG_MS, signal);
+      if (signal.aborted) return;
+      await this.look().catch((error: unknown) =>
+        this.onFailure(error instanceof Error ? error : new Error(String(error))),
+      );
+    }
   }
 
   private async look(): Promise<void> {

@@ -1,8 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { Backoff } from '#libs/async/backoff.js';
+import { pause } from '#libs/async/pause.js';
 import { type Logger } from '#libs/telemetry/index.js';
 
-const FIRST_MS = 5;
-const LONGEST_MS = 50;
+const PAUSES = { firstMs: 5, longestMs: 50 };
 
 /**
  * Polls with growing pauses. Resolves with true once `holds` does, or with false after `timeoutMs`. A failing engine
@@ -15,13 +15,15 @@ export const pollUntil = async (
 ): Promise<boolean> => {
   const until = performance.now() + timeoutMs;
   let failure: unknown;
-  for (let wait = FIRST_MS; ; wait = Math.min(wait * 2, LONGEST_MS)) {
+  const backoff = new Backoff(PAUSES);
+  for (;;) {
     try {
       if (await holds()) return true;
       failure = undefined;
     } catch (error) {
       failure = error;
     }
+    const wait = backoff.next();
     if (performance.now() + wait > until) {
       if (failure !== undefined) logger.warn({ err: failure }, 'read_models.unknown');
       return false;

@@ -1,4 +1,5 @@
 import { statfs } from 'node:fs/promises';
+import { pause } from '#libs/async/pause.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Refusal } from '#libs/stream-log/unread-limits.js';
 
@@ -24,10 +25,9 @@ const freeBytesOf = async (dir: string): Promise<number> => {
 
 /** Checks the free space every second, so that new work is refused before the engine cannot write. */
 export class DiskWatch {
-  private timer: NodeJS.Timeout | undefined;
-  private looking: Promise<void> = Promise.resolve();
+  private readonly abort = new AbortController();
+  private running: Promise<void> = Promise.resolve();
   private free = Number.POSITIVE_INFINITY;
-  private closed = false;
 
   private constructor(private readonly options: DiskWatchOptions) {}
 
@@ -35,7 +35,7 @@ export class DiskWatch {
   static async start(options: DiskWatchOptions): Promise<DiskWatch> {
     const watch = new DiskWatch(options);
     await watch.look();
-    watch.schedule();
+    watch.running = watch.run();
     return watch;
   }
 
@@ -64,17 +64,17 @@ export class DiskWatch {
   }
 
   async close(): Promise<void> {
-    this.closed = true;
-    clearTimeout(this.timer);
-    await this.looking;
+    this.abort.abort();
+    await this.running;
   }
 
-  private schedule(): void {
-    if (this.closed) return;
-    this.timer = setTimeout(() => {
-      this.looking = this.look().then(() => this.schedule());
-    }, this.options.everyMs ?? EVERY_MS);
-    this.timer.unref();
+  private async run(): Promise<void> {
+    const { signal } = this.abort;
+    for (;;) {
+      await pause(this.options.everyMs ?? EVERY_MS, signal, { ref: false });
+      if (signal.aborted) return;
+      await this.look();
+    }
   }
 
   private async look(): Promise<void> {

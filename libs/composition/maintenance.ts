@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pause } from '#libs/async/pause.js';
 import { type Config } from '#libs/config/index.js';
 import { sweepReplyTopics } from '#libs/ingress/replies-over-log.js';
 import { type RunningWork } from '#libs/kernel/leased-work.js';
@@ -65,7 +65,7 @@ export const startMaintenance = async ({
   const run = async (): Promise<void> => {
     while (!abort.signal.aborted) {
       // The first pass waits too, so that all live processes have reported.
-      await sleep(everyMs, undefined, { signal: abort.signal }).catch(() => undefined);
+      await pause(everyMs, abort.signal);
       if (abort.signal.aborted) return;
       try {
         await pass();

@@ -1,12 +1,10 @@
 import { type Config } from '#libs/config/index.js';
-import { type WebhookWorker } from '#libs/delivery/webhook-worker.js';
 import { PressureGate, type UnderWay } from '#libs/ingress/pressure-gate.js';
 import { type Pressure } from '#libs/kernel/process-registry.js';
-import { type HandedOver } from '#libs/stream-log/handed-over.js';
 
 /** Limits of back-pressure (docs/adr/0006). */
 export interface PressureSettings {
-  /** Records under way above which arrivals are held, of one source and of one workspace. */
+  /** Records in flight above which arrivals are held, of one source and of one workspace. */
   readonly source: number;
   readonly workspace: number;
   readonly bytes: number;
@@ -39,33 +37,13 @@ export const pressureSettings = (config: Config): PressureSettings => {
 };
 
 export const pressureGate = (
-  underWay: UnderWay,
+  backlog: UnderWay,
   { source, workspace, bytes }: PressureSettings,
   now: () => number,
 ): PressureGate => {
   const held = { heldOfSource: HELD_OF_SOURCE, held: HELD, heldMs: HELD_MS };
-  return new PressureGate(underWay, { source, workspace, bytes, ...held }, now);
+  return new PressureGate(backlog, { source, workspace, bytes, ...held }, now);
 };
-
-export interface OneProcess {
-  /** Records handed over to runner and router. */
-  readonly handedOver: HandedOver;
-  readonly waitingFor: (sourceId: string) => number;
-  readonly unroutedOf: (sourceId: string) => number;
-  readonly worker: Pick<WebhookWorker, 'pressure' | 'handedOver'>;
-  /** Bytes that wait for the disk. */
-  readonly queuedBytes: () => number;
-}
-
-/** Counts the work under way when every role is in this process. */
-export const underWayHere = ({ handedOver, waitingFor, unroutedOf, worker, queuedBytes }: OneProcess): UnderWay => ({
-  ofSource: (id) =>
-    Math.max(waitingFor(id) + unroutedOf(id), handedOver.recordsOf(id)) + Math.floor(worker.pressure.ofSource(id)),
-  ofWorkspace: (id) => handedOver.recordsOfWorkspace(id) + Math.floor(worker.pressure.ofWorkspace(id)),
-  bytes: () => handedOver.bytes + worker.handedOver.bytes + queuedBytes(),
-  bytesOfWorkspace: (id) => handedOver.bytesOfWorkspace(id) + worker.handedOver.bytesOfWorkspace(id),
-  workspaces: () => Math.max(handedOver.workspaceCount, worker.handedOver.workspaceCount),
-});
 
 /** Least number of records of a source or workspace that is reported to other processes. */
 const WORTH_TELLING = 128;

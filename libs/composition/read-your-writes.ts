@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { pause } from '#libs/async/pause.js';
 import { type EventStore } from '#libs/kernel/event-store.js';
 import { type Position } from '#libs/kernel/events.js';
 import { type ReactorRunner } from '#libs/kernel/reactor.js';

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { pause } from '#libs/async/pause.js';
 import { type Config } from '#libs/config/index.js';
 import { PoisonEvent, rebuildProjection } from '#libs/kernel/projector.js';
 import { PoisonRecord } from '#libs/stream-log/stream-projection.js';

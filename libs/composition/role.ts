@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Config, keepFilesPrivate, loadConfig, publicUrlOf } from '#libs/config/index.js';
 import { TrustedProxies } from '#libs/http/client-address.js';
 import { OperatorAccess } from '#libs/http/operator-access.js';
@@ -7,12 +6,15 @@ import { newId } from '#libs/kernel/ids.js';
 import { LeasedWork, type LeasedWorkOptions } from '#libs/kernel/leased-work.js';
 import { type EndpointUrls } from '#libs/sources/index.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
-import { type TopicPolicy } from '#libs/stream-log/topics.js';
+import { HandedOver } from '#libs/stream-log/handed-over.js';
 import { createLogger, type Logger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
-import { ProcessReporter } from '../cluster/cluster.js';
+import { ClusterBacklog, ProcessReporter } from '../cluster/cluster.js';
 import { type ControlPlane, followControlPlane } from './control-plane.js';
 import { endpointUrls } from './endpoint-urls.js';
 import { type RemoteEngines } from './engines.js';
+import { EnginesAwaited } from './engines-awaited.js';
+import { pressureSettings } from './pressure.js';
+import { type Backlog, type RoleProcess, type Workload } from './roles/role-process.js';
 import { HttpListener, type Handler, stillStarting } from '../hosting/http-listener.js';
 import { writeServerFile } from '../hosting/server-file.js';
 import { Shutdown } from '../hosting/shutdown.js';
@@ -30,28 +32,19 @@ export interface OpenEngines {
 }
 
 /** One process of a distributed installation, as the steps of its role find it. */
-export interface Role {
+export interface Role extends RoleProcess {
   readonly id: string;
   readonly name: string;
-  readonly config: Config;
-  readonly logger: Logger;
   readonly nestLogger: NestLogger;
-  readonly metrics: Metrics;
   readonly readiness: Readiness;
   readonly front: HttpListener;
   readonly urls: EndpointUrls;
-  readonly plane: ControlPlane;
-  readonly topics: TopicPolicy;
   readonly reporter: ProcessReporter;
   /** Serves `/healthz`, `/readyz` and `/metrics`, for a role without routes of its own. */
   readonly serveTelemetry: Handler;
   readonly shuttingDown: () => boolean;
-  /** Adds a step of the shutdown. Steps run in reverse order of these calls. */
-  readonly closing: (step: string, close: () => Promise<void>) => void;
-  /** Exports how far a consumer group is behind, over all processes. */
-  readonly observeLag: (group: string, prefix: string) => void;
-  /** Starts work that only one process does at a time; it ends at shutdown. */
-  readonly leased: (work: Omit<LeasedWorkOptions, 'leases' | 'onFailure'>) => LeasedWork;
+  /** Starts to follow the backlogs that all processes report. */
+  readonly startBacklog: () => Backlog;
 }
 
 /**
@@ -128,10 +121,12 @@ const start = async (
     reporter,
     ...port,
     urls: endpointUrls(config, publicUrl),
+    handedOver: new HandedOver(pressureSettings(config).source),
     shuttingDown: () => shutdown.begun,
     closing: (step, close) => shutdown.add(step, close),
-    observeLag: (group, prefix) => observeLag(metrics, engines.log, group, prefix),
-    leased: (options) => startLeased(options, engines, logger, shutdown),
+    leased: async (options) => startLeased(options, engines, logger, shutdown),
+    reportBacklog: (workload) => reportBacklog(workload, reporter, metrics, engines.log),
+    startBacklog: () => startBacklog(engines, logger, shutdown),
   };
   await steps(role);
   starting.isOver = true;
@@ -176,21 +171,35 @@ const startLeased = (
   { leases }: RemoteEngines,
   logger: Logger,
   shutdown: Shutdown,
-): LeasedWork => {
+): void => {
   const onFailure = (error: Error): void => logger.error({ err: error, lease: options.name }, 'leased_work.failed');
   const work = new LeasedWork({ ...options, leases, onFailure });
   work.start();
   shutdown.add(options.name, () => work.stop());
-  return work;
 };
 
-const observeLag = (metrics: Metrics, log: StreamLog, group: string, prefix: string): void =>
+/** Reports to the other processes, and exports how far the consumer group is behind over all of them. */
+const reportBacklog = (
+  { group, prefix, backlog, pressure }: Workload,
+  reporter: ProcessReporter,
+  metrics: Metrics,
+  log: StreamLog,
+): void => {
+  reporter.worksOff(backlog, pressure);
   metrics.sampled(
     'sluice_lag',
     'Records that a consumer group has not yet done, over all processes',
     async () => ({ [group]: Object.values(await log.lag(group, { prefix })).reduce((sum, lag) => sum + lag, 0) }),
     'group',
   );
+};
+
+const startBacklog = ({ registry }: RemoteEngines, logger: Logger, shutdown: Shutdown): ClusterBacklog => {
+  const backlog = new ClusterBacklog(registry, (error) => logger.warn({ err: error }, 'backlog.unknown'));
+  backlog.start();
+  shutdown.add('backlog', async () => backlog.close());
+  return backlog;
+};
 
 type Port = Pick<Role, 'front' | 'metrics' | 'readiness' | 'nestLogger' | 'serveTelemetry'>;
 
@@ -232,75 +241,4 @@ const readSettings = (name: string): { config: Config; logger: Logger } => {
   const logger = createLogger({ level: config.logLevel, role: name });
   for (const text of warnings) logger.warn({}, text);
   return { config, logger };
-};
-
-const RETRY_MS = 1_000;
-const LINE_MS = 1_000;
-/** Shorter than the timeout of /readyz, so that it can name the engine that does not answer. */
-const PING_MS = 1_500;
-
-/** Waits for engines that are not available yet, with a log line per second. /readyz names engines that fail later. */
-class EnginesAwaited {
-  private readonly missing = new Map<string, string>();
-  private engines: RemoteEngines | undefined;
-
-  constructor(
-    private readonly logger: Logger,
-    readiness: Readiness,
-    private readonly shutdown: Shutdown,
-  ) {
-    readiness.register('engines', async () => {
-      const problems = this.engines ? await unreachable(this.engines) : [...this.missing.values()];
-      return problems.length === 0 ? undefined : problems.join('; ');
-    });
-  }
-
-  async until<T>(engine: string, open: () => Promise<T>): Promise<T> {
-    const startedAt = performance.now();
-    let reason = 'no answer yet';
-    const missing = (): void => void this.missing.set(engine, `${engine}: ${reason}`);
-    missing();
-    const lines = setInterval(() => {
-      const seconds = Math.round((performance.now() - startedAt) / 1_000);
-      this.logger.warn({ engine, seconds, reason }, `waiting for ${engine}`);
-    }, LINE_MS);
-    try {
-      for (;;) {
-        try {
-          const opened = await open();
-          this.missing.delete(engine);
-          return opened;
-        } catch (error) {
-          if (this.shutdown.begun) throw error;
-          reason = error instanceof Error ? error.message : String(error);
-          missing();
-          await pause(RETRY_MS);
-        }
-      }
-    } finally {
-      clearInterval(lines);
-    }
-  }
-
-  watch(engines: RemoteEngines): void {
-    this.engines = engines;
-  }
-}
-
-const unreachable = async ({ checks }: RemoteEngines): Promise<string[]> => {
-  const results = await Promise.all(
-    checks.map(async (check) => {
-      const timer = new AbortController();
-      const late = pause(PING_MS, true, { signal: timer.signal }).catch(() => false);
-      try {
-        const isLate = await Promise.race([check.ping().then(() => false), late]);
-        return isLate ? [`${check.name}: no answer within ${PING_MS} ms`] : [];
-      } catch (error) {
-        return [`${check.name}: ${error instanceof Error ? error.message : String(error)}`];
-      } finally {
-        timer.abort();
-      }
-    }),
-  );
-  return results.flat();
 };

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
+import { endsWithin } from '#libs/async/deadline.js';
 import { answerAtLast } from '#libs/http/last-answer.js';
 import { answerForParser, toOriginForm } from './parser-answers.js';
 
@@ -86,7 +86,7 @@ export class HttpListener {
     // The close of an HTTP server would end idle kept-alive connections at once.
     const ended = new Promise<void>((resolve) => NetServer.prototype.close.call(this.server, () => resolve()));
     const late = setTimeout(() => this.server.closeAllConnections(), graceMs);
-    await Promise.race([ended, pause(Math.min(LINGER_MS, graceMs))]);
+    await endsWithin(ended, Math.min(LINGER_MS, graceMs));
     // Repeated, because Node keeps a connection whose request was running until its keep-alive ends.
     const idle = setInterval(() => this.server.closeIdleConnections(), IDLE_LOOK_MS);
     this.server.close();

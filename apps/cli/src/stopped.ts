@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { pause } from '#libs/async/pause.js';
 import { type Engines } from '#libs/composition/engines.js';
 import { type Config } from '#libs/config/index.js';
 import { SILENCE_MS } from '#libs/kernel/process-registry.js';

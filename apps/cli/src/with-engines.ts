@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { pause } from '#libs/async/pause.js';
 import { type Engines } from '#libs/composition/engines.js';
 import { type Config, keepFilesPrivate, loadConfig, secretKeyOf } from '#libs/config/index.js';
 import { openEmbedded } from '#libs/engines/embedded/index.js';

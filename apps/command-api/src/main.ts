@@ -37,7 +37,7 @@ runRole('command-api', openDistributed, async (role) => {
   // 7. The owner of the first start, and the repair of interrupted operations. One process at a time does each.
   const readYourWrites = appliedEverywhere(readModelsIn(readModels), registry, plane.follower, logger);
   await ownerOnce(role);
-  role.leased({
+  await role.leased({
     name: 'maintenance',
     start: () =>
       startMaintenance({

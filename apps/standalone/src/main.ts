@@ -1,10 +1,7 @@
 import { type ApiOptions, createApi, manualRunsOf } from '#libs/composition/api.js';
 import { startControlPlane, startReactors, type WholeControlPlane } from '#libs/composition/control-plane.js';
-import { type DataPlane, startDataPlane } from '#libs/composition/data-plane.js';
 import { DiskWatch } from '#libs/composition/disk-watch.js';
 import { HttpListener, type Handler } from '#libs/hosting/http-listener.js';
-import { makeIngress } from '#libs/composition/make-ingress.js';
-import { observe } from '#libs/composition/observe.js';
 import { readYourWritesAndReactions } from '#libs/composition/read-your-writes.js';
 import { eventsCleanUp, subscriptionsCleanUp, webhooksCleanUp } from '#libs/composition/reactors.js';
 import { checkIsolation, type Sandboxing, startSandboxing } from '#libs/composition/sandboxing.js';
@@ -12,14 +9,19 @@ import { writeServerFile } from '#libs/hosting/server-file.js';
 import { startProblem } from '#libs/hosting/start-problem.js';
 import { endpointUrls } from '#libs/composition/endpoint-urls.js';
 import { Shutdown } from '#libs/hosting/shutdown.js';
+import { createFixedTopics, topicPolicy } from '#libs/composition/topic-policy.js';
 import { reconcile, startMaintenance } from '#libs/composition/maintenance.js';
 import { type Config, keepFilesPrivate, loadConfig, publicUrlOf, secretKeyOf } from '#libs/config/index.js';
 import { openEmbedded } from '#libs/engines/embedded/index.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { type ReactorRunner } from '#libs/kernel/reactor.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { createLogger, type Logger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
 import { bootstrap } from '#libs/tenancy/index.js';
 import { announce } from './announce.js';
+import { type EveryRole, startEveryRole } from './every-role.js';
+import { observe } from './observe.js';
+import { oneProcess } from './one-process.js';
 
 const readSettings = (): { config: Config; logger: Logger } => {
   const warnings: string[] = [];
@@ -59,7 +61,8 @@ const setUpOwner = async ({ handleCommand, clock, views, projectors }: WholeCont
 interface ApiParts {
   readonly config: Config;
   readonly plane: WholeControlPlane;
-  readonly dataPlane: DataPlane;
+  readonly topics: TopicPolicy;
+  readonly roles: EveryRole;
   readonly sandboxing: Sandboxing;
   readonly disk: DiskWatch;
   readonly reactors: readonly ReactorRunner[];
@@ -68,19 +71,19 @@ interface ApiParts {
 type Edge = Pick<ApiOptions, 'urls' | 'metrics' | 'readiness' | 'logger' | 'log' | 'shuttingDown'>;
 
 /** Creates the API with both halves, on the roles of this process. */
-const openApi = ({ config, plane, dataPlane, sandboxing, disk, reactors }: ApiParts, edge: Edge) => {
-  const { topics, relay, unread } = dataPlane;
+const openApi = (parts: ApiParts, edge: Edge) => {
+  const { config, plane, topics, roles, sandboxing, disk, reactors } = parts;
   return createApi({
     ...edge,
     config,
     plane,
     topics,
-    sourceTopics: dataPlane.sourceTopics,
-    webhookTopics: dataPlane.webhookTopics,
+    sourceTopics: roles.sourceTopics,
+    webhookTopics: roles.webhookTopics,
     readYourWrites: readYourWritesAndReactions(plane.projectors, plane.engines.events, reactors),
-    hookRunner: dataPlane.runner,
-    manualRuns: manualRunsOf({ config, plane, topics }, relay, unread),
-    appliedEvents: dataPlane.summaries,
+    hookRunner: roles.runner,
+    manualRuns: manualRunsOf({ config, plane, topics }, roles.relay, roles.unread),
+    appliedEvents: roles.summaries,
     inspector: sandboxing.inspector,
     noRoom: () => disk.error(),
     egress: sandboxing.egress,
@@ -124,18 +127,21 @@ const start = async (): Promise<void> => {
 
   // 5. The roles that move events.
   const metrics = new Metrics();
-  const common = { config, plane, sandboxing, urls, metrics, logger, disk, onFailure: fail };
-  const dataPlane = await startDataPlane({ ...common, queuedBytes: () => engines.queuedBytes() });
-  shutdown.add('data plane', () => dataPlane.close());
+  const topics = topicPolicy(config);
+  await createFixedTopics(engines.log, topics);
+  const closing = (step: string, close: () => Promise<void>): void => shutdown.add(step, close);
+  const own = oneProcess({ config, plane, topics, logger, metrics, closing });
+  const queuedBytes = (): number => engines.queuedBytes();
+  const roles = await startEveryRole(own, { sandboxing, urls, disk, queuedBytes, onFailure: fail });
 
   // 6. Repair of interrupted operations, the owner of the first start, and reactions to events.
-  const { topics, relay, admission, summaries, attempts, sourceTopics, webhookTopics } = dataPlane;
+  const { ingress, summaries, attempts, sourceTopics, webhookTopics } = roles;
   const reconciled = await reconcile(plane, sourceTopics);
   const owner = await setUpOwner(plane, config);
   const cleanUps = [webhooksCleanUp(plane, attempts, webhookTopics), eventsCleanUp(summaries, topics)];
   const reactions = [subscriptionsCleanUp(plane, plane.projectors), ...cleanUps];
   const reactors = await startReactors(plane, reactions, onFailure);
-  const operationEnded = (sourceId: string): Promise<void> => dataPlane.runner.operationEnded(sourceId);
+  const operationEnded = (sourceId: string): Promise<void> => roles.runner.operationEnded(sourceId);
   const maintenance = await startMaintenance({ config, plane, sourceTopics, operationEnded, logger });
   shutdown.add('maintenance', () => maintenance.stop());
   shutdown.add('reactors', async () => void (await Promise.all(reactors.map((reactor) => reactor.stop()))));
@@ -144,11 +150,10 @@ const start = async (): Promise<void> => {
   const shuttingDown = (): boolean => shutdown.begun;
   const nestLogger = new NestLogger(logger);
   const edge = { urls, metrics, readiness, logger: nestLogger, log: logger, shuttingDown };
-  const api = await openApi({ config, plane, dataPlane, sandboxing, disk, reactors }, edge);
+  const api = await openApi({ config, plane, topics, roles, sandboxing, disk, reactors }, edge);
   shutdown.add('api', () => api.close());
-  const ingress = makeIngress({ config, plane, topics, relay, admission, metrics, logger });
   const serveApi = api.getHttpAdapter().getInstance() as Handler;
-  observe({ plane, dataPlane, sandboxing, engines, reactors, metrics, readiness, shuttingDown });
+  observe({ plane, readModels: roles, engines, reactors, metrics, readiness, shuttingDown });
   front.serve((req, res) => void (ingress.handle(req, res) || serveApi(req, res)));
   // Added last and so closed first, so that nothing new comes in while the rest ends.
   shutdown.add('port', () => front.close(5_000));

@@ -1,0 +1,127 @@
+import { type ControlPlane } from '#libs/composition/control-plane.js';
+import { type DiskWatch } from '#libs/composition/disk-watch.js';
+import { LocalBacklog } from '#libs/composition/local-backlog.js';
+import { startIngressRole } from '#libs/composition/roles/ingress.js';
+import { type Room } from '#libs/composition/roles/role-process.js';
+import { startRouterRole } from '#libs/composition/roles/router.js';
+import { startRunnerRole } from '#libs/composition/roles/runner.js';
+import { startSchedulerRole } from '#libs/composition/roles/scheduler.js';
+import { startWebhookWorkerRole } from '#libs/composition/roles/webhook-worker.js';
+import { type Sandboxing } from '#libs/composition/sandboxing.js';
+import { streamProjections, streamProjector } from '#libs/composition/stream-projections.js';
+import { webhookTopics } from '#libs/composition/topic-policy.js';
+import { type Config } from '#libs/config/index.js';
+import { type Ingress } from '#libs/ingress/ingress.js';
+import { ResponseRelay } from '#libs/ingress/response-relay.js';
+import { type Runner } from '#libs/runner/runner.js';
+import { sourceTopics } from '#libs/runner/source-topics.js';
+import { type EndpointUrls } from '#libs/sources/index.js';
+import { type SourceTopics } from '#libs/sources/published.js';
+import { type StreamProjector } from '#libs/stream-log/stream-projector.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
+import { UnreadLimits } from '#libs/stream-log/unread-limits.js';
+import { type WebhookTopics } from '#libs/webhooks/index.js';
+import { type OneProcess } from './one-process.js';
+
+/** What the API and the reactions need of the roles. */
+export interface EveryRole extends StreamReadModels {
+  readonly ingress: Ingress;
+  readonly runner: Runner;
+  readonly relay: ResponseRelay;
+  readonly unread: UnreadLimits;
+  readonly sourceTopics: SourceTopics;
+  readonly webhookTopics: WebhookTopics;
+}
+
+export interface EveryRoleOptions {
+  readonly sandboxing: Sandboxing;
+  readonly urls: EndpointUrls;
+  readonly disk: DiskWatch;
+  /** Bytes that wait for the disk. */
+  readonly queuedBytes: () => number;
+  readonly onFailure: (error: Error) => void;
+}
+
+/**
+ * Starts every role that moves events, from the end of an event's path to its start. A role that takes work finds the
+ * roles after it ready.
+ */
+export const startEveryRole = async (own: OneProcess, options: EveryRoleOptions): Promise<EveryRole> => {
+  const { config, plane, topics, handedOver } = own;
+  const { sandboxing, urls, disk, queuedBytes, onFailure } = options;
+  const unread = unreadLimits(config, plane, topics);
+  const room = roomOf(disk, unread);
+  const backlog = new LocalBacklog(handedOver, queuedBytes);
+  const relay = new ResponseRelay();
+
+  const { summaries, attempts } = await startStreamReadModels(own, onFailure);
+  const worker = await startWebhookWorkerRole(own, { egress: sandboxing.egress, pump: 'here' });
+  const router = await startRouterRole(own, { backlog, room });
+  backlog.bind({ worker, router });
+  const runner = await startRunnerRole(own, { backlog, room, sandboxing, urls, replies: relay });
+  backlog.bind({ runner });
+  unread.count({
+    invocations: (lane) => runner.unreadBytesOf(lane),
+    emits: (lane) => router.unreadBytesOf(lane),
+    deliveries: (lane) => worker.unreadBytesOf(lane),
+    waiting: (webhookId) => plane.engines.schedule.bytesOf(webhookId),
+  });
+  await startSchedulerRole(own);
+  const ingress = startIngressRole(own, { backlog, room, relay });
+
+  const { log, journal, ticks, schedule } = plane.engines;
+  const forget = async (sourceId: string): Promise<void> => {
+    await runner.forget(sourceId);
+    await sandboxing.sockets.drop(sourceId);
+  };
+  return {
+    ingress,
+    runner,
+    relay,
+    unread,
+    summaries,
+    attempts,
+    sourceTopics: sourceTopics({ log, topics, journal, ticks, forget }),
+    webhookTopics: webhookTopics(log, topics, schedule),
+  };
+};
+
+export interface StreamReadModels {
+  readonly summaries: StreamProjector;
+  readonly attempts: StreamProjector;
+}
+
+/** Starts the read models over the stream log. Those over the event log belong to the control plane. */
+const startStreamReadModels = async (
+  { config, plane, closing, countBacklog }: OneProcess,
+  onFailure: (error: Error) => void,
+): Promise<StreamReadModels> => {
+  const projections = streamProjections(config);
+  const summaries = streamProjector(plane.engines, projections.summaries, onFailure);
+  const attempts = streamProjector(plane.engines, projections.attempts, onFailure);
+  await Promise.all([summaries.start(), attempts.start()]);
+  closing('read models', async () => void (await Promise.all([summaries.stop(), attempts.stop()])));
+  countBacklog('event_summaries', () => summaries.backlog());
+  countBacklog('attempts', () => attempts.backlog());
+  return { summaries, attempts };
+};
+
+const roomOf = (disk: DiskWatch, unread: UnreadLimits): Room => ({
+  refusal: ({ sourceId, workspaceId }) => disk.refusal() ?? unread.refusal(sourceId, workspaceId),
+  isFull: (topic) => disk.isFull() || unread.isFull(topic),
+  isPaused: (sourceId) => disk.isFull() || unread.isPaused(sourceId),
+});
+
+const MB = 1024 * 1024;
+
+const unreadLimits = (config: Config, { views, clock }: ControlPlane, topics: TopicPolicy): UnreadLimits =>
+  new UnreadLimits({
+    topics,
+    settings: {
+      laneBytes: config.sourceUnreadMb * MB,
+      emitsBytes: config.emitsRetentionMb * MB,
+      workspaceBytes: config.workspaceUnreadMb * MB,
+    },
+    sources: () => views.sources.states(),
+    now: () => clock.now(),
+  });

@@ -1,0 +1,41 @@
+import { type WholeControlPlane } from '#libs/composition/control-plane.js';
+import { type ReactorRunner } from '#libs/kernel/reactor.js';
+import { type Metrics, type Readiness } from '#libs/telemetry/index.js';
+import { type StreamReadModels } from './every-role.js';
+
+export interface Observed {
+  readonly plane: WholeControlPlane;
+  readonly readModels: StreamReadModels;
+  readonly engines: { stats(): { readonly opsPerCommit: number; readonly queuedBytes: number } };
+  readonly reactors: readonly ReactorRunner[];
+  readonly metrics: Metrics;
+  readonly readiness: Readiness;
+  readonly shuttingDown: () => boolean;
+}
+
+/** Registers what belongs to no role: the process, the embedded engine, and all readers of the logs. */
+export const observe = (observed: Observed): void => {
+  const { plane, readModels, engines, reactors, metrics, readiness, shuttingDown } = observed;
+  const readers = () => [
+    ...plane.projectors.status(),
+    ...reactors.map((reactor) => reactor.status()),
+    readModels.summaries.status(),
+    readModels.attempts.status(),
+  ];
+
+  readiness.register('process', () => (shuttingDown() ? 'shutting down' : undefined));
+  readiness.register('event log', async () => void (await plane.engines.events.lastPosition()));
+  readiness.register('projections', () => readers().find(({ failure }) => failure !== undefined)?.failure);
+
+  metrics.sampled(
+    'sluice_ops_per_commit',
+    'Writes that share one commit, on average',
+    () => engines.stats().opsPerCommit,
+  );
+  metrics.sampled('sluice_write_queue_bytes', 'Bytes that wait for the disk', () => engines.stats().queuedBytes);
+  metrics.sampled(
+    'sluice_readers_stopped',
+    'Projections and reactors that have stopped',
+    () => readers().filter(({ failure }) => failure !== undefined).length,
+  );
+};

@@ -1,0 +1,47 @@
+import { describe, expect, it } from '@jest/globals';
+import { type RoleProcess } from '#libs/composition/roles/role-process.js';
+import { loadConfig } from '#libs/config/index.js';
+import { Metrics } from '#libs/telemetry/index.js';
+import { oneProcess } from './one-process.js';
+
+const opened = () => {
+  const metrics = new Metrics();
+  const closes: (readonly [step: string, close: () => Promise<void>])[] = [];
+  const config = loadConfig({}, () => undefined);
+  const closing: RoleProcess['closing'] = (step, close) => void closes.push([step, close]);
+  const given = { config, metrics, closing } as unknown as RoleProcess;
+  return { own: oneProcess(given), metrics, closes };
+};
+
+describe('the process with every role', () => {
+  it('runs leased work from the start until its step of the shutdown', async () => {
+    const { own, closes } = opened();
+    const events: string[] = [];
+    await own.leased({
+      name: 'timers',
+      async start() {
+        events.push('started');
+        return { stop: async () => void events.push('stopped') };
+      },
+    });
+    expect([events, closes.map(([step]) => step)]).toEqual([['started'], ['timers']]);
+    await closes[0]?.[1]();
+    expect(events).toEqual(['started', 'stopped']);
+  });
+
+  it('does not start when leased work cannot', async () => {
+    const { own, closes } = opened();
+    const work = { name: 'timers', start: () => Promise.reject(new Error('no ticks')) };
+    await expect(own.leased(work)).rejects.toThrow('no ticks');
+    expect(closes).toEqual([]);
+  });
+
+  it('exports the backlog of each role', async () => {
+    const { own, metrics } = opened();
+    own.reportBacklog({ group: 'webhook-worker', prefix: 'deliveries.', backlog: () => 3, pressure: () => undefined });
+    own.countBacklog('attempts', () => 4);
+    const text = await metrics.text();
+    expect(text).toContain('sluice_backlog{name="webhook_worker"} 3');
+    expect(text).toContain('sluice_backlog{name="attempts"} 4');
+  });
+});

@@ -1,0 +1,71 @@
+import { pause } from '#libs/async/pause.js';
+import { withDeadline } from '#libs/async/deadline.js';
+import { type Logger, type Readiness } from '#libs/telemetry/index.js';
+import { type RemoteEngines } from './engines.js';
+
+const RETRY_MS = 1_000;
+const LINE_MS = 1_000;
+/** Shorter than the timeout of /readyz, so that it can name the engine that does not answer. */
+const PING_MS = 1_500;
+
+/** Waits for engines that are not available yet, with a log line per second. /readyz names engines that fail later. */
+export class EnginesAwaited {
+  private readonly missing = new Map<string, string>();
+  private engines: RemoteEngines | undefined;
+
+  constructor(
+    private readonly logger: Logger,
+    readiness: Readiness,
+    private readonly shutdown: { readonly begun: boolean },
+  ) {
+    readiness.register('engines', async () => {
+      const problems = this.engines ? await unreachable(this.engines) : [...this.missing.values()];
+      return problems.length === 0 ? undefined : problems.join('; ');
+    });
+  }
+
+  async until<T>(engine: string, open: () => Promise<T>): Promise<T> {
+    const startedAt = performance.now();
+    let reason = 'no answer yet';
+    const missing = (): void => void this.missing.set(engine, `${engine}: ${reason}`);
+    missing();
+    const lines = setInterval(() => {
+      const seconds = Math.round((performance.now() - startedAt) / 1_000);
+      this.logger.warn({ engine, seconds, reason }, `waiting for ${engine}`);
+    }, LINE_MS);
+    try {
+      for (;;) {
+        try {
+          const opened = await open();
+          this.missing.delete(engine);
+          return opened;
+        } catch (error) {
+          if (this.shutdown.begun) throw error;
+          reason = error instanceof Error ? error.message : String(error);
+          missing();
+          await pause(RETRY_MS);
+        }
+      }
+    } finally {
+      clearInterval(lines);
+    }
+  }
+
+  watch(engines: RemoteEngines): void {
+    this.engines = engines;
+  }
+}
+
+const unreachable = async ({ checks }: RemoteEngines): Promise<string[]> => {
+  const results = await Promise.all(
+    checks.map(async (check) => {
+      try {
+        await withDeadline(check.ping(), PING_MS, () => new Error(`no answer within ${PING_MS} ms`));
+        return [];
+      } catch (error) {
+        return [`${check.name}: ${error instanceof Error ? error.message : String(error)}`];
+      }
+    }),
+  );
+  return results.flat();
+};

@@ -1,0 +1,64 @@
+import { type WebhookWorker } from '#libs/delivery/webhook-worker.js';
+import { type Router } from '#libs/routing/router.js';
+import { type Runner } from '#libs/runner/runner.js';
+import { type HandedOver } from '#libs/stream-log/handed-over.js';
+import { type Backlog } from './roles/role-process.js';
+
+/** What each role knows of its work. */
+export interface LocalRoles {
+  readonly worker: Pick<WebhookWorker, 'pressure' | 'handedOver'>;
+  readonly router: Pick<Router, 'unroutedOf'>;
+  readonly runner: Pick<Runner, 'waitingFor'>;
+}
+
+/**
+ * Counts the work in flight when every role is in this process. It exists before the roles, because router and runner
+ * each need the backlog of the other. A role that is not bound yet counts as idle.
+ */
+export class LocalBacklog implements Backlog {
+  private readonly roles: Partial<LocalRoles> = {};
+
+  constructor(
+    /** Records handed over to runner and router. */
+    private readonly handedOver: HandedOver,
+    /** Bytes that wait for the disk. */
+    private readonly queuedBytes: () => number,
+  ) {}
+
+  /** Adds roles that have started. */
+  bind(roles: Partial<LocalRoles>): void {
+    Object.assign(this.roles, roles);
+  }
+
+  waitingFor(sourceId: string): number {
+    return this.roles.runner?.waitingFor(sourceId) ?? 0;
+  }
+
+  unroutedOf(sourceId: string): number {
+    return this.roles.router?.unroutedOf(sourceId) ?? 0;
+  }
+
+  ofSource(sourceId: string): number {
+    const logged = this.waitingFor(sourceId) + this.unroutedOf(sourceId);
+    const deliveries = this.roles.worker?.pressure.ofSource(sourceId) ?? 0;
+    return Math.max(logged, this.handedOver.recordsOf(sourceId)) + Math.floor(deliveries);
+  }
+
+  ofWorkspace(workspaceId: string): number {
+    const deliveries = this.roles.worker?.pressure.ofWorkspace(workspaceId) ?? 0;
+    return this.handedOver.recordsOfWorkspace(workspaceId) + Math.floor(deliveries);
+  }
+
+  bytes(): number {
+    return this.handedOver.bytes + (this.roles.worker?.handedOver.bytes ?? 0) + this.queuedBytes();
+  }
+
+  bytesOfWorkspace(workspaceId: string): number {
+    const ofWorker = this.roles.worker?.handedOver.bytesOfWorkspace(workspaceId) ?? 0;
+    return this.handedOver.bytesOfWorkspace(workspaceId) + ofWorker;
+  }
+
+  workspaces(): number {
+    return Math.max(this.handedOver.workspaceCount, this.roles.worker?.handedOver.workspaceCount ?? 0);
+  }
+}

@@ -1,0 +1,47 @@
+import { TrustedProxies } from '#libs/http/client-address.js';
+import { allOf, refusing } from '#libs/ingress/admission.js';
+import { Ingress } from '#libs/ingress/ingress.js';
+import { RateLimit } from '#libs/ingress/rate-limit.js';
+import { type ResponseRelay } from '#libs/ingress/response-relay.js';
+import { pressureGate, pressureSettings } from '../pressure.js';
+import { type Backlog, type Room, type RoleProcess } from './role-process.js';
+
+export interface IngressRoleOptions {
+  readonly backlog: Backlog;
+  readonly room?: Pick<Room, 'refusal'>;
+  /** Gives the replies of runs to the requests that wait for them. */
+  readonly relay: ResponseRelay;
+}
+
+/** Role `ingress`, step 1 of the path of an event. Admits what the other roles can take. The caller serves requests. */
+export const startIngressRole = (
+  { config, plane, topics, logger, metrics, closing }: RoleProcess,
+  { backlog, room, relay }: IngressRoleOptions,
+): Ingress => {
+  const gate = pressureGate(backlog, pressureSettings(config), () => plane.clock.now());
+  closing('gate', async () => gate.close());
+  metrics.sampled('sluice_ingress_held', 'Requests held back by pressure', () => gate.waitingCount());
+
+  return new Ingress({
+    endpoint: (key) => plane.views.sources.endpoint(key),
+    log: plane.engines.log,
+    topics,
+    relay,
+    admission:
+      room === undefined
+        ? gate
+        : allOf(
+            refusing((arrival) => room.refusal(arrival)),
+            gate,
+          ),
+    rate: new RateLimit(config.endpointRate, config.endpointBurst),
+    domain: config.endpointDomain,
+    maxBodyBytes: config.maxBodyKb * 1024,
+    // A run may wait for its turn before it uses its whole time limit.
+    replyTimeoutMs: (config.runTimeoutS ?? 30) * 1_000 + 5_000,
+    proxies: new TrustedProxies(config.trustedProxies),
+    clock: plane.clock,
+    metrics: metrics.ingress,
+    logger,
+  });
+};

@@ -1,0 +1,23 @@
+import { LeasedReaders } from '../leased-readers.js';
+import { type Role } from '../role.js';
+
+/** Role `projector`, step 6 of the path of an event: read models and reactions, each owned by one process. */
+export const startProjectorRole = ({
+  config,
+  plane,
+  topics,
+  logger,
+  metrics,
+  readiness,
+  reporter,
+  closing,
+}: Role): void => {
+  const readers = new LeasedReaders({ config, plane, topics, logger });
+  readers.start();
+  closing('read models', () => readers.close());
+
+  reporter.follows(() => readers.position());
+  readiness.register('projections', () => readers.status().find(({ failure }) => failure !== undefined)?.failure);
+  metrics.sampled('sluice_readers_owned', 'Read models and reactions that this process keeps', () => readers.owned());
+  metrics.sampled('sluice_projections_backlog', 'Records not yet in the read models', () => readers.backlog());
+};

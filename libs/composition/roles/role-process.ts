@@ -1,0 +1,58 @@
+import { type Config } from '#libs/config/index.js';
+import { type Arrival, type Refusal } from '#libs/ingress/admission.js';
+import { type UnderWay } from '#libs/ingress/pressure-gate.js';
+import { type LeasedWorkOptions } from '#libs/kernel/leased-work.js';
+import { type Pressure } from '#libs/kernel/process-registry.js';
+import { type HandedOver } from '#libs/stream-log/handed-over.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
+import { type Logger, type Metrics } from '#libs/telemetry/index.js';
+import { type ControlPlane } from '../control-plane.js';
+
+/** What a role gets from its process, whether that has every role or one (docs/adr/0019). */
+export interface RoleProcess {
+  readonly config: Config;
+  readonly plane: ControlPlane;
+  readonly topics: TopicPolicy;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Counts the records that the roles of this process have taken and not finished. */
+  readonly handedOver: HandedOver;
+  /** Adds a step of the shutdown. Steps run in reverse order of these calls. */
+  readonly closing: (step: string, close: () => Promise<void>) => void;
+  /**
+   * Starts work that only one process does at a time; it ends at shutdown. Resolves when the work runs, or at once when
+   * it may have to wait for another process.
+   */
+  readonly leased: (work: Omit<LeasedWorkOptions, 'leases' | 'onFailure'>) => Promise<void>;
+  /** Makes the unfinished records of a role known to operators and to the other processes. */
+  readonly reportBacklog: (workload: Workload) => void;
+}
+
+/** Unfinished records of one role. */
+export interface Workload {
+  /** Consumer group of the role. */
+  readonly group: string;
+  /** Prefix of the topics that it consumes. */
+  readonly prefix: string;
+  readonly backlog: () => number;
+  /** Sources and workspaces that own most of the records. */
+  readonly pressure: () => Pressure | undefined;
+}
+
+/** Work in flight in all roles, wherever they run. Each method is a cheap look-up. */
+export interface Backlog extends UnderWay {
+  /** Invocations that wait for a source. */
+  waitingFor(sourceId: string): number;
+  /** Emits of a source that are not yet routed. */
+  unroutedOf(sourceId: string): number;
+}
+
+/** Room on the disk and in the lanes. Known only where one process has every role. */
+export interface Room {
+  /** Returns the refusal of an event for which there is no room. */
+  refusal(arrival: Arrival): Refusal | undefined;
+  /** Whether a topic takes no more for now. */
+  isFull(topic: string): boolean;
+  /** Whether a source runs no more for now. */
+  isPaused(sourceId: string): boolean;
+}

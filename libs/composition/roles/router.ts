@@ -1,0 +1,42 @@
+import { type Router, startRouter } from '#libs/routing/router.js';
+import { countedLog } from '#libs/stream-log/counted-log.js';
+import { EMITS } from '#libs/stream-log/topics.js';
+import { pressureOf, pressureSettings } from '../pressure.js';
+import { type Backlog, type Room, type RoleProcess } from './role-process.js';
+
+export interface RouterRoleOptions {
+  readonly backlog: Pick<Backlog, 'waitingFor'>;
+  readonly room?: Pick<Room, 'isFull'>;
+}
+
+/** Role `router`, step 4 of the path of an event: turns emits into invocations and deliveries. */
+export const startRouterRole = async (
+  { config, plane, topics, logger, metrics, handedOver, closing, reportBacklog }: RoleProcess,
+  { backlog, room }: RouterRoleOptions,
+): Promise<Router> => {
+  const { engines, views, clock } = plane;
+  const limits = pressureSettings(config);
+  const router = await startRouter({
+    log: countedLog(engines.log, handedOver),
+    topics,
+    table: views.subscriptions,
+    clock,
+    logger,
+    listeners: {
+      waitingFor: (sourceId) => backlog.waitingFor(sourceId),
+      limit: limits.listener,
+      loopLimit: limits.unrouted,
+    },
+    ...(room === undefined ? {} : { isFull: (topic: string) => room.isFull(topic) }),
+  });
+  closing('router', () => router.close());
+
+  reportBacklog({
+    group: 'router',
+    prefix: EMITS,
+    backlog: () => router.backlog(),
+    pressure: () => pressureOf(handedOver, (id) => router.unroutedOf(id)),
+  });
+  metrics.sampled('sluice_router', 'What became of emits', () => ({ ...router.metrics, failures: router.failures() }));
+  return router;
+};

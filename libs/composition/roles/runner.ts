@@ -1,0 +1,106 @@
+import path from 'node:path';
+import { HostDeathNotes } from '#libs/runner/host-deaths.js';
+import { propBinder } from '#libs/runner/prop-binder.js';
+import { type Replies } from '#libs/runner/runner-ports.js';
+import { type Runner, startRunner } from '#libs/runner/runner.js';
+import { boundValue, type EndpointUrls } from '#libs/sources/index.js';
+import { countedLog } from '#libs/stream-log/counted-log.js';
+import { INVOCATIONS } from '#libs/stream-log/topics.js';
+import { type Logger, type Metrics } from '#libs/telemetry/index.js';
+import { pressureOf, pressureSettings } from '../pressure.js';
+import { type Sandboxing } from '../sandboxing.js';
+import { type Backlog, type Room, type RoleProcess } from './role-process.js';
+
+export interface RunnerRoleOptions {
+  readonly backlog: Pick<Backlog, 'unroutedOf'>;
+  readonly room?: Pick<Room, 'isPaused'>;
+  readonly sandboxing: Sandboxing;
+  readonly urls: EndpointUrls;
+  /** Takes the outcomes of runs for which a caller waits. */
+  readonly replies: Replies;
+  /** Time for runs to end at shutdown. Default: no limit but that of the shutdown. */
+  readonly closeMs?: number;
+}
+
+/** Most runs of one source in its process at a time: enough to fill a frame while another is in transit. */
+const RUN_WINDOW = 64;
+
+/** Role `runner`, steps 2 and 3 of the path of an event: runs user code in `sandboxing`. */
+export const startRunnerRole = async (own: RoleProcess, options: RunnerRoleOptions): Promise<Runner> => {
+  const { config, plane, topics, logger, metrics, handedOver, closing, reportBacklog } = own;
+  const { backlog, room, sandboxing, urls, replies, closeMs } = options;
+  const { engines, clock, views, usage, follower } = plane;
+  const limits = pressureSettings(config);
+  // Notes of runs in flight, in a folder of this machine that outlives the process.
+  const hostDeaths = HostDeathNotes.open(path.join(config.dataDir, 'runs-in-flight'), (error) =>
+    logger.warn({ err: error }, 'runs_in_flight.not_noted: a run that ends this process would be run again'),
+  );
+  const seconds = (given: number | null, otherwise: number): number => (given ?? otherwise) * 1_000;
+  const runner = await startRunner({
+    log: countedLog(engines.log, handedOver),
+    journal: engines.journal,
+    blobs: engines.blobs,
+    topics,
+    replies,
+    clock,
+    logger,
+    // docs/adr/0006
+    isPaused: (sourceId) => room?.isPaused(sourceId) === true || backlog.unroutedOf(sourceId) >= limits.unrouted,
+    hostDeaths,
+    sources: views.sources,
+    follower,
+    sandboxes: sandboxing.pool,
+    binder: propBinder(engines.vault, (key) => urls.urlOf(key), boundValue),
+    settings: {
+      concurrency: config.sourceConcurrency,
+      httpTimeoutMs: seconds(config.runTimeoutS, 30),
+      timerTimeoutMs: seconds(config.runTimeoutS, 60),
+      hookTimeoutMs: config.hookTimeoutS * 1_000,
+      window: RUN_WINDOW,
+    },
+    metrics: {
+      ...metrics.runner,
+      run: (status, workspaceId, ms) => {
+        metrics.runner.runs(status, 1);
+        usage.recordRun(workspaceId, ms);
+      },
+    },
+  });
+  closing('runs', () => runner.close(closeMs));
+  // Closed before the runs, because a process killed for closing too slowly is not a death of the host.
+  closing('runs in flight', async () => hostDeaths.close());
+  noteSpinning(sandboxing, runner, logger);
+
+  reportBacklog({
+    group: 'runner',
+    prefix: INVOCATIONS,
+    backlog: () => runner.backlog(),
+    pressure: () => pressureOf(handedOver, (id) => runner.waitingFor(id)),
+  });
+  observeSandboxes(sandboxing, metrics);
+  return runner;
+};
+
+/** Tells the author when a process of a source was ended because it was busy without a run. */
+const noteSpinning = ({ pool }: Sandboxing, runner: Runner, logger: Logger): void =>
+  pool.onSpinning(({ sourceId, workspaceId, cpuMs, overMs }) => {
+    const used = { source: sourceId, workspace: workspaceId, cpuMs, overMs };
+    logger.warn(used, 'sandbox.ended: it was busy while nothing of its source ran');
+    const text =
+      `its process was ended: it used ${cpuMs} ms of the processor within ${overMs} ms while no run went on. ` +
+      'End timers and loops before run returns; the next run starts afresh';
+    runner
+      .note(sourceId, text)
+      .catch((error: unknown) => logger.error({ err: error, source: sourceId }, 'note.failed'));
+  });
+
+const observeSandboxes = ({ pool, memory }: Sandboxing, metrics: Metrics): void => {
+  metrics.sampled('sluice_sandboxes', 'Processes of sources', () => ({ ...pool.stats() }), 'state');
+  metrics.sampled('sluice_runs_memory', 'Bytes held for runs', () => ({ ...memory.stats() }), 'what');
+  metrics.sampled(
+    'sluice_workspace_cpu_seconds',
+    'Processor time of the processes of sources, of the 20 workspaces that used most',
+    () => pool.cpuSeconds(),
+    'workspace',
+  );
+};

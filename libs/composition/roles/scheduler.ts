@@ -1,0 +1,37 @@
+import { type Scheduler, startScheduler } from '#libs/scheduling/scheduler.js';
+import { type RoleProcess } from './role-process.js';
+
+/** Role `scheduler`, step 1' of the path of an event: publishes the ticks, in the process that holds the lease. */
+export const startSchedulerRole = async ({
+  config,
+  plane,
+  topics,
+  logger,
+  metrics,
+  leased,
+}: RoleProcess): Promise<void> => {
+  const { engines, views, clock } = plane;
+  let scheduler: Scheduler | undefined;
+  metrics.sampled('sluice_timers_armed', 'Timers; 0 in a process that stands by', () => scheduler?.size() ?? 0);
+  await leased({
+    name: 'timers',
+    start: async () => {
+      const started = await startScheduler({
+        sources: views.sources,
+        ticks: engines.ticks,
+        log: engines.log,
+        topics,
+        clock,
+        firstTick: config.timerFirstTick,
+        onFailure: (error) => logger.error({ err: error }, 'scheduler.write_failed'),
+      });
+      scheduler = started;
+      return {
+        async stop() {
+          scheduler = undefined;
+          await started.close();
+        },
+      };
+    },
+  });
+};

@@ -1,0 +1,62 @@
+import { DEFAULT_RETRIES, withMaxAttempts } from '#libs/delivery/retry-policy.js';
+import { startRetryPump } from '#libs/delivery/retry-pump.js';
+import { startWebhookWorker, type WebhookWorker, type WebhookWorkerOptions } from '#libs/delivery/webhook-worker.js';
+import { type Egress } from '#libs/egress/guarded-dispatcher.js';
+import { DELIVERIES } from '#libs/stream-log/topics.js';
+import { disableWebhook, webhookDirectory } from '#libs/webhooks/index.js';
+import { pressureOf } from '../pressure.js';
+import { type RoleProcess } from './role-process.js';
+
+export interface WebhookWorkerRoleOptions {
+  readonly egress: Pick<Egress, 'dispatcher'>;
+  /** Whether this worker also publishes due retries. With several processes one of them does it, under a lease. */
+  readonly pump: NonNullable<WebhookWorkerOptions['pump']>;
+}
+
+/** Role `webhook-worker`, step 5 of the path of an event: signs and sends deliveries. */
+export const startWebhookWorkerRole = async (
+  { config, plane, topics, logger, metrics, closing, leased, reportBacklog }: RoleProcess,
+  { egress, pump }: WebhookWorkerRoleOptions,
+): Promise<WebhookWorker> => {
+  const { engines, clock, views, handleCommand } = plane;
+  const { log, schedule } = engines;
+  const worker = await startWebhookWorker({
+    log,
+    schedule,
+    topics,
+    clock,
+    logger,
+    metrics: metrics.webhooks,
+    pump,
+    directory: webhookDirectory(views.webhooks, engines.vault, { timeoutMs: config.webhookTimeoutS * 1_000 }),
+    dispatcher: egress.dispatcher,
+    settings: {
+      concurrencyPerWebhook: config.webhookConcurrency,
+      retries: withMaxAttempts(DEFAULT_RETRIES, config.webhookMaxAttempts),
+    },
+    onDisable: async (webhookId, reason) => {
+      const webhook = views.webhooks.find(webhookId);
+      if (webhook) await disableWebhook(handleCommand, clock)(webhookId, webhook.workspaceId, reason);
+    },
+  });
+  closing('deliveries', () => worker.close());
+
+  if (pump === 'elsewhere') {
+    await leased({
+      name: 'retries',
+      start: async () => {
+        const running = await startRetryPump({ log, schedule, topics, clock, logger });
+        return { stop: () => running.close() };
+      },
+    });
+  }
+
+  reportBacklog({
+    group: 'webhook-worker',
+    prefix: DELIVERIES,
+    backlog: () => worker.pressure.total(),
+    pressure: () => pressureOf(worker.pressure),
+  });
+  metrics.sampled('sluice_deliveries_in_flight', 'Requests to webhooks in flight', () => worker.inFlight());
+  return worker;
+};
