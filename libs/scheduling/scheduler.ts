@@ -1,7 +1,6 @@
 import { type Clock } from '#libs/kernel/clock.js';
-import { derivedId } from '#libs/kernel/ids.js';
 import { type Timer } from '#libs/sources/published.js';
-import { type InvocationHeaders } from '#libs/stream-log/envelopes.js';
+import { timerInvocation } from '#libs/stream-log/invocations.js';
 import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { DueHeap } from './due-heap.js';
@@ -234,20 +233,6 @@ class TimerScheduler implements Scheduler {
 
 const invocationOf = ({ armed, timer, dueAt }: Entry, topics: TopicPolicy, now: number): LogRecord => {
   const { sourceId, workspaceId } = armed;
-  const headers: InvocationHeaders = {
-    id: derivedId('inv', sourceId, timer.prop, String(dueAt)),
-    kind: 'timer',
-    source: sourceId,
-    workspace: workspaceId,
-    at: String(now),
-    hops: '0',
-    prop: timer.prop,
-    respond: '',
-  };
-  return {
-    topic: topics.invocations(sourceId),
-    key: sourceId,
-    headers,
-    value: tickEvent(timer, dueAt),
-  };
+  const event = tickEvent(timer, dueAt);
+  return timerInvocation(topics, { sourceId, workspaceId, now, prop: timer.prop, dueAt, event });
 };
