@@ -21,16 +21,16 @@ const world = () => {
     clock: { now: () => NOW },
     random: () => 0,
     metrics: { onAttempt: (...args) => metrics.push(args), onDeferred: (count) => metrics.push(count) },
-    outcomes: { push: (outcome) => pushed.push(outcome) },
+    outcomes: { push: (outcome) => void pushed.push(outcome) },
   });
   const work = new LaneWork();
   const claim = (attempt = 1): Claimed => {
     const of = { webhook: 'wh_1', workspace: 'o_1', emitter: 'dc_1', channel: '', emit: 'e', event: '1-1' };
     const headers = { id: 'dlv_1', ...of, attempt: String(attempt), at: '1' };
     const delivery: Delivery = { headers, body: '{}', attempt, defers: 0, at: 1 };
-    const ack = (offset: number): number => acked.push(offset);
+    const ack = (offset: number): void => void acked.push(offset);
     const batch = { lane: 'l', topic: 't', records: [], ack, revoked: () => false };
-    work.claim(delivery, () => acked.push(-1));
+    void work.claim(delivery, () => acked.push(-1));
     return { batch, work, offset: 7, delivery };
   };
   return { pushed, acked, metrics, recorder, work, claim };

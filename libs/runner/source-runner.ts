@@ -1,4 +1,4 @@
-import { atMost } from '../kernel/at-most.js';
+import { endsWithin } from '../async/deadline.js';
 import { type SourceDefinition } from '../sources/published.js';
 import { DefinitionOverride } from './definition-override.js';
 import { type HookCall } from './hook-call.js';
@@ -148,7 +148,7 @@ export class SourceRunner {
     this.queue.length = 0;
     this.process.drain();
     const quiet = this.hooks.ended().then(() => this.untilQuiet());
-    await (withinMs === undefined ? quiet : atMost(withinMs, quiet));
+    await (withinMs === undefined ? quiet : endsWithin(quiet, withinMs));
     this.abandon(new Error(`source ${this.sourceId} was released by this process`));
     await this.deps.sandboxes.drop(this.sourceId);
   }

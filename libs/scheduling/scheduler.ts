@@ -1,3 +1,4 @@
+import { Backoff } from '#libs/async/backoff.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type Timer } from '#libs/sources/published.js';
 import { timerInvocation } from '#libs/stream-log/invocations.js';
@@ -88,7 +89,6 @@ interface Entry {
  */
 const MAX_WAIT_MS = 60_000;
 const BATCH = 500;
-const RETRY_MS = [100, 500, 1_000, 5_000, 10_000];
 const SLACK = 1_000;
 
 class TimerScheduler implements Scheduler {
@@ -102,7 +102,9 @@ class TimerScheduler implements Scheduler {
   private ringing: Promise<void> = Promise.resolve();
   private busy = false;
   private closed = false;
-  private failedInARow = 0;
+  private readonly backoff = new Backoff({ firstMs: 100, longestMs: 10_000 });
+  /** Shortest time until the next alarm, after a failure. */
+  private retryMs = 0;
 
   constructor(
     private readonly options: SchedulerOptions,
@@ -171,8 +173,7 @@ class TimerScheduler implements Scheduler {
     this.callOff = undefined;
     const earliest = this.earliest();
     if (!earliest) return;
-    const pause = this.failedInARow === 0 ? 0 : (RETRY_MS[Math.min(this.failedInARow, RETRY_MS.length) - 1] ?? 0);
-    const wait = Math.max(pause, earliest.dueAt - this.options.clock.now(), 0);
+    const wait = Math.max(this.retryMs, earliest.dueAt - this.options.clock.now());
     const { alarm = systemAlarm } = this.options;
     this.callOff = alarm(Math.min(wait, MAX_WAIT_MS), () => {
       this.ringing = this.ring();
@@ -199,10 +200,11 @@ class TimerScheduler implements Scheduler {
     }
     try {
       if (due.length > 0) await this.give(due, now);
-      this.failedInARow = 0;
+      this.retryMs = 0;
+      this.backoff.reset();
     } catch (error) {
       this.metrics.failures++;
-      this.failedInARow++;
+      this.retryMs = this.backoff.next();
       this.options.onFailure?.(error instanceof Error ? error : new Error(String(error)));
       for (const entry of due) if (this.live.get(entry.key) === entry) this.heap.push(entry);
     } finally {

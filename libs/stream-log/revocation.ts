@@ -1,3 +1,4 @@
+import { endsWithin } from '#libs/async/deadline.js';
 import { REVOKE_MS, type ConsumeOptions } from './stream-log.js';
 
 /**
@@ -10,15 +11,9 @@ export const revocation = async (
   running: Promise<void> | undefined,
   failed: (error: unknown) => void,
 ): Promise<void> => {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLong = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, REVOKE_MS);
-  });
   try {
-    await Promise.race([onRevoked ? onRevoked(lane) : running, tooLong]);
+    await endsWithin(onRevoked ? onRevoked(lane) : Promise.resolve(running), REVOKE_MS);
   } catch (error) {
     failed(error);
-  } finally {
-    clearTimeout(timer);
   }
 };
