@@ -10,7 +10,7 @@ const READ = 1_000;
 export const foldLog = async (
   log: Pick<StreamLog, 'topics' | 'lanes' | 'read'>,
   prefix: string,
-  fold: StreamFold,
+  fold: Pick<StreamFold, 'appliedTo' | 'apply'>,
   onProgress: (records: number) => void,
 ): Promise<void> => {
   for (const topic of await log.topics(prefix)) {
