@@ -4,16 +4,16 @@ import { DeliverySemaphore } from './delivery-semaphore.js';
 describe('DeliverySemaphore', () => {
   it('gives slow endpoints half of the slots and healthy ones all that is left', () => {
     const slots = new DeliverySemaphore(4);
-    expect([1, 2, 3].map(() => slots.tryTake(true))).toEqual([true, true, false]);
-    expect([1, 2, 3].map(() => slots.tryTake(false))).toEqual([true, true, false]);
+    expect([1, 2, 3].map(() => slots.tryAcquire(true))).toEqual([true, true, false]);
+    expect([1, 2, 3].map(() => slots.tryAcquire(false))).toEqual([true, true, false]);
     slots.release(true);
-    expect(slots.tryTake(false)).toBe(true);
+    expect(slots.tryAcquire(false)).toBe(true);
     expect(slots.inUse).toBe(4);
   });
 
   it('wakes the next waiter that could take a slot, even if the previous one did not', async () => {
     const slots = new DeliverySemaphore(1);
-    slots.tryTake(false);
+    slots.tryAcquire(false);
     const woken: string[] = [];
     const first = slots.freed(false).then(() => woken.push('first'));
     const second = slots.freed(true).then(() => woken.push('second'));
@@ -27,8 +27,8 @@ describe('DeliverySemaphore', () => {
 
   it('skips a slow waiter when only healthy ones may go', async () => {
     const slots = new DeliverySemaphore(2);
-    slots.tryTake(true);
-    slots.tryTake(false);
+    slots.tryAcquire(true);
+    slots.tryAcquire(false);
     const woken: string[] = [];
     void slots.freed(true).then(() => woken.push('slow'));
     const well = slots.freed(false).then(() => woken.push('well'));

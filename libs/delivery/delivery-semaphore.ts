@@ -13,7 +13,7 @@ export class DeliverySemaphore {
     return this.taken;
   }
 
-  tryTake(slow: boolean): boolean {
+  tryAcquire(slow: boolean): boolean {
     if (!this.free(slow)) return false;
     this.taken++;
     if (slow) this.takenSlow++;

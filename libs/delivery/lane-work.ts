@@ -1,4 +1,4 @@
-import { atMost } from '#libs/kernel/at-most.js';
+import { endsWithin } from '#libs/async/deadline.js';
 import { type Delivery } from './delivery-records.js';
 
 interface InFlightDelivery {
@@ -14,7 +14,7 @@ interface InFlightDelivery {
 const isLater = (one: Delivery, than: Delivery): boolean =>
   one.attempt === than.attempt ? one.defers > than.defers : one.attempt > than.attempt;
 
-/** The deliveries of one lane that are in flight: taken, and not yet settled. */
+/** The deliveries of one lane that are in flight: claimed, and not yet settled. */
 export class LaneWork {
   private readonly inFlight = new Map<string, InFlightDelivery>();
   private onEmpty: (() => void) | undefined;
@@ -30,7 +30,7 @@ export class LaneWork {
    * or pump published it twice, and it is settled with the first. A later attempt may fall due before the result of the
    * earlier one is durable. It waits for that; then the caller asks again.
    */
-  take(delivery: Delivery, acknowledge: () => void): 'first' | 'repeat' | Promise<void> {
+  claim(delivery: Delivery, acknowledge: () => void): 'first' | 'repeat' | Promise<void> {
     const { id } = delivery.headers;
     const first = this.inFlight.get(id);
     if (!first) {
@@ -63,7 +63,7 @@ export class LaneWork {
 
   /** Waits at most `ms` until all is settled, then aborts open requests, so that the next owner can send them. */
   async drain(ms: number): Promise<void> {
-    if (this.inFlight.size > 0) await atMost(ms, new Promise<void>((resolve) => (this.onEmpty = resolve)));
+    if (this.inFlight.size > 0) await endsWithin(new Promise<void>((resolve) => (this.onEmpty = resolve)), ms);
     this.given = true;
     for (const { abort, waiting } of [...this.inFlight.values()]) {
       abort?.();

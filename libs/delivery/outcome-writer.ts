@@ -1,3 +1,5 @@
+import { Backoff } from '#libs/async/backoff.js';
+import { WakeablePause } from '#libs/async/pause.js';
 import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type RetrySchedule, type ScheduledRetry } from './retry-schedule.js';
 import { type DeliveryLogger } from './webhook-settings.js';
@@ -12,8 +14,7 @@ export interface DeliveryOutcome {
 }
 
 const MAX_GROUP = 512;
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5000;
+const PAUSES = { firstMs: 100, longestMs: 5000 };
 
 export interface OutcomeWriterOptions {
   readonly log: StreamLog;
@@ -32,7 +33,7 @@ export class OutcomeWriter {
   private queue: DeliveryOutcome[] = [];
   private running: Promise<void> | undefined;
   private abandoned = false;
-  private wake: (() => void) | undefined;
+  private readonly retry = new WakeablePause();
 
   constructor(private readonly options: OutcomeWriterOptions) {}
 
@@ -49,7 +50,7 @@ export class OutcomeWriter {
   /** Gives up outcomes that cannot be written. */
   abandon(): void {
     this.abandoned = true;
-    this.wake?.();
+    this.retry.wake();
   }
 
   private async drain(): Promise<void> {
@@ -73,27 +74,18 @@ export class OutcomeWriter {
   }
 
   private async insist(where: string, work: () => Promise<unknown>): Promise<boolean> {
-    let pause = FIRST_PAUSE_MS;
-    for (; !this.abandoned; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    const backoff = new Backoff(PAUSES);
+    while (!this.abandoned) {
       try {
         await work();
         return true;
       } catch (error) {
+        const retryInMs = backoff.next();
         this.options.onFailure();
-        this.options.logger.error({ err: error, retryInMs: pause }, `cannot write delivery results to the ${where}`);
-        await this.sleep(pause);
+        this.options.logger.error({ err: error, retryInMs }, `cannot write delivery results to the ${where}`);
+        await this.retry.wait(retryInMs);
       }
     }
     return false;
-  }
-
-  private sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 }

@@ -1,3 +1,5 @@
+import { Backoff } from '#libs/async/backoff.js';
+import { WakeablePause } from '#libs/async/pause.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
@@ -5,8 +7,6 @@ import { type RetrySchedule, type ScheduledRetry } from './retry-schedule.js';
 import { type DeliveryLogger } from './webhook-settings.js';
 
 const BATCH = 256;
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5000;
 
 export interface RetryPumpOptions {
   readonly log: StreamLog;
@@ -41,8 +41,9 @@ export const startRetryPump = async (
 export class RetryPump {
   private stopped = false;
   private running: Promise<void> | undefined;
+  /** An entry that is due earlier ends the pause. */
   private wakeAt = 0;
-  private wake: (() => void) | undefined;
+  private readonly pause = new WakeablePause();
 
   constructor(private readonly options: RetryPumpOptions) {}
 
@@ -52,36 +53,38 @@ export class RetryPump {
 
   /** Announces a new entry that is due at `dueAt`. */
   expect(dueAt: number): void {
-    if (dueAt < this.wakeAt) this.wake?.();
+    if (dueAt < this.wakeAt) this.pause.wake();
   }
 
   async close(): Promise<void> {
     this.stopped = true;
-    this.wake?.();
+    this.pause.wake();
     await this.running;
   }
 
   private async run(): Promise<void> {
     const { schedule, clock, pollMs, logger } = this.options;
-    let pause = FIRST_PAUSE_MS;
+    const backoff = new Backoff({ firstMs: 100, longestMs: 5000 });
     while (!this.stopped) {
-      // An entry added while the schedule is read ends the sleep at once.
-      let earliest = Infinity;
+      // An entry added while the schedule is read ends the next pause at once.
       this.wakeAt = Infinity;
-      this.wake = () => (earliest = 0);
+      let until: number;
       try {
         const now = clock.now();
         if ((await this.move(now)) === BATCH) continue;
         const next = (await schedule.nextDueAt()) ?? Infinity;
-        earliest = Math.min(earliest, next, clock.now() + pollMs);
-        pause = FIRST_PAUSE_MS;
+        until = Math.min(next, clock.now() + pollMs);
+        backoff.reset();
       } catch (error) {
+        const retryInMs = backoff.next();
         this.options.onFailure?.();
-        logger.error({ err: error, retryInMs: pause }, 'cannot move due deliveries back to their topics');
-        earliest = clock.now() + pause;
-        pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+        logger.error({ err: error, retryInMs }, 'cannot move due deliveries back to their topics');
+        until = clock.now() + retryInMs;
       }
-      await this.sleepUntil(earliest);
+      const ms = until - clock.now();
+      if (ms <= 0 || this.stopped) continue;
+      this.wakeAt = until;
+      await this.pause.wait(ms);
     }
   }
 
@@ -103,18 +106,5 @@ export class RetryPump {
       await schedule.remove(ready.map(({ id }) => id));
     }
     return due.length;
-  }
-
-  private async sleepUntil(time: number): Promise<void> {
-    const ms = Math.max(0, time - this.options.clock.now());
-    if (ms === 0 || this.stopped) return;
-    this.wakeAt = time;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 }

@@ -1,4 +1,4 @@
-import { atMost } from '#libs/kernel/at-most.js';
+import { endsWithin } from '#libs/async/deadline.js';
 import { type LaneBatch } from '#libs/stream-log/stream-log.js';
 import { HandedOver } from '#libs/stream-log/handed-over.js';
 import { DELIVERIES } from '#libs/stream-log/topics.js';
@@ -59,7 +59,7 @@ export const startWebhookWorker = async (options: WebhookWorkerOptions): Promise
       topics: { prefix: DELIVERIES },
       maxBatch: settings.maxBatch,
       maxUnacked: settings.maxUnacked,
-      handler: (batch: LaneBatch) => deliverer.take(batch),
+      handler: (batch: LaneBatch) => deliverer.admitBatch(batch),
       onRevoked: (lane) => deliverer.drain(lane, settings.revokeMs),
     }),
   );
@@ -68,9 +68,9 @@ export const startWebhookWorker = async (options: WebhookWorkerOptions): Promise
   // 3. Shutdown, in reverse order. Each step is bounded, so an engine that hangs does not block the process.
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
-    if (pump) await atMost(settings.closeMs, pump.close());
+    if (pump) await endsWithin(pump.close(), settings.closeMs);
     await deliverer.finish(settings.closeMs);
-    await atMost(settings.closeMs, outcomes.idle());
+    await endsWithin(outcomes.idle(), settings.closeMs);
     outcomes.abandon();
     deliverer.release();
     await consumer.close();

@@ -194,6 +194,15 @@ describe('openEgressSocket', () => {
     expect(ended).toEqual([expect.objectContaining({ error: 'BYTE_LIMIT', sent: 600 })]);
   });
 
+  it('names the lookup that took too long, whatever becomes of it later', async () => {
+    let fail: (error: Error) => void = () => undefined;
+    const lookup = (): Promise<never> => new Promise((_, reject) => (fail = reject));
+    await open({ lookup, limits: { connectMs: 10 } });
+    expect(await say('CONNECT slow.example 80\n')).toBe('ERR TIMEOUT lookup of slow.example took too long\n');
+    fail(new Error('no such host'));
+    expect(ended).toEqual([expect.objectContaining({ host: 'slow.example', error: 'TIMEOUT' })]);
+  });
+
   it('refuses connections over the limit and accepts more after one has ended', async () => {
     await open({ limits: { maxConnections: 1 } });
     const first = dial();

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { isNativeError } from 'node:util/types';
+import { withDeadline } from '#libs/async/deadline.js';
 import { EgressRefused } from './address-policy.js';
 import { connectFailure } from './connect-failure.js';
 import { type GuardedLookup } from './guarded-lookup.js';
@@ -135,8 +136,10 @@ export class EgressTunnel {
       const remedy = 'Mail is sent through a provider with an HTTP API';
       throw new EgressRefused(target.host, undefined, `port ${target.port} is for mail servers`, remedy);
     }
-    const deadline = Date.now() + this.limits.connectMs;
-    const addresses = await within(this.lookup(target.host), deadline, `lookup of ${target.host}`);
+    const { connectMs } = this.limits;
+    const deadline = Date.now() + connectMs;
+    const late = (): Error => new TunnelError('TIMEOUT', `lookup of ${target.host} took too long`);
+    const addresses = await withDeadline(this.lookup(target.host), connectMs, late);
     let last: unknown;
     for (const { address } of addresses) {
       if (this.over) return;
@@ -205,14 +208,6 @@ const parseRequest = (line: string): Target => {
   if (match?.[1] === undefined) throw new TunnelError('BAD_REQUEST', 'expected "CONNECT <host> <port>"');
   if (port < 1 || port > 65_535) throw new TunnelError('BAD_REQUEST', `port ${port} is not between 1 and 65535`);
   return { host: match[1], port };
-};
-
-const within = async <T>(work: Promise<T>, deadline: number, what: string): Promise<T> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TunnelError('TIMEOUT', `${what} took too long`)), deadline - Date.now());
-  });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 };
 
 /** Connects to `address`, which is a checked IP literal, so no lookup takes place. */

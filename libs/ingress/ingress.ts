@@ -1,11 +1,11 @@
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { answerAtLast } from '../http/last-answer.js';
 import { type TrustedProxies } from '../http/client-address.js';
-import { newId } from '../kernel/ids.js';
 import { type Clock } from '../kernel/clock.js';
 import { type HttpReply } from '../component-model/run-output.js';
-import { type InvocationHeaders } from '../stream-log/envelopes.js';
-import { type LogRecord, type StreamLog } from '../stream-log/stream-log.js';
+import { ask, isDropped } from '../stream-log/ask.js';
+import { httpInvocation, type Invocation } from '../stream-log/invocations.js';
+import { type StreamLog } from '../stream-log/stream-log.js';
 import { type TopicPolicy } from '../stream-log/topics.js';
 import { type Admission, type Arrival } from './admission.js';
 import { endpointEvent } from './endpoint-event.js';
@@ -144,27 +144,38 @@ export class Ingress {
     res: ServerResponse,
   ): Promise<void> {
     const { deps } = this;
-    const record = this.invocationOf(target, event);
-    const id = record.headers['id'] as string;
+    const { sourceId, workspaceId, prop, customResponse } = target;
+    const respond = customResponse ? deps.relay.address : '';
+    const call = { sourceId, workspaceId, now: deps.clock.now(), prop, respond, event };
+    const invocation = httpInvocation(deps.topics, call);
+    if (customResponse) return this.respond(target, invocation, stay, req, res);
     // 4. Make the invocation durable. The event is acknowledged only after that.
-    const reply = target.customResponse ? deps.relay.expect(id, deps.replyTimeoutMs) : undefined;
-    if (reply) res.once('close', () => deps.relay.cancel(id));
-    let offset: number | null | undefined;
-    try {
-      [offset] = await deps.log.publish([record]);
-    } catch (error) {
-      deps.relay.cancel(id);
-      throw error;
-    }
-    if (offset === null || offset === undefined) {
-      deps.relay.cancel(id);
-      return this.refuse(res, 404, 'not_found', 'the source was deleted');
-    }
+    const [offset] = await deps.log.publish([invocation]);
+    if (isDropped(offset)) return this.refuseDeleted(res);
     stay.end();
     deps.metrics.accepted();
-    // 5. Answer at once, or with the component's response.
-    if (!reply) return void res.writeHead(200, ACCEPTED_HEADERS).end(ACCEPTED);
-    const answer = await reply;
+    // 5. Answer at once.
+    res.writeHead(200, ACCEPTED_HEADERS).end(ACCEPTED);
+  }
+
+  /** Steps 4 and 5 for an endpoint that answers with the component's response. */
+  private async respond(
+    target: EndpointTarget,
+    invocation: Invocation,
+    stay: Stay,
+    req: IncomingMessage,
+    res: ServerResponse,
+  ): Promise<void> {
+    const { log, relay, replyTimeoutMs, metrics } = this.deps;
+    res.once('close', () => relay.cancel(invocation.headers.id));
+    const asked = await ask(log, invocation, {
+      expect: (id) => relay.expect(id, replyTimeoutMs),
+      cancel: (id) => relay.cancel(id),
+    });
+    if (!asked) return this.refuseDeleted(res);
+    stay.end();
+    metrics.accepted();
+    const answer = await asked.answer;
     if (res.destroyed) return;
     if (!answer) return this.refuse(res, 504, 'timeout', 'the component did not respond in time; the event is stored');
     this.reply(target, answer, req, res);
@@ -179,21 +190,6 @@ export class Ingress {
       answerAtLast(res, { status: 500, code: 'run_failed', error: text, headers: CORS_ORIGIN });
       this.deps.logger.error({ source: target.sourceId, error: String(error) }, 'ingress.reply_not_sent');
     }
-  }
-
-  private invocationOf(target: EndpointTarget, event: string): LogRecord {
-    const now = this.deps.clock.now();
-    const headers: InvocationHeaders = {
-      id: newId('inv', now),
-      kind: 'http',
-      source: target.sourceId,
-      workspace: target.workspaceId,
-      at: String(now),
-      hops: '0',
-      prop: target.prop,
-      respond: target.customResponse ? this.deps.relay.address : '',
-    };
-    return { topic: this.deps.topics.invocations(target.sourceId), key: target.sourceId, headers, value: event };
   }
 
   /** Reads the address in path mode (`/h/<key>/…`) or host mode (`<key>.<domain>`). */
@@ -212,6 +208,10 @@ export class Ingress {
     const host = domain === null ? undefined : req.headers.host?.split(':', 1)[0]?.toLowerCase();
     if (host === undefined || !host.endsWith(`.${domain}`)) return undefined;
     return { key: host.slice(0, -(String(domain).length + 1)), path, query };
+  }
+
+  private refuseDeleted(res: ServerResponse): void {
+    this.refuse(res, 404, 'not_found', 'the source was deleted');
   }
 
   private refuse(

@@ -1,9 +1,9 @@
 import { type Clock } from '../kernel/clock.js';
 import { DomainError } from '../kernel/domain-error.js';
-import { newId } from '../kernel/ids.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type Observation } from '../sources/published.js';
-import { type InvocationHeaders } from '../stream-log/envelopes.js';
+import { ask, isDropped } from '../stream-log/ask.js';
+import { manualInvocation } from '../stream-log/invocations.js';
 import { type StreamLog } from '../stream-log/stream-log.js';
 import { type TopicPolicy } from '../stream-log/topics.js';
 import { type UnreadLimits } from '../stream-log/unread-limits.js';
@@ -31,37 +31,33 @@ export const manualRuns = (deps: ManualRunsDependencies) => ({
   async run(sourceId: string, workspaceId: string, event: unknown, wait: boolean): Promise<ManualRunResult> {
     const unread = deps.unread?.refusal(sourceId, workspaceId);
     if (unread) throw new DomainError('source.unread_limit', unread.text, { retry_after: unread.retryAfterS });
-    const now = deps.clock.now();
-    const invocationId = newId('inv', now);
-    const headers: InvocationHeaders = {
-      id: invocationId,
-      kind: 'manual',
-      source: sourceId,
-      workspace: workspaceId,
-      at: String(now),
-      hops: '0',
-      prop: '',
-      respond: wait ? deps.relay.address : '',
-    };
-    const value = event === undefined ? deps.defaultEvent(sourceId) : JSON.stringify(event);
-    const ended = wait ? deps.relay.expectOutcome(invocationId, deps.timeoutMs) : undefined;
-    let offset: number | null | undefined;
-    try {
-      [offset] = await deps.log.publish([{ topic: deps.topics.invocations(sourceId), key: sourceId, headers, value }]);
-    } catch (error) {
-      deps.relay.cancel(invocationId);
-      throw error;
+    const { log, topics, relay, clock, timeoutMs } = deps;
+    const invocation = manualInvocation(topics, {
+      sourceId,
+      workspaceId,
+      now: clock.now(),
+      respond: wait ? relay.address : '',
+      event: event === undefined ? deps.defaultEvent(sourceId) : JSON.stringify(event),
+    });
+    const invocationId = invocation.headers.id;
+    if (!wait) {
+      const [offset] = await log.publish([invocation]);
+      if (isDropped(offset)) throw deleted(sourceId);
+      return { invocationId };
     }
-    if (offset === null || offset === undefined) {
-      deps.relay.cancel(invocationId);
-      throw new DomainError('source.not_found', `source ${sourceId} was deleted`);
-    }
-    if (!ended) return { invocationId };
-    const outcome = await ended;
+    const asked = await ask(log, invocation, {
+      expect: (id) => relay.expectOutcome(id, timeoutMs),
+      cancel: (id) => relay.cancel(id),
+    });
+    if (!asked) throw deleted(sourceId);
+    const outcome = await asked.answer;
     // No outcome yet: the invocation waits in the lane behind other runs, and will still run.
-    return outcome ? { invocationId, observations: observationsOf(outcome) } : { invocationId, observations: [] };
+    return { invocationId, observations: outcome ? observationsOf(outcome) : [] };
   },
 });
+
+const deleted = (sourceId: string): DomainError =>
+  new DomainError('source.not_found', `source ${sourceId} was deleted`);
 
 const observationsOf = ({ logs, error, endedAt }: RunOutcome): readonly Observation[] => {
   if (!error) return logs;

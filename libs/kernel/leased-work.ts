@@ -1,4 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { Backoff } from '#libs/async/backoff.js';
+import { pause } from '#libs/async/pause.js';
 import { type Leases } from './leases.js';
 
 /** Work in progress. */
@@ -28,7 +29,6 @@ const RETRY_MS = 1_000;
 export class LeasedWork {
   private readonly abort = new AbortController();
   private running: Promise<void> = Promise.resolve();
-  private failed = 0;
   /** True while this process does the work. */
   owned = false;
 
@@ -48,9 +48,10 @@ export class LeasedWork {
   private async run(): Promise<void> {
     const { signal } = this.abort;
     const { name, leases, hesitateMs, onFailure, retryMs = RETRY_MS } = this.options;
+    const backoff = new Backoff({ firstMs: retryMs, longestMs: 30 * retryMs });
     while (!signal.aborted) {
       try {
-        await pause(hesitateMs?.() ?? 0, signal);
+        if (hesitateMs) await pause(hesitateMs(), signal);
         const lease = await leases.acquire(name, signal);
         if (!lease) return;
         try {
@@ -58,10 +59,10 @@ export class LeasedWork {
         } finally {
           await lease.release();
         }
-        this.failed = 0;
+        backoff.reset();
       } catch (error) {
         onFailure(error instanceof Error ? error : new Error(String(error)));
-        await pause(retryMs * Math.min(30, 2 ** this.failed++), signal);
+        await pause(backoff.next(), signal);
       }
     }
   }
@@ -88,11 +89,3 @@ const untilAborted = (signal: AbortSignal): Promise<undefined> =>
     if (signal.aborted) resolve(undefined);
     else signal.addEventListener('abort', () => resolve(undefined), { once: true });
   });
-
-/** Resolves early when aborted. */
-const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
-  if (ms <= 0) return;
-  await sleep(ms, undefined, { signal }).catch(() => {
-    // The caller checks the signal.
-  });
-};

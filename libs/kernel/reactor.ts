@@ -1,3 +1,4 @@
+import { pause } from '#libs/async/pause.js';
 import { DomainError } from './domain-error.js';
 import { type EventStore } from './event-store.js';
 import { START, type Position, type RecordedEvent } from './events.js';
@@ -125,14 +126,15 @@ export class ReactorRunner {
         // Attempts on a full disk cannot succeed, so they do not count.
         const full = error instanceof DomainError && error.code === 'platform.storage_full';
         if (full) attempt--;
-        const pause = full ? FULL_MS : backoffMs[attempt];
-        if (pause === undefined) {
+        const pauseMs = full ? FULL_MS : backoffMs[attempt];
+        if (pauseMs === undefined) {
           throw new Error(
             `reactor ${reactor.name} gave up on ${event.type} at position ${event.position} (${event.stream}@${event.revision}) after ${attempt + 1} attempts: ${String(error)}`,
             { cause: error },
           );
         }
-        if (!(await this.pause(pause))) return false;
+        await pause(pauseMs, this.abort.signal);
+        if (this.abort.signal.aborted) return false;
       }
     }
   }
@@ -147,20 +149,5 @@ export class ReactorRunner {
     });
     this.stored = position;
     this.skipped = 0;
-  }
-
-  /** Resolves to false when it was stopped meanwhile. */
-  private pause(ms: number): Promise<boolean> {
-    const { signal } = this.abort;
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', done);
-        resolve(!signal.aborted);
-      };
-      const timer = setTimeout(done, ms);
-      signal.addEventListener('abort', done);
-      if (signal.aborted) done();
-    });
   }
 }

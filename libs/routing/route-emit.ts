@@ -1,11 +1,7 @@
 import { derivedId } from '#libs/kernel/ids.js';
 import { emitIds } from '#libs/stream-log/emit-ids.js';
-import {
-  type DeliveryHeaders,
-  type EmitHeaders,
-  type InvocationHeaders,
-  MAX_HOPS,
-} from '#libs/stream-log/envelopes.js';
+import { type DeliveryHeaders, type EmitHeaders, MAX_HOPS } from '#libs/stream-log/envelopes.js';
+import { emitInvocation } from '#libs/stream-log/invocations.js';
 import { ERRORS_CHANNEL } from '#libs/component-model/channels.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
@@ -67,39 +63,22 @@ export const routeEmit = (
       const room = roomOf(match.listenerId);
       if (room === 'wait') return { ...NOTHING, heldFor: match.listenerId };
       if (room === 'give up') givenUp.push(match.listenerId);
-      else records.push(invocationOf(emit, match, topics, now));
+      else {
+        const { listenerId, subscriptionId } = match;
+        records.push(emitInvocation(topics, emit, { sourceId: listenerId, subscriptionId, now }));
+      }
     } else workflowsSkipped++;
   }
   return { records, workflowsSkipped, hopLimited: atLimit, givenUp };
 };
 
-const idFor = (prefix: 'inv' | 'dlv', { headers }: Emit, match: Match): string =>
-  derivedId(prefix, headers.emitter, headers.emit, match.subscriptionId);
-
 const traced = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   headers['traceparent'] === undefined ? {} : { traceparent: headers['traceparent'] };
-
-const invocationOf = (emit: Emit, match: Match, topics: TopicPolicy, now: number): LogRecord => {
-  const headers: InvocationHeaders = {
-    id: idFor('inv', emit, match),
-    kind: 'emit',
-    source: match.listenerId,
-    workspace: emit.headers.workspace,
-    at: String(now),
-    hops: String(Number(emit.headers.hops) + 1),
-    prop: '',
-    respond: '',
-    emitter: emit.headers.emitter,
-    emit: emit.headers.emit,
-    ...traced(emit.headers),
-  };
-  return { topic: topics.invocations(match.listenerId), key: match.listenerId, headers, value: emit.value };
-};
 
 const deliveryOf = (emit: Emit, match: Match, topics: TopicPolicy, now: number): LogRecord => {
   const { emitter, channel, workspace, id } = emit.headers;
   const headers: DeliveryHeaders = {
-    id: idFor('dlv', emit, match),
+    id: derivedId('dlv', emitter, emit.headers.emit, match.subscriptionId),
     webhook: match.listenerId,
     workspace,
     emitter,

@@ -1,5 +1,6 @@
+import { Backoff } from '#libs/async/backoff.js';
+import { pause } from '#libs/async/pause.js';
 import { type Clock } from '#libs/kernel/clock.js';
-import { setTimeout as pause } from 'node:timers/promises';
 import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
 import { type LaneBatch, type LogRecord, type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { EMITS, type TopicPolicy } from '#libs/stream-log/topics.js';
@@ -92,9 +93,8 @@ export const startRouter = async (options: RouterOptions): Promise<Router> => {
 
 const hasOwnLane = (topics: TopicPolicy, sourceId: string): boolean => topics.ownedBy(sourceId).length > 0;
 
-/** Shortest and longest pause of a held emitter. Pauses grow, because a listener may be full for long. */
-const FIRST_LOOK_MS = 5;
-const LAST_LOOK_MS = 100;
+/** Pauses of a held emitter. They grow, because a listener may be full for long. */
+const HELD_PAUSES = { firstMs: 5, longestMs: 100 };
 
 /** Routing of one batch. */
 class BatchRouting {
@@ -102,6 +102,7 @@ class BatchRouting {
   private routed: number[] = [];
   /** Listeners for which the emitter already got an error event. */
   private readonly told = new Set<string>();
+  private readonly heldBackoff = new Backoff(HELD_PAUSES);
   private readonly now: number;
 
   constructor(
@@ -118,10 +119,13 @@ class BatchRouting {
     for (const record of batch.records) {
       if (batch.revoked()) return;
       let routed = this.route(record);
-      if (routed?.heldFor !== undefined) metrics.held++;
-      for (let look = FIRST_LOOK_MS; routed?.heldFor !== undefined; look = Math.min(2 * look, LAST_LOOK_MS)) {
+      if (routed?.heldFor !== undefined) {
+        metrics.held++;
+        this.heldBackoff.reset();
+      }
+      while (routed?.heldFor !== undefined) {
         await this.flush();
-        await pause(look);
+        await pause(this.heldBackoff.next());
         if (batch.revoked()) return;
         routed = this.route(record);
       }

@@ -1,10 +1,10 @@
 import { type Clock } from '../kernel/clock.js';
 import { DomainError } from '../kernel/domain-error.js';
 import { type EventStore } from '../kernel/event-store.js';
-import { newId } from '../kernel/ids.js';
 import { type HookOutcome, type HookRunner } from '../sources/published.js';
-import { type InvocationHeaders, type InvocationKind } from '../stream-log/envelopes.js';
-import { type LogRecord, type StreamLog } from '../stream-log/stream-log.js';
+import { ask } from '../stream-log/ask.js';
+import { hookInvocation, settledInvocation } from '../stream-log/invocations.js';
+import { type StreamLog } from '../stream-log/stream-log.js';
 import { type TopicPolicy } from '../stream-log/topics.js';
 import { type HookRequest, type OperationEnd } from './hook-invocation.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
@@ -32,26 +32,19 @@ export const HOOK_MARGIN_MS = 30_000;
 
 /** Runs hooks in whichever process runs the source, through the source's own lane (docs/adr/0011). */
 export const hooksOverLog = (deps: HooksOverLogDependencies): HookRunner => {
-  const { log, relay, clock } = deps;
+  const { log, topics, relay, clock } = deps;
   return {
     async runHook({ sourceId, workspaceId, definition, hook }): Promise<HookOutcome> {
       const patienceMs = deps.timeoutMs + HOOK_MARGIN_MS;
-      const request: HookRequest = { hook, definition, deadline: clock.now() + patienceMs };
-      const record = recordFor(deps, { kind: 'hook', sourceId, workspaceId, respond: relay.address, value: request });
-      const id = record.headers['id'] as string;
-      const ended = relay.expectOutcome(id, patienceMs);
-      let offset: number | null | undefined;
-      try {
-        [offset] = await log.publish([record]);
-      } catch (error) {
-        relay.cancel(id);
-        throw error;
-      }
-      if (offset === null || offset === undefined) {
-        relay.cancel(id);
-        throw new DomainError('source.not_found', `source ${sourceId} was deleted`, { id: sourceId });
-      }
-      const outcome = await ended;
+      const now = clock.now();
+      const request: HookRequest = { hook, definition, deadline: now + patienceMs };
+      const call = { sourceId, workspaceId, now, respond: relay.address, request: JSON.stringify(request) };
+      const asked = await ask(log, hookInvocation(topics, call), {
+        expect: (id) => relay.expectOutcome(id, patienceMs),
+        cancel: (id) => relay.cancel(id),
+      });
+      if (!asked) throw new DomainError('source.not_found', `source ${sourceId} was deleted`, { id: sourceId });
+      const outcome = await asked.answer;
       if (!outcome) throw unanswered(sourceId, hook, patienceMs);
       const { status, error, logs } = outcome;
       return error ? { status, error, logs } : { status, logs };
@@ -59,37 +52,10 @@ export const hooksOverLog = (deps: HooksOverLogDependencies): HookRunner => {
 
     async operationEnded(sourceId): Promise<void> {
       // The operation's last event is in the log by now.
-      const operationEnd: OperationEnd = { position: await deps.events.lastPosition() };
-      const value = { kind: 'settled', sourceId, workspaceId: '', respond: '', value: operationEnd } as const;
-      await log.publish([recordFor(deps, value)]);
+      const end: OperationEnd = { position: await deps.events.lastPosition() };
+      await log.publish([settledInvocation(topics, { sourceId, now: clock.now(), end: JSON.stringify(end) })]);
     },
   };
-};
-
-interface Told {
-  readonly kind: InvocationKind;
-  readonly sourceId: string;
-  readonly workspaceId: string;
-  readonly respond: string;
-  readonly value: HookRequest | OperationEnd;
-}
-
-const recordFor = (
-  { topics, clock }: HooksOverLogDependencies,
-  { kind, sourceId, workspaceId, respond, value }: Told,
-): LogRecord => {
-  const now = clock.now();
-  const headers: InvocationHeaders = {
-    id: newId('inv', now),
-    kind,
-    source: sourceId,
-    workspace: workspaceId,
-    at: String(now),
-    hops: '0',
-    prop: '',
-    respond,
-  };
-  return { topic: topics.invocations(sourceId), key: sourceId, headers, value: JSON.stringify(value) };
 };
 
 const unanswered = (sourceId: string, hook: string, waitedMs: number): DomainError =>

@@ -1,7 +1,7 @@
+import { Backoff } from '#libs/async/backoff.js';
 import { type Clock } from '#libs/kernel/clock.js';
-import { derivedId } from '#libs/kernel/ids.js';
 import { type Timer } from '#libs/sources/published.js';
-import { type InvocationHeaders } from '#libs/stream-log/envelopes.js';
+import { timerInvocation } from '#libs/stream-log/invocations.js';
 import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { DueHeap } from './due-heap.js';
@@ -89,7 +89,6 @@ interface Entry {
  */
 const MAX_WAIT_MS = 60_000;
 const BATCH = 500;
-const RETRY_MS = [100, 500, 1_000, 5_000, 10_000];
 const SLACK = 1_000;
 
 class TimerScheduler implements Scheduler {
@@ -103,7 +102,9 @@ class TimerScheduler implements Scheduler {
   private ringing: Promise<void> = Promise.resolve();
   private busy = false;
   private closed = false;
-  private failedInARow = 0;
+  private readonly backoff = new Backoff({ firstMs: 100, longestMs: 10_000 });
+  /** Shortest time until the next alarm, after a failure. */
+  private retryMs = 0;
 
   constructor(
     private readonly options: SchedulerOptions,
@@ -172,8 +173,7 @@ class TimerScheduler implements Scheduler {
     this.callOff = undefined;
     const earliest = this.earliest();
     if (!earliest) return;
-    const pause = this.failedInARow === 0 ? 0 : (RETRY_MS[Math.min(this.failedInARow, RETRY_MS.length) - 1] ?? 0);
-    const wait = Math.max(pause, earliest.dueAt - this.options.clock.now(), 0);
+    const wait = Math.max(this.retryMs, earliest.dueAt - this.options.clock.now());
     const { alarm = systemAlarm } = this.options;
     this.callOff = alarm(Math.min(wait, MAX_WAIT_MS), () => {
       this.ringing = this.ring();
@@ -200,10 +200,11 @@ class TimerScheduler implements Scheduler {
     }
     try {
       if (due.length > 0) await this.give(due, now);
-      this.failedInARow = 0;
+      this.retryMs = 0;
+      this.backoff.reset();
     } catch (error) {
       this.metrics.failures++;
-      this.failedInARow++;
+      this.retryMs = this.backoff.next();
       this.options.onFailure?.(error instanceof Error ? error : new Error(String(error)));
       for (const entry of due) if (this.live.get(entry.key) === entry) this.heap.push(entry);
     } finally {
@@ -234,20 +235,6 @@ class TimerScheduler implements Scheduler {
 
 const invocationOf = ({ armed, timer, dueAt }: Entry, topics: TopicPolicy, now: number): LogRecord => {
   const { sourceId, workspaceId } = armed;
-  const headers: InvocationHeaders = {
-    id: derivedId('inv', sourceId, timer.prop, String(dueAt)),
-    kind: 'timer',
-    source: sourceId,
-    workspace: workspaceId,
-    at: String(now),
-    hops: '0',
-    prop: timer.prop,
-    respond: '',
-  };
-  return {
-    topic: topics.invocations(sourceId),
-    key: sourceId,
-    headers,
-    value: tickEvent(timer, dueAt),
-  };
+  const event = tickEvent(timer, dueAt);
+  return timerInvocation(topics, { sourceId, workspaceId, now, prop: timer.prop, dueAt, event });
 };

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { KeyedMutex } from '#libs/async/serial-queue.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { RevisionConflict } from '#libs/kernel/event-store.js';
 import { type CommandContext, type CommandResult, type HandleCommand } from '#libs/kernel/handle-command.js';
@@ -17,8 +18,8 @@ const MAX_ROUNDS = 20;
 /** Reserves and releases the name slugs of a workspace. */
 @Injectable()
 export class NameSlugs {
-  /** Tail of each stream's queue. Without queues, concurrent deployments of one name would conflict. */
-  private readonly queues = new Map<string, Promise<unknown>>();
+  /** By stream. Without it, concurrent deployments of one name would conflict. */
+  private readonly mutex = new KeyedMutex();
 
   constructor(
     @Inject(HANDLE_COMMAND) private readonly handle: HandleCommand,
@@ -42,17 +43,9 @@ export class NameSlugs {
     await this.inTurn({ type: 'ReleaseNameSlug', slug, sourceId, now: this.clock.now() }, context);
   }
 
-  private async inTurn(command: NameSlugCommand, context: CommandContext): Promise<CommandResult<NameSlugState>> {
+  private inTurn(command: NameSlugCommand, context: CommandContext): Promise<CommandResult<NameSlugState>> {
     const id = slugStreamId(context.workspaceId, command.slug);
-    const before = this.queues.get(id) ?? Promise.resolve();
-    const mine = before.then(() => this.decide(id, command, context));
-    const tail = mine.catch(() => undefined);
-    this.queues.set(id, tail);
-    try {
-      return await mine;
-    } finally {
-      if (this.queues.get(id) === tail) this.queues.delete(id);
-    }
+    return this.mutex.run(id, () => this.decide(id, command, context));
   }
 
   /** Retries more often than an ordinary command, because other processes may write the same stream. */

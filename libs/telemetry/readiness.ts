@@ -1,3 +1,5 @@
+import { withDeadline } from '#libs/async/deadline.js';
+
 export const READINESS = Symbol('Readiness');
 
 /** Returns undefined when all is well, else the problem in one sentence. A rejection is a failure too. */
@@ -31,16 +33,11 @@ export class Readiness {
   }
 
   private async run(check: Check): Promise<string | undefined> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<string>((resolve) => {
-      timer = setTimeout(() => resolve(`no answer after ${this.timeoutMs} ms`), this.timeoutMs);
-    });
+    const late = (): Error => new Error(`no answer after ${this.timeoutMs} ms`);
     try {
-      return await Promise.race([check(), late]);
+      return await withDeadline(Promise.resolve(check()), this.timeoutMs, late);
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
-    } finally {
-      clearTimeout(timer);
     }
   }
 }

@@ -1,3 +1,4 @@
+import { SerialQueue } from '#libs/async/serial-queue.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type DailyUsage, type Usage, type UsageStore } from './published.js';
 
@@ -20,8 +21,8 @@ export class UsageMeter implements Usage {
   /** Counts by day and workspace that are not yet in the store. */
   private counted = new Map<number, Map<string, DailyUsage>>();
   private timer: NodeJS.Timeout | undefined;
-  /** End of the last flush or read. They run in turn, so a read never finds a count in both places or in neither. */
-  private last: Promise<void> = Promise.resolve();
+  /** Flushes and reads, one after another. So a read never finds a count in both places or in neither. */
+  private readonly turns = new SerialQueue();
   private closed = false;
 
   /** Calls `onFailure` when counts could not be stored. The next flush retries them. */
@@ -42,7 +43,7 @@ export class UsageMeter implements Usage {
 
   /** Today's usage: the flushed counts of all processes, plus the unflushed ones of this process. */
   ofToday(workspaceId: string): Promise<DailyUsage> {
-    return this.inTurn(async () => {
+    return this.turns.run(async () => {
       const day = this.today();
       const stored = await this.store.of(day, workspaceId);
       return sum(stored, this.counted.get(day)?.get(workspaceId) ?? NOTHING);
@@ -51,7 +52,7 @@ export class UsageMeter implements Usage {
 
   /** Resolves when all earlier counts are stored. Rejects on failure, and keeps the counts. */
   flush(): Promise<void> {
-    return this.inTurn(async () => {
+    return this.turns.run(async () => {
       const taken = this.counted;
       this.counted = new Map();
       try {
@@ -95,13 +96,5 @@ export class UsageMeter implements Usage {
           if (this.counted.size > 0) this.scheduleFlush();
         });
     }, FLUSH_MS).unref();
-  }
-
-  private inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.last.then(work);
-    // The caller gets the failure. The next turn runs in either case.
-    const ended = (): void => undefined;
-    this.last = turn.then(ended, ended);
-    return turn;
   }
 }

@@ -1,3 +1,4 @@
+import { Semaphore } from '#libs/async/semaphore.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type ComponentInspector, type InspectionLimits } from '../ports.js';
 
@@ -29,14 +30,14 @@ const WAITING_BYTES_IN_ALL = 128 * MB;
  */
 export class Inspections {
   private readonly underWay = new Map<string, Promise<Inspected>>();
-  /** Start functions of waiting inspections by workspace. The workspace whose turn it is comes first. */
-  private readonly queues = new Map<string, (() => void)[]>();
-  private readonly running = new Map<string, number>();
+  private readonly slots: Semaphore;
   private readonly waiting = new Map<string, Waiting>();
-  private runningInAll = 0;
   private waitingInAll = NONE;
 
-  constructor(private readonly limits: InspectionLimits) {}
+  constructor(private readonly limits: InspectionLimits) {
+    const perWorkspace = Math.max(1, Math.floor(limits.atOnce / 2));
+    this.slots = new Semaphore(limits.atOnce, () => perWorkspace);
+  }
 
   /**
    * Joins the running inspection of this component, or calls `inspect` in its turn. Rejects with DomainError
@@ -49,7 +50,7 @@ export class Inspections {
       this.admit(request);
       return known.finally(() => this.wait(workspaceId, -1, -request.bytes));
     }
-    const mustWait = !this.hasSlotFor(workspaceId);
+    const mustWait = !this.slots.tryAcquire(workspaceId);
     if (mustWait) this.admit(request);
     const started = this.inTurn(request, mustWait, inspect).finally(() => this.underWay.delete(componentId));
     this.underWay.set(componentId, started);
@@ -62,51 +63,13 @@ export class Inspections {
     inspect: () => Promise<Inspected>,
   ): Promise<Inspected> {
     if (mustWait) {
-      await new Promise<void>((resolve) => this.enqueue(workspaceId, resolve));
+      await this.slots.acquire(workspaceId);
       this.wait(workspaceId, -1, -bytes);
-    } else this.take(workspaceId);
+    }
     try {
       return await inspect();
     } finally {
-      this.release(workspaceId);
-    }
-  }
-
-  private hasSlotFor(workspaceId: string): boolean {
-    const { atOnce } = this.limits;
-    const perWorkspace = Math.max(1, Math.floor(atOnce / 2));
-    return this.runningInAll < atOnce && (this.running.get(workspaceId) ?? 0) < perWorkspace;
-  }
-
-  private take(workspaceId: string): void {
-    this.runningInAll++;
-    this.running.set(workspaceId, (this.running.get(workspaceId) ?? 0) + 1);
-  }
-
-  private release(workspaceId: string): void {
-    this.runningInAll--;
-    const left = (this.running.get(workspaceId) ?? 0) - 1;
-    if (left > 0) this.running.set(workspaceId, left);
-    else this.running.delete(workspaceId);
-    this.startNext();
-  }
-
-  private enqueue(workspaceId: string, start: () => void): void {
-    const queue = this.queues.get(workspaceId);
-    if (queue) queue.push(start);
-    else this.queues.set(workspaceId, [start]);
-  }
-
-  private startNext(): void {
-    for (const [workspaceId, queue] of this.queues) {
-      if (!this.hasSlotFor(workspaceId)) continue;
-      // Moves to the end, so that the other workspaces get their turn.
-      this.queues.delete(workspaceId);
-      const start = queue.shift();
-      if (queue.length > 0) this.queues.set(workspaceId, queue);
-      if (!start) continue;
-      this.take(workspaceId);
-      return start();
+      this.slots.release(workspaceId);
     }
   }
 

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Inject } from '@nestjs/common';
 import { IQueryHandler, Query, QueryHandler } from '@nestjs/cqrs';
+import { SerialQueue } from '#libs/async/serial-queue.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
 import { retainedPage } from '#libs/stream-log/retained-page.js';
@@ -31,8 +32,8 @@ export class ListEventSummaries extends Query<EventsPage> {
 
 @QueryHandler(ListEventSummaries)
 export class ListEventSummariesHandler implements IQueryHandler<ListEventSummaries> {
-  /** Last page of whole events. Pages are made one at a time, because many at once would share event-loop turns. */
-  private turn: Promise<unknown> = Promise.resolve();
+  /** Pages of whole events, made one at a time, because many at once would share event-loop turns. */
+  private readonly pages = new SerialQueue();
 
   constructor(
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
@@ -59,9 +60,7 @@ export class ListEventSummariesHandler implements IQueryHandler<ListEventSummari
     }
     // A page requested upwards is filled from its lower end, so the next page continues above it.
     const upwards = page.before !== undefined && page.after === undefined;
-    const made = this.turn.then(() => this.whole(upwards ? [...docs].reverse() : docs));
-    this.turn = made.catch(() => undefined);
-    const events = await made;
+    const events = await this.pages.run(() => this.whole(upwards ? [...docs].reverse() : docs));
     return { events: upwards ? events.reverse() : events, total };
   }
 

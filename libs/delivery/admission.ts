@@ -1,0 +1,177 @@
+import { type Clock } from '#libs/kernel/clock.js';
+import { type Delivery } from './delivery-records.js';
+import { DeliverySemaphore } from './delivery-semaphore.js';
+import { Endpoint, type PreparedTarget } from './endpoint.js';
+import { type ScheduledRetry } from './retry-schedule.js';
+import { type WebhookDirectory, type WebhookTarget } from './webhook-directory.js';
+import { type DeliveryLogger, type WebhookWorkerSettings } from './webhook-settings.js';
+
+export interface AdmissionOptions {
+  readonly directory: WebhookDirectory;
+  readonly settings: WebhookWorkerSettings;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Pick<DeliveryLogger, 'error'>;
+}
+
+/** The delivery holds a slot, until `finished`. */
+export interface Admitted {
+  readonly kind: 'send';
+  readonly endpoint: Endpoint;
+  readonly target: WebhookTarget;
+  readonly prepared: PreparedTarget;
+  readonly origin: string;
+  readonly slow: boolean;
+  readonly probe: boolean;
+}
+
+/** The delivery gets a later time without an attempt. */
+export interface PutOff {
+  readonly kind: 'put off';
+  readonly dueAt: number;
+}
+
+export interface Dropped {
+  readonly kind: 'drop';
+  readonly error: string;
+}
+
+export type Verdict = Admitted | PutOff | Dropped;
+
+/** Resolves when the question is worth asking again, or with the verdict. */
+export type Wait = Promise<PutOff | void>;
+
+export interface Finished {
+  /** False after no answer, 408, 425, 429 or 5xx, and undefined when the result does not tell. */
+  readonly well: boolean | undefined;
+  readonly ms: number;
+  readonly now: number;
+  /** Pause that the endpoint asked for. */
+  readonly holdMs: number;
+}
+
+const KEYS_PAUSE_MS = 30_000;
+/** How long due deliveries wait for the result of a probe in flight. */
+const PROBE_PAUSE_MS = 1000;
+/** Number of endpoints in memory at which idle healthy ones are evicted. */
+const MAX_ENDPOINTS = 10_000;
+
+/** Decides when a delivery may be sent: breaker and limit of its endpoint, then the slots that all endpoints share. */
+export class Admission {
+  private readonly endpoints = new Map<string, Endpoint>();
+  private readonly lanes = new Map<string, Endpoint>();
+  private readonly slots: DeliverySemaphore;
+
+  constructor(private readonly options: AdmissionOptions) {
+    this.slots = new DeliverySemaphore(options.settings.concurrency);
+  }
+
+  /** Number of deliveries admitted and not finished. */
+  get inFlight(): number {
+    return this.slots.inUse;
+  }
+
+  *healthyLanes(): Iterable<string> {
+    for (const [lane, endpoint] of this.lanes) {
+      if (this.options.directory.find(endpoint.id) === undefined) this.lanes.delete(lane);
+      else if (endpoint.healthy) yield lane;
+    }
+  }
+
+  /** After a Wait, call `wakeNext` when the next verdict is there. Only a delivery that must wait costs a promise. */
+  admit(delivery: Delivery, lane: string): Verdict | Wait {
+    const target = this.options.directory.find(delivery.headers.webhook);
+    if (target === undefined) return this.unknown(delivery);
+    if (!target.active) return { kind: 'drop', error: 'inactive' };
+
+    const endpoint = this.endpointOf(target.id);
+    if (this.lanes.get(lane) !== endpoint) this.lanes.set(lane, endpoint);
+    const now = this.options.clock.now();
+    const gate = endpoint.gate(now);
+    if (gate === 'hold') return this.hold(delivery, endpoint, now);
+    if (gate === 'wait' || !endpoint.hasRoom(target)) return endpoint.changed();
+
+    const prepared = endpoint.prepared(target);
+    if (prepared === undefined) {
+      return endpoint.prepare(target).then(
+        () => undefined,
+        (error: unknown) => this.withoutKeys(target, error),
+      );
+    }
+    const { origin } = prepared;
+    if (origin === undefined) return { kind: 'drop', error: `INVALID_URL: ${target.url}` };
+    const { slow } = endpoint;
+    if (!this.slots.tryAcquire(slow)) return this.slots.freed(slow);
+    const probe = gate === 'probe';
+    endpoint.started(probe);
+    return { kind: 'send', endpoint, target, prepared, origin, slow, probe };
+  }
+
+  /** Frees the slot, and lets the endpoint learn from the result. */
+  finished({ endpoint, slow, probe }: Admitted, { well, ms, now, holdMs }: Finished): void {
+    endpoint.finished({ well, probe, ms, now, random: this.options.random(), holdMs });
+    this.slots.release(slow);
+  }
+
+  /** Returns a later time for a due entry that would only be put off again. */
+  postpone(entry: ScheduledRetry): number | undefined {
+    const { clock, settings, random } = this.options;
+    const endpoint = this.endpoints.get(entry.owner);
+    const now = clock.now();
+    const gate = endpoint?.gate(now);
+    if (endpoint === undefined || gate === 'pass' || gate === 'probe') return undefined;
+    if (now - Number(entry.record.headers.at ?? '0') > settings.maxAgeMs) return undefined;
+    return gate === 'wait' ? now + PROBE_PAUSE_MS : endpoint.heldUntil(now, random());
+  }
+
+  /** Makes the next delivery that waits for a slot ask again. */
+  wakeNext(): void {
+    this.slots.wakeNext();
+  }
+
+  /** Makes all deliveries that wait for room ask again. */
+  wakeAll(): void {
+    this.slots.wakeAll();
+    for (const endpoint of this.endpoints.values()) endpoint.wakeAll();
+  }
+
+  forgetLane(lane: string): void {
+    this.lanes.delete(lane);
+  }
+
+  /** Puts a delivery off because the breaker is open. */
+  private hold({ at }: Delivery, endpoint: Endpoint, now: number): Verdict {
+    const { settings, random } = this.options;
+    if (now - at > settings.maxAgeMs) return { kind: 'drop', error: 'expired while the endpoint was failing' };
+    return { kind: 'put off', dueAt: endpoint.heldUntil(now, random()) };
+  }
+
+  /** Puts a delivery to an unknown webhook off, because the directory may lag behind the router. */
+  private unknown({ defers }: Delivery): Verdict {
+    const { settings, clock } = this.options;
+    const pause = settings.unknownDelaysMs[defers];
+    return pause === undefined
+      ? { kind: 'drop', error: 'unknown webhook' }
+      : { kind: 'put off', dueAt: clock.now() + pause };
+  }
+
+  private withoutKeys({ id }: WebhookTarget, error: unknown): PutOff {
+    const { logger, clock } = this.options;
+    logger.error({ err: error, webhook: id }, 'signing keys cannot be read; delivery put off');
+    return { kind: 'put off', dueAt: clock.now() + KEYS_PAUSE_MS };
+  }
+
+  private endpointOf(id: string): Endpoint {
+    const known = this.endpoints.get(id);
+    if (known !== undefined) return known;
+    if (this.endpoints.size >= MAX_ENDPOINTS) this.evictIdle();
+    const endpoint = new Endpoint(id, this.options.settings);
+    this.endpoints.set(id, endpoint);
+    return endpoint;
+  }
+
+  private evictIdle(): void {
+    for (const [id, endpoint] of this.endpoints)
+      if (endpoint.inFlight === 0 && endpoint.healthy) this.endpoints.delete(id);
+  }
+}

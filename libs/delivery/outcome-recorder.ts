@@ -1,0 +1,105 @@
+import { type Clock } from '#libs/kernel/clock.js';
+import { type LaneBatch } from '#libs/stream-log/stream-log.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
+import { attemptRecord, deferred, nextAttempt, type Delivery } from './delivery-records.js';
+import { type AttemptResult } from './http-attempt.js';
+import { type LaneWork } from './lane-work.js';
+import { decideRetry, withMaxAttempts, type AttemptOutcome, type RetryDecision } from './retry-policy.js';
+import { type DeliveryOutcome, type OutcomeWriter } from './outcome-writer.js';
+import { type WebhookTarget } from './webhook-directory.js';
+import { type WebhookMetrics, type WebhookWorkerSettings } from './webhook-settings.js';
+
+/** A delivery of a lane, from its claim until its record is acknowledged. */
+export interface Claimed {
+  readonly batch: LaneBatch;
+  readonly work: LaneWork;
+  readonly offset: number;
+  readonly delivery: Delivery;
+}
+
+export interface Attempted {
+  readonly target: WebhookTarget;
+  readonly result: AttemptResult;
+  readonly outcome: AttemptOutcome;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+export interface OutcomeRecorderOptions {
+  readonly topics: TopicPolicy;
+  readonly settings: Pick<WebhookWorkerSettings, 'retries'>;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly metrics?: WebhookMetrics;
+  readonly outcomes: Pick<OutcomeWriter, 'push'>;
+}
+
+const MAX_ERROR = 500;
+
+/** Records what became of deliveries. A delivery is acknowledged once its outcome is durable. */
+export class OutcomeRecorder {
+  constructor(private readonly options: OutcomeRecorderOptions) {}
+
+  /** Records an attempt and schedules the next one, if there is one. */
+  attempted(claimed: Claimed, { target, result, outcome, startedAt, endedAt }: Attempted): RetryDecision {
+    const { random, settings, metrics, topics } = this.options;
+    const { delivery } = claimed;
+    const retries =
+      target.maxAttempts === undefined ? settings.retries : withMaxAttempts(settings.retries, target.maxAttempts);
+    const decision = decideRetry(outcome, delivery.attempt, retries, random(), endedAt);
+    const nextAttemptAt = decision.kind === 'retry' ? endedAt + decision.delayMs : null;
+    const recorded = decision.kind === 'disable' ? 'final' : decision.kind;
+    metrics?.onAttempt?.(recorded, result.status, result.ms);
+    const value = {
+      ts: startedAt,
+      ms: Math.round(result.ms),
+      status: result.status,
+      error: errorText(result, decision),
+      nextAttemptAt,
+      responseSnippet: result.snippet,
+    };
+    const attempt = attemptRecord(topics.attempts(), delivery, recorded, value);
+    if (nextAttemptAt === null) this.settle(claimed, { attempt });
+    else this.settle(claimed, { attempt, waiting: nextAttempt(delivery, this.topicOf(delivery), nextAttemptAt) });
+    return decision;
+  }
+
+  /** Gives a delivery a later time without an attempt. */
+  putOff(claimed: Claimed, dueAt: number): void {
+    const { delivery } = claimed;
+    this.options.metrics?.onDeferred?.(1);
+    this.settle(claimed, { waiting: deferred(delivery, this.topicOf(delivery), dueAt) });
+  }
+
+  /** Ends a delivery without an attempt. */
+  drop(claimed: Claimed, error: string): void {
+    const { clock, metrics, topics } = this.options;
+    metrics?.onAttempt?.('final', null, 0);
+    const value = { ts: clock.now(), ms: 0, status: null, error, nextAttemptAt: null, responseSnippet: '' };
+    this.settle(claimed, { attempt: attemptRecord(topics.attempts(), claimed.delivery, 'final', value) });
+  }
+
+  private topicOf({ headers }: Delivery): string {
+    return this.options.topics.deliveries(headers.webhook);
+  }
+
+  private settle({ batch, work, offset, delivery }: Claimed, outcome: Omit<DeliveryOutcome, 'durable'>): void {
+    // Another worker owns the record now.
+    if (work.gone) return work.left(delivery.headers.id);
+    this.options.outcomes.push({
+      ...outcome,
+      durable: () => {
+        if (!work.gone) batch.ack(offset);
+        work.recorded(delivery.headers.id);
+      },
+    });
+  }
+}
+
+const errorText = (result: AttemptResult, decision: RetryDecision): string | null => {
+  if (decision.kind === 'success') return null;
+  const detail = result.message === '' || result.message === result.error ? '' : `: ${result.message}`;
+  const text = result.status === null ? `${result.error ?? 'NO_ANSWER'}${detail}` : `status ${result.status}`;
+  return (decision.kind === 'retry' || result.status === null ? text : decision.reason).slice(0, MAX_ERROR);
+};

@@ -1,0 +1,89 @@
+import { derivedId, newId } from '#libs/kernel/ids.js';
+import { type EmitHeaders, type InvocationHeaders, type InvocationKind, type RecordOf } from './envelopes.js';
+import { type TopicPolicy } from './topics.js';
+
+/** A record for `invocations.*`. */
+export type Invocation = RecordOf<InvocationHeaders>;
+
+interface Call {
+  /** The source that runs. */
+  readonly sourceId: string;
+  readonly workspaceId: string;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  readonly hops?: number;
+  /** Interface prop that fired. */
+  readonly prop?: string;
+  /** Address of the process that awaits the outcome. Default: none does. */
+  readonly respond?: string;
+}
+
+interface WithEvent {
+  /** JSON text of the event that `run` receives. */
+  readonly event: string;
+}
+
+/** A request to the endpoint of an interface prop. */
+export const httpInvocation = (
+  topics: TopicPolicy,
+  call: Call & WithEvent & { readonly prop: string; readonly respond: string },
+): Invocation => invocation(topics, 'http', newId('inv', call.now), call, call.event);
+
+/** A tick of a timer, scheduled for `dueAt`. A repeat of the tick has the same id. */
+export const timerInvocation = (
+  topics: TopicPolicy,
+  call: Call & WithEvent & { readonly prop: string; readonly dueAt: number },
+): Invocation => {
+  const id = derivedId('inv', call.sourceId, call.prop, String(call.dueAt));
+  return invocation(topics, 'timer', id, call, call.event);
+};
+
+/** An emit that a subscription passes on to a source. Routing the emit again gives the same id. */
+export const emitInvocation = (
+  topics: TopicPolicy,
+  { headers: emit, value }: { readonly headers: EmitHeaders; readonly value: string },
+  {
+    sourceId,
+    subscriptionId,
+    now,
+  }: { readonly sourceId: string; readonly subscriptionId: string; readonly now: number },
+): Invocation => {
+  const id = derivedId('inv', emit.emitter, emit.emit, subscriptionId);
+  const call = { sourceId, workspaceId: emit.workspace, now, hops: Number(emit.hops) + 1 };
+  const passedOn = invocation(topics, 'emit', id, call, value);
+  passedOn.headers['emitter'] = emit.emitter;
+  passedOn.headers['emit'] = emit.emit;
+  if (emit['traceparent'] !== undefined) passedOn.headers['traceparent'] = emit['traceparent'];
+  return passedOn;
+};
+
+/** A run that a user starts. */
+export const manualInvocation = (
+  topics: TopicPolicy,
+  call: Call & WithEvent & { readonly respond: string },
+): Invocation => invocation(topics, 'manual', newId('inv', call.now), call, call.event);
+
+/** A hook. `request` is the JSON text of a HookRequest. */
+export const hookInvocation = (
+  topics: TopicPolicy,
+  call: Call & { readonly respond: string; readonly request: string },
+): Invocation => invocation(topics, 'hook', newId('inv', call.now), call, call.request);
+
+/** The end of the operation whose hooks ran. `end` is the JSON text of an OperationEnd. */
+export const settledInvocation = (
+  topics: TopicPolicy,
+  { sourceId, now, end }: { readonly sourceId: string; readonly now: number; readonly end: string },
+): Invocation => invocation(topics, 'settled', newId('inv', now), { sourceId, workspaceId: '', now }, end);
+
+const invocation = (
+  topics: TopicPolicy,
+  kind: InvocationKind,
+  id: string,
+  { sourceId, workspaceId, now, hops = 0, prop = '', respond = '' }: Call,
+  value: string,
+): Invocation => ({
+  topic: topics.invocations(sourceId),
+  key: sourceId,
+  headers: { id, kind, source: sourceId, workspace: workspaceId, at: String(now), hops: String(hops), prop, respond },
+  value,
+});
