@@ -5,7 +5,7 @@ import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
-import { parameters, validated } from '#libs/http/parameters.js';
+import { type Parameters, Params } from '#libs/http/parameters.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/http/callers.js';
 import { componentReply, type ComponentReply } from '../domain/component-view.js';
@@ -27,12 +27,13 @@ export class SaveComponentController {
   })
   @HttpCode(200)
   async save(
+    @Params('body_wins', ComponentCodeDto) body: ComponentCodeDto,
+    @Params('body_wins') params: Parameters,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<{ data: ComponentReply }> {
-    const params = parameters(request, 'body_wins');
-    const { component_code: code, component_url: url } = await validated(ComponentCodeDto, params);
+    const { component_code: code, component_url: url } = body;
     const files = filesOf(params['files']);
     const given = {
       ...(typeof code === 'string' ? { code } : {}),

@@ -5,7 +5,7 @@ import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
-import { parameters, validated } from '#libs/http/parameters.js';
+import { Params } from '#libs/http/parameters.js';
 import { type Caller } from '#libs/http/callers.js';
 import { LocateSource } from '../locate-source.js';
 import { SourceBodyDto } from '../source-body.dto.js';
@@ -27,11 +27,11 @@ export class DeleteSourceController {
   @HttpCode(204)
   async delete(
     @Param('idOrSlug') idOrSlug: string,
+    @Params('body_wins', SourceBodyDto) { ignore_hook_errors: ignore = false }: SourceBodyDto,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<void> {
-    const { ignore_hook_errors: ignore = false } = await validated(SourceBodyDto, parameters(request, 'body_wins'));
     const { sourceId, workspaceId } = await this.sources.locate(idOrSlug, caller);
     const context = contextOf(request, caller, workspaceId);
     const { position } = await this.commands.execute(new DeleteSource(sourceId, ignore, context));

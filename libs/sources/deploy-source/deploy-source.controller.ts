@@ -5,7 +5,7 @@ import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
-import { parameters, validated } from '#libs/http/parameters.js';
+import { type Parameters, Params } from '#libs/http/parameters.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/http/callers.js';
 import { sourceReplyWithUser, type EndpointUrls, type SourceReply } from '../domain/source-view.js';
@@ -32,12 +32,12 @@ export class DeploySourceController {
   })
   @HttpCode(200)
   async deploy(
+    @Params('body_wins', SourceBodyDto) body: SourceBodyDto,
+    @Params('body_wins') params: Parameters,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<{ data: SourceReply }> {
-    const params = parameters(request, 'body_wins');
-    const body = await validated(SourceBodyDto, params);
     const deployment = {
       reference: referenceOf(body, params) ?? {},
       configuredProps: configuredPropsOf(params) ?? {},

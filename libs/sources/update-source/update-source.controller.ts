@@ -5,7 +5,7 @@ import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
-import { parameters, validated, type Parameters } from '#libs/http/parameters.js';
+import { type Parameters, Params } from '#libs/http/parameters.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Caller } from '#libs/http/callers.js';
 import { sourceReplyWithUser, type EndpointUrls, type SourceReply } from '../domain/source-view.js';
@@ -35,12 +35,13 @@ export class UpdateSourceController {
   @HttpCode(200)
   async update(
     @Param('idOrSlug') idOrSlug: string,
+    @Params('body_wins', SourceBodyDto) body: SourceBodyDto,
+    @Params('body_wins') params: Parameters,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<{ data: SourceReply }> {
-    const params = parameters(request, 'body_wins');
-    const changes = changesOf(await validated(SourceBodyDto, params), params);
+    const changes = changesOf(body, params);
     const located = await this.sources.locate(idOrSlug, caller);
     const context = contextOf(request, caller, located.workspaceId);
     const command = new UpdateSource(located.sourceId, changes, context);

@@ -5,7 +5,7 @@ import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
-import { parameters, validated } from '#libs/http/parameters.js';
+import { Params } from '#libs/http/parameters.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/http/callers.js';
 import { subscriptionReply } from '../subscription-reply.js';
@@ -24,14 +24,13 @@ export class CreateSubscriptionController {
   @Operation({ summary: 'Subscribe a listener to an emitter', query: TripleDto })
   @HttpCode(200)
   async create(
+    @Params('query_wins', TripleDto) triple: TripleDto,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<{ data: ReturnType<typeof subscriptionReply> }> {
-    const params = parameters(request, 'query_wins');
-    const triple = tripleOf(await validated(TripleDto, params));
     const context = contextOf(request, caller, workspaceOf(caller));
-    const { subscription, position } = await this.commands.execute(new CreateSubscription(triple, context));
+    const { subscription, position } = await this.commands.execute(new CreateSubscription(tripleOf(triple), context));
     await this.gate.answerAfter(response, position);
     return { data: subscriptionReply(subscription) };
   }

@@ -5,7 +5,7 @@ import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
-import { parameters, validated } from '#libs/http/parameters.js';
+import { Params } from '#libs/http/parameters.js';
 import { type Caller } from '#libs/http/callers.js';
 import { TripleDto, tripleOf } from '../triple.dto.js';
 import { DeleteSubscription } from './delete-subscription.handler.js';
@@ -21,14 +21,14 @@ export class DeleteSubscriptionController {
   @Operation({ summary: 'Delete a subscription', query: TripleDto })
   @HttpCode(204)
   async remove(
+    @Params('query_wins', TripleDto) triple: TripleDto,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<void> {
-    const triple = tripleOf(await validated(TripleDto, parameters(request, 'query_wins')));
     // The triple identifies an existing subscription, so search the named workspace, else all of the caller's.
     const contexts = caller.workspaceIds.map((workspaceId) => contextOf(request, caller, workspaceId));
-    const { position } = await this.commands.execute(new DeleteSubscription(triple, contexts));
+    const { position } = await this.commands.execute(new DeleteSubscription(tripleOf(triple), contexts));
     await this.gate.answerAfter(response, position);
   }
 }

@@ -6,7 +6,7 @@ import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
-import { parameters, validated } from '#libs/http/parameters.js';
+import { Params } from '#libs/http/parameters.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
 import { type Caller } from '../../http/callers.js';
 import { IssueApiKey } from './issue-api-key.handler.js';
@@ -31,11 +31,11 @@ export class IssueApiKeyController {
   @Operation({ summary: 'Issue a further API key; the reply alone shows it', body: IssueApiKeyDto })
   @HttpCode(200)
   async issue(
+    @Params('body_wins', IssueApiKeyDto) { name = 'API key' }: IssueApiKeyDto,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<{ data: object }> {
-    const { name = 'API key' } = await validated(IssueApiKeyDto, parameters(request, 'body_wins'));
     const context = contextOf(request, caller, caller.workspaceIds[0] ?? '');
     const { position, issuedAt, id, key } = await this.commands.execute(new IssueApiKey(name, context));
     await this.gate.answerAfter(response, position);

@@ -6,7 +6,7 @@ import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
-import { parameters, validated } from '#libs/http/parameters.js';
+import { Params } from '#libs/http/parameters.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/http/callers.js';
 import { webhookReply, type WebhookReply } from '../webhook-reply.js';
@@ -38,12 +38,11 @@ export class CreateWebhookController {
   @Operation({ summary: 'Create a webhook; the reply alone shows its signing key', query: CreateWebhookDto })
   @HttpCode(200)
   async create(
+    @Params('query_wins', CreateWebhookDto) { url, name, description }: CreateWebhookDto,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<{ data: WebhookReply & { user_id: string; signing_key: string } }> {
-    const params = parameters(request, 'query_wins');
-    const { url, name, description } = await validated(CreateWebhookDto, params);
     const context = contextOf(request, caller, workspaceOf(caller));
     const input = { url, name: name || null, description: description || null };
     const { webhook, signingKey, position } = await this.commands.execute(new CreateWebhook(input, context));

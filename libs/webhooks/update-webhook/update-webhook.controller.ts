@@ -7,7 +7,7 @@ import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { contextOf } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
-import { parameters, validated } from '#libs/http/parameters.js';
+import { Params } from '#libs/http/parameters.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
 import { type Caller } from '#libs/http/callers.js';
@@ -53,11 +53,11 @@ export class UpdateWebhookController {
   @HttpCode(200)
   async update(
     @Param('id') id: string,
+    @Params('query_wins', UpdateWebhookDto) dto: UpdateWebhookDto,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<{ data: WebhookReply }> {
-    const dto = await validated(UpdateWebhookDto, parameters(request, 'query_wins'));
     const { workspaceId } = await findWebhook(this.readModels, caller.workspaceIds, id);
     const changes: WebhookChanges = {
       ...(dto.url === undefined || dto.url === null ? {} : { url: dto.url }),
