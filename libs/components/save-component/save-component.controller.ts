@@ -1,9 +1,9 @@
-import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Request, type Response } from 'express';
+import { type Response } from 'express';
 import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
-import { contextOf } from '#libs/http/command-context.js';
+import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
 import { workspaceOf } from '#libs/http/workspace.js';
@@ -29,7 +29,7 @@ export class SaveComponentController {
   async save(
     @Params('body_wins', ComponentCodeDto) body: ComponentCodeDto,
     @Params('body_wins') params: Parameters,
-    @Req() request: Request,
+    @Context() contextIn: ContextIn,
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<{ data: ComponentReply }> {
@@ -40,7 +40,7 @@ export class SaveComponentController {
       ...(typeof url === 'string' ? { url } : {}),
       ...(files ? { files } : {}),
     };
-    const context = contextOf(request, caller, workspaceOf(caller));
+    const context = contextIn(workspaceOf(caller));
     const saved = await this.commands.execute(new SaveComponent(given, context));
     await this.gate.answerAfter(response, saved.position);
     return { data: componentReply(saved.component, saved.code) };

@@ -1,9 +1,9 @@
-import { Controller, Delete, HttpCode, Inject, Param, Req, Res } from '@nestjs/common';
+import { Controller, Delete, HttpCode, Inject, Param, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Request, type Response } from 'express';
+import { type Response } from 'express';
 import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
-import { contextOf } from '#libs/http/command-context.js';
+import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { Params } from '#libs/http/parameters.js';
 import { type Caller } from '#libs/http/callers.js';
@@ -28,12 +28,12 @@ export class DeleteSourceController {
   async delete(
     @Param('idOrSlug') idOrSlug: string,
     @Params('body_wins', SourceBodyDto) { ignore_hook_errors: ignore = false }: SourceBodyDto,
-    @Req() request: Request,
+    @Context() contextIn: ContextIn,
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<void> {
     const { sourceId, workspaceId } = await this.sources.locate(idOrSlug, caller);
-    const context = contextOf(request, caller, workspaceId);
+    const context = contextIn(workspaceId);
     const { position } = await this.commands.execute(new DeleteSource(sourceId, ignore, context));
     await this.gate.answerAfter(response, position);
   }

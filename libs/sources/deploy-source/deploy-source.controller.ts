@@ -1,9 +1,9 @@
-import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Request, type Response } from 'express';
+import { type Response } from 'express';
 import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
-import { contextOf } from '#libs/http/command-context.js';
+import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
 import { workspaceOf } from '#libs/http/workspace.js';
@@ -34,7 +34,7 @@ export class DeploySourceController {
   async deploy(
     @Params('body_wins', SourceBodyDto) body: SourceBodyDto,
     @Params('body_wins') params: Parameters,
-    @Req() request: Request,
+    @Context() contextIn: ContextIn,
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<{ data: SourceReply }> {
@@ -44,7 +44,7 @@ export class DeploySourceController {
       emitOnDeploy: body.emit_on_deploy ?? true,
       ...(typeof body.name === 'string' ? { name: body.name } : {}),
     };
-    const context = contextOf(request, caller, workspaceOf(caller));
+    const context = contextIn(workspaceOf(caller));
     const { source, workspaceId, position } = await this.commands.execute(new DeploySource(deployment, context));
     await this.gate.answerAfter(response, position);
     return { data: sourceReplyWithUser(source, workspaceId, this.urls) };

@@ -1,9 +1,9 @@
-import { Controller, HttpCode, Inject, Param, Put, Req, Res } from '@nestjs/common';
+import { Controller, HttpCode, Inject, Param, Put, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Request, type Response } from 'express';
+import { type Response } from 'express';
 import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
-import { contextOf } from '#libs/http/command-context.js';
+import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
@@ -37,13 +37,13 @@ export class UpdateSourceController {
     @Param('idOrSlug') idOrSlug: string,
     @Params('body_wins', SourceBodyDto) body: SourceBodyDto,
     @Params('body_wins') params: Parameters,
-    @Req() request: Request,
+    @Context() contextIn: ContextIn,
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<{ data: SourceReply }> {
     const changes = changesOf(body, params);
     const located = await this.sources.locate(idOrSlug, caller);
-    const context = contextOf(request, caller, located.workspaceId);
+    const context = contextIn(located.workspaceId);
     const command = new UpdateSource(located.sourceId, changes, context);
     const { source, workspaceId, position } = await this.commands.execute(command);
     await this.gate.answerAfter(response, position);

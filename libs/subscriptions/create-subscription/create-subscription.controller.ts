@@ -1,9 +1,9 @@
-import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Request, type Response } from 'express';
+import { type Response } from 'express';
 import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
-import { contextOf } from '#libs/http/command-context.js';
+import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { Params } from '#libs/http/parameters.js';
 import { workspaceOf } from '#libs/http/workspace.js';
@@ -25,11 +25,11 @@ export class CreateSubscriptionController {
   @HttpCode(200)
   async create(
     @Params('query_wins', TripleDto) triple: TripleDto,
-    @Req() request: Request,
+    @Context() contextIn: ContextIn,
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<{ data: ReturnType<typeof subscriptionReply> }> {
-    const context = contextOf(request, caller, workspaceOf(caller));
+    const context = contextIn(workspaceOf(caller));
     const { subscription, position } = await this.commands.execute(new CreateSubscription(tripleOf(triple), context));
     await this.gate.answerAfter(response, position);
     return { data: subscriptionReply(subscription) };

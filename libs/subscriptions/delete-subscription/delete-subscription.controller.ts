@@ -1,9 +1,9 @@
-import { Controller, Delete, HttpCode, Inject, Req, Res } from '@nestjs/common';
+import { Controller, Delete, HttpCode, Inject, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Request, type Response } from 'express';
+import { type Response } from 'express';
 import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
-import { contextOf } from '#libs/http/command-context.js';
+import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { Params } from '#libs/http/parameters.js';
 import { type Caller } from '#libs/http/callers.js';
@@ -22,12 +22,12 @@ export class DeleteSubscriptionController {
   @HttpCode(204)
   async remove(
     @Params('query_wins', TripleDto) triple: TripleDto,
-    @Req() request: Request,
+    @Context() contextIn: ContextIn,
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<void> {
     // The triple identifies an existing subscription, so search the named workspace, else all of the caller's.
-    const contexts = caller.workspaceIds.map((workspaceId) => contextOf(request, caller, workspaceId));
+    const contexts = caller.workspaceIds.map(contextIn);
     const { position } = await this.commands.execute(new DeleteSubscription(tripleOf(triple), contexts));
     await this.gate.answerAfter(response, position);
   }

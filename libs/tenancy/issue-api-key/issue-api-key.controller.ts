@@ -1,10 +1,10 @@
-import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { IsOptional, IsString, MaxLength, MinLength } from 'class-validator';
-import { type Request, type Response } from 'express';
+import { type Response } from 'express';
 import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
-import { contextOf } from '#libs/http/command-context.js';
+import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { Params } from '#libs/http/parameters.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
@@ -32,11 +32,11 @@ export class IssueApiKeyController {
   @HttpCode(200)
   async issue(
     @Params('body_wins', IssueApiKeyDto) { name = 'API key' }: IssueApiKeyDto,
-    @Req() request: Request,
+    @Context() contextIn: ContextIn,
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<{ data: object }> {
-    const context = contextOf(request, caller, caller.workspaceIds[0] ?? '');
+    const context = contextIn(caller.workspaceIds[0] ?? '');
     const { position, issuedAt, id, key } = await this.commands.execute(new IssueApiKey(name, context));
     await this.gate.answerAfter(response, position);
     return { data: { id, name, created_at: epochSeconds(issuedAt), key } };

@@ -1,9 +1,9 @@
-import { Controller, Delete, HttpCode, Inject, Param, Req, Res } from '@nestjs/common';
+import { Controller, Delete, HttpCode, Inject, Param, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Request, type Response } from 'express';
+import { type Response } from 'express';
 import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
-import { contextOf } from '#libs/http/command-context.js';
+import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { type Caller } from '../../http/callers.js';
 import { RevokeApiKey } from './revoke-api-key.handler.js';
@@ -21,11 +21,11 @@ export class RevokeApiKeyController {
   @HttpCode(204)
   async revoke(
     @Param('id') id: string,
-    @Req() request: Request,
+    @Context() contextIn: ContextIn,
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<void> {
-    const context = contextOf(request, caller, caller.workspaceIds[0] ?? '');
+    const context = contextIn(caller.workspaceIds[0] ?? '');
     const { position } = await this.commands.execute(new RevokeApiKey(id, context));
     await this.gate.answerAfter(response, position);
   }

@@ -1,10 +1,10 @@
-import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { IsOptional, IsString, MaxLength } from 'class-validator';
-import { type Request, type Response } from 'express';
+import { type Response } from 'express';
 import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
-import { contextOf } from '#libs/http/command-context.js';
+import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { Params } from '#libs/http/parameters.js';
 import { workspaceOf } from '#libs/http/workspace.js';
@@ -39,11 +39,11 @@ export class CreateWebhookController {
   @HttpCode(200)
   async create(
     @Params('query_wins', CreateWebhookDto) { url, name, description }: CreateWebhookDto,
-    @Req() request: Request,
+    @Context() contextIn: ContextIn,
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<{ data: WebhookReply & { user_id: string; signing_key: string } }> {
-    const context = contextOf(request, caller, workspaceOf(caller));
+    const context = contextIn(workspaceOf(caller));
     const input = { url, name: name || null, description: description || null };
     const { webhook, signingKey, position } = await this.commands.execute(new CreateWebhook(input, context));
     await this.gate.answerAfter(response, position);

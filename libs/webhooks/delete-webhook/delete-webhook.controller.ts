@@ -1,9 +1,9 @@
-import { Controller, Delete, HttpCode, Inject, Param, Req, Res } from '@nestjs/common';
+import { Controller, Delete, HttpCode, Inject, Param, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Request, type Response } from 'express';
+import { type Response } from 'express';
 import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
-import { contextOf } from '#libs/http/command-context.js';
+import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
@@ -24,12 +24,12 @@ export class DeleteWebhookController {
   @HttpCode(204)
   async remove(
     @Param('id') id: string,
-    @Req() request: Request,
+    @Context() contextIn: ContextIn,
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<void> {
     const { workspaceId } = await findWebhook(this.readModels, caller.workspaceIds, id);
-    const { position } = await this.commands.execute(new DeleteWebhook(id, contextOf(request, caller, workspaceId)));
+    const { position } = await this.commands.execute(new DeleteWebhook(id, contextIn(workspaceId)));
     await this.gate.answerAfter(response, position);
   }
 }

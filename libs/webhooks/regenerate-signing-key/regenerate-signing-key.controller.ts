@@ -1,9 +1,9 @@
-import { Controller, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
+import { Controller, HttpCode, Inject, Param, Post, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Request, type Response } from 'express';
+import { type Response } from 'express';
 import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
-import { contextOf } from '#libs/http/command-context.js';
+import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
@@ -29,12 +29,12 @@ export class RegenerateSigningKeyController {
   @HttpCode(200)
   async regenerate(
     @Param('id') id: string,
-    @Req() request: Request,
+    @Context() contextIn: ContextIn,
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<Reply> {
     const { workspaceId } = await findWebhook(this.readModels, caller.workspaceIds, id);
-    const command = new RegenerateSigningKey(id, contextOf(request, caller, workspaceId));
+    const command = new RegenerateSigningKey(id, contextIn(workspaceId));
     const { signingKey, formerValidUntil, position } = await this.commands.execute(command);
     await this.gate.answerAfter(response, position);
     const doc = await findWebhook(this.readModels, caller.workspaceIds, id);

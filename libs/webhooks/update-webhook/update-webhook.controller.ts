@@ -1,11 +1,11 @@
-import { Controller, HttpCode, Inject, Param, Put, Req, Res } from '@nestjs/common';
+import { Controller, HttpCode, Inject, Param, Put, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { Transform } from 'class-transformer';
 import { IsBoolean, IsOptional, IsString, MaxLength } from 'class-validator';
-import { type Request, type Response } from 'express';
+import { type Response } from 'express';
 import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
-import { contextOf } from '#libs/http/command-context.js';
+import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { Params } from '#libs/http/parameters.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
@@ -54,7 +54,7 @@ export class UpdateWebhookController {
   async update(
     @Param('id') id: string,
     @Params('query_wins', UpdateWebhookDto) dto: UpdateWebhookDto,
-    @Req() request: Request,
+    @Context() contextIn: ContextIn,
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<{ data: WebhookReply }> {
@@ -65,7 +65,7 @@ export class UpdateWebhookController {
       ...(dto.description === undefined ? {} : { description: dto.description || null }),
       ...(dto.active === undefined || dto.active === null ? {} : { active: dto.active }),
     };
-    const command = new UpdateWebhook(id, changes, contextOf(request, caller, workspaceId));
+    const command = new UpdateWebhook(id, changes, contextIn(workspaceId));
     const { webhook, position } = await this.commands.execute(command);
     await this.gate.answerAfter(response, position);
     const { disabledReason } = await findWebhook(this.readModels, caller.workspaceIds, id);
