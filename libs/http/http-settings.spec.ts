@@ -1,20 +1,17 @@
-import { Controller, Get, HttpCode, Inject, Post, Res } from '@nestjs/common';
+import { Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { type NestExpressApplication } from '@nestjs/platform-express';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type Response } from 'express';
 import request from 'supertest';
 import { positionOf, type Position } from '#libs/kernel/events.js';
 import { READ_YOUR_WRITES } from '#libs/kernel/tokens.js';
 import { CALLERS } from '#libs/http/callers.js';
-import { ReadYourWritesGate } from './read-your-writes-gate.js';
+import { Changed } from './changed.js';
 import { TrustedProxies } from './client-address.js';
 import { httpTestApp, TEST_KEY, type HttpTestAppOptions } from './testing/http-test-app.js';
 import { errorOf } from './testing/replies.js';
 
 @Controller('v1/things')
 class ThingsController {
-  constructor(@Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate) {}
-
   @Get()
   list(): object {
     return { data: [] };
@@ -22,9 +19,8 @@ class ThingsController {
 
   @Post('command')
   @HttpCode(200)
-  async command(@Res({ passthrough: true }) response: Response): Promise<object> {
-    await this.gate.answerAfter(response, positionOf(7));
-    return { data: { id: 'a' } };
+  command(): Changed<object> {
+    return new Changed(positionOf(7), () => ({ data: { id: 'a' } }));
   }
 }
 

@@ -1,7 +1,6 @@
-import { Global, Module, type DynamicModule } from '@nestjs/common';
+import { Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
 import { ApiKeyGuard } from './api-key.guard.js';
-import { ANSWERS_UNAPPLIED, ReadYourWritesGate, APPLIED_TIMEOUT_MS } from './read-your-writes-gate.js';
 import { ErrorFilter } from './error-filter.js';
 import { FieldsInterceptor } from './fields.interceptor.js';
 import { DEFAULT_HTTP_SETTINGS, HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
@@ -11,29 +10,16 @@ import { RateLimitGuard } from './rate-limit.guard.js';
 import { WorkspaceGuard } from './workspace.guard.js';
 import { WrongKeys } from './wrong-keys.js';
 
-export interface HttpModuleOptions extends Partial<HttpSettings> {
-  /** Time in milliseconds that a command's answer, or a query with a position, waits for the read models. */
-  readonly appliedTimeoutMs?: number;
-  /** Whether a command succeeds after that time although the read models lag behind; else it fails. */
-  readonly answersUnapplied?: boolean;
-}
+export type HttpModuleOptions = Partial<HttpSettings>;
 
 /** Provides the global guards, interceptors and error filter. Needs global CALLERS, READ_YOUR_WRITES and CLOCK. */
-@Global()
 @Module({})
 export class HttpModule {
-  static register({
-    appliedTimeoutMs = 2000,
-    answersUnapplied = false,
-    ...settings
-  }: HttpModuleOptions = {}): DynamicModule {
+  static register(settings: HttpModuleOptions = {}): DynamicModule {
     return {
       module: HttpModule,
       providers: [
-        ReadYourWritesGate,
         WrongKeys,
-        { provide: APPLIED_TIMEOUT_MS, useValue: appliedTimeoutMs },
-        { provide: ANSWERS_UNAPPLIED, useValue: answersUnapplied },
         { provide: HTTP_SETTINGS, useValue: { ...DEFAULT_HTTP_SETTINGS, ...settings } },
         { provide: APP_FILTER, useClass: ErrorFilter },
         // The order matters: identify the caller, then limit its rate, then check its workspace.
@@ -42,10 +28,9 @@ export class HttpModule {
         { provide: APP_GUARD, useClass: WorkspaceGuard },
         // The first interceptor sees the reply last.
         { provide: APP_INTERCEPTOR, useClass: RawJsonInterceptor },
-        { provide: APP_INTERCEPTOR, useClass: PositionInterceptor },
         { provide: APP_INTERCEPTOR, useClass: FieldsInterceptor },
+        { provide: APP_INTERCEPTOR, useClass: PositionInterceptor },
       ],
-      exports: [ReadYourWritesGate],
     };
   }
 }

@@ -1,8 +1,7 @@
-import { Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
+import { Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Response } from 'express';
-import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
+import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
@@ -14,10 +13,7 @@ import { SaveComponent } from './save-component.handler.js';
 
 @Controller('v1/components')
 export class SaveComponentController {
-  constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
-  ) {}
+  constructor(@Inject(CommandBus) private readonly commands: CommandBus) {}
 
   @Post()
   @Operation({
@@ -30,9 +26,8 @@ export class SaveComponentController {
     @Params('body_wins', ComponentCodeDto) body: ComponentCodeDto,
     @Params('body_wins') params: Parameters,
     @Context() contextIn: ContextIn,
-    @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
-  ): Promise<{ data: ComponentReply }> {
+  ): Promise<Changed<{ data: ComponentReply }>> {
     const { component_code: code, component_url: url } = body;
     const files = filesOf(params['files']);
     const given = {
@@ -42,7 +37,6 @@ export class SaveComponentController {
     };
     const context = contextIn(workspaceOf(caller));
     const saved = await this.commands.execute(new SaveComponent(given, context));
-    await this.gate.answerAfter(response, saved.position);
-    return { data: componentReply(saved.component, saved.code) };
+    return new Changed(saved.position, () => ({ data: componentReply(saved.component, saved.code) }));
   }
 }

@@ -1,8 +1,7 @@
-import { Controller, Delete, HttpCode, Inject, Param, Res } from '@nestjs/common';
+import { Controller, Delete, HttpCode, Inject, Param } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Response } from 'express';
-import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
+import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { Params } from '#libs/http/parameters.js';
@@ -15,7 +14,6 @@ import { DeleteSource } from './delete-source.handler.js';
 export class DeleteSourceController {
   constructor(
     @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
     @Inject(LocateSource) private readonly sources: LocateSource,
   ) {}
 
@@ -29,12 +27,11 @@ export class DeleteSourceController {
     @Param('idOrSlug') idOrSlug: string,
     @Params('body_wins', SourceBodyDto) { ignore_hook_errors: ignore = false }: SourceBodyDto,
     @Context() contextIn: ContextIn,
-    @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
-  ): Promise<void> {
+  ): Promise<Changed> {
     const { sourceId, workspaceId } = await this.sources.locate(idOrSlug, caller);
     const context = contextIn(workspaceId);
     const { position } = await this.commands.execute(new DeleteSource(sourceId, ignore, context));
-    await this.gate.answerAfter(response, position);
+    return new Changed(position);
   }
 }

@@ -1,8 +1,7 @@
-import { Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
+import { Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Response } from 'express';
-import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
+import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
@@ -17,7 +16,6 @@ import { DeploySource } from './deploy-source.handler.js';
 export class DeploySourceController {
   constructor(
     @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
     @Inject(ENDPOINT_URLS) private readonly urls: EndpointUrls,
   ) {}
 
@@ -35,9 +33,8 @@ export class DeploySourceController {
     @Params('body_wins', SourceBodyDto) body: SourceBodyDto,
     @Params('body_wins') params: Parameters,
     @Context() contextIn: ContextIn,
-    @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
-  ): Promise<{ data: SourceReply }> {
+  ): Promise<Changed<{ data: SourceReply }>> {
     const deployment = {
       reference: referenceOf(body, params) ?? {},
       configuredProps: configuredPropsOf(params) ?? {},
@@ -46,7 +43,6 @@ export class DeploySourceController {
     };
     const context = contextIn(workspaceOf(caller));
     const { source, workspaceId, position } = await this.commands.execute(new DeploySource(deployment, context));
-    await this.gate.answerAfter(response, position);
-    return { data: sourceReplyWithUser(source, workspaceId, this.urls) };
+    return new Changed(position, () => ({ data: sourceReplyWithUser(source, workspaceId, this.urls) }));
   }
 }

@@ -1,8 +1,7 @@
-import { Controller, HttpCode, Inject, Param, Put, Res } from '@nestjs/common';
+import { Controller, HttpCode, Inject, Param, Put } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Response } from 'express';
-import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
+import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
@@ -18,7 +17,6 @@ import { UpdateSource, type UpdateSourceRequest } from './update-source.handler.
 export class UpdateSourceController {
   constructor(
     @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
     @Inject(LocateSource) private readonly sources: LocateSource,
     @Inject(ENDPOINT_URLS) private readonly urls: EndpointUrls,
   ) {}
@@ -38,16 +36,14 @@ export class UpdateSourceController {
     @Params('body_wins', SourceBodyDto) body: SourceBodyDto,
     @Params('body_wins') params: Parameters,
     @Context() contextIn: ContextIn,
-    @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
-  ): Promise<{ data: SourceReply }> {
+  ): Promise<Changed<{ data: SourceReply }>> {
     const changes = changesOf(body, params);
     const located = await this.sources.locate(idOrSlug, caller);
     const context = contextIn(located.workspaceId);
     const command = new UpdateSource(located.sourceId, changes, context);
     const { source, workspaceId, position } = await this.commands.execute(command);
-    await this.gate.answerAfter(response, position);
-    return { data: sourceReplyWithUser(source, workspaceId, this.urls) };
+    return new Changed(position, () => ({ data: sourceReplyWithUser(source, workspaceId, this.urls) }));
   }
 }
 

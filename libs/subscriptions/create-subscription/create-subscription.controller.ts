@@ -1,8 +1,7 @@
-import { Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
+import { Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Response } from 'express';
-import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
+import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { Params } from '#libs/http/parameters.js';
@@ -14,10 +13,7 @@ import { CreateSubscription } from './create-subscription.handler.js';
 
 @Controller('v1/subscriptions')
 export class CreateSubscriptionController {
-  constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
-  ) {}
+  constructor(@Inject(CommandBus) private readonly commands: CommandBus) {}
 
   /** Idempotent. The same triple returns the existing subscription. */
   @Post()
@@ -26,12 +22,10 @@ export class CreateSubscriptionController {
   async create(
     @Params('query_wins', TripleDto) triple: TripleDto,
     @Context() contextIn: ContextIn,
-    @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
-  ): Promise<{ data: ReturnType<typeof subscriptionReply> }> {
+  ): Promise<Changed<{ data: ReturnType<typeof subscriptionReply> }>> {
     const context = contextIn(workspaceOf(caller));
     const { subscription, position } = await this.commands.execute(new CreateSubscription(tripleOf(triple), context));
-    await this.gate.answerAfter(response, position);
-    return { data: subscriptionReply(subscription) };
+    return new Changed(position, () => ({ data: subscriptionReply(subscription) }));
   }
 }

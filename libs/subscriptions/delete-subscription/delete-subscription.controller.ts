@@ -1,8 +1,7 @@
-import { Controller, Delete, HttpCode, Inject, Res } from '@nestjs/common';
+import { Controller, Delete, HttpCode, Inject } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Response } from 'express';
-import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
+import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { Params } from '#libs/http/parameters.js';
@@ -12,10 +11,7 @@ import { DeleteSubscription } from './delete-subscription.handler.js';
 
 @Controller('v1/subscriptions')
 export class DeleteSubscriptionController {
-  constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
-  ) {}
+  constructor(@Inject(CommandBus) private readonly commands: CommandBus) {}
 
   @Delete()
   @Operation({ summary: 'Delete a subscription', query: TripleDto })
@@ -23,12 +19,11 @@ export class DeleteSubscriptionController {
   async remove(
     @Params('query_wins', TripleDto) triple: TripleDto,
     @Context() contextIn: ContextIn,
-    @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
-  ): Promise<void> {
+  ): Promise<Changed> {
     // The triple identifies an existing subscription, so search the named workspace, else all of the caller's.
     const contexts = caller.workspaceIds.map(contextIn);
     const { position } = await this.commands.execute(new DeleteSubscription(tripleOf(triple), contexts));
-    await this.gate.answerAfter(response, position);
+    return new Changed(position);
   }
 }

@@ -1,9 +1,8 @@
-import { Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
+import { Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { IsOptional, IsString, MaxLength, MinLength } from 'class-validator';
-import { type Response } from 'express';
-import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
+import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { Params } from '#libs/http/parameters.js';
@@ -21,10 +20,7 @@ class IssueApiKeyDto {
 
 @Controller('v1/api_keys')
 export class IssueApiKeyController {
-  constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
-  ) {}
+  constructor(@Inject(CommandBus) private readonly commands: CommandBus) {}
 
   /** An extension: issues another key for the caller. Only this reply shows the key. */
   @Post()
@@ -33,12 +29,10 @@ export class IssueApiKeyController {
   async issue(
     @Params('body_wins', IssueApiKeyDto) { name = 'API key' }: IssueApiKeyDto,
     @Context() contextIn: ContextIn,
-    @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
-  ): Promise<{ data: object }> {
+  ): Promise<Changed<{ data: object }>> {
     const context = contextIn(caller.workspaceIds[0] ?? '');
     const { position, issuedAt, id, key } = await this.commands.execute(new IssueApiKey(name, context));
-    await this.gate.answerAfter(response, position);
-    return { data: { id, name, created_at: epochSeconds(issuedAt), key } };
+    return new Changed(position, () => ({ data: { id, name, created_at: epochSeconds(issuedAt), key } }));
   }
 }

@@ -1,8 +1,7 @@
-import { Controller, Delete, HttpCode, Inject, Param, Res } from '@nestjs/common';
+import { Controller, Delete, HttpCode, Inject, Param } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Response } from 'express';
-import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
+import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { type Caller } from '../../http/callers.js';
@@ -10,10 +9,7 @@ import { RevokeApiKey } from './revoke-api-key.handler.js';
 
 @Controller('v1/api_keys')
 export class RevokeApiKeyController {
-  constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
-  ) {}
+  constructor(@Inject(CommandBus) private readonly commands: CommandBus) {}
 
   /** An extension. The key is refused from the next request on, even when this request used it. */
   @Delete(':id')
@@ -22,11 +18,10 @@ export class RevokeApiKeyController {
   async revoke(
     @Param('id') id: string,
     @Context() contextIn: ContextIn,
-    @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
-  ): Promise<void> {
+  ): Promise<Changed> {
     const context = contextIn(caller.workspaceIds[0] ?? '');
     const { position } = await this.commands.execute(new RevokeApiKey(id, context));
-    await this.gate.answerAfter(response, position);
+    return new Changed(position);
   }
 }

@@ -1,9 +1,8 @@
-import { Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
+import { Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { IsOptional, IsString, MaxLength } from 'class-validator';
-import { type Response } from 'express';
-import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
+import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { Params } from '#libs/http/parameters.js';
@@ -29,10 +28,7 @@ class CreateWebhookDto {
 
 @Controller('v1/webhooks')
 export class CreateWebhookController {
-  constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
-  ) {}
+  constructor(@Inject(CommandBus) private readonly commands: CommandBus) {}
 
   @Post()
   @Operation({ summary: 'Create a webhook; the reply alone shows its signing key', query: CreateWebhookDto })
@@ -40,13 +36,13 @@ export class CreateWebhookController {
   async create(
     @Params('query_wins', CreateWebhookDto) { url, name, description }: CreateWebhookDto,
     @Context() contextIn: ContextIn,
-    @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
-  ): Promise<{ data: WebhookReply & { user_id: string; signing_key: string } }> {
+  ): Promise<Changed<{ data: WebhookReply & { user_id: string; signing_key: string } }>> {
     const context = contextIn(workspaceOf(caller));
     const input = { url, name: name || null, description: description || null };
     const { webhook, signingKey, position } = await this.commands.execute(new CreateWebhook(input, context));
-    await this.gate.answerAfter(response, position);
-    return { data: { ...webhookReply(webhook), user_id: webhook.userId, signing_key: signingKey } };
+    return new Changed(position, () => ({
+      data: { ...webhookReply(webhook), user_id: webhook.userId, signing_key: signingKey },
+    }));
   }
 }

@@ -1,8 +1,7 @@
-import { Controller, Delete, HttpCode, Inject, Param, Res } from '@nestjs/common';
+import { Controller, Delete, HttpCode, Inject, Param } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Response } from 'express';
-import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
+import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
@@ -16,7 +15,6 @@ export class DeleteWebhookController {
   constructor(
     @Inject(CommandBus) private readonly commands: CommandBus,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
-    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
   ) {}
 
   @Delete(':id')
@@ -25,11 +23,10 @@ export class DeleteWebhookController {
   async remove(
     @Param('id') id: string,
     @Context() contextIn: ContextIn,
-    @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
-  ): Promise<void> {
+  ): Promise<Changed> {
     const { workspaceId } = await findWebhook(this.readModels, caller.workspaceIds, id);
     const { position } = await this.commands.execute(new DeleteWebhook(id, contextIn(workspaceId)));
-    await this.gate.answerAfter(response, position);
+    return new Changed(position);
   }
 }

@@ -1,8 +1,7 @@
-import { Controller, HttpCode, Inject, Param, Post, Res } from '@nestjs/common';
+import { Controller, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Response } from 'express';
-import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
+import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
@@ -20,7 +19,6 @@ export class RegenerateSigningKeyController {
   constructor(
     @Inject(CommandBus) private readonly commands: CommandBus,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
-    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
   ) {}
 
   /** Only this reply shows the new key. Deliveries carry the signatures of both keys until the former one expires. */
@@ -30,15 +28,15 @@ export class RegenerateSigningKeyController {
   async regenerate(
     @Param('id') id: string,
     @Context() contextIn: ContextIn,
-    @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
-  ): Promise<Reply> {
+  ): Promise<Changed<Reply>> {
     const { workspaceId } = await findWebhook(this.readModels, caller.workspaceIds, id);
     const command = new RegenerateSigningKey(id, contextIn(workspaceId));
     const { signingKey, formerValidUntil, position } = await this.commands.execute(command);
-    await this.gate.answerAfter(response, position);
-    const doc = await findWebhook(this.readModels, caller.workspaceIds, id);
-    const former_key_valid_until = epochSeconds(formerValidUntil);
-    return { data: { ...webhookReply(doc), signing_key: signingKey, former_key_valid_until } };
+    return new Changed(position, async () => {
+      const doc = await findWebhook(this.readModels, caller.workspaceIds, id);
+      const former_key_valid_until = epochSeconds(formerValidUntil);
+      return { data: { ...webhookReply(doc), signing_key: signingKey, former_key_valid_until } };
+    });
   }
 }

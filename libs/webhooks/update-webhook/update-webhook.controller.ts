@@ -1,10 +1,9 @@
-import { Controller, HttpCode, Inject, Param, Put, Res } from '@nestjs/common';
+import { Controller, HttpCode, Inject, Param, Put } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { Transform } from 'class-transformer';
 import { IsBoolean, IsOptional, IsString, MaxLength } from 'class-validator';
-import { type Response } from 'express';
-import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
+import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { Params } from '#libs/http/parameters.js';
@@ -44,7 +43,6 @@ export class UpdateWebhookController {
   constructor(
     @Inject(CommandBus) private readonly commands: CommandBus,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
-    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
   ) {}
 
   /** Keeps absent fields; null clears name and description. `active: true` also ends a disablement by the platform. */
@@ -55,9 +53,8 @@ export class UpdateWebhookController {
     @Param('id') id: string,
     @Params('query_wins', UpdateWebhookDto) dto: UpdateWebhookDto,
     @Context() contextIn: ContextIn,
-    @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
-  ): Promise<{ data: WebhookReply }> {
+  ): Promise<Changed<{ data: WebhookReply }>> {
     const { workspaceId } = await findWebhook(this.readModels, caller.workspaceIds, id);
     const changes: WebhookChanges = {
       ...(dto.url === undefined || dto.url === null ? {} : { url: dto.url }),
@@ -67,8 +64,9 @@ export class UpdateWebhookController {
     };
     const command = new UpdateWebhook(id, changes, contextIn(workspaceId));
     const { webhook, position } = await this.commands.execute(command);
-    await this.gate.answerAfter(response, position);
-    const { disabledReason } = await findWebhook(this.readModels, caller.workspaceIds, id);
-    return { data: webhookReply({ ...webhook, disabledReason }) };
+    return new Changed(position, async () => {
+      const { disabledReason } = await findWebhook(this.readModels, caller.workspaceIds, id);
+      return { data: webhookReply({ ...webhook, disabledReason }) };
+    });
   }
 }
