@@ -1,4 +1,4 @@
-import { Controller, Get, Inject, Param } from '@nestjs/common';
+import { Controller, Get, Param } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
@@ -22,7 +22,7 @@ interface ResourceReply {
 /** An extension: the full history of every resource, including deleted ones. */
 @Controller('v1/audit')
 export class GetAuditController {
-  constructor(@Inject(QueryBus) private readonly queries: QueryBus) {}
+  constructor(private readonly queries: QueryBus) {}
 
   /** Lists the history oldest first, paged by revision. With `at`, gives the resource as it was then. */
   @Get(':id')

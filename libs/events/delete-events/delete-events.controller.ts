@@ -26,7 +26,7 @@ class DeleteEventsDto {
 @Controller('v1/sources/:id/events')
 export class DeleteEventsController {
   constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
+    private readonly commands: CommandBus,
     @Inject(EMITTERS) private readonly emitters: Emitters,
   ) {}
 

@@ -16,7 +16,7 @@ import { ListEventSummaries } from './list-event-summaries.query.js';
 @Controller('v1/sources/:id')
 export class ListEventSummariesController {
   constructor(
-    @Inject(QueryBus) private readonly queries: QueryBus,
+    private readonly queries: QueryBus,
     @Inject(EMITTERS) private readonly emitters: Emitters,
   ) {}
 

@@ -1,4 +1,4 @@
-import { Controller, Delete, HttpCode, Inject, Param } from '@nestjs/common';
+import { Controller, Delete, HttpCode, Param } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Changed } from '#libs/http/changed.js';
@@ -13,8 +13,8 @@ import { DeleteSource } from './delete-source.handler.js';
 @Controller('v1/sources')
 export class DeleteSourceController {
   constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(LocateSource) private readonly sources: LocateSource,
+    private readonly commands: CommandBus,
+    private readonly sources: LocateSource,
   ) {}
 
   @Delete(':idOrSlug')

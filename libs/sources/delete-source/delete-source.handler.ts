@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
@@ -24,7 +24,7 @@ export class DeleteSource extends Command<{ position: Position | undefined }> {
 @Injectable()
 @CommandHandler(DeleteSource)
 export class DeleteSourceHandler implements ICommandHandler<DeleteSource> {
-  constructor(@Inject(SourceOperations) private readonly operations: SourceOperations) {}
+  constructor(private readonly operations: SourceOperations) {}
 
   execute(command: DeleteSource): Promise<{ position: Position | undefined }> {
     return this.operations.exclusively(command.sourceId, () => this.run(command));

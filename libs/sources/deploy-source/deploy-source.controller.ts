@@ -15,7 +15,7 @@ import { DeploySource } from './deploy-source.handler.js';
 @Controller('v1/sources')
 export class DeploySourceController {
   constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
+    private readonly commands: CommandBus,
     @Inject(ENDPOINT_URLS) private readonly urls: EndpointUrls,
   ) {}
 

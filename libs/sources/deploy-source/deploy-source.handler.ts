@@ -62,7 +62,7 @@ interface Deployment {
 @CommandHandler(DeploySource)
 export class DeploySourceHandler implements ICommandHandler<DeploySource> {
   constructor(
-    @Inject(SourceOperations) private readonly operations: SourceOperations,
+    private readonly operations: SourceOperations,
     @Inject(COMPONENT_CATALOG) private readonly components: ComponentCatalog,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
     @Optional() @Inject(RESOURCE_LIMITS) private readonly limits: ResourceLimits = DEFAULT_RESOURCE_LIMITS,

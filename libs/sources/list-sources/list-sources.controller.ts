@@ -13,7 +13,7 @@ import { ListSources, type SourceOwner } from './list-sources.query.js';
 @Controller('v1')
 export class ListSourcesController {
   constructor(
-    @Inject(QueryBus) private readonly queries: QueryBus,
+    private readonly queries: QueryBus,
     @Inject(ENDPOINT_URLS) private readonly urls: EndpointUrls,
   ) {}
 

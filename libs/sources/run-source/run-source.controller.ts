@@ -1,4 +1,4 @@
-import { Controller, HttpCode, Inject, Param, Post, Res } from '@nestjs/common';
+import { Controller, HttpCode, Param, Post, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { type Response } from 'express';
 import { CurrentCaller } from '#libs/http/caller.js';
@@ -21,8 +21,8 @@ interface RunReply {
 @Controller('v1/sources')
 export class RunSourceController {
   constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(LocateSource) private readonly sources: LocateSource,
+    private readonly commands: CommandBus,
+    private readonly sources: LocateSource,
   ) {}
 
   @Post(':idOrSlug/run')

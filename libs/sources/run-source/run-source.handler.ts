@@ -22,7 +22,7 @@ export class RunSource extends Command<ManualRun> {
 @CommandHandler(RunSource)
 export class RunSourceHandler implements ICommandHandler<RunSource> {
   constructor(
-    @Inject(SourceOperations) private readonly operations: SourceOperations,
+    private readonly operations: SourceOperations,
     @Inject(MANUAL_RUNS) private readonly runs: ManualRuns,
   ) {}
 

@@ -16,8 +16,8 @@ import { UpdateSource, type UpdateSourceRequest } from './update-source.handler.
 @Controller('v1/sources')
 export class UpdateSourceController {
   constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(LocateSource) private readonly sources: LocateSource,
+    private readonly commands: CommandBus,
+    private readonly sources: LocateSource,
     @Inject(ENDPOINT_URLS) private readonly urls: EndpointUrls,
   ) {}
 

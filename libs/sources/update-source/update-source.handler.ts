@@ -60,7 +60,7 @@ interface Update {
 @CommandHandler(UpdateSource)
 export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
   constructor(
-    @Inject(SourceOperations) private readonly operations: SourceOperations,
+    private readonly operations: SourceOperations,
     @Inject(COMPONENT_CATALOG) private readonly components: ComponentCatalog,
   ) {}
 

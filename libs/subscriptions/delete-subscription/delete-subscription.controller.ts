@@ -1,4 +1,4 @@
-import { Controller, Delete, HttpCode, Inject } from '@nestjs/common';
+import { Controller, Delete, HttpCode } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Changed } from '#libs/http/changed.js';
@@ -11,7 +11,7 @@ import { DeleteSubscription } from './delete-subscription.handler.js';
 
 @Controller('v1/subscriptions')
 export class DeleteSubscriptionController {
-  constructor(@Inject(CommandBus) private readonly commands: CommandBus) {}
+  constructor(private readonly commands: CommandBus) {}
 
   @Delete()
   @Operation({ summary: 'Delete a subscription', query: TripleDto })

@@ -1,4 +1,4 @@
-import { Controller, HttpCode, Inject, Post } from '@nestjs/common';
+import { Controller, HttpCode, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { IsOptional, IsString, MaxLength, MinLength } from 'class-validator';
 import { CurrentCaller } from '#libs/http/caller.js';
@@ -20,7 +20,7 @@ class IssueApiKeyDto {
 
 @Controller('v1/api_keys')
 export class IssueApiKeyController {
-  constructor(@Inject(CommandBus) private readonly commands: CommandBus) {}
+  constructor(private readonly commands: CommandBus) {}
 
   /** An extension: issues another key for the caller. Only this reply shows the key. */
   @Post()

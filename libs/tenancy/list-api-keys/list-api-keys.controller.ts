@@ -1,4 +1,4 @@
-import { Controller, Get, Inject } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
@@ -10,7 +10,7 @@ import { ListApiKeys } from './list-api-keys.query.js';
 
 @Controller('v1/api_keys')
 export class ListApiKeysController {
-  constructor(@Inject(QueryBus) private readonly queries: QueryBus) {}
+  constructor(private readonly queries: QueryBus) {}
 
   /** An extension: lists the caller's valid keys, never their texts. */
   @Get()

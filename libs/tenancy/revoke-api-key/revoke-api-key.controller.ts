@@ -1,4 +1,4 @@
-import { Controller, Delete, HttpCode, Inject, Param } from '@nestjs/common';
+import { Controller, Delete, HttpCode, Param } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Changed } from '#libs/http/changed.js';
@@ -9,7 +9,7 @@ import { RevokeApiKey } from './revoke-api-key.handler.js';
 
 @Controller('v1/api_keys')
 export class RevokeApiKeyController {
-  constructor(@Inject(CommandBus) private readonly commands: CommandBus) {}
+  constructor(private readonly commands: CommandBus) {}
 
   /** An extension. The key is refused from the next request on, even when this request used it. */
   @Delete(':id')

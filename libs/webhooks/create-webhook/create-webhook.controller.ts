@@ -1,4 +1,4 @@
-import { Controller, HttpCode, Inject, Post } from '@nestjs/common';
+import { Controller, HttpCode, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { IsOptional, IsString, MaxLength } from 'class-validator';
 import { CurrentCaller } from '#libs/http/caller.js';
@@ -28,7 +28,7 @@ class CreateWebhookDto {
 
 @Controller('v1/webhooks')
 export class CreateWebhookController {
-  constructor(@Inject(CommandBus) private readonly commands: CommandBus) {}
+  constructor(private readonly commands: CommandBus) {}
 
   @Post()
   @Operation({ summary: 'Create a webhook; the reply alone shows its signing key', query: CreateWebhookDto })

@@ -13,7 +13,7 @@ import { DeleteWebhook } from './delete-webhook.handler.js';
 @Controller('v1/webhooks')
 export class DeleteWebhookController {
   constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
+    private readonly commands: CommandBus,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
   ) {}
 

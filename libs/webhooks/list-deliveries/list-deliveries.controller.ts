@@ -1,4 +1,4 @@
-import { Controller, Get, Inject, Param } from '@nestjs/common';
+import { Controller, Get, Param } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
@@ -27,7 +27,7 @@ const attemptReply = (doc: AttemptDoc) => ({
 
 @Controller('v1/webhooks/:id/deliveries')
 export class ListDeliveriesController {
-  constructor(@Inject(QueryBus) private readonly queries: QueryBus) {}
+  constructor(private readonly queries: QueryBus) {}
 
   /**
    * Lists the last attempts, newest first (docs/reference/rest-api.md#deliveries-list). Without a limit the page holds

@@ -1,4 +1,4 @@
-import { Controller, Get, Inject } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
@@ -11,7 +11,7 @@ import { ListWebhooks } from './list-webhooks.query.js';
 
 @Controller('v1/users/me/webhooks')
 export class ListWebhooksController {
-  constructor(@Inject(QueryBus) private readonly queries: QueryBus) {}
+  constructor(private readonly queries: QueryBus) {}
 
   @Get()
   @Operation({ summary: 'Webhooks of the user, newest first', paged: true })

@@ -17,7 +17,7 @@ type Reply = { data: WebhookReply & { signing_key: string; former_key_valid_unti
 @Controller('v1/webhooks')
 export class RegenerateSigningKeyController {
   constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
+    private readonly commands: CommandBus,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
   ) {}
 

@@ -41,7 +41,7 @@ class UpdateWebhookDto {
 @Controller('v1/webhooks')
 export class UpdateWebhookController {
   constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
+    private readonly commands: CommandBus,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
   ) {}
 
