@@ -5,7 +5,6 @@ import { IsOptional, IsString, MaxLength } from 'class-validator';
 import request from 'supertest';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { positionOf, type Position } from '#libs/kernel/events.js';
-import { READ_YOUR_WRITES } from '#libs/kernel/tokens.js';
 import { Changed } from './changed.js';
 import { type HttpModuleOptions } from './http.module.js';
 import { type Parameters, Params } from './parameters.js';
@@ -71,9 +70,8 @@ describe('a route of a command', () => {
       return applied;
     },
   };
-  const start = async (http: HttpModuleOptions = {}): Promise<void> => {
-    const providers = [{ provide: READ_YOUR_WRITES, useValue: readModels }];
-    app = await httpTestApp({ controllers: [ThingsController], providers, http });
+  const start = async (http: Partial<HttpModuleOptions> = {}): Promise<void> => {
+    app = await httpTestApp({ controllers: [ThingsController], http: { readYourWrites: readModels, ...http } });
   };
   const call = (method: 'post' | 'delete', path: string) =>
     request(app.getHttpServer())[method](`/v1/things/${path}`).set('Authorization', `Bearer ${TEST_KEY}`);

@@ -3,8 +3,6 @@ import { type NestExpressApplication } from '@nestjs/platform-express';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { positionOf, type Position } from '#libs/kernel/events.js';
-import { READ_YOUR_WRITES } from '#libs/kernel/tokens.js';
-import { CALLERS } from '#libs/http/callers.js';
 import { Changed } from './changed.js';
 import { TrustedProxies } from './client-address.js';
 import { httpTestApp, TEST_KEY, type HttpTestAppOptions } from './testing/http-test-app.js';
@@ -110,7 +108,7 @@ describe('the HTTP edge with settings', () => {
     it('are not hashed when they are too long for a key', async () => {
       const asked: string[] = [];
       const callers = { callerOf: (hash: string) => void asked.push(hash) };
-      const http = await start({ providers: [{ provide: CALLERS, useValue: callers }] });
+      const http = await start({ http: { callers } });
       expect((await http.get('/v1/things').set('Authorization', `Bearer ${'x'.repeat(513)}`)).status).toBe(401);
       expect(asked).toEqual([]);
       expect((await http.get('/v1/things').set('Authorization', `Bearer ${'x'.repeat(512)}`)).status).toBe(401);
@@ -122,8 +120,7 @@ describe('the HTTP edge with settings', () => {
     const waited: [Position, number][] = [];
     const readModels = { waitFor: async (position: Position, ms: number) => waited.push([position, ms]) > 1 };
     const http = await start({
-      providers: [{ provide: READ_YOUR_WRITES, useValue: readModels }],
-      http: { appliedTimeoutMs: 50 },
+      http: { readYourWrites: readModels, appliedTimeoutMs: 50 },
     });
     const late = await http.post('/v1/things/command').set(bearer);
     expect([late.status, errorOf(late).code, late.headers['retry-after'], late.headers['x-sluice-position']]).toEqual([
@@ -146,7 +143,7 @@ describe('the HTTP edge with settings', () => {
     ['6', 400],
   ])('answers a read that carries position %s with %i', async (position, status) => {
     const readModels = { waitFor: async (wanted: Position) => wanted <= positionOf(5) };
-    const http = await start({ providers: [{ provide: READ_YOUR_WRITES, useValue: readModels }] });
+    const http = await start({ http: { readYourWrites: readModels } });
     const reply = await http.get('/v1/things').set(bearer).set('X-Sluice-Position', position);
     expect(reply.status).toBe(status);
   });

@@ -1,6 +1,10 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
+import { type Clock } from '#libs/kernel/clock.js';
+import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
+import { CLOCK, READ_YOUR_WRITES } from '#libs/kernel/tokens.js';
 import { ApiKeyGuard } from './api-key.guard.js';
+import { CALLERS, type Callers } from './callers.js';
 import { ErrorFilter } from './error-filter.js';
 import { FieldsInterceptor } from './fields.interceptor.js';
 import { DEFAULT_HTTP_SETTINGS, HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
@@ -10,16 +14,24 @@ import { RateLimitGuard } from './rate-limit.guard.js';
 import { WorkspaceGuard } from './workspace.guard.js';
 import { WrongKeys } from './wrong-keys.js';
 
-export type HttpModuleOptions = Partial<HttpSettings>;
+export interface HttpModuleOptions extends Partial<HttpSettings> {
+  readonly callers: Callers;
+  /** Decides when a command may be answered, and a query that carries a position. */
+  readonly readYourWrites: ReadYourWrites;
+  readonly clock: Clock;
+}
 
-/** Provides the global guards, interceptors and error filter. Needs global CALLERS, READ_YOUR_WRITES and CLOCK. */
+/** Provides the global guards, interceptors and error filter. */
 @Module({})
 export class HttpModule {
-  static register(settings: HttpModuleOptions = {}): DynamicModule {
+  static forRoot({ callers, readYourWrites, clock, ...settings }: HttpModuleOptions): DynamicModule {
     return {
       module: HttpModule,
       providers: [
         WrongKeys,
+        { provide: CALLERS, useValue: callers },
+        { provide: READ_YOUR_WRITES, useValue: readYourWrites },
+        { provide: CLOCK, useValue: clock },
         { provide: HTTP_SETTINGS, useValue: { ...DEFAULT_HTTP_SETTINGS, ...settings } },
         { provide: APP_FILTER, useClass: ErrorFilter },
         // The order matters: identify the caller, then limit its rate, then check its workspace.

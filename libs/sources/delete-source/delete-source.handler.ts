@@ -1,4 +1,3 @@
-import { Injectable } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
@@ -21,7 +20,6 @@ export class DeleteSource extends Command<{ position: Position | undefined }> {
  * Deletes a source with its db, events and logs. See docs/reference/component-model.md#source-deleted-data. Throws
  * source.hook_failed, source.busy, source.not_found.
  */
-@Injectable()
 @CommandHandler(DeleteSource)
 export class DeleteSourceHandler implements ICommandHandler<DeleteSource> {
   constructor(private readonly operations: SourceOperations) {}
