@@ -39,6 +39,7 @@ export class DeleteEventsController {
     @Params('body_wins') params: Parameters,
     @CurrentCaller() caller: Caller,
   ): Promise<Record<string, never>> {
+    // The source comes first, so that a request for an unknown one is answered 404 even with wrong parameters.
     const workspaceId = workspaceOfSource(this.emitters, caller.workspaceIds, id);
     const { start_id, end_id, event_name } = await validated(DeleteEventsDto, params);
     const range = {
