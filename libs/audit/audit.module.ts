@@ -1,13 +1,31 @@
-import { Module } from '@nestjs/common';
-import { CqrsModule } from '@nestjs/cqrs';
+import { Module, type DynamicModule } from '@nestjs/common';
+import { type EventStore } from '#libs/kernel/event-store.js';
+import { EVENT_STORE, UPCASTERS } from '#libs/kernel/tokens.js';
+import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { GetAuditController } from './get-audit/get-audit.controller.js';
 import { GetResourceAtHandler } from './get-audit/get-resource-at.query.js';
 import { ListHistoryHandler } from './get-audit/list-history.query.js';
+import { AUDITABLE_RESOURCES, type AuditableResource } from './ports.js';
 
-/** Needs from a global module: EVENT_STORE, UPCASTERS, AUDITABLE_RESOURCES, and the exports of HttpModule. */
+export interface AuditPorts {
+  readonly events: EventStore;
+  readonly upcasters: Upcasters;
+  readonly auditable: readonly AuditableResource[];
+}
+
 @Module({
-  imports: [CqrsModule],
   controllers: [GetAuditController],
   providers: [GetResourceAtHandler, ListHistoryHandler],
 })
-export class AuditModule {}
+export class AuditModule {
+  static forRoot(ports: AuditPorts): DynamicModule {
+    return {
+      module: AuditModule,
+      providers: [
+        { provide: EVENT_STORE, useValue: ports.events },
+        { provide: UPCASTERS, useValue: ports.upcasters },
+        { provide: AUDITABLE_RESOURCES, useValue: ports.auditable },
+      ],
+    };
+  }
+}

@@ -7,9 +7,8 @@ import { type Decider } from '#libs/kernel/decider.js';
 import { commandHandler } from '#libs/kernel/handle-command.js';
 import { context } from '#libs/kernel/testing/counter.js';
 import { InMemoryEventStore } from '#libs/kernel/testing/in-memory-event-store.js';
-import { EVENT_STORE, UPCASTERS } from '#libs/kernel/tokens.js';
 import { Upcasters } from '#libs/kernel/upcasting.js';
-import { AUDITABLE_RESOURCES, auditable, AuditModule } from './index.js';
+import { auditable, AuditModule } from './index.js';
 
 interface Renamed {
   readonly type: 'Renamed';
@@ -42,13 +41,14 @@ describe('GET /v1/audit/{id}', () => {
     }
     await handle(thing, 'wh_other', 'theirs', context('cmd-other', { workspaceId: 'o_2' }));
     app = await httpTestApp({
-      imports: [AuditModule],
-      callers: { mine: TEST_CALLER, theirs: { ...TEST_CALLER, workspaceIds: ['o_2'] } },
-      providers: [
-        { provide: EVENT_STORE, useValue: store },
-        { provide: UPCASTERS, useValue: upcasters },
-        { provide: AUDITABLE_RESOURCES, useValue: [auditable('wh', thing, ({ name, keyRef }) => ({ name, keyRef }))] },
+      imports: [
+        AuditModule.forRoot({
+          events: store,
+          upcasters,
+          auditable: [auditable('wh', thing, ({ name, keyRef }) => ({ name, keyRef }))],
+        }),
       ],
+      callers: { mine: TEST_CALLER, theirs: { ...TEST_CALLER, workspaceIds: ['o_2'] } },
     });
   });
   afterAll(() => app.close());

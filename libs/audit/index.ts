@@ -1,2 +1,2 @@
 export { AuditModule } from './audit.module.js';
-export { auditable, AUDITABLE_RESOURCES, type AuditableResource } from './ports.js';
+export { auditable, type AuditableResource } from './ports.js';

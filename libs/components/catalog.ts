@@ -20,7 +20,7 @@ export class StoredComponentCatalog implements ComponentCatalog {
     @Inject(EVENT_STORE) private readonly store: EventStore,
     @Inject(UPCASTERS) private readonly upcasters: Upcasters,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
-    @Inject(SaveComponentHandler) private readonly saver: SaveComponentHandler,
+    private readonly saver: SaveComponentHandler,
   ) {}
 
   async resolve(reference: ComponentReference, context: CommandContext): Promise<DeployableComponent> {

@@ -1,12 +1,46 @@
-import { Global, Module } from '@nestjs/common';
+import { Global, Module, type DynamicModule } from '@nestjs/common';
+import { type BlobStore } from '#libs/kernel/blob-store.js';
+import { type Clock } from '#libs/kernel/clock.js';
+import { type EventStore } from '#libs/kernel/event-store.js';
+import { type HandleCommand } from '#libs/kernel/handle-command.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { DEFAULT_RESOURCE_LIMITS, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import { BLOBS, CLOCK, EVENT_STORE, HANDLE_COMMAND, READ_MODELS, UPCASTERS } from '#libs/kernel/tokens.js';
+import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { StoredComponentCatalog } from './catalog.js';
 import { GetComponentController } from './get-component/get-component.controller.js';
 import { GetComponentHandler } from './get-component/get-component.query.js';
 import { COMPONENT_CATALOG } from './published.js';
 import { SaveComponentController } from './save-component/save-component.controller.js';
 import { SaveComponentHandler } from './save-component/save-component.handler.js';
+import {
+  CODE_LIMITS,
+  type CodeLimits,
+  COMPONENT_FETCHER,
+  COMPONENT_INSPECTOR,
+  type ComponentFetcher,
+  type ComponentInspector,
+  DEFAULT_CODE_LIMITS,
+  DEFAULT_INSPECTION_LIMITS,
+  INSPECTION_LIMITS,
+  type InspectionLimits,
+} from './ports.js';
 
-/** Needs the tokens of libs/kernel/tokens.ts and of ports.ts, `ReadYourWritesGate`, and CqrsModule.forRoot(). */
+export interface ComponentsPorts {
+  readonly handleCommand: HandleCommand;
+  readonly events: EventStore;
+  readonly upcasters: Upcasters;
+  readonly readModels: ReadModelStore;
+  readonly blobs: BlobStore;
+  readonly clock: Clock;
+  readonly inspector: ComponentInspector;
+  readonly fetcher: ComponentFetcher;
+  readonly codeLimits?: CodeLimits;
+  readonly inspectionLimits?: InspectionLimits;
+  readonly resourceLimits?: ResourceLimits;
+}
+
+/** Global, because it publishes COMPONENT_CATALOG to other contexts. */
 @Global()
 @Module({
   controllers: [SaveComponentController, GetComponentController],
@@ -17,4 +51,23 @@ import { SaveComponentHandler } from './save-component/save-component.handler.js
   ],
   exports: [COMPONENT_CATALOG],
 })
-export class ComponentsModule {}
+export class ComponentsModule {
+  static forRoot(ports: ComponentsPorts): DynamicModule {
+    return {
+      module: ComponentsModule,
+      providers: [
+        { provide: HANDLE_COMMAND, useValue: ports.handleCommand },
+        { provide: EVENT_STORE, useValue: ports.events },
+        { provide: UPCASTERS, useValue: ports.upcasters },
+        { provide: READ_MODELS, useValue: ports.readModels },
+        { provide: BLOBS, useValue: ports.blobs },
+        { provide: CLOCK, useValue: ports.clock },
+        { provide: COMPONENT_INSPECTOR, useValue: ports.inspector },
+        { provide: COMPONENT_FETCHER, useValue: ports.fetcher },
+        { provide: CODE_LIMITS, useValue: ports.codeLimits ?? DEFAULT_CODE_LIMITS },
+        { provide: INSPECTION_LIMITS, useValue: ports.inspectionLimits ?? DEFAULT_INSPECTION_LIMITS },
+        { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? DEFAULT_RESOURCE_LIMITS },
+      ],
+    };
+  }
+}

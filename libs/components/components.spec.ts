@@ -1,22 +1,13 @@
-import { CqrsModule } from '@nestjs/cqrs';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { dataOf, errorOf, type Json } from '#libs/http/testing/replies.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { DEFAULT_RESOURCE_LIMITS, RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
-import { BLOBS } from '#libs/kernel/tokens.js';
+import { DEFAULT_RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
 import { type Caller } from '#libs/http/callers.js';
-import {
-  CODE_LIMITS,
-  COMPONENT_FETCHER,
-  COMPONENT_INSPECTOR,
-  ComponentsModule,
-  componentsProjections,
-  type ComponentFetcher,
-} from './index.js';
+import { ComponentsModule, componentsProjections, type ComponentFetcher } from './index.js';
 import { codeHashOf } from './domain/component-identity.js';
 import { COMPONENT_CATALOG, type ComponentCatalog } from './published.js';
 import { codeOf, FakeInspector, InMemoryBlobs } from './testing/fakes.js';
@@ -52,15 +43,17 @@ const world = async (fetcher?: ComponentFetcher, codeBytesPerWorkspace = 1e9) =>
   const blobs = new InMemoryBlobs();
   const noFetcher: ComponentFetcher = { fetch: (url) => Promise.reject(new Error(`unexpected fetch of ${url}`)) };
   const app = await httpTestApp({
-    imports: [CqrsModule.forRoot(), ComponentsModule],
-    providers: [
-      ...plane.providers(),
-      { provide: BLOBS, useValue: blobs },
-      { provide: COMPONENT_INSPECTOR, useValue: inspector },
-      { provide: COMPONENT_FETCHER, useValue: fetcher ?? noFetcher },
-      { provide: CODE_LIMITS, useValue: { fileBytes: 1_000, files: 2, totalBytes: 2_000, depth: 3 } },
-      { provide: RESOURCE_LIMITS, useValue: { ...DEFAULT_RESOURCE_LIMITS, codeBytesPerWorkspace } },
+    imports: [
+      ComponentsModule.forRoot({
+        ...plane.ports(),
+        blobs,
+        inspector,
+        fetcher: fetcher ?? noFetcher,
+        codeLimits: { fileBytes: 1_000, files: 2, totalBytes: 2_000, depth: 3 },
+        resourceLimits: { ...DEFAULT_RESOURCE_LIMITS, codeBytesPerWorkspace },
+      }),
     ],
+    http: plane.ports(),
     callers: { one: caller('u_1', 'o_1'), both: caller('u_2', 'o_1', 'o_2'), other: caller('u_3', 'o_2') },
   });
   closing.push(

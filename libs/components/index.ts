@@ -2,11 +2,7 @@ export { ComponentsModule } from './components.module.js';
 export { componentsProjection } from './read-models/components.projection.js';
 export { crawledFetcher, type FetchText } from './fetch/crawled-fetcher.js';
 export {
-  CODE_LIMITS,
-  COMPONENT_FETCHER,
-  COMPONENT_INSPECTOR,
   DEFAULT_CODE_LIMITS,
-  INSPECTION_LIMITS,
   type CodeLimits,
   type ComponentFetcher,
   type ComponentInspector,

@@ -3,10 +3,7 @@ import { type ComponentMetadata } from '../component-model/component-metadata.js
 
 export const COMPONENT_INSPECTOR = Symbol('ComponentInspector');
 export const COMPONENT_FETCHER = Symbol('ComponentFetcher');
-/** Optional; the default is DEFAULT_CODE_LIMITS. */
 export const CODE_LIMITS = Symbol('CodeLimits');
-
-/** Optional; the default is DEFAULT_INSPECTION_LIMITS. */
 export const INSPECTION_LIMITS = Symbol('InspectionLimits');
 
 export interface InspectOptions {

@@ -1,35 +1,115 @@
-import { Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
-import { AuditModule } from '#libs/audit/index.js';
-import { ComponentsModule } from '#libs/components/index.js';
-import { EventsModule } from '#libs/events/index.js';
-import { HttpModule, type HttpModuleOptions } from '#libs/http/http.module.js';
-import { SourcesModule } from '#libs/sources/index.js';
-import { SubscriptionsModule } from '#libs/subscriptions/index.js';
+import { auditable, AuditModule } from '#libs/audit/index.js';
+import { componentDecider, ComponentsModule, crawledFetcher, DEFAULT_CODE_LIMITS } from '#libs/components/index.js';
+import { type Config } from '#libs/config/index.js';
+import { fetchText } from '#libs/egress/fetch-text.js';
+import { EventsModule, storedEvents } from '#libs/events/index.js';
+import { TrustedProxies } from '#libs/http/client-address.js';
+import { HttpModule } from '#libs/http/http.module.js';
+import { OperatorAccess } from '#libs/http/operator-access.js';
+import { type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import { sourceDecider, SourcesModule } from '#libs/sources/index.js';
+import { subscription, SubscriptionsModule } from '#libs/subscriptions/index.js';
 import { TelemetryModule } from '#libs/telemetry/index.js';
-import { TenancyModule } from '#libs/tenancy/index.js';
-import { WebhooksModule } from '#libs/webhooks/index.js';
-import { PortsModule } from '../hosting/ports.module.js';
+import { apiKey, TenancyModule, user, workspace } from '#libs/tenancy/index.js';
+import { webhook, WebhooksModule } from '#libs/webhooks/index.js';
+import { type ApiOptions } from './api.js';
+import { eventSettings } from './stream-projections.js';
+
+/** Kinds of resources whose history `GET /v1/audit/{id}` shows. */
+const auditableResources = [
+  auditable('u', user),
+  auditable('o', workspace),
+  auditable('key', apiKey),
+  auditable('sc', componentDecider),
+  auditable('dc', sourceDecider),
+  auditable('sub', subscription),
+  auditable('wh', webhook),
+];
 
 /** The API: routes and handlers of every context, behind the HTTP edge. */
 @Module({})
 export class ApiModule {
-  static register(providers: readonly Provider[], http: HttpModuleOptions): DynamicModule {
-    return {
-      module: ApiModule,
-      imports: [
-        PortsModule.register(providers),
-        CqrsModule.forRoot(),
-        HttpModule.register(http),
-        TelemetryModule,
-        TenancyModule,
-        ComponentsModule,
-        SourcesModule,
-        SubscriptionsModule,
-        WebhooksModule,
-        EventsModule,
-        AuditModule,
-      ],
-    };
+  static forRoot(options: ApiOptions): DynamicModule {
+    return { module: ApiModule, imports: [CqrsModule.forRoot(), ...edge(options), ...contexts(options)] };
   }
 }
+
+const edge = ({ config, plane, readYourWrites, metrics, readiness }: ApiOptions): DynamicModule[] => {
+  const proxies = new TrustedProxies(config.trustedProxies);
+  const http = HttpModule.forRoot({
+    callers: plane.views.callers,
+    readYourWrites,
+    clock: plane.clock,
+    requestsPerMinute: config.apiRate,
+    proxies,
+    burst: config.apiBurst,
+    // The change is made, so a lagging process must not turn the answer into an error.
+    answersUnapplied: config.engine === 'distributed',
+  });
+  return [http, TelemetryModule.forRoot({ metrics, readiness, access: new OperatorAccess(config.metrics, proxies) })];
+};
+
+const contexts = (options: ApiOptions): DynamicModule[] => {
+  const { config, plane, egress, topics, readYourWrites, hookRunner, sourceTopics, manualRuns, inspector } = options;
+  const { engines, views, clock, handleCommand, upcasters, usage } = plane;
+  const { events, readModels, vault, blobs, log } = engines;
+  const resourceLimits = resourceLimitsOf(config);
+  const common = { handleCommand, readModels, clock, resourceLimits };
+  return [
+    TenancyModule.forRoot({ ...common, callers: views.callers, usage }),
+    ComponentsModule.forRoot({
+      ...common,
+      events,
+      upcasters,
+      blobs,
+      inspector,
+      fetcher: crawledFetcher((url) => fetchText(url, { dispatcher: egress.dispatcher })),
+      codeLimits: { ...DEFAULT_CODE_LIMITS, fileBytes: config.codeMaxKb * 1024 },
+      inspectionLimits: {
+        atOnce: config.buildsAtOnce,
+        waiting: config.buildsWaiting,
+        waitingInAll: config.buildsWaitingInAll,
+      },
+    }),
+    SourcesModule.forRoot({
+      ...common,
+      events,
+      upcasters,
+      readYourWrites,
+      vault,
+      hookRunner,
+      sourceTopics,
+      endpointUrls: options.urls,
+      manualRuns,
+    }),
+    SubscriptionsModule.forRoot({ ...common, resources: views.resources }),
+    WebhooksModule.forRoot({
+      ...common,
+      vault,
+      log,
+      topics,
+      webhookTopics: options.webhookTopics,
+      retainedEvents: storedEvents(readModels),
+    }),
+    EventsModule.forRoot({
+      readModels,
+      clock,
+      log,
+      topics,
+      emitters: views.sources,
+      appliedEvents: options.appliedEvents,
+      settings: eventSettings(config),
+    }),
+    AuditModule.forRoot({ events, upcasters, auditable: auditableResources }),
+  ];
+};
+
+const resourceLimitsOf = (config: Config): ResourceLimits => ({
+  sourcesPerWorkspace: config.maxSources,
+  webhooksPerWorkspace: config.maxWebhooks,
+  subscriptionsPerWorkspace: config.maxSubscriptions,
+  apiKeysPerUser: config.maxApiKeys,
+  codeBytesPerWorkspace: config.workspaceCodeMb * 1024 * 1024,
+});

@@ -1,17 +1,50 @@
-import { Module } from '@nestjs/common';
-import { CqrsModule } from '@nestjs/cqrs';
+import { Module, type DynamicModule } from '@nestjs/common';
+import { type Clock } from '#libs/kernel/clock.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { CLOCK, READ_MODELS } from '#libs/kernel/tokens.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { STREAM_LOG, TOPIC_POLICY } from '#libs/stream-log/tokens.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { DeleteEventsController } from './delete-events/delete-events.controller.js';
 import { DeleteEventsHandler } from './delete-events/delete-events.handler.js';
 import { ListEventSummariesController } from './list-event-summaries/list-event-summaries.controller.js';
 import { ListEventSummariesHandler } from './list-event-summaries/list-event-summaries.query.js';
+import {
+  APPLIED_EVENTS,
+  type AppliedRecords,
+  EMITTERS,
+  type Emitters,
+  EVENT_SETTINGS,
+  type EventSettings,
+} from './ports.js';
 
-/**
- * Needs HttpModule, and from a global module READ_MODELS, CLOCK, STREAM_LOG, TOPIC_POLICY, EMITTERS, APPLIED_EVENTS and
- * EVENT_SETTINGS.
- */
+export interface EventsPorts {
+  readonly readModels: ReadModelStore;
+  readonly clock: Clock;
+  readonly log: StreamLog;
+  readonly topics: TopicPolicy;
+  readonly emitters: Emitters;
+  readonly appliedEvents: AppliedRecords;
+  readonly settings: EventSettings;
+}
+
 @Module({
-  imports: [CqrsModule],
   controllers: [ListEventSummariesController, DeleteEventsController],
   providers: [ListEventSummariesHandler, DeleteEventsHandler],
 })
-export class EventsModule {}
+export class EventsModule {
+  static forRoot(ports: EventsPorts): DynamicModule {
+    return {
+      module: EventsModule,
+      providers: [
+        { provide: READ_MODELS, useValue: ports.readModels },
+        { provide: CLOCK, useValue: ports.clock },
+        { provide: STREAM_LOG, useValue: ports.log },
+        { provide: TOPIC_POLICY, useValue: ports.topics },
+        { provide: EMITTERS, useValue: ports.emitters },
+        { provide: APPLIED_EVENTS, useValue: ports.appliedEvents },
+        { provide: EVENT_SETTINGS, useValue: ports.settings },
+      ],
+    };
+  }
+}

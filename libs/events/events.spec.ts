@@ -4,16 +4,11 @@ import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { errorOf, itemsOf } from '#libs/http/testing/replies.js';
 import { recorded } from '#libs/kernel/testing/recorded.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
-import { READ_MODELS } from '#libs/kernel/tokens.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
-import { STREAM_LOG, TOPIC_POLICY } from '#libs/stream-log/tokens.js';
 import {
-  APPLIED_EVENTS,
   DEFAULT_EVENT_SETTINGS,
-  EMITTERS,
-  EVENT_SETTINGS,
   type EventSettings,
   eventSummariesProjection,
   EventsModule,
@@ -48,16 +43,17 @@ const world = async (retained = 100, given: Partial<EventSettings> = {}) => {
     ['dc_other', { workspaceId: 'o_2' }],
   ]);
   const app = await httpTestApp({
-    imports: [EventsModule],
-    providers: [
-      { provide: READ_MODELS, useValue: readModels },
-      { provide: STREAM_LOG, useValue: log },
-      { provide: TOPIC_POLICY, useValue: topics },
-      { provide: EMITTERS, useValue: { find: (source: string) => sources.get(source) } },
-      { provide: APPLIED_EVENTS, useValue: summaries },
-      { provide: EVENT_SETTINGS, useValue: settings },
+    imports: [
+      EventsModule.forRoot({
+        readModels,
+        clock: { now: () => T0 + 1_000_000 },
+        log,
+        topics,
+        emitters: { find: (source: string) => sources.get(source) },
+        appliedEvents: summaries,
+        settings,
+      }),
     ],
-    now: () => T0 + 1_000_000,
   });
   closing.push(
     () => app.close(),

@@ -1,12 +1,9 @@
 export { EventsModule } from './events.module.js';
 export { EventsOfDeletedSources, type ForgetsKeys } from './clean-up/events-of-deleted-sources.js';
 export {
-  APPLIED_EVENTS,
   type AppliedRecords,
   DEFAULT_EVENT_SETTINGS,
-  EMITTERS,
   type Emitters,
-  EVENT_SETTINGS,
   type EventSettings,
   type KeptEvents,
 } from './ports.js';

@@ -20,9 +20,9 @@ export const hashOfKey = (apiKey: string): string => createHash('sha256').update
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
   constructor(
-    @Inject(Reflector) private readonly reflector: Reflector,
+    private readonly reflector: Reflector,
     @Inject(CALLERS) private readonly callers: Callers,
-    @Inject(WrongKeys) private readonly wrongKeys: WrongKeys,
+    private readonly wrongKeys: WrongKeys,
   ) {}
 
   canActivate(context: ExecutionContext): boolean {

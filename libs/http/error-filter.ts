@@ -1,7 +1,6 @@
 import {
   Catch,
   HttpException,
-  Inject,
   Logger,
   NotFoundException,
   type ArgumentsHost,
@@ -31,7 +30,7 @@ export interface ErrorBody {
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger('http');
 
-  constructor(@Inject(HttpAdapterHost) private readonly adapter: HttpAdapterHost) {}
+  constructor(private readonly adapter: HttpAdapterHost) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<Request>();

@@ -1,20 +1,15 @@
-import { Controller, Get, HttpCode, Inject, Post, Res } from '@nestjs/common';
+import { Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { type NestExpressApplication } from '@nestjs/platform-express';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type Response } from 'express';
 import request from 'supertest';
 import { positionOf, type Position } from '#libs/kernel/events.js';
-import { READ_YOUR_WRITES } from '#libs/kernel/tokens.js';
-import { CALLERS } from '#libs/http/callers.js';
-import { ReadYourWritesGate } from './read-your-writes-gate.js';
+import { Changed } from './changed.js';
 import { TrustedProxies } from './client-address.js';
 import { httpTestApp, TEST_KEY, type HttpTestAppOptions } from './testing/http-test-app.js';
 import { errorOf } from './testing/replies.js';
 
 @Controller('v1/things')
 class ThingsController {
-  constructor(@Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate) {}
-
   @Get()
   list(): object {
     return { data: [] };
@@ -22,9 +17,8 @@ class ThingsController {
 
   @Post('command')
   @HttpCode(200)
-  async command(@Res({ passthrough: true }) response: Response): Promise<object> {
-    await this.gate.answerAfter(response, positionOf(7));
-    return { data: { id: 'a' } };
+  command(): Changed<object> {
+    return new Changed(positionOf(7), () => ({ data: { id: 'a' } }));
   }
 }
 
@@ -114,7 +108,7 @@ describe('the HTTP edge with settings', () => {
     it('are not hashed when they are too long for a key', async () => {
       const asked: string[] = [];
       const callers = { callerOf: (hash: string) => void asked.push(hash) };
-      const http = await start({ providers: [{ provide: CALLERS, useValue: callers }] });
+      const http = await start({ http: { callers } });
       expect((await http.get('/v1/things').set('Authorization', `Bearer ${'x'.repeat(513)}`)).status).toBe(401);
       expect(asked).toEqual([]);
       expect((await http.get('/v1/things').set('Authorization', `Bearer ${'x'.repeat(512)}`)).status).toBe(401);
@@ -126,8 +120,7 @@ describe('the HTTP edge with settings', () => {
     const waited: [Position, number][] = [];
     const readModels = { waitFor: async (position: Position, ms: number) => waited.push([position, ms]) > 1 };
     const http = await start({
-      providers: [{ provide: READ_YOUR_WRITES, useValue: readModels }],
-      http: { appliedTimeoutMs: 50 },
+      http: { readYourWrites: readModels, appliedTimeoutMs: 50 },
     });
     const late = await http.post('/v1/things/command').set(bearer);
     expect([late.status, errorOf(late).code, late.headers['retry-after'], late.headers['x-sluice-position']]).toEqual([
@@ -150,7 +143,7 @@ describe('the HTTP edge with settings', () => {
     ['6', 400],
   ])('answers a read that carries position %s with %i', async (position, status) => {
     const readModels = { waitFor: async (wanted: Position) => wanted <= positionOf(5) };
-    const http = await start({ providers: [{ provide: READ_YOUR_WRITES, useValue: readModels }] });
+    const http = await start({ http: { readYourWrites: readModels } });
     const reply = await http.get('/v1/things').set(bearer).set('X-Sluice-Position', position);
     expect(reply.status).toBe(status);
   });

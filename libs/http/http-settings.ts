@@ -8,10 +8,16 @@ export interface HttpSettings {
   readonly burst: number;
   /** Trusted proxies, which decide the address that wrong keys are counted for. */
   readonly proxies: TrustedProxies;
+  /** Time in milliseconds that a command's answer, or a query with a position, waits for the read models. */
+  readonly appliedTimeoutMs: number;
+  /** Whether a command succeeds after that time although the read models lag behind; else it fails. */
+  readonly answersUnapplied: boolean;
 }
 
 export const DEFAULT_HTTP_SETTINGS: HttpSettings = {
   requestsPerMinute: 600,
   burst: 100,
   proxies: new TrustedProxies(),
+  appliedTimeoutMs: 2000,
+  answersUnapplied: false,
 };

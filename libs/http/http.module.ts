@@ -1,7 +1,10 @@
-import { Global, Module, type DynamicModule } from '@nestjs/common';
+import { Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
+import { type Clock } from '#libs/kernel/clock.js';
+import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
+import { CLOCK, READ_YOUR_WRITES } from '#libs/kernel/tokens.js';
 import { ApiKeyGuard } from './api-key.guard.js';
-import { ANSWERS_UNAPPLIED, ReadYourWritesGate, APPLIED_TIMEOUT_MS } from './read-your-writes-gate.js';
+import { CALLERS, type Callers } from './callers.js';
 import { ErrorFilter } from './error-filter.js';
 import { FieldsInterceptor } from './fields.interceptor.js';
 import { DEFAULT_HTTP_SETTINGS, HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
@@ -12,28 +15,23 @@ import { WorkspaceGuard } from './workspace.guard.js';
 import { WrongKeys } from './wrong-keys.js';
 
 export interface HttpModuleOptions extends Partial<HttpSettings> {
-  /** Time in milliseconds that a command's answer, or a query with a position, waits for the read models. */
-  readonly appliedTimeoutMs?: number;
-  /** Whether a command succeeds after that time although the read models lag behind; else it fails. */
-  readonly answersUnapplied?: boolean;
+  readonly callers: Callers;
+  /** Decides when a command may be answered, and a query that carries a position. */
+  readonly readYourWrites: ReadYourWrites;
+  readonly clock: Clock;
 }
 
-/** Provides the global guards, interceptors and error filter. Needs global CALLERS, READ_YOUR_WRITES and CLOCK. */
-@Global()
+/** Provides the global guards, interceptors and error filter. */
 @Module({})
 export class HttpModule {
-  static register({
-    appliedTimeoutMs = 2000,
-    answersUnapplied = false,
-    ...settings
-  }: HttpModuleOptions = {}): DynamicModule {
+  static forRoot({ callers, readYourWrites, clock, ...settings }: HttpModuleOptions): DynamicModule {
     return {
       module: HttpModule,
       providers: [
-        ReadYourWritesGate,
         WrongKeys,
-        { provide: APPLIED_TIMEOUT_MS, useValue: appliedTimeoutMs },
-        { provide: ANSWERS_UNAPPLIED, useValue: answersUnapplied },
+        { provide: CALLERS, useValue: callers },
+        { provide: READ_YOUR_WRITES, useValue: readYourWrites },
+        { provide: CLOCK, useValue: clock },
         { provide: HTTP_SETTINGS, useValue: { ...DEFAULT_HTTP_SETTINGS, ...settings } },
         { provide: APP_FILTER, useClass: ErrorFilter },
         // The order matters: identify the caller, then limit its rate, then check its workspace.
@@ -42,10 +40,9 @@ export class HttpModule {
         { provide: APP_GUARD, useClass: WorkspaceGuard },
         // The first interceptor sees the reply last.
         { provide: APP_INTERCEPTOR, useClass: RawJsonInterceptor },
-        { provide: APP_INTERCEPTOR, useClass: PositionInterceptor },
         { provide: APP_INTERCEPTOR, useClass: FieldsInterceptor },
+        { provide: APP_INTERCEPTOR, useClass: PositionInterceptor },
       ],
-      exports: [ReadYourWritesGate],
     };
   }
 }

@@ -1,14 +1,13 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { type NestExpressApplication } from '@nestjs/platform-express';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Request } from 'express';
 import request from 'supertest';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { RevisionConflict } from '#libs/kernel/event-store.js';
 import { UnknownCursor } from '#libs/kernel/read-model-store.js';
 import { OpenToAll, TokenInQuery } from './access.js';
 import { CurrentCaller } from './caller.js';
-import { contextOf } from './command-context.js';
+import { Context, type ContextIn } from './command-context.js';
 import { httpTestApp, TEST_KEY } from './testing/http-test-app.js';
 import { dataOf, errorOf } from './testing/replies.js';
 import { type Caller } from '#libs/http/callers.js';
@@ -43,8 +42,8 @@ class ThingsController {
   }
 
   @Get('of/context')
-  context(@Req() req: Request, @CurrentCaller() caller: Caller): object {
-    return { data: contextOf(req, caller, 'o_1') };
+  context(@Context() contextIn: ContextIn): object {
+    return { data: contextIn('o_1') };
   }
 
   @Get('open/door')

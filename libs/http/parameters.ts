@@ -1,3 +1,4 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { plainToInstance, type ClassConstructor } from 'class-transformer';
 import { getMetadataStorage, validate, type ValidationError } from 'class-validator';
 import { type Request } from 'express';
@@ -5,12 +6,28 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 
 export type Parameters = Record<string, unknown>;
 
+/** Whether the query or the body decides when both hold a parameter. */
+export type Precedence = 'query_wins' | 'body_wins';
+
+const MergedParameters = createParamDecorator((precedence: Precedence, context: ExecutionContext) =>
+  parameters(context.switchToHttp().getRequest<Request>(), precedence),
+);
+
+/**
+ * Injects the parameters of the request as an instance of the class, checked as `validated` does; without a class as
+ * they are.
+ */
+export const Params = (precedence: Precedence, dto?: ClassConstructor<object>): ParameterDecorator =>
+  dto === undefined
+    ? MergedParameters(precedence)
+    : MergedParameters(precedence, { transform: (params: Parameters) => validated(dto, params) });
+
 /**
  * Merges query and body into one object, because every route accepts both. The precedence of each route stands in
  * docs/reference/rest-api.md#parameter-places.
  * Throws request.invalid_json when the body is JSON but not an object.
  */
-export const parameters = (request: Request, precedence: 'query_wins' | 'body_wins'): Parameters => {
+export const parameters = (request: Request, precedence: Precedence): Parameters => {
   const query: Parameters = { ...request.query };
   const body = bodyObject(request.body);
   return precedence === 'query_wins' ? { ...body, ...query } : { ...query, ...body };

@@ -11,7 +11,6 @@ export interface ResourceLimits {
   readonly codeBytesPerWorkspace: number;
 }
 
-/** Optional injection token. Its default is DEFAULT_RESOURCE_LIMITS. */
 export const RESOURCE_LIMITS = Symbol('ResourceLimits');
 
 export const DEFAULT_RESOURCE_LIMITS: ResourceLimits = {

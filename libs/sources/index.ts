@@ -15,6 +15,6 @@ export { boundValue } from './domain/bound-value.js';
 export { sourceDecider } from './domain/source.js';
 export { nameSlugDecider } from './domain/name-slug.js';
 export { hostEndpointUrls, pathEndpointUrls, type EndpointUrls } from './domain/source-view.js';
-export { ENDPOINT_URLS, HOOK_RUNNER, MANUAL_RUNS, SOURCE_TOPICS, type ManualRun, type ManualRuns } from './ports.js';
+export { type ManualRun, type ManualRuns } from './ports.js';
 
 export const sourcesProjections: readonly Projection[] = [sourcesProjection];

@@ -41,7 +41,7 @@ export class SourceOperations {
     @Inject(CLOCK) readonly clock: Clock,
     @Inject(HOOK_RUNNER) private readonly runner: HookRunner,
     @Inject(SOURCE_TOPICS) private readonly topics: SourceTopics,
-    @Inject(NameSlugs) readonly slugs: NameSlugs,
+    readonly slugs: NameSlugs,
   ) {}
 
   /**

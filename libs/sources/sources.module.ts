@@ -1,4 +1,21 @@
-import { Module } from '@nestjs/common';
+import { Module, type DynamicModule } from '@nestjs/common';
+import { type Clock } from '#libs/kernel/clock.js';
+import { type EventStore } from '#libs/kernel/event-store.js';
+import { type HandleCommand } from '#libs/kernel/handle-command.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
+import { DEFAULT_RESOURCE_LIMITS, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import {
+  CLOCK,
+  EVENT_STORE,
+  HANDLE_COMMAND,
+  READ_MODELS,
+  READ_YOUR_WRITES,
+  UPCASTERS,
+  VAULT,
+} from '#libs/kernel/tokens.js';
+import { type Upcasters } from '#libs/kernel/upcasting.js';
+import { type Vault } from '#libs/kernel/vault.js';
 import { DeleteSourceController } from './delete-source/delete-source.controller.js';
 import { DeleteSourceHandler } from './delete-source/delete-source.handler.js';
 import { DeploySourceController } from './deploy-source/deploy-source.controller.js';
@@ -14,8 +31,26 @@ import { RunSourceHandler } from './run-source/run-source.handler.js';
 import { SourceOperations } from './source-operations.js';
 import { UpdateSourceController } from './update-source/update-source.controller.js';
 import { UpdateSourceHandler } from './update-source/update-source.handler.js';
+import { type EndpointUrls } from './domain/source-view.js';
+import { ENDPOINT_URLS, HOOK_RUNNER, MANUAL_RUNS, type ManualRuns, SOURCE_TOPICS } from './ports.js';
+import { type HookRunner, type SourceTopics } from './published.js';
 
-/** Needs the tokens of libs/kernel/tokens.ts and ports.ts, ComponentsModule, HttpModule and CqrsModule.forRoot(). */
+export interface SourcesPorts {
+  readonly handleCommand: HandleCommand;
+  readonly events: EventStore;
+  readonly upcasters: Upcasters;
+  readonly readModels: ReadModelStore;
+  readonly readYourWrites: ReadYourWrites;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly hookRunner: HookRunner;
+  readonly sourceTopics: SourceTopics;
+  readonly endpointUrls: EndpointUrls;
+  readonly manualRuns: ManualRuns;
+  readonly resourceLimits?: ResourceLimits;
+}
+
+/** Needs COMPONENT_CATALOG, which ComponentsModule publishes. */
 @Module({
   controllers: [
     DeploySourceController,
@@ -36,6 +71,25 @@ import { UpdateSourceHandler } from './update-source/update-source.handler.js';
     GetSourceHandler,
     ListSourcesHandler,
   ],
-  exports: [SourceOperations, NameSlugs],
 })
-export class SourcesModule {}
+export class SourcesModule {
+  static forRoot(ports: SourcesPorts): DynamicModule {
+    return {
+      module: SourcesModule,
+      providers: [
+        { provide: HANDLE_COMMAND, useValue: ports.handleCommand },
+        { provide: EVENT_STORE, useValue: ports.events },
+        { provide: UPCASTERS, useValue: ports.upcasters },
+        { provide: READ_MODELS, useValue: ports.readModels },
+        { provide: READ_YOUR_WRITES, useValue: ports.readYourWrites },
+        { provide: VAULT, useValue: ports.vault },
+        { provide: CLOCK, useValue: ports.clock },
+        { provide: HOOK_RUNNER, useValue: ports.hookRunner },
+        { provide: SOURCE_TOPICS, useValue: ports.sourceTopics },
+        { provide: ENDPOINT_URLS, useValue: ports.endpointUrls },
+        { provide: MANUAL_RUNS, useValue: ports.manualRuns },
+        { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? DEFAULT_RESOURCE_LIMITS },
+      ],
+    };
+  }
+}

@@ -6,6 +6,6 @@ export {
   type CleanUpDependencies,
 } from './clean-up/subscriptions-of-deleted-resources.js';
 export { subscription } from './domain/subscription.js';
-export { RESOURCES, type Resources } from './ports.js';
+export { type Resources } from './ports.js';
 
 export const subscriptionProjections = [subscriptionsProjection];

@@ -1,16 +1,40 @@
-import { Module } from '@nestjs/common';
-import { CqrsModule } from '@nestjs/cqrs';
+import { Module, type DynamicModule } from '@nestjs/common';
+import { type Clock } from '#libs/kernel/clock.js';
+import { type HandleCommand } from '#libs/kernel/handle-command.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { DEFAULT_RESOURCE_LIMITS, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import { CLOCK, HANDLE_COMMAND, READ_MODELS } from '#libs/kernel/tokens.js';
 import { CreateSubscriptionController } from './create-subscription/create-subscription.controller.js';
 import { CreateSubscriptionHandler } from './create-subscription/create-subscription.handler.js';
 import { DeleteSubscriptionController } from './delete-subscription/delete-subscription.controller.js';
 import { DeleteSubscriptionHandler } from './delete-subscription/delete-subscription.handler.js';
 import { ListSubscriptionsController } from './list-subscriptions/list-subscriptions.controller.js';
 import { ListSubscriptionsHandler } from './list-subscriptions/list-subscriptions.query.js';
+import { RESOURCES, type Resources } from './ports.js';
 
-/** Needs HttpModule, and from a global module HANDLE_COMMAND, READ_MODELS, CLOCK and RESOURCES. */
+export interface SubscriptionsPorts {
+  readonly handleCommand: HandleCommand;
+  readonly readModels: ReadModelStore;
+  readonly clock: Clock;
+  readonly resources: Resources;
+  readonly resourceLimits?: ResourceLimits;
+}
+
 @Module({
-  imports: [CqrsModule],
   controllers: [CreateSubscriptionController, DeleteSubscriptionController, ListSubscriptionsController],
   providers: [CreateSubscriptionHandler, DeleteSubscriptionHandler, ListSubscriptionsHandler],
 })
-export class SubscriptionsModule {}
+export class SubscriptionsModule {
+  static forRoot(ports: SubscriptionsPorts): DynamicModule {
+    return {
+      module: SubscriptionsModule,
+      providers: [
+        { provide: HANDLE_COMMAND, useValue: ports.handleCommand },
+        { provide: READ_MODELS, useValue: ports.readModels },
+        { provide: CLOCK, useValue: ports.clock },
+        { provide: RESOURCES, useValue: ports.resources },
+        { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? DEFAULT_RESOURCE_LIMITS },
+      ],
+    };
+  }
+}

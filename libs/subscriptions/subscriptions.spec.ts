@@ -5,7 +5,7 @@ import { type Caller } from '#libs/http/callers.js';
 import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { dataOf, errorOf, itemsOf } from '#libs/http/testing/replies.js';
 import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
-import { RESOURCES, subscriptionProjections, SubscriptionsModule, SubscriptionsOfDeletedResources } from './index.js';
+import { subscriptionProjections, SubscriptionsModule, SubscriptionsOfDeletedResources } from './index.js';
 
 const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
   userId,
@@ -31,8 +31,10 @@ const world = async () => {
     ],
   });
   const app: NestExpressApplication = await httpTestApp({
-    imports: [SubscriptionsModule],
-    providers: [...plane.providers(), { provide: RESOURCES, useValue: { find: (id: string) => resources.get(id) } }],
+    imports: [
+      SubscriptionsModule.forRoot({ ...plane.ports(), resources: { find: (id: string) => resources.get(id) } }),
+    ],
+    http: plane.ports(),
     callers: {
       one: caller('u_1', 'o_1'),
       both: caller('u_2', 'o_1', 'o_2'),

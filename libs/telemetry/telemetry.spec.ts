@@ -4,19 +4,9 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { type FinishedRequest } from '#libs/http/configure-http.js';
 import { TrustedProxies } from '#libs/http/client-address.js';
-import { OPERATOR_ACCESS, OperatorAccess } from '#libs/http/operator-access.js';
+import { OperatorAccess } from '#libs/http/operator-access.js';
 import { httpTestApp, TEST_KEY, type HttpTestAppOptions } from '#libs/http/testing/http-test-app.js';
-import {
-  createLogger,
-  httpObserver,
-  METRICS,
-  Metrics,
-  NestLogger,
-  READINESS,
-  Readiness,
-  TelemetryModule,
-  unitOfWork,
-} from './index.js';
+import { createLogger, httpObserver, Metrics, NestLogger, Readiness, TelemetryModule, unitOfWork } from './index.js';
 
 const logged = () => {
   const lines: Record<string, unknown>[] = [];
@@ -83,11 +73,8 @@ describe('health, readiness and metrics', () => {
   const start = async (readiness: Readiness, metrics = new Metrics(), options: Partial<HttpTestAppOptions> = {}) => {
     app = await httpTestApp({
       ...options,
-      imports: [TelemetryModule],
-      providers: [
-        { provide: READINESS, useValue: readiness },
-        { provide: METRICS, useValue: metrics },
-        { provide: OPERATOR_ACCESS, useValue: new OperatorAccess('loopback', new TrustedProxies()) },
+      imports: [
+        TelemetryModule.forRoot({ readiness, metrics, access: new OperatorAccess('loopback', new TrustedProxies()) }),
       ],
     });
     return request(app.getHttpServer());

@@ -4,11 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { dataOf, errorOf, itemsOf } from '#libs/http/testing/replies.js';
-import { EVENT_STORE, HANDLE_COMMAND, READ_MODELS, READ_YOUR_WRITES } from '#libs/kernel/tokens.js';
-import { CallersView } from './callers-view.js';
 import { bootstrap, RegisterUser, TenancyModule, UsageMeter } from './index.js';
-import { CALLERS } from '../http/callers.js';
-import { USAGE } from './published.js';
 import { InMemoryUsage } from './testing/in-memory-usage.js';
 import { runningTenancy, type RunningTenancy } from './testing/running-tenancy.js';
 
@@ -35,16 +31,8 @@ describe('users, workspaces and API keys over HTTP', () => {
     ids = await bootstrap(tenancy.deps, KEY);
     await tenancy.caughtUp();
     app = await httpTestApp({
-      imports: [TenancyModule],
-      providers: [
-        { provide: CallersView, useValue: tenancy.callers },
-        { provide: CALLERS, useValue: tenancy.callers },
-        { provide: USAGE, useValue: usage },
-        { provide: EVENT_STORE, useValue: tenancy.store },
-        { provide: HANDLE_COMMAND, useValue: tenancy.handleCommand },
-        { provide: READ_MODELS, useValue: tenancy.readModels },
-        { provide: READ_YOUR_WRITES, useValue: tenancy.projectors },
-      ],
+      imports: [TenancyModule.forRoot({ ...tenancy, usage })],
+      http: { callers: tenancy.callers, readYourWrites: tenancy.projectors },
     });
   });
   afterAll(async () => {

@@ -1,5 +1,9 @@
-import { Module } from '@nestjs/common';
-import { CqrsModule } from '@nestjs/cqrs';
+import { Module, type DynamicModule } from '@nestjs/common';
+import { type Clock } from '#libs/kernel/clock.js';
+import { type HandleCommand } from '#libs/kernel/handle-command.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { DEFAULT_RESOURCE_LIMITS, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import { CLOCK, HANDLE_COMMAND, READ_MODELS } from '#libs/kernel/tokens.js';
 import { GetMeController } from './get-me/get-me.controller.js';
 import { GetUserHandler } from './get-me/get-user.query.js';
 import { GetWorkspaceController } from './get-workspace/get-workspace.controller.js';
@@ -11,10 +15,19 @@ import { ListApiKeysHandler } from './list-api-keys/list-api-keys.query.js';
 import { RevokeApiKeyController } from './revoke-api-key/revoke-api-key.controller.js';
 import { RevokeApiKeyHandler } from './revoke-api-key/revoke-api-key.handler.js';
 import { RegisterUserHandler } from './set-up-user/register-user.handler.js';
+import { CallersView } from './callers-view.js';
+import { type Usage, USAGE } from './published.js';
 
-/** Needs from a global module: HANDLE_COMMAND, READ_MODELS, CLOCK, USAGE, CallersView, and HttpModule's exports. */
+export interface TenancyPorts {
+  readonly handleCommand: HandleCommand;
+  readonly readModels: ReadModelStore;
+  readonly clock: Clock;
+  readonly callers: CallersView;
+  readonly usage: Usage;
+  readonly resourceLimits?: ResourceLimits;
+}
+
 @Module({
-  imports: [CqrsModule],
   controllers: [
     GetMeController,
     GetWorkspaceController,
@@ -31,4 +44,18 @@ import { RegisterUserHandler } from './set-up-user/register-user.handler.js';
     RegisterUserHandler,
   ],
 })
-export class TenancyModule {}
+export class TenancyModule {
+  static forRoot(ports: TenancyPorts): DynamicModule {
+    return {
+      module: TenancyModule,
+      providers: [
+        { provide: HANDLE_COMMAND, useValue: ports.handleCommand },
+        { provide: READ_MODELS, useValue: ports.readModels },
+        { provide: CLOCK, useValue: ports.clock },
+        { provide: CallersView, useValue: ports.callers },
+        { provide: USAGE, useValue: ports.usage },
+        { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? DEFAULT_RESOURCE_LIMITS },
+      ],
+    };
+  }
+}

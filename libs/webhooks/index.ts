@@ -4,7 +4,7 @@ export { WebhooksModule } from './webhooks.module.js';
 export { WebhookCleanUp, type WebhookCleanUpDependencies } from './clean-up/webhook-clean-up.js';
 export { DisableWebhook, disableWebhook } from './disable-webhook/disable-webhook.handler.js';
 export { webhook } from './domain/webhook.js';
-export { RETAINED_EVENTS, type RetainedEvents, WEBHOOK_TOPICS, type WebhookTopics } from './ports.js';
+export { type RetainedEvents, type WebhookTopics } from './ports.js';
 export { attemptsProjection } from './read-models/attempts.projection.js';
 export { type DeliverableWebhook, type KnownWebhook, webhookDirectory, WebhooksView } from './webhooks-view.js';
 

@@ -1,5 +1,13 @@
-import { Module } from '@nestjs/common';
-import { CqrsModule } from '@nestjs/cqrs';
+import { Module, type DynamicModule } from '@nestjs/common';
+import { type Clock } from '#libs/kernel/clock.js';
+import { type HandleCommand } from '#libs/kernel/handle-command.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { DEFAULT_RESOURCE_LIMITS, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import { CLOCK, HANDLE_COMMAND, READ_MODELS, VAULT } from '#libs/kernel/tokens.js';
+import { type Vault } from '#libs/kernel/vault.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { STREAM_LOG, TOPIC_POLICY } from '#libs/stream-log/tokens.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { CreateWebhookController } from './create-webhook/create-webhook.controller.js';
 import { CreateWebhookHandler } from './create-webhook/create-webhook.handler.js';
 import { DeleteWebhookController } from './delete-webhook/delete-webhook.controller.js';
@@ -17,13 +25,21 @@ import { RegenerateSigningKeyController } from './regenerate-signing-key/regener
 import { RegenerateSigningKeyHandler } from './regenerate-signing-key/regenerate-signing-key.handler.js';
 import { UpdateWebhookController } from './update-webhook/update-webhook.controller.js';
 import { UpdateWebhookHandler } from './update-webhook/update-webhook.handler.js';
+import { RETAINED_EVENTS, type RetainedEvents, WEBHOOK_TOPICS, type WebhookTopics } from './ports.js';
 
-/**
- * Needs HttpModule, and from a global module HANDLE_COMMAND, READ_MODELS, VAULT, CLOCK, WEBHOOK_TOPICS,
- * RETAINED_EVENTS, STREAM_LOG and TOPIC_POLICY.
- */
+export interface WebhooksPorts {
+  readonly handleCommand: HandleCommand;
+  readonly readModels: ReadModelStore;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly log: StreamLog;
+  readonly topics: TopicPolicy;
+  readonly webhookTopics: WebhookTopics;
+  readonly retainedEvents: RetainedEvents;
+  readonly resourceLimits?: ResourceLimits;
+}
+
 @Module({
-  imports: [CqrsModule],
   controllers: [
     CreateWebhookController,
     ListWebhooksController,
@@ -46,4 +62,21 @@ import { UpdateWebhookHandler } from './update-webhook/update-webhook.handler.js
     RedeliverDeliveryHandler,
   ],
 })
-export class WebhooksModule {}
+export class WebhooksModule {
+  static forRoot(ports: WebhooksPorts): DynamicModule {
+    return {
+      module: WebhooksModule,
+      providers: [
+        { provide: HANDLE_COMMAND, useValue: ports.handleCommand },
+        { provide: READ_MODELS, useValue: ports.readModels },
+        { provide: VAULT, useValue: ports.vault },
+        { provide: CLOCK, useValue: ports.clock },
+        { provide: STREAM_LOG, useValue: ports.log },
+        { provide: TOPIC_POLICY, useValue: ports.topics },
+        { provide: WEBHOOK_TOPICS, useValue: ports.webhookTopics },
+        { provide: RETAINED_EVENTS, useValue: ports.retainedEvents },
+        { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? DEFAULT_RESOURCE_LIMITS },
+      ],
+    };
+  }
+}

@@ -6,18 +6,9 @@ import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
-import { STREAM_LOG, TOPIC_POLICY } from '#libs/stream-log/tokens.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import { type Caller } from '#libs/http/callers.js';
-import {
-  attemptsProjection,
-  disableWebhook,
-  RETAINED_EVENTS,
-  WEBHOOK_TOPICS,
-  WebhookCleanUp,
-  webhookProjections,
-  WebhooksModule,
-} from './index.js';
+import { attemptsProjection, disableWebhook, WebhookCleanUp, webhookProjections, WebhooksModule } from './index.js';
 
 const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
 const closing: (() => Promise<void>)[] = [];
@@ -57,14 +48,8 @@ const world = async () => {
   const payloads = new Map<string, string>();
   const payloadOf = async (...parts: string[]): Promise<string | undefined> => payloads.get(parts.join('/'));
   const app = await httpTestApp({
-    imports: [WebhooksModule],
-    providers: [
-      ...plane.providers(),
-      { provide: WEBHOOK_TOPICS, useValue: webhookTopics },
-      { provide: RETAINED_EVENTS, useValue: { payloadOf } },
-      { provide: STREAM_LOG, useValue: log },
-      { provide: TOPIC_POLICY, useValue: topics },
-    ],
+    imports: [WebhooksModule.forRoot({ ...plane.ports(), webhookTopics, retainedEvents: { payloadOf }, log, topics })],
+    http: plane.ports(),
     callers: { one: caller('u_1', 'o_1'), other: caller('u_2', 'o_2'), colleague: caller('u_3', 'o_1') },
   });
   closing.push(

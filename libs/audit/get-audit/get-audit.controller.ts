@@ -1,10 +1,9 @@
-import { Controller, Get, Inject, Param, Req } from '@nestjs/common';
+import { Controller, Get, Param } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
-import { type Request } from 'express';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
 import { type ListReply, pageLimit } from '#libs/http/pages.js';
-import { describe, type Parameters, parameters } from '#libs/http/parameters.js';
+import { describe, type Parameters, Params } from '#libs/http/parameters.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type RecordedEvent } from '#libs/kernel/events.js';
 import { type Caller } from '#libs/http/callers.js';
@@ -23,7 +22,7 @@ interface ResourceReply {
 /** An extension: the full history of every resource, including deleted ones. */
 @Controller('v1/audit')
 export class GetAuditController {
-  constructor(@Inject(QueryBus) private readonly queries: QueryBus) {}
+  constructor(private readonly queries: QueryBus) {}
 
   /** Lists the history oldest first, paged by revision. With `at`, gives the resource as it was then. */
   @Get(':id')
@@ -34,10 +33,9 @@ export class GetAuditController {
   })
   async get(
     @Param('id') id: string,
-    @Req() request: Request,
+    @Params('query_wins') params: Parameters,
     @CurrentCaller() caller: Caller,
   ): Promise<ListReply<object> | ResourceReply> {
-    const params = parameters(request, 'query_wins');
     if (params['at'] !== undefined) {
       const at = parseAt(params['at']);
       const { view, asOf } = await this.queries.execute(new GetResourceAt(id, caller.workspaceIds, at));

@@ -1,4 +1,4 @@
-import { Controller, Get, Inject, Param } from '@nestjs/common';
+import { Controller, Get, Param } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
@@ -10,7 +10,7 @@ import { GetComponent } from './get-component.query.js';
 /** `registry` and `search` are never keys. See docs/reference/rest-api.md#component-reserved-words. */
 @Controller('v1/components')
 export class GetComponentController {
-  constructor(@Inject(QueryBus) private readonly queries: QueryBus) {}
+  constructor(private readonly queries: QueryBus) {}
 
   @Get('registry/:key')
   @Operation({ summary: 'A component of the registry; this server has none' })

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject } from '@nestjs/common';
 import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
@@ -17,7 +17,6 @@ export class GetComponent extends Query<ComponentReply> {
   }
 }
 
-@Injectable()
 @QueryHandler(GetComponent)
 export class GetComponentHandler implements IQueryHandler<GetComponent> {
   constructor(

@@ -1,11 +1,10 @@
-import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { Controller, HttpCode, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Request, type Response } from 'express';
-import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
-import { contextOf } from '#libs/http/command-context.js';
+import { Changed } from '#libs/http/changed.js';
+import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
-import { parameters, validated } from '#libs/http/parameters.js';
+import { type Parameters, Params } from '#libs/http/parameters.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/http/callers.js';
 import { componentReply, type ComponentReply } from '../domain/component-view.js';
@@ -14,10 +13,7 @@ import { SaveComponent } from './save-component.handler.js';
 
 @Controller('v1/components')
 export class SaveComponentController {
-  constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
-  ) {}
+  constructor(private readonly commands: CommandBus) {}
 
   @Post()
   @Operation({
@@ -27,21 +23,20 @@ export class SaveComponentController {
   })
   @HttpCode(200)
   async save(
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
+    @Params('body_wins', ComponentCodeDto) body: ComponentCodeDto,
+    @Params('body_wins') params: Parameters,
+    @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
-  ): Promise<{ data: ComponentReply }> {
-    const params = parameters(request, 'body_wins');
-    const { component_code: code, component_url: url } = await validated(ComponentCodeDto, params);
+  ): Promise<Changed<{ data: ComponentReply }>> {
+    const { component_code: code, component_url: url } = body;
     const files = filesOf(params['files']);
     const given = {
       ...(typeof code === 'string' ? { code } : {}),
       ...(typeof url === 'string' ? { url } : {}),
       ...(files ? { files } : {}),
     };
-    const context = contextOf(request, caller, workspaceOf(caller));
+    const context = contextIn(workspaceOf(caller));
     const saved = await this.commands.execute(new SaveComponent(given, context));
-    await this.gate.answerAfter(response, saved.position);
-    return { data: componentReply(saved.component, saved.code) };
+    return new Changed(saved.position, () => ({ data: componentReply(saved.component, saved.code) }));
   }
 }

@@ -1,4 +1,4 @@
-import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
@@ -7,7 +7,7 @@ import { RevisionConflict, type EventStore } from '#libs/kernel/event-store.js';
 import { streamName, type Position } from '#libs/kernel/events.js';
 import { load, type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
-import { DEFAULT_RESOURCE_LIMITS, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import { RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
 import { BLOBS, CLOCK, EVENT_STORE, HANDLE_COMMAND, READ_MODELS, UPCASTERS } from '#libs/kernel/tokens.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { checkCodeSize } from '../domain/code-size.js';
@@ -19,8 +19,6 @@ import {
   CODE_LIMITS,
   COMPONENT_FETCHER,
   COMPONENT_INSPECTOR,
-  DEFAULT_CODE_LIMITS,
-  DEFAULT_INSPECTION_LIMITS,
   INSPECTION_LIMITS,
   type CodeLimits,
   type ComponentFetcher,
@@ -57,7 +55,6 @@ export class SaveComponent extends Command<SaveComponentResult> {
   }
 }
 
-@Injectable()
 @CommandHandler(SaveComponent)
 export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
   private readonly inspections: Inspections;
@@ -71,9 +68,9 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     @Inject(COMPONENT_INSPECTOR) private readonly inspector: ComponentInspector,
     @Inject(COMPONENT_FETCHER) private readonly fetcher: ComponentFetcher,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
-    @Optional() @Inject(CODE_LIMITS) private readonly limits: CodeLimits = DEFAULT_CODE_LIMITS,
-    @Optional() @Inject(INSPECTION_LIMITS) inspectionLimits: InspectionLimits = DEFAULT_INSPECTION_LIMITS,
-    @Optional() @Inject(RESOURCE_LIMITS) private readonly resources: ResourceLimits = DEFAULT_RESOURCE_LIMITS,
+    @Inject(CODE_LIMITS) private readonly limits: CodeLimits,
+    @Inject(INSPECTION_LIMITS) inspectionLimits: InspectionLimits,
+    @Inject(RESOURCE_LIMITS) private readonly resources: ResourceLimits,
   ) {
     this.inspections = new Inspections(inspectionLimits);
   }

@@ -1,10 +1,9 @@
-import { Controller, Delete, HttpCode, Inject, Param, Req } from '@nestjs/common';
+import { Controller, Delete, HttpCode, Inject, Param } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { IsOptional, IsString } from 'class-validator';
-import { type Request } from 'express';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
-import { parameters, validated } from '#libs/http/parameters.js';
+import { type Parameters, Params, validated } from '#libs/http/parameters.js';
 import { type Caller } from '#libs/http/callers.js';
 import { workspaceOfSource } from '../find-emitter.js';
 import { EMITTERS, type Emitters } from '../ports.js';
@@ -27,7 +26,7 @@ class DeleteEventsDto {
 @Controller('v1/sources/:id/events')
 export class DeleteEventsController {
   constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
+    private readonly commands: CommandBus,
     @Inject(EMITTERS) private readonly emitters: Emitters,
   ) {}
 
@@ -37,11 +36,12 @@ export class DeleteEventsController {
   @HttpCode(202)
   async remove(
     @Param('id') id: string,
-    @Req() request: Request,
+    @Params('body_wins') params: Parameters,
     @CurrentCaller() caller: Caller,
   ): Promise<Record<string, never>> {
+    // The source comes first, so that a request for an unknown one is answered 404 even with wrong parameters.
     const workspaceId = workspaceOfSource(this.emitters, caller.workspaceIds, id);
-    const { start_id, end_id, event_name } = await validated(DeleteEventsDto, parameters(request, 'body_wins'));
+    const { start_id, end_id, event_name } = await validated(DeleteEventsDto, params);
     const range = {
       ...(typeof event_name === 'string' ? { channel: event_name } : {}),
       ...(start_id ? { startId: start_id } : {}),

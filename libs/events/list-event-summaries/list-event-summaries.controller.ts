@@ -1,10 +1,9 @@
-import { Controller, Get, Inject, Param, Req } from '@nestjs/common';
+import { Controller, Get, Inject, Param } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
-import { type Request } from 'express';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
 import { type ListReply, pageLimit } from '#libs/http/pages.js';
-import { describe, parameters, type Parameters } from '#libs/http/parameters.js';
+import { describe, type Parameters, Params } from '#libs/http/parameters.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { ERRORS_CHANNEL, LOGS_CHANNEL } from '#libs/component-model/channels.js';
 import { type Caller } from '#libs/http/callers.js';
@@ -17,7 +16,7 @@ import { ListEventSummaries } from './list-event-summaries.query.js';
 @Controller('v1/sources/:id')
 export class ListEventSummariesController {
   constructor(
-    @Inject(QueryBus) private readonly queries: QueryBus,
+    private readonly queries: QueryBus,
     @Inject(EMITTERS) private readonly emitters: Emitters,
   ) {}
 
@@ -31,8 +30,7 @@ export class ListEventSummariesController {
       expand: 'event: without truncation; a page of large events ends early, count tells',
     },
   })
-  events(@Param('id') id: string, @Req() request: Request, @CurrentCaller() caller: Caller) {
-    const params = parameters(request, 'body_wins');
+  events(@Param('id') id: string, @Params('body_wins') params: Parameters, @CurrentCaller() caller: Caller) {
     return this.list(id, textOf(params, 'event_name') ?? '', params, caller);
   }
 
@@ -42,8 +40,8 @@ export class ListEventSummariesController {
     paged: true,
     also: { expand: 'event: without truncation; a page of large events ends early, count tells' },
   })
-  errors(@Param('id') id: string, @Req() request: Request, @CurrentCaller() caller: Caller) {
-    return this.list(id, ERRORS_CHANNEL, parameters(request, 'body_wins'), caller);
+  errors(@Param('id') id: string, @Params('body_wins') params: Parameters, @CurrentCaller() caller: Caller) {
+    return this.list(id, ERRORS_CHANNEL, params, caller);
   }
 
   @Get(`${LOGS_CHANNEL}/event_summaries`)
@@ -52,8 +50,8 @@ export class ListEventSummariesController {
     paged: true,
     also: { expand: 'event: without truncation; a page of large events ends early, count tells' },
   })
-  logs(@Param('id') id: string, @Req() request: Request, @CurrentCaller() caller: Caller) {
-    return this.list(id, LOGS_CHANNEL, parameters(request, 'body_wins'), caller);
+  logs(@Param('id') id: string, @Params('body_wins') params: Parameters, @CurrentCaller() caller: Caller) {
+    return this.list(id, LOGS_CHANNEL, params, caller);
   }
 
   /** Serves the former address of the same list, whose limit is called n. */
@@ -63,8 +61,7 @@ export class ListEventSummariesController {
     paged: true,
     also: { n: 'Page size', expand: 'event: without truncation; a page of large events ends early, count tells' },
   })
-  legacy(@Param('id') id: string, @Req() request: Request, @CurrentCaller() caller: Caller) {
-    const params = parameters(request, 'body_wins');
+  legacy(@Param('id') id: string, @Params('body_wins') params: Parameters, @CurrentCaller() caller: Caller) {
     return this.list(
       id,
       textOf(params, 'event_name') ?? '',

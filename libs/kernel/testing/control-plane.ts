@@ -6,7 +6,6 @@ import { type LiveView } from '../live-view.js';
 import { type Projection } from '../projection.js';
 import { Projectors } from '../projectors.js';
 import { type Reactor, ReactorRunner } from '../reactor.js';
-import { CLOCK, EVENT_STORE, HANDLE_COMMAND, READ_MODELS, READ_YOUR_WRITES, UPCASTERS, VAULT } from '../tokens.js';
 import { Upcasters } from '../upcasting.js';
 import { type Vault } from '../vault.js';
 import { InMemoryEventStore } from './in-memory-event-store.js';
@@ -86,17 +85,10 @@ export class ControlPlane {
     return plane;
   }
 
-  /** Providers for Nest, for every kernel token that this supports. */
-  providers(): { provide: symbol; useValue: unknown }[] {
-    return [
-      { provide: CLOCK, useValue: this.clock },
-      { provide: EVENT_STORE, useValue: this.events },
-      { provide: HANDLE_COMMAND, useValue: this.handleCommand },
-      { provide: UPCASTERS, useValue: this.upcasters },
-      { provide: READ_MODELS, useValue: this.readModels },
-      { provide: READ_YOUR_WRITES, useValue: this.projectors },
-      { provide: VAULT, useValue: this.vault },
-    ];
+  /** Every port of the kernel that this supports, for the modules of contexts. */
+  ports() {
+    const { clock, events, handleCommand, upcasters, readModels, projectors, vault } = this;
+    return { clock, events, handleCommand, upcasters, readModels, readYourWrites: projectors, vault };
   }
 
   /** Appends an event as another context would, and waits until the read models hold it. */

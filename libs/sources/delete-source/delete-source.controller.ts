@@ -1,11 +1,10 @@
-import { Controller, Delete, HttpCode, Inject, Param, Req, Res } from '@nestjs/common';
+import { Controller, Delete, HttpCode, Param } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Request, type Response } from 'express';
-import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
-import { contextOf } from '#libs/http/command-context.js';
+import { Changed } from '#libs/http/changed.js';
+import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
-import { parameters, validated } from '#libs/http/parameters.js';
+import { Params } from '#libs/http/parameters.js';
 import { type Caller } from '#libs/http/callers.js';
 import { LocateSource } from '../locate-source.js';
 import { SourceBodyDto } from '../source-body.dto.js';
@@ -14,9 +13,8 @@ import { DeleteSource } from './delete-source.handler.js';
 @Controller('v1/sources')
 export class DeleteSourceController {
   constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
-    @Inject(LocateSource) private readonly sources: LocateSource,
+    private readonly commands: CommandBus,
+    private readonly sources: LocateSource,
   ) {}
 
   @Delete(':idOrSlug')
@@ -27,14 +25,13 @@ export class DeleteSourceController {
   @HttpCode(204)
   async delete(
     @Param('idOrSlug') idOrSlug: string,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
+    @Params('body_wins', SourceBodyDto) { ignore_hook_errors: ignore = false }: SourceBodyDto,
+    @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
-  ): Promise<void> {
-    const { ignore_hook_errors: ignore = false } = await validated(SourceBodyDto, parameters(request, 'body_wins'));
+  ): Promise<Changed> {
     const { sourceId, workspaceId } = await this.sources.locate(idOrSlug, caller);
-    const context = contextOf(request, caller, workspaceId);
+    const context = contextIn(workspaceId);
     const { position } = await this.commands.execute(new DeleteSource(sourceId, ignore, context));
-    await this.gate.answerAfter(response, position);
+    return new Changed(position);
   }
 }

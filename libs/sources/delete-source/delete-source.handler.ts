@@ -1,4 +1,3 @@
-import { Inject, Injectable } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
@@ -21,10 +20,9 @@ export class DeleteSource extends Command<{ position: Position | undefined }> {
  * Deletes a source with its db, events and logs. See docs/reference/component-model.md#source-deleted-data. Throws
  * source.hook_failed, source.busy, source.not_found.
  */
-@Injectable()
 @CommandHandler(DeleteSource)
 export class DeleteSourceHandler implements ICommandHandler<DeleteSource> {
-  constructor(@Inject(SourceOperations) private readonly operations: SourceOperations) {}
+  constructor(private readonly operations: SourceOperations) {}
 
   execute(command: DeleteSource): Promise<{ position: Position | undefined }> {
     return this.operations.exclusively(command.sourceId, () => this.run(command));

@@ -1,11 +1,10 @@
-import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Request, type Response } from 'express';
-import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
-import { contextOf } from '#libs/http/command-context.js';
+import { Changed } from '#libs/http/changed.js';
+import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
-import { parameters, validated } from '#libs/http/parameters.js';
+import { type Parameters, Params } from '#libs/http/parameters.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/http/callers.js';
 import { sourceReplyWithUser, type EndpointUrls, type SourceReply } from '../domain/source-view.js';
@@ -16,8 +15,7 @@ import { DeploySource } from './deploy-source.handler.js';
 @Controller('v1/sources')
 export class DeploySourceController {
   constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
+    private readonly commands: CommandBus,
     @Inject(ENDPOINT_URLS) private readonly urls: EndpointUrls,
   ) {}
 
@@ -32,21 +30,19 @@ export class DeploySourceController {
   })
   @HttpCode(200)
   async deploy(
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
+    @Params('body_wins', SourceBodyDto) body: SourceBodyDto,
+    @Params('body_wins') params: Parameters,
+    @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
-  ): Promise<{ data: SourceReply }> {
-    const params = parameters(request, 'body_wins');
-    const body = await validated(SourceBodyDto, params);
+  ): Promise<Changed<{ data: SourceReply }>> {
     const deployment = {
       reference: referenceOf(body, params) ?? {},
       configuredProps: configuredPropsOf(params) ?? {},
       emitOnDeploy: body.emit_on_deploy ?? true,
       ...(typeof body.name === 'string' ? { name: body.name } : {}),
     };
-    const context = contextOf(request, caller, workspaceOf(caller));
+    const context = contextIn(workspaceOf(caller));
     const { source, workspaceId, position } = await this.commands.execute(new DeploySource(deployment, context));
-    await this.gate.answerAfter(response, position);
-    return { data: sourceReplyWithUser(source, workspaceId, this.urls) };
+    return new Changed(position, () => ({ data: sourceReplyWithUser(source, workspaceId, this.urls) }));
   }
 }

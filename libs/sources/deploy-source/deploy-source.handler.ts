@@ -1,16 +1,11 @@
-import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { COMPONENT_CATALOG, type ComponentCatalog, type ComponentReference } from '#libs/components/published.js';
 import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { newId, randomKey } from '#libs/kernel/ids.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
-import {
-  checkRoom,
-  DEFAULT_RESOURCE_LIMITS,
-  RESOURCE_LIMITS,
-  type ResourceLimits,
-} from '#libs/kernel/resource-limits.js';
+import { checkRoom, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
 import { slugOf } from '../domain/name-slug.js';
 import { planProps, type ConfiguredProps, type PropPlan } from '../domain/props.js';
@@ -58,14 +53,13 @@ interface Deployment {
  * Creates a source. See docs/reference/component-model.md#deploy-order. Throws source.hook_failed, and the errors that
  * refuse its component, props or name.
  */
-@Injectable()
 @CommandHandler(DeploySource)
 export class DeploySourceHandler implements ICommandHandler<DeploySource> {
   constructor(
-    @Inject(SourceOperations) private readonly operations: SourceOperations,
+    private readonly operations: SourceOperations,
     @Inject(COMPONENT_CATALOG) private readonly components: ComponentCatalog,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
-    @Optional() @Inject(RESOURCE_LIMITS) private readonly limits: ResourceLimits = DEFAULT_RESOURCE_LIMITS,
+    @Inject(RESOURCE_LIMITS) private readonly limits: ResourceLimits,
   ) {}
 
   async execute({ request, context }: DeploySource): Promise<SourceResult> {

@@ -10,7 +10,7 @@ import { GetSource } from './get-source.query.js';
 @Controller('v1/sources')
 export class GetSourceController {
   constructor(
-    @Inject(QueryBus) private readonly queries: QueryBus,
+    private readonly queries: QueryBus,
     @Inject(ENDPOINT_URLS) private readonly urls: EndpointUrls,
   ) {}
 

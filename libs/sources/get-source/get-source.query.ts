@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject } from '@nestjs/common';
 import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
@@ -15,7 +15,6 @@ export class GetSource extends Query<SourceDoc> {
   }
 }
 
-@Injectable()
 @QueryHandler(GetSource)
 export class GetSourceHandler implements IQueryHandler<GetSource> {
   constructor(@Inject(READ_MODELS) private readonly readModels: ReadModelStore) {}

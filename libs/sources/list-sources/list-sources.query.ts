@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject } from '@nestjs/common';
 import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { type Page, type PageQuery, type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
@@ -16,7 +16,6 @@ export class ListSources extends Query<Page<SourceDoc>> {
 }
 
 /** Newest first, by creation, then by id. See docs/reference/rest-api.md#list-order. */
-@Injectable()
 @QueryHandler(ListSources)
 export class ListSourcesHandler implements IQueryHandler<ListSources> {
   constructor(@Inject(READ_MODELS) private readonly readModels: ReadModelStore) {}

@@ -1,9 +1,9 @@
-import { Controller, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
+import { Controller, HttpCode, Param, Post, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Request, type Response } from 'express';
+import { type Response } from 'express';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
-import { parameters, validated } from '#libs/http/parameters.js';
+import { type Parameters, Params } from '#libs/http/parameters.js';
 import { type Caller } from '#libs/http/callers.js';
 import { LocateSource } from '../locate-source.js';
 import { type Observation } from '../published.js';
@@ -21,8 +21,8 @@ interface RunReply {
 @Controller('v1/sources')
 export class RunSourceController {
   constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(LocateSource) private readonly sources: LocateSource,
+    private readonly commands: CommandBus,
+    private readonly sources: LocateSource,
   ) {}
 
   @Post(':idOrSlug/run')
@@ -30,12 +30,12 @@ export class RunSourceController {
   @HttpCode(202)
   async run(
     @Param('idOrSlug') idOrSlug: string,
-    @Req() request: Request,
+    @Params('body_wins', RunSourceDto) body: RunSourceDto,
+    @Params('body_wins') params: Parameters,
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<{ data: RunReply }> {
-    const params = parameters(request, 'body_wins');
-    const wait = (await validated(RunSourceDto, params)).wait ?? false;
+    const wait = body.wait ?? false;
     const { sourceId, workspaceId } = await this.sources.locate(idOrSlug, caller);
     const command = new RunSource(sourceId, workspaceId, params['event'], wait);
     const { invocationId, observations } = await this.commands.execute(command);

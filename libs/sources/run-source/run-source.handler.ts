@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { deployedSource, sourceNotFound } from '../domain/source.js';
@@ -18,11 +18,10 @@ export class RunSource extends Command<ManualRun> {
 }
 
 /** Runs a source once, outside its schedule. Throws source.not_found, source.inactive. */
-@Injectable()
 @CommandHandler(RunSource)
 export class RunSourceHandler implements ICommandHandler<RunSource> {
   constructor(
-    @Inject(SourceOperations) private readonly operations: SourceOperations,
+    private readonly operations: SourceOperations,
     @Inject(MANUAL_RUNS) private readonly runs: ManualRuns,
   ) {}
 

@@ -13,6 +13,7 @@ import {
   type SourceResult,
 } from '../deploy-source/deploy-source.handler.js';
 import { sourceDecider, type SourceState } from '../domain/source.js';
+import { DEFAULT_RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { NameSlugs } from '../name-slugs.js';
 import { reconcileSources, type Reconciled } from '../reconcile-sources.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
@@ -113,7 +114,9 @@ export class Machine {
     // Empty, because these specs do not test the number of sources.
     const readModels = new InMemoryReadModels();
     await readModels.register(SOURCES);
-    return new DeploySourceHandler(this.operations, this.catalog, readModels).execute(new DeploySource(full, context));
+    return new DeploySourceHandler(this.operations, this.catalog, readModels, DEFAULT_RESOURCE_LIMITS).execute(
+      new DeploySource(full, context),
+    );
   }
 
   update(id: string, request: Partial<UpdateSourceRequest>, context = contextFor()): Promise<SourceResult> {

@@ -1,28 +1,11 @@
-import { CqrsModule } from '@nestjs/cqrs';
 import request from 'supertest';
-import {
-  COMPONENT_FETCHER,
-  COMPONENT_INSPECTOR,
-  ComponentsModule,
-  componentsProjections,
-} from '#libs/components/index.js';
+import { ComponentsModule, componentsProjections } from '#libs/components/index.js';
 import { codeOf, FakeInspector, InMemoryBlobs } from '#libs/components/testing/fakes.js';
 import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { dataOf, type Json, type JsonObject } from '#libs/http/testing/replies.js';
-import { BLOBS } from '#libs/kernel/tokens.js';
 import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
 import { type Caller } from '#libs/http/callers.js';
-import {
-  ENDPOINT_URLS,
-  HOOK_RUNNER,
-  MANUAL_RUNS,
-  pathEndpointUrls,
-  SOURCE_TOPICS,
-  SourcesModule,
-  sourcesProjections,
-  SourcesView,
-  type ManualRuns,
-} from '../index.js';
+import { pathEndpointUrls, SourcesModule, sourcesProjections, SourcesView, type ManualRuns } from '../index.js';
 import { FakeHooks, FakeTopics } from './fakes.js';
 
 const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
@@ -50,17 +33,22 @@ export const sourcesWorld = async () => {
     },
   };
   const app = await httpTestApp({
-    imports: [CqrsModule.forRoot(), ComponentsModule, SourcesModule],
-    providers: [
-      ...plane.providers(),
-      { provide: BLOBS, useValue: new InMemoryBlobs() },
-      { provide: COMPONENT_INSPECTOR, useValue: new FakeInspector() },
-      { provide: COMPONENT_FETCHER, useValue: { fetch: () => Promise.reject(new Error('nothing is fetched')) } },
-      { provide: HOOK_RUNNER, useValue: hooks },
-      { provide: SOURCE_TOPICS, useValue: topics },
-      { provide: MANUAL_RUNS, useValue: manualRuns },
-      { provide: ENDPOINT_URLS, useValue: pathEndpointUrls(() => 'http://127.0.0.1:3000/') },
+    imports: [
+      ComponentsModule.forRoot({
+        ...plane.ports(),
+        blobs: new InMemoryBlobs(),
+        inspector: new FakeInspector(),
+        fetcher: { fetch: () => Promise.reject(new Error('nothing is fetched')) },
+      }),
+      SourcesModule.forRoot({
+        ...plane.ports(),
+        hookRunner: hooks,
+        sourceTopics: topics,
+        manualRuns,
+        endpointUrls: pathEndpointUrls(() => 'http://127.0.0.1:3000/'),
+      }),
     ],
+    http: plane.ports(),
     callers: { one: caller('u_1', 'o_1'), both: caller('u_2', 'o_1', 'o_2'), other: caller('u_3', 'o_2') },
   });
   const close = async (): Promise<void> => {

@@ -1,11 +1,10 @@
-import { Controller, HttpCode, Inject, Param, Put, Req, Res } from '@nestjs/common';
+import { Controller, HttpCode, Inject, Param, Put } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Request, type Response } from 'express';
-import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
-import { contextOf } from '#libs/http/command-context.js';
+import { Changed } from '#libs/http/changed.js';
+import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
-import { parameters, validated, type Parameters } from '#libs/http/parameters.js';
+import { type Parameters, Params } from '#libs/http/parameters.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Caller } from '#libs/http/callers.js';
 import { sourceReplyWithUser, type EndpointUrls, type SourceReply } from '../domain/source-view.js';
@@ -17,9 +16,8 @@ import { UpdateSource, type UpdateSourceRequest } from './update-source.handler.
 @Controller('v1/sources')
 export class UpdateSourceController {
   constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
-    @Inject(LocateSource) private readonly sources: LocateSource,
+    private readonly commands: CommandBus,
+    private readonly sources: LocateSource,
     @Inject(ENDPOINT_URLS) private readonly urls: EndpointUrls,
   ) {}
 
@@ -35,18 +33,17 @@ export class UpdateSourceController {
   @HttpCode(200)
   async update(
     @Param('idOrSlug') idOrSlug: string,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
+    @Params('body_wins', SourceBodyDto) body: SourceBodyDto,
+    @Params('body_wins') params: Parameters,
+    @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
-  ): Promise<{ data: SourceReply }> {
-    const params = parameters(request, 'body_wins');
-    const changes = changesOf(await validated(SourceBodyDto, params), params);
+  ): Promise<Changed<{ data: SourceReply }>> {
+    const changes = changesOf(body, params);
     const located = await this.sources.locate(idOrSlug, caller);
-    const context = contextOf(request, caller, located.workspaceId);
+    const context = contextIn(located.workspaceId);
     const command = new UpdateSource(located.sourceId, changes, context);
     const { source, workspaceId, position } = await this.commands.execute(command);
-    await this.gate.answerAfter(response, position);
-    return { data: sourceReplyWithUser(source, workspaceId, this.urls) };
+    return new Changed(position, () => ({ data: sourceReplyWithUser(source, workspaceId, this.urls) }));
   }
 }
 

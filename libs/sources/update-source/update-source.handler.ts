@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { COMPONENT_CATALOG, type ComponentCatalog, type ComponentReference } from '#libs/components/published.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
@@ -56,11 +56,10 @@ interface Update {
  * Changes code, props, name or state of a source. See docs/reference/rest-api.md#source-update. Throws source.busy,
  * source.stale_update, source.hook_failed.
  */
-@Injectable()
 @CommandHandler(UpdateSource)
 export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
   constructor(
-    @Inject(SourceOperations) private readonly operations: SourceOperations,
+    private readonly operations: SourceOperations,
     @Inject(COMPONENT_CATALOG) private readonly components: ComponentCatalog,
   ) {}
 

@@ -1,11 +1,10 @@
-import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { Controller, HttpCode, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Request, type Response } from 'express';
-import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
-import { contextOf } from '#libs/http/command-context.js';
+import { Changed } from '#libs/http/changed.js';
+import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
-import { parameters, validated } from '#libs/http/parameters.js';
+import { Params } from '#libs/http/parameters.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/http/callers.js';
 import { subscriptionReply } from '../subscription-reply.js';
@@ -14,25 +13,19 @@ import { CreateSubscription } from './create-subscription.handler.js';
 
 @Controller('v1/subscriptions')
 export class CreateSubscriptionController {
-  constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
-  ) {}
+  constructor(private readonly commands: CommandBus) {}
 
   /** Idempotent. The same triple returns the existing subscription. */
   @Post()
   @Operation({ summary: 'Subscribe a listener to an emitter', query: TripleDto })
   @HttpCode(200)
   async create(
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
+    @Params('query_wins', TripleDto) triple: TripleDto,
+    @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
-  ): Promise<{ data: ReturnType<typeof subscriptionReply> }> {
-    const params = parameters(request, 'query_wins');
-    const triple = tripleOf(await validated(TripleDto, params));
-    const context = contextOf(request, caller, workspaceOf(caller));
-    const { subscription, position } = await this.commands.execute(new CreateSubscription(triple, context));
-    await this.gate.answerAfter(response, position);
-    return { data: subscriptionReply(subscription) };
+  ): Promise<Changed<{ data: ReturnType<typeof subscriptionReply> }>> {
+    const context = contextIn(workspaceOf(caller));
+    const { subscription, position } = await this.commands.execute(new CreateSubscription(tripleOf(triple), context));
+    return new Changed(position, () => ({ data: subscriptionReply(subscription) }));
   }
 }

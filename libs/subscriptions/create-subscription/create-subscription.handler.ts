@@ -1,16 +1,11 @@
-import { Inject, Optional } from '@nestjs/common';
+import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, ICommandHandler } from '@nestjs/cqrs';
 import { type Clock } from '#libs/kernel/clock.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
-import {
-  checkRoom,
-  DEFAULT_RESOURCE_LIMITS,
-  RESOURCE_LIMITS,
-  type ResourceLimits,
-} from '#libs/kernel/resource-limits.js';
+import { checkRoom, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
 import { CLOCK, HANDLE_COMMAND, READ_MODELS } from '#libs/kernel/tokens.js';
 import { subscription, subscriptionIdOf, type Triple } from '../domain/subscription.js';
 import { checkTriple, type EmitterKind } from '../domain/triple.js';
@@ -38,7 +33,7 @@ export class CreateSubscriptionHandler implements ICommandHandler<CreateSubscrip
     @Inject(RESOURCES) private readonly resources: Resources,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
-    @Optional() @Inject(RESOURCE_LIMITS) private readonly limits: ResourceLimits = DEFAULT_RESOURCE_LIMITS,
+    @Inject(RESOURCE_LIMITS) private readonly limits: ResourceLimits,
   ) {}
 
   async execute({ triple, context }: CreateSubscription): Promise<CreatedSubscription> {

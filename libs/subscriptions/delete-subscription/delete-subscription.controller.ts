@@ -1,34 +1,29 @@
-import { Controller, Delete, HttpCode, Inject, Req, Res } from '@nestjs/common';
+import { Controller, Delete, HttpCode } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Request, type Response } from 'express';
-import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
-import { contextOf } from '#libs/http/command-context.js';
+import { Changed } from '#libs/http/changed.js';
+import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
-import { parameters, validated } from '#libs/http/parameters.js';
+import { Params } from '#libs/http/parameters.js';
 import { type Caller } from '#libs/http/callers.js';
 import { TripleDto, tripleOf } from '../triple.dto.js';
 import { DeleteSubscription } from './delete-subscription.handler.js';
 
 @Controller('v1/subscriptions')
 export class DeleteSubscriptionController {
-  constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
-  ) {}
+  constructor(private readonly commands: CommandBus) {}
 
   @Delete()
   @Operation({ summary: 'Delete a subscription', query: TripleDto })
   @HttpCode(204)
   async remove(
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
+    @Params('query_wins', TripleDto) triple: TripleDto,
+    @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
-  ): Promise<void> {
-    const triple = tripleOf(await validated(TripleDto, parameters(request, 'query_wins')));
+  ): Promise<Changed> {
     // The triple identifies an existing subscription, so search the named workspace, else all of the caller's.
-    const contexts = caller.workspaceIds.map((workspaceId) => contextOf(request, caller, workspaceId));
-    const { position } = await this.commands.execute(new DeleteSubscription(triple, contexts));
-    await this.gate.answerAfter(response, position);
+    const contexts = caller.workspaceIds.map(contextIn);
+    const { position } = await this.commands.execute(new DeleteSubscription(tripleOf(triple), contexts));
+    return new Changed(position);
   }
 }

@@ -1,4 +1,4 @@
-import { Controller, Get, Inject, Param } from '@nestjs/common';
+import { Controller, Get, Param } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
@@ -12,7 +12,7 @@ type SubscriptionsReply = { data: ReturnType<typeof subscriptionReply>[] };
 /** Lists all subscriptions at once, without `page_info` (docs/reference/rest-api.md#subscription-lists). */
 @Controller('v1')
 export class ListSubscriptionsController {
-  constructor(@Inject(QueryBus) private readonly queries: QueryBus) {}
+  constructor(private readonly queries: QueryBus) {}
 
   @Get('users/me/subscriptions')
   @Operation({ summary: 'Subscriptions of the user' })

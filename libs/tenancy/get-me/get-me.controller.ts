@@ -11,7 +11,7 @@ import { GetUser } from './get-user.query.js';
 @Controller('v1/users/me')
 export class GetMeController {
   constructor(
-    @Inject(QueryBus) private readonly queries: QueryBus,
+    private readonly queries: QueryBus,
     @Inject(USAGE) private readonly usage: Usage,
   ) {}
 

@@ -14,7 +14,7 @@ type WorkspaceReply = ReturnType<typeof workspaceReply>;
 @Controller('v1')
 export class GetWorkspaceController {
   constructor(
-    @Inject(QueryBus) private readonly queries: QueryBus,
+    private readonly queries: QueryBus,
     @Inject(USAGE) private readonly usage: Usage,
   ) {}
 

@@ -1,12 +1,11 @@
-import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { Controller, HttpCode, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { IsOptional, IsString, MaxLength, MinLength } from 'class-validator';
-import { type Request, type Response } from 'express';
-import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
-import { contextOf } from '#libs/http/command-context.js';
+import { Changed } from '#libs/http/changed.js';
+import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
-import { parameters, validated } from '#libs/http/parameters.js';
+import { Params } from '#libs/http/parameters.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
 import { type Caller } from '../../http/callers.js';
 import { IssueApiKey } from './issue-api-key.handler.js';
@@ -21,24 +20,19 @@ class IssueApiKeyDto {
 
 @Controller('v1/api_keys')
 export class IssueApiKeyController {
-  constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
-  ) {}
+  constructor(private readonly commands: CommandBus) {}
 
   /** An extension: issues another key for the caller. Only this reply shows the key. */
   @Post()
   @Operation({ summary: 'Issue a further API key; the reply alone shows it', body: IssueApiKeyDto })
   @HttpCode(200)
   async issue(
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
+    @Params('body_wins', IssueApiKeyDto) { name = 'API key' }: IssueApiKeyDto,
+    @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
-  ): Promise<{ data: object }> {
-    const { name = 'API key' } = await validated(IssueApiKeyDto, parameters(request, 'body_wins'));
-    const context = contextOf(request, caller, caller.workspaceIds[0] ?? '');
+  ): Promise<Changed<{ data: object }>> {
+    const context = contextIn(caller.workspaceIds[0] ?? '');
     const { position, issuedAt, id, key } = await this.commands.execute(new IssueApiKey(name, context));
-    await this.gate.answerAfter(response, position);
-    return { data: { id, name, created_at: epochSeconds(issuedAt), key } };
+    return new Changed(position, () => ({ data: { id, name, created_at: epochSeconds(issuedAt), key } }));
   }
 }

@@ -1,23 +1,22 @@
-import { Controller, Get, Inject, Req } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
-import { type Request } from 'express';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
 import { listReply, pageQuery, type ListReply } from '#libs/http/pages.js';
-import { parameters } from '#libs/http/parameters.js';
+import { type Parameters, Params } from '#libs/http/parameters.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
 import { type Caller } from '../../http/callers.js';
 import { ListApiKeys } from './list-api-keys.query.js';
 
 @Controller('v1/api_keys')
 export class ListApiKeysController {
-  constructor(@Inject(QueryBus) private readonly queries: QueryBus) {}
+  constructor(private readonly queries: QueryBus) {}
 
   /** An extension: lists the caller's valid keys, never their texts. */
   @Get()
   @Operation({ summary: 'API keys of the user that are in force', paged: true })
-  async list(@Req() request: Request, @CurrentCaller() caller: Caller): Promise<ListReply<object>> {
-    const page = pageQuery(parameters(request, 'query_wins'));
+  async list(@Params('query_wins') params: Parameters, @CurrentCaller() caller: Caller): Promise<ListReply<object>> {
+    const page = pageQuery(params);
     const keys = await this.queries.execute(new ListApiKeys(caller.userId, page));
     return listReply(keys, ({ id, name, issuedAt }) => ({ id, name, created_at: epochSeconds(Number(issuedAt)) }));
   }

@@ -1,19 +1,15 @@
-import { Controller, Delete, HttpCode, Inject, Param, Req, Res } from '@nestjs/common';
+import { Controller, Delete, HttpCode, Param } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Request, type Response } from 'express';
-import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
-import { contextOf } from '#libs/http/command-context.js';
+import { Changed } from '#libs/http/changed.js';
+import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { type Caller } from '../../http/callers.js';
 import { RevokeApiKey } from './revoke-api-key.handler.js';
 
 @Controller('v1/api_keys')
 export class RevokeApiKeyController {
-  constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
-  ) {}
+  constructor(private readonly commands: CommandBus) {}
 
   /** An extension. The key is refused from the next request on, even when this request used it. */
   @Delete(':id')
@@ -21,12 +17,11 @@ export class RevokeApiKeyController {
   @HttpCode(204)
   async revoke(
     @Param('id') id: string,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
+    @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
-  ): Promise<void> {
-    const context = contextOf(request, caller, caller.workspaceIds[0] ?? '');
+  ): Promise<Changed> {
+    const context = contextIn(caller.workspaceIds[0] ?? '');
     const { position } = await this.commands.execute(new RevokeApiKey(id, context));
-    await this.gate.answerAfter(response, position);
+    return new Changed(position);
   }
 }

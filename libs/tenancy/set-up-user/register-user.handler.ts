@@ -32,7 +32,7 @@ export class RegisterUserHandler implements ICommandHandler<RegisterUser> {
   constructor(
     @Inject(HANDLE_COMMAND) private readonly handleCommand: HandleCommand,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CallersView) private readonly callers: CallersView,
+    private readonly callers: CallersView,
   ) {}
 
   async execute({ username, email, workspaceName }: RegisterUser): Promise<RegisteredUser> {

@@ -1,12 +1,11 @@
-import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { Controller, HttpCode, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { IsOptional, IsString, MaxLength } from 'class-validator';
-import { type Request, type Response } from 'express';
-import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
-import { contextOf } from '#libs/http/command-context.js';
+import { Changed } from '#libs/http/changed.js';
+import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
-import { parameters, validated } from '#libs/http/parameters.js';
+import { Params } from '#libs/http/parameters.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/http/callers.js';
 import { webhookReply, type WebhookReply } from '../webhook-reply.js';
@@ -29,25 +28,21 @@ class CreateWebhookDto {
 
 @Controller('v1/webhooks')
 export class CreateWebhookController {
-  constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
-    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
-  ) {}
+  constructor(private readonly commands: CommandBus) {}
 
   @Post()
   @Operation({ summary: 'Create a webhook; the reply alone shows its signing key', query: CreateWebhookDto })
   @HttpCode(200)
   async create(
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
+    @Params('query_wins', CreateWebhookDto) { url, name, description }: CreateWebhookDto,
+    @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
-  ): Promise<{ data: WebhookReply & { user_id: string; signing_key: string } }> {
-    const params = parameters(request, 'query_wins');
-    const { url, name, description } = await validated(CreateWebhookDto, params);
-    const context = contextOf(request, caller, workspaceOf(caller));
+  ): Promise<Changed<{ data: WebhookReply & { user_id: string; signing_key: string } }>> {
+    const context = contextIn(workspaceOf(caller));
     const input = { url, name: name || null, description: description || null };
     const { webhook, signingKey, position } = await this.commands.execute(new CreateWebhook(input, context));
-    await this.gate.answerAfter(response, position);
-    return { data: { ...webhookReply(webhook), user_id: webhook.userId, signing_key: signingKey } };
+    return new Changed(position, () => ({
+      data: { ...webhookReply(webhook), user_id: webhook.userId, signing_key: signingKey },
+    }));
   }
 }

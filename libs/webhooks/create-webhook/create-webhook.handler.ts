@@ -1,16 +1,11 @@
-import { Inject, Optional } from '@nestjs/common';
+import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, ICommandHandler } from '@nestjs/cqrs';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
 import { newId } from '#libs/kernel/ids.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
-import {
-  checkRoom,
-  DEFAULT_RESOURCE_LIMITS,
-  RESOURCE_LIMITS,
-  type ResourceLimits,
-} from '#libs/kernel/resource-limits.js';
+import { checkRoom, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
 import { CLOCK, HANDLE_COMMAND, READ_MODELS, VAULT } from '#libs/kernel/tokens.js';
 import { type Vault } from '#libs/kernel/vault.js';
 import { type ExistingWebhook, webhook } from '../domain/webhook.js';
@@ -48,7 +43,7 @@ export class CreateWebhookHandler implements ICommandHandler<CreateWebhook> {
     @Inject(WEBHOOK_TOPICS) private readonly topics: WebhookTopics,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
-    @Optional() @Inject(RESOURCE_LIMITS) private readonly limits: ResourceLimits = DEFAULT_RESOURCE_LIMITS,
+    @Inject(RESOURCE_LIMITS) private readonly limits: ResourceLimits,
   ) {}
 
   async execute({ input, context }: CreateWebhook): Promise<CreatedWebhook> {

@@ -1,9 +1,8 @@
-import { Controller, Delete, HttpCode, Inject, Param, Req, Res } from '@nestjs/common';
+import { Controller, Delete, HttpCode, Inject, Param } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Request, type Response } from 'express';
-import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
-import { contextOf } from '#libs/http/command-context.js';
+import { Changed } from '#libs/http/changed.js';
+import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
@@ -14,9 +13,8 @@ import { DeleteWebhook } from './delete-webhook.handler.js';
 @Controller('v1/webhooks')
 export class DeleteWebhookController {
   constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
+    private readonly commands: CommandBus,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
-    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
   ) {}
 
   @Delete(':id')
@@ -24,12 +22,11 @@ export class DeleteWebhookController {
   @HttpCode(204)
   async remove(
     @Param('id') id: string,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
+    @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
-  ): Promise<void> {
+  ): Promise<Changed> {
     const { workspaceId } = await findWebhook(this.readModels, caller.workspaceIds, id);
-    const { position } = await this.commands.execute(new DeleteWebhook(id, contextOf(request, caller, workspaceId)));
-    await this.gate.answerAfter(response, position);
+    const { position } = await this.commands.execute(new DeleteWebhook(id, contextIn(workspaceId)));
+    return new Changed(position);
   }
 }

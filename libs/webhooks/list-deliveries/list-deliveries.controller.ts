@@ -1,10 +1,9 @@
-import { Controller, Get, Inject, Param, Req } from '@nestjs/common';
+import { Controller, Get, Param } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
-import { type Request } from 'express';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
 import { listReply, type ListReply, pageQuery } from '#libs/http/pages.js';
-import { parameters } from '#libs/http/parameters.js';
+import { type Parameters, Params } from '#libs/http/parameters.js';
 import { type Caller } from '#libs/http/callers.js';
 import { type AttemptDoc } from '../read-models/attempts.projection.js';
 import { ListDeliveries } from './list-deliveries.query.js';
@@ -28,7 +27,7 @@ const attemptReply = (doc: AttemptDoc) => ({
 
 @Controller('v1/webhooks/:id/deliveries')
 export class ListDeliveriesController {
-  constructor(@Inject(QueryBus) private readonly queries: QueryBus) {}
+  constructor(private readonly queries: QueryBus) {}
 
   /**
    * Lists the last attempts, newest first (docs/reference/rest-api.md#deliveries-list). Without a limit the page holds
@@ -38,10 +37,10 @@ export class ListDeliveriesController {
   @Operation({ summary: 'The last attempts of a webhook, newest first', paged: true })
   async list(
     @Param('id') id: string,
-    @Req() request: Request,
+    @Params('query_wins') params: Parameters,
     @CurrentCaller() caller: Caller,
   ): Promise<ListReply<ReturnType<typeof attemptReply>>> {
-    const page = pageQuery({ limit: 100, ...parameters(request, 'query_wins') });
+    const page = pageQuery({ limit: 100, ...params });
     return listReply(await this.queries.execute(new ListDeliveries(id, caller.workspaceIds, page)), attemptReply);
   }
 }

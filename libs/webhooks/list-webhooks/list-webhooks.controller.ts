@@ -1,10 +1,9 @@
-import { Controller, Get, Inject, Req } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
-import { type Request } from 'express';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
 import { listReply, type ListReply, pageQuery } from '#libs/http/pages.js';
-import { parameters } from '#libs/http/parameters.js';
+import { type Parameters, Params } from '#libs/http/parameters.js';
 import { ownedBy } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/http/callers.js';
 import { webhookReply, type WebhookReply } from '../webhook-reply.js';
@@ -12,12 +11,15 @@ import { ListWebhooks } from './list-webhooks.query.js';
 
 @Controller('v1/users/me/webhooks')
 export class ListWebhooksController {
-  constructor(@Inject(QueryBus) private readonly queries: QueryBus) {}
+  constructor(private readonly queries: QueryBus) {}
 
   @Get()
   @Operation({ summary: 'Webhooks of the user, newest first', paged: true })
-  async list(@Req() request: Request, @CurrentCaller() caller: Caller): Promise<ListReply<WebhookReply>> {
-    const page = { where: ownedBy(caller), ...pageQuery(parameters(request, 'query_wins')) };
+  async list(
+    @Params('query_wins') params: Parameters,
+    @CurrentCaller() caller: Caller,
+  ): Promise<ListReply<WebhookReply>> {
+    const page = { where: ownedBy(caller), ...pageQuery(params) };
     return listReply(await this.queries.execute(new ListWebhooks(page)), webhookReply);
   }
 }

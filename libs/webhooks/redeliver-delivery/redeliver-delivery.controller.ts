@@ -1,4 +1,4 @@
-import { Controller, HttpCode, Inject, Param, Post } from '@nestjs/common';
+import { Controller, HttpCode, Param, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
@@ -7,7 +7,7 @@ import { RedeliverDelivery } from './redeliver-delivery.handler.js';
 
 @Controller('v1/webhooks/:id/deliveries')
 export class RedeliverDeliveryController {
-  constructor(@Inject(CommandBus) private readonly commands: CommandBus) {}
+  constructor(private readonly commands: CommandBus) {}
 
   /** Answers once the delivery is queued. Its outcome appears in the list of deliveries. */
   @Post(':deliveryId/redeliver')

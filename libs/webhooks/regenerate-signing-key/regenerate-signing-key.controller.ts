@@ -1,9 +1,8 @@
-import { Controller, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
+import { Controller, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { type Request, type Response } from 'express';
-import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
-import { contextOf } from '#libs/http/command-context.js';
+import { Changed } from '#libs/http/changed.js';
+import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
@@ -18,9 +17,8 @@ type Reply = { data: WebhookReply & { signing_key: string; former_key_valid_unti
 @Controller('v1/webhooks')
 export class RegenerateSigningKeyController {
   constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
+    private readonly commands: CommandBus,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
-    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
   ) {}
 
   /** Only this reply shows the new key. Deliveries carry the signatures of both keys until the former one expires. */
@@ -29,16 +27,16 @@ export class RegenerateSigningKeyController {
   @HttpCode(200)
   async regenerate(
     @Param('id') id: string,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
+    @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
-  ): Promise<Reply> {
+  ): Promise<Changed<Reply>> {
     const { workspaceId } = await findWebhook(this.readModels, caller.workspaceIds, id);
-    const command = new RegenerateSigningKey(id, contextOf(request, caller, workspaceId));
+    const command = new RegenerateSigningKey(id, contextIn(workspaceId));
     const { signingKey, formerValidUntil, position } = await this.commands.execute(command);
-    await this.gate.answerAfter(response, position);
-    const doc = await findWebhook(this.readModels, caller.workspaceIds, id);
-    const former_key_valid_until = epochSeconds(formerValidUntil);
-    return { data: { ...webhookReply(doc), signing_key: signingKey, former_key_valid_until } };
+    return new Changed(position, async () => {
+      const doc = await findWebhook(this.readModels, caller.workspaceIds, id);
+      const former_key_valid_until = epochSeconds(formerValidUntil);
+      return { data: { ...webhookReply(doc), signing_key: signingKey, former_key_valid_until } };
+    });
   }
 }

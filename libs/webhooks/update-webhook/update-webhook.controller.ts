@@ -1,13 +1,12 @@
-import { Controller, HttpCode, Inject, Param, Put, Req, Res } from '@nestjs/common';
+import { Controller, HttpCode, Inject, Param, Put } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { Transform } from 'class-transformer';
 import { IsBoolean, IsOptional, IsString, MaxLength } from 'class-validator';
-import { type Request, type Response } from 'express';
-import { ReadYourWritesGate } from '#libs/http/read-your-writes-gate.js';
 import { CurrentCaller } from '#libs/http/caller.js';
-import { contextOf } from '#libs/http/command-context.js';
+import { Changed } from '#libs/http/changed.js';
+import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
-import { parameters, validated } from '#libs/http/parameters.js';
+import { Params } from '#libs/http/parameters.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
 import { type Caller } from '#libs/http/callers.js';
@@ -42,9 +41,8 @@ class UpdateWebhookDto {
 @Controller('v1/webhooks')
 export class UpdateWebhookController {
   constructor(
-    @Inject(CommandBus) private readonly commands: CommandBus,
+    private readonly commands: CommandBus,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
-    @Inject(ReadYourWritesGate) private readonly gate: ReadYourWritesGate,
   ) {}
 
   /** Keeps absent fields; null clears name and description. `active: true` also ends a disablement by the platform. */
@@ -53,11 +51,10 @@ export class UpdateWebhookController {
   @HttpCode(200)
   async update(
     @Param('id') id: string,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
+    @Params('query_wins', UpdateWebhookDto) dto: UpdateWebhookDto,
+    @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
-  ): Promise<{ data: WebhookReply }> {
-    const dto = await validated(UpdateWebhookDto, parameters(request, 'query_wins'));
+  ): Promise<Changed<{ data: WebhookReply }>> {
     const { workspaceId } = await findWebhook(this.readModels, caller.workspaceIds, id);
     const changes: WebhookChanges = {
       ...(dto.url === undefined || dto.url === null ? {} : { url: dto.url }),
@@ -65,10 +62,11 @@ export class UpdateWebhookController {
       ...(dto.description === undefined ? {} : { description: dto.description || null }),
       ...(dto.active === undefined || dto.active === null ? {} : { active: dto.active }),
     };
-    const command = new UpdateWebhook(id, changes, contextOf(request, caller, workspaceId));
+    const command = new UpdateWebhook(id, changes, contextIn(workspaceId));
     const { webhook, position } = await this.commands.execute(command);
-    await this.gate.answerAfter(response, position);
-    const { disabledReason } = await findWebhook(this.readModels, caller.workspaceIds, id);
-    return { data: webhookReply({ ...webhook, disabledReason }) };
+    return new Changed(position, async () => {
+      const { disabledReason } = await findWebhook(this.readModels, caller.workspaceIds, id);
+      return { data: webhookReply({ ...webhook, disabledReason }) };
+    });
   }
 }
