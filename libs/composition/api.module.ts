@@ -56,6 +56,7 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
   const { engines, views, clock, handleCommand, upcasters, usage } = plane;
   const { events, readModels, vault, blobs, log } = engines;
   const resourceLimits = resourceLimitsOf(config);
+  const codeLimits = { ...DEFAULT_CODE_LIMITS, fileBytes: config.codeMaxKb * 1024 };
   const common = { handleCommand, readModels, clock, resourceLimits };
   return [
     TenancyModule.forRoot({ ...common, callers: views.callers, usage }),
@@ -65,8 +66,11 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
       upcasters,
       blobs,
       inspector,
-      fetcher: crawledFetcher((url) => fetchText(url, { dispatcher: egress.dispatcher })),
-      codeLimits: { ...DEFAULT_CODE_LIMITS, fileBytes: config.codeMaxKb * 1024 },
+      fetcher: crawledFetcher(
+        (url) => fetchText(url, { dispatcher: egress.dispatcher, maxBytes: codeLimits.fileBytes }),
+        codeLimits,
+      ),
+      codeLimits,
       inspectionLimits: {
         atOnce: config.buildsAtOnce,
         waiting: config.buildsWaiting,

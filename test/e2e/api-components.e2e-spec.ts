@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -7,7 +7,8 @@ import { type Component, type Data, type ErrorBody, type Paged } from '#test/har
 import { componentCode, relayCode } from '#test/harness/component-code.js';
 import { useInstance } from '#test/harness/instance.js';
 
-const instance = useInstance();
+/** Twice the default size of code. */
+const instance = useInstance({ env: { SLUICE_CODE_MAX_KB: '2048' } });
 const { api } = instance;
 const post = (body: Record<string, unknown>) =>
   api.call<Data<Component> & ErrorBody>('POST', '/v1/components', { body });
@@ -185,24 +186,42 @@ describe('finding a component', () => {
 });
 
 describe('component_url', () => {
-  const served = async (routes: Record<string, string>): Promise<{ server: Server; url: string }> => {
-    const server = createServer((request, response) => {
+  let server: Server | undefined;
+  afterEach(() => {
+    server?.close();
+  });
+
+  const served = async (routes: Record<string, string>): Promise<string> => {
+    server = createServer((request, response) => {
       const text = routes[request.url ?? ''];
       response.writeHead(text === undefined ? 404 : 200, { 'content-type': 'text/plain' }).end(text ?? 'no');
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   };
 
   it('fetches the code and its relative imports', async () => {
-    const { server, url } = await served({
+    const url = await served({
       '/a/main.mjs': `import { name } from '../lib/name.mjs'; export default { name, version: '1', props: { http: '$.interface.http' }, run() {} };`,
       '/lib/name.mjs': `export const name = 'Fetched';`,
     });
     const reply = await post({ component_url: `${url}/a/main.mjs` });
     expect(reply).toMatchObject({ status: 200, body: { data: { name: 'Fetched' } } });
-    server.close();
+  });
+
+  it('fetches files up to SLUICE_CODE_MAX_KB, and refuses larger ones', async () => {
+    const sized = (kb: number): string => `/*${'x'.repeat(kb * 1024)}*/ export const name = 'Large';`;
+    const url = await served({
+      '/main.mjs': `import { name } from './large.mjs'; export default { name, version: '1', props: { http: '$.interface.http' }, run() {} };`,
+      '/large.mjs': sized(1_500),
+      '/direct.mjs': sized(2_048),
+    });
+    const fetched = await post({ component_url: `${url}/main.mjs` });
+    expect(fetched).toMatchObject({ status: 200, body: { data: { name: 'Large' } } });
+    const refused = await post({ component_url: `${url}/direct.mjs` });
+    expect(refused).toMatchObject({ status: 422, body: { code: 'component_url_unusable' } });
+    expect(refused.body.error).toContain(`${2_048 * 1_024} bytes`);
   });
 
   it('is only metadata beside component_code', async () => {
@@ -213,12 +232,11 @@ describe('component_url', () => {
   });
 
   it('answers 422 with the address and the status when nothing is there', async () => {
-    const { server, url } = await served({});
+    const url = await served({});
     const reply = await post({ component_url: `${url}/gone.mjs` });
     expect(reply.status).toBe(422);
     expect(reply.body.error).toContain(`${url}/gone.mjs`);
     expect(reply.body.error).toContain('404');
-    server.close();
   });
 
   it.each(['file:///etc/passwd', 'git://example.invalid/a', 'nonsense', 'http://169.254.169.254/latest'])(
