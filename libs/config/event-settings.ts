@@ -125,6 +125,7 @@ export const webhooks = {
     name: 'SLUICE_WEBHOOK_MAX_ATTEMPTS',
     group: WEBHOOKS,
     min: 1,
+    // One more than the pauses of DEFAULT_RETRIES (libs/delivery/retry-policy.ts).
     max: 10,
     fallback: 10,
     unit: 'attempts',

@@ -21,7 +21,7 @@ export interface WebhookWorkerSettings {
   readonly breaker: BreakerSettings;
   /** An endpoint whose answers take longer on average is slow: it exerts no back-pressure on ingress. */
   readonly slowMs: number;
-  /** A delivery held back by an open breaker ends after this age. */
+  /** A delivery held back by an open breaker ends after this age. Above the sum of the pauses of DEFAULT_RETRIES. */
   readonly maxAgeMs: number;
   /**
    * Successive pauses of a delivery to a webhook that the directory does not know. After the last one it is dropped.

@@ -36,7 +36,7 @@ export interface Finished {
   readonly outcome: RunOutcome | undefined;
   readonly invocation: Invocation | undefined;
   readonly committed: () => void;
-  /** Called when this process will not commit it. */
+  /** Called when it will not be committed here, because another process has committed or the runner was closed. */
   readonly abandoned?: (reason: Error) => void;
 }
 

@@ -23,7 +23,7 @@ export interface RunCommitterOptions {
   readonly onIdle: () => void;
   /** Called when changes of a run to `$.service.db` were refused. */
   readonly onRefused: () => void;
-  /** Called when another process has committed. This one commits nothing more. */
+  /** Called when another process has committed. Nothing more is committed here. LoadedSources loads the source again. */
   readonly onConflict: (error: StateConflict) => void;
 }
 
@@ -50,7 +50,7 @@ export class RunCommitter {
     return this.state.db;
   }
 
-  /** Reason why this process runs the source no more. Undefined while it does. */
+  /** Reason why nothing more is committed here. Undefined while commits go on. */
   get abandonedFor(): Error | undefined {
     return this.abandonReason;
   }

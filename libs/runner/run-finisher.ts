@@ -23,7 +23,7 @@ export class RunFinisher {
     const { sourceId, deps, committer, process } = this.options;
     const { headers, record } = invocation;
     const abandoned = (): void => deps.hostDeaths.end(headers.id);
-    // This process lost the source and killed the run. The new owner runs it again.
+    // This runner has given up the source. The invocation is not acknowledged, so the next runner runs it again.
     if (committer.abandonedFor) {
       left.held?.release();
       return abandoned();

@@ -1,4 +1,4 @@
-/** Port through which user code runs, never in a server process (docs/adr on the sandbox). */
+/** Port through which user code runs, never in a server process (docs/adr/0004). */
 import { type HookName } from '../component-model/hooks.js';
 import { type EmitCall, type HttpReply, type LogLine, type UserError } from '../component-model/run-output.js';
 

@@ -30,7 +30,10 @@ export type ConfiguredValue =
       readonly withLabel?: true;
     };
 
-/** Everything that a run needs. Code and secrets are references. */
+/**
+ * Everything that a run needs. Code and secrets are references. SourceDeploymentStarted and SourceUpdateStarted hold it,
+ * so stored events lack a field that is added here.
+ */
 export interface SourceDefinition {
   readonly componentId: string;
   readonly componentKey: string | null;

@@ -14,7 +14,7 @@ beforeAll(async () => {
   webhookId = (await api.createWebhook(instance.receiver.url)).id;
 }, 30_000);
 
-/** Every route of the API, with ids filled in. */
+/** Routes of the API that need a key, with ids filled in. Add each new one. */
 const ROUTES = (): readonly (readonly [Dispatcher.HttpMethod, string])[] => [
   ['POST', '/v1/components'],
   ['GET', `/v1/components/${source.component_id}`],

@@ -6,7 +6,10 @@ type Definition = Record<string, unknown>;
 
 const MAX_DEPTH = 10;
 
+// The types of props. libs/sources/domain/props.ts and prop-value.ts decide what each does with a configured value.
+/** Types with an array form. */
 const WITH_ARRAY: ReadonlySet<string> = new Set(['boolean', 'integer', 'string', '$.discord.channel']);
+/** Types without an array form, in sources and actions. */
 const SINGLE: ReadonlySet<string> = new Set([
   'object',
   'app',
@@ -17,6 +20,7 @@ const SINGLE: ReadonlySet<string> = new Set([
   'dir',
   'sql',
 ]);
+/** Types that an action may not have. */
 const SOURCE_ONLY: ReadonlySet<string> = new Set([
   '$.interface.http',
   '$.interface.timer',

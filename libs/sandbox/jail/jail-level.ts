@@ -1,7 +1,7 @@
 import { type Entry } from './entry.js';
 import { type Protection } from './promises.js';
 
-/** Requirements of one jailed process (docs/adr on the sandbox). */
+/** Requirements of one jailed process (docs/adr/0004). */
 export interface JailSpec {
   /** Code of the child, readable by every user. */
   readonly childFile: string;

@@ -55,8 +55,8 @@ const coerced = (prop: ConfigurableProp, value: unknown): unknown => {
 };
 
 /**
- * `$.discord.*` and `$.airtable.*` are texts. Any other plain word counts as `any`. See
- * docs/reference/component-model.md#prop-types.
+ * `$.discord.*` and `$.airtable.*` are texts, and so is any `$.` type that `coerced` does not name. Any other plain word
+ * counts as `any`. See docs/reference/component-model.md#prop-types.
  */
 const special = (prop: ConfigurableProp, value: unknown): unknown => {
   if (!prop.type.startsWith('$.')) return value;
