@@ -11,7 +11,7 @@ import {
 } from './archive-format.js';
 import { type ArchiveReader } from './archive-reader.js';
 import { ArchiveSeal } from './archive-seal.js';
-import { makeUpcasters } from '../composition/control-plane.js';
+import { makeUpcasters } from '../composition/upcasters.js';
 import { type MovedEngines } from './export-installation.js';
 import { importEvents, ownersIn } from './import-events.js';
 import { ImportMark } from './import-mark.js';

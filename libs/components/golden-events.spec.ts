@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { recorded } from '#libs/kernel/testing/recorded.js';
-import { Upcasters } from '#libs/kernel/upcasting.js';
+import { makeUpcasters } from '#libs/composition/upcasters.js';
 import { componentDecider, type ComponentState } from './domain/component.js';
 import { type ComponentEvent } from './published.js';
 
-const upcasters = new Upcasters();
+const upcasters = makeUpcasters();
 
 /** An event as a shipped version wrote it (test/fixtures/events), upcast to the current version. */
 const golden = async (type: ComponentEvent['type'], version: number): Promise<ComponentEvent> => {

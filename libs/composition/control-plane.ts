@@ -5,7 +5,7 @@ import { type Projection } from '#libs/kernel/projection.js';
 import { Projectors } from '#libs/kernel/projectors.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { type Reactor, ReactorRunner } from '#libs/kernel/reactor.js';
-import { Upcasters } from '#libs/kernel/upcasting.js';
+import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { ViewFollower } from '#libs/kernel/view-follower.js';
 import { sourcesProjections } from '#libs/sources/index.js';
 import { subscriptionProjections } from '#libs/subscriptions/index.js';
@@ -14,6 +14,7 @@ import { webhookProjections } from '#libs/webhooks/index.js';
 import { type ReadModels } from '../cluster/cluster.js';
 import { type Engines } from './engines.js';
 import { makeViews, type Views } from './views.js';
+import { makeUpcasters } from './upcasters.js';
 
 /** The parts of the control plane that every process has. */
 export interface ControlPlane {
@@ -46,9 +47,6 @@ export const readModelsIn = (store: ReadModelStore): ReadModels => ({
   store,
   schemas: projections.map(({ schema }) => schema),
 });
-
-/** Contexts register their upcasters here. No event has a second version yet. */
-export const makeUpcasters = (): Upcasters => new Upcasters();
 
 /** Starts command handling, read models and in-memory tables, and catches up with the log. */
 export const startControlPlane = async (

@@ -2,7 +2,8 @@ import { pause } from '#libs/async/pause.js';
 import { type Config } from '#libs/config/index.js';
 import { PoisonEvent, rebuildProjection } from '#libs/kernel/projector.js';
 import { PoisonRecord } from '#libs/stream-log/stream-projection.js';
-import { makeUpcasters, projections } from './control-plane.js';
+import { projections } from './control-plane.js';
+import { makeUpcasters } from './upcasters.js';
 import { streamProjections, streamProjector } from './stream-projections.js';
 import { type Engines } from './engines.js';
 

@@ -27,6 +27,14 @@ describe('lane tracker', () => {
     expect(lane.progress()).toEqual({ through: 9, above: [] });
   });
 
+  it('counts a record once that is finished twice', () => {
+    const lane = fresh();
+    lane.admit(0);
+    lane.admit(1);
+    for (const offset of [0, 0, 1, 0]) lane.finish(offset);
+    expect(lane.progress()).toEqual({ through: 1, above: [] });
+  });
+
   it('admits a redelivered record that is still in flight only once', () => {
     const lane = fresh();
     expect(lane.admit(0)).toBe(true);

@@ -28,7 +28,9 @@ export class LaneTracker {
     return false;
   }
 
+  /** Idempotent. */
   finish(offset: number): void {
+    if (offset <= this.through) return;
     this.done.add(offset);
     this.advance();
   }

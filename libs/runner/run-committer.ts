@@ -39,6 +39,7 @@ export class RunCommitter {
   private state: SourceState;
   private committing = false;
   private abandonReason: Error | undefined;
+  private readonly abandonment = new AbortController();
   private readonly backoff = new Backoff({ firstMs: 100, longestMs: 10_000 });
 
   constructor(private readonly options: RunCommitterOptions) {
@@ -68,6 +69,7 @@ export class RunCommitter {
   /** Stops committing. A write in flight may still succeed. Idempotent. */
   abandon(reason: Error): void {
     this.abandonReason ??= reason;
+    this.abandonment.abort();
     for (const finished of this.finished.splice(0)) drop(finished, reason);
   }
 
@@ -77,7 +79,12 @@ export class RunCommitter {
     this.committing = true;
     const { sourceId, deps, onIdle } = this.options;
     void this.commitFinished()
-      .catch((error: unknown) => deps.logger.error({ source: sourceId, error: String(error) }, 'commit.failed'))
+      .catch((error: unknown) => {
+        // A fault of the platform, because only the journal may fail. The outcomes stay, and nothing is acknowledged.
+        deps.metrics.platformFailure();
+        deps.logger.error({ source: sourceId, attempt: this.backoff.count, error: String(error) }, 'commit.failed');
+        return pause(this.backoff.next(), this.abandonment.signal);
+      })
       .finally(() => {
         this.committing = false;
         if (this.finished.length > 0) this.commit();
@@ -141,7 +148,7 @@ export class RunCommitter {
         deps.metrics.platformFailure();
         const attempt = this.backoff.count;
         deps.logger.error({ source: sourceId, attempt, error: String(error) }, 'commit.retried');
-        await pause(this.backoff.next());
+        await pause(this.backoff.next(), this.abandonment.signal);
       }
     }
     return false;

@@ -6,7 +6,7 @@ import { InvocationQueue } from './invocation-queue.js';
 import { type Invocation } from './run-commit.js';
 import { type RunFinisher } from './run-finisher.js';
 import { type RunnableSource, type SourceRunnerDependencies } from './runner-ports.js';
-import { failedToLoad, hostEnded } from './source-definition.js';
+import { failedToLoad, hostEnded } from './platform-outcomes.js';
 import { SourcePause } from './source-pause.js';
 import { type SourceProcess } from './source-process.js';
 

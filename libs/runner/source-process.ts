@@ -12,7 +12,8 @@ import {
 } from '../sandbox/sandbox.js';
 import { type HookName } from '../component-model/hooks.js';
 import { NO_SECRETS, SecretMask } from './secret-mask.js';
-import { failedToLoad, fingerprint } from './source-definition.js';
+import { fingerprint } from './definition-fingerprint.js';
+import { failedToLoad } from './platform-outcomes.js';
 
 export interface SourceProcessOptions {
   readonly sourceId: string;

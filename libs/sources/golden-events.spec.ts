@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { type Decider } from '#libs/kernel/decider.js';
 import { recorded } from '#libs/kernel/testing/recorded.js';
-import { Upcasters } from '#libs/kernel/upcasting.js';
+import { makeUpcasters } from '#libs/composition/upcasters.js';
 import { nameSlugDecider } from './domain/name-slug.js';
 import { sourceDecider } from './domain/source.js';
 import { type NameSlugEvent, type SourceEvent } from './published.js';
 
-const upcasters = new Upcasters();
+const upcasters = makeUpcasters();
 
 /** An event as a shipped version wrote it (test/fixtures/events), upcast to the current version. */
 const golden = async <E extends SourceEvent | NameSlugEvent>(type: E['type'], version: number): Promise<E> => {

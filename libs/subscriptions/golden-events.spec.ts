@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { recorded } from '#libs/kernel/testing/recorded.js';
-import { Upcasters } from '#libs/kernel/upcasting.js';
+import { makeUpcasters } from '#libs/composition/upcasters.js';
 import { subscription, type SubscriptionState } from './domain/subscription.js';
 import { type SubscriptionEvent } from './published.js';
 
-const upcasters = new Upcasters();
+const upcasters = makeUpcasters();
 
 /** Reads an event as an earlier version wrote it (test/fixtures/events), upcast to the current version. */
 const golden = async (type: SubscriptionEvent['type'], version: number): Promise<SubscriptionEvent> => {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { recorded } from '#libs/kernel/testing/recorded.js';
-import { Upcasters } from '#libs/kernel/upcasting.js';
+import { makeUpcasters } from '#libs/composition/upcasters.js';
 import { apiKey } from './domain/api-key.js';
 import { user } from './domain/user.js';
 import { workspace } from './domain/workspace.js';
@@ -9,7 +9,7 @@ import { type ApiKeyEvent, type UserEvent, type WorkspaceEvent } from './publish
 
 type TenancyEvent = UserEvent | WorkspaceEvent | ApiKeyEvent;
 
-const upcasters = new Upcasters();
+const upcasters = makeUpcasters();
 
 /** An event as a shipped version wrote it (test/fixtures/events), upcast to the current version. */
 const golden = async <E extends TenancyEvent>(type: E['type'], version: number): Promise<E> => {

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { recorded } from '#libs/kernel/testing/recorded.js';
-import { Upcasters } from '#libs/kernel/upcasting.js';
+import { makeUpcasters } from '#libs/composition/upcasters.js';
 import { webhook, type WebhookState } from './domain/webhook.js';
 import { type WebhookEvent } from './published.js';
 
-const upcasters = new Upcasters();
+const upcasters = makeUpcasters();
 
 /** Reads an event as an earlier version wrote it (test/fixtures/events), upcast to the current version. */
 const golden = async (type: WebhookEvent['type'], version: number): Promise<WebhookEvent> => {

@@ -1,18 +1,6 @@
-import { type SourceDefinition } from '../sources/published.js';
 import { userError } from '../sandbox/host/process-end.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type UserError } from '../component-model/run-output.js';
-
-const fingerprints = new WeakMap<SourceDefinition, string>();
-/** Returns a text that is equal for definitions that run alike. */
-export const fingerprint = (definition: SourceDefinition): string => {
-  let text = fingerprints.get(definition);
-  if (text === undefined) {
-    text = JSON.stringify(definition);
-    fingerprints.set(definition, text);
-  }
-  return text;
-};
 
 /** Outcome of every run of a bundle that cannot be loaded. */
 export const failedToLoad = (error: UserError, now: number): RunOutcome => nothingButError('threw', error, now);

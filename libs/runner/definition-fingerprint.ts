@@ -1,0 +1,12 @@
+import { type SourceDefinition } from '../sources/published.js';
+
+const fingerprints = new WeakMap<SourceDefinition, string>();
+/** Returns a text that is equal for definitions that run alike. */
+export const fingerprint = (definition: SourceDefinition): string => {
+  let text = fingerprints.get(definition);
+  if (text === undefined) {
+    text = JSON.stringify(definition);
+    fingerprints.set(definition, text);
+  }
+  return text;
+};

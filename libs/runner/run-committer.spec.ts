@@ -1,0 +1,171 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { setImmediate as turn } from 'node:timers/promises';
+import { INVOCATIONS } from '../stream-log/topics.js';
+import { type InvocationHeaders } from '../stream-log/envelopes.js';
+import { LaneTracker } from './lane-tracker.js';
+import { type Finished } from './run-commit.js';
+import { RunCommitter, type RunCommitterOptions } from './run-committer.js';
+import { type RunCommit, StateConflict } from './run-journal.js';
+import { type RunnerMetrics } from './runner-ports.js';
+import { ok } from './testing/fake-sandbox.js';
+
+beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+const turns = async (): Promise<void> => {
+  for (let n = 0; n < 50; n++) await turn();
+};
+
+/** A committer whose journal and dedupe strategy fail as the test says. */
+const world = (fails: { journal?: () => void; build?: () => void }) => {
+  const commits: RunCommit[] = [];
+  const errors: string[] = [];
+  const tracker = new LaneTracker({ through: -1, above: [] });
+  let built = 0;
+  const committer = new RunCommitter({
+    sourceId: 'dc_1',
+    state: { version: 0, progress: { through: -1, above: [] }, dedupe: {}, db: {}, lastEventId: '' },
+    tracker,
+    strategy: () => {
+      built++;
+      fails.build?.();
+      return null;
+    },
+    onIdle: () => undefined,
+    onRefused: () => undefined,
+    onConflict: () => undefined,
+    deps: {
+      journal: {
+        commit: async (commit: RunCommit) => {
+          fails.journal?.();
+          commits.push(commit);
+        },
+      },
+      topics: { emits: (id: string) => `emits.${id}` },
+      metrics: new Proxy({} as RunnerMetrics, { get: () => () => undefined }),
+      logger: { error: (_fields: object, text: string) => errors.push(text) },
+    } as unknown as RunCommitterOptions['deps'],
+  });
+  return { committer, tracker, commits, errors, built: () => built };
+};
+
+const finished = (offset: number, ends: { committed?: () => void; abandoned?: () => void } = {}): Finished => ({
+  execution: {
+    id: `run${offset}`,
+    sourceId: 'dc_1',
+    componentId: 'sc_1',
+    workspaceId: 'o_1',
+    event: 'null',
+    hops: 0,
+    emits: true,
+  },
+  outcome: ok({ emits: [{ payload: String(offset), channel: '' }] }),
+  invocation: {
+    record: { topic: INVOCATIONS, lane: 'l', offset, key: 'dc_1', value: 'null', headers: {}, size: 1, at: 0 } as never,
+    headers: { id: `i${offset}`, kind: 'http', respond: '' } as unknown as InvocationHeaders,
+    ack: () => undefined,
+    revoked: () => false,
+  },
+  committed: ends.committed ?? (() => undefined),
+  ...(ends.abandoned ? { abandoned: ends.abandoned } : {}),
+});
+
+describe('a commit that the journal cannot write', () => {
+  it('is tried again after a pause, and committed once', async () => {
+    let down = 2;
+    const committed = jest.fn();
+    const { committer, commits, errors } = world({
+      journal: () => {
+        if (down-- > 0) throw new Error('unreachable');
+      },
+    });
+    committer.push(finished(0, { committed }));
+    await turns();
+    expect(errors).toEqual(['commit.retried']);
+    await jest.advanceTimersByTimeAsync(100);
+    expect(errors).toEqual(['commit.retried', 'commit.retried']);
+    expect(committed).not.toHaveBeenCalled();
+    await jest.advanceTimersByTimeAsync(200);
+    await turns();
+    expect(commits).toHaveLength(1);
+    expect(committed).toHaveBeenCalledTimes(1);
+    expect(committer.busy()).toBe(false);
+  });
+
+  it('is given up at once when the runner is abandoned, without waiting for the end of the pause', async () => {
+    const abandoned = jest.fn();
+    const { committer } = world({
+      journal: () => {
+        throw new Error('unreachable');
+      },
+    });
+    committer.push(finished(0, { abandoned }));
+    await turns();
+    committer.abandon(new Error('released'));
+    await turns();
+    expect(abandoned).toHaveBeenCalledTimes(1);
+    expect(committer.busy()).toBe(false);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('is dropped when another process has committed', async () => {
+    const abandoned = jest.fn();
+    const { committer, errors } = world({
+      journal: () => {
+        throw new StateConflict('dc_1', 0, 1);
+      },
+    });
+    committer.push(finished(0, { abandoned }));
+    await turns();
+    expect(abandoned).toHaveBeenCalledTimes(1);
+    expect(errors).toEqual([]);
+    expect(committer.abandonedFor).toBeInstanceOf(StateConflict);
+  });
+});
+
+describe('a commit that cannot be built', () => {
+  it('is tried again after pauses that grow, not in a loop', async () => {
+    const { committer, errors, built } = world({
+      build: () => {
+        throw new Error('a fault of the platform');
+      },
+    });
+    committer.push(finished(0));
+    await turns();
+    expect(built()).toBe(1);
+    await jest.advanceTimersByTimeAsync(100);
+    await turns();
+    expect(built()).toBe(2);
+    await jest.advanceTimersByTimeAsync(199);
+    await turns();
+    expect(built()).toBe(2);
+    expect(errors).toEqual(['commit.failed', 'commit.failed']);
+    committer.abandon(new Error('end of the test'));
+  });
+
+  it('is committed once, with the right progress, when it can be built', async () => {
+    let broken = 1;
+    const { committer, commits, tracker } = world({
+      build: () => {
+        if (broken-- > 0) throw new Error('a fault of the platform');
+      },
+    });
+    tracker.admit(0);
+    tracker.admit(1);
+    committer.push(finished(0));
+    committer.push(finished(1));
+    await turns();
+    await jest.advanceTimersByTimeAsync(100);
+    await turns();
+    expect(commits).toHaveLength(1);
+    expect(commits[0]).toMatchObject({
+      progress: { through: 1, above: [] },
+      records: [{ value: '0' }, { value: '1' }],
+    });
+    expect(committer.busy()).toBe(false);
+  });
+});
