@@ -2,7 +2,7 @@ import { subscriptionsProjection } from './read-models/subscriptions.projection.
 
 export { SubscriptionsModule } from './subscriptions.module.js';
 export {
-  SubscriptionsOfDeletedResources,
+  DeletedResourceSubscriptionsReactor,
   type CleanUpDependencies,
 } from './clean-up/subscriptions-of-deleted-resources.js';
 export { subscription } from './domain/subscription.js';

@@ -5,7 +5,7 @@ import { type Caller } from '#libs/http/callers.js';
 import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { dataOf, errorOf, itemsOf } from '#libs/http/testing/replies.js';
 import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
-import { subscriptionProjections, SubscriptionsModule, SubscriptionsOfDeletedResources } from './index.js';
+import { subscriptionProjections, SubscriptionsModule, DeletedResourceSubscriptionsReactor } from './index.js';
 
 const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
   userId,
@@ -27,7 +27,7 @@ const world = async () => {
   const plane = await ControlPlane.start({
     projections: subscriptionProjections,
     reactors: ({ events, handleCommand, readModels, projectors, clock }) => [
-      new SubscriptionsOfDeletedResources({ events, handleCommand, readModels, readYourWrites: projectors, clock }),
+      new DeletedResourceSubscriptionsReactor({ events, handleCommand, readModels, readYourWrites: projectors, clock }),
     ],
   });
   const app: NestExpressApplication = await httpTestApp({

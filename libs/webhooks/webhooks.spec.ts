@@ -8,7 +8,13 @@ import { StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import { type Caller } from '#libs/http/callers.js';
-import { attemptsProjection, disableWebhook, WebhookCleanUp, webhookProjections, WebhooksModule } from './index.js';
+import {
+  attemptsProjection,
+  disableWebhook,
+  WebhookCleanUpReactor,
+  webhookProjections,
+  WebhooksModule,
+} from './index.js';
 
 const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
 const closing: (() => Promise<void>)[] = [];
@@ -41,7 +47,7 @@ const world = async () => {
       const projection = attemptsProjection;
       const attempts = new StreamProjector({ projection, log, readModels, gatherMs: 1, onFailure: () => undefined });
       made.attempts = attempts;
-      return [new WebhookCleanUp({ events, vault, topics: webhookTopics, attempts })];
+      return [new WebhookCleanUpReactor({ events, vault, topics: webhookTopics, attempts })];
     },
   });
   await made.attempts!.start();

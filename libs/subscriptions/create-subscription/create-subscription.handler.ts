@@ -41,7 +41,7 @@ export class CreateSubscriptionHandler implements ICommandHandler<CreateSubscrip
     this.mustBeEmitter(kind, triple.emitterId, context);
     if (!this.isIn(context.workspaceId, triple.listenerId)) throw notFound('listener', triple.listenerId);
 
-    // SubscriptionsOfDeletedResources handles a resource that is deleted after this check.
+    // DeletedResourceSubscriptionsReactor handles a resource that is deleted after this check.
     const id = subscriptionIdOf(context.workspaceId, triple);
     await this.mustHaveRoom(context.workspaceId, id);
     const { userId } = context.actor;

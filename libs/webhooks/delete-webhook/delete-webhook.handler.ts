@@ -15,7 +15,7 @@ export class DeleteWebhook extends Command<{ readonly position?: Position }> {
   }
 }
 
-/** WebhookCleanUp and SubscriptionsOfDeletedResources react to the event and remove topics, keys and subscriptions. */
+/** WebhookCleanUpReactor and DeletedResourceSubscriptionsReactor react to the event and remove topics, keys and subscriptions. */
 @CommandHandler(DeleteWebhook)
 export class DeleteWebhookHandler implements ICommandHandler<DeleteWebhook> {
   constructor(

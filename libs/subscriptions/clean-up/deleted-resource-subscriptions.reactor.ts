@@ -33,7 +33,7 @@ const CAUGHT_UP_MS = 10_000;
  * that the log held before it. A subscription recorded after the deletion is removed when its event arrives, because
  * its resource was deleted between the check and the append.
  */
-export class SubscriptionsOfDeletedResources implements Reactor {
+export class DeletedResourceSubscriptionsReactor implements Reactor {
   readonly name = 'subscriptions.clean-up.v1';
   readonly eventTypes = [...GONE, 'SubscriptionCreated'];
 
