@@ -75,7 +75,7 @@ export class DeletedResourceSubscriptionsReactor implements Reactor {
   }
 
   private async remove(subscriptionId: string, reason: Reason, cause: RecordedEvent): Promise<void> {
-    const command = { kind: 'delete', reason, now: this.deps.clock.now() } as const;
+    const command = { type: 'delete', reason, now: this.deps.clock.now() } as const;
     await this.deps.handleCommand(subscription, subscriptionId, command, reactionTo(cause, this.name));
   }
 

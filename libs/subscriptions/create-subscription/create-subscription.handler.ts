@@ -45,7 +45,7 @@ export class CreateSubscriptionHandler implements ICommandHandler<CreateSubscrip
     const id = subscriptionIdOf(context.workspaceId, triple);
     await this.mustHaveRoom(context.workspaceId, id);
     const { userId } = context.actor;
-    const command = { kind: 'create', subscriptionId: id, userId, now: this.clock.now(), ...triple } as const;
+    const command = { type: 'create', subscriptionId: id, userId, now: this.clock.now(), ...triple } as const;
     const { position } = await this.handleCommand(subscription, id, command, context);
     return { subscription: { id, ...triple }, ...(position === undefined ? {} : { position }) };
   }

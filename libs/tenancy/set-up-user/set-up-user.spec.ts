@@ -146,9 +146,9 @@ describe('the first start', () => {
     const workspaceId = firstWorkspaceIdOf(userId);
     const context = { correlationId: 'c', causationId: 'c', actor: { userId, apiKeyId: null }, workspaceId };
     const named = { userId, username: 'owner', email: 'owner@localhost', now: 1 };
-    await tenancy.handleCommand(user, userId, { kind: 'register', ...named }, { ...context, commandId: 'c1' });
+    await tenancy.handleCommand(user, userId, { type: 'register', ...named }, { ...context, commandId: 'c1' });
     const owned = { workspaceId, orgname: 'owner', name: 'Mine', email: named.email, ownerId: userId, now: 1 };
-    await tenancy.handleCommand(workspace, workspaceId, { kind: 'create', ...owned }, { ...context, commandId: 'c2' });
+    await tenancy.handleCommand(workspace, workspaceId, { type: 'create', ...owned }, { ...context, commandId: 'c2' });
     expect(await bootstrap(tenancy.deps, 'given-key-number-one')).toMatchObject({ userId, workspaceId });
     expect(await types(tenancy)).toEqual(['UserRegistered', 'WorkspaceCreated', 'ApiKeyIssued', 'ApiKeyHandedOver']);
   });
@@ -172,7 +172,7 @@ const revokeAll = async ({ store, handleCommand }: RunningTenancy, userId: strin
     if (event.type !== 'ApiKeyIssued') continue;
     const keyId = event.stream.slice('apikey-'.length);
     const context = { correlationId: 'c', causationId: 'c', actor: { userId, apiKeyId: null }, workspaceId: 'o_1' };
-    const revoke = { kind: 'revoke', keyId, userId, now: 1 } as const;
+    const revoke = { type: 'revoke', keyId, userId, now: 1 } as const;
     await handleCommand(apiKey, keyId, revoke, { ...context, commandId: `revoke-${keyId}` });
   }
 };

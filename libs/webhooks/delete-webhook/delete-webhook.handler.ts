@@ -24,7 +24,7 @@ export class DeleteWebhookHandler implements ICommandHandler<DeleteWebhook> {
   ) {}
 
   async execute({ webhookId, context }: DeleteWebhook): Promise<{ readonly position?: Position }> {
-    const command = { kind: 'delete', now: this.clock.now() } as const;
+    const command = { type: 'delete', now: this.clock.now() } as const;
     const { position } = await this.handleCommand(webhook, webhookId, command, context);
     return position === undefined ? {} : { position };
   }
