@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { recorded } from '#libs/kernel/testing/recorded.js';
 import { ERRORS_CHANNEL } from '#libs/component-model/channels.js';
 import { MAX_HOPS, type EmitHeaders } from '#libs/stream-log/envelopes.js';
+import { HandedOver } from '#libs/stream-log/handed-over.js';
 import { type LogRecord, type StoredRecord } from '#libs/stream-log/stream-log.js';
 import { drained } from '#libs/stream-log/testing/drained.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
@@ -44,7 +45,7 @@ const world = async (...subscriptions: (readonly [emitter: string, listener: str
     for (const { topic, retention } of topics.ownedBy(id)) await log.createTopic(topic, retention);
   }
   const start = async (over: object = {}): Promise<Router> => {
-    const router = await startRouter({ log, topics, table, clock, ...over });
+    const router = await startRouter({ log, handedOver: new HandedOver(Infinity), topics, table, clock, ...over });
     routers.push(router);
     return router;
   };

@@ -31,23 +31,25 @@ export const startRunner = async (deps: RunnerDependencies): Promise<Runner> => 
   const sources = new LoadedSources(deps);
   const laneOf = new Map<string, string>();
 
-  const consumer: Consumer = await deps.log.consume({
-    group: 'runner',
-    topics: { prefix: INVOCATIONS },
-    maxBatch: MAX_BATCH,
-    maxUnacked: MAX_UNACKED,
-    async handler(batch): Promise<void> {
-      const revoked = (): boolean => batch.revoked();
-      const groups = bySource(batch);
-      for (const sourceId of groups.keys()) laneOf.set(sourceId, batch.lane);
-      await Promise.all([...groups].map(([sourceId, group]) => sources.accept(sourceId, group, revoked)));
-    },
-    async onRevoked(lane): Promise<void> {
-      const moved = [...laneOf].filter(([, of]) => of === lane).map(([sourceId]) => sourceId);
-      for (const sourceId of moved) laneOf.delete(sourceId);
-      await Promise.all(moved.map((sourceId) => sources.release(sourceId, RELEASE_MS)));
-    },
-  });
+  const consumer: Consumer = await deps.log.consume(
+    deps.handedOver.counting({
+      group: 'runner',
+      topics: { prefix: INVOCATIONS },
+      maxBatch: MAX_BATCH,
+      maxUnacked: MAX_UNACKED,
+      async handler(batch): Promise<void> {
+        const revoked = (): boolean => batch.revoked();
+        const groups = bySource(batch);
+        for (const sourceId of groups.keys()) laneOf.set(sourceId, batch.lane);
+        await Promise.all([...groups].map(([sourceId, group]) => sources.accept(sourceId, group, revoked)));
+      },
+      async onRevoked(lane): Promise<void> {
+        const moved = [...laneOf].filter(([, of]) => of === lane).map(([sourceId]) => sourceId);
+        for (const sourceId of moved) laneOf.delete(sourceId);
+        await Promise.all(moved.map((sourceId) => sources.release(sourceId, RELEASE_MS)));
+      },
+    }),
+  );
 
   return {
     backlog: () => consumer.backlog(),
