@@ -7,6 +7,7 @@ import { ask, isDropped } from '../stream-log/ask.js';
 import { httpInvocation, type Invocation } from '../stream-log/invocations.js';
 import { type StreamLog } from '../stream-log/stream-log.js';
 import { type TopicPolicy } from '../stream-log/topics.js';
+import { messageOf } from '../kernel/error-message.js';
 import { type Admission, type Arrival } from './admission.js';
 import { endpointEvent } from './endpoint-event.js';
 import { type RateLimit } from './rate-limit.js';
@@ -186,7 +187,7 @@ export class Ingress {
     try {
       sendReply(res, answer, req.method === 'HEAD');
     } catch (error) {
-      const text = `respond: the reply cannot be sent: ${error instanceof Error ? error.message : String(error)}`;
+      const text = `respond: the reply cannot be sent: ${messageOf(error)}`;
       answerAtLast(res, { status: 500, code: 'run_failed', error: text, headers: CORS_ORIGIN });
       this.deps.logger.error({ source: target.sourceId, error: String(error) }, 'ingress.reply_not_sent');
     }

@@ -1,7 +1,7 @@
 import { pause } from '#libs/async/pause.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
-import { messageOf } from '../../error-message.js';
+import { messageOf } from '#libs/kernel/error-message.js';
 import { type Cluster, type TopicMetadata } from '../wire/cluster.js';
 import { type PartitionId } from '../lane-names.js';
 import { partitionOf } from './murmur2.js';
