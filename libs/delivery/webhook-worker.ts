@@ -13,7 +13,7 @@ export type { WebhookWorkerOptions };
 export interface WebhookWorker {
   /** Deliveries that wait for healthy endpoints; source of back-pressure on ingress. */
   readonly pressure: DeliveryPressure;
-  /** Deliveries taken and not yet settled. */
+  /** Counts deliveries handed over and not yet acknowledged. */
   readonly handedOver: HandedOver;
   inFlight(): number;
   unreadBytesOf(lane: string): number;
@@ -25,7 +25,7 @@ export interface WebhookWorker {
 }
 
 /**
- * Delivers the records of the delivery topics (docs/architecture.md, step 6 of the path of an event), at least once. A
+ * Delivers the records of the delivery topics (docs/architecture.md, step 5 of the path of an event), at least once. A
  * delivery is acknowledged only when its result is durable, and its next attempt if there is one.
  */
 export const startWebhookWorker = async (options: WebhookWorkerOptions): Promise<WebhookWorker> => {

@@ -83,7 +83,7 @@ export class Ingress {
     if (!target) return this.refuse(res, 404, 'not_found', `no active endpoint ${address.key}`);
 
     // 2. Refuse or hold a request that comes too fast for this endpoint or for the pipeline.
-    const waitS = deps.rate.take(address.key, deps.clock.now());
+    const waitS = deps.rate.consume(address.key, deps.clock.now());
     if (waitS > 0)
       return this.refuse(res, 429, 'rate_limited', 'too many requests for this endpoint', {
         'retry-after': String(waitS),
@@ -98,13 +98,13 @@ export class Ingress {
     }
     const stay = new Stay(deps.admission, arrival);
     try {
-      await this.take(address, target, stay, req, res);
+      await this.receive(address, target, stay, req, res);
     } finally {
       stay.end();
     }
   }
 
-  private async take(
+  private async receive(
     address: Address,
     target: EndpointTarget,
     stay: Stay,
@@ -159,7 +159,7 @@ export class Ingress {
     res.writeHead(200, ACCEPTED_HEADERS).end(ACCEPTED);
   }
 
-  /** Steps 4 and 5 for an endpoint that answers with the component's response. */
+  /** Steps 4 and 5 of `accept`, for an endpoint that answers with the component's response. */
   private async respond(
     target: EndpointTarget,
     invocation: Invocation,

@@ -135,7 +135,7 @@ class BatchRouting {
         routed = this.route(record);
       }
       metrics.emits++;
-      if (routed) this.take(record, routed);
+      if (routed) this.enqueue(record, routed);
       this.routed.push(record.offset);
       if (this.out.length >= (this.options.maxPublish ?? 256)) await this.flush();
     }
@@ -166,7 +166,7 @@ class BatchRouting {
     return roomFor(listeners, table, { id: headers.emitter, workspaceId: headers.workspace, unrouted });
   }
 
-  private take(record: StoredRecord, { records, workflowsSkipped, hopLimited, givenUp }: Routed): void {
+  private enqueue(record: StoredRecord, { records, workflowsSkipped, hopLimited, givenUp }: Routed): void {
     const { metrics, options } = this;
     metrics.workflowsSkipped += workflowsSkipped;
     metrics.loopsGivenUp += givenUp.length;

@@ -26,7 +26,7 @@ const MAX_UNACKED = 512;
 /** Time for runs to end after a revocation. The rest of the log's grace period is for ending the sandboxes. */
 const RELEASE_MS = REVOKE_MS - 2_000;
 
-/** Starts the role `runner`, step 2 of the path of an event (docs/architecture.md). */
+/** Starts the role `runner`, steps 2 and 3 of the path of an event (docs/architecture.md). */
 export const startRunner = async (deps: RunnerDependencies): Promise<Runner> => {
   const sources = new LoadedSources(deps);
   const laneOf = new Map<string, string>();

@@ -4,7 +4,7 @@ export { SubscriptionsModule } from './subscriptions.module.js';
 export {
   DeletedResourceSubscriptionsReactor,
   type CleanUpDependencies,
-} from './clean-up/subscriptions-of-deleted-resources.js';
+} from './clean-up/deleted-resource-subscriptions.reactor.js';
 export { subscription } from './domain/subscription.js';
 export { type Resources } from './ports.js';
 

@@ -252,7 +252,7 @@ describe('PUT /v1/webhooks/{id}', () => {
     await disable(id, 'o_1', 'the endpoint answered 410');
     await disable(id, 'o_1', 'the endpoint answered 410');
     await disable('wh_gone', 'o_1', 'the endpoint answered 410');
-    await plane.settled();
+    await plane.idle();
     const shown = dataOf(await call('get', `/v1/webhooks/${id}`));
     expect(shown).toMatchObject({ active: false, disabled_reason: 'the endpoint answered 410' });
     const enabled = dataOf(await call('put', `/v1/webhooks/${id}?active=true`));
@@ -271,12 +271,12 @@ describe('POST /v1/webhooks/{id}/regenerate_signing_key', () => {
       former_key_valid_until: 1_700_086_400,
     });
     expect(dataOf(reply)['signing_key']).not.toBe(signing_key);
-    await plane.settled();
+    await plane.idle();
     const keys = (): unknown[] => [...plane.vault.secrets.values()].map(({ plaintext }) => plaintext);
     expect(keys()).toEqual([signing_key, dataOf(reply)['signing_key']]);
     plane.clock.time += 2 * 86_400_000;
     await call('post', `/v1/webhooks/${id}/regenerate_signing_key`);
-    await plane.settled();
+    await plane.idle();
     expect(plane.vault.secrets.size).toBe(2);
     expect(keys()).not.toContain(signing_key);
   });
@@ -292,7 +292,7 @@ describe('DELETE /v1/webhooks/{id}', () => {
     expect([reply.status, reply.text]).toEqual([204, '']);
     expect((await call('delete', `/v1/webhooks/${id}`)).status).toBe(404);
     expect((await call('get', `/v1/webhooks/${id}`)).status).toBe(404);
-    await plane.settled();
+    await plane.idle();
     expect(plane.failures).toEqual([]);
     expect(await log.topics('deliveries.')).toEqual([`deliveries.${kept.id}`]);
     expect(plane.vault.secrets.size).toBe(1);

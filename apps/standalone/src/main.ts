@@ -56,8 +56,8 @@ const watchDisk = async (
 };
 
 const setUpOwner = async ({ handleCommand, clock, views, projectors }: WholeControlPlane, config: Config) => {
-  const keysInHand = (userId: string): number => views.callers.keysInHand(userId);
-  const owner = await bootstrap({ handleCommand, clock, keysInHand }, config.apiKey ?? undefined);
+  const usableKeys = (userId: string): number => views.callers.usableKeys(userId);
+  const owner = await bootstrap({ handleCommand, clock, usableKeys }, config.apiKey ?? undefined);
   if (owner.position !== undefined) await projectors.waitFor(owner.position, 10_000);
   return owner;
 };

@@ -111,7 +111,7 @@ export class WorkerHarness {
   }
 
   /** Resolves when `count` attempts are recorded. */
-  settled(count: number): Promise<void> {
+  attemptsRecorded(count: number): Promise<void> {
     return until(() => this.attempts().length >= count);
   }
 

@@ -81,7 +81,7 @@ describe('the first start', () => {
     await made(result).handedOver();
     await second.caughtUp();
     expect(second.callers.callerOf(hashOfKey(made(result).secret))?.workspaceIds).toEqual([result.workspaceId]);
-    expect(second.callers.keysInHand(result.userId)).toBe(1);
+    expect(second.callers.usableKeys(result.userId)).toBe(1);
     const log = await types(second);
     expect(log.filter((type) => type === 'UserRegistered')).toHaveLength(1);
     expect(log.filter((type) => type === 'WorkspaceCreated')).toHaveLength(1);
@@ -121,7 +121,7 @@ describe('the first start', () => {
     await revokeAll(tenancy, userId);
     expect((await bootstrap(tenancy.deps, 'given-key-number-one')).key).toEqual({ status: 'given_but_revoked' });
     await tenancy.caughtUp();
-    expect(tenancy.callers.keysInHand(userId)).toBe(0);
+    expect(tenancy.callers.usableKeys(userId)).toBe(0);
     // Without any valid key, the owner gets a new one.
     expect((await bootstrap(tenancy.deps, undefined)).key.status).toBe('made');
   });
@@ -161,8 +161,8 @@ describe('the first start', () => {
     expect(new Set([owner.workspaceId, ada.workspaceId]).size).toBe(2);
     await tenancy.caughtUp();
     expect(tenancy.callers.callerOf(hashOfKey(made(ada).secret))?.workspaceIds).toEqual([ada.workspaceId]);
-    const taken = setUpUser(tenancy.deps, { username: 'ADA', email: 'other@example.com', workspaceName: 'X' });
-    await expect(taken).rejects.toMatchObject({ code: 'user.already_exists' });
+    const registered = setUpUser(tenancy.deps, { username: 'ADA', email: 'other@example.com', workspaceName: 'X' });
+    await expect(registered).rejects.toMatchObject({ code: 'user.already_exists' });
   });
 });
 

@@ -38,7 +38,7 @@ export interface SetUpDependencies {
   readonly handleCommand: HandleCommand;
   readonly clock: Clock;
   /** Number of a user's keys that were handed over and not revoked. Must have caught up with the log. */
-  readonly keysInHand: (userId: string) => number;
+  readonly usableKeys: (userId: string) => number;
 }
 
 /** `sk_` and 40 hexadecimal digits: 160 random bits. */
@@ -112,7 +112,7 @@ const issueGiven = async (deps: SetUpDependencies, { userId, workspaceId }: Owne
  */
 const firstKey = async (deps: SetUpDependencies, { userId, workspaceId }: Owner): Promise<Keyed> => {
   const { handleCommand, clock } = deps;
-  if (deps.keysInHand(userId) > 0) return { key: { status: 'existing' }, position: undefined };
+  if (deps.usableKeys(userId) > 0) return { key: { status: 'existing' }, position: undefined };
   for (let n = 1; ; n++) {
     const keyId = firstKeyId(userId, n);
     const secret = newApiKey();
