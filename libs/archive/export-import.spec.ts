@@ -46,7 +46,7 @@ afterEach(async () => {
 });
 
 /** Records by key that a consumer group gets when it starts now. */
-const taken = async (target: EmbeddedEngines, group: string, prefix: string, count: number): Promise<string[]> => {
+const consumed = async (target: EmbeddedEngines, group: string, prefix: string, count: number): Promise<string[]> => {
   const values: string[] = [];
   await new Promise<void>((resolve, reject) => {
     const handler = async (batch: LaneBatch): Promise<void> => {
@@ -92,7 +92,7 @@ describe('export and import', () => {
   it.each([perEmitter, shared])('routes only the emits that the router had not routed', async (config) => {
     const target = await engines();
     await importFrom(archive, target, config);
-    expect(await taken(target, 'router', 'emits.', 2)).toEqual(['"unrouted too"', '{"unrouted":true}']);
+    expect(await consumed(target, 'router', 'emits.', 2)).toEqual(['"unrouted too"', '{"unrouted":true}']);
     expect(Object.values(await target.log.lag('router', { prefix: 'emits.' })).reduce((a, b) => a + b)).toBe(2);
   });
 
@@ -103,7 +103,7 @@ describe('export and import', () => {
     await importFrom(archive, target, perEmitter);
     const { progress, version } = await target.journal.load('dc_a');
     expect({ progress, version }).toEqual({ progress: { through: -1, above: [] }, version: 1 });
-    expect(await taken(target, 'runner', 'invocations.', 1)).toEqual(['{"of":"inv_3"}']);
+    expect(await consumed(target, 'runner', 'invocations.', 1)).toEqual(['{"of":"inv_3"}']);
   });
 
   it('holds no secret in clear text', async () => {

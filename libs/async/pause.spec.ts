@@ -9,8 +9,8 @@ afterEach(() => {
 });
 
 /** Tells whether the promise has resolved by now. */
-const ended = async (work: Promise<void>): Promise<boolean> => Promise.race([work.then(() => true), settled()]);
-const settled = async (): Promise<boolean> => {
+const ended = async (work: Promise<void>): Promise<boolean> => Promise.race([work.then(() => true), falseSoon()]);
+const falseSoon = async (): Promise<boolean> => {
   for (let turn = 0; turn < 5; turn++) await Promise.resolve();
   return false;
 };

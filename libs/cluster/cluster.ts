@@ -1,6 +1,6 @@
 import { pause } from '#libs/async/pause.js';
 import { type Position } from '#libs/kernel/events.js';
-import { type UnderWay } from '#libs/ingress/pressure-gate.js';
+import { type WorkInFlight } from '#libs/ingress/pressure-gate.js';
 import { type Pressure, type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
 import { type CollectionSchema, type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
@@ -81,7 +81,7 @@ export class ProcessReporter {
     this.positions.push(position);
   }
 
-  /** Adds work that this process has taken and not finished, and the sources and workspaces that it belongs to. */
+  /** Adds work in flight of this process, and the sources and workspaces that it belongs to. */
   worksOff(backlog: () => number, pressure?: () => Pressure | undefined): void {
     this.backlogs.push(backlog);
     if (pressure) this.pressure = pressure;
@@ -142,7 +142,7 @@ const BACKLOG_MS = 250;
 type Sums = Map<string, number>;
 
 /** Work in flight in all processes, as of a moment ago. Ingress, routers and runners use it for back-pressure. */
-export class ClusterBacklog implements UnderWay {
+export class ClusterBacklog implements WorkInFlight {
   private readonly abort = new AbortController();
   private runners = 1;
   private sources: Sums = new Map();

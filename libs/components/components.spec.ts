@@ -312,7 +312,7 @@ describe('GET /v1/components/{key or id}', () => {
     const { call, plane, save } = await world();
     await save(codeOf({ key: 'k', version: '9.0.0' }));
     for (let i = 0; i < 120; i++) await save(codeOf({ key: 'k', version: `1.0.${i}` }));
-    await plane.settled();
+    await plane.idle();
     expect(dataOf(await call('get', '/v1/components/k'))['version']).toBe('9.0.0');
   });
 

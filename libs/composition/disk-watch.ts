@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { pause } from '#libs/async/pause.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { type Refusal } from '#libs/stream-log/unread-limits.js';
+import { type Refusal } from '#libs/stream-log/refusal.js';
 
 export interface DiskWatchOptions {
   readonly dir: string;

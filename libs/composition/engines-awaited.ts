@@ -1,6 +1,7 @@
 import { pause } from '#libs/async/pause.js';
 import { withDeadline } from '#libs/async/deadline.js';
 import { type Logger, type Readiness } from '#libs/telemetry/index.js';
+import { messageOf } from '#libs/kernel/error-message.js';
 import { type RemoteEngines } from './engines.js';
 
 const RETRY_MS = 1_000;
@@ -41,7 +42,7 @@ export class EnginesAwaited {
           return opened;
         } catch (error) {
           if (this.shutdown.begun) throw error;
-          reason = error instanceof Error ? error.message : String(error);
+          reason = messageOf(error);
           missing();
           await pause(RETRY_MS);
         }
@@ -63,7 +64,7 @@ const unreachable = async ({ checks }: RemoteEngines): Promise<string[]> => {
         await withDeadline(check.ping(), PING_MS, () => new Error(`no answer within ${PING_MS} ms`));
         return [];
       } catch (error) {
-        return [`${check.name}: ${error instanceof Error ? error.message : String(error)}`];
+        return [`${check.name}: ${messageOf(error)}`];
       }
     }),
   );

@@ -10,7 +10,7 @@ import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type Logger } from '#libs/telemetry/index.js';
 import { readModelsApplied } from '../cluster/cluster.js';
 import { type ControlPlane, projections, readModelsIn, startReactors } from './control-plane.js';
-import { eventsCleanUp, subscriptionsCleanUp, webhooksCleanUp } from './reactors.js';
+import { deletedSourceEventsReactor, deletedResourceSubscriptionsReactor, webhookCleanUpReactor } from './reactors.js';
 import { streamProjections, streamProjector } from './stream-projections.js';
 import { webhookTopics } from './topic-policy.js';
 
@@ -53,12 +53,12 @@ export class LeasedReaders {
     this.add('reactor.subscriptions', (fail) => this.react(fail));
     const { summaries, attempts } = streamProjections(config);
     this.add(`projection.${summaries.name}`, (fail) =>
-      this.fold(summaries, fail, (projector) => eventsCleanUp(projector, options.topics)),
+      this.fold(summaries, fail, (projector) => deletedSourceEventsReactor(projector, options.topics)),
     );
     const { log, schedule } = options.plane.engines;
     this.add(`projection.${attempts.name}`, (fail) =>
       this.fold(attempts, fail, (projector) =>
-        webhooksCleanUp(options.plane, projector, webhookTopics(log, options.topics, schedule)),
+        webhookCleanUpReactor(options.plane, projector, webhookTopics(log, options.topics, schedule)),
       ),
     );
   }
@@ -144,7 +144,7 @@ export class LeasedReaders {
   private async react(onFailure: (error: Error) => void): Promise<Started> {
     const { plane } = this.options;
     const applied = readModelsApplied(readModelsIn(plane.engines.readModels), plane.follower, this.options.logger);
-    const [runner] = await startReactors(plane, [subscriptionsCleanUp(plane, applied)], onFailure);
+    const [runner] = await startReactors(plane, [deletedResourceSubscriptionsReactor(plane, applied)], onFailure);
     return reaction(runner);
   }
 

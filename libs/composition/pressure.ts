@@ -1,5 +1,5 @@
 import { type Config } from '#libs/config/index.js';
-import { PressureGate, type UnderWay } from '#libs/ingress/pressure-gate.js';
+import { PressureGate, type WorkInFlight } from '#libs/ingress/pressure-gate.js';
 import { type Pressure } from '#libs/kernel/process-registry.js';
 
 /** Limits of back-pressure (docs/adr/0006). */
@@ -37,7 +37,7 @@ export const pressureSettings = (config: Config): PressureSettings => {
 };
 
 export const pressureGate = (
-  backlog: UnderWay,
+  backlog: WorkInFlight,
   { source, workspace, bytes }: PressureSettings,
   now: () => number,
 ): PressureGate => {

@@ -1,24 +1,28 @@
-import { EventsOfDeletedSources } from '#libs/events/index.js';
+import { DeletedSourceEventsReactor } from '#libs/events/index.js';
 import { type Reactor } from '#libs/kernel/reactor.js';
 import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
 import { type StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
-import { SubscriptionsOfDeletedResources } from '#libs/subscriptions/index.js';
-import { WebhookCleanUp, type WebhookTopics } from '#libs/webhooks/index.js';
+import { DeletedResourceSubscriptionsReactor } from '#libs/subscriptions/index.js';
+import { WebhookCleanUpReactor, type WebhookTopics } from '#libs/webhooks/index.js';
 import { type ControlPlane } from './control-plane.js';
 
 /** Durable reactions to deletions. The latter two clean up a projector's read model and run in its process. */
 
-export const subscriptionsCleanUp = (plane: ControlPlane, readYourWrites: ReadYourWrites): Reactor => {
+export const deletedResourceSubscriptionsReactor = (plane: ControlPlane, readYourWrites: ReadYourWrites): Reactor => {
   const { engines, handleCommand, clock } = plane;
   const { events, readModels } = engines;
-  return new SubscriptionsOfDeletedResources({ events, handleCommand, readModels, readYourWrites, clock });
+  return new DeletedResourceSubscriptionsReactor({ events, handleCommand, readModels, readYourWrites, clock });
 };
 
-export const eventsCleanUp = (summaries: StreamProjector, topics: TopicPolicy): Reactor =>
-  new EventsOfDeletedSources({ summaries, topics });
+export const deletedSourceEventsReactor = (summaries: StreamProjector, topics: TopicPolicy): Reactor =>
+  new DeletedSourceEventsReactor({ summaries, topics });
 
-export const webhooksCleanUp = (plane: ControlPlane, attempts: StreamProjector, topics: WebhookTopics): Reactor => {
+export const webhookCleanUpReactor = (
+  plane: ControlPlane,
+  attempts: StreamProjector,
+  topics: WebhookTopics,
+): Reactor => {
   const { events, vault } = plane.engines;
-  return new WebhookCleanUp({ events, vault, attempts, topics });
+  return new WebhookCleanUpReactor({ events, vault, attempts, topics });
 };

@@ -3,37 +3,37 @@
  * healthy endpoints find room however many others hang.
  */
 export class DeliverySemaphore {
-  private taken = 0;
-  private takenSlow = 0;
+  private held = 0;
+  private heldSlow = 0;
   private readonly waiting: { readonly slow: boolean; readonly wake: () => void }[] = [];
 
   constructor(private readonly total: number) {}
 
   get inUse(): number {
-    return this.taken;
+    return this.held;
   }
 
   tryAcquire(slow: boolean): boolean {
     if (!this.free(slow)) return false;
-    this.taken++;
-    if (slow) this.takenSlow++;
+    this.held++;
+    if (slow) this.heldSlow++;
     return true;
   }
 
-  /** Resolves when a retry may succeed. Call `wakeNext` afterwards, whether a slot was taken or not. */
+  /** Resolves when a retry may succeed. Call `wakeNext` afterwards, whether a slot was acquired or not. */
   freed(slow: boolean): Promise<void> {
     return new Promise((wake) => this.waiting.push({ slow, wake }));
   }
 
-  /** @param slow the value that the slot was taken with. */
+  /** @param slow the value that the slot was acquired with. */
   release(slow: boolean): void {
-    this.taken--;
-    if (slow) this.takenSlow--;
+    this.held--;
+    if (slow) this.heldSlow--;
     this.wakeNext();
   }
 
   wakeNext(): void {
-    if (this.waiting.length === 0 || this.taken >= this.total) return;
+    if (this.waiting.length === 0 || this.held >= this.total) return;
     const next = this.waiting.findIndex((waiter) => this.free(waiter.slow));
     if (next >= 0) this.waiting.splice(next, 1)[0]?.wake();
   }
@@ -43,6 +43,6 @@ export class DeliverySemaphore {
   }
 
   private free(slow: boolean): boolean {
-    return this.taken < this.total && !(slow && this.takenSlow >= Math.ceil(this.total / 2));
+    return this.held < this.total && !(slow && this.heldSlow >= Math.ceil(this.total / 2));
   }
 }

@@ -1,5 +1,6 @@
 import { type IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher } from 'undici';
+import { messageOf } from '#libs/kernel/error-message.js';
 
 export interface AttemptRequest {
   readonly origin: string;
@@ -36,7 +37,7 @@ export const NOT_SENT = 'NOT_SENT';
 export const notSent = (error: unknown, ms: number): AttemptResult => ({
   status: null,
   error: NOT_SENT,
-  message: error instanceof Error ? error.message : String(error),
+  message: messageOf(error),
   retryAfter: undefined,
   snippet: '',
   ms,
@@ -171,7 +172,7 @@ class HttpAttempt implements Dispatcher.DispatchHandler {
   }
 
   refused(error: unknown): void {
-    this.finish(NOT_SENT, error instanceof Error ? error.message : String(error));
+    this.finish(NOT_SENT, messageOf(error));
   }
 
   /** Ends the request now. */

@@ -14,7 +14,7 @@ interface InFlightDelivery {
 const isLater = (one: Delivery, than: Delivery): boolean =>
   one.attempt === than.attempt ? one.defers > than.defers : one.attempt > than.attempt;
 
-/** The deliveries of one lane that are in flight: claimed, and not yet settled. */
+/** The deliveries of one lane that are in flight: claimed, with no durable outcome yet. */
 export class LaneWork {
   private readonly inFlight = new Map<string, InFlightDelivery>();
   private onEmpty: (() => void) | undefined;
@@ -27,7 +27,7 @@ export class LaneWork {
 
   /**
    * Allows one attempt of a delivery at a time. A delivery that is in flight already is a `repeat`: a restarted router
-   * or pump published it twice, and it is settled with the first. A later attempt may fall due before the result of the
+   * or pump published it twice, and it is acknowledged with the first. A later attempt may fall due before the result of the
    * earlier one is durable. It waits for that; then the caller asks again.
    */
   claim(delivery: Delivery, acknowledge: () => void): 'first' | 'repeat' | Promise<void> {
@@ -53,7 +53,7 @@ export class LaneWork {
     this.left(deliveryId);
   }
 
-  /** Call when the delivery is not settled here. It will be redelivered. */
+  /** Call when the delivery's result is not recorded here. It will be redelivered. */
   left(deliveryId: string): void {
     const one = this.inFlight.get(deliveryId);
     this.inFlight.delete(deliveryId);
@@ -61,7 +61,7 @@ export class LaneWork {
     if (this.inFlight.size === 0) this.onEmpty?.();
   }
 
-  /** Waits at most `ms` until all is settled, then aborts open requests, so that the next owner can send them. */
+  /** Waits at most `ms` until none is in flight, then aborts open requests, so that the next owner can send them. */
   async drain(ms: number): Promise<void> {
     if (this.inFlight.size > 0) await endsWithin(new Promise<void>((resolve) => (this.onEmpty = resolve)), ms);
     this.given = true;

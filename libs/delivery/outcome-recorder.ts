@@ -60,8 +60,8 @@ export class OutcomeRecorder {
       responseSnippet: result.snippet,
     };
     const attempt = attemptRecord(topics.attempts(), delivery, recorded, value);
-    if (nextAttemptAt === null) this.settle(claimed, { attempt });
-    else this.settle(claimed, { attempt, waiting: nextAttempt(delivery, this.topicOf(delivery), nextAttemptAt) });
+    if (nextAttemptAt === null) this.record(claimed, { attempt });
+    else this.record(claimed, { attempt, waiting: nextAttempt(delivery, this.topicOf(delivery), nextAttemptAt) });
     return decision;
   }
 
@@ -69,7 +69,7 @@ export class OutcomeRecorder {
   putOff(claimed: Claimed, dueAt: number): void {
     const { delivery } = claimed;
     this.options.metrics?.onDeferred?.(1);
-    this.settle(claimed, { waiting: deferred(delivery, this.topicOf(delivery), dueAt) });
+    this.record(claimed, { waiting: deferred(delivery, this.topicOf(delivery), dueAt) });
   }
 
   /** Ends a delivery without an attempt. */
@@ -77,14 +77,14 @@ export class OutcomeRecorder {
     const { clock, metrics, topics } = this.options;
     metrics?.onAttempt?.('final', null, 0);
     const value = { ts: clock.now(), ms: 0, status: null, error, nextAttemptAt: null, responseSnippet: '' };
-    this.settle(claimed, { attempt: attemptRecord(topics.attempts(), claimed.delivery, 'final', value) });
+    this.record(claimed, { attempt: attemptRecord(topics.attempts(), claimed.delivery, 'final', value) });
   }
 
   private topicOf({ headers }: Delivery): string {
     return this.options.topics.deliveries(headers.webhook);
   }
 
-  private settle({ batch, work, offset, delivery }: Claimed, outcome: Omit<DeliveryOutcome, 'durable'>): void {
+  private record({ batch, work, offset, delivery }: Claimed, outcome: Omit<DeliveryOutcome, 'durable'>): void {
     // Another worker owns the record now.
     if (work.gone) return work.left(delivery.headers.id);
     this.options.outcomes.push({

@@ -30,12 +30,12 @@ describe('startWebhookWorker: crashes and shutdown', () => {
     h.schedule.beforeRemove = () => new Promise(() => undefined);
     await h.start({ closeMs: 1 });
     await h.deliver('wh_a', 1);
-    await h.settled(2);
+    await h.attemptsRecorded(2);
     h.log.crash();
     expect(h.schedule.entries.size).toBe(1);
     h.schedule.beforeRemove = () => undefined;
     await h.start();
-    await h.settled(3);
+    await h.attemptsRecorded(3);
     await until(() => h.schedule.entries.size === 0 && h.lag('wh_a') === 0);
     expect(new Set(idsAt(receiver))).toEqual(new Set(['dlv_wh_a_1']));
   });
@@ -49,10 +49,10 @@ describe('startWebhookWorker: crashes and shutdown', () => {
       ids[0] === 'dlv_wh_a_1/2.0' ? new Promise((resolve) => (freed = resolve)) : undefined;
     await h.start();
     await h.deliver('wh_a', 1);
-    await h.settled(2);
+    await h.attemptsRecorded(2);
     expect([...h.schedule.entries.keys()].sort()).toEqual(['dlv_wh_a_1/2.0', 'dlv_wh_a_1/3.0']);
     freed();
-    await h.settled(3);
+    await h.attemptsRecorded(3);
     expect(h.attempts()[2]!.headers.outcome).toBe('success');
   });
 
@@ -70,7 +70,7 @@ describe('startWebhookWorker: crashes and shutdown', () => {
     };
     await h.start();
     await h.deliver('wh_a', 1);
-    await h.settled(2);
+    await h.attemptsRecorded(2);
     await until(() => h.lag('wh_a') === 0);
     expect(h.errors).toHaveLength(2);
     expect(receiver.received).toHaveLength(2);
@@ -82,7 +82,7 @@ describe('startWebhookWorker: crashes and shutdown', () => {
     await h.webhook('wh_a', receiver.url);
     await h.start({ retries: { ...FAST_RETRIES, delaysMs: [30] } });
     await h.deliver('wh_a', 1);
-    await h.settled(1);
+    await h.attemptsRecorded(1);
     await h.log.deleteTopic('deliveries.wh_a');
     await until(() => h.schedule.entries.size === 0);
     expect(receiver.received).toHaveLength(1);

@@ -13,7 +13,7 @@ describe('startWebhookWorker: order, limits and isolation', () => {
     await h.webhook('wh_a', receiver.url, { concurrency: 1 });
     await h.start({ retries: { ...FAST_RETRIES, delaysMs: [50] } });
     await h.deliver('wh_a', 4);
-    await h.settled(5);
+    await h.attemptsRecorded(5);
     expect(idsAt(receiver)).toEqual([1, 2, 3, 4, 1].map((n) => `dlv_wh_a_${n}`));
   });
 
@@ -32,11 +32,11 @@ describe('startWebhookWorker: order, limits and isolation', () => {
     await h.webhook('wh_b', receiver.url, { concurrency: 3 });
     await h.start();
     await h.deliver('wh_a', 30);
-    await h.settled(30);
+    await h.attemptsRecorded(30);
     expect(idsAt(receiver)).toEqual(Array.from({ length: 30 }, (_, i) => `dlv_wh_a_${i + 1}`));
     expect(most).toBe(1);
     await h.deliver('wh_b', 30);
-    await h.settled(60);
+    await h.attemptsRecorded(60);
     expect(most).toBeLessThanOrEqual(3);
   });
 
@@ -48,11 +48,11 @@ describe('startWebhookWorker: order, limits and isolation', () => {
     await h.webhook('wh_well', well.url);
     const worker = await h.start({ concurrency: 8 });
     await h.deliver('wh_well', 1);
-    await h.settled(1);
+    await h.attemptsRecorded(1);
     for (const n of [1, 2, 3, 4, 5, 6]) await h.deliver(`wh_slow${n}`, 20);
     await hanging.got(4);
     await h.deliver('wh_well', 200, 2);
-    await h.settled(201);
+    await h.attemptsRecorded(201);
     expect(well.received).toHaveLength(201);
     expect(worker.inFlight()).toBe(4);
   });
@@ -90,10 +90,10 @@ describe('startWebhookWorker: order, limits and isolation', () => {
     const breaker = { failuresInRow: 1, failureRate: 1, minSamples: 100, openMs: 60_000, maxOpenMs: 60_000, jitter: 0 };
     await h.start({ breaker, maxAgeMs: 1000, retries: { ...FAST_RETRIES, delaysMs: [60_000] } });
     await h.deliver('wh_a', 1);
-    await h.settled(1);
+    await h.attemptsRecorded(1);
     const old = h.delivery('wh_a', 2);
     await h.log.publish([{ ...old, headers: { ...old.headers, at: String(Date.now() - 5000) } }]);
-    await h.settled(2);
+    await h.attemptsRecorded(2);
     expect(h.attempts()[1]).toMatchObject({
       error: 'expired while the endpoint was failing',
       headers: { outcome: 'final' },
@@ -113,7 +113,7 @@ describe('startWebhookWorker: order, limits and isolation', () => {
     await h.deliver('wh_hanging', 50);
     await hanging.got(2);
     await h.deliver('wh_a', 1);
-    await h.settled(1);
+    await h.attemptsRecorded(1);
     await h.deliver('wh_a', 50);
     await receiver.got(3);
     await until(() => worker.pressure.total() === 50);
@@ -126,7 +126,7 @@ describe('startWebhookWorker: order, limits and isolation', () => {
     const breaker = { failuresInRow: 1, failureRate: 1, minSamples: 100, openMs: 60_000, maxOpenMs: 60_000, jitter: 0 };
     await h.start({ breaker });
     await h.deliver('wh_a', 1);
-    await h.settled(1);
+    await h.attemptsRecorded(1);
     await until(() => ([...h.schedule.entries.values()][0]?.dueAt ?? 0) > Date.now() + 30_000);
     expect(receiver.received).toHaveLength(1);
     expect(h.log.recordsOf('deliveries.wh_a')).toHaveLength(1);
@@ -142,7 +142,7 @@ describe('startWebhookWorker: order, limits and isolation', () => {
     await h.start();
     const mixed = [1, 2, 3, 4, 5].flatMap((n) => [h.delivery('wh_slow', n), h.delivery('wh_well', n)]);
     await h.log.publish(mixed.map((record) => ({ ...record, topic: 'deliveries.wh_well' })));
-    await h.settled(5);
+    await h.attemptsRecorded(5);
     expect(idsAt(well)).toHaveLength(5);
   });
 });

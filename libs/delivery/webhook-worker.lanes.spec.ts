@@ -43,7 +43,7 @@ describe('startWebhookWorker: many workers', () => {
     await until(() => h.lag('wh_a') === 0);
   });
 
-  it('settles deliveries in flight before another worker gets the lane, and leaves it the rest', async () => {
+  it('records deliveries in flight before another worker gets the lane, and leaves it the rest', async () => {
     const h = harness();
     const answers: (() => void)[] = [];
     const receiver = await h.sink((_, res) => void answers.push(() => void res.writeHead(500).end()));
@@ -73,7 +73,7 @@ describe('startWebhookWorker: many workers', () => {
     await h.deliver('wh_a', 1);
     await receiver.got(1);
     await h.start();
-    await h.settled(1);
+    await h.attemptsRecorded(1);
     await until(() => h.lag('wh_a') === 0);
     expect(closed).toHaveLength(1);
     expect(idsAt(receiver)).toEqual(['dlv_wh_a_1', 'dlv_wh_a_1']);
@@ -106,7 +106,7 @@ describe('startWebhookWorker: many workers', () => {
     refuse();
     await until(() => h.schedule.entries.size === 1);
     const second = await pump();
-    await h.settled(3);
+    await h.attemptsRecorded(3);
     await second.close();
     expect(h.attempts().map(({ headers }) => headers.outcome)).toEqual(['retry', 'retry', 'success']);
     expect(h.errors).toEqual([]);

@@ -71,7 +71,7 @@ describe('startWebhookWorker: outcomes', () => {
     await h.webhook('wh_a', receiver.url);
     await h.start();
     await h.deliver('wh_a', 1);
-    await h.settled(3);
+    await h.attemptsRecorded(3);
     expect(idsAt(receiver)).toEqual(['dlv_wh_a_1', 'dlv_wh_a_1', 'dlv_wh_a_1']);
     expect(receiver.received.map(({ headers }) => headers['x-pd-emit-id'])).toEqual(['emit1', 'emit1', 'emit1']);
     expect(receiver.received.map(({ headers }) => headers['x-pd-attempt'])).toEqual(['1', '2', '3']);
@@ -92,7 +92,7 @@ describe('startWebhookWorker: outcomes', () => {
     await h.start();
     await h.deliver('wh_a', 1);
     await h.deliver('wh_b', 1);
-    await h.settled(3);
+    await h.attemptsRecorded(3);
     const last = h.attempts().filter(({ headers }) => headers.outcome === 'final');
     expect(last.map(({ headers, error }) => [headers.webhook, error]).sort()).toEqual([
       ['wh_a', 'status 500, attempt 2 was the last'],
@@ -111,7 +111,7 @@ describe('startWebhookWorker: outcomes', () => {
     await h.webhook('wh_a', receiver.url);
     await h.start();
     await h.deliver('wh_a', 1);
-    await h.settled(1);
+    await h.attemptsRecorded(1);
     expect(h.attempts()).toEqual([expect.objectContaining({ status: code, error })]);
     expect(receiver.received).toHaveLength(1);
     expect(h.schedule.entries.size).toBe(0);
@@ -123,7 +123,7 @@ describe('startWebhookWorker: outcomes', () => {
     await h.webhook('wh_a', receiver.url);
     await h.start();
     await h.deliver('wh_a', 3);
-    await h.settled(3);
+    await h.attemptsRecorded(3);
     expect(h.disabled).toEqual(['wh_a']);
     expect(h.attempts().every(({ headers }) => headers.outcome === 'final')).toBe(true);
   });
@@ -147,7 +147,7 @@ describe('startWebhookWorker: outcomes', () => {
     await h.start();
     const before = Date.now();
     await h.deliver('wh_a', 1);
-    await h.settled(1);
+    await h.attemptsRecorded(1);
     const [entry] = [...h.schedule.entries.values()];
     expect(entry).toMatchObject({
       owner: 'wh_a',
@@ -163,7 +163,7 @@ describe('startWebhookWorker: outcomes', () => {
     await h.webhook('wh_a', receiver.url, { timeoutMs: 50 });
     await h.start({ retries: { ...FAST_RETRIES, delaysMs: [60_000] } });
     await h.deliver('wh_a', 1);
-    await h.settled(1);
+    await h.attemptsRecorded(1);
     expect(h.attempts()[0]).toMatchObject({ status: null, error: 'TIMEOUT', headers: { outcome: 'retry' } });
   });
 
@@ -173,7 +173,7 @@ describe('startWebhookWorker: outcomes', () => {
     await h.webhook('wh_a', receiver.url, { timeoutMs: 50 });
     await h.start();
     await h.deliver('wh_a', 1);
-    await h.settled(1);
+    await h.attemptsRecorded(1);
     expect(h.attempts()[0]).toMatchObject({ status: 200, error: null, responseSnippet: 'so far' });
   });
 
@@ -193,7 +193,7 @@ describe('startWebhookWorker: outcomes', () => {
     await h.webhook('wh_a', receiver.url, { timeoutMs: 20_000 });
     await h.start();
     await h.deliver('wh_a', 1);
-    await h.settled(1);
+    await h.attemptsRecorded(1);
     expect(h.attempts()[0]).toMatchObject({ status: 200, responseSnippet: 'x'.repeat(2048) });
     expect(sent).toBeLessThan(32 * 1024 * 1024);
   });
@@ -208,7 +208,7 @@ describe('startWebhookWorker: outcomes', () => {
     await h.start({ retries: { ...FAST_RETRIES, delaysMs: [60_000] } });
     await h.deliver('wh_gone', 1);
     await h.deliver('wh_tls', 1);
-    await h.settled(2);
+    await h.attemptsRecorded(2);
     const errorOf = (id: string): string => h.attempts().find(({ headers }) => headers.webhook === id)!.error!;
     expect(errorOf('wh_gone')).toContain('ECONNREFUSED');
     expect(errorOf('wh_tls')).toMatch(/SSL|TLS|EPROTO/);
@@ -227,7 +227,7 @@ describe('startWebhookWorker: outcomes', () => {
     await h.start({ retries: { ...FAST_RETRIES, delaysMs: [60_000] } }, { dispatcher: egress.dispatcher });
     await h.deliver('wh_private', 1);
     await h.deliver('wh_dns', 1);
-    await h.settled(2);
+    await h.attemptsRecorded(2);
     await egress.close();
     const of = (id: string): Attempt => h.attempts().find(({ headers }) => headers.webhook === id)!;
     expect(of('wh_private')).toMatchObject({ status: null, headers: { outcome: 'final' } });
@@ -249,7 +249,7 @@ describe('startWebhookWorker: outcomes', () => {
     await h.deliver('wh_none', 1);
     await h.deliver('wh_late', 1);
     h.targets.set('wh_late', late);
-    await h.settled(3);
+    await h.attemptsRecorded(3);
     const rows = h.attempts().map(({ headers, error }) => [headers.webhook, headers.outcome, headers.attempt, error]);
     expect(rows.sort()).toEqual([
       ['wh_late', 'success', '1', null],
@@ -266,10 +266,10 @@ describe('startWebhookWorker: outcomes', () => {
     await h.webhook('wh_a', receiver.url);
     await h.start();
     await h.deliver('wh_a', 1);
-    await h.settled(1);
+    await h.attemptsRecorded(1);
     h.targets.set('wh_a', { ...h.targets.get('wh_a')!, signingKeys: () => Promise.resolve([newer, KEY]) });
     await h.deliver('wh_a', 1, 2);
-    await h.settled(2);
+    await h.attemptsRecorded(2);
     const [before, after] = receiver.received.map(({ headers }) => String(headers['webhook-signature']).split(' '));
     expect(before).toHaveLength(1);
     expect(after).toHaveLength(2);
@@ -300,7 +300,7 @@ describe('startWebhookWorker: outcomes', () => {
     await h.start();
     const record = h.delivery('wh_a', 1);
     await h.log.publish([{ ...record, headers: { ...record.headers, channel: 'größe\r\nx-evil: 1' } }]);
-    await h.settled(1);
+    await h.attemptsRecorded(1);
     expect(receiver.received[0]!.headers['x-pd-event-name']).toBe('gr%C3%B6%C3%9Fe%0D%0Ax-evil%3A%201');
   });
 
@@ -313,7 +313,7 @@ describe('startWebhookWorker: outcomes', () => {
     await h.start();
     const record = h.delivery('wh_a', 1);
     await h.log.publish([{ ...record, headers: { ...record.headers, channel } }, h.delivery('wh_a', 2)]);
-    await h.settled(2);
+    await h.attemptsRecorded(2);
     expect(receiver.received.map(({ headers }) => headers['x-pd-event-name'])).toEqual(['a%EF%BF%BD', '']);
   });
 
@@ -325,7 +325,7 @@ describe('startWebhookWorker: outcomes', () => {
     await h.start({ breaker });
     const record = h.delivery('wh_a', 1);
     await h.log.publish([{ ...record, headers: { ...record.headers, emitter: 'dc_\u0001' } }, h.delivery('wh_a', 2)]);
-    await h.settled(5);
+    await h.attemptsRecorded(5);
     await until(() => h.lag('wh_a') === 0);
     const failed = h.attempts().filter(({ headers }) => headers['delivery'] === 'dlv_wh_a_1');
     expect(failed.map(({ headers: { outcome } }) => outcome)).toEqual(['retry', 'retry', 'retry', 'final']);
@@ -343,7 +343,7 @@ describe('startWebhookWorker: outcomes', () => {
     };
     const worker = await h.start({ retries: { ...FAST_RETRIES, delaysMs: [] } }, { dispatcher });
     await h.deliver('wh_a', 3);
-    await h.settled(3);
+    await h.attemptsRecorded(3);
     await until(() => h.lag('wh_a') === 0);
     expect(h.attempts()[0]).toMatchObject({ error: 'NOT_SENT: out of sockets' });
     expect(worker.inFlight()).toBe(0);

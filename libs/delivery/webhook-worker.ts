@@ -13,7 +13,7 @@ export type { WebhookWorkerOptions };
 export interface WebhookWorker {
   /** Deliveries that wait for healthy endpoints; source of back-pressure on ingress. */
   readonly pressure: DeliveryPressure;
-  /** Deliveries taken and not yet settled. */
+  /** Counts deliveries handed over and not yet acknowledged. */
   readonly handedOver: HandedOver;
   inFlight(): number;
   unreadBytesOf(lane: string): number;

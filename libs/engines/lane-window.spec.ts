@@ -42,7 +42,7 @@ describe('LaneWindow', () => {
       times.push(Date.now());
       return Promise.reject(new Error('broken'));
     });
-    window.take([stored(0)]);
+    window.handOver([stored(0)]);
     await jest.advanceTimersByTimeAsync(45_000);
     const pauses = times.slice(1).map((time, n) => time - (times[n] ?? 0));
     expect(pauses).toEqual([100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000, 10_000]);
@@ -58,10 +58,10 @@ describe('LaneWindow', () => {
       times.push(Date.now());
       return results.shift() ? Promise.resolve() : Promise.reject(new Error('broken'));
     });
-    window.take([stored(0)]);
+    window.handOver([stored(0)]);
     await jest.advanceTimersByTimeAsync(300);
     expect(times).toHaveLength(3);
-    window.take([stored(1)]);
+    window.handOver([stored(1)]);
     const failed = Date.now();
     await jest.advanceTimersByTimeAsync(100);
     expect(times.at(-1)).toBe(failed + 100);
@@ -73,7 +73,7 @@ describe('LaneWindow', () => {
       batches.push(batch);
       return Promise.resolve();
     });
-    window.take([stored(0), stored(3), stored(4)]);
+    window.handOver([stored(0), stored(3), stored(4)]);
     for (const offset of [3, 0, 0, 4]) batches[0]?.ack(offset);
     expect(committed).toEqual([3, 4]);
     expect([window.unackedCount, window.unackedBytes]).toEqual([0, 0]);

@@ -22,7 +22,7 @@ export interface WindowHost {
 export class LaneWindow {
   /** The handler that is running; `close` waits for it. */
   running: Promise<void> | undefined;
-  /** Whether anything was handed over. Otherwise the consumer is not told when the lane is taken. */
+  /** Whether anything was handed over. Otherwise the consumer is not told when the lane is revoked. */
   used = false;
   private revoked = false;
   private detached = false;
@@ -80,7 +80,7 @@ export class LaneWindow {
   }
 
   /** Hands over the lane's next records; the caller passes at most `room()`. */
-  take(records: readonly StoredRecord[]): void {
+  handOver(records: readonly StoredRecord[]): void {
     for (const { offset, size } of records) {
       this.window.push(offset);
       this.unacked.set(offset, size);

@@ -12,7 +12,7 @@ import {
   type EventSettings,
   eventSummariesProjection,
   EventsModule,
-  EventsOfDeletedSources,
+  DeletedSourceEventsReactor,
   storedEvents,
 } from './index.js';
 import { emit, id, T0, topics } from './testing/emit-record.js';
@@ -365,7 +365,7 @@ describe('the history', () => {
       emit(3, 3, { channel: 'x' }),
       emit(4, 4, { emitter: 'dc_b' }),
     );
-    const reactor = new EventsOfDeletedSources({ summaries, topics });
+    const reactor = new DeletedSourceEventsReactor({ summaries, topics });
     const deleted = recorded('source-dc_a', { type, data: {} });
     await reactor.handle(deleted);
     await reactor.handle(deleted);

@@ -1,5 +1,5 @@
 export { EventsModule } from './events.module.js';
-export { EventsOfDeletedSources, type ForgetsKeys } from './clean-up/events-of-deleted-sources.js';
+export { DeletedSourceEventsReactor, type ForgetsKeys } from './clean-up/deleted-source-events.reactor.js';
 export {
   type AppliedRecords,
   DEFAULT_EVENT_SETTINGS,

@@ -2,7 +2,7 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import { type Duplex } from 'node:stream';
 import { answerAtLast } from '#libs/http/last-answer.js';
 
-interface Refusal {
+interface ParserAnswer {
   readonly status: number;
   readonly code: string;
   readonly error: string;
@@ -11,9 +11,9 @@ interface Refusal {
 /** Node's limit on the request line and headers, in KB. */
 const HEADER_KB = 16;
 
-const NOT_HTTP: Refusal = { status: 400, code: 'bad_request', error: 'the request is not valid HTTP/1.1' };
+const NOT_HTTP: ParserAnswer = { status: 400, code: 'bad_request', error: 'the request is not valid HTTP/1.1' };
 
-const REFUSALS: Readonly<Record<string, Refusal>> = {
+const ANSWERS: Readonly<Record<string, ParserAnswer>> = {
   HPE_HEADER_OVERFLOW: {
     status: 431,
     code: 'headers_too_large',
@@ -40,7 +40,7 @@ export const answerForParser = (server: Server): void => {
     // The client would read further bytes as part of an answer that is being sent.
     const isBusy = under !== undefined && under.headersSent && !under.writableFinished;
     if (!socket.writable || isBusy || error.code === 'ECONNRESET') return void socket.destroy();
-    socket.end(rawAnswer(REFUSALS[error.code ?? ''] ?? NOT_HTTP), () => void socket.destroy());
+    socket.end(rawAnswer(ANSWERS[error.code ?? ''] ?? NOT_HTTP), () => void socket.destroy());
   });
   server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
     const error = `the expectation ${JSON.stringify(req.headers.expect?.slice(0, 100))} cannot be met: leave it out`;
@@ -52,7 +52,7 @@ export const answerForParser = (server: Server): void => {
   });
 };
 
-const rawAnswer = ({ status, code, error }: Refusal): string => {
+const rawAnswer = ({ status, code, error }: ParserAnswer): string => {
   const body = JSON.stringify({ error, code });
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,

@@ -25,7 +25,7 @@ export class RateLimitGuard implements CanActivate {
     if (requestsPerMinute === 0 || !caller) return true;
 
     const now = this.clock.now();
-    const { allowed, tokens, waitSeconds } = this.buckets.take(caller.userId, now);
+    const { allowed, tokens, waitSeconds } = this.buckets.consume(caller.userId, now);
 
     const msPerToken = 60_000 / requestsPerMinute;
     const response = context.switchToHttp().getResponse<Response>();

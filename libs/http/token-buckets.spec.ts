@@ -4,20 +4,24 @@ import { TokenBuckets } from './token-buckets.js';
 describe('token buckets', () => {
   it('allow the burst, then the average, for each key', () => {
     const buckets = new TokenBuckets(0.5, 2);
-    const take = (key: string, now: number) => buckets.take(key, now);
-    expect([take('a', 0), take('a', 0), take('a', 0)].map(({ allowed }) => allowed)).toEqual([true, true, false]);
-    expect(take('a', 0).waitSeconds).toBe(2);
-    expect(take('b', 0).allowed).toBe(true);
-    expect(take('a', 2_000).allowed).toBe(true);
-    expect(take('a', 1_000).allowed).toBe(false);
+    const consume = (key: string, now: number) => buckets.consume(key, now);
+    expect([consume('a', 0), consume('a', 0), consume('a', 0)].map(({ allowed }) => allowed)).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect(consume('a', 0).waitSeconds).toBe(2);
+    expect(consume('b', 0).allowed).toBe(true);
+    expect(consume('a', 2_000).allowed).toBe(true);
+    expect(consume('a', 1_000).allowed).toBe(false);
   });
 
   it('hold no more keys than their limit, and keep those in use', () => {
     const buckets = new TokenBuckets(0.001, 1, 100);
-    expect(buckets.take('attacker', 0).allowed).toBe(true);
+    expect(buckets.consume('attacker', 0).allowed).toBe(true);
     for (let i = 0; i < 10_000; i++) {
-      buckets.take(`other ${i}`, 0);
-      expect(buckets.take('attacker', 0).allowed).toBe(false);
+      buckets.consume(`other ${i}`, 0);
+      expect(buckets.consume('attacker', 0).allowed).toBe(false);
     }
     expect(buckets.size).toBe(100);
   });
@@ -26,7 +30,7 @@ describe('token buckets', () => {
     let visited = 0;
     const keys = Map.prototype.keys;
     const buckets = new TokenBuckets(0.001, 1, 100);
-    for (let i = 0; i < 100; i++) buckets.take(`${i}`, 0);
+    for (let i = 0; i < 100; i++) buckets.consume(`${i}`, 0);
     Map.prototype.keys = function* <K>(this: Map<K, unknown>) {
       for (const key of keys.call(this) as Iterable<K>) {
         visited++;
@@ -34,7 +38,7 @@ describe('token buckets', () => {
       }
     } as typeof keys;
     try {
-      for (let i = 0; i < 50; i++) buckets.take(`new ${i}`, 0);
+      for (let i = 0; i < 50; i++) buckets.consume(`new ${i}`, 0);
     } finally {
       Map.prototype.keys = keys;
     }

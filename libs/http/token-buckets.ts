@@ -1,4 +1,4 @@
-export interface Taken {
+export interface Consumption {
   readonly allowed: boolean;
   /** Tokens left after this call; a fraction counts towards the next one. */
   readonly tokens: number;
@@ -26,8 +26,8 @@ export class TokenBuckets {
     return this.buckets.size;
   }
 
-  /** Takes a token at `now` in epoch milliseconds. A clock that goes back takes no tokens away. */
-  take(key: string, now: number): Taken {
+  /** Consumes a token at `now` in epoch milliseconds, if there is one. A clock that goes back removes no tokens. */
+  consume(key: string, now: number): Consumption {
     const bucket = this.buckets.get(key) ?? { tokens: this.burst, at: now };
     this.buckets.delete(key);
     this.buckets.set(key, bucket);

@@ -27,7 +27,7 @@ export class WrongKeys {
   /** Throws request.rate_limited beyond the limit. */
   count(request: IncomingMessage): void {
     const { address } = this.settings.proxies.clientOf(request);
-    const { allowed, waitSeconds } = this.buckets.take(limitKeyOf(address), this.clock.now());
+    const { allowed, waitSeconds } = this.buckets.consume(limitKeyOf(address), this.clock.now());
     if (allowed) return;
     throw new DomainError(
       'request.rate_limited',

@@ -1,18 +1,11 @@
+import { type Refusal } from '../stream-log/refusal.js';
+
 /** A request for admission. */
 export interface Arrival {
   readonly sourceId: string;
   readonly workspaceId: string;
   /** Declared size of the body; 0 when the request declares none. */
   readonly bytes: number;
-}
-
-/** An answer that tells the caller to retry later. */
-export interface Refusal {
-  readonly status: 429 | 503;
-  readonly code: string;
-  /** Names the limit, the actual value, and what to do. */
-  readonly text: string;
-  readonly retryAfterS: number;
 }
 
 /** A rule for admitting events. `allOf` combines rules. */

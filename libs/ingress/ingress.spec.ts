@@ -2,9 +2,10 @@ import { createServer, request, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { TrustedProxies } from '../http/client-address.js';
+import { type Refusal } from '../stream-log/refusal.js';
 import { type LogRecord, type StreamLog } from '../stream-log/stream-log.js';
 import { perEmitterTopics } from '../stream-log/topics.js';
-import { type Admission, type Arrival, type Refusal, refusing } from './admission.js';
+import { type Admission, type Arrival, refusing } from './admission.js';
 import { Ingress, type IngressDependencies } from './ingress.js';
 import { RateLimit } from './rate-limit.js';
 import { ResponseRelay } from './response-relay.js';
@@ -254,10 +255,10 @@ describe('ingress', () => {
 describe('rate limit', () => {
   it('allows the burst, then the average, per key; 0 means no limit', () => {
     const limit = new RateLimit(10, 2);
-    expect([limit.take('a', 0), limit.take('a', 0), limit.take('a', 0)]).toEqual([0, 0, 1]);
-    expect(limit.take('b', 0)).toBe(0);
-    expect(limit.take('a', 100)).toBe(0);
+    expect([limit.consume('a', 0), limit.consume('a', 0), limit.consume('a', 0)]).toEqual([0, 0, 1]);
+    expect(limit.consume('b', 0)).toBe(0);
+    expect(limit.consume('a', 100)).toBe(0);
     const off = new RateLimit(0, 0);
-    expect(off.take('a', 0)).toBe(0);
+    expect(off.consume('a', 0)).toBe(0);
   });
 });

@@ -7,6 +7,7 @@ import { ask, isDropped } from '../stream-log/ask.js';
 import { httpInvocation, type Invocation } from '../stream-log/invocations.js';
 import { type StreamLog } from '../stream-log/stream-log.js';
 import { type TopicPolicy } from '../stream-log/topics.js';
+import { messageOf } from '../kernel/error-message.js';
 import { type Admission, type Arrival } from './admission.js';
 import { endpointEvent } from './endpoint-event.js';
 import { type RateLimit } from './rate-limit.js';
@@ -82,7 +83,7 @@ export class Ingress {
     if (!target) return this.refuse(res, 404, 'not_found', `no active endpoint ${address.key}`);
 
     // 2. Refuse or hold a request that comes too fast for this endpoint or for the pipeline.
-    const waitS = deps.rate.take(address.key, deps.clock.now());
+    const waitS = deps.rate.consume(address.key, deps.clock.now());
     if (waitS > 0)
       return this.refuse(res, 429, 'rate_limited', 'too many requests for this endpoint', {
         'retry-after': String(waitS),
@@ -97,13 +98,13 @@ export class Ingress {
     }
     const stay = new Stay(deps.admission, arrival);
     try {
-      await this.take(address, target, stay, req, res);
+      await this.receive(address, target, stay, req, res);
     } finally {
       stay.end();
     }
   }
 
-  private async take(
+  private async receive(
     address: Address,
     target: EndpointTarget,
     stay: Stay,
@@ -158,7 +159,7 @@ export class Ingress {
     res.writeHead(200, ACCEPTED_HEADERS).end(ACCEPTED);
   }
 
-  /** Steps 4 and 5 for an endpoint that answers with the component's response. */
+  /** Steps 4 and 5 of `accept`, for an endpoint that answers with the component's response. */
   private async respond(
     target: EndpointTarget,
     invocation: Invocation,
@@ -186,7 +187,7 @@ export class Ingress {
     try {
       sendReply(res, answer, req.method === 'HEAD');
     } catch (error) {
-      const text = `respond: the reply cannot be sent: ${error instanceof Error ? error.message : String(error)}`;
+      const text = `respond: the reply cannot be sent: ${messageOf(error)}`;
       answerAtLast(res, { status: 500, code: 'run_failed', error: text, headers: CORS_ORIGIN });
       this.deps.logger.error({ source: target.sourceId, error: String(error) }, 'ingress.reply_not_sent');
     }

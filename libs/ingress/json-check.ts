@@ -51,7 +51,7 @@ export class JsonCheck {
     const end = Math.min(this.text.length, this.next + count);
     while (this.next < end) {
       if (this.at === At.InString) this.skipPlain(end);
-      if (this.next < end && !this.take(this.text[this.next++] as string)) return false;
+      if (this.next < end && !this.accept(this.text[this.next++] as string)) return false;
     }
     return this.next < this.text.length ? undefined : this.isComplete();
   }
@@ -69,7 +69,7 @@ export class JsonCheck {
   }
 
   /** Returns false for a character that is invalid here. */
-  private take(c: string): boolean {
+  private accept(c: string): boolean {
     switch (this.at) {
       case At.InString:
         return this.inString(c);
@@ -184,7 +184,7 @@ export class JsonCheck {
     }
     if (!NUMBER_ENDS.has(this.at)) return false;
     this.at = At.AfterValue;
-    return this.take(c);
+    return this.accept(c);
   }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Admission, allOf, type Arrival, type Refusal } from './admission.js';
+import { type Refusal } from '../stream-log/refusal.js';
+import { type Admission, allOf, type Arrival } from './admission.js';
 import { PressureGate, type PressureLimits } from './pressure-gate.js';
 
 const LIMITS: PressureLimits = { source: 2, workspace: 5, bytes: 100, heldOfSource: 1, held: 3, heldMs: 100 };
@@ -42,7 +43,7 @@ describe('pressure gate', () => {
     state.now = 200;
     expect(await refusalOf(late)).toMatchObject({
       text: expect.stringContaining(
-        'dc_a takes no more events for the moment: it has 2 events under way, the limit of',
+        'dc_a takes no more events for the moment: it has 2 events in flight, the limit of',
       ),
     });
     expect(gate.waitingCount()).toBe(0);
@@ -93,7 +94,7 @@ describe('pressure gate', () => {
       gate.left(arrival(id));
       order.push(refusal ? 'refused' : id);
     });
-    // There is room for one at a time. Each is stored, and under way, before the next.
+    // There is room for one at a time. Each is stored, and in flight, before the next.
     for (let n = 1; n <= 4; n++) {
       state.workspaces.set('o_1', 4);
       while (order.length < n) await new Promise((resolve) => setTimeout(resolve, 1));

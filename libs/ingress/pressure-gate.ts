@@ -1,7 +1,8 @@
-import { type Admission, type Arrival, type Refusal } from './admission.js';
+import { type Refusal } from '../stream-log/refusal.js';
+import { type Admission, type Arrival } from './admission.js';
 
-/** Amount of work under way. Each method is a cheap look-up. */
-export interface UnderWay {
+/** Amount of work in flight. Each method is a cheap look-up. */
+export interface WorkInFlight {
   /** Unfinished records of a source: invocations, emits not yet routed, and deliveries to healthy endpoints. */
   ofSource(sourceId: string): number;
   /** Unfinished records of a workspace. Each source counts with at most the limit of one source. */
@@ -13,7 +14,7 @@ export interface UnderWay {
 }
 
 export interface PressureLimits {
-  /** Most records under way of one source and of one workspace. */
+  /** Most records in flight of one source and of one workspace. */
   readonly source: number;
   readonly workspace: number;
   /** Most bytes in memory, of all workspaces together. */
@@ -50,7 +51,7 @@ export class PressureGate implements Admission {
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly underWay: UnderWay,
+    private readonly inFlight: WorkInFlight,
     private readonly limits: PressureLimits,
     private readonly now: () => number,
   ) {}
@@ -59,7 +60,7 @@ export class PressureGate implements Admission {
     const queue = this.queues.get(arrival.sourceId);
     const reason = this.reasonAgainst(arrival);
     if (!reason && !queue) {
-      this.take(arrival, 1);
+      this.count(arrival, 1);
       return true;
     }
     if ((queue?.length ?? 0) >= this.limits.heldOfSource || this.waiting >= this.limits.held) {
@@ -75,7 +76,7 @@ export class PressureGate implements Admission {
   }
 
   left(arrival: Arrival): void {
-    this.take(arrival, -1);
+    this.count(arrival, -1);
   }
 
   waitingCount(): number {
@@ -113,7 +114,7 @@ export class PressureGate implements Admission {
     for (const { arrival, resume, until } of queue) {
       const reason = this.reasonAgainst(arrival);
       if (!reason) {
-        this.take(arrival, 1);
+        this.count(arrival, 1);
         resume(undefined);
       } else if (until <= now) resume(reason);
       else break;
@@ -123,20 +124,20 @@ export class PressureGate implements Admission {
   }
 
   private reasonAgainst({ sourceId, workspaceId, bytes }: Arrival): Refusal | undefined {
-    const { underWay, limits } = this;
+    const { inFlight, limits } = this;
     const entering = this.bySource.get(sourceId) ?? 0;
-    const ofSource = underWay.ofSource(sourceId) + entering;
+    const ofSource = inFlight.ofSource(sourceId) + entering;
     if (ofSource >= limits.source) {
-      return this.refusal(sourceId, `it has ${ofSource} events under way, the limit of one source is ${limits.source}`);
+      return this.refusal(sourceId, `it has ${ofSource} events in flight, the limit of one source is ${limits.source}`);
     }
-    const ofWorkspace = underWay.ofWorkspace(workspaceId) + (this.byWorkspace.get(workspaceId) ?? 0);
+    const ofWorkspace = inFlight.ofWorkspace(workspaceId) + (this.byWorkspace.get(workspaceId) ?? 0);
     if (ofWorkspace >= limits.workspace) {
-      const actual = `its workspace has ${ofWorkspace} events under way, the limit is ${limits.workspace}`;
+      const actual = `its workspace has ${ofWorkspace} events in flight, the limit is ${limits.workspace}`;
       return this.refusal(sourceId, actual);
     }
-    if (underWay.bytes() + bytes <= limits.bytes) return undefined;
-    const own = underWay.bytesOfWorkspace(workspaceId) + bytes;
-    const share = Math.floor(limits.bytes / Math.max(1, underWay.workspaces()));
+    if (inFlight.bytes() + bytes <= limits.bytes) return undefined;
+    const own = inFlight.bytesOfWorkspace(workspaceId) + bytes;
+    const share = Math.floor(limits.bytes / Math.max(1, inFlight.workspaces()));
     if (own <= share) return undefined;
     return this.refusal(
       sourceId,
@@ -149,7 +150,7 @@ export class PressureGate implements Admission {
     return { status: 503, code: 'overloaded', text, retryAfterS: RETRY_AFTER_S };
   }
 
-  private take({ sourceId, workspaceId }: Arrival, sign: 1 | -1): void {
+  private count({ sourceId, workspaceId }: Arrival, sign: 1 | -1): void {
     add(this.bySource, sourceId, sign);
     add(this.byWorkspace, workspaceId, sign);
   }

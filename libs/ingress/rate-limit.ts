@@ -9,7 +9,7 @@ export class RateLimit {
   }
 
   /** Returns 0 when the request may pass, else the seconds until one may. */
-  take(key: string, now: number): number {
-    return this.buckets?.take(key, now).waitSeconds ?? 0;
+  consume(key: string, now: number): number {
+    return this.buckets?.consume(key, now).waitSeconds ?? 0;
   }
 }

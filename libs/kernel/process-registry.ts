@@ -13,7 +13,7 @@ export interface ProcessReport {
   readonly role: string;
   /** Position that all followers of the event log in the process (live views, projections, reactors) have reached. */
   readonly position: Position;
-  /** Number of unfinished records that it has taken or may take, for back-pressure. */
+  /** Number of unfinished records that it holds or may get, for back-pressure. */
   readonly backlog: number;
   /** Largest owners of these records; absent when no owner has many. */
   readonly pressure?: Pressure;

@@ -52,20 +52,20 @@ describe('a reactor', () => {
 
   it('stores its checkpoint once per batch, and resumes after the last event that it handled', async () => {
     const seen: unknown[] = [];
-    const inHand = withResolvers();
+    const handling = withResolvers();
     const finish = withResolvers();
     const { plane, start, reached } = await world(
       reactorOf(async ({ data }) => {
         seen.push(data);
         if (seen.length !== 2) return;
-        inHand.resolve();
+        handling.resolve();
         await finish.promise;
       }),
     );
     for (const n of [1, 2, 3]) await plane.happened(`a-${n}`, wanted(n));
     const apply = jest.spyOn(plane.readModels, 'apply');
     const first = await start();
-    await inHand.promise;
+    await handling.promise;
     const stopping = first.stop();
     finish.resolve();
     await stopping;

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { recorded } from '#libs/kernel/testing/recorded.js';
 import { ERRORS_CHANNEL } from '#libs/component-model/channels.js';
 import { MAX_HOPS, type EmitHeaders } from '#libs/stream-log/envelopes.js';
+import { HandedOver } from '#libs/stream-log/handed-over.js';
 import { type LogRecord, type StoredRecord } from '#libs/stream-log/stream-log.js';
 import { drained } from '#libs/stream-log/testing/drained.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
@@ -44,7 +45,7 @@ const world = async (...subscriptions: (readonly [emitter: string, listener: str
     for (const { topic, retention } of topics.ownedBy(id)) await log.createTopic(topic, retention);
   }
   const start = async (over: object = {}): Promise<Router> => {
-    const router = await startRouter({ log, topics, table, clock, ...over });
+    const router = await startRouter({ log, handedOver: new HandedOver(Infinity), topics, table, clock, ...over });
     routers.push(router);
     return router;
   };
@@ -193,7 +194,7 @@ describe('the router', () => {
     const listening = (waiting: ReadonlyMap<string, number>, over: object = {}) => ({
       listeners: { waitingFor: (id: string) => waiting.get(id) ?? 0, limit: 10, loopLimit: 3, ...over },
     });
-    const settled = async (router: Router): Promise<void> => {
+    const held = async (router: Router): Promise<void> => {
       while (router.metrics.held === 0) await new Promise((resolve) => setTimeout(resolve, 1));
       await new Promise((resolve) => setTimeout(resolve, 30));
     };
@@ -203,7 +204,7 @@ describe('the router', () => {
       const waiting = new Map([['dc_b', 10]]);
       await log.publish([emit(1), emit(2, { emitter: 'dc_b' })]);
       const router = await start(listening(waiting));
-      await settled(router);
+      await held(router);
       expect(router.unroutedOf('dc_a')).toBe(1);
       expect(await recordsOf('deliveries.wh_1')).toHaveLength(0);
       expect(await recordsOf('deliveries.wh_2')).toHaveLength(1);
@@ -225,7 +226,7 @@ describe('the router', () => {
       const { log, start } = await world(['dc_a', 'dc_b']);
       await log.publish([emit(1)]);
       const router = await start(listening(new Map([['dc_b', 99]])));
-      await settled(router);
+      await held(router);
       await router.close();
       expect(log.uncommitted('router', topics.emits('dc_a'))).toBe(1);
     });
@@ -259,7 +260,7 @@ describe('the router', () => {
       const waiting = new Map([['dc_a', 10]]);
       await log.publish([emit(1), emit(2)]);
       const router = await start(listening(waiting));
-      await settled(router);
+      await held(router);
       waiting.delete('dc_a');
       await drained(router);
       expect(await recordsOf('invocations.dc_a')).toHaveLength(2);

@@ -2,6 +2,7 @@ import { Backoff } from '#libs/async/backoff.js';
 import { pause } from '#libs/async/pause.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
+import { type HandedOver } from '#libs/stream-log/handed-over.js';
 import { type LaneBatch, type LogRecord, type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { EMITS, type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type ListenerBacklog, roomFor } from './listener-room.js';
@@ -29,6 +30,8 @@ export interface RouterMetrics {
 
 export interface RouterOptions {
   readonly log: StreamLog;
+  /** Counts the emits in flight of this process. */
+  readonly handedOver: HandedOver;
   readonly topics: TopicPolicy;
   /** Must have applied the whole event log before the router starts, because an emit is looked up only once. */
   readonly table: SubscriptionTable;
@@ -61,7 +64,7 @@ export interface Router {
  * are durable. After an earlier crash it is routed again, with the same ids.
  */
 export const startRouter = async (options: RouterOptions): Promise<Router> => {
-  const { log, topics, maxBatch = 64, maxUnacked = 1_024 } = options;
+  const { log, topics, handedOver, maxBatch = 64, maxUnacked = 1_024 } = options;
   const metrics: RouterMetrics = {
     emits: 0,
     invocations: 0,
@@ -74,13 +77,15 @@ export const startRouter = async (options: RouterOptions): Promise<Router> => {
     poisoned: 0,
   };
   const unrouted = (lane: string): number => consumer.backlogOf(lane);
-  const consumer = await log.consume({
-    group: 'router',
-    topics: { prefix: EMITS },
-    maxBatch,
-    maxUnacked,
-    handler: (batch) => new BatchRouting(batch, options, metrics, unrouted).run(),
-  });
+  const consumer = await log.consume(
+    handedOver.counting({
+      group: 'router',
+      topics: { prefix: EMITS },
+      maxBatch,
+      maxUnacked,
+      handler: (batch) => new BatchRouting(batch, options, metrics, unrouted).run(),
+    }),
+  );
   return {
     metrics,
     backlog: () => consumer.backlog(),
@@ -130,7 +135,7 @@ class BatchRouting {
         routed = this.route(record);
       }
       metrics.emits++;
-      if (routed) this.take(record, routed);
+      if (routed) this.enqueue(record, routed);
       this.routed.push(record.offset);
       if (this.out.length >= (this.options.maxPublish ?? 256)) await this.flush();
     }
@@ -161,7 +166,7 @@ class BatchRouting {
     return roomFor(listeners, table, { id: headers.emitter, workspaceId: headers.workspace, unrouted });
   }
 
-  private take(record: StoredRecord, { records, workflowsSkipped, hopLimited, givenUp }: Routed): void {
+  private enqueue(record: StoredRecord, { records, workflowsSkipped, hopLimited, givenUp }: Routed): void {
     const { metrics, options } = this;
     metrics.workflowsSkipped += workflowsSkipped;
     metrics.loopsGivenUp += givenUp.length;

@@ -127,8 +127,8 @@ export class SubscriptionTable implements LiveView {
     this.entries.set(id, entry);
     let buckets = this.channels.get(entry.channel);
     if (!buckets) this.channels.set(entry.channel, (buckets = new Map<string, Entry[]>()));
-    putIn(buckets, entry.bucket, entry);
-    for (const resource of resourcesOf(entry)) putIn(this.byResource, resource, entry);
+    addTo(buckets, entry.bucket, entry);
+    for (const resource of resourcesOf(entry)) addTo(this.byResource, resource, entry);
   }
 
   private remove(id: string): void {
@@ -137,10 +137,10 @@ export class SubscriptionTable implements LiveView {
     this.entries.delete(id);
     const buckets = this.channels.get(entry.channel);
     if (buckets) {
-      takeOut(buckets, entry.bucket, entry);
+      removeFrom(buckets, entry.bucket, entry);
       if (buckets.size === 0) this.channels.delete(entry.channel);
     }
-    for (const resource of resourcesOf(entry)) takeOut(this.byResource, resource, entry);
+    for (const resource of resourcesOf(entry)) removeFrom(this.byResource, resource, entry);
   }
 
   private removeResource(resourceId: string): void {
@@ -171,13 +171,13 @@ const placeOf = (
 const resourcesOf = ({ emitterId, listenerId, bucket }: Entry): readonly string[] =>
   emitterId === listenerId || bucket !== emitterId ? [listenerId] : [emitterId, listenerId];
 
-const putIn = (lists: Map<string, Entry[]>, key: string, entry: Entry): void => {
+const addTo = (lists: Map<string, Entry[]>, key: string, entry: Entry): void => {
   const list = lists.get(key);
   if (list) list.push(entry);
   else lists.set(key, [entry]);
 };
 
-const takeOut = (lists: Map<string, Entry[]>, key: string, entry: Entry): void => {
+const removeFrom = (lists: Map<string, Entry[]>, key: string, entry: Entry): void => {
   const list = lists.get(key);
   const at = list?.indexOf(entry) ?? -1;
   if (!list || at === -1) return;

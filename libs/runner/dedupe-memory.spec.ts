@@ -53,18 +53,18 @@ describe('the memory of dedupe', () => {
     for (let n = 0; n < 5; n++) {
       const emits = Array.from({ length: 100 }, (_, i) => ({ payload: '1', channel: `c${n}-${i}`, id: long(i) }));
       const execution = { id: `inv_${n}`, sourceId: 'dc_1', componentId: 'sc_1', workspaceId: 'o_1' };
-      const settled = runResult({ ...execution, event: 'null', hops: 0, emits: true }, ok({ emits }), {
+      const result = runResult({ ...execution, event: 'null', hops: 0, emits: true }, ok({ emits }), {
         topic: 't',
         strategy: 'unique',
         caches,
         eventIds: new EventIds(''),
       });
-      caches = settled.caches;
-      for (const [channel, cache] of Object.entries(settled.dedupe)) {
+      caches = result.caches;
+      for (const [channel, cache] of Object.entries(result.dedupe)) {
         if (cache === null) stored.delete(channel);
         else stored.set(channel, cache);
       }
-      warned += [...settled.records].filter(({ value }) => value.includes('were forgotten')).length;
+      warned += [...result.records].filter(({ value }) => value.includes('were forgotten')).length;
     }
     expect(Object.keys(caches)).toHaveLength(DEDUPE_LIMITS.channels);
     expect(new Set(stored.keys())).toEqual(new Set(Object.keys(caches)));

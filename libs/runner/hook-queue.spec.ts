@@ -152,7 +152,7 @@ describe('hooks that arrive over the lane', () => {
     expect(t.sandboxes.map(({ spec }) => spec.bundleFile)).toEqual(['/blobs/next', '/blobs/hash']);
   });
 
-  it('do not keep it in force forever when the operation never settles', async () => {
+  it('do not keep it in force forever when the operation never ends', async () => {
     const t = sourceWorld({ auto: () => ok() });
     const runner = await t.load();
     await runner.accept([hookAt(t, 0)]);

@@ -35,8 +35,8 @@ const context = (over: Partial<RunResultContext> = {}): RunResultContext => ({
   ...over,
 });
 const runResult = (...args: Parameters<typeof lazyResult>) => {
-  const settled = lazyResult(...args);
-  return { ...settled, records: [...settled.records] };
+  const result = lazyResult(...args);
+  return { ...result, records: [...result.records] };
 };
 
 describe('the result of a run', () => {
@@ -56,15 +56,15 @@ describe('the result of a run', () => {
 
   it('dedupes per channel, so one id on two channels passes on both', () => {
     const emits = [emit(1, { id: 7, channel: 'self' }), emit(2, { id: 7 }), emit(3, { id: 7 })];
-    const settled = runResult(execution, outcome({ emits }), context({ strategy: 'unique' }));
-    const kept = settled.records.filter((record) => record.headers['channel'] !== '$logs');
+    const result = runResult(execution, outcome({ emits }), context({ strategy: 'unique' }));
+    const kept = result.records.filter((record) => record.headers['channel'] !== '$logs');
     expect(kept.map((record) => record.value)).toEqual(['1', '2']);
-    expect(settled.duplicates).toBe(1);
-    expect(settled.dedupe).toEqual({
+    expect(result.duplicates).toBe(1);
+    expect(result.dedupe).toEqual({
       self: { strategy: 'unique', ids: ['7'] },
       '': { strategy: 'unique', ids: ['7'] },
     });
-    const log = settled.records.find((record) => record.headers['channel'] === '$logs');
+    const log = result.records.find((record) => record.headers['channel'] === '$logs');
     expect(JSON.parse(log?.value ?? '')).toMatchObject({ k: 'dedupe', msg: '1 duplicate event(s) dropped' });
   });
 

@@ -3,6 +3,7 @@ import { type BlobStore } from '../kernel/blob-store.js';
 import { type Clock } from '../kernel/clock.js';
 import { type Position } from '../kernel/events.js';
 import { type SourceDefinition } from '../sources/published.js';
+import { type HandedOver } from '../stream-log/handed-over.js';
 import { type StreamLog } from '../stream-log/stream-log.js';
 import { type TopicPolicy } from '../stream-log/topics.js';
 import { type HostDeaths } from './host-deaths.js';
@@ -86,6 +87,8 @@ export interface RunnerDependencies {
    */
   readonly isPaused?: (sourceId: string) => boolean;
   readonly log: StreamLog;
+  /** Counts the invocations in flight of this process. */
+  readonly handedOver: HandedOver;
   readonly topics: TopicPolicy;
   readonly journal: RunJournal;
   readonly blobs: Pick<BlobStore, 'fileOf'>;
@@ -101,4 +104,4 @@ export interface RunnerDependencies {
   readonly logger: RunnerLogger;
 }
 
-export type SourceRunnerDependencies = Omit<RunnerDependencies, 'log'>;
+export type SourceRunnerDependencies = Omit<RunnerDependencies, 'log' | 'handedOver'>;

@@ -26,28 +26,30 @@ const MAX_UNACKED = 512;
 /** Time for runs to end after a revocation. The rest of the log's grace period is for ending the sandboxes. */
 const RELEASE_MS = REVOKE_MS - 2_000;
 
-/** Starts the role `runner`, step 2 of the path of an event (docs/architecture.md). */
+/** Starts the role `runner`, steps 2 and 3 of the path of an event (docs/architecture.md). */
 export const startRunner = async (deps: RunnerDependencies): Promise<Runner> => {
   const sources = new LoadedSources(deps);
   const laneOf = new Map<string, string>();
 
-  const consumer: Consumer = await deps.log.consume({
-    group: 'runner',
-    topics: { prefix: INVOCATIONS },
-    maxBatch: MAX_BATCH,
-    maxUnacked: MAX_UNACKED,
-    async handler(batch): Promise<void> {
-      const revoked = (): boolean => batch.revoked();
-      const groups = bySource(batch);
-      for (const sourceId of groups.keys()) laneOf.set(sourceId, batch.lane);
-      await Promise.all([...groups].map(([sourceId, group]) => sources.accept(sourceId, group, revoked)));
-    },
-    async onRevoked(lane): Promise<void> {
-      const moved = [...laneOf].filter(([, of]) => of === lane).map(([sourceId]) => sourceId);
-      for (const sourceId of moved) laneOf.delete(sourceId);
-      await Promise.all(moved.map((sourceId) => sources.release(sourceId, RELEASE_MS)));
-    },
-  });
+  const consumer: Consumer = await deps.log.consume(
+    deps.handedOver.counting({
+      group: 'runner',
+      topics: { prefix: INVOCATIONS },
+      maxBatch: MAX_BATCH,
+      maxUnacked: MAX_UNACKED,
+      async handler(batch): Promise<void> {
+        const revoked = (): boolean => batch.revoked();
+        const groups = bySource(batch);
+        for (const sourceId of groups.keys()) laneOf.set(sourceId, batch.lane);
+        await Promise.all([...groups].map(([sourceId, group]) => sources.accept(sourceId, group, revoked)));
+      },
+      async onRevoked(lane): Promise<void> {
+        const moved = [...laneOf].filter(([, of]) => of === lane).map(([sourceId]) => sourceId);
+        for (const sourceId of moved) laneOf.delete(sourceId);
+        await Promise.all(moved.map((sourceId) => sources.release(sourceId, RELEASE_MS)));
+      },
+    }),
+  );
 
   return {
     backlog: () => consumer.backlog(),

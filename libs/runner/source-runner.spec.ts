@@ -200,7 +200,7 @@ describe('source runner', () => {
     expect(t.sandboxes).toHaveLength(0);
   });
 
-  it('keeps a hook’s emits and db changes, and runs invocations with the hook’s definition until settled', async () => {
+  it('keeps a hook’s emits and db changes, and runs invocations with the hook’s definition until the operation ends', async () => {
     const t = sourceWorld({ auto: () => ok() });
     const runner = await t.load();
     const next = definition({ bundleHash: 'next' });

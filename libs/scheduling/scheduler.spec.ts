@@ -41,7 +41,7 @@ class FakeTime {
   async advance(ms: number): Promise<void> {
     const until = this.now + ms;
     for (;;) {
-      await settled();
+      await turnsPassed();
       const [next] = this.alarms.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at);
       if (!next) break;
       this.alarms = this.alarms.filter((other) => other !== next);
@@ -52,7 +52,7 @@ class FakeTime {
   }
 }
 
-const settled = async (): Promise<void> => {
+const turnsPassed = async (): Promise<void> => {
   for (let i = 0; i < 10; i++) await new Promise<void>((resolve) => setImmediate(resolve));
 };
 

@@ -20,7 +20,7 @@ const machine = (): Machine => {
 const deployed = async (made: Machine, componentId = 'one'): Promise<string> => {
   const { source } = await made.deploy({ reference: { componentId } });
   made.hooks.calls.length = 0;
-  made.hooks.settledSources.length = 0;
+  made.hooks.endedOperations.length = 0;
   return source.sourceId;
 };
 const facts = async (made: Machine): Promise<string[]> =>
@@ -36,7 +36,7 @@ describe('create', () => {
     const { source } = await made.deploy();
     expect(made.hooks.calls).toEqual(['deploy bundle-one', 'activate bundle-one']);
     expect(seen).toEqual(['deploying', 'deploying']);
-    expect(made.hooks.settledSources).toEqual([source.sourceId]);
+    expect(made.hooks.endedOperations).toEqual([source.sourceId]);
     expect(source).toMatchObject({ active: true, name: 'hello-world', nameSlug: 'hello-world' });
     expect(await facts(made)).toEqual(['SourceDeploymentStarted', 'SourceDeployed']);
   });
@@ -129,7 +129,7 @@ describe('update of an active source', () => {
     const { source } = await made.update(id, { reference: { componentId: 'two' } });
     expect(made.hooks.calls).toEqual(['deactivate bundle-one', 'activate bundle-two']);
     expect(source).toMatchObject({ sourceId: id, active: true, definition: { componentId: 'two' } });
-    expect(made.hooks.settledSources).toEqual([id]);
+    expect(made.hooks.endedOperations).toEqual([id]);
   });
 
   it('serves old and new endpoints while activate runs', async () => {
@@ -198,7 +198,7 @@ describe('update of an active source', () => {
     made.hooks.on('activate', threw('boom'));
     await expect(made.update(id, { reference: { componentId: 'two' } })).rejects.toThrow(/hook activate failed/);
     expect(deployedSource(await made.stateOf(id))?.active).toBe(true);
-    expect(made.hooks.settledSources).toEqual([id]);
+    expect(made.hooks.endedOperations).toEqual([id]);
   });
 
   it('runs no hooks for a new name alone or when nothing changes', async () => {
@@ -292,7 +292,7 @@ describe('delete', () => {
     const id = await deployed(made);
     await made.delete(id);
     expect(made.hooks.calls).toEqual(['deactivate bundle-one']);
-    expect(made.hooks.settledSources).toEqual([id]);
+    expect(made.hooks.endedOperations).toEqual([id]);
     const view = await made.view();
     expect([view.find(id), view.reservations.all(), made.disk.topics.sources.size]).toEqual([undefined, [], 0]);
     expect((await made.stateOf(id)).status).toBe('gone');

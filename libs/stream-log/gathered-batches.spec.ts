@@ -28,9 +28,9 @@ const gathering = (gatherMs: number) => {
     gatherMs,
     gatherManyMs: gatherMs,
     onDue: () => {
-      const taken = gathered.take();
-      took.push(taken.length);
-      for (const { resolve } of taken) resolve();
+      const removed = gathered.shift();
+      took.push(removed.length);
+      for (const { resolve } of removed) resolve();
       onTake();
     },
   });

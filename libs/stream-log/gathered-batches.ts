@@ -11,7 +11,7 @@ export interface GatheringOptions {
   /** Times to gather batches before one write, when few records arrive and when many do. */
   readonly gatherMs?: number | undefined;
   readonly gatherManyMs?: number | undefined;
-  /** Called when it is time to write, which starts with `take`. */
+  /** Called when it is time to write, which starts with `shift`. */
   readonly onDue: () => void;
 }
 
@@ -44,8 +44,8 @@ export class GatheredBatches {
     if (this.pending.length > 0) this.dueIn(0);
   }
 
-  /** Takes the batches that fit into one write, at least the first. */
-  take(): readonly PendingBatch[] {
+  /** Removes and returns the batches that fit into one write, at least the first. */
+  shift(): readonly PendingBatch[] {
     return this.pending.splice(0, batchesFor(this.pending, WRITE_CHARS));
   }
 

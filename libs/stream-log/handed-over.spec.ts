@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { countedLog } from './counted-log.js';
 import { HandedOver } from './handed-over.js';
 import { type LaneBatch } from './stream-log.js';
 import { drained } from './testing/drained.js';
@@ -19,18 +18,20 @@ describe('records in flight', () => {
     const handedOver = new HandedOver(2);
     const batches: LaneBatch[] = [];
     let failing = true;
-    const consumer = await countedLog(log, handedOver).consume({
-      group: 'g',
-      topics: { prefix: 'invocations.' },
-      maxBatch: 10,
-      maxUnacked: 10,
-      async handler(batch) {
-        batches.push(batch);
-        if (!failing) return;
-        failing = false;
-        throw new Error('again');
-      },
-    });
+    const consumer = await log.consume(
+      handedOver.counting({
+        group: 'g',
+        topics: { prefix: 'invocations.' },
+        maxBatch: 10,
+        maxUnacked: 10,
+        async handler(batch) {
+          batches.push(batch);
+          if (!failing) return;
+          failing = false;
+          throw new Error('again');
+        },
+      }),
+    );
     await log.publish([
       record('a', 'o_1'),
       record('a', 'o_1'),
@@ -67,13 +68,15 @@ describe('records in flight', () => {
     const log = new InMemoryStreamLog();
     await log.createTopic('invocations.a');
     const handedOver = new HandedOver(2);
-    const consumer = await countedLog(log, handedOver).consume({
-      group: 'g',
-      topics: { prefix: 'invocations.' },
-      maxBatch: 10,
-      maxUnacked: 10,
-      handler: () => Promise.resolve(),
-    });
+    const consumer = await log.consume(
+      handedOver.counting({
+        group: 'g',
+        topics: { prefix: 'invocations.' },
+        maxBatch: 10,
+        maxUnacked: 10,
+        handler: () => Promise.resolve(),
+      }),
+    );
     await log.publish([record('a', 'o_1', '1', 'invocations.a')]);
     while (handedOver.recordsOf('a') === 0) await new Promise((resolve) => setImmediate(resolve));
     expect([...handedOver.ownersIn('invocations.a')]).toEqual([{ source: 'a', workspace: 'o_1' }]);

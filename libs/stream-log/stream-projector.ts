@@ -108,7 +108,7 @@ export class StreamProjector {
     return count;
   }
 
-  /** Stops consuming. Records taken and not yet applied come again. */
+  /** Stops consuming. Records handed over and not yet applied come again. */
   async stop(): Promise<void> {
     this.gathered.stop(new Error(`projector ${this.options.projection.name} is stopping`));
     await this.consumer?.close();
@@ -130,20 +130,20 @@ export class StreamProjector {
 
   /** Never rejects. A failure rejects the batches of the write. */
   private async flush(): Promise<void> {
-    const taken = this.gathered.take();
-    const live = taken.filter(({ batch }) => !batch.revoked());
+    const gathered = this.gathered.shift();
+    const live = gathered.filter(({ batch }) => !batch.revoked());
     try {
       const fold = await this.open();
       const records = live.flatMap(({ batch }) => batch.records.filter(({ key }) => !this.forgotten.has(key)));
       this.gathered.wrote(records.length);
       await fold.apply(records);
       for (const { batch } of live) for (const { offset } of batch.records) batch.ack(offset);
-      for (const { resolve } of taken) resolve();
+      for (const { resolve } of gathered) resolve();
       this.wakeWaiters(fold);
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error));
       if (failure instanceof CheckpointConflict || failure instanceof PoisonRecord) this.fail(failure);
-      for (const { reject } of taken) reject(failure);
+      for (const { reject } of gathered) reject(failure);
     }
     if (!this.failure) this.gathered.hurry();
   }

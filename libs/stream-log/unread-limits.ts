@@ -1,3 +1,4 @@
+import { type Refusal } from './refusal.js';
 import { DELIVERIES, INVOCATIONS, type TopicPolicy } from './topics.js';
 
 /** Limits on unread bytes. Unread records are never dropped, so further ones are refused or wait at their origin. */
@@ -8,15 +9,6 @@ export interface UnreadSettings {
   readonly emitsBytes: number;
   /** Limit on both, over all sources of a workspace. */
   readonly workspaceBytes: number;
-}
-
-export interface Refusal {
-  readonly status: 429 | 503;
-  /** Public error code. */
-  readonly code: 'unread_limit' | 'storage_full';
-  readonly retryAfterS: number;
-  /** Names the full resource, the limit and the actual value. */
-  readonly text: string;
 }
 
 /** Returns the bytes that the consumers of a lane have not acknowledged. */

@@ -2,9 +2,9 @@ import { subscriptionsProjection } from './read-models/subscriptions.projection.
 
 export { SubscriptionsModule } from './subscriptions.module.js';
 export {
-  SubscriptionsOfDeletedResources,
+  DeletedResourceSubscriptionsReactor,
   type CleanUpDependencies,
-} from './clean-up/subscriptions-of-deleted-resources.js';
+} from './clean-up/deleted-resource-subscriptions.reactor.js';
 export { subscription } from './domain/subscription.js';
 export { type Resources } from './ports.js';
 

@@ -5,7 +5,7 @@ import { type Caller } from '#libs/http/callers.js';
 import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { dataOf, errorOf, itemsOf } from '#libs/http/testing/replies.js';
 import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
-import { subscriptionProjections, SubscriptionsModule, SubscriptionsOfDeletedResources } from './index.js';
+import { subscriptionProjections, SubscriptionsModule, DeletedResourceSubscriptionsReactor } from './index.js';
 
 const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
   userId,
@@ -27,7 +27,7 @@ const world = async () => {
   const plane = await ControlPlane.start({
     projections: subscriptionProjections,
     reactors: ({ events, handleCommand, readModels, projectors, clock }) => [
-      new SubscriptionsOfDeletedResources({ events, handleCommand, readModels, readYourWrites: projectors, clock }),
+      new DeletedResourceSubscriptionsReactor({ events, handleCommand, readModels, readYourWrites: projectors, clock }),
     ],
   });
   const app: NestExpressApplication = await httpTestApp({
@@ -235,7 +235,7 @@ describe('subscriptions of deleted resources', () => {
     await call('post', '/v1/subscriptions?emitter_id=dc_b&listener_id=dc_a');
     await call('post', '/v1/subscriptions?emitter_id=dc_*&listener_id=wh_1');
     await plane.happened(stream, { type, data: {} });
-    await plane.settled();
+    await plane.idle();
     const listeners = itemsOf(await call('get', '/v1/users/me/subscriptions')).map((item) => item['listener_id']);
     expect(listeners).toEqual(left);
     expect(plane.failures).toEqual([]);
@@ -246,7 +246,7 @@ describe('subscriptions of deleted resources', () => {
     // The check saw the webhook, but the deletion reached the log first.
     await plane.happened('webhook-wh_1', { type: 'WebhookDeleted', data: {} });
     const created = dataOf(await call('post', '/v1/subscriptions?emitter_id=dc_a&listener_id=wh_1'));
-    await plane.settled();
+    await plane.idle();
     const events = await plane.eventsOf(`subscription-${JSON.stringify(created['id']).slice(1, -1)}`);
     expect(events.map(({ type }) => type)).toEqual(['SubscriptionCreated', 'SubscriptionDeleted']);
     expect(events[1]?.data).toMatchObject({ reason: 'listener_deleted' });
@@ -261,7 +261,7 @@ describe('subscriptions of deleted resources', () => {
     await plane.happened('source-dc_a', { type: 'SourceDeployed', data: {} });
     await call('post', '/v1/subscriptions?emitter_id=dc_a&listener_id=wh_1');
     await call('post', '/v1/subscriptions?emitter_id=dc_*&listener_id=wh_1');
-    await plane.settled();
+    await plane.idle();
     expect(itemsOf(await call('get', '/v1/users/me/subscriptions'))).toHaveLength(2);
   });
 });

@@ -1,4 +1,5 @@
 import { withDeadline } from '#libs/async/deadline.js';
+import { messageOf } from '#libs/kernel/error-message.js';
 
 export const READINESS = Symbol('Readiness');
 
@@ -37,7 +38,7 @@ export class Readiness {
     try {
       return await withDeadline(Promise.resolve(check()), this.timeoutMs, late);
     } catch (error) {
-      return error instanceof Error ? error.message : String(error);
+      return messageOf(error);
     }
   }
 }

@@ -68,7 +68,7 @@ export class CallersView implements LiveView, Callers {
   }
 
   /** Number of a user's keys that were handed over and not revoked. */
-  keysInHand(userId: string): number {
+  usableKeys(userId: string): number {
     let count = 0;
     for (const key of this.byHash.values()) if (key.userId === userId && key.handedOver) count++;
     return count;

@@ -53,15 +53,15 @@ export class UsageMeter implements Usage {
   /** Resolves when all earlier counts are stored. Rejects on failure, and keeps the counts. */
   flush(): Promise<void> {
     return this.turns.run(async () => {
-      const taken = this.counted;
+      const flushing = this.counted;
       this.counted = new Map();
       try {
-        for (const [day, used] of taken) {
+        for (const [day, used] of flushing) {
           await this.store.add(day, used);
-          taken.delete(day);
+          flushing.delete(day);
         }
       } catch (error) {
-        for (const [day, used] of taken) {
+        for (const [day, used] of flushing) {
           for (const [workspaceId, usage] of used) this.count(day, workspaceId, usage);
         }
         throw error;

@@ -1,7 +1,7 @@
 import { webhooksProjection } from './read-models/webhooks.projection.js';
 
 export { WebhooksModule } from './webhooks.module.js';
-export { WebhookCleanUp, type WebhookCleanUpDependencies } from './clean-up/webhook-clean-up.js';
+export { WebhookCleanUpReactor, type WebhookCleanUpDependencies } from './clean-up/webhook-clean-up.reactor.js';
 export { DisableWebhook, disableWebhook } from './disable-webhook/disable-webhook.handler.js';
 export { webhook } from './domain/webhook.js';
 export { type RetainedEvents, type WebhookTopics } from './ports.js';

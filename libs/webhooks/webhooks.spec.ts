@@ -8,7 +8,13 @@ import { StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import { type Caller } from '#libs/http/callers.js';
-import { attemptsProjection, disableWebhook, WebhookCleanUp, webhookProjections, WebhooksModule } from './index.js';
+import {
+  attemptsProjection,
+  disableWebhook,
+  WebhookCleanUpReactor,
+  webhookProjections,
+  WebhooksModule,
+} from './index.js';
 
 const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
 const closing: (() => Promise<void>)[] = [];
@@ -41,7 +47,7 @@ const world = async () => {
       const projection = attemptsProjection;
       const attempts = new StreamProjector({ projection, log, readModels, gatherMs: 1, onFailure: () => undefined });
       made.attempts = attempts;
-      return [new WebhookCleanUp({ events, vault, topics: webhookTopics, attempts })];
+      return [new WebhookCleanUpReactor({ events, vault, topics: webhookTopics, attempts })];
     },
   });
   await made.attempts!.start();
@@ -246,7 +252,7 @@ describe('PUT /v1/webhooks/{id}', () => {
     await disable(id, 'o_1', 'the endpoint answered 410');
     await disable(id, 'o_1', 'the endpoint answered 410');
     await disable('wh_gone', 'o_1', 'the endpoint answered 410');
-    await plane.settled();
+    await plane.idle();
     const shown = dataOf(await call('get', `/v1/webhooks/${id}`));
     expect(shown).toMatchObject({ active: false, disabled_reason: 'the endpoint answered 410' });
     const enabled = dataOf(await call('put', `/v1/webhooks/${id}?active=true`));
@@ -265,12 +271,12 @@ describe('POST /v1/webhooks/{id}/regenerate_signing_key', () => {
       former_key_valid_until: 1_700_086_400,
     });
     expect(dataOf(reply)['signing_key']).not.toBe(signing_key);
-    await plane.settled();
+    await plane.idle();
     const keys = (): unknown[] => [...plane.vault.secrets.values()].map(({ plaintext }) => plaintext);
     expect(keys()).toEqual([signing_key, dataOf(reply)['signing_key']]);
     plane.clock.time += 2 * 86_400_000;
     await call('post', `/v1/webhooks/${id}/regenerate_signing_key`);
-    await plane.settled();
+    await plane.idle();
     expect(plane.vault.secrets.size).toBe(2);
     expect(keys()).not.toContain(signing_key);
   });
@@ -286,7 +292,7 @@ describe('DELETE /v1/webhooks/{id}', () => {
     expect([reply.status, reply.text]).toEqual([204, '']);
     expect((await call('delete', `/v1/webhooks/${id}`)).status).toBe(404);
     expect((await call('get', `/v1/webhooks/${id}`)).status).toBe(404);
-    await plane.settled();
+    await plane.idle();
     expect(plane.failures).toEqual([]);
     expect(await log.topics('deliveries.')).toEqual([`deliveries.${kept.id}`]);
     expect(plane.vault.secrets.size).toBe(1);

@@ -68,12 +68,12 @@ describe('code that stops the compiler', () => {
 
   it('with exponential parse time ends at the limit, while a neighbour deploys', async () => {
     const plain = plainEsbuild(`await transform(${JSON.stringify(exponential())}, { loader: 'ts' });`);
-    let settled = 0;
-    const attacks = Array.from({ length: 4 }, () => save(api, exponential()).finally(() => settled++));
+    let answered = 0;
+    const attacks = Array.from({ length: 4 }, () => save(api, exponential()).finally(() => answered++));
 
     expect((await save(neighbour, innocent())).status).toBe(200);
     // One has the slot, one waits, and two were refused at once.
-    expect(settled).toBe(2);
+    expect(answered).toBe(2);
     expect(plain.exitCode).toBeNull();
     plain.kill('SIGKILL');
 

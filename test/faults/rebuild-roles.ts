@@ -7,11 +7,11 @@ import { ROOT } from '#test/harness/paths.js';
 import { eventually } from '#test/harness/wait.js';
 import { differences, readAnswers, type Answers } from './read-model-answers.js';
 
-const SETTLE_MS = 180_000;
-const SETTLE_POLL_MS = 1_500;
+const STABLE_MS = 180_000;
+const STABLE_POLL_MS = 1_500;
 
 /** Waits until two consecutive reads give the same answers, which shows that the projections have caught up. */
-const settledAnswers = async (read: () => Promise<Answers>): Promise<Answers> => {
+const stableAnswers = async (read: () => Promise<Answers>): Promise<Answers> => {
   let last = await read();
   return eventually(
     'the read models come to rest',
@@ -21,8 +21,8 @@ const settledAnswers = async (read: () => Promise<Answers>): Promise<Answers> =>
       last = now;
       return same ? now : undefined;
     },
-    SETTLE_MS,
-    SETTLE_POLL_MS,
+    STABLE_MS,
+    STABLE_POLL_MS,
   );
 };
 
@@ -37,7 +37,7 @@ export const rebuildProblems = async (
   webhookIds: readonly string[],
 ): Promise<string[]> => {
   const read = (): Promise<Answers> => readAnswers(api, sources, webhookIds);
-  const before = await settledAnswers(read);
+  const before = await stableAnswers(read);
   await Promise.all(processes.projector.map((server) => server.stop()));
   await promisify(execFile)(process.execPath, [join(ROOT, 'dist/apps/cli/src/main.js'), 'rebuild'], {
     env: { PATH: process.env.PATH ?? '', SLUICE_DATA_DIR: join(dataDir, 'rebuild'), ...settings },

@@ -156,11 +156,11 @@ class Killer {
   private async untilQuiet(): Promise<string[]> {
     const missing = (): number =>
       allLedgers(this.scene).reduce((sum, ledger) => sum + missingOf(this.scene.receiver, ledger).length, 0);
-    return settledOrLate('everything acknowledged is delivered', () => missing() === 0);
+    return holdsOrLate('everything acknowledged is delivered', () => missing() === 0);
   }
 }
 
-const settledOrLate = (what: string, holds: () => boolean): Promise<string[]> =>
+const holdsOrLate = (what: string, holds: () => boolean): Promise<string[]> =>
   eventually(what, () => (holds() ? [] : undefined), QUIET_TIMEOUT_MS, 100).catch((error: unknown) => [String(error)]);
 
 /** Adds to the load's ledgers the events that the chain must emit for those that the relay accepted. */
@@ -178,7 +178,7 @@ const finalProblems = async (scene: RolesScene): Promise<string[]> => {
   await api.runNow(sources.ticker.id, { timestamp: BARRIER });
   await api.expect(200, 'PUT', `/v1/sources/${sources.ticker.id}`, { body: { active: false } });
   const counters = [sources.counter, sources.ticker];
-  const late = await settledOrLate(
+  const late = await holdsOrLate(
     'everything acknowledged is delivered, and the counters are whole',
     () =>
       allLedgers(scene).every((ledger) => missingOf(receiver, ledger).length === 0) &&

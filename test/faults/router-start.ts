@@ -97,7 +97,7 @@ export const seedSubscriptions = async (
         const { position = START } = await handle(
           subscription,
           id,
-          { kind: 'create', subscriptionId: id, userId, now: Date.now(), ...triple },
+          { type: 'create', subscriptionId: id, userId, now: Date.now(), ...triple },
           {
             commandId,
             correlationId: commandId,

@@ -72,7 +72,7 @@ export class WebhookReceiver {
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       // A sender that was killed during its request has not delivered.
       request.on('error', () => response.destroy());
-      request.on('end', () => receiver.take(request, Buffer.concat(chunks).toString('utf8'), response));
+      request.on('end', () => receiver.receive(request, Buffer.concat(chunks).toString('utf8'), response));
     });
     return receiver;
   }
@@ -141,7 +141,7 @@ export class WebhookReceiver {
     await closed;
   }
 
-  private take(request: IncomingMessage, raw: string, response: ServerResponse): void {
+  private receive(request: IncomingMessage, raw: string, response: ServerResponse): void {
     const head = (name: string): string => String(request.headers[name] ?? '');
     const told = {
       webhookId: head('webhook-id'),

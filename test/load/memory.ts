@@ -46,11 +46,11 @@ export const flatness = (
   samples: readonly MemorySample[],
 ): Pick<MemoryFigures, 'earlyMb' | 'lateMb' | 'mbPerMinute'> => {
   const fifth = Math.floor(samples.length / 5);
-  const settled = samples.slice(fifth);
+  const steady = samples.slice(fifth);
   return {
     earlyMb: median(samples.slice(fifth, 2 * fifth).map(totalMb)),
     lateMb: median(samples.slice(samples.length - fifth).map(totalMb)),
-    mbPerMinute: slope(settled.map((sample) => [sample.second / 60, totalMb(sample)])),
+    mbPerMinute: slope(steady.map((sample) => [sample.second / 60, totalMb(sample)])),
   };
 };
 

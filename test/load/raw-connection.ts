@@ -31,16 +31,16 @@ export class RawConnection implements Connection {
     const socket = connect({ host: this.host, port: this.port, noDelay: true });
     socket.setEncoding('latin1');
     this.input = '';
-    socket.on('data', (text: string) => this.take(text));
-    // 'close' follows an 'error' and settles the waiting calls.
+    socket.on('data', (text: string) => this.receive(text));
+    // 'close' follows an 'error' and answers the waiting call.
     socket.on('error', () => socket.destroy());
     socket.on('close', () => {
-      if (socket === this.socket) this.settle(0);
+      if (socket === this.socket) this.answered(0);
     });
     return socket;
   }
 
-  private take(text: string): void {
+  private receive(text: string): void {
     this.input += text;
     const headEnd = this.input.indexOf('\r\n\r\n');
     if (headEnd < 0) return;
@@ -49,7 +49,7 @@ export class RawConnection implements Connection {
     if (end === undefined) return;
     const status = Number(this.input.slice(9, 12));
     this.input = this.input.slice(end);
-    this.settle(status);
+    this.answered(status);
   }
 
   /** undefined while a part is missing. Our chunked answers end with the last chunk. */
@@ -63,7 +63,7 @@ export class RawConnection implements Connection {
     return last < 0 ? undefined : last + 5;
   }
 
-  private settle(status: number): void {
+  private answered(status: number): void {
     const waiting = this.waiting;
     this.waiting = undefined;
     waiting?.(status);

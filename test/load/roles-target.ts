@@ -26,7 +26,7 @@ export interface RolesTarget extends ServingTarget {
   readonly started: RolesStart;
 }
 
-const SETTLE_MS = 3_000;
+const CALM_MS = 3_000;
 const IDLE_MS = 10_000;
 
 interface RunningRoles extends Installation {
@@ -119,7 +119,7 @@ const deploySources = async (
 };
 
 const idleUsage = async (parts: readonly Part[]): Promise<readonly PartUsage[]> => {
-  await pause(SETTLE_MS);
+  await pause(CALM_MS);
   const before = usageOf(parts);
   await pause(IDLE_MS);
   return cpuSince(before, usageOf(parts)).map((part) => ({ ...part, cpuUs: part.cpuUs / (IDLE_MS / 1_000) }));

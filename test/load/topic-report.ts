@@ -63,7 +63,7 @@ export const topicReport = (machine: Machine, options: ReportOptions, results: r
     `Commit ${machine.commit}, Node ${machine.node}, ${machine.os}, ${machine.cores} × ${machine.cpu}, ${machine.memoryGb} GB, data on ` +
       `${machine.filesystem}; load average before the start ${machine.loadBefore}. One Kafka broker with ${options.heap} MB heap, ` +
       `a fresh one for each column; appends ${options.flush ? 'wait' : 'do not wait'} for the disk. Two topics an emitter ` +
-      `(invocations, emits) against ${options.partitions} partitions of each shared topic. Records of 1 KB, one a call, 256 under way. ` +
+      `(invocations, emits) against ${options.partitions} partitions of each shared topic. Records of 1 KB, one a call, 256 in flight. ` +
       `Time limit of a step ${options.limit} s. Method: ../README.md.`,
     '',
     line(['', ...titles]),

@@ -66,7 +66,7 @@ export interface LayoutOptions {
 
 type Client = PartProcess<TopicClientApi>;
 
-const SETTLE_MS = 5_000;
+const CALM_MS = 5_000;
 const IDLE_MS = 10_000;
 const PUBLISH_MS = 10_000;
 const POLL_MS = 50;
@@ -94,7 +94,7 @@ export class LayoutRun {
     const publisher = await this.client();
     const create = await this.step('create', () => publisher.call('create', { from: 0, to: target, limitMs }));
     const { emitters } = create;
-    await pause(SETTLE_MS);
+    await pause(CALM_MS);
     const brokerIdlePercent = await this.brokerPercent();
     const publish = await this.step('publish', () => this.publish(publisher, emitters));
     const lanes = layout === 'per_emitter' ? emitters : partitions;
@@ -176,7 +176,7 @@ export class LayoutRun {
     const consumer = await this.client();
     const firstMemberMs = await this.step('first member', () => this.joined(consumer, [consumer], lanes));
     await this.caughtUp(consumer);
-    await pause(SETTLE_MS);
+    await pause(CALM_MS);
     const [before, brokerBefore] = [await consumer.call('traffic', undefined), treeUsage(this.broker.pid).cpuUs];
     await pause(IDLE_MS);
     const after = await consumer.call('traffic', undefined);

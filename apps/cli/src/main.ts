@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { messageOf } from '#libs/kernel/error-message.js';
 import { registerConfig } from './config.js';
 import { registerExport } from './export.js';
 import { registerImport } from './import.js';
@@ -12,6 +13,6 @@ const program = new Command('sluice')
 for (const register of [registerConfig, registerExport, registerImport, registerRebuild, registerUser])
   register(program);
 program.parseAsync().catch((error: unknown) => {
-  process.stderr.write(`sluice: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`sluice: ${messageOf(error)}\n`);
   process.exitCode = 1;
 });

@@ -31,8 +31,8 @@ const addUser = async (engines: Engines, { leaseMs }: Config, user: SetUpUser): 
   const plane = await followControlPlane(engines, systemClock, () => undefined);
   try {
     const { handleCommand, views, clock } = plane;
-    const keysInHand = (userId: string): number => views.callers.keysInHand(userId);
-    const made = await setUpUser({ handleCommand, clock, keysInHand }, user);
+    const usableKeys = (userId: string): number => views.callers.usableKeys(userId);
+    const made = await setUpUser({ handleCommand, clock, usableKeys }, user);
     tell(`user ${made.userId}, workspace ${made.workspaceId}`);
     if (made.key.status !== 'made') {
       tell('The user exists already, with a key: issue another one with POST /v1/api_keys.');

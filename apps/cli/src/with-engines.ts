@@ -4,6 +4,7 @@ import { type Config, keepFilesPrivate, loadConfig, secretKeyOf } from '#libs/co
 import { openEmbedded } from '#libs/engines/embedded/index.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { newId } from '#libs/kernel/ids.js';
+import { messageOf } from '#libs/kernel/error-message.js';
 
 export type Work = (engines: Engines, config: Config) => Promise<void>;
 
@@ -66,7 +67,7 @@ const awaiting = async <T>(engine: string, open: () => Promise<T>): Promise<T> =
     try {
       return await open();
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       if (performance.now() + RETRY_MS > until) throw new Error(`${engine}: ${reason}`, { cause: error });
       process.stderr.write(`waiting for ${engine}: ${reason}\n`);
       await pause(RETRY_MS);

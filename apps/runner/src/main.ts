@@ -7,10 +7,10 @@ import { repliesOverLog } from '#libs/ingress/replies-over-log.js';
 /** Time for runs to end. Longer runs are stopped, and the next owner of their source runs them again. */
 const CLOSE_MS = 12_000;
 
-/** Role `runner`, any number of processes: step 2 of the path of an event. `runRole` does steps 1 to 4. */
+/** Role `runner`, any number of processes: steps 2 and 3 of the path of an event. `runRole` does steps 1 to 4. */
 runRole(
   'runner',
-  (options) => openDistributed({ ...options, takesUpOutboxes: true }),
+  (options) => openDistributed({ ...options, relaysLeftOutboxes: true }),
   async (role) => {
     const { config, plane, urls, logger, closing } = role;
 

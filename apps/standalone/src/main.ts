@@ -3,7 +3,11 @@ import { startControlPlane, startReactors, type WholeControlPlane } from '#libs/
 import { DiskWatch } from '#libs/composition/disk-watch.js';
 import { HttpListener, type Handler } from '#libs/hosting/http-listener.js';
 import { readYourWritesAndReactions } from '#libs/composition/read-your-writes.js';
-import { eventsCleanUp, subscriptionsCleanUp, webhooksCleanUp } from '#libs/composition/reactors.js';
+import {
+  deletedSourceEventsReactor,
+  deletedResourceSubscriptionsReactor,
+  webhookCleanUpReactor,
+} from '#libs/composition/reactors.js';
 import { checkIsolation, type Sandboxing, startSandboxing } from '#libs/composition/sandboxing.js';
 import { writeServerFile } from '#libs/hosting/server-file.js';
 import { startProblem } from '#libs/hosting/start-problem.js';
@@ -52,8 +56,8 @@ const watchDisk = async (
 };
 
 const setUpOwner = async ({ handleCommand, clock, views, projectors }: WholeControlPlane, config: Config) => {
-  const keysInHand = (userId: string): number => views.callers.keysInHand(userId);
-  const owner = await bootstrap({ handleCommand, clock, keysInHand }, config.apiKey ?? undefined);
+  const usableKeys = (userId: string): number => views.callers.usableKeys(userId);
+  const owner = await bootstrap({ handleCommand, clock, usableKeys }, config.apiKey ?? undefined);
   if (owner.position !== undefined) await projectors.waitFor(owner.position, 10_000);
   return owner;
 };
@@ -138,8 +142,11 @@ const start = async (): Promise<void> => {
   const { ingress, summaries, attempts, sourceTopics, webhookTopics } = roles;
   const reconciled = await reconcile(plane, sourceTopics);
   const owner = await setUpOwner(plane, config);
-  const cleanUps = [webhooksCleanUp(plane, attempts, webhookTopics), eventsCleanUp(summaries, topics)];
-  const reactions = [subscriptionsCleanUp(plane, plane.projectors), ...cleanUps];
+  const cleanUps = [
+    webhookCleanUpReactor(plane, attempts, webhookTopics),
+    deletedSourceEventsReactor(summaries, topics),
+  ];
+  const reactions = [deletedResourceSubscriptionsReactor(plane, plane.projectors), ...cleanUps];
   const reactors = await startReactors(plane, reactions, onFailure);
   const operationEnded = (sourceId: string): Promise<void> => roles.runner.operationEnded(sourceId);
   const maintenance = await startMaintenance({ config, plane, sourceTopics, operationEnded, logger });

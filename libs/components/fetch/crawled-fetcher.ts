@@ -1,4 +1,5 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { messageOf } from '#libs/kernel/error-message.js';
 import { checkLimit } from '../domain/code-size.js';
 import { DEFAULT_CODE_LIMITS, type CodeLimits, type ComponentFetcher, type FetchedComponent } from '../ports.js';
 import { relativeImports } from './relative-imports.js';
@@ -145,8 +146,6 @@ const statusOf = (error: unknown): number | undefined => {
   const status: unknown = error instanceof Error && 'status' in error ? error.status : undefined;
   return typeof status === 'number' ? status : undefined;
 };
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const asUnusable = (error: unknown, url: string): unknown => {
   if (error instanceof DomainError || !(error instanceof Error)) return error;

@@ -29,7 +29,7 @@ const WAITING_BYTES_IN_ALL = 128 * MB;
  * Waiting inspections are bounded per workspace and in total.
  */
 export class Inspections {
-  private readonly underWay = new Map<string, Promise<Inspected>>();
+  private readonly inFlight = new Map<string, Promise<Inspected>>();
   private readonly slots: Semaphore;
   private readonly waiting = new Map<string, Waiting>();
   private waitingInAll = NONE;
@@ -45,15 +45,15 @@ export class Inspections {
    */
   async of(request: InspectionRequest, inspect: () => Promise<Inspected>): Promise<Inspected> {
     const { workspaceId, componentId } = request;
-    const known = this.underWay.get(componentId);
+    const known = this.inFlight.get(componentId);
     if (known) {
       this.admit(request);
       return known.finally(() => this.wait(workspaceId, -1, -request.bytes));
     }
     const mustWait = !this.slots.tryAcquire(workspaceId);
     if (mustWait) this.admit(request);
-    const started = this.inTurn(request, mustWait, inspect).finally(() => this.underWay.delete(componentId));
-    this.underWay.set(componentId, started);
+    const started = this.inTurn(request, mustWait, inspect).finally(() => this.inFlight.delete(componentId));
+    this.inFlight.set(componentId, started);
     return started;
   }
 

@@ -1,9 +1,10 @@
 import { type Config } from '#libs/config/index.js';
-import { type Arrival, type Refusal } from '#libs/ingress/admission.js';
-import { type UnderWay } from '#libs/ingress/pressure-gate.js';
+import { type Arrival } from '#libs/ingress/admission.js';
+import { type WorkInFlight } from '#libs/ingress/pressure-gate.js';
 import { type LeasedWorkOptions } from '#libs/kernel/leased-work.js';
 import { type Pressure } from '#libs/kernel/process-registry.js';
 import { type HandedOver } from '#libs/stream-log/handed-over.js';
+import { type Refusal } from '#libs/stream-log/refusal.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type Logger, type Metrics } from '#libs/telemetry/index.js';
 import { type ControlPlane } from '../control-plane.js';
@@ -15,7 +16,7 @@ export interface RoleProcess {
   readonly topics: TopicPolicy;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Counts the records that the roles of this process have taken and not finished. */
+  /** Counts the records in flight of the roles of this process. */
   readonly handedOver: HandedOver;
   /** Adds a step of the shutdown. Steps run in reverse order of these calls. */
   readonly closing: (step: string, close: () => Promise<void>) => void;
@@ -40,7 +41,7 @@ export interface Workload {
 }
 
 /** Work in flight in all roles, wherever they run. Each method is a cheap look-up. */
-export interface Backlog extends UnderWay {
+export interface Backlog extends WorkInFlight {
   /** Invocations that wait for a source. */
   waitingFor(sourceId: string): number;
   /** Emits of a source that are not yet routed. */

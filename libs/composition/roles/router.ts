@@ -1,5 +1,4 @@
 import { type Router, startRouter } from '#libs/routing/router.js';
-import { countedLog } from '#libs/stream-log/counted-log.js';
 import { EMITS } from '#libs/stream-log/topics.js';
 import { pressureOf, pressureSettings } from '../pressure.js';
 import { type Backlog, type Room, type RoleProcess } from './role-process.js';
@@ -17,7 +16,8 @@ export const startRouterRole = async (
   const { engines, views, clock } = plane;
   const limits = pressureSettings(config);
   const router = await startRouter({
-    log: countedLog(engines.log, handedOver),
+    log: engines.log,
+    handedOver,
     topics,
     table: views.subscriptions,
     clock,

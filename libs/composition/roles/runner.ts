@@ -4,7 +4,6 @@ import { propBinder } from '#libs/runner/prop-binder.js';
 import { type Replies } from '#libs/runner/runner-ports.js';
 import { type Runner, startRunner } from '#libs/runner/runner.js';
 import { boundValue, type EndpointUrls } from '#libs/sources/index.js';
-import { countedLog } from '#libs/stream-log/counted-log.js';
 import { INVOCATIONS } from '#libs/stream-log/topics.js';
 import { type Logger, type Metrics } from '#libs/telemetry/index.js';
 import { pressureOf, pressureSettings } from '../pressure.js';
@@ -37,7 +36,8 @@ export const startRunnerRole = async (own: RoleProcess, options: RunnerRoleOptio
   );
   const seconds = (given: number | null, otherwise: number): number => (given ?? otherwise) * 1_000;
   const runner = await startRunner({
-    log: countedLog(engines.log, handedOver),
+    log: engines.log,
+    handedOver,
     journal: engines.journal,
     blobs: engines.blobs,
     topics,

@@ -10,7 +10,7 @@ import { type WebhookTarget } from '../webhook-directory.js';
 import { type WebhookWorkerOptions, type WebhookWorkerSettings } from '../webhook-settings.js';
 import { startWebhookWorker, type WebhookWorker } from '../webhook-worker.js';
 import { startSink, type HttpSink, type Received } from './http-sink.js';
-import { MemoryRetrySchedule } from './memory-retry-schedule.js';
+import { InMemoryRetrySchedule } from './in-memory-retry-schedule.js';
 
 export const KEY = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
 export const FAST_RETRIES = { delaysMs: [10, 10, 10], jitter: 0, maxRetryAfterMs: 60_000 };
@@ -37,7 +37,7 @@ export const idsAt = ({ received }: HttpSink): string[] => received.map(({ heade
 /** A worker on in-memory engines and real sinks. Closes after a test everything that the test started. */
 export class WorkerHarness {
   log = new InMemoryStreamLog();
-  schedule = new MemoryRetrySchedule();
+  schedule = new InMemoryRetrySchedule();
   readonly targets = new Map<string, WebhookTarget>();
   readonly disabled: string[] = [];
   readonly errors: string[] = [];
@@ -111,7 +111,7 @@ export class WorkerHarness {
   }
 
   /** Resolves when `count` attempts are recorded. */
-  settled(count: number): Promise<void> {
+  attemptsRecorded(count: number): Promise<void> {
     return until(() => this.attempts().length >= count);
   }
 

@@ -1,5 +1,5 @@
 import { InMemoryBlobs } from '#libs/components/testing/fakes.js';
-import { MemoryRetrySchedule } from '#libs/delivery/testing/memory-retry-schedule.js';
+import { InMemoryRetrySchedule } from '#libs/delivery/testing/in-memory-retry-schedule.js';
 import { InMemoryVault } from '#libs/kernel/testing/control-plane.js';
 import { InMemoryEventStore } from '#libs/kernel/testing/in-memory-event-store.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
@@ -58,7 +58,7 @@ describeRunJournal(
 );
 describeRetrySchedule(
   'in memory',
-  harness(() => new MemoryRetrySchedule()),
+  harness(() => new InMemoryRetrySchedule()),
 );
 describeUsageStore(
   'in memory',

@@ -12,14 +12,14 @@ export interface DistributedOptions {
   readonly clock: Clock;
   readonly onWarning: (text: string, fields: object) => void;
   /** Set when this process runs sources. It then publishes the outboxes that dead processes left. */
-  readonly takesUpOutboxes?: boolean;
+  readonly relaysLeftOutboxes?: boolean;
   /** Opens an engine and retries in the caller's way while it is not reachable. */
   readonly awaiting: <T>(engine: string, open: () => Promise<T>) => Promise<T>;
 }
 
 /** Opens every port on EventStoreDB, MongoDB and Kafka in parallel. `awaiting` decides how to wait for a server. */
 export const openDistributed = async (options: DistributedOptions) => {
-  const { config, clientId, clock, onWarning, awaiting, takesUpOutboxes = false } = options;
+  const { config, clientId, clock, onWarning, awaiting, relaysLeftOutboxes = false } = options;
   const { dataDir } = config;
   const secretKey = secretKeyOf(dataDir, config.secretKey);
   const events = awaiting('EventStoreDB', () =>
@@ -47,7 +47,7 @@ export const openDistributed = async (options: DistributedOptions) => {
     }),
   );
   const [eventStore, kafka, documents] = await Promise.all([events, log, mongo]);
-  const journal = await awaiting('MongoDB', () => documents.openJournal(kafka, { takesUpOutboxes }));
+  const journal = await awaiting('MongoDB', () => documents.openJournal(kafka, { relaysLeftOutboxes }));
   const { readModels, schedule, ticks, vault, blobs, usage, leases, registry } = documents;
   return {
     events: eventStore,

@@ -1,6 +1,6 @@
 import { BACKWARDS, END, EventStoreDBClient, type StreamingRead } from '@eventstore/db-client';
 import { endsWithin, withDeadline } from '#libs/async/deadline.js';
-import { messageOf } from '../error-message.js';
+import { messageOf } from '#libs/kernel/error-message.js';
 
 const CLOSE_MS = 1_000;
 

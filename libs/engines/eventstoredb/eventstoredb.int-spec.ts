@@ -236,7 +236,7 @@ describe('EventStoreDB adapter', () => {
     it('is written once when the answer is lost, and answered then', async () => {
       const store = await open();
       const appends = upTo(30).map((n) => store.append(`count-${n}`, [event(n), event(n)], 'no_stream'));
-      await eventually('appends under way', () => server.calls('append') > 0);
+      await eventually('appends in flight', () => server.calls('append') > 0);
       await server.cut();
       const results = await Promise.all(appends);
       expect(results.map(({ revision }) => revision)).toEqual(upTo(30).map(() => 1n));

@@ -13,11 +13,11 @@ import { type StreamNames } from './stream-names.js';
 /** Most events of a batch. Memory holds about twice as many: one batch read ahead and one in flight. */
 const BATCH = 500;
 
-export interface Taken {
+export interface LiveBatch {
   readonly events: readonly AllStreamResolvedEvent[];
   /** Nothing more was in the log when the last of the events arrived. */
   readonly caughtUp: boolean;
-  /** All own events up to here have been taken. */
+  /** All own events up to here have been returned. */
   readonly passed: Position;
 }
 
@@ -64,12 +64,12 @@ export class LiveRead {
   }
 
   /** Resolves with the events that arrived, once there are any; undefined when aborted. Rejects when the read fails. */
-  async next(): Promise<Taken | undefined> {
+  async next(): Promise<LiveBatch | undefined> {
     for (;;) {
       if (this.signal.aborted) return undefined;
       const before = { caughtUp: this.caughtUp, passed: this.passed };
-      const events = this.takeWaiting();
-      this.noteWhatWasSaid(events.length);
+      const events = this.readWaiting();
+      this.applyReports(events.length);
       if (events.length > 0 || this.caughtUp !== before.caughtUp || this.passed !== before.passed) {
         return { events, caughtUp: this.caughtUp && this.subscription.readableLength === 0, passed: this.passed };
       }
@@ -101,7 +101,7 @@ export class LiveRead {
     this.signal.addEventListener('abort', this.wake);
   }
 
-  private takeWaiting(): AllStreamResolvedEvent[] {
+  private readWaiting(): AllStreamResolvedEvent[] {
     const events: AllStreamResolvedEvent[] = [];
     while (events.length < BATCH) {
       const resolved = this.subscription.read() as AllStreamResolvedEvent | null;
@@ -113,12 +113,12 @@ export class LiveRead {
     return events;
   }
 
-  private noteWhatWasSaid(taken: number): void {
-    if (this.checkpoint && (this.checkpoint.waiting -= taken) <= 0) {
+  private applyReports(read: number): void {
+    if (this.checkpoint && (this.checkpoint.waiting -= read) <= 0) {
       if (this.checkpoint.position > this.passed) this.passed = this.checkpoint.position;
       this.checkpoint = undefined;
     }
-    if (this.saidCaughtUp && (this.saidCaughtUp.waiting -= taken) <= 0) {
+    if (this.saidCaughtUp && (this.saidCaughtUp.waiting -= read) <= 0) {
       this.caughtUp = true;
       this.saidCaughtUp = undefined;
     }

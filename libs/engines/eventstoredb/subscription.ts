@@ -70,15 +70,15 @@ async function* readOn(options: FollowOptions, place: Place): AsyncGenerator<Eve
     // An old server does not report the end of history. The newest event at the start then marks it.
     live.historyEndsAt(options.lastPosition());
     for (;;) {
-      const taken = await live.next();
-      if (!taken) return;
-      const events = taken.events.flatMap((resolved): RecordedEvent[] => {
+      const batch = await live.next();
+      if (!batch) return;
+      const events = batch.events.flatMap((resolved): RecordedEvent[] => {
         const event = recordedEvent(resolved, names.own);
         return event && event.position > place.last ? [event] : [];
       });
-      const { caughtUp } = taken;
+      const { caughtUp } = batch;
       place.last = events.at(-1)?.position ?? place.last;
-      place.resumeAfter = taken.passed;
+      place.resumeAfter = batch.passed;
       const worthTelling = events.length > 0 || (caughtUp && !place.told);
       if (worthTelling) place.told = caughtUp;
       yield worthTelling ? { events, caughtUp, position: place.last } : undefined;

@@ -115,7 +115,7 @@ export class KafkaStreamLog implements StreamLog {
     const { cluster, offsets } = this;
     const { prefix, sessionTimeoutMs } = this.settings;
     const group = this.full(options.group);
-    for (const id of this.memberIds.takeLeft(group)) await this.takeOut(group, id);
+    for (const id of this.memberIds.removeLeft(group)) await this.removeMember(group, id);
     await cluster.refresh();
     const consumer: GroupConsumer = new GroupConsumer(group, options, {
       cluster,
@@ -237,7 +237,7 @@ export class KafkaStreamLog implements StreamLog {
     }
   }
 
-  private async takeOut(group: string, memberId: string): Promise<void> {
+  private async removeMember(group: string, memberId: string): Promise<void> {
     try {
       await leaveGroup(this.cluster, group, memberId);
     } catch (error) {

@@ -1,5 +1,6 @@
 import { MongoClient, type Db } from 'mongodb';
 import { withDeadline } from '#libs/async/deadline.js';
+import { messageOf } from '#libs/kernel/error-message.js';
 
 export interface MongoConnection {
   readonly db: Db;
@@ -60,7 +61,7 @@ const pathOf = (url: string): string => /^[^:]+:\/\/[^/?]+\/([^?]*)/.exec(url)?.
 
 /** Returns the reason without the original error as a cause, because its text may hold the password. */
 const reasonOf = (error: unknown, url: string): string => {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   const password = /^[^:]+:\/\/[^:@/]*:([^@]*)@/.exec(url)?.[1];
   if (password === undefined || password === '') return text;
   return text.replaceAll(password, '***').replaceAll(decodeURIComponent(password), '***');

@@ -38,7 +38,7 @@ export interface MongoOptions {
 
 export interface JournalOptions {
   /** Whether this process publishes the outboxes that dead processes left. Set for processes that run sources. */
-  readonly takesUpOutboxes?: boolean;
+  readonly relaysLeftOutboxes?: boolean;
 }
 
 export interface MongoEngines {
@@ -97,11 +97,11 @@ const assemble = async (options: MongoOptions, connection: MongoConnection): Pro
     usage: new MongoUsageStore(db),
     leases,
     registry: new MongoProcessRegistry(db),
-    async openJournal(log, { takesUpOutboxes = false } = {}) {
+    async openJournal(log, { relaysLeftOutboxes = false } = {}) {
       journal = await MongoRunJournal.open(db, log, clock, {
         onWarning: warn,
       });
-      if (takesUpOutboxes) journal.startSweeping();
+      if (relaysLeftOutboxes) journal.startSweeping();
       return journal;
     },
     ping: () => connection.ping(),

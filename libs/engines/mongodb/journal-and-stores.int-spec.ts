@@ -37,7 +37,7 @@ const journalAndLog: MakeHarness<JournalAndLog> = async () => {
       made.port = { journal, log };
       return made.port;
     },
-    flush: () => journal.settled(),
+    flush: () => journal.drained(),
     close: async () => {
       await journal.close();
       await drop();

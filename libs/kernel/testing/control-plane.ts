@@ -119,7 +119,7 @@ export class ControlPlane {
   }
 
   /** Resolves when every reactor has handled, and every read model applied, all events in the log. */
-  async settled(withinMs = 10_000): Promise<void> {
+  async idle(withinMs = 10_000): Promise<void> {
     const deadline = Date.now() + withinMs;
     for (;;) {
       const end = await this.events.lastPosition();

@@ -1,6 +1,7 @@
 import { type Position, START } from '../../kernel/events.js';
 import { type SourceDefinition } from '../../sources/published.js';
 import { type InvocationHeaders } from '../../stream-log/envelopes.js';
+import { HandedOver } from '../../stream-log/handed-over.js';
 import { InMemoryStreamLog } from '../../stream-log/testing/in-memory-stream-log.js';
 import { type TopicPolicy } from '../../stream-log/topics.js';
 import { type Replies } from '../runner-ports.js';
@@ -57,6 +58,7 @@ export class RunnerWorld {
     const runner = await startRunner({
       ...quietDependencies,
       log: this.log,
+      handedOver: new HandedOver(Infinity),
       topics: this.topics,
       journal: this.journal,
       sandboxes,

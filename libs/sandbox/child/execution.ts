@@ -3,6 +3,7 @@ import { RUN_LIMITS, TEXT_LIMITS } from '../protocol/protocol.js';
 import { channelFault, isTime, keyFault } from '../protocol/run-names.js';
 import { emitBytes, logBytes, replyBytes } from '../protocol/run-size.js';
 import { wellFormed } from '../../kernel/well-formed.js';
+import { messageOf } from '../../kernel/error-message.js';
 import { type Uplink } from './uplink.js';
 import { textOfError } from './error-text.js';
 import { type SourceDb } from './source-db.js';
@@ -168,12 +169,9 @@ const jsonOf = (value: unknown, what: string): string => {
   try {
     text = JSON.stringify(value);
   } catch (error) {
-    throw new Error(
-      `${what}: the value cannot be written as JSON: ${error instanceof Error ? error.message : String(error)}`,
-      {
-        cause: error,
-      },
-    );
+    throw new Error(`${what}: the value cannot be written as JSON: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
   if (text === undefined) throw new Error(`${what}: a ${typeof value} cannot be written as JSON`);
   if (nestsTooDeep(text)) throw new Error(`${what}: the value nests more than ${MAX_NESTING} levels deep`);

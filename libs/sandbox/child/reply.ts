@@ -1,5 +1,6 @@
 import { TEXT_LIMITS } from '../protocol/protocol.js';
 import { isFraming, isHeaderName, isHeaderValue, sizeOfHeader } from '../protocol/reply-headers.js';
+import { messageOf } from '../../kernel/error-message.js';
 
 export interface RespondInput {
   readonly status?: unknown;
@@ -88,12 +89,9 @@ const readBody = (body: unknown): { body: string; base64: boolean; type: string 
   try {
     json = JSON.stringify(body);
   } catch (error) {
-    throw new Error(
-      `respond: body cannot be written as JSON: ${error instanceof Error ? error.message : String(error)}`,
-      {
-        cause: error,
-      },
-    );
+    throw new Error(`respond: body cannot be written as JSON: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
   if (json === undefined) throw new Error(`respond: a body of type ${typeof body} cannot be sent`);
   return { body: json, base64: false, type: 'application/json; charset=utf-8' };

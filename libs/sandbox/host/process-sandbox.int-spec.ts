@@ -289,8 +289,8 @@ describe('a warm process', () => {
       { concurrency: 1 },
     );
     const outcomes = [{}, {}, { hang: true }, {}].map((event) => run(sandbox, event, 200));
-    const settled = await Promise.allSettled(outcomes);
-    expect(settled.map((one) => (one.status === 'fulfilled' ? one.value.status : 'gone'))).toEqual([
+    const results = await Promise.allSettled(outcomes);
+    expect(results.map((one) => (one.status === 'fulfilled' ? one.value.status : 'gone'))).toEqual([
       'ok',
       'ok',
       'killed',

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import { messageOf } from '#libs/kernel/error-message.js';
 import { folderPrefix, isStale } from './stale-folders.js';
 
 export interface CgroupLimits {
@@ -88,7 +89,7 @@ export class Cgroups {
       cgroups.tryRemove(cgroups.dirsOf(count));
       return cgroups;
     } catch (error) {
-      return `cgroups: ${error instanceof Error ? error.message : String(error)}`;
+      return `cgroups: ${messageOf(error)}`;
     }
   }
 

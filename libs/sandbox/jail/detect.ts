@@ -2,6 +2,7 @@ import { endsWithin } from '#libs/async/deadline.js';
 import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { messageOf } from '#libs/kernel/error-message.js';
 import { bwrapVariants } from './bwrap.js';
 import { Cgroups } from './cgroups.js';
 import { carriedBy, findEntries, type Entry } from './entry.js';
@@ -77,7 +78,7 @@ export const tryLevel = async (name: JailName): Promise<JailLevel | string> => {
   try {
     variants = await candidate.variants(process.getuid?.() === 0);
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
   const entries = await findEntries(process.platform === 'linux' ? Cgroups.find() : 'cgroups need Linux');
   const tried = async (variant: JailVariant, entry: Entry | undefined): Promise<JailLevel | undefined> => {
@@ -127,7 +128,7 @@ const probe = async (level: JailLevel): Promise<string | null> => {
     if (uid !== null) await chown(privateDir, uid, uid);
     return await runProbe(level, childFile, privateDir, uid);
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   } finally {
     uids.release(uid);
     await rm(dir, { recursive: true, force: true });

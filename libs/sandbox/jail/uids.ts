@@ -6,7 +6,7 @@ const COUNT = 8_000;
  * account, and are below 65,536 so that they exist in a container's user namespace. None unless the server is root.
  */
 class Uids {
-  private readonly taken = new Set<number>();
+  private readonly inUse = new Set<number>();
   /** Differs between servers on one machine, because limits are counted per user. */
   private next = (process.pid * 101) % COUNT;
 
@@ -14,15 +14,15 @@ class Uids {
     if (process.getuid?.() !== 0) return null;
     for (let tries = 0; tries < COUNT; tries++) {
       const uid = FIRST + (this.next++ % COUNT);
-      if (this.taken.has(uid)) continue;
-      this.taken.add(uid);
+      if (this.inUse.has(uid)) continue;
+      this.inUse.add(uid);
       return uid;
     }
     throw new Error(`all ${COUNT} users for sandboxes are in use`);
   }
 
   release(uid: number | null): void {
-    if (uid !== null) this.taken.delete(uid);
+    if (uid !== null) this.inUse.delete(uid);
   }
 }
 

@@ -53,7 +53,7 @@ export const unshareVariants = async (isRoot: boolean): Promise<readonly JailVar
     setpriv: await programFiles(await findProgram('setpriv')),
     node: await programFiles(process.execPath),
   };
-  const filter = (await takesFilter(programs.setpriv.file)) ? seccompFilter() : null;
+  const filter = (await canLoadFilters(programs.setpriv.file)) ? seccompFilter() : null;
   const filters = filter === null ? [null] : [filter, null];
   return filters.flatMap((one) =>
     // Before Linux 5.14, the limit also counts processes of the server's user outside the jail.
@@ -66,7 +66,7 @@ export const unshareVariants = async (isRoot: boolean): Promise<readonly JailVar
 };
 
 /** Checks whether setpriv can load filters, which it can since util-linux 2.40. */
-const takesFilter = (setpriv: string): Promise<boolean> =>
+const canLoadFilters = (setpriv: string): Promise<boolean> =>
   run(setpriv, ['--help']).then(
     ({ stdout }) => stdout.includes('--seccomp-filter'),
     () => false,

@@ -103,8 +103,10 @@ export const bundlerCases = ({ bundle, bundleWith }: Bundling): void => {
   });
 
   const withPackages = bundleWith ?? (() => Promise.reject(new Error('packages cannot be bundled here')));
-  const takesPackages = "bundles packages from the resolver's folder";
-  const [test, title] = bundleWith ? [it, takesPackages] : [it.skip, `not promised at this level: ${takesPackages}`];
+  const bundlesPackages = "bundles packages from the resolver's folder";
+  const [test, title] = bundleWith
+    ? [it, bundlesPackages]
+    : [it.skip, `not promised at this level: ${bundlesPackages}`];
   test(title, async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'sluice-packages-'));
     await chmod(folder, 0o755);

@@ -1,4 +1,5 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { messageOf } from '../../kernel/error-message.js';
 import { type Bridge, type FetchHead, type FetchRequest, type Realm, URL_PARTS } from './bridge.js';
 
 const MAX_RANDOM = 1024 * 1024;
@@ -92,7 +93,7 @@ const failure = (error: unknown): FetchHead => {
   const cause: unknown = error instanceof Error ? error.cause : undefined;
   const code: unknown = cause instanceof Error ? Reflect.get(cause, 'code') : undefined;
   return {
-    error: error instanceof Error ? error.message : String(error),
+    error: messageOf(error),
     code: typeof code === 'string' ? code : '',
     cause: cause instanceof Error ? cause.message : '',
   };

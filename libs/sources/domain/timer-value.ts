@@ -1,5 +1,6 @@
 import { Cron } from 'croner';
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
+import { messageOf } from '#libs/kernel/error-message.js';
 import { type Timer } from '../published.js';
 import { invalidProp, missingProp, shown } from './prop-error.js';
 
@@ -94,7 +95,7 @@ const ticksOf = (prop: string, pattern: string, timezone: string | null, now: nu
     // Cron schedules nothing, because it gets no function.
     return new Cron(pattern, { timezone: timezone ?? 'UTC' }).nextRuns(TICKS, new Date(now));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw invalidProp(prop, `${CRON} (${why})`, shown(pattern));
   }
 };

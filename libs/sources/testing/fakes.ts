@@ -20,7 +20,7 @@ type HookRequest = Parameters<HookRunner['runHook']>[0];
 /** Records each hook as `activate bundle-1`, in order. Answers are set by hook, or by hook and bundle. */
 export class FakeHooks implements HookRunner {
   readonly calls: string[] = [];
-  readonly settledSources: string[] = [];
+  readonly endedOperations: string[] = [];
   readonly outcomes = new Map<string, HookOutcome>();
   /** Called while the hook runs. */
   during: (request: HookRequest) => Promise<void> = async () => undefined;
@@ -38,7 +38,7 @@ export class FakeHooks implements HookRunner {
   }
 
   async operationEnded(sourceId: string): Promise<void> {
-    this.settledSources.push(sourceId);
+    this.endedOperations.push(sourceId);
   }
 }
 

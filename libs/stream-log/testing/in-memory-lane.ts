@@ -22,13 +22,13 @@ export class InMemoryGroup {
 
   /** Assigns topics without an owner, revokes those that another member should own, forgets deleted ones. */
   share(topics: ReadonlyMap<string, InMemoryTopic>): void {
-    for (const [topic, lane] of this.lanes) if (topics.get(topic.name) !== topic) this.take(lane, topics);
+    for (const [topic, lane] of this.lanes) if (topics.get(topic.name) !== topic) this.revoke(lane, topics);
     let turn = 0;
     for (const topic of [...topics.values()].sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const takers = this.members.filter((member) => member.selects(topic.name));
       const owner = takers[turn++ % takers.length];
       const lane = this.lanes.get(topic);
-      if (lane && lane.owner !== owner) this.take(lane, topics);
+      if (lane && lane.owner !== owner) this.revoke(lane, topics);
       if (lane || !owner) continue;
       const given = new InMemoryLane(topic, owner, this);
       this.lanes.set(topic, given);
@@ -36,7 +36,7 @@ export class InMemoryGroup {
     }
   }
 
-  private take(lane: InMemoryLane, topics: ReadonlyMap<string, InMemoryTopic>): void {
+  private revoke(lane: InMemoryLane, topics: ReadonlyMap<string, InMemoryTopic>): void {
     const gone = topics.get(lane.topic.name) !== lane.topic;
     if (gone) this.lanes.delete(lane.topic);
     if (lane.revoked) return;

@@ -41,11 +41,11 @@ export class CreateSubscriptionHandler implements ICommandHandler<CreateSubscrip
     this.mustBeEmitter(kind, triple.emitterId, context);
     if (!this.isIn(context.workspaceId, triple.listenerId)) throw notFound('listener', triple.listenerId);
 
-    // SubscriptionsOfDeletedResources handles a resource that is deleted after this check.
+    // DeletedResourceSubscriptionsReactor handles a resource that is deleted after this check.
     const id = subscriptionIdOf(context.workspaceId, triple);
     await this.mustHaveRoom(context.workspaceId, id);
     const { userId } = context.actor;
-    const command = { kind: 'create', subscriptionId: id, userId, now: this.clock.now(), ...triple } as const;
+    const command = { type: 'create', subscriptionId: id, userId, now: this.clock.now(), ...triple } as const;
     const { position } = await this.handleCommand(subscription, id, command, context);
     return { subscription: { id, ...triple }, ...(position === undefined ? {} : { position }) };
   }

@@ -28,7 +28,7 @@ export class DeleteSubscriptionHandler implements ICommandHandler<DeleteSubscrip
 
   async execute({ triple, contexts }: DeleteSubscription): Promise<{ readonly position?: Position }> {
     checkTriple(triple);
-    const command = { kind: 'delete', reason: 'requested', now: this.clock.now() } as const;
+    const command = { type: 'delete', reason: 'requested', now: this.clock.now() } as const;
     for (const context of contexts) {
       const id = subscriptionIdOf(context.workspaceId, triple);
       try {

@@ -4,7 +4,7 @@ import { type SubscriptionEvent } from '../published.js';
 import { subscription, subscriptionIdOf } from './subscription.js';
 
 const triple = { emitterId: 'dc_a', listenerId: 'wh_1', eventName: '' };
-const create = { kind: 'create', subscriptionId: 'sub_1', userId: 'u_1', now: 1_000, ...triple } as const;
+const create = { type: 'create', subscriptionId: 'sub_1', userId: 'u_1', now: 1_000, ...triple } as const;
 const created: SubscriptionEvent = {
   type: 'SubscriptionCreated',
   data: { subscriptionId: 'sub_1', userId: 'u_1', createdAt: 1_000, ...triple },
@@ -23,7 +23,7 @@ describe('a subscription', () => {
       .thenNothingHappened());
 
   it('is deleted', () =>
-    given(subscription, [created]).when({ kind: 'delete', reason: 'requested', now: 2_000 }).then(deleted));
+    given(subscription, [created]).when({ type: 'delete', reason: 'requested', now: 2_000 }).then(deleted));
 
   it('can be created again after that', () =>
     given(subscription, [created, deleted])
@@ -34,13 +34,13 @@ describe('a subscription', () => {
     'cannot be deleted on request when it does not exist',
     (past: SubscriptionEvent[]) => {
       given(subscription, past)
-        .when({ kind: 'delete', reason: 'requested', now: 2_000 })
+        .when({ type: 'delete', reason: 'requested', now: 2_000 })
         .thenThrows('subscription.not_found');
     },
   );
 
   it.each(['emitter_deleted', 'listener_deleted'] as const)('needs no clean-up when it does not exist: %s', (reason) =>
-    given(subscription, [created, deleted]).when({ kind: 'delete', reason, now: 2_000 }).thenNothingHappened(),
+    given(subscription, [created, deleted]).when({ type: 'delete', reason, now: 2_000 }).thenNothingHappened(),
   );
 
   it('has an id derived from workspace and triple', () => {

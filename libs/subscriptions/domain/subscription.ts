@@ -13,12 +13,12 @@ export interface Triple {
 
 export type SubscriptionCommand =
   | ({
-      readonly kind: 'create';
+      readonly type: 'create';
       readonly subscriptionId: string;
       readonly userId: string;
       readonly now: number;
     } & Triple)
-  | { readonly kind: 'delete'; readonly reason: SubscriptionDeleted['data']['reason']; readonly now: number };
+  | { readonly type: 'delete'; readonly reason: SubscriptionDeleted['data']['reason']; readonly now: number };
 
 export type SubscriptionState =
   | { readonly status: 'none' }
@@ -33,7 +33,7 @@ export const subscription: Decider<SubscriptionCommand, SubscriptionEvent, Subsc
   initialState: () => ({ status: 'none' }),
 
   decide(command, state) {
-    switch (command.kind) {
+    switch (command.type) {
       case 'create': {
         if (state.status === 'exists') return [];
         const { subscriptionId, userId, emitterId, listenerId, eventName, now } = command;

@@ -6,7 +6,7 @@ import { type ApiKeyEvent } from '../published.js';
 
 export type ApiKeyCommand =
   | {
-      readonly kind: 'issue';
+      readonly type: 'issue';
       readonly keyId: string;
       readonly userId: string;
       readonly name: string;
@@ -15,8 +15,8 @@ export type ApiKeyCommand =
       readonly handedOver: boolean;
       readonly now: number;
     }
-  | { readonly kind: 'hand_over'; readonly now: number }
-  | { readonly kind: 'revoke'; readonly keyId: string; readonly userId: string; readonly now: number };
+  | { readonly type: 'hand_over'; readonly now: number }
+  | { readonly type: 'revoke'; readonly keyId: string; readonly userId: string; readonly now: number };
 
 export type ApiKeyState = {
   readonly userId: string;
@@ -41,7 +41,7 @@ export const apiKey: Decider<ApiKeyCommand, ApiKeyEvent, ApiKeyState> = {
   category: 'apikey',
   initialState: () => null,
   decide(command, state) {
-    switch (command.kind) {
+    switch (command.type) {
       case 'issue': {
         if (state) return [];
         const { keyId, userId, name, keyHash, handedOver, now } = command;

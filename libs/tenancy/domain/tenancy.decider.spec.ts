@@ -6,7 +6,7 @@ import { nameIdOf, user } from './user.js';
 import { workspace } from './workspace.js';
 
 describe('user', () => {
-  const register = { kind: 'register', userId: 'u_1', username: 'ada', email: 'ada@example.com', now: 5 } as const;
+  const register = { type: 'register', userId: 'u_1', username: 'ada', email: 'ada@example.com', now: 5 } as const;
   const registered: UserEvent = {
     type: 'UserRegistered',
     data: { userId: 'u_1', username: 'ada', email: 'ada@example.com', registeredAt: 5 },
@@ -28,7 +28,7 @@ describe('user', () => {
   });
 
   it('gets the first drawn ids, on the stream of its name', () => {
-    const reserve = { ...register, kind: 'reserve_name', workspaceId: 'o_1' } as const;
+    const reserve = { ...register, type: 'reserve_name', workspaceId: 'o_1' } as const;
     const reserved: UserEvent = {
       type: 'UsernameReserved',
       data: { username: 'ada', email: 'ada@example.com', userId: 'u_1', workspaceId: 'o_1', reservedAt: 5 },
@@ -71,7 +71,7 @@ describe('user', () => {
 
 describe('workspace', () => {
   const create = {
-    kind: 'create',
+    type: 'create',
     workspaceId: 'o_1',
     orgname: 'ada',
     name: 'A',
@@ -83,7 +83,7 @@ describe('workspace', () => {
     type: 'WorkspaceCreated',
     data: { workspaceId: 'o_1', orgname: 'ada', name: 'A', email: 'a@b', ownerId: 'u_1', createdAt: 5 },
   };
-  const add = { kind: 'add_member', workspaceId: 'o_1', userId: 'u_2', now: 6 } as const;
+  const add = { type: 'add_member', workspaceId: 'o_1', userId: 'u_2', now: 6 } as const;
 
   it('is created once', () => {
     given(workspace).when(create).then(created);
@@ -103,14 +103,14 @@ describe('workspace', () => {
 
 describe('API key', () => {
   const keyHash = hashOfKey('sk_1');
-  const issue = { kind: 'issue', keyId: 'key_1', userId: 'u_1', name: 'n', keyHash, handedOver: true, now: 5 } as const;
+  const issue = { type: 'issue', keyId: 'key_1', userId: 'u_1', name: 'n', keyHash, handedOver: true, now: 5 } as const;
   const issued: ApiKeyEvent = {
     type: 'ApiKeyIssued',
     data: { keyId: 'key_1', userId: 'u_1', name: 'n', keyHash, issuedAt: 5 },
   };
   const handedOver: ApiKeyEvent = { type: 'ApiKeyHandedOver', data: { handedOverAt: 5 } };
   const revoked: ApiKeyEvent = { type: 'ApiKeyRevoked', data: { revokedAt: 6 } };
-  const revoke = { kind: 'revoke', keyId: 'key_1', userId: 'u_1', now: 6 } as const;
+  const revoke = { type: 'revoke', keyId: 'key_1', userId: 'u_1', now: 6 } as const;
 
   it('is issued once', () => {
     given(apiKey).when(issue).then(issued, handedOver);
@@ -122,7 +122,7 @@ describe('API key', () => {
   });
 
   it('is handed over once', () => {
-    const handOver = { kind: 'hand_over', now: 5 } as const;
+    const handOver = { type: 'hand_over', now: 5 } as const;
     given(apiKey, [issued]).when(handOver).then(handedOver);
     given(apiKey, [issued, handedOver]).when(handOver).thenNothingHappened();
     given(apiKey, [issued, revoked]).when(handOver).thenNothingHappened();

@@ -11,7 +11,7 @@ interface Named {
 }
 
 export type UserCommand =
-  ({ readonly kind: 'reserve_name'; readonly workspaceId: string } & Named) | ({ readonly kind: 'register' } & Named);
+  ({ readonly type: 'reserve_name'; readonly workspaceId: string } & Named) | ({ readonly type: 'register' } & Named);
 
 export type UserState = {
   readonly username: string;
@@ -37,7 +37,7 @@ export const user: Decider<UserCommand, UserEvent, UserState> = {
         actual: username,
       });
     }
-    switch (command.kind) {
+    switch (command.type) {
       case 'reserve_name': {
         const { workspaceId } = command;
         return [{ type: 'UsernameReserved', data: { username, email, userId, workspaceId, reservedAt: now } }];

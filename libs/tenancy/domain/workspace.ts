@@ -5,7 +5,7 @@ import { type WorkspaceEvent } from '../published.js';
 
 export type WorkspaceCommand =
   | {
-      readonly kind: 'create';
+      readonly type: 'create';
       readonly workspaceId: string;
       readonly orgname: string;
       readonly name: string;
@@ -13,7 +13,7 @@ export type WorkspaceCommand =
       readonly ownerId: string;
       readonly now: number;
     }
-  | { readonly kind: 'add_member'; readonly workspaceId: string; readonly userId: string; readonly now: number };
+  | { readonly type: 'add_member'; readonly workspaceId: string; readonly userId: string; readonly now: number };
 
 export type WorkspaceState = { readonly ownerId: string; readonly members: readonly string[] } | null;
 
@@ -24,7 +24,7 @@ export const workspace: Decider<WorkspaceCommand, WorkspaceEvent, WorkspaceState
   category: 'workspace',
   initialState: () => null,
   decide(command, state) {
-    switch (command.kind) {
+    switch (command.type) {
       case 'create': {
         if (state) return [];
         const { workspaceId, orgname, name, email, ownerId, now } = command;

@@ -50,7 +50,7 @@ export class IssueApiKeyHandler implements ICommandHandler<IssueApiKey> {
     const id = newId('key', now);
     const key = newApiKey();
     const { userId } = context.actor;
-    const issue = { kind: 'issue', keyId: id, userId, name, keyHash: hashOfKey(key), handedOver: true, now } as const;
+    const issue = { type: 'issue', keyId: id, userId, name, keyHash: hashOfKey(key), handedOver: true, now } as const;
     const { position } = await this.handleCommand(apiKey, id, issue, context);
     return { id, name, issuedAt: now, key, ...(position === undefined ? {} : { position }) };
   }

@@ -101,7 +101,7 @@ describe('callers', () => {
       ['apikey-key_3', issued('key_3', hash('c'), 'u_2')],
       ['apikey-key_3', handedOver],
     ];
-    expect(view(...entries).keysInHand('u_1')).toBe(1);
-    expect(view(...entries, ['apikey-key_1', revoked]).keysInHand('u_1')).toBe(0);
+    expect(view(...entries).usableKeys('u_1')).toBe(1);
+    expect(view(...entries, ['apikey-key_1', revoked]).usableKeys('u_1')).toBe(0);
   });
 });

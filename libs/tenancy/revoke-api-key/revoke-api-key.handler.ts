@@ -25,7 +25,7 @@ export class RevokeApiKeyHandler implements ICommandHandler<RevokeApiKey> {
 
   async execute({ keyId, context }: RevokeApiKey): Promise<{ readonly position?: Position }> {
     if (!isIdOf('key', keyId)) throw apiKeyNotFound(keyId);
-    const revoke = { kind: 'revoke', keyId, userId: context.actor.userId, now: this.clock.now() } as const;
+    const revoke = { type: 'revoke', keyId, userId: context.actor.userId, now: this.clock.now() } as const;
     const { position } = await this.handleCommand(apiKey, keyId, revoke, context);
     return position === undefined ? {} : { position };
   }

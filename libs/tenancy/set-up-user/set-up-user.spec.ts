@@ -81,7 +81,7 @@ describe('the first start', () => {
     await made(result).handedOver();
     await second.caughtUp();
     expect(second.callers.callerOf(hashOfKey(made(result).secret))?.workspaceIds).toEqual([result.workspaceId]);
-    expect(second.callers.keysInHand(result.userId)).toBe(1);
+    expect(second.callers.usableKeys(result.userId)).toBe(1);
     const log = await types(second);
     expect(log.filter((type) => type === 'UserRegistered')).toHaveLength(1);
     expect(log.filter((type) => type === 'WorkspaceCreated')).toHaveLength(1);
@@ -121,7 +121,7 @@ describe('the first start', () => {
     await revokeAll(tenancy, userId);
     expect((await bootstrap(tenancy.deps, 'given-key-number-one')).key).toEqual({ status: 'given_but_revoked' });
     await tenancy.caughtUp();
-    expect(tenancy.callers.keysInHand(userId)).toBe(0);
+    expect(tenancy.callers.usableKeys(userId)).toBe(0);
     // Without any valid key, the owner gets a new one.
     expect((await bootstrap(tenancy.deps, undefined)).key.status).toBe('made');
   });
@@ -146,9 +146,9 @@ describe('the first start', () => {
     const workspaceId = firstWorkspaceIdOf(userId);
     const context = { correlationId: 'c', causationId: 'c', actor: { userId, apiKeyId: null }, workspaceId };
     const named = { userId, username: 'owner', email: 'owner@localhost', now: 1 };
-    await tenancy.handleCommand(user, userId, { kind: 'register', ...named }, { ...context, commandId: 'c1' });
+    await tenancy.handleCommand(user, userId, { type: 'register', ...named }, { ...context, commandId: 'c1' });
     const owned = { workspaceId, orgname: 'owner', name: 'Mine', email: named.email, ownerId: userId, now: 1 };
-    await tenancy.handleCommand(workspace, workspaceId, { kind: 'create', ...owned }, { ...context, commandId: 'c2' });
+    await tenancy.handleCommand(workspace, workspaceId, { type: 'create', ...owned }, { ...context, commandId: 'c2' });
     expect(await bootstrap(tenancy.deps, 'given-key-number-one')).toMatchObject({ userId, workspaceId });
     expect(await types(tenancy)).toEqual(['UserRegistered', 'WorkspaceCreated', 'ApiKeyIssued', 'ApiKeyHandedOver']);
   });
@@ -161,8 +161,8 @@ describe('the first start', () => {
     expect(new Set([owner.workspaceId, ada.workspaceId]).size).toBe(2);
     await tenancy.caughtUp();
     expect(tenancy.callers.callerOf(hashOfKey(made(ada).secret))?.workspaceIds).toEqual([ada.workspaceId]);
-    const taken = setUpUser(tenancy.deps, { username: 'ADA', email: 'other@example.com', workspaceName: 'X' });
-    await expect(taken).rejects.toMatchObject({ code: 'user.already_exists' });
+    const registered = setUpUser(tenancy.deps, { username: 'ADA', email: 'other@example.com', workspaceName: 'X' });
+    await expect(registered).rejects.toMatchObject({ code: 'user.already_exists' });
   });
 });
 
@@ -172,7 +172,7 @@ const revokeAll = async ({ store, handleCommand }: RunningTenancy, userId: strin
     if (event.type !== 'ApiKeyIssued') continue;
     const keyId = event.stream.slice('apikey-'.length);
     const context = { correlationId: 'c', causationId: 'c', actor: { userId, apiKeyId: null }, workspaceId: 'o_1' };
-    const revoke = { kind: 'revoke', keyId, userId, now: 1 } as const;
+    const revoke = { type: 'revoke', keyId, userId, now: 1 } as const;
     await handleCommand(apiKey, keyId, revoke, { ...context, commandId: `revoke-${keyId}` });
   }
 };

@@ -38,7 +38,7 @@ export interface SetUpDependencies {
   readonly handleCommand: HandleCommand;
   readonly clock: Clock;
   /** Number of a user's keys that were handed over and not revoked. Must have caught up with the log. */
-  readonly keysInHand: (userId: string) => number;
+  readonly usableKeys: (userId: string) => number;
 }
 
 /** `sk_` and 40 hexadecimal digits: 160 random bits. */
@@ -57,11 +57,11 @@ export const setUpUser = async (deps: SetUpDependencies, request: SetUpUser): Pr
   const { userId, workspaceId } = await reserveName(deps, request, now);
 
   // 2. Register the user.
-  const register = { kind: 'register', userId, username, email, now } as const;
+  const register = { type: 'register', userId, username, email, now } as const;
   const registered = await deps.handleCommand(user, userId, register, by(userId, workspaceId));
 
   // 3. Create their workspace.
-  const create = { kind: 'create', workspaceId, orgname: username.toLowerCase(), name: workspaceName, email } as const;
+  const create = { type: 'create', workspaceId, orgname: username.toLowerCase(), name: workspaceName, email } as const;
   const created = await deps.handleCommand(
     workspace,
     workspaceId,
@@ -81,7 +81,7 @@ const reserveName = async (deps: SetUpDependencies, request: SetUpUser, now: num
   const { username, email } = request;
   const nameId = nameIdOf(username);
   const drawn = { userId: newId('u', now), workspaceId: newId('o', now) };
-  const reserve = { kind: 'reserve_name', username, email, now, ...drawn } as const;
+  const reserve = { type: 'reserve_name', username, email, now, ...drawn } as const;
   const { state } = await deps.handleCommand(user, nameId, reserve, by(drawn.userId, drawn.workspaceId));
   return state?.reserved ?? { userId: nameId, workspaceId: firstWorkspaceIdOf(nameId) };
 };
@@ -101,7 +101,7 @@ const issueGiven = async (deps: SetUpDependencies, { userId, workspaceId }: Owne
   const keyId = givenKeyId(keyHash);
   const name = 'given at start';
   const now = deps.clock.now();
-  const issue = { kind: 'issue', keyId, userId, name, keyHash, handedOver: true, now } as const;
+  const issue = { type: 'issue', keyId, userId, name, keyHash, handedOver: true, now } as const;
   const { state, position } = await deps.handleCommand(apiKey, keyId, issue, by(userId, workspaceId));
   return { key: { status: state?.revoked === true ? 'given_but_revoked' : 'given' }, position };
 };
@@ -112,13 +112,13 @@ const issueGiven = async (deps: SetUpDependencies, { userId, workspaceId }: Owne
  */
 const firstKey = async (deps: SetUpDependencies, { userId, workspaceId }: Owner): Promise<Keyed> => {
   const { handleCommand, clock } = deps;
-  if (deps.keysInHand(userId) > 0) return { key: { status: 'existing' }, position: undefined };
+  if (deps.usableKeys(userId) > 0) return { key: { status: 'existing' }, position: undefined };
   for (let n = 1; ; n++) {
     const keyId = firstKeyId(userId, n);
     const secret = newApiKey();
     const keyHash = hashOfKey(secret);
     const issue = {
-      kind: 'issue',
+      type: 'issue',
       keyId,
       userId,
       name: 'first key',
@@ -129,12 +129,12 @@ const firstKey = async (deps: SetUpDependencies, { userId, workspaceId }: Owner)
     const { state, position } = await handleCommand(apiKey, keyId, issue, by(userId, workspaceId));
     if (state?.keyHash === keyHash) {
       const handedOver = async (): Promise<void> => {
-        await handleCommand(apiKey, keyId, { kind: 'hand_over', now: clock.now() }, by(userId, workspaceId));
+        await handleCommand(apiKey, keyId, { type: 'hand_over', now: clock.now() }, by(userId, workspaceId));
       };
       return { key: { status: 'made', secret, handedOver }, position };
     }
     if (state?.handedOver === true && !state.revoked) return { key: { status: 'existing' }, position: undefined };
-    const revoke = { kind: 'revoke', keyId, userId, now: clock.now() } as const;
+    const revoke = { type: 'revoke', keyId, userId, now: clock.now() } as const;
     await handleCommand(apiKey, keyId, revoke, by(userId, workspaceId));
   }
 };

@@ -64,7 +64,7 @@ export class CreateWebhookHandler implements ICommandHandler<CreateWebhook> {
 
     const { userId } = context.actor;
     const fields = { userId, name, description, url };
-    const command = { kind: 'create', webhookId: id, ...fields, signingKeyRef, now } as const;
+    const command = { type: 'create', webhookId: id, ...fields, signingKeyRef, now } as const;
     const { position } = await this.handleCommand(webhook, id, command, context);
     const created = { id, ...fields, active: true, createdAt: now, updatedAt: now };
     return { webhook: created, signingKey, ...(position === undefined ? {} : { position }) };

@@ -15,7 +15,7 @@ export class DeleteWebhook extends Command<{ readonly position?: Position }> {
   }
 }
 
-/** WebhookCleanUp and SubscriptionsOfDeletedResources react to the event and remove topics, keys and subscriptions. */
+/** WebhookCleanUpReactor and DeletedResourceSubscriptionsReactor react to the event and remove topics, keys and subscriptions. */
 @CommandHandler(DeleteWebhook)
 export class DeleteWebhookHandler implements ICommandHandler<DeleteWebhook> {
   constructor(
@@ -24,7 +24,7 @@ export class DeleteWebhookHandler implements ICommandHandler<DeleteWebhook> {
   ) {}
 
   async execute({ webhookId, context }: DeleteWebhook): Promise<{ readonly position?: Position }> {
-    const command = { kind: 'delete', now: this.clock.now() } as const;
+    const command = { type: 'delete', now: this.clock.now() } as const;
     const { position } = await this.handleCommand(webhook, webhookId, command, context);
     return position === undefined ? {} : { position };
   }

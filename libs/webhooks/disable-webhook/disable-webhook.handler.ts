@@ -31,7 +31,7 @@ export const disableWebhook =
       workspaceId,
     };
     try {
-      await handleCommand(webhook, webhookId, { kind: 'disable', reason, now: clock.now() }, context);
+      await handleCommand(webhook, webhookId, { type: 'disable', reason, now: clock.now() }, context);
     } catch (error) {
       if (!(error instanceof DomainError) || error.code !== 'webhook.not_found') throw error;
     }

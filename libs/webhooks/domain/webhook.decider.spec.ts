@@ -5,7 +5,7 @@ import { FORMER_KEY_VALID_MS, webhook } from './webhook.js';
 
 const fields = { name: 'Orders', description: null, url: 'https://example.com/hook' };
 const create = {
-  kind: 'create',
+  type: 'create',
   webhookId: 'wh_1',
   userId: 'u_1',
   ...fields,
@@ -33,7 +33,7 @@ describe('a webhook', () => {
       .when({ ...create, url: 'example.com' })
       .thenThrows('webhook.invalid_url', /has no protocol/);
     given(webhook, [created])
-      .when({ kind: 'update', changes: { url: 'ftp://example.com' }, now: 2_000 })
+      .when({ type: 'update', changes: { url: 'ftp://example.com' }, now: 2_000 })
       .thenThrows('webhook.invalid_url', /has the protocol ftp/);
   });
 
@@ -45,18 +45,18 @@ describe('a webhook', () => {
     ['active', { active: false }],
     ['all of it', { name: null, description: 'd', url: 'https://b.example', active: false }],
   ])('changes %s, and nothing else', (_, changes) =>
-    given(webhook, [created]).when({ kind: 'update', changes, now: 2_000 }).then(updated(changes)),
+    given(webhook, [created]).when({ type: 'update', changes, now: 2_000 }).then(updated(changes)),
   );
 
   it.each([[{}], [{ ...fields, active: true }]])('is not updated without a change: %j', (changes) =>
-    given(webhook, [created]).when({ kind: 'update', changes, now: 2_000 }).thenNothingHappened(),
+    given(webhook, [created]).when({ type: 'update', changes, now: 2_000 }).thenNothingHappened(),
   );
 
   it('is disabled by the platform once, and enabled again by its owner', () => {
-    given(webhook, [created]).when({ kind: 'disable', reason: '410', now: 1_500 }).then(disabled);
-    given(webhook, [created, disabled]).when({ kind: 'disable', reason: '410', now: 1_600 }).thenNothingHappened();
+    given(webhook, [created]).when({ type: 'disable', reason: '410', now: 1_500 }).then(disabled);
+    given(webhook, [created, disabled]).when({ type: 'disable', reason: '410', now: 1_600 }).thenNothingHappened();
     given(webhook, [created, disabled])
-      .when({ kind: 'update', changes: { active: true }, now: 2_000 })
+      .when({ type: 'update', changes: { active: true }, now: 2_000 })
       .then(updated({}));
   });
 
@@ -70,9 +70,9 @@ describe('a webhook', () => {
         regeneratedAt: 2_000,
       },
     };
-    given(webhook, [created]).when({ kind: 'regenerate_signing_key', signingKeyRef: 'sec_2', now: 2_000 }).then(first);
+    given(webhook, [created]).when({ type: 'regenerate_signing_key', signingKeyRef: 'sec_2', now: 2_000 }).then(first);
     given(webhook, [created, first])
-      .when({ kind: 'regenerate_signing_key', signingKeyRef: 'sec_3', now: 3_000 })
+      .when({ type: 'regenerate_signing_key', signingKeyRef: 'sec_3', now: 3_000 })
       .then({
         type: 'WebhookSigningKeyRegenerated',
         data: {
@@ -84,14 +84,14 @@ describe('a webhook', () => {
       });
   });
 
-  it('is deleted', () => given(webhook, [created]).when({ kind: 'delete', now: 3_000 }).then(deleted));
+  it('is deleted', () => given(webhook, [created]).when({ type: 'delete', now: 3_000 }).then(deleted));
 
   it.each([[[]], [[created, deleted]]])('refuses commands when it does not exist', (past: WebhookEvent[]) => {
     for (const command of [
-      { kind: 'update', changes: {}, now: 1 },
-      { kind: 'disable', reason: '410', now: 1 },
-      { kind: 'regenerate_signing_key', signingKeyRef: 'sec_2', now: 1 },
-      { kind: 'delete', now: 1 },
+      { type: 'update', changes: {}, now: 1 },
+      { type: 'disable', reason: '410', now: 1 },
+      { type: 'regenerate_signing_key', signingKeyRef: 'sec_2', now: 1 },
+      { type: 'delete', now: 1 },
     ] as const) {
       given(webhook, past).when(command).thenThrows('webhook.not_found');
     }

@@ -5,7 +5,7 @@ import { checkWebhookUrl } from './webhook-url.js';
 
 export type WebhookCommand =
   | {
-      readonly kind: 'create';
+      readonly type: 'create';
       readonly webhookId: string;
       readonly userId: string;
       readonly name: string | null;
@@ -15,7 +15,7 @@ export type WebhookCommand =
       readonly now: number;
     }
   | {
-      readonly kind: 'update';
+      readonly type: 'update';
       /** Changed fields. An absent one stays as it is. */
       readonly changes: {
         readonly name?: string | null;
@@ -25,9 +25,9 @@ export type WebhookCommand =
       };
       readonly now: number;
     }
-  | { readonly kind: 'disable'; readonly reason: string; readonly now: number }
-  | { readonly kind: 'regenerate_signing_key'; readonly signingKeyRef: string; readonly now: number }
-  | { readonly kind: 'delete'; readonly now: number };
+  | { readonly type: 'disable'; readonly reason: string; readonly now: number }
+  | { readonly type: 'regenerate_signing_key'; readonly signingKeyRef: string; readonly now: number }
+  | { readonly type: 'delete'; readonly now: number };
 
 export interface ExistingWebhook {
   readonly status: 'exists';
@@ -52,7 +52,7 @@ export const webhook: Decider<WebhookCommand, WebhookEvent, WebhookState> = {
   initialState: () => ({ status: 'none' }),
 
   decide(command, state): WebhookEvent[] {
-    if (command.kind === 'create') {
+    if (command.type === 'create') {
       // Ids are never reused, so an existing webhook means that this command was already handled.
       if (state.status !== 'none') return [];
       const { webhookId, userId, name, description, signingKeyRef, now } = command;
@@ -62,7 +62,7 @@ export const webhook: Decider<WebhookCommand, WebhookEvent, WebhookState> = {
       ];
     }
     if (state.status !== 'exists') throw new DomainError('webhook.not_found', 'there is no such webhook');
-    switch (command.kind) {
+    switch (command.type) {
       case 'update':
         return updated(command, state);
       case 'disable':
@@ -99,7 +99,7 @@ export const webhook: Decider<WebhookCommand, WebhookEvent, WebhookState> = {
 };
 
 const updated = (
-  { changes, now }: Extract<WebhookCommand, { kind: 'update' }>,
+  { changes, now }: Extract<WebhookCommand, { type: 'update' }>,
   { name, description, url, active }: ExistingWebhook,
 ): WebhookEvent[] => {
   const next = {

@@ -38,7 +38,7 @@ export class RegenerateSigningKeyHandler implements ICommandHandler<RegenerateSi
     const signingKeyRef = newId('sec', now);
     const signingKey = newSigningKey();
     await this.vault.put(signingKeyRef, context.workspaceId, signingKey);
-    const command = { kind: 'regenerate_signing_key', signingKeyRef, now } as const;
+    const command = { type: 'regenerate_signing_key', signingKeyRef, now } as const;
     const { position } = await this.handleCommand(webhook, webhookId, command, context);
     const reply = { signingKey, formerValidUntil: now + FORMER_KEY_VALID_MS };
     return position === undefined ? reply : { ...reply, position };

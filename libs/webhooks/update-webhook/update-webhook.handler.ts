@@ -7,7 +7,7 @@ import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-com
 import { CLOCK, HANDLE_COMMAND } from '#libs/kernel/tokens.js';
 import { type ExistingWebhook, webhook, type WebhookCommand } from '../domain/webhook.js';
 
-export type WebhookChanges = Extract<WebhookCommand, { kind: 'update' }>['changes'];
+export type WebhookChanges = Extract<WebhookCommand, { type: 'update' }>['changes'];
 
 export class UpdateWebhook extends Command<{ readonly webhook: ExistingWebhook; readonly position?: Position }> {
   constructor(
@@ -27,7 +27,7 @@ export class UpdateWebhookHandler implements ICommandHandler<UpdateWebhook> {
   ) {}
 
   async execute({ webhookId, changes, context }: UpdateWebhook) {
-    const command = { kind: 'update', changes, now: this.clock.now() } as const;
+    const command = { type: 'update', changes, now: this.clock.now() } as const;
     const { state, position } = await this.handleCommand(webhook, webhookId, command, context);
     if (state.status !== 'exists') throw new DomainError('webhook.not_found', `there is no webhook ${webhookId}`);
     return { webhook: state, ...(position === undefined ? {} : { position }) };

@@ -48,11 +48,11 @@ export class CommitWriter {
   private async write(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
-    const taken = [...this.dirty];
+    const writing = [...this.dirty];
     this.dirty.clear();
     const consumed = new Set<Topic>();
     const groups: { group: string; rows: number[] }[] = [];
-    for (const [group, changed] of taken) {
+    for (const [group, changed] of writing) {
       const rows: number[] = [];
       for (const topic of changed) {
         rows.push(topic.id, group.committedOf(topic));
@@ -72,7 +72,7 @@ export class CommitWriter {
       this.failure = undefined;
     } catch (error) {
       this.failure = error instanceof Error ? error : new Error(String(error));
-      for (const [group, changed] of taken) for (const topic of changed) this.add(group, topic);
+      for (const [group, changed] of writing) for (const topic of changed) this.add(group, topic);
     }
   }
 }

@@ -54,24 +54,24 @@ export class Lane {
     if (this.position >= this.topic.lastId) return;
     const room = this.room();
     if (room <= 0) return;
-    const records = this.host.tails.take(this.topic, this.position, room);
-    if (records) this.take(records);
+    const records = this.host.tails.read(this.topic, this.position, room);
+    if (records) this.handOver(records);
     else this.host.fetch(this);
   }
 
-  /** Takes the records read from the file, complete up to `position`. */
+  /** Hands over the records read from the file, complete up to `position`. */
   fetched(records: StoredRecord[], position: number): void {
     if (this.window.isRevoked) return;
-    if (records.length > 0) this.take(records);
+    if (records.length > 0) this.handOver(records);
     this.position = Math.max(this.position, position);
     if (records.length === 0) this.pump();
   }
 
-  private take(records: StoredRecord[]): void {
+  private handOver(records: StoredRecord[]): void {
     const last = records.at(-1);
     if (!last) return;
     this.position = last.offset;
     this.host.tails.trim(this.topic);
-    this.window.take(records);
+    this.window.handOver(records);
   }
 }

@@ -40,7 +40,7 @@ export class TailCache {
   }
 
   /** Returns the next records after `position`, or undefined when some of them are not in memory. */
-  take(topic: Topic, position: number, max: number): StoredRecord[] | undefined {
+  read(topic: Topic, position: number, max: number): StoredRecord[] | undefined {
     if (topic.tail.length === 0 || position < topic.tailAfter) return undefined;
     const start = firstAfter(topic.tail, position);
     return topic.tail.slice(start, start + max);

@@ -1,3 +1,4 @@
+import { messageOf } from '#libs/kernel/error-message.js';
 import { isFatal, isNoSpace, type Database } from './sqlite-driver.js';
 import { type Failure, type Op, type OpKind, type Ops, type WriteReply } from './ops.js';
 import { type FileName } from './schema.js';
@@ -86,7 +87,7 @@ export class GroupCommit {
 const failed = (error: unknown): Outcome => ({
   failure: {
     rule: 'failed',
-    message: error instanceof Error ? error.message : String(error),
+    message: messageOf(error),
     fatal: isFatal(error) && !isNoSpace(error),
     full: isNoSpace(error),
   },

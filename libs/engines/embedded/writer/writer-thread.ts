@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
+import { messageOf } from '#libs/kernel/error-message.js';
 import { eventOperations } from '../events/event-operations.js';
 import { GroupCommit, type FileOperations } from './group-commit.js';
 import { type FromWriter, type ToWriter, type WriterThreadData } from './ops.js';
@@ -48,7 +49,7 @@ const serve = (port: MessagePort, { dataDir, files }: WriterThreadData): void =>
   try {
     for (const file of files) open.set(file, openFile(dataDir, file));
   } catch (error) {
-    answer({ type: 'refused', message: error instanceof Error ? error.message : String(error) });
+    answer({ type: 'refused', message: messageOf(error) });
     return;
   }
   port.on('message', (message: ToWriter) => {

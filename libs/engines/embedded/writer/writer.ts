@@ -24,12 +24,12 @@ const MIN_WAITING_OPS = 64;
 const CLOSED = 'the data directory is closed';
 
 /** Called once, in the order of the writes. The error is the reason when nothing was written. */
-export type Settle<K extends OpKind> = (error: Error | undefined, result: Ops[K]['result'] | undefined) => void;
+export type OnWritten<K extends OpKind> = (error: Error | undefined, result: Ops[K]['result'] | undefined) => void;
 
 interface Pending {
   readonly op: Op;
   readonly bytes: number;
-  readonly settle: (error: Error | undefined, result: unknown) => void;
+  readonly written: (error: Error | undefined, result: unknown) => void;
 }
 
 interface Queue {
@@ -98,17 +98,17 @@ export class Writer {
     return writer;
   }
 
-  /** `bytes` is the approximate size of the arguments. `settle` is called synchronously in the order of the writes. */
-  send<K extends OpKind>(kind: K, args: Ops[K]['args'], bytes: number, settle: Settle<K>): void {
+  /** `bytes` is the approximate size of the arguments. `written` is called synchronously in the order of the writes. */
+  send<K extends OpKind>(kind: K, args: Ops[K]['args'], bytes: number, written: OnWritten<K>): void {
     const queue = this.queues.get(FILE_OF[kind]);
     if (this.dead || this.closing || !queue) {
-      settle(this.dead ?? new Error(CLOSED), undefined);
+      written(this.dead ?? new Error(CLOSED), undefined);
       return;
     }
     queue.pending.push({
       op: { kind, args },
       bytes,
-      settle: (error, result) => settle(error, error ? undefined : (result as Ops[K]['result'])),
+      written: (error, result) => written(error, error ? undefined : (result as Ops[K]['result'])),
     });
     this.queuedOps++;
     this.queuedBytes += bytes;
@@ -168,10 +168,10 @@ export class Writer {
   }
 
   private receive(message: FromWriter): void {
-    if (message.type === 'reply') this.settle(message);
+    if (message.type === 'reply') this.answered(message);
   }
 
-  private settle({ file, results, failures }: WriteReply): void {
+  private answered({ file, results, failures }: WriteReply): void {
     const queue = this.queues.get(file);
     const group = queue?.inFlight.shift();
     if (!queue || !group) throw new Error(`the writer answered for ${file}.db, which has no request in flight`);
@@ -182,9 +182,9 @@ export class Writer {
     this.queuedOps -= group.length;
     for (const { bytes } of group) this.queuedBytes -= bytes;
     const failed = new Map<number, Failure>(failures);
-    group.forEach(({ settle }, index) => {
+    group.forEach(({ written }, index) => {
       const failure = failed.get(index);
-      settle(failure && refusal(failure), results[index]);
+      written(failure && refusal(failure), results[index]);
     });
     const fatal = failures.find(([, failure]) => failure.rule === 'failed' && failure.fatal);
     if (fatal) this.onFatal(refusal(fatal[1]));
@@ -198,7 +198,7 @@ export class Writer {
       const lost = [...queue.inFlight.flat(), ...queue.pending];
       queue.inFlight = [];
       queue.pending = [];
-      for (const { settle } of lost) settle(error, undefined);
+      for (const { written } of lost) written(error, undefined);
     }
     this.idle?.();
     if (!this.closing) this.onFatal(error);

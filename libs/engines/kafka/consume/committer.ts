@@ -1,7 +1,7 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { pause } from '#libs/async/pause.js';
 import { SerialQueue } from '#libs/async/serial-queue.js';
-import { messageOf } from '../../error-message.js';
+import { messageOf } from '#libs/kernel/error-message.js';
 import { RETRY_PAUSES, type Cluster } from '../wire/cluster.js';
 import { type Agreement } from './membership.js';
 import { keyOf, type Commit, type Offsets } from './offsets.js';

@@ -25,7 +25,7 @@ const LAST_COMMIT_MS = 3_000;
 /**
  * One member of a group. It holds the lanes of its topics that hash to it while the group agrees:
  * - Membership agrees on the members with the group, and Assignment tells from that which lanes are this member's;
- * - PartitionClaimer takes them, HeldLanes holds and releases them;
+ * - PartitionClaimer claims them, HeldLanes holds and releases them;
  * - Fetcher reads their records, Committer writes their offsets.
  */
 export class GroupConsumer implements Consumer {
@@ -83,7 +83,7 @@ export class GroupConsumer implements Consumer {
     this.membership = this.join();
   }
 
-  /** Resolves after the first agreement of the group, when the free lanes are taken. */
+  /** Resolves after the first agreement of the group, when the free lanes are claimed. */
   started(): Promise<void> {
     return new Promise((resolve) => {
       this.firstAgreement = resolve;
@@ -144,7 +144,7 @@ export class GroupConsumer implements Consumer {
       onAgreement: (agreement) => {
         this.assignment.agreement = agreement;
         this.reconcile();
-        void this.claimer.settled().then(this.firstAgreement);
+        void this.claimer.claimed().then(this.firstAgreement);
       },
       onExpelled: () => this.expelled(),
       onMemberId: (id) => {

@@ -105,7 +105,7 @@ export class KafkaLane implements PartitionId {
       this.handed = last.offset + 1;
       this.handedRecords += records.length;
       for (const { size } of records) this.handedBytes += size;
-      this.window.take(records);
+      this.window.handOver(records);
     }
     if (this.isWanting) this.host.wanting(this);
   }

@@ -15,7 +15,7 @@ export interface ClaimerHost {
   agreement(): Agreement | undefined;
   isMine(partition: PartitionId): boolean;
   give(partition: PartitionId, start: { readonly next: number; readonly end: number }): void;
-  /** The group reached a new agreement while lanes were being taken. */
+  /** The group reached a new agreement while lanes were being claimed. */
   review(): void;
 }
 
@@ -25,8 +25,8 @@ const HOLDER_MS = REVOKE_MS + 5_000;
 const CLAIM_MS = 3_000;
 
 /**
- * Takes the lanes that this member should hold. The holder of a lane is written with the group's offset of it. A lane
- * is taken when it has no holder or the group no longer knows the holder. The claim is written before the first record
+ * Claims the lanes that this member should hold. The holder of a lane is written with the group's offset of it. A lane
+ * is free when it has no holder or the group no longer knows the holder. The claim is written before the first record
  * is handed over. The coordinator refuses the claim of a member that the group has expelled.
  */
 export class PartitionClaimer {
@@ -43,16 +43,16 @@ export class PartitionClaimer {
     this.ended = this.run();
   }
 
-  /** Sets the lanes to take. Lanes of an earlier call that are not listed again are no longer wanted. */
+  /** Sets the lanes to claim. Lanes of an earlier call that are not listed again are no longer wanted. */
   want(partitions: readonly PartitionId[]): void {
     this.wanted = new Map(partitions.map((each) => [keyOf(each), each]));
     for (const key of this.blocked.keys()) if (!this.wanted.has(key)) this.blocked.delete(key);
     if (this.wanted.size > 0) this.pause.wake();
   }
 
-  /** Resolves when every wanted lane is taken, or held by another member. */
-  settled(): Promise<void> {
-    if (!this.busy && this.isSettled) return Promise.resolve();
+  /** Resolves when every wanted lane is claimed, or held by another member. */
+  claimed(): Promise<void> {
+    if (!this.busy && this.isDone) return Promise.resolve();
     return new Promise((resolve) => this.waiters.push(resolve));
   }
 
@@ -62,29 +62,29 @@ export class PartitionClaimer {
     await this.ended;
   }
 
-  private get isSettled(): boolean {
+  private get isDone(): boolean {
     return this.wanted.size === this.blocked.size;
   }
 
   private async run(): Promise<void> {
     const backoff = new Backoff(RETRY_PAUSES);
     while (!this.stopped) {
-      if (this.isSettled || this.stopped) for (const settle of this.waiters.splice(0)) settle();
-      await this.pause.wait(this.wanted.size > 0 ? (this.isSettled ? LOOK_AGAIN_MS : backoff.next()) : undefined);
+      if (this.isDone || this.stopped) for (const resolve of this.waiters.splice(0)) resolve();
+      await this.pause.wait(this.wanted.size > 0 ? (this.isDone ? LOOK_AGAIN_MS : backoff.next()) : undefined);
       if (this.stopped) break;
       this.busy = true;
       try {
-        if (await this.take([...this.wanted.values()].filter((each) => this.host.isMine(each)))) backoff.reset();
+        if (await this.claim([...this.wanted.values()].filter((each) => this.host.isMine(each)))) backoff.reset();
       } catch (error) {
         if (!this.stopped) this.host.cluster.warn('lanes could not be taken yet', error, { group: this.host.group });
       }
       this.busy = false;
     }
-    for (const settle of this.waiters.splice(0)) settle();
+    for (const resolve of this.waiters.splice(0)) resolve();
   }
 
   /** Returns whether the claims were written. */
-  private async take(partitions: readonly PartitionId[]): Promise<boolean> {
+  private async claim(partitions: readonly PartitionId[]): Promise<boolean> {
     const { offsets, group, committer } = this.host;
     const agreement = this.host.agreement();
     if (partitions.length === 0 || !agreement) return false;

@@ -1,7 +1,7 @@
 import { pause } from '#libs/async/pause.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
-import { messageOf } from '../../error-message.js';
+import { messageOf } from '#libs/kernel/error-message.js';
 import { type Cluster, type TopicMetadata } from '../wire/cluster.js';
 import { type PartitionId } from '../lane-names.js';
 import { partitionOf } from './murmur2.js';
@@ -54,7 +54,7 @@ export class Publisher {
     let left = records.length;
     this.pending += left;
     return new Promise((resolve, reject) => {
-      const settled = (): void => {
+      const finished = (): void => {
         if (--this.pending === 0) for (const idle of this.idle) idle();
         if (--left === 0) resolve(offsets);
       };
@@ -66,11 +66,11 @@ export class Publisher {
           since,
           done: (offset) => {
             offsets[index] = offset;
-            settled();
+            finished();
           },
           failed: (error) => {
             reject(error);
-            settled();
+            finished();
           },
         });
       });
@@ -84,7 +84,7 @@ export class Publisher {
     else this.missing.set(topic, performance.now() + MISSING_MS);
   }
 
-  /** Refuses new records and resolves when the accepted ones are settled. */
+  /** Refuses new records and resolves when the accepted ones are appended or refused. */
   async close(): Promise<void> {
     this.closed = true;
     if (this.pending > 0) await new Promise<void>((resolve) => this.idle.add(resolve));
@@ -193,7 +193,7 @@ export class Publisher {
         failure = error;
         this.cluster.warn('no broker takes records', error);
       }
-      for (const queue of stuck) await this.settle(queue, failure);
+      for (const queue of stuck) await this.retryOrFail(queue, failure);
       this.wake();
     }
     this.looking = false;
@@ -204,7 +204,7 @@ export class Publisher {
     return queue.troubledSince !== undefined || leader === undefined || leader < 0;
   }
 
-  private async settle(queue: PartitionQueue, failure: unknown): Promise<void> {
+  private async retryOrFail(queue: PartitionQueue, failure: unknown): Promise<void> {
     const now = performance.now();
     const since = (queue.troubledSince ??= now);
     const exists = failure !== undefined || (await this.existsStill(queue.topic));

@@ -12,7 +12,7 @@ const REQUEST_BYTES = 4 << 20;
 const PRODUCE_MS = 10_000;
 
 export interface SenderHost {
-  /** The queue's batch is settled. `end` is the offset after its last record, or -1 when it was refused. */
+  /** The queue's batch was appended or refused. `end` is the offset after its last record, or -1 when it was refused. */
   sent(queue: PartitionQueue, end: number): void;
   /** The broker refused the queue's batch for now, or its answer was lost. The batch must be sent again. */
   troubled(queue: PartitionQueue): void;
@@ -68,28 +68,28 @@ export class Sender {
   }
 
   private async send(identity: ProducerIdentity): Promise<void> {
-    const taken = this.take(identity);
-    for (const queue of taken.values()) queue.sending = true;
+    const queues = this.nextRequest(identity);
+    for (const queue of queues.values()) queue.sending = true;
     let codes: ReadonlyMap<string, { readonly code: number; readonly first: number }>;
     try {
-      codes = await this.produce(taken);
+      codes = await this.produce(queues);
     } catch (error) {
       this.cluster.warn('records could not be sent; they will be sent again', error, { broker: this.node });
-      for (const queue of taken.values()) this.giveBack(queue);
+      for (const queue of queues.values()) this.giveBack(queue);
       return;
     }
-    for (const [key, queue] of taken) {
+    for (const [key, queue] of queues) {
       queue.sending = false;
       const answer = codes.get(key);
-      if (answer) this.settle(queue, answer.code, answer.first);
+      if (answer) this.finish(queue, answer.code, answer.first);
       else this.giveBack(queue);
       // The host offers records that came meanwhile again, so they go with the next request.
     }
   }
 
   /** Batches of one identity that fit in one request, by key. */
-  private take(identity: ProducerIdentity): Map<string, PartitionQueue> {
-    const taken = new Map<string, PartitionQueue>();
+  private nextRequest(identity: ProducerIdentity): Map<string, PartitionQueue> {
+    const fitting = new Map<string, PartitionQueue>();
     let bytes = 0;
     let first: ProducerIdentity | undefined;
     for (const queue of this.queues) {
@@ -98,7 +98,7 @@ export class Sender {
         continue;
       }
       const batch = queue.next();
-      if (taken.size > 0 && bytes + batch.bytes > REQUEST_BYTES) break;
+      if (fitting.size > 0 && bytes + batch.bytes > REQUEST_BYTES) break;
       if (first !== undefined && (batch.identity ?? identity) !== first) continue;
       if (batch.identity === undefined) {
         batch.identity = identity;
@@ -106,16 +106,16 @@ export class Sender {
       }
       first = batch.identity;
       bytes += batch.bytes;
-      taken.set(keyOf(queue), queue);
+      fitting.set(keyOf(queue), queue);
       this.queues.delete(queue);
     }
-    return taken;
+    return fitting;
   }
 
   private async produce(
-    taken: ReadonlyMap<string, PartitionQueue>,
+    queues: ReadonlyMap<string, PartitionQueue>,
   ): Promise<Map<string, { readonly code: number; readonly first: number }>> {
-    const batches = [...taken.values()].map((queue) => queue.next());
+    const batches = [...queues.values()].map((queue) => queue.next());
     const identity = batches[0]?.identity;
     if (!identity) return new Map();
     const reply = await this.cluster.call(this.node, 'produce', 'Produce', {
@@ -138,7 +138,7 @@ export class Sender {
     return codes;
   }
 
-  private settle(queue: PartitionQueue, code: number, first: number): void {
+  private finish(queue: PartitionQueue, code: number, first: number): void {
     const batch = queue.next();
     switch (code) {
       case CODE.NONE:

@@ -1,7 +1,7 @@
 import { Backoff, type BackoffOptions } from '#libs/async/backoff.js';
 import { withDeadline } from '#libs/async/deadline.js';
 import { pause } from '#libs/async/pause.js';
-import { messageOf } from '../../error-message.js';
+import { messageOf } from '#libs/kernel/error-message.js';
 import { BrokerConnection, failIf } from './broker-connection.js';
 import { CODE, isCoordinatorMoving, type Api, type Apis } from './protocol.js';
 

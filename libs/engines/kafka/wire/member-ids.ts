@@ -27,7 +27,7 @@ export class MemberIds {
   }
 
   /** Returns the predecessor's ids, once. */
-  takeLeft(group: string): readonly string[] {
+  removeLeft(group: string): readonly string[] {
     const ids = this.left[group] ?? [];
     delete this.left[group];
     return ids;
@@ -47,7 +47,7 @@ export class MemberIds {
   }
 }
 
-/** Keeps the predecessor's ids on file until they are taken. */
+/** Keeps the predecessor's ids on file until `removeLeft`. */
 const mergedWith = (own: Ids, left: Ids): Ids =>
   Object.fromEntries(Object.entries(own).map(([group, ids]) => [group, [...ids, ...(left[group] ?? [])]]));
 

@@ -39,8 +39,8 @@ const IDS_PER_QUERY = 1_000;
  */
 export class MongoReadModelStore implements ReadModelStore {
   private readonly generations: ReadModelGenerations;
-  /** The number that this store took for its next batch, by read model and generation. */
-  private readonly taken = new Map<string, number>();
+  /** The number that this store reserved for its next batch, by read model and generation. */
+  private readonly ownBatches = new Map<string, number>();
   private readonly active = new Map<string, number>();
   private readonly turns = new KeyedMutex();
 
@@ -151,7 +151,7 @@ export class MongoReadModelStore implements ReadModelStore {
         if (!(await this.generations.advance(schema.name, generation, known, committed))) {
           throw new Overtaken(`batch ${known.batch} of ${schema.name} was overtaken`);
         }
-        this.taken.set(key, committed.batch);
+        this.ownBatches.set(key, committed.batch);
       } catch (error) {
         if (!(error instanceof Overtaken)) throw error;
         await this.attempt('take back what an overtaken batch inserted', batch, () => writer.withdraw(writes));
@@ -161,7 +161,7 @@ export class MongoReadModelStore implements ReadModelStore {
         await this.attempt('sweep tombstones', batch, () => this.sweep(documents));
     } catch (error) {
       // The outcome of the writes is unknown, so the next batch takes a greater number than theirs.
-      this.taken.delete(key);
+      this.ownBatches.delete(key);
       throw error;
     }
   }
@@ -173,7 +173,7 @@ export class MongoReadModelStore implements ReadModelStore {
       if (stored?.checkpoint !== expected) {
         throw new CheckpointConflict(schema.name, expected, stored?.checkpoint ?? null);
       }
-      if (stored.batch === this.taken.get(`${schema.name}#${generation}`)) return stored;
+      if (stored.batch === this.ownBatches.get(`${schema.name}#${generation}`)) return stored;
       const mine = { checkpoint: expected, batch: stored.batch + 1 };
       if (await this.generations.advance(schema.name, generation, stored, mine)) return mine;
     }

@@ -72,25 +72,25 @@ const steps = [
 
 describe('a batch', () => {
   it('takes the steps that the specs below cut off', async () => {
-    const taken: string[] = [];
+    const performed: string[] = [];
     await store((step, act) => {
-      taken.push(step);
+      performed.push(step);
       return act();
     }).apply(batch('1', '2', ...writes));
-    expect(taken).toEqual(steps);
+    expect(performed).toEqual(steps);
     expect(await listed()).toEqual(result);
   });
 
   it('of a continuing owner costs one lookup, one bulk write and the commit', async () => {
-    const taken: string[] = [];
+    const performed: string[] = [];
     const owner = store((step, act) => {
-      taken.push(step);
+      performed.push(step);
       return act();
     });
     await owner.apply(batch('1', '2', put('x', 1)));
-    taken.length = 0;
+    performed.length = 0;
     await owner.apply(batch('2', '3', put('y', 1), { op: 'delete', id: 'x' }, put('z', 1)));
-    expect(taken).toEqual(['read_models.findOne', 'documents.bulkWrite', 'read_models.updateOne']);
+    expect(performed).toEqual(['read_models.findOne', 'documents.bulkWrite', 'read_models.updateOne']);
   });
 
   it.each(steps.flatMap((step, i) => [[i, step, 'before'] as const, [i, step, 'after'] as const]))(
@@ -193,16 +193,16 @@ describe('an owner that hangs and continues', () => {
   });
 
   it('between two batches writes no document at all', async () => {
-    const taken: string[] = [];
+    const performed: string[] = [];
     const former = store((step, act) => {
-      taken.push(step);
+      performed.push(step);
       return act();
     });
     await former.apply(batch('1', '2', put('a', 1)));
     await store().apply(batch('2', '3', put('a', 2)));
-    taken.length = 0;
+    performed.length = 0;
     expect(await failure(former.apply(batch('2', '3', put('z', 9))))).toBeInstanceOf(CheckpointConflict);
-    expect(taken).toEqual(['read_models.findOne']);
+    expect(performed).toEqual(['read_models.findOne']);
   });
 });
 

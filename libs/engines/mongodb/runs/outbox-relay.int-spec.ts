@@ -63,7 +63,7 @@ describe('an answer that is lost', () => {
     const journal = world.journal({ limits: { idleMs: 60_000 } }, { db: failing('run_journal', operation, done) });
     await journal.commit(commit(version));
     expect(await journal.load('dc_1')).toMatchObject(stateAt(version + 1));
-    await journal.settled();
+    await journal.drained();
     expect((await world.emitted()).filter((id) => id === `e${version}`)).toEqual([`e${version}`]);
   });
 });
@@ -96,7 +96,7 @@ describe('two owners', () => {
     await expect(first.commit(commit(1))).rejects.toMatchObject({ expected: 1, actual: 2 });
     expect(await first.load('dc_1')).toMatchObject(stateAt(2));
     await first.commit(commit(2));
-    await Promise.all([first.settled(), second.settled()]);
+    await Promise.all([first.drained(), second.drained()]);
     expect([...new Set(await world.emitted())]).toEqual(['e0', 'e1', 'e2']);
   });
 });
@@ -109,7 +109,7 @@ describe('a log that cannot be written to', () => {
       throw new Error('no broker');
     });
     for (let n = 0; n < 5; n++) await journal.commit(commit(n));
-    await journal.settled();
+    await journal.drained();
     expect(await world.emitted()).toEqual(['e0', 'e1', 'e2', 'e3', 'e4']);
     expect(warnings).toEqual(['emits of dc_1 cannot be published']);
   });
@@ -131,7 +131,7 @@ describe('a log that cannot be written to', () => {
     expect(written).toBe(false);
     publish();
     await third;
-    await journal.settled();
+    await journal.drained();
     expect(await world.emitted()).toEqual(['e0', 'e1', 'e2']);
   });
 });
@@ -140,7 +140,7 @@ describe('the outbox', () => {
   it('is emptied by the next commit, or by itself when there is none', async () => {
     const journal = world.journal({ limits: { idleMs: 600_000 } });
     await journal.commit(commit(0));
-    await journal.settled();
+    await journal.drained();
     expect(await world.outbox()).toEqual(['1']);
     await journal.commit(commit(1, { records: [] }));
     expect(await world.outbox()).toEqual([]);
@@ -169,7 +169,7 @@ describe('the outbox', () => {
     });
     const journal = world.journal({ limits: { idleMs: 600_000 } }, { db, log });
     for (let n = 0; n < 3; n++) await journal.commit(commit(n));
-    await journal.settled();
+    await journal.drained();
     await journal.commit(commit(3, { records: [] }));
     expect([writes, await world.outbox()]).toEqual([3, []]);
   });
@@ -177,7 +177,7 @@ describe('the outbox', () => {
   it('of an active source is left alone by the sweep', async () => {
     const journal = world.journal({ limits: { idleMs: 600_000 } });
     await journal.commit(commit(0));
-    await journal.settled();
+    await journal.drained();
     await journal.relayStale();
     world.time.now += STALE_MS;
     await journal.relayStale();
@@ -192,7 +192,7 @@ describe('the outbox', () => {
       { db },
     );
     await journal.commit(commit(0, { records: large }));
-    await journal.settled();
+    await journal.drained();
     await journal.commit(commit(1, { records: [] }));
     expect(warnings).toEqual(['published emits of dc_1 are left to the sweep']);
     expect([await world.outbox(), await world.partCount()]).toEqual([[], 3]);
@@ -210,7 +210,7 @@ describe('the outbox', () => {
     expect(await world.partCount()).toBe(0);
     expect((await journal.load('dc_1')).version).toBe(0);
     await journal.commit(commit(0));
-    await journal.settled();
+    await journal.drained();
     expect(await world.emitted()).toEqual(['e0']);
   });
 });

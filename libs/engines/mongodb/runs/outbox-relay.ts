@@ -86,7 +86,7 @@ export class OutboxRelay {
         // Null for a record means that its topic is gone with the source, and so are its readers.
         await this.log.publish(batch.flatMap(({ records }) => records));
         backoff.reset();
-        this.settle(batch);
+        this.finish(batch);
       } catch (error) {
         this.onFailure(error);
         if (this.closing.aborted) break;
@@ -108,7 +108,7 @@ export class OutboxRelay {
     return this.queue.slice(0, count);
   }
 
-  private settle(batch: readonly Relayed[]): void {
+  private finish(batch: readonly Relayed[]): void {
     // Discarded meanwhile: the queue is empty or begins with other records.
     if (this.queue[0] !== batch[0]) return;
     this.queue.splice(0, batch.length);

@@ -27,7 +27,7 @@ describe('a process that dies', () => {
     expect(await next.load('dc_1')).toMatchObject(stateAt(1));
     expect(await next.seen('dc_1', ['inv_0', 'inv_1'])).toEqual(new Set(['inv_0']));
     await next.commit(commit(1));
-    await next.settled();
+    await next.drained();
     expect(await world.emitted()).toEqual(['e0', 'e1']);
   });
 
@@ -53,7 +53,7 @@ describe('a process that dies', () => {
     expect(await world.emitted()).toEqual(['e0']);
     expect(await next.seen('dc_1', ['inv_0'])).toEqual(new Set(['inv_0']));
     await next.commit(commit(1));
-    await next.settled();
+    await next.drained();
     expect(await world.emitted()).toEqual(['e0', 'e1']);
     await eventually('an empty outbox', async () => (await world.outbox()).length === 0);
   });
@@ -92,7 +92,7 @@ describe('a process that dies', () => {
     await next.commit(commit(1));
     await next.relayStale();
     expect(await world.partCount()).toBe(0);
-    await next.settled();
+    await next.drained();
     expect(await world.emitted()).toEqual(['e0', 'e1']);
   });
 

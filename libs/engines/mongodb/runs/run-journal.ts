@@ -69,7 +69,7 @@ export class MongoRunJournal implements RunJournal {
     return journal;
   }
 
-  /** Takes over the outboxes that dead processes left, every few seconds until `close`. */
+  /** Relays the outboxes that dead processes left, every few seconds until `close`. */
   startSweeping(): void {
     this.sweepTimer ??= setInterval(() => {
       this.sweeping ??= this.relayStale()
@@ -115,8 +115,8 @@ export class MongoRunJournal implements RunJournal {
   }
 
   /** Resolves when everything sent before is durable or refused, and its records are in the log. */
-  async settled(): Promise<void> {
-    await Promise.all([...this.writers.values()].map((writer) => writer.settled()));
+  async drained(): Promise<void> {
+    await Promise.all([...this.writers.values()].map((writer) => writer.drained()));
   }
 
   /**

@@ -100,14 +100,14 @@ export class RunWriter {
   }
 
   /** Resolves when everything sent before is durable or refused, and its records are in the log. */
-  async settled(): Promise<void> {
+  async drained(): Promise<void> {
     await this.turns.idle();
     await this.relay.ended();
   }
 
   /** Call it after the closing signal. Ends running work and removes what is published from the outbox. */
   async close(): Promise<void> {
-    await this.settled();
+    await this.drained();
     clearTimeout(this.idle);
     await this.turns.run(() => this.removePublished());
   }

@@ -39,10 +39,10 @@ describe('a lease', () => {
     const order: string[] = [];
     lease?.lost.addEventListener('abort', () => order.push('lost'));
     const next = leasesOf();
-    const taken = next.acquire('work', never).then(() => order.push('taken'));
+    const acquired = next.acquire('work', never).then(() => order.push('acquired'));
     await time.pass(3 * TTL);
-    await taken;
-    expect(order).toEqual(['lost', 'taken']);
+    await acquired;
+    expect(order).toEqual(['lost', 'acquired']);
     expect(warnings).toContain('could not renew a lease');
     await lease?.release();
     await next.close();

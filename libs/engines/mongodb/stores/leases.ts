@@ -49,7 +49,7 @@ export class MongoLeases implements Leases {
     while (!until.aborted) {
       const asked = this.time.now();
       try {
-        const token = await this.take(name, owner, silence);
+        const token = await this.claim(name, owner, silence);
         if (token !== undefined) {
           const lease = new HeldLease({ name, token, owner, asked }, this.documents, this.time, this.options);
           this.held.add(lease);
@@ -73,7 +73,7 @@ export class MongoLeases implements Leases {
   }
 
   /** Returns the token when this owner now holds the lease. */
-  private async take(name: string, owner: string, silence: Silence): Promise<number | undefined> {
+  private async claim(name: string, owner: string, silence: Silence): Promise<number | undefined> {
     const timeoutMS = this.options.ttlMs;
     const stored = await this.documents.findOne({ _id: name }, { timeoutMS });
     if (!stored) {
@@ -125,7 +125,7 @@ class HeldLease implements Lease {
   private released: Promise<void> | undefined;
 
   constructor(
-    private readonly taken: {
+    private readonly claimed: {
       readonly name: string;
       readonly token: number;
       readonly owner: string;
@@ -135,8 +135,8 @@ class HeldLease implements Lease {
     private readonly time: MonotonicTime,
     private readonly options: MongoLeasesOptions,
   ) {
-    this.name = taken.name;
-    this.token = taken.token;
+    this.name = claimed.name;
+    this.token = claimed.token;
     this.lost = this.losing.signal;
     this.done = this.beat();
   }
@@ -150,7 +150,7 @@ class HeldLease implements Lease {
     const { ttlMs, onWarning } = this.options;
     const { signal } = this.releasing;
     // Since before the request was sent, because a waiting process cannot have seen the beat earlier.
-    let alive = this.taken.asked;
+    let alive = this.claimed.asked;
     let pause = ttlMs / 3;
     for (;;) {
       await this.time.sleep(pause, signal);
@@ -171,7 +171,7 @@ class HeldLease implements Lease {
   }
 
   private async renew(timeoutMS: number): Promise<boolean> {
-    const { name, token, owner } = this.taken;
+    const { name, token, owner } = this.claimed;
     const { matchedCount } = await this.documents.updateOne(
       { _id: name, owner, token },
       { $inc: { beat: 1 } },
@@ -183,7 +183,7 @@ class HeldLease implements Lease {
   private async free(): Promise<void> {
     this.releasing.abort();
     await this.done;
-    const { name, token, owner } = this.taken;
+    const { name, token, owner } = this.claimed;
     try {
       await this.documents.updateOne(
         { _id: name, owner, token },

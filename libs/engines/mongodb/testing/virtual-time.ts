@@ -61,20 +61,20 @@ export class VirtualTime {
   }
 
   async pass(ms: number): Promise<void> {
-    await this.settled();
+    await this.quiet();
     const until = this.time + ms;
     for (;;) {
       const next = [...this.sleepers].sort((a, b) => a.at - b.at)[0];
       if (!next || next.at > until) break;
       this.time = Math.max(this.time, next.at);
       next.wake();
-      await this.settled();
+      await this.quiet();
     }
     this.time = until;
   }
 
   /** A follow-up of a request starts in the same turn of the event loop. After two quiet turns every process sleeps. */
-  private async settled(): Promise<void> {
+  private async quiet(): Promise<void> {
     for (let quiet = 0; quiet < 2;) {
       await pause(1);
       quiet = this.requests === 0 ? quiet + 1 : 0;

@@ -77,15 +77,15 @@ export const utf8Text = (bytes: Uint8Array, fatal = false): string => {
     let code = first;
     if (first >= 0x80) {
       const [length, low, high] = sequenceOf(first);
-      let taken = 1;
+      let consumed = 1;
       code = length === 0 ? -1 : first & (0xff >> (length + 1));
-      for (; taken < length; taken++) {
+      for (; consumed < length; consumed++) {
         const next = bytes[i] ?? 0;
-        if (i >= bytes.length || next < (taken === 1 ? low : 0x80) || next > (taken === 1 ? high : 0xbf)) break;
+        if (i >= bytes.length || next < (consumed === 1 ? low : 0x80) || next > (consumed === 1 ? high : 0xbf)) break;
         code = (code << 6) | (next & 63);
         i++;
       }
-      if (length === 0 || taken < length) {
+      if (length === 0 || consumed < length) {
         if (fatal) throw new TypeError('The encoded data was not valid for encoding utf-8');
         code = 0xfffd;
       }

@@ -1,7 +1,7 @@
 import { type RetrySchedule, type ScheduledRetry } from '../retry-schedule.js';
 
 /** In-memory RetrySchedule for the tests of this lib, with failures on demand. */
-export class MemoryRetrySchedule implements RetrySchedule {
+export class InMemoryRetrySchedule implements RetrySchedule {
   readonly entries = new Map<string, ScheduledRetry>();
   /** Awaited before each change: throw or wait here. */
   beforePut: (entries: readonly ScheduledRetry[]) => Promise<void> | void = () => undefined;

@@ -33,7 +33,7 @@ const CAUGHT_UP_MS = 10_000;
  * that the log held before it. A subscription recorded after the deletion is removed when its event arrives, because
  * its resource was deleted between the check and the append.
  */
-export class SubscriptionsOfDeletedResources implements Reactor {
+export class DeletedResourceSubscriptionsReactor implements Reactor {
   readonly name = 'subscriptions.clean-up.v1';
   readonly eventTypes = [...GONE, 'SubscriptionCreated'];
 
@@ -75,7 +75,7 @@ export class SubscriptionsOfDeletedResources implements Reactor {
   }
 
   private async remove(subscriptionId: string, reason: Reason, cause: RecordedEvent): Promise<void> {
-    const command = { kind: 'delete', reason, now: this.deps.clock.now() } as const;
+    const command = { type: 'delete', reason, now: this.deps.clock.now() } as const;
     await this.deps.handleCommand(subscription, subscriptionId, command, reactionTo(cause, this.name));
   }
 

@@ -9,7 +9,7 @@ export interface ForgetsKeys {
 }
 
 /** Deletes the events and logs of a deleted source (docs/reference/delivery.md#deleted-source). */
-export class EventsOfDeletedSources implements Reactor {
+export class DeletedSourceEventsReactor implements Reactor {
   readonly name = 'events.clean-up.v1';
   readonly eventTypes: readonly SourceEvent['type'][] = ['SourceDeleted', 'SourceDeploymentFailed'];
 

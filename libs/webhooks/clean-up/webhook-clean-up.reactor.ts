@@ -14,7 +14,7 @@ export interface WebhookCleanUpDependencies {
 }
 
 /** Removes topics, attempts and keys of a deleted webhook. Removes expired keys when a new one is made. */
-export class WebhookCleanUp implements Reactor {
+export class WebhookCleanUpReactor implements Reactor {
   readonly name = 'webhooks.clean-up.v1';
   readonly eventTypes: readonly WebhookEvent['type'][] = ['WebhookDeleted', 'WebhookSigningKeyRegenerated'];
 
