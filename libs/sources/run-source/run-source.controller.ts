@@ -4,18 +4,28 @@ import { type Response } from 'express';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
+import { one } from '#libs/http/replies.js';
+import { listOf, milliseconds, named, object, oneOf, optional } from '#libs/http/reply-schema.js';
+import { text, type FieldsOf, type TypeOf } from '#libs/http/reply-schema.js';
 import { type Caller } from '#libs/http/callers.js';
 import { LocateSource } from '../locate-source.js';
 import { type Observation } from '../published.js';
 import { RunSourceDto } from './run-source.dto.js';
 import { RunSource } from './run-source.handler.js';
 
-interface RunReply {
-  /** Id of the invocation. */
-  readonly id: string;
-  /** With `wait=true` only. */
-  readonly observations?: readonly Observation[];
-}
+/** See docs/reference/errors.md#hook-observations. */
+const ObservationReply = named('Observation', {
+  k: text('`hook`, `error`, `console.log`, …'),
+  ts: milliseconds(),
+  h: optional(oneOf(['deploy', 'activate', 'deactivate'], 'With k `hook`: its name')),
+  msg: optional(text()),
+  err: optional(object({ name: text(), message: text(), stack: text() })),
+} satisfies FieldsOf<Observation>);
+
+const Run = named('Run', {
+  id: text('`inv_…`'),
+  observations: optional(listOf(ObservationReply, 'With `wait=true` only; empty when the run has not ended in time')),
+});
 
 /** An extension: 202, or 200 with the observations when `wait=true`. See docs/reference/rest-api.md#source-run. */
 @Controller('v1/sources')
@@ -26,7 +36,13 @@ export class RunSourceController {
   ) {}
 
   @Post(':idOrSlug/run')
-  @Operation({ summary: 'Run a source by hand', body: RunSourceDto, objects: { event: 'What run receives' } })
+  @Operation({
+    summary: 'Run a source by hand',
+    body: RunSourceDto,
+    objects: { event: 'What run receives' },
+    reply: one(Run),
+    replies: { 200: { description: 'With `wait=true`: the run has ended, or has not in time', schema: one(Run) } },
+  })
   @HttpCode(202)
   async run(
     @Param('idOrSlug') idOrSlug: string,
@@ -34,7 +50,7 @@ export class RunSourceController {
     @Params('body_wins') params: Parameters,
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
-  ): Promise<{ data: RunReply }> {
+  ): Promise<{ data: TypeOf<typeof Run> }> {
     const wait = body.wait ?? false;
     const { sourceId, workspaceId } = await this.sources.locate(idOrSlug, caller);
     const command = new RunSource(sourceId, workspaceId, params['event'], wait);
