@@ -1,5 +1,20 @@
-import { anyJson, anyOf, boolean, listOf, named, nullable, number, object } from '#libs/http/reply-schema.js';
-import { oneOf, optional, record, seconds, text, type FieldsOf, type TypeOf } from '#libs/http/reply-schema.js';
+import {
+  anyJson,
+  anyOf,
+  boolean,
+  listOf,
+  named,
+  nullable,
+  number,
+  object,
+  oneOf,
+  optional,
+  record,
+  seconds,
+  text,
+  type FieldsOf,
+  type TypeOf,
+} from '#libs/http/reply-schema.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
 import { type ConfigurableProp, type OptionWithLabel } from '#libs/component-model/component-metadata.js';
 import { type SavedComponent } from './domain/component.js';

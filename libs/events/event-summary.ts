@@ -1,6 +1,15 @@
 import { RawJson } from '#libs/http/raw-json.js';
-import { anyJson, milliseconds, named, number, object } from '#libs/http/reply-schema.js';
-import { oneOf, optional, text, type TypeOf } from '#libs/http/reply-schema.js';
+import {
+  anyJson,
+  milliseconds,
+  named,
+  number,
+  object,
+  oneOf,
+  optional,
+  text,
+  type TypeOf,
+} from '#libs/http/reply-schema.js';
 import { epochMsOf } from './domain/event-id.js';
 import { type EventDoc } from './read-models/event-summaries.projection.js';
 

@@ -1,6 +1,17 @@
 import { type ListReply } from './pages.js';
-import { integer, listOf, named, nullable, object, optional, record, text } from './reply-schema.js';
-import { type AnySchema, type Schema, type TypeOf } from './reply-schema.js';
+import {
+  integer,
+  listOf,
+  named,
+  nullable,
+  object,
+  optional,
+  record,
+  text,
+  type AnySchema,
+  type Schema,
+  type TypeOf,
+} from './reply-schema.js';
 
 /** Error body of docs/reference/errors.md#error-body. */
 export const ErrorReply = named('Error', {

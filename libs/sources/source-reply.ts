@@ -20,7 +20,10 @@ export const Source = named('Source', {
 });
 
 /** Source in the replies of create and update. */
-export const ChangedSource = named('ChangedSource', { ...Source.fields, user_id: text('`u_…`, who deployed it') });
+export const ChangedSource = named('ChangedSource', {
+  ...Source.fields,
+  user_id: text('`u_…`, the user who deployed it'),
+});
 
 export type SourceReply = TypeOf<typeof Source>;
 export type ChangedSourceReply = TypeOf<typeof ChangedSource>;

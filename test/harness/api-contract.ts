@@ -1,4 +1,3 @@
-import { type Dispatcher } from 'undici';
 import { type ApiClient, type CallOptions, type Reply } from './api-client.js';
 import { differences, type CheckedSchema, type NamedSchemas } from './schema-check.js';
 
@@ -46,7 +45,7 @@ export class ApiContract {
     const operation = this.document.paths[template]?.[method.toLowerCase()];
     if (!operation) throw new Error(`${route} is not in the document`);
     const url = template.replace(/\{(\w+)\}/g, (_, name: string) => path[name] ?? `no-${name}`);
-    const reply = await this.api.call<T>(method as Dispatcher.HttpMethod, url, options);
+    const reply = await this.api.call<T>(method, url, options);
     if (reply.status !== status) throw new Error(`${route} answered ${reply.status}: ${reply.text.slice(0, 1_000)}`);
     const found = this.differencesOf(operation, reply);
     if (found.length > 0) throw new Error(`${route} ${status} differs from the document: ${found.join('; ')}`);

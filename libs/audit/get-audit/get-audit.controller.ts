@@ -5,8 +5,7 @@ import { Operation } from '#libs/http/operation.js';
 import { type ListReply, pageLimit } from '#libs/http/pages.js';
 import { describe, type Parameters, Params } from '#libs/http/parameters.js';
 import { paged } from '#libs/http/replies.js';
-import { anyJson, anyOf, integer, named, nullable } from '#libs/http/reply-schema.js';
-import { object, text, type TypeOf } from '#libs/http/reply-schema.js';
+import { anyJson, anyOf, integer, named, nullable, object, text, type TypeOf } from '#libs/http/reply-schema.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type RecordedEvent } from '#libs/kernel/events.js';
 import { type Caller } from '#libs/http/callers.js';
@@ -17,13 +16,13 @@ import { masked } from './masked.js';
 
 const DEFAULT_LIMIT = 100;
 
-const at = text('ISO 8601 in UTC');
+const isoTime = text('ISO 8601 in UTC');
 
 /** See docs/reference/rest-api.md#audit-entry. */
 const AuditEntry = named('AuditEntry', {
   revision: integer('0 for the first'),
   type: text('Such as `SourceDeployed`'),
-  at,
+  at: isoTime,
   actor: object({ user_id: text(), api_key_id: nullable(text('Null for the server itself')) }),
   data: anyJson('Data of the event; secrets are masked'),
   position: text('Position in the event log'),
@@ -33,7 +32,7 @@ const AuditEntry = named('AuditEntry', {
 /** See docs/reference/rest-api.md#audit-at. */
 const ResourceAt = named('ResourceAt', {
   data: anyJson('The resource as it was then; secrets are masked'),
-  as_of: object({ revision: integer('Of the newest event that counts'), at }),
+  as_of: object({ revision: integer('Of the newest event that counts'), at: isoTime }),
 });
 
 /** An extension: the full history of every resource, including deleted ones. */

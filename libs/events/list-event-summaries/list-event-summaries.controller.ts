@@ -64,7 +64,11 @@ export class ListEventSummariesController {
     summary: 'Former address of event_summaries',
     paged: true,
     reply: paged(EventSummaryReply),
-    also: { n: 'Page size', expand: 'event: without truncation; a page of large events ends early, count tells' },
+    also: {
+      n: 'Page size',
+      event_name: 'Channel',
+      expand: 'event: without truncation; a page of large events ends early, count tells',
+    },
   })
   legacy(@Param('id') id: string, @Params('body_wins') params: Parameters, @CurrentCaller() caller: Caller) {
     return this.list(

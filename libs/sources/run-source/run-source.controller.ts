@@ -5,8 +5,17 @@ import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
 import { one } from '#libs/http/replies.js';
-import { listOf, milliseconds, named, object, oneOf, optional } from '#libs/http/reply-schema.js';
-import { text, type FieldsOf, type TypeOf } from '#libs/http/reply-schema.js';
+import {
+  listOf,
+  milliseconds,
+  named,
+  object,
+  oneOf,
+  optional,
+  text,
+  type FieldsOf,
+  type TypeOf,
+} from '#libs/http/reply-schema.js';
 import { type Caller } from '#libs/http/callers.js';
 import { LocateSource } from '../locate-source.js';
 import { type Observation } from '../published.js';
@@ -22,10 +31,17 @@ const ObservationReply = named('Observation', {
   err: optional(object({ name: text(), message: text(), stack: text() })),
 } satisfies FieldsOf<Observation>);
 
+const Invocation = named('Invocation', { id: text('`inv_…`') });
+
 const Run = named('Run', {
-  id: text('`inv_…`'),
-  observations: optional(listOf(ObservationReply, 'With `wait=true` only; empty when the run has not ended in time')),
+  ...Invocation.fields,
+  observations: listOf(
+    ObservationReply,
+    'What the run logged, and its error last; empty when it has not ended in time',
+  ),
 });
+
+type RunReply = TypeOf<typeof Invocation> & Partial<TypeOf<typeof Run>>;
 
 /** An extension: 202, or 200 with the observations when `wait=true`. See docs/reference/rest-api.md#source-run. */
 @Controller('v1/sources')
@@ -40,8 +56,8 @@ export class RunSourceController {
     summary: 'Run a source by hand',
     body: RunSourceDto,
     objects: { event: 'What run receives' },
-    reply: one(Run),
-    replies: { 200: { description: 'With `wait=true`: the run has ended, or has not in time', schema: one(Run) } },
+    reply: one(Invocation),
+    replies: { 200: { description: 'With `wait=true`', schema: one(Run) } },
   })
   @HttpCode(202)
   async run(
@@ -50,7 +66,7 @@ export class RunSourceController {
     @Params('body_wins') params: Parameters,
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
-  ): Promise<{ data: TypeOf<typeof Run> }> {
+  ): Promise<{ data: RunReply }> {
     const wait = body.wait ?? false;
     const { sourceId, workspaceId } = await this.sources.locate(idOrSlug, caller);
     const command = new RunSource(sourceId, workspaceId, params['event'], wait);
