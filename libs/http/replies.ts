@@ -9,6 +9,7 @@ import {
   record,
   text,
   type AnySchema,
+  type FieldsOf,
   type Schema,
   type TypeOf,
 } from './reply-schema.js';
@@ -27,7 +28,7 @@ const PageInfo = named('PageInfo', {
   count: integer('Number of items on this page'),
   start_cursor: nullable(text('Cursor of the first item, null on an empty page')),
   end_cursor: nullable(text('Cursor of the last item, null on an empty page')),
-});
+} satisfies FieldsOf<ListReply<unknown>['page_info']>);
 
 /** Reply with one object. */
 export const one = <S extends AnySchema>(item: S): Schema<{ readonly data: TypeOf<S> }> => bare(object({ data: item }));
