@@ -1,4 +1,15 @@
 import { RawJson } from '#libs/http/raw-json.js';
+import {
+  anyJson,
+  milliseconds,
+  named,
+  number,
+  object,
+  oneOf,
+  optional,
+  text,
+  type TypeOf,
+} from '#libs/http/reply-schema.js';
 import { epochMsOf } from './domain/event-id.js';
 import { type EventDoc } from './read-models/event-summaries.projection.js';
 
@@ -9,21 +20,23 @@ export interface ListedEvent {
   readonly truncated: boolean;
 }
 
-/** Event summary as in docs/reference/rest-api.md#event-summary-fields. `truncated` is set only on a shortened event. */
-export interface EventSummary {
-  readonly id: string;
-  readonly indexed_at_ms: number;
-  readonly event: RawJson;
-  readonly metadata: {
-    readonly emit_id: string;
-    readonly name: string;
-    readonly emitter_id: string;
-    readonly id?: unknown;
-    readonly summary?: string;
-    readonly ts?: number;
-  };
-  readonly truncated?: true;
-}
+/** Event summary as in docs/reference/rest-api.md#event-summary-fields. */
+export const EventSummaryReply = named('EventSummary', {
+  id: text('`<epoch milliseconds>-<sequence>`'),
+  indexed_at_ms: milliseconds('Epoch milliseconds, those of the id'),
+  event: anyJson<RawJson>('The payload, any JSON; shortened unless `expand=event`'),
+  metadata: object({
+    emit_id: text('27 characters, sortable by time'),
+    name: text('Channel, empty for the default one'),
+    emitter_id: text('The source'),
+    id: optional(anyJson('As given to `$emit`')),
+    summary: optional(text('As given to `$emit`')),
+    ts: optional(number('As given to `$emit`')),
+  }),
+  truncated: optional(oneOf([true], 'Only when `event` is shortened')),
+});
+
+export type EventSummary = TypeOf<typeof EventSummaryReply>;
 
 export const eventSummary = ({ doc, event, truncated }: ListedEvent): EventSummary => {
   return {

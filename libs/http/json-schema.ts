@@ -12,7 +12,10 @@ export interface JsonSchema {
   items?: JsonSchema;
   properties?: Record<string, JsonSchema>;
   required?: string[];
-  additionalProperties?: boolean;
+  additionalProperties?: boolean | JsonSchema;
+  nullable?: boolean;
+  anyOf?: JsonSchema[];
+  $ref?: string;
 }
 
 /** Builds the JSON Schema of a class from its class-validator decorators, as far as JSON Schema can express them. */

@@ -4,8 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { IsBoolean, IsIn, IsInt, IsObject, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
 import request from 'supertest';
 import { OpenToAll } from './access.js';
+import { Changed } from './changed.js';
 import { buildOpenApi, openApiText } from './openapi.js';
+import { type ListReply } from './pages.js';
 import { Operation } from './operation.js';
+import { ErrorReply, one, paged } from './replies.js';
+import { named, optional, text, type TypeOf } from './reply-schema.js';
 import { httpTestApp } from './testing/http-test-app.js';
 
 class ThingDto {
@@ -36,25 +40,35 @@ class ThingDto {
   kind?: string;
 }
 
+const Thing = named('Thing', { id: text('`th_…`'), note: optional(text()) });
+const Part = named('Part', { thing: Thing });
+
 @Controller('v1')
 class ThingsController {
   @Get(['things/:thing_id/$errors', 'alias/:thing_id'])
-  @Operation({ summary: 'Errors of a thing', paged: true, also: { at: 'When' } })
-  list(@Param('thing_id') id: string): string {
-    return id;
+  @Operation({ summary: 'Errors of a thing', paged: true, also: { at: 'When' }, reply: paged(Thing) })
+  list(@Param('thing_id') id: string): ListReply<TypeOf<typeof Thing>> {
+    const page_info = { total_count: 1, count: 1, start_cursor: null, end_cursor: null };
+    return { page_info, data: [{ id }] };
   }
 
   @Post('things')
   @HttpCode(200)
-  @Operation({ summary: 'Make a thing', body: ThingDto })
-  make(@Body() body: object): object {
-    return body;
+  @Operation({ summary: 'Make a thing', body: ThingDto, reply: one(Part) })
+  async make(@Body() { name }: ThingDto): Promise<Changed<{ data: TypeOf<typeof Part> }>> {
+    return Promise.resolve(new Changed(undefined, () => ({ data: { thing: { id: name } } })));
   }
 
   @Delete('things')
   @HttpCode(204)
   @Operation({ summary: 'Remove things', query: ThingDto })
   remove(): void {}
+
+  @Get('never')
+  @Operation({ summary: 'Nothing', replies: { 404: { description: 'Always', schema: ErrorReply } } })
+  never(): never {
+    throw new Error('never');
+  }
 
   @Get('open')
   @OpenToAll()
@@ -83,6 +97,7 @@ describe('the description of the API', () => {
     const document = await buildOpenApi(app);
     expect(Object.keys(document.paths)).toEqual([
       '/v1/alias/{thing_id}',
+      '/v1/never',
       '/v1/open',
       '/v1/things',
       '/v1/things/{thing_id}/$errors',
@@ -104,10 +119,6 @@ describe('the description of the API', () => {
       'query include',
       'query exclude',
     ]);
-    expect(errors?.responses).toMatchObject({
-      200: { content: { 'application/json': { schema: { properties: { page_info: {}, data: { type: 'array' } } } } } },
-      default: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
-    });
     expect(document.paths['/v1/things']?.post?.requestBody).toEqual({
       content: {
         'application/json': {
@@ -131,9 +142,29 @@ describe('the description of the API', () => {
       { name: 'name', in: 'query', required: true, schema: { type: 'string', maxLength: 40 } },
       { name: 'seconds', in: 'query', required: false, schema: { type: 'integer', minimum: 1, maximum: 30 } },
     ]);
-    expect(remove?.responses).toMatchObject({ 204: { description: 'Done; no body' } });
     expect(document.paths['/v1/open']?.get?.security).toEqual([]);
     expect(document.security).toEqual([{ apiKey: [] }]);
-    expect(document.components?.schemas).toHaveProperty('Error');
+  });
+
+  it('gives each reply its schema', async () => {
+    const { paths, components } = await buildOpenApi(app);
+    const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+    const json = (schema: object) => ({ content: { 'application/json': { schema } } });
+    expect(paths['/v1/things/{thing_id}/$errors']?.get?.responses).toMatchObject({
+      200: json({
+        required: ['page_info', 'data'],
+        properties: { page_info: ref('PageInfo'), data: { type: 'array', items: ref('Thing') } },
+      }),
+      default: json(ref('Error')),
+    });
+    expect(paths['/v1/things']?.post?.responses).toMatchObject({ 200: json({ properties: { data: ref('Part') } }) });
+    expect(paths['/v1/things']?.delete?.responses[204]).toEqual({ description: 'Done; no body' });
+    expect(Object.keys(paths['/v1/never']?.get?.responses ?? {})).toEqual(['404', 'default']);
+    expect(Object.keys(components?.schemas ?? {})).toEqual(['Error', 'PageInfo', 'Part', 'Thing']);
+    expect(components?.schemas?.['Thing']).toEqual({
+      type: 'object',
+      required: ['id'],
+      properties: { id: { type: 'string', description: '`th_…`' }, note: { type: 'string' } },
+    });
   });
 });

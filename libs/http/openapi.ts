@@ -4,10 +4,13 @@ import { type OpenAPIObject } from '@nestjs/swagger';
 import { OPEN_TO_ALL } from './access.js';
 import { schemaOf, type JsonSchema } from './json-schema.js';
 import { OPERATION, type OperationInfo } from './operation.js';
+import { ErrorReply } from './replies.js';
+import { allNamed, type AnySchema } from './reply-schema.js';
 
 type PathItem = OpenAPIObject['paths'][string];
 type OperationObject = NonNullable<PathItem['get']>;
 type Parameter = NonNullable<OperationObject['parameters']>[number];
+type Replies = OperationObject['responses'];
 
 const METHODS = ['get', 'put', 'post', 'delete'] as const;
 const LISTED: Readonly<Record<string, string>> = {
@@ -26,31 +29,41 @@ const WORKSPACE: Readonly<Record<string, string>> = {
   org_id: 'Another name of workspace_id',
 };
 
-/** Builds the OpenAPI document from the routes. Loads the library on demand, so a start does without it. */
+/**
+ * Builds the OpenAPI document. The library finds routes and statuses; `@Operation`, DTOs and reply schemas describe them.
+ * The library is loaded on demand. Its decorators would add hundreds of milliseconds to each start, and no compiler
+ * would compare them with what a route answers.
+ */
 export const buildOpenApi = async (app: INestApplication): Promise<OpenAPIObject> => {
   const { DocumentBuilder, SwaggerModule } = await import('@nestjs/swagger');
   const config = new DocumentBuilder()
     .setTitle('Sluice')
     .setDescription(
-      'Event sources, subscriptions, webhooks and their events. Times are epoch seconds unless named `_ms`.',
+      'Event sources, subscriptions, webhooks and their events. Times are epoch seconds unless a field says otherwise.',
     )
     .setVersion('v1')
     .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'An API key' }, 'apiKey')
     .addSecurityRequirements('apiKey')
     .build();
+  const handlers = handlersOf(app);
   const document = SwaggerModule.createDocument(app, config, {
     operationIdFactory: (controller, method) => `${controller}.${method}`,
     autoTagControllers: false,
   });
-  const handlers = handlersOf(app);
   const paths = Object.entries(document.paths)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([path, item]) => [path, describedItem(path, item, handlers)] as const);
-  return {
-    ...document,
-    paths: Object.fromEntries(paths),
-    components: { ...document.components, schemas: { Error: ERROR_SCHEMA } },
-  };
+  const schemas = namedSchemas([...handlers.values()]);
+  return { ...document, paths: Object.fromEntries(paths), components: { ...document.components, schemas } };
+};
+
+/** Schemas that the replies of all routes refer to, in alphabetical order. */
+const namedSchemas = (handlers: readonly Handler[]): Record<string, JsonSchema> => {
+  const replies = handlers.flatMap(({ info }) => [
+    ...(info?.reply ? [info.reply] : []),
+    ...Object.values(info?.replies ?? {}).map(({ schema }) => schema),
+  ]);
+  return Object.fromEntries([...allNamed([ErrorReply, ...replies])].sort(([a], [b]) => (a < b ? -1 : 1)));
 };
 
 /** Text of docs/reference/openapi.json. */
@@ -100,13 +113,11 @@ const describedOperation = (
   operation: OperationObject,
   { info, open }: Handler,
 ): OperationObject => {
-  const status = Object.keys(operation.responses).find((code) => code.startsWith('2')) ?? '200';
-  const hasBody = status !== '204' && !open;
   const texts = {
     ...info?.also,
     ...(info?.paged ? LISTED : {}),
     ...(open ? {} : WORKSPACE),
-    ...(hasBody ? FIELDS : {}),
+    ...(info?.reply && !open ? FIELDS : {}),
   };
   const query = info?.query ? schemaOf(info.query) : undefined;
   return {
@@ -126,16 +137,27 @@ const describedOperation = (
     ...(info?.body
       ? { requestBody: { content: { 'application/json': { schema: bodySchema(info.body, info.objects) } } } }
       : {}),
-    responses: {
-      [status]: hasBody
-        ? { description: 'Done', content: { 'application/json': { schema: successSchema(info?.paged === true) } } }
-        : { description: status === '204' ? 'Done; no body' : 'Done' },
-      ...(open
-        ? {}
-        : { default: { description: 'Refused or failed', content: { 'application/json': { schema: ERROR_REF } } } }),
-    },
+    responses: repliesOf(operation, info, open),
   };
 };
+
+const repliesOf = (operation: OperationObject, info: OperationInfo | undefined, open: boolean): Replies => {
+  const { reply, replies = {}, produces } = info ?? {};
+  const status = Object.keys(operation.responses).find((code) => code.startsWith('2')) ?? '200';
+  const success = reply
+    ? { description: 'Done', ...contentOf(reply, produces) }
+    : { description: status === '204' ? 'Done; no body' : 'Done' };
+  const more = Object.entries(replies).map(
+    ([code, { description, schema }]) => [code, { description, ...contentOf(schema) }] as const,
+  );
+  return {
+    ...(reply || more.length === 0 ? { [status]: success } : {}),
+    ...Object.fromEntries(more),
+    ...(open ? {} : { default: { description: 'Refused or failed', ...contentOf(ErrorReply) } }),
+  };
+};
+
+const contentOf = ({ json }: AnySchema, type = 'application/json') => ({ content: { [type]: { schema: json } } });
 
 const bodySchema = (dto: NonNullable<OperationInfo['body']>, objects: OperationInfo['objects'] = {}): JsonSchema => {
   const schema = schemaOf(dto);
@@ -161,33 +183,3 @@ const operationIdOf = (method: string, path: string): string =>
     .map((word) => word.replace(/\W/g, ''))
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('');
-
-const ERROR_REF = { $ref: '#/components/schemas/Error' };
-
-const ERROR_SCHEMA = {
-  type: 'object',
-  required: ['error', 'code'],
-  properties: {
-    error: { type: 'string', description: 'For people' },
-    code: { type: 'string', description: 'A stable word for programs' },
-    details: { type: 'object', additionalProperties: true },
-    observations: {
-      type: 'array',
-      items: { type: 'object', additionalProperties: true },
-      description: 'Of a hook that failed (422)',
-    },
-  },
-};
-
-const successSchema = (paged: boolean) => {
-  const object = { type: 'object', additionalProperties: true };
-  const count = { type: 'integer' };
-  const cursor = { type: 'string', nullable: true };
-  const pageInfo = {
-    type: 'object',
-    properties: { total_count: count, count, start_cursor: cursor, end_cursor: cursor },
-  };
-  return paged
-    ? { type: 'object', properties: { page_info: pageInfo, data: { type: 'array', items: object } } }
-    : { type: 'object', properties: { data: {} } };
-};

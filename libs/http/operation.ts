@@ -1,4 +1,6 @@
-import { SetMetadata, type CustomDecorator, type Type } from '@nestjs/common';
+import { SetMetadata, type Type } from '@nestjs/common';
+import { type Changed } from './changed.js';
+import { type AnySchema, type Schema } from './reply-schema.js';
 
 export const OPERATION = 'sluice:operation';
 
@@ -16,7 +18,32 @@ export interface OperationInfo {
   readonly paged?: boolean;
   /** Query parameters that no class describes, as name to description. */
   readonly also?: Readonly<Record<string, string>>;
+  /** Body of the success reply. Absent when the reply has no body. */
+  readonly reply?: AnySchema;
+  /** Media type of the success reply; JSON by default. */
+  readonly produces?: string;
+  /** Further replies of the route, by status. A route that never succeeds has only these. */
+  readonly replies?: Readonly<Record<number, { readonly description: string; readonly schema: AnySchema }>>;
 }
 
-/** Stores metadata only. The library that builds the OpenAPI document is loaded at the first request for it. */
-export const Operation = (info: OperationInfo): CustomDecorator => SetMetadata(OPERATION, info);
+type Answer<R> = R | Promise<R> | Changed<R> | Promise<Changed<R>>;
+
+/** What a route sends; never when it always fails. */
+type Sent<A> = Awaited<A> extends Changed<infer R> ? R : Awaited<A>;
+
+/** Refuses a route that sends fields which the schema does not have. */
+type NoMore<R, A> = [Sent<A>] extends [never] ? unknown : [R] extends [Sent<A>] ? unknown : never;
+
+/**
+ * Describes a route. The compiler checks that its method answers with what `reply` describes, no less and no more.
+ * Stores metadata only. The library that builds the OpenAPI document is loaded at the first request for it.
+ */
+export const Operation =
+  <R = void>(info: OperationInfo & { readonly reply?: Schema<R> }) =>
+  <A extends Answer<NoInfer<R>>>(
+    target: object,
+    key: string | symbol,
+    descriptor: TypedPropertyDescriptor<(...args: never[]) => A> & NoMore<R, A>,
+  ): void => {
+    SetMetadata(OPERATION, info)(target, key, descriptor);
+  };

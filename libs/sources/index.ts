@@ -14,7 +14,7 @@ export { reconcileSources, type ReconcileDependencies, type Reconciled } from '.
 export { boundValue } from './domain/bound-value.js';
 export { sourceDecider } from './domain/source.js';
 export { nameSlugDecider } from './domain/name-slug.js';
-export { hostEndpointUrls, pathEndpointUrls, type EndpointUrls } from './domain/source-view.js';
+export { hostEndpointUrls, pathEndpointUrls, type EndpointUrls } from './domain/endpoint-urls.js';
 export { type ManualRun, type ManualRuns } from './ports.js';
 
 export const sourcesProjections: readonly Projection[] = [sourcesProjection];

@@ -5,7 +5,7 @@ import { type Observation } from './published.js';
 export const HOOK_RUNNER = Symbol('HookRunner');
 /** Provides `SourceTopics` of published.ts. */
 export const SOURCE_TOPICS = Symbol('SourceTopics');
-/** Provides `EndpointUrls` of domain/source-view.ts. */
+/** Provides `EndpointUrls` of domain/endpoint-urls.ts. */
 export const ENDPOINT_URLS = Symbol('EndpointUrls');
 export const MANUAL_RUNS = Symbol('ManualRuns');
 

@@ -31,7 +31,7 @@ import { RunSourceHandler } from './run-source/run-source.handler.js';
 import { SourceOperations } from './source-operations.js';
 import { UpdateSourceController } from './update-source/update-source.controller.js';
 import { UpdateSourceHandler } from './update-source/update-source.handler.js';
-import { type EndpointUrls } from './domain/source-view.js';
+import { type EndpointUrls } from './domain/endpoint-urls.js';
 import { ENDPOINT_URLS, HOOK_RUNNER, MANUAL_RUNS, type ManualRuns, SOURCE_TOPICS } from './ports.js';
 import { type HookRunner, type SourceTopics } from './published.js';
 

@@ -1,3 +1,4 @@
+import { boolean, named, nullable, oneOf, seconds, text, type TypeOf } from '#libs/http/reply-schema.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
 
 interface Shown {
@@ -12,8 +13,34 @@ interface Shown {
   readonly disabledReason?: string | null;
 }
 
-/** Webhook as in docs/reference/rest-api.md#webhook-fields. Only the create reply adds `user_id` and `signing_key`. */
-export const webhookReply = (webhook: Shown) => ({
+/** Webhook as in docs/reference/rest-api.md#webhook-fields. */
+export const Webhook = named('Webhook', {
+  id: text('`wh_…`'),
+  name: nullable(text()),
+  description: nullable(text()),
+  url: text(),
+  active: boolean(),
+  disabled_reason: nullable(text('Why the server stopped delivering')),
+  signing_key_set: oneOf([true]),
+  created_at: seconds(),
+  updated_at: seconds(),
+});
+
+const signing_key = text('`whsec_…`, shown in this reply only');
+
+/** Webhook in the reply of its creation. */
+export const CreatedWebhook = named('CreatedWebhook', { ...Webhook.fields, user_id: text('`u_…`'), signing_key });
+
+/** Webhook in the reply to a new signing key. */
+export const RekeyedWebhook = named('RekeyedWebhook', {
+  ...Webhook.fields,
+  signing_key,
+  former_key_valid_until: seconds('Epoch seconds until which the former key signs too'),
+});
+
+export type WebhookReply = TypeOf<typeof Webhook>;
+
+export const webhookReply = (webhook: Shown): WebhookReply => ({
   id: webhook.id,
   name: webhook.name,
   description: webhook.description,
@@ -24,5 +51,3 @@ export const webhookReply = (webhook: Shown) => ({
   created_at: epochSeconds(Number(webhook.createdAt)),
   updated_at: epochSeconds(webhook.updatedAt),
 });
-
-export type WebhookReply = ReturnType<typeof webhookReply>;

@@ -1,14 +1,11 @@
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { expectUpToDate } from '#libs/http/testing/expect-up-to-date.js';
+import { type ApiDocument } from '#test/harness/api-contract.js';
 import { useInstance } from '#test/harness/instance.js';
 import { ROOT } from '#test/harness/paths.js';
 
 const { api } = useInstance();
-
-interface Description {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { summary?: string; operationId: string }>>>>;
-}
 
 describe('GET /v1/openapi.json', () => {
   it('equals docs/reference/openapi.json', async () => {
@@ -19,7 +16,7 @@ describe('GET /v1/openapi.json', () => {
   });
 
   it('describes every route under a unique name', async () => {
-    const { paths } = await api.expect<Description>(200, 'GET', '/v1/openapi.json');
+    const { paths } = await api.expect<ApiDocument>(200, 'GET', '/v1/openapi.json');
     const operations = Object.entries(paths).flatMap(([path, item]) =>
       Object.entries(item).map(([method, operation]) => ({ route: `${method} ${path}`, ...operation })),
     );

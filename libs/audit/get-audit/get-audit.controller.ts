@@ -4,6 +4,8 @@ import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
 import { type ListReply, pageLimit } from '#libs/http/pages.js';
 import { describe, type Parameters, Params } from '#libs/http/parameters.js';
+import { paged } from '#libs/http/replies.js';
+import { anyJson, anyOf, integer, named, nullable, object, text, type TypeOf } from '#libs/http/reply-schema.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type RecordedEvent } from '#libs/kernel/events.js';
 import { type Caller } from '#libs/http/callers.js';
@@ -14,10 +16,24 @@ import { masked } from './masked.js';
 
 const DEFAULT_LIMIT = 100;
 
-interface ResourceReply {
-  readonly data: unknown;
-  readonly as_of: { readonly revision: number; readonly at: string };
-}
+const isoTime = text('ISO 8601 in UTC');
+
+/** See docs/reference/rest-api.md#audit-entry. */
+const AuditEntry = named('AuditEntry', {
+  revision: integer('0 for the first'),
+  type: text('Such as `SourceDeployed`'),
+  at: isoTime,
+  actor: object({ user_id: text(), api_key_id: nullable(text('Null for the server itself')) }),
+  data: anyJson('Data of the event; secrets are masked'),
+  position: text('Position in the event log'),
+  request_id: text(),
+});
+
+/** See docs/reference/rest-api.md#audit-at. */
+const ResourceAt = named('ResourceAt', {
+  data: anyJson('The resource as it was then; secrets are masked'),
+  as_of: object({ revision: integer('Of the newest event that counts'), at: isoTime }),
+});
 
 /** An extension: the full history of every resource, including deleted ones. */
 @Controller('v1/audit')
@@ -29,13 +45,14 @@ export class GetAuditController {
   @Operation({
     summary: 'The events of a resource, oldest first; with `at`, the resource as it was then',
     paged: true,
+    reply: anyOf(paged(AuditEntry), ResourceAt),
     also: { at: 'A revision, a time in epoch seconds or milliseconds, or an ISO 8601 time' },
   })
   async get(
     @Param('id') id: string,
     @Params('query_wins') params: Parameters,
     @CurrentCaller() caller: Caller,
-  ): Promise<ListReply<object> | ResourceReply> {
+  ): Promise<ListReply<TypeOf<typeof AuditEntry>> | TypeOf<typeof ResourceAt>> {
     if (params['at'] !== undefined) {
       const at = parseAt(params['at']);
       const { view, asOf } = await this.queries.execute(new GetResourceAt(id, caller.workspaceIds, at));
@@ -54,7 +71,7 @@ export class GetAuditController {
   }
 }
 
-const entryOf = (event: RecordedEvent): object => ({
+const entryOf = (event: RecordedEvent): TypeOf<typeof AuditEntry> => ({
   revision: Number(event.revision),
   type: event.type,
   at: isoOf(event),

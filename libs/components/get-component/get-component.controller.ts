@@ -2,10 +2,13 @@ import { Controller, Get, Param } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
+import { ErrorReply, one } from '#libs/http/replies.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Caller } from '#libs/http/callers.js';
-import { type ComponentReply } from '../domain/component-view.js';
+import { Component, type ComponentReply } from '../component-reply.js';
 import { GetComponent } from './get-component.query.js';
+
+const NO_REGISTRY = { 404: { description: 'This server has no registry', schema: ErrorReply } };
 
 /** `registry` and `search` are never keys. See docs/reference/rest-api.md#component-reserved-words. */
 @Controller('v1/components')
@@ -13,7 +16,7 @@ export class GetComponentController {
   constructor(private readonly queries: QueryBus) {}
 
   @Get('registry/:key')
-  @Operation({ summary: 'A component of the registry; this server has none' })
+  @Operation({ summary: 'A component of the registry; this server has none', replies: NO_REGISTRY })
   registry(@Param('key') key: string): never {
     throw new DomainError(
       'component.not_found',
@@ -23,19 +26,19 @@ export class GetComponentController {
   }
 
   @Get('registry')
-  @Operation({ summary: 'The registry needs a key' })
+  @Operation({ summary: 'The registry needs a key', replies: NO_REGISTRY })
   registryRoot(): never {
     throw new DomainError('component.not_found', 'registry needs a key: GET /v1/components/registry/{key}');
   }
 
   @Get('search')
-  @Operation({ summary: 'Search the registry; this server has none' })
+  @Operation({ summary: 'Search the registry; this server has none', replies: NO_REGISTRY })
   search(): never {
     throw new DomainError('component.not_found', 'this server has no registry to search in');
   }
 
   @Get(':keyOrId')
-  @Operation({ summary: 'A component, by id or by key' })
+  @Operation({ summary: 'A component, by id or by key', reply: one(Component) })
   async get(@Param('keyOrId') keyOrId: string, @CurrentCaller() caller: Caller): Promise<{ data: ComponentReply }> {
     return { data: await this.queries.execute(new GetComponent(keyOrId, caller.workspaceIds)) };
   }

@@ -5,7 +5,7 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { shownId } from '#libs/kernel/ids.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { BLOBS, READ_MODELS } from '#libs/kernel/tokens.js';
-import { componentReply, type ComponentReply } from '../domain/component-view.js';
+import { componentReply, type ComponentReply } from '../component-reply.js';
 import { findComponent } from './find-component.js';
 
 export class GetComponent extends Query<ComponentReply> {

@@ -4,10 +4,11 @@ import { CurrentCaller } from '#libs/http/caller.js';
 import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
+import { one } from '#libs/http/replies.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/http/callers.js';
-import { componentReply, type ComponentReply } from '../domain/component-view.js';
+import { Component, componentReply, type ComponentReply } from '../component-reply.js';
 import { ComponentCodeDto, filesOf } from './component-code.dto.js';
 import { SaveComponent } from './save-component.handler.js';
 
@@ -20,6 +21,7 @@ export class SaveComponentController {
     summary: 'Save component code, given or at a URL',
     body: ComponentCodeDto,
     objects: { files: 'Further files: path to text' },
+    reply: one(Component),
   })
   @HttpCode(200)
   async save(

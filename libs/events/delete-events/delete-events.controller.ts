@@ -4,6 +4,7 @@ import { IsOptional, IsString } from 'class-validator';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
 import { type Parameters, Params, validated } from '#libs/http/parameters.js';
+import { object } from '#libs/http/reply-schema.js';
 import { type Caller } from '#libs/http/callers.js';
 import { workspaceOfSource } from '../find-emitter.js';
 import { EMITTERS, type Emitters } from '../ports.js';
@@ -32,7 +33,11 @@ export class DeleteEventsController {
 
   /** Answers 202 by contract, although the next read shows the deletion (docs/reference/rest-api.md#events-delete). */
   @Delete()
-  @Operation({ summary: 'Delete events of a source: all, or a range of ids', query: DeleteEventsDto })
+  @Operation({
+    summary: 'Delete events of a source: all, or a range of ids',
+    query: DeleteEventsDto,
+    reply: object({}),
+  })
   @HttpCode(202)
   async remove(
     @Param('id') id: string,

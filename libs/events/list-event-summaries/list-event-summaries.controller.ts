@@ -4,11 +4,12 @@ import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
 import { type ListReply, pageLimit } from '#libs/http/pages.js';
 import { describe, type Parameters, Params } from '#libs/http/parameters.js';
+import { paged } from '#libs/http/replies.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { ERRORS_CHANNEL, LOGS_CHANNEL } from '#libs/component-model/channels.js';
 import { type Caller } from '#libs/http/callers.js';
 import { sortableEventId } from '../domain/event-id.js';
-import { eventSummary, type EventSummary } from '../event-summary.js';
+import { eventSummary, EventSummaryReply, type EventSummary } from '../event-summary.js';
 import { workspaceOfSource } from '../find-emitter.js';
 import { EMITTERS, type Emitters } from '../ports.js';
 import { ListEventSummaries } from './list-event-summaries.query.js';
@@ -25,6 +26,7 @@ export class ListEventSummariesController {
   @Operation({
     summary: 'Events of a source, newest first',
     paged: true,
+    reply: paged(EventSummaryReply),
     also: {
       event_name: 'Channel',
       expand: 'event: without truncation; a page of large events ends early, count tells',
@@ -38,6 +40,7 @@ export class ListEventSummariesController {
   @Operation({
     summary: 'Errors of a source, newest first',
     paged: true,
+    reply: paged(EventSummaryReply),
     also: { expand: 'event: without truncation; a page of large events ends early, count tells' },
   })
   errors(@Param('id') id: string, @Params('body_wins') params: Parameters, @CurrentCaller() caller: Caller) {
@@ -48,6 +51,7 @@ export class ListEventSummariesController {
   @Operation({
     summary: 'Log lines of a source, newest first',
     paged: true,
+    reply: paged(EventSummaryReply),
     also: { expand: 'event: without truncation; a page of large events ends early, count tells' },
   })
   logs(@Param('id') id: string, @Params('body_wins') params: Parameters, @CurrentCaller() caller: Caller) {
@@ -59,7 +63,12 @@ export class ListEventSummariesController {
   @Operation({
     summary: 'Former address of event_summaries',
     paged: true,
-    also: { n: 'Page size', expand: 'event: without truncation; a page of large events ends early, count tells' },
+    reply: paged(EventSummaryReply),
+    also: {
+      n: 'Page size',
+      event_name: 'Channel',
+      expand: 'event: without truncation; a page of large events ends early, count tells',
+    },
   })
   legacy(@Param('id') id: string, @Params('body_wins') params: Parameters, @CurrentCaller() caller: Caller) {
     return this.list(

@@ -5,10 +5,12 @@ import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
+import { one } from '#libs/http/replies.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/http/callers.js';
-import { sourceReplyWithUser, type EndpointUrls, type SourceReply } from '../domain/source-view.js';
+import { type EndpointUrls } from '../domain/endpoint-urls.js';
 import { ENDPOINT_URLS } from '../ports.js';
+import { ChangedSource, changedSourceReply, type ChangedSourceReply } from '../source-reply.js';
 import { configuredPropsOf, referenceOf, SourceBodyDto } from '../source-body.dto.js';
 import { DeploySource } from './deploy-source.handler.js';
 
@@ -27,6 +29,7 @@ export class DeploySourceController {
       configured_props: 'Values for the props of the component',
       files: 'Further files of the component: path to text',
     },
+    reply: one(ChangedSource),
   })
   @HttpCode(200)
   async deploy(
@@ -34,7 +37,7 @@ export class DeploySourceController {
     @Params('body_wins') params: Parameters,
     @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
-  ): Promise<Changed<{ data: SourceReply }>> {
+  ): Promise<Changed<{ data: ChangedSourceReply }>> {
     const deployment = {
       reference: referenceOf(body, params) ?? {},
       configuredProps: configuredPropsOf(params) ?? {},
@@ -43,6 +46,6 @@ export class DeploySourceController {
     };
     const context = contextIn(workspaceOf(caller));
     const { source, workspaceId, position } = await this.commands.execute(new DeploySource(deployment, context));
-    return new Changed(position, () => ({ data: sourceReplyWithUser(source, workspaceId, this.urls) }));
+    return new Changed(position, () => ({ data: changedSourceReply(source, workspaceId, this.urls) }));
   }
 }

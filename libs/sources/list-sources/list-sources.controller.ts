@@ -4,10 +4,12 @@ import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
 import { listReply, pageQuery, type ListReply } from '#libs/http/pages.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
+import { paged } from '#libs/http/replies.js';
 import { memberOf, ownedBy } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/http/callers.js';
-import { sourceReply, type EndpointUrls, type SourceReply } from '../domain/source-view.js';
+import { type EndpointUrls } from '../domain/endpoint-urls.js';
 import { ENDPOINT_URLS } from '../ports.js';
+import { Source, sourceReply, type SourceReply } from '../source-reply.js';
 import { ListSources, type SourceOwner } from './list-sources.query.js';
 
 @Controller('v1')
@@ -18,13 +20,13 @@ export class ListSourcesController {
   ) {}
 
   @Get('users/me/sources')
-  @Operation({ summary: 'Sources of the user, newest first', paged: true })
+  @Operation({ summary: 'Sources of the user, newest first', paged: true, reply: paged(Source) })
   mine(@Params('body_wins') params: Parameters, @CurrentCaller() caller: Caller): Promise<ListReply<SourceReply>> {
     return this.list(ownedBy(caller), params);
   }
 
   @Get(['orgs/:id/sources', 'workspaces/:id/sources'])
-  @Operation({ summary: 'Sources of a workspace, newest first', paged: true })
+  @Operation({ summary: 'Sources of a workspace, newest first', paged: true, reply: paged(Source) })
   ofWorkspace(
     @Param('id') id: string,
     @Params('body_wins') params: Parameters,

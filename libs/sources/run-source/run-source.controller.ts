@@ -4,18 +4,44 @@ import { type Response } from 'express';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
+import { one } from '#libs/http/replies.js';
+import {
+  listOf,
+  milliseconds,
+  named,
+  object,
+  oneOf,
+  optional,
+  text,
+  type FieldsOf,
+  type TypeOf,
+} from '#libs/http/reply-schema.js';
 import { type Caller } from '#libs/http/callers.js';
 import { LocateSource } from '../locate-source.js';
 import { type Observation } from '../published.js';
 import { RunSourceDto } from './run-source.dto.js';
 import { RunSource } from './run-source.handler.js';
 
-interface RunReply {
-  /** Id of the invocation. */
-  readonly id: string;
-  /** With `wait=true` only. */
-  readonly observations?: readonly Observation[];
-}
+/** See docs/reference/errors.md#hook-observations. */
+const ObservationReply = named('Observation', {
+  k: text('`hook`, `error`, `console.log`, …'),
+  ts: milliseconds(),
+  h: optional(oneOf(['deploy', 'activate', 'deactivate'], 'With k `hook`: its name')),
+  msg: optional(text()),
+  err: optional(object({ name: text(), message: text(), stack: text() })),
+} satisfies FieldsOf<Observation>);
+
+const Invocation = named('Invocation', { id: text('`inv_…`') });
+
+const Run = named('Run', {
+  ...Invocation.fields,
+  observations: listOf(
+    ObservationReply,
+    'What the run logged, and its error last; empty when it has not ended in time',
+  ),
+});
+
+type RunReply = TypeOf<typeof Invocation> & Partial<TypeOf<typeof Run>>;
 
 /** An extension: 202, or 200 with the observations when `wait=true`. See docs/reference/rest-api.md#source-run. */
 @Controller('v1/sources')
@@ -26,7 +52,13 @@ export class RunSourceController {
   ) {}
 
   @Post(':idOrSlug/run')
-  @Operation({ summary: 'Run a source by hand', body: RunSourceDto, objects: { event: 'What run receives' } })
+  @Operation({
+    summary: 'Run a source by hand',
+    body: RunSourceDto,
+    objects: { event: 'What run receives' },
+    reply: one(Invocation),
+    replies: { 200: { description: 'With `wait=true`', schema: one(Run) } },
+  })
   @HttpCode(202)
   async run(
     @Param('idOrSlug') idOrSlug: string,

@@ -5,11 +5,13 @@ import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
+import { one } from '#libs/http/replies.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Caller } from '#libs/http/callers.js';
-import { sourceReplyWithUser, type EndpointUrls, type SourceReply } from '../domain/source-view.js';
+import { type EndpointUrls } from '../domain/endpoint-urls.js';
 import { LocateSource } from '../locate-source.js';
 import { ENDPOINT_URLS } from '../ports.js';
+import { ChangedSource, changedSourceReply, type ChangedSourceReply } from '../source-reply.js';
 import { configuredPropsOf, referenceOf, SourceBodyDto } from '../source-body.dto.js';
 import { UpdateSource, type UpdateSourceRequest } from './update-source.handler.js';
 
@@ -29,6 +31,7 @@ export class UpdateSourceController {
       configured_props: 'Values for the props of the component',
       files: 'Further files of the component: path to text',
     },
+    reply: one(ChangedSource),
   })
   @HttpCode(200)
   async update(
@@ -37,13 +40,13 @@ export class UpdateSourceController {
     @Params('body_wins') params: Parameters,
     @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
-  ): Promise<Changed<{ data: SourceReply }>> {
+  ): Promise<Changed<{ data: ChangedSourceReply }>> {
     const changes = changesOf(body, params);
     const located = await this.sources.locate(idOrSlug, caller);
     const context = contextIn(located.workspaceId);
     const command = new UpdateSource(located.sourceId, changes, context);
     const { source, workspaceId, position } = await this.commands.execute(command);
-    return new Changed(position, () => ({ data: sourceReplyWithUser(source, workspaceId, this.urls) }));
+    return new Changed(position, () => ({ data: changedSourceReply(source, workspaceId, this.urls) }));
   }
 }
 

@@ -2,12 +2,13 @@ import { Controller, Get, Param } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
+import { list } from '#libs/http/replies.js';
 import { memberOf, ownedBy } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/http/callers.js';
-import { subscriptionReply } from '../subscription-reply.js';
+import { Subscription, subscriptionReply, type SubscriptionReply } from '../subscription-reply.js';
 import { ListSubscriptions } from './list-subscriptions.query.js';
 
-type SubscriptionsReply = { data: ReturnType<typeof subscriptionReply>[] };
+type SubscriptionsReply = { data: readonly SubscriptionReply[] };
 
 /** Lists all subscriptions at once, without `page_info` (docs/reference/rest-api.md#subscription-lists). */
 @Controller('v1')
@@ -15,14 +16,14 @@ export class ListSubscriptionsController {
   constructor(private readonly queries: QueryBus) {}
 
   @Get('users/me/subscriptions')
-  @Operation({ summary: 'Subscriptions of the user' })
+  @Operation({ summary: 'Subscriptions of the user', reply: list(Subscription) })
   async ofUser(@CurrentCaller() caller: Caller): Promise<SubscriptionsReply> {
     const docs = await this.queries.execute(new ListSubscriptions(ownedBy(caller)));
     return { data: docs.map(subscriptionReply) };
   }
 
   @Get('workspaces/:workspaceId/subscriptions')
-  @Operation({ summary: 'Subscriptions of a workspace' })
+  @Operation({ summary: 'Subscriptions of a workspace', reply: list(Subscription) })
   async ofWorkspace(
     @Param('workspaceId') workspaceId: string,
     @CurrentCaller() caller: Caller,

@@ -2,8 +2,10 @@ import { Controller, Get, Inject } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
+import { one } from '#libs/http/replies.js';
+import { type TypeOf } from '#libs/http/reply-schema.js';
 import { GetWorkspaces } from '../get-workspace/get-workspaces.query.js';
-import { quotaReply, workspaceReply } from '../get-workspace/workspace-reply.js';
+import { quotaReply, User, workspaceReply } from '../get-workspace/workspace-reply.js';
 import { USAGE, type Usage } from '../published.js';
 import { type Caller } from '../../http/callers.js';
 import { GetUser } from './get-user.query.js';
@@ -17,8 +19,8 @@ export class GetMeController {
 
   /** Clients find the id of their workspace in `orgs`. See docs/reference/rest-api.md#user-fields. */
   @Get()
-  @Operation({ summary: 'The user of this API key, with usage and workspaces' })
-  async me(@CurrentCaller() caller: Caller): Promise<{ data: object }> {
+  @Operation({ summary: 'The user of this API key, with usage and workspaces', reply: one(User) })
+  async me(@CurrentCaller() caller: Caller): Promise<{ data: TypeOf<typeof User> }> {
     const { id, username, email } = await this.queries.execute(new GetUser(caller.userId));
     const workspaces = await this.queries.execute(new GetWorkspaces(caller.workspaceIds));
     const used = await Promise.all(

@@ -2,14 +2,13 @@ import { Controller, Get, Inject, Param } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
+import { list, one } from '#libs/http/replies.js';
 import { memberOf } from '#libs/http/workspace.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { USAGE, type Usage } from '../published.js';
 import { type Caller } from '../../http/callers.js';
 import { GetWorkspaces } from './get-workspaces.query.js';
-import { workspaceReply } from './workspace-reply.js';
-
-type WorkspaceReply = ReturnType<typeof workspaceReply>;
+import { Workspace, workspaceReply, type WorkspaceReply } from './workspace-reply.js';
 
 @Controller('v1')
 export class GetWorkspaceController {
@@ -20,7 +19,7 @@ export class GetWorkspaceController {
 
   /** Both paths answer alike. See docs/reference/rest-api.md#workspace-get. */
   @Get(['workspaces/:id', 'orgs/:id'])
-  @Operation({ summary: 'One workspace, with usage' })
+  @Operation({ summary: 'One workspace, with usage', reply: one(Workspace) })
   async one(@Param('id') id: string, @CurrentCaller() caller: Caller): Promise<{ data: WorkspaceReply }> {
     const [workspace] = await this.queries.execute(new GetWorkspaces([memberOf(caller, id)]));
     if (!workspace) throw new DomainError('workspace.not_found', `there is no workspace ${id}`, { id });
@@ -28,8 +27,8 @@ export class GetWorkspaceController {
   }
 
   @Get('users/me/workspaces')
-  @Operation({ summary: 'The workspaces of the user' })
-  async mine(@CurrentCaller() caller: Caller): Promise<{ data: WorkspaceReply[] }> {
+  @Operation({ summary: 'The workspaces of the user', reply: list(Workspace) })
+  async mine(@CurrentCaller() caller: Caller): Promise<{ data: readonly WorkspaceReply[] }> {
     const workspaces = await this.queries.execute(new GetWorkspaces(caller.workspaceIds));
     const replies = workspaces.map(async (workspace) =>
       workspaceReply(workspace, await this.usage.ofToday(workspace.id)),

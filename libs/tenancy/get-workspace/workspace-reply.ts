@@ -1,8 +1,38 @@
+import { integer, listOf, milliseconds, named, text, type TypeOf } from '#libs/http/reply-schema.js';
 import { type DailyUsage } from '../published.js';
 import { type WorkspaceDoc } from '../read-models/workspaces.projection.js';
 
 /** Stands for "unlimited". See docs/reference/rest-api.md#quota-unlimited. */
 export const UNLIMITED = 2_147_483_647;
+
+const quota = integer('2,147,483,647, which stands for unlimited');
+
+const quotaFields = {
+  daily_compute_time_quota: quota,
+  daily_compute_time_used: milliseconds('Milliseconds of runs since 00:00 UTC'),
+  daily_invocations_quota: quota,
+  daily_invocations_used: integer('Runs since 00:00 UTC'),
+};
+
+/** Workspace as in docs/reference/rest-api.md#workspace-fields. */
+export const Workspace = named('Workspace', {
+  id: text('`o_…`'),
+  orgname: text(),
+  name: text(),
+  email: text(),
+  daily_credits_quota: quota,
+  daily_credits_used: integer('One for each begun 30 s of a run, since 00:00 UTC'),
+  ...quotaFields,
+});
+
+/** User as in docs/reference/rest-api.md#user-fields. Usage is summed over the workspaces. */
+export const User = named('User', {
+  id: text('`u_…`'),
+  username: text(),
+  email: text(),
+  ...quotaFields,
+  orgs: listOf(Workspace, 'Workspaces of the user'),
+});
 
 export const quotaReply = ({ computeMs, invocations }: Omit<DailyUsage, 'credits'>) => ({
   daily_compute_time_quota: UNLIMITED,
@@ -11,8 +41,9 @@ export const quotaReply = ({ computeMs, invocations }: Omit<DailyUsage, 'credits
   daily_invocations_used: invocations,
 });
 
-/** See docs/reference/rest-api.md#workspace-fields. */
-export const workspaceReply = ({ id, orgname, name, email }: WorkspaceDoc, usage: DailyUsage) => ({
+export type WorkspaceReply = TypeOf<typeof Workspace>;
+
+export const workspaceReply = ({ id, orgname, name, email }: WorkspaceDoc, usage: DailyUsage): WorkspaceReply => ({
   id,
   orgname,
   name,

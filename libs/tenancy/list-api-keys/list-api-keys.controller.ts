@@ -4,8 +4,11 @@ import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
 import { listReply, pageQuery, type ListReply } from '#libs/http/pages.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
+import { paged } from '#libs/http/replies.js';
+import { type TypeOf } from '#libs/http/reply-schema.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
 import { type Caller } from '../../http/callers.js';
+import { ApiKey } from '../api-key-reply.js';
 import { ListApiKeys } from './list-api-keys.query.js';
 
 @Controller('v1/api_keys')
@@ -14,8 +17,11 @@ export class ListApiKeysController {
 
   /** An extension: lists the caller's valid keys, never their texts. */
   @Get()
-  @Operation({ summary: 'API keys of the user that are in force', paged: true })
-  async list(@Params('query_wins') params: Parameters, @CurrentCaller() caller: Caller): Promise<ListReply<object>> {
+  @Operation({ summary: 'API keys of the user that are in force', paged: true, reply: paged(ApiKey) })
+  async list(
+    @Params('query_wins') params: Parameters,
+    @CurrentCaller() caller: Caller,
+  ): Promise<ListReply<TypeOf<typeof ApiKey>>> {
     const page = pageQuery(params);
     const keys = await this.queries.execute(new ListApiKeys(caller.userId, page));
     return listReply(keys, ({ id, name, issuedAt }) => ({ id, name, created_at: epochSeconds(Number(issuedAt)) }));

@@ -6,9 +6,11 @@ import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { Params } from '#libs/http/parameters.js';
+import { one } from '#libs/http/replies.js';
+import { type TypeOf } from '#libs/http/reply-schema.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/http/callers.js';
-import { webhookReply, type WebhookReply } from '../webhook-reply.js';
+import { CreatedWebhook, webhookReply } from '../webhook-reply.js';
 import { CreateWebhook } from './create-webhook.handler.js';
 
 class CreateWebhookDto {
@@ -31,13 +33,17 @@ export class CreateWebhookController {
   constructor(private readonly commands: CommandBus) {}
 
   @Post()
-  @Operation({ summary: 'Create a webhook; the reply alone shows its signing key', query: CreateWebhookDto })
+  @Operation({
+    summary: 'Create a webhook; the reply alone shows its signing key',
+    query: CreateWebhookDto,
+    reply: one(CreatedWebhook),
+  })
   @HttpCode(200)
   async create(
     @Params('query_wins', CreateWebhookDto) { url, name, description }: CreateWebhookDto,
     @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
-  ): Promise<Changed<{ data: WebhookReply & { user_id: string; signing_key: string } }>> {
+  ): Promise<Changed<{ data: TypeOf<typeof CreatedWebhook> }>> {
     const context = contextIn(workspaceOf(caller));
     const input = { url, name: name || null, description: description || null };
     const { webhook, signingKey, position } = await this.commands.execute(new CreateWebhook(input, context));

@@ -4,9 +4,10 @@ import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
 import { listReply, type ListReply, pageQuery } from '#libs/http/pages.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
+import { paged } from '#libs/http/replies.js';
 import { ownedBy } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/http/callers.js';
-import { webhookReply, type WebhookReply } from '../webhook-reply.js';
+import { Webhook, webhookReply, type WebhookReply } from '../webhook-reply.js';
 import { ListWebhooks } from './list-webhooks.query.js';
 
 @Controller('v1/users/me/webhooks')
@@ -14,7 +15,7 @@ export class ListWebhooksController {
   constructor(private readonly queries: QueryBus) {}
 
   @Get()
-  @Operation({ summary: 'Webhooks of the user, newest first', paged: true })
+  @Operation({ summary: 'Webhooks of the user, newest first', paged: true, reply: paged(Webhook) })
   async list(
     @Params('query_wins') params: Parameters,
     @CurrentCaller() caller: Caller,

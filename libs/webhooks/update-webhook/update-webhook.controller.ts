@@ -7,11 +7,12 @@ import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { Params } from '#libs/http/parameters.js';
+import { one } from '#libs/http/replies.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
 import { type Caller } from '#libs/http/callers.js';
 import { findWebhook } from '../find-webhook.js';
-import { webhookReply, type WebhookReply } from '../webhook-reply.js';
+import { Webhook, webhookReply, type WebhookReply } from '../webhook-reply.js';
 import { UpdateWebhook, type WebhookChanges } from './update-webhook.handler.js';
 
 /** Reads a flag that arrives as text in a query. */
@@ -47,7 +48,7 @@ export class UpdateWebhookController {
 
   /** Keeps absent fields; null clears name and description. `active: true` also ends a disablement by the platform. */
   @Put(':id')
-  @Operation({ summary: 'Change a webhook', body: UpdateWebhookDto })
+  @Operation({ summary: 'Change a webhook', body: UpdateWebhookDto, reply: one(Webhook) })
   @HttpCode(200)
   async update(
     @Param('id') id: string,

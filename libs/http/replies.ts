@@ -1,0 +1,45 @@
+import { type ListReply } from './pages.js';
+import {
+  integer,
+  listOf,
+  named,
+  nullable,
+  object,
+  optional,
+  record,
+  text,
+  type AnySchema,
+  type FieldsOf,
+  type Schema,
+  type TypeOf,
+} from './reply-schema.js';
+
+/** Error body of docs/reference/errors.md#error-body. */
+export const ErrorReply = named('Error', {
+  error: text('For people'),
+  code: text('A stable word for programs'),
+  details: optional(record('What the error is about, such as `field`, `limit` and `actual`')),
+  observations: optional(listOf(record(), 'With code `hook_failed`: what the hooks did')),
+  err: optional(nullable(record('With code `hook_failed`: always null'))),
+});
+
+const PageInfo = named('PageInfo', {
+  total_count: integer('Number of items of the whole list'),
+  count: integer('Number of items on this page'),
+  start_cursor: nullable(text('Cursor of the first item, null on an empty page')),
+  end_cursor: nullable(text('Cursor of the last item, null on an empty page')),
+} satisfies FieldsOf<ListReply<unknown>['page_info']>);
+
+/** Reply with one object. */
+export const one = <S extends AnySchema>(item: S): Schema<{ readonly data: TypeOf<S> }> => bare(object({ data: item }));
+
+/** Reply with a whole list. */
+export const list = <S extends AnySchema>(item: S): Schema<{ readonly data: readonly TypeOf<S>[] }> =>
+  bare(object({ data: listOf(item) }));
+
+/** Reply with a page of a list. */
+export const paged = <S extends AnySchema>(item: S): Schema<ListReply<TypeOf<S>>> =>
+  bare(object({ page_info: PageInfo, data: listOf(item) }));
+
+/** Drops the type, which the compiler cannot compute for a generic item. */
+const bare = ({ json, named: inner }: AnySchema): AnySchema => ({ json, named: inner });

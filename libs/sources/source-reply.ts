@@ -1,0 +1,63 @@
+import { boolean, named, nullable, record, seconds, text, type TypeOf } from '#libs/http/reply-schema.js';
+import { epochSeconds } from '#libs/kernel/clock.js';
+import { type EndpointUrls } from './domain/endpoint-urls.js';
+import { SECRET_MASK } from './domain/props.js';
+import { type SourceRecord } from './domain/source.js';
+import { type SourceDefinition } from './published.js';
+
+/** Source as in docs/reference/rest-api.md#source-fields. */
+export const Source = named('Source', {
+  id: text('`dc_…`'),
+  owner_id: text('The workspace'),
+  component_id: text('`sc_…`'),
+  component_key: nullable(text()),
+  configured_props: record('Values by prop; secrets are masked, endpoints and timers shown'),
+  active: boolean(),
+  created_at: seconds('Epoch seconds of the end of the deployment'),
+  updated_at: seconds(),
+  name: text(),
+  name_slug: text('Unique in the workspace'),
+});
+
+/** Source in the replies of create and update. */
+export const ChangedSource = named('ChangedSource', {
+  ...Source.fields,
+  user_id: text('`u_…`, the user who deployed it'),
+});
+
+export type SourceReply = TypeOf<typeof Source>;
+export type ChangedSourceReply = TypeOf<typeof ChangedSource>;
+
+export const sourceReply = (source: SourceRecord, workspaceId: string, urls: EndpointUrls): SourceReply => ({
+  id: source.sourceId,
+  owner_id: workspaceId,
+  component_id: source.definition.componentId,
+  component_key: source.definition.componentKey,
+  configured_props: configuredProps(source.definition, urls),
+  active: source.active,
+  created_at: epochSeconds(source.createdAt),
+  updated_at: epochSeconds(source.updatedAt),
+  name: source.name,
+  name_slug: source.nameSlug,
+});
+
+export const changedSourceReply = (
+  source: SourceRecord,
+  workspaceId: string,
+  urls: EndpointUrls,
+): ChangedSourceReply => {
+  const { id, ...rest } = sourceReply(source, workspaceId, urls);
+  return { id, user_id: source.userId, ...rest };
+};
+
+const configuredProps = (definition: SourceDefinition, urls: EndpointUrls): Record<string, unknown> =>
+  Object.fromEntries<unknown>([
+    ...Object.entries(definition.values).map(
+      ([prop, configured]) => [prop, 'secretRef' in configured ? SECRET_MASK : configured.value] as const,
+    ),
+    ...definition.endpoints.map(({ prop, key }) => [prop, { endpoint_url: urls.urlOf(key), key }] as const),
+    ...definition.timers.map(
+      ({ prop, cron, intervalSeconds, timezone }) =>
+        [prop, { cron, interval_seconds: intervalSeconds, ...(timezone === null ? {} : { timezone }) }] as const,
+    ),
+  ]);

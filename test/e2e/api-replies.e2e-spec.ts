@@ -1,0 +1,173 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { type Data, type Paged, type Source, type Subscription, type Webhook } from '#test/harness/api-client.js';
+import { ApiContract, routesOf } from '#test/harness/api-contract.js';
+import { componentCode } from '#test/harness/component-code.js';
+import { useInstance } from '#test/harness/instance.js';
+import { eventually } from '#test/harness/wait.js';
+import { always } from '#test/harness/webhook-receiver.js';
+
+const instance = useInstance();
+
+const CODE = componentCode({
+  props: `
+    http: '$.interface.http',
+    timer: { type: '$.interface.timer', static: { intervalSeconds: 3600 } },
+    db: '$.service.db',
+    notice: { type: 'alert', content: 'Mind the gap' },
+    token: { type: 'string', label: 'Token', description: 'A secret', secret: true },
+    kind: { type: 'string', options: [{ label: 'A', value: 'a' }, 'b'], default: 'a', optional: true },
+    count: { type: 'integer', min: 1, max: 9, default: 3 },
+    remote: { type: 'string', optional: true, options() { return ['x']; } },
+  `,
+  members: `
+    description: 'Says and does',
+    annotations: { readOnlyHint: true },
+    hooks: { async activate() { if (this.count === 9) throw new Error('nine'); } },
+    run(event) {
+      console.log('run');
+      if (event.body?.fail) throw new Error('asked to fail');
+      this.$emit({ plain: true });
+      this.$emit({ text: 'x'.repeat(3_000) }, { id: 7, summary: 'Large', ts: 1_700_000_000_000 });
+    },`,
+});
+
+/** Each reply of a running server has exactly the fields that its OpenAPI document describes. */
+describe('the OpenAPI document agrees with the reply of', () => {
+  let contract: ApiContract;
+  let source: Source;
+  let webhook: Webhook;
+  let workspace: string;
+
+  beforeAll(async () => {
+    contract = await ApiContract.of(instance.api);
+    const props = { token: 'a secret text' };
+    const body = { component_code: CODE, configured_props: props, name: 'Described' };
+    source = (await contract.expect<Data<Source>>(200, 'POST /v1/sources', { body })).data;
+    const query = { url: instance.receiver.url, name: 'Receiver' };
+    webhook = (await contract.expect<Data<Webhook>>(200, 'POST /v1/webhooks', { query })).data;
+    workspace = (await instance.api.expect<Data<{ owner_id: string }>>(200, 'GET', `/v1/sources/${source.id}`)).data
+      .owner_id;
+  }, 60_000);
+
+  it('components', async () => {
+    const body = { component_code: CODE, component_url: 'https://example.com/a.mjs' };
+    const { data } = await contract.expect<Data<{ id: string }>>(200, 'POST /v1/components', { body });
+    await contract.expect(200, 'GET /v1/components/{keyOrId}', { path: { keyOrId: data.id } });
+    await contract.expect(404, 'GET /v1/components/registry');
+    await contract.expect(404, 'GET /v1/components/registry/{key}', { path: { key: 'a' } });
+    await contract.expect(404, 'GET /v1/components/search');
+    await contract.expect(400, 'POST /v1/components', { body: { component_code: 'export default {' } });
+  });
+
+  it('sources', async () => {
+    const path = { idOrSlug: source.id, id: workspace };
+    await contract.expect(200, 'GET /v1/sources/{idOrSlug}', { path });
+    for (const route of ['users/me/sources', 'orgs/{id}/sources', 'workspaces/{id}/sources']) {
+      await contract.expect(200, `GET /v1/${route}`, { path });
+    }
+    await contract.expect(200, 'PUT /v1/sources/{idOrSlug}', { path, body: { configured_props: { kind: 'b' } } });
+    await contract.expect(422, 'PUT /v1/sources/{idOrSlug}', { path, body: { configured_props: { count: 9 } } });
+    await contract.expect(202, 'POST /v1/sources/{idOrSlug}/run', { path, body: { event: {} } });
+    for (const event of [{}, { body: { fail: true } }]) {
+      const run = { path, query: { wait: 'true' }, body: { event } };
+      const { data } = await contract.expect<Data<{ observations: unknown[] }>>(
+        200,
+        'POST /v1/sources/{idOrSlug}/run',
+        run,
+      );
+      expect(data.observations.length).toBeGreaterThan(0);
+    }
+    await contract.expect(404, 'GET /v1/sources/{idOrSlug}', { path: { idOrSlug: 'dc_none' } });
+  });
+
+  it('events', async () => {
+    const path = { id: source.id };
+    await instance.history(source, 4);
+    await instance.history(source, 1, '$errors');
+    for (const list of ['event_summaries', 'events', '$errors/event_summaries', '$logs/event_summaries']) {
+      for (const query of [{ limit: '100' }, { expand: 'event' }]) {
+        const route = `GET /v1/sources/{id}/${list}`;
+        const { data } = await contract.expect<Paged<unknown>>(200, route, { path, query });
+        expect(data).not.toEqual([]);
+      }
+    }
+    await contract.expect(400, 'GET /v1/sources/{id}/event_summaries', { path, query: { after: 'nothing' } });
+    await contract.expect(202, 'DELETE /v1/sources/{id}/events', { path });
+    await contract.expect(200, 'GET /v1/sources/{id}/event_summaries', { path });
+  });
+
+  it('subscriptions', async () => {
+    const query = { emitter_id: source.id, listener_id: webhook.id };
+    await contract.expect<Data<Subscription>>(200, 'POST /v1/subscriptions', { query });
+    await contract.expect(200, 'GET /v1/users/me/subscriptions');
+    const path = { workspaceId: workspace };
+    await contract.expect(200, 'GET /v1/workspaces/{workspaceId}/subscriptions', { path });
+  });
+
+  it('webhooks', async () => {
+    const path = { id: webhook.id };
+    await contract.expect(200, 'GET /v1/webhooks/{id}', { path });
+    await contract.expect(200, 'GET /v1/users/me/webhooks');
+    await contract.expect(200, 'PUT /v1/webhooks/{id}', { path, body: { description: 'Changed' } });
+    await contract.expect(200, 'POST /v1/webhooks/{id}/regenerate_signing_key', { path });
+    instance.receiver.behave(always(500));
+    await contract.expect(202, 'POST /v1/sources/{idOrSlug}/run', { path: { idOrSlug: source.id }, body: {} });
+    const failed = await eventually('a delivery has failed', () => deliveryWith('retry'));
+    instance.receiver.behave(always(200));
+    const again = { ...path, deliveryId: failed };
+    await contract.expect(200, 'POST /v1/webhooks/{id}/deliveries/{deliveryId}/redeliver', { path: again });
+    await eventually('a delivery has arrived', () => deliveryWith('success'));
+  });
+
+  const deliveryWith = async (outcome: string): Promise<string | undefined> => {
+    const route = 'GET /v1/webhooks/{id}/deliveries';
+    type Deliveries = Paged<{ id: string; outcome: string }>;
+    const { data } = await contract.expect<Deliveries>(200, route, { path: { id: webhook.id } });
+    return data.find((delivery) => delivery.outcome === outcome)?.id;
+  };
+
+  it('users, workspaces and API keys', async () => {
+    await contract.expect(200, 'GET /v1/users/me');
+    await contract.expect(200, 'GET /v1/users/me/workspaces');
+    await contract.expect(200, 'GET /v1/workspaces/{id}', { path: { id: workspace } });
+    await contract.expect(200, 'GET /v1/orgs/{id}', { path: { id: workspace } });
+    const body = { name: 'Described' };
+    const { data: key } = await contract.expect<Data<{ id: string }>>(200, 'POST /v1/api_keys', { body });
+    await contract.expect(200, 'GET /v1/api_keys');
+    await contract.expect(204, 'DELETE /v1/api_keys/{id}', { path: { id: key.id } });
+  });
+
+  it('the history of each kind of resource', async () => {
+    const { data: me } = await instance.api.expect<Data<{ id: string }>>(200, 'GET', '/v1/users/me');
+    const { data: keys } = await instance.api.expect<Data<{ id: string }[]>>(200, 'GET', '/v1/api_keys');
+    const { data: subscriptions } = await instance.api.expect<Data<Subscription[]>>(
+      200,
+      'GET',
+      '/v1/users/me/subscriptions',
+    );
+    const of = [source.id, source.component_id, webhook.id, workspace, me.id, keys[0]?.id, subscriptions[0]?.id];
+    for (const id of of.map((each) => each ?? 'none')) {
+      await contract.expect(200, 'GET /v1/audit/{id}', { path: { id } });
+      await contract.expect(200, 'GET /v1/audit/{id}', { path: { id }, query: { at: '0' } });
+    }
+  });
+
+  it('deletions', async () => {
+    const query = { emitter_id: source.id, listener_id: webhook.id };
+    await contract.expect(204, 'DELETE /v1/subscriptions', { query });
+    await contract.expect(204, 'DELETE /v1/sources/{idOrSlug}', { path: { idOrSlug: source.id } });
+    await contract.expect(204, 'DELETE /v1/webhooks/{id}', { path: { id: webhook.id } });
+  });
+
+  it("the operator's routes", async () => {
+    await contract.expect(200, 'GET /healthz');
+    await contract.expect(200, 'GET /readyz');
+    const { status } = await instance.api.call('GET', '/metrics');
+    expect([200, 403]).toContain(status); // 403 through a proxy
+    await contract.expect(status, 'GET /metrics');
+  });
+
+  it('every route that it names', () => {
+    expect(routesOf(contract.document).filter((route) => !contract.called.has(route))).toEqual([]);
+  });
+});
