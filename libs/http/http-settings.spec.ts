@@ -51,7 +51,7 @@ describe('the HTTP edge with settings', () => {
 
     const first = await ask('one');
     expect(first.headers).toMatchObject({
-      'x-ratelimit-limit': '60',
+      'x-ratelimit-limit': '2',
       'x-ratelimit-remaining': '1',
       'x-ratelimit-reset': '1001',
     });

@@ -4,10 +4,11 @@ import { type Clock } from '#libs/kernel/clock.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { CLOCK } from '#libs/kernel/tokens.js';
 import { TokenBuckets } from '#libs/http/token-buckets.js';
+import { rateLimitHeaders } from './rate-limit-headers.js';
 import { HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
 import { callerIfAny } from './request-state.js';
 
-/** Limits the requests per minute of each user over all keys, with a token bucket. 0 turns the limit off. */
+/** Limits the requests per minute of each user over all keys, with a token bucket. 0 means no limit. */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
   private readonly buckets: TokenBuckets;
@@ -25,19 +26,19 @@ export class RateLimitGuard implements CanActivate {
     if (requestsPerMinute === 0 || !caller) return true;
 
     const now = this.clock.now();
-    const { allowed, tokens, waitSeconds } = this.buckets.consume(caller.userId, now);
+    const consumption = this.buckets.consume(caller.userId, now);
+    const headers = rateLimitHeaders({ perSecond: requestsPerMinute / 60, burst }, consumption, now);
+    context
+      .switchToHttp()
+      .getResponse<Response>()
+      .setHeaders(new Map(Object.entries(headers)));
+    if (consumption.allowed) return true;
 
-    const msPerToken = 60_000 / requestsPerMinute;
-    const response = context.switchToHttp().getResponse<Response>();
-    response.setHeader('X-RateLimit-Limit', String(requestsPerMinute));
-    response.setHeader('X-RateLimit-Remaining', String(Math.floor(tokens)));
-    // Time in epoch seconds at which the bucket is full again.
-    response.setHeader('X-RateLimit-Reset', String(Math.ceil((now + (burst - tokens) * msPerToken) / 1000)));
-    if (allowed) return true;
-
+    const { waitSeconds } = consumption;
     throw new DomainError(
       'request.rate_limited',
-      `more than ${requestsPerMinute} requests a minute (burst ${burst}) of one user: wait ${waitSeconds} s`,
+      `more than ${requestsPerMinute} requests a minute of one user, over all keys (${burst} at once): ` +
+        `wait ${waitSeconds} s. SLUICE_API_RATE and SLUICE_API_BURST set this limit`,
       { limit: requestsPerMinute, burst, retry_after: waitSeconds },
     );
   }

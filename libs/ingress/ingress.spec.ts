@@ -255,10 +255,19 @@ describe('ingress', () => {
 describe('rate limit', () => {
   it('allows the burst, then the average, per key; 0 means no limit', () => {
     const limit = new RateLimit(10, 2);
-    expect([limit.consume('a', 0), limit.consume('a', 0), limit.consume('a', 0)]).toEqual([0, 0, 1]);
-    expect(limit.consume('b', 0)).toBe(0);
-    expect(limit.consume('a', 100)).toBe(0);
+    expect([limit.consume('a', 0), limit.consume('a', 0)]).toEqual([undefined, undefined]);
+    expect(limit.consume('a', 0)).toEqual({
+      text: 'more than 10 requests a second to this endpoint (2 at once): wait 1 s. SLUICE_ENDPOINT_RATE and SLUICE_ENDPOINT_BURST set this limit',
+      headers: {
+        'Retry-After': '1',
+        'X-RateLimit-Limit': '2',
+        'X-RateLimit-Remaining': '0',
+        'X-RateLimit-Reset': '1',
+      },
+    });
+    expect(limit.consume('b', 0)).toBeUndefined();
+    expect(limit.consume('a', 100)).toBeUndefined();
     const off = new RateLimit(0, 0);
-    expect(off.consume('a', 0)).toBe(0);
+    for (let n = 0; n < 1_000; n++) expect(off.consume('a', 0)).toBeUndefined();
   });
 });

@@ -83,11 +83,8 @@ export class Ingress {
     if (!target) return this.refuse(res, 404, 'not_found', `no active endpoint ${address.key}`);
 
     // 2. Refuse or hold a request that comes too fast for this endpoint or for the pipeline.
-    const waitS = deps.rate.consume(address.key, deps.clock.now());
-    if (waitS > 0)
-      return this.refuse(res, 429, 'rate_limited', 'too many requests for this endpoint', {
-        'retry-after': String(waitS),
-      });
+    const tooFast = deps.rate.consume(address.key, deps.clock.now());
+    if (tooFast) return this.refuse(res, 429, 'rate_limited', tooFast.text, tooFast.headers);
     const { sourceId, workspaceId } = target;
     const arrival = { sourceId, workspaceId, bytes: Number(req.headers['content-length'] ?? 0) };
     const entered = deps.admission.enter(arrival);

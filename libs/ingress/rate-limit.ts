@@ -1,15 +1,34 @@
+import { rateLimitHeaders } from '../http/rate-limit-headers.js';
 import { TokenBuckets } from '../http/token-buckets.js';
 
-/** Limits the requests per second of each endpoint; 0 means no limit. */
+/** Refusal of a request that comes too fast. */
+export interface TooFast {
+  readonly text: string;
+  /** Retry-After and X-RateLimit-*. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Limits the requests per second of each endpoint. 0 means no limit. */
 export class RateLimit {
   private readonly buckets: TokenBuckets | undefined;
 
-  constructor(perSecond: number, burst: number) {
+  constructor(
+    private readonly perSecond: number,
+    private readonly burst: number,
+  ) {
     this.buckets = perSecond > 0 ? new TokenBuckets(perSecond, burst) : undefined;
   }
 
-  /** Returns 0 when the request may pass, else the seconds until one may. */
-  consume(key: string, now: number): number {
-    return this.buckets?.consume(key, now).waitSeconds ?? 0;
+  /** Counts a request at `now` in epoch milliseconds. Returns undefined when it may pass. */
+  consume(key: string, now: number): TooFast | undefined {
+    const consumption = this.buckets?.consume(key, now);
+    if (consumption === undefined || consumption.allowed) return undefined;
+    const { perSecond, burst } = this;
+    return {
+      text:
+        `more than ${perSecond} requests a second to this endpoint (${burst} at once): ` +
+        `wait ${consumption.waitSeconds} s. SLUICE_ENDPOINT_RATE and SLUICE_ENDPOINT_BURST set this limit`,
+      headers: rateLimitHeaders({ perSecond, burst }, consumption, now),
+    };
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ErrorBody } from '#test/harness/api-client.js';
+import { ApiClient, endpointOf, type ErrorBody } from '#test/harness/api-client.js';
 import { componentCode, CUSTOM_HTTP, relayCode } from '#test/harness/component-code.js';
-import { jsonOf } from '#test/harness/http.js';
+import { jsonOf, send } from '#test/harness/http.js';
 import { useInstance } from '#test/harness/instance.js';
 import { Server } from '#test/harness/server.js';
 import { eventually } from '#test/harness/wait.js';
@@ -17,9 +17,15 @@ describe('rate limits', () => {
     const taken = answers.filter(({ status }) => status === 200).length;
     expect(taken).toBeGreaterThanOrEqual(5);
     expect(taken).toBeLessThan(12);
-    for (const { status, headers } of answers.filter((answer) => answer.status !== 200)) {
+    for (const answer of answers.filter(({ status }) => status !== 200)) {
+      const { status, headers } = answer;
       expect(status).toBe(429);
       expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);
+      expect(headers).toMatchObject({ 'x-ratelimit-limit': '5', 'x-ratelimit-remaining': '0' });
+      expect(jsonOf(answer)).toMatchObject({
+        code: 'rate_limited',
+        error: expect.stringMatching(/more than 1 requests a second .*5 at once.*wait \d+ s.*SLUICE_ENDPOINT_RATE/),
+      });
     }
     expect(await instance.payloads(source, taken)).toHaveLength(taken);
     const other = await instance.deploy(relayCode());
@@ -33,11 +39,34 @@ describe('rate limits', () => {
     expect(replies.filter(({ status }) => status !== 429 && status !== 200)).toEqual([]);
     for (const { headers, body } of refused) {
       expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);
-      expect(headers).toMatchObject({ 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '0' });
+      expect(headers).toMatchObject({ 'x-ratelimit-limit': '20', 'x-ratelimit-remaining': '0' });
       expect(headers['x-ratelimit-reset']).toMatch(/^\d+$/);
-      expect(body).toMatchObject({ code: 'rate_limited', error: expect.stringContaining('60') });
+      expect(body).toMatchObject({
+        code: 'rate_limited',
+        error: expect.stringMatching(/60 .*20 at once.*SLUICE_API_RATE/),
+      });
     }
   });
+
+  it('are off unless they are set', async () => {
+    const server = new Server({
+      env: { SLUICE_ENDPOINT_RATE: undefined, SLUICE_ENDPOINT_BURST: undefined, SLUICE_API_RATE: undefined },
+    });
+    await server.start();
+    const api = new ApiClient(server);
+    try {
+      const source = await api.createSource({ component_code: relayCode() });
+      const url = endpointOf(server, source);
+      const events = await Promise.all(Array.from({ length: 200 }, (_, n) => send(url, { body: { n } })));
+      expect(new Set(events.map(({ status }) => status))).toEqual(new Set([200]));
+      const reads = await Promise.all(Array.from({ length: 200 }, () => api.call('GET', '/v1/users/me')));
+      expect(new Set(reads.map(({ status }) => status))).toEqual(new Set([200]));
+      for (const { headers } of [...events, ...reads]) expect(headers).not.toHaveProperty('x-ratelimit-limit');
+    } finally {
+      await api.close();
+      await server.stop();
+    }
+  }, 60_000);
 });
 
 describe('the egress guard, without an exception', () => {

@@ -32,7 +32,7 @@ const measure = async (send: (n: number) => Promise<void>, count: number, first:
 };
 
 const run = async (): Promise<void> => {
-  const server = new Server({ env: { SLUICE_ENDPOINT_RATE: undefined, SLUICE_LOG_LEVEL: 'warn' } });
+  const server = new Server({ env: { SLUICE_ENDPOINT_RATE: '10', SLUICE_LOG_LEVEL: 'warn' } });
   await server.start();
   const receiver = await WebhookReceiver.start();
   const api = new ApiClient(server);
