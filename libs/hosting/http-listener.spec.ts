@@ -142,11 +142,9 @@ describe('HttpListener', () => {
     agent.destroy();
   });
 
-  it('names the port that is in use and the setting that changes it', async () => {
+  it('rejects with the error of the system when the port is in use', async () => {
     const { front, agent } = await open();
-    await expect(HttpListener.listen('127.0.0.1', front.port)).rejects.toThrow(
-      /port \d+ on 127.0.0.1 is in use.*SLUICE_PORT/,
-    );
+    await expect(HttpListener.listen('127.0.0.1', front.port)).rejects.toMatchObject({ code: 'EADDRINUSE' });
     await front.close(1);
     agent.destroy();
   });

@@ -58,9 +58,7 @@ export class HttpListener {
       }
     });
     await new Promise<void>((resolve, reject) => {
-      server.once('error', (error: NodeJS.ErrnoException) =>
-        reject(error.code === 'EADDRINUSE' ? inUse(host, port) : error),
-      );
+      server.once('error', reject);
       server.listen(port, host, resolve);
     });
     return front;
@@ -101,6 +99,3 @@ export const stillStarting: Handler = (_req, res) => {
   res.writeHead(503, { 'content-type': 'application/json', 'retry-after': '1' });
   res.end('{"error":"the server is starting","code":"unavailable"}');
 };
-
-const inUse = (host: string, port: number): Error =>
-  new Error(`port ${port} on ${host} is in use: stop what listens there, or choose another with SLUICE_PORT`);

@@ -1,9 +1,56 @@
+import { UnusableDataDirectory } from '#libs/config/unusable-data-directory.js';
 import { WrongSettings } from '#libs/config/index.js';
 import { IsolationUnavailable } from '#libs/sandbox/jail/detect.js';
 
 /** Describes why a process cannot start. Problems that an operator can fix come without a stack. */
 export const startProblem = (error: unknown): string => {
-  if (error instanceof IsolationUnavailable) return error.message;
   if (error instanceof WrongSettings || !(error instanceof Error)) return String(error);
-  return (error.stack ?? error.message).replace(/^Error: /, '');
+  return operatorProblem(error) ?? (error.stack ?? error.message).replace(/^Error: /, '');
 };
+
+/** Describes a problem that an operator can fix, with the setting that it belongs to. Undefined for any other error. */
+export const operatorProblem = (error: unknown): string | undefined => {
+  if (!(error instanceof Error)) return undefined;
+  if (error instanceof IsolationUnavailable || error instanceof UnusableDataDirectory) return error.message;
+  return refusedBySystem(error);
+};
+
+interface SystemError extends NodeJS.ErrnoException {
+  readonly address?: string;
+  readonly port?: number;
+  readonly hostname?: string;
+}
+
+/** Names the setting behind a refusal of the operating system. */
+const refusedBySystem = (error: SystemError): string | undefined => {
+  const { code = '', syscall, address, port, hostname, path } = error;
+  if (syscall === 'listen') return cannotListen(code, `${address ?? ''}${port ? `:${port}` : ''}`, error.message);
+  if (syscall === 'getaddrinfo') return unknownHost(hostname ?? address ?? '', code);
+  if (path === undefined || !(code in FILE_PROBLEMS)) return undefined;
+  return `SLUICE_DATA_DIR: ${path}: ${FILE_PROBLEMS[code as keyof typeof FILE_PROBLEMS]} (${code})`;
+};
+
+const FILE_PROBLEMS = {
+  EACCES: 'this user may not use it. Make the data directory belong to the user of the server, or name another one',
+  EPERM: 'this user may not use it. Make the data directory belong to the user of the server, or name another one',
+  EROFS: 'its file system is read-only. Name a folder that can be written to',
+  ENOSPC: 'its disk is full. Make room, or name a folder on another disk',
+  ENOTDIR: 'a part of its path is a file. Name a folder',
+  EEXIST: 'it is a file. Name a folder',
+} as const;
+
+const cannotListen = (code: string, place: string, message: string): string => {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `${place} is in use by another process: stop what listens there, or set SLUICE_PORT to another port`;
+    case 'EACCES':
+      return `this user may not listen on ${place}: set SLUICE_PORT to a port above 1023, with a proxy in front of it`;
+    case 'EADDRNOTAVAIL':
+      return `SLUICE_HOST: ${place} is no address of this machine: set it to 127.0.0.1, 0.0.0.0, or one that it has`;
+    default:
+      return `cannot listen on ${place}: ${message}. SLUICE_HOST and SLUICE_PORT set the address`;
+  }
+};
+
+const unknownHost = (name: string, code: string): string =>
+  `SLUICE_HOST: the name ${name} is not known here (${code}): set it to an address of this machine, such as 127.0.0.1`;

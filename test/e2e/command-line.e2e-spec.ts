@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
@@ -12,11 +12,12 @@ const instance = useStandalone({ env: { SLUICE_PUBLIC_URL: 'https://sluice.examp
 const { api, server } = instance;
 const run = promisify(execFile);
 
-const sluice = async (...args: string[]): Promise<string> => {
-  const env = { ...process.env, SLUICE_DATA_DIR: server.dataDir };
+const inFolder = async (dataDir: string, ...args: string[]): Promise<string> => {
+  const env = { ...process.env, SLUICE_DATA_DIR: dataDir };
   const { stdout } = await run(process.execPath, ['dist/apps/cli/src/main.js', ...args], { env });
   return stdout;
 };
+const sluice = (...args: string[]): Promise<string> => inFolder(server.dataDir, ...args);
 
 describe('the command line', () => {
   it('rebuilds every read model from the logs, and reports its speed', async () => {
@@ -72,6 +73,41 @@ describe('the command line', () => {
     expect(sources.page_info.total_count).toBe(0);
     const mine = await api.expect<Paged<Source>>(200, 'GET', '/v1/users/me/sources');
     expect((await api.call('GET', `/v1/sources/${mine.data[0]?.id}`, { key })).status).toBe(404);
+  });
+
+  it('tells its version', async () => {
+    expect((await sluice('--version')).trim()).toMatch(/^\d+\.\d+\.\d+$/);
+  });
+
+  it('ends quietly when its reader closes the pipe', async () => {
+    const cli = `${process.execPath} dist/apps/cli/src/main.js config --reference`;
+    const { stdout, stderr } = await run('bash', ['-c', `${cli} | head -n 1; echo "status \${PIPESTATUS[0]}"`]);
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(/status 0\n$/);
+  });
+
+  it.each([['rebuild'], ['export', '--out', '/nonexistent/archive'], ['user', 'eve', '--email', 'eve@example.com']])(
+    'refuses a folder without an installation and leaves it empty: %s',
+    async (...args) => {
+      const folder = mkdtempSync(join(server.dataDir, '..', 'empty-'));
+      try {
+        await expect(inFolder(folder, ...args)).rejects.toThrow(/SLUICE_DATA_DIR: .* holds no installation/);
+        expect(readdirSync(folder)).toEqual([]);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    },
+  );
+
+  it('makes an installation for a user only with --create', async () => {
+    const folder = mkdtempSync(join(server.dataDir, '..', 'new-'));
+    try {
+      const args = ['user', 'eve', '--email', 'eve@example.com'];
+      expect(await inFolder(folder, ...args, '--create')).toMatch(/API key, shown this once/);
+      expect(await inFolder(folder, ...args)).toMatch(/exists already/);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('lists the effective settings without secrets', async () => {

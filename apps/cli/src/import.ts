@@ -7,7 +7,7 @@ import { type Config, secretKeyFrom, secretKeyOf } from '#libs/config/index.js';
 import { tell, tellProgress, tellRetry } from './progress.js';
 import { tellRebuilt } from './rebuild.js';
 import { assertStopped } from './stopped.js';
-import { readConfig, withEngines } from './with-engines.js';
+import { readConfig, withEngines, type Work } from './with-engines.js';
 
 export const registerImport = (program: Command): void => {
   program
@@ -25,7 +25,7 @@ export const registerImport = (program: Command): void => {
       const secretKey = keyGiven(config);
       sealOf(await readManifest(folder), secretKey);
       const archive = await ArchiveReader.open(folder, tellProgress);
-      await withEngines(async (engines) => {
+      const work: Work = async (engines) => {
         const { leftOut, rebuilt } = await importInstallation({
           engines,
           config,
@@ -37,7 +37,8 @@ export const registerImport = (program: Command): void => {
         });
         tellRebuilt(rebuilt);
         if (leftOut > 0) tell(`${leftOut} records of deleted sources and webhooks were left out.`);
-      }, config);
+      };
+      await withEngines(work, { config, create: true });
       const { parts } = archive.manifest;
       const records = Object.values(parts).reduce((sum, part) => sum + part.records, 0);
       const seconds = (performance.now() - startedAt) / 1_000;

@@ -2,6 +2,7 @@ import { type Command } from 'commander';
 import { type Engines } from '#libs/composition/engines.js';
 import { rebuildReadModels, type Rebuilt, withProjectionLeases } from '#libs/composition/rebuild.js';
 import { type Config } from '#libs/config/index.js';
+import { readModelsRestored } from '#libs/engines/embedded/data-directory.js';
 import { tell, tellRetry } from './progress.js';
 import { withEngines } from './with-engines.js';
 
@@ -15,6 +16,7 @@ export const registerRebuild = (program: Command): void => {
     .action(() =>
       withEngines(async (engines, config) => {
         tellRebuilt(await rebuild(engines, config));
+        if (config.engine === 'embedded') readModelsRestored(config.dataDir);
       }),
     );
 };

@@ -17,10 +17,19 @@ export const registerUser = (program: Command): void => {
     .argument('<username>')
     .requiredOption('--email <address>', 'email address of the user')
     .option('--workspace <name>', 'name of the workspace', 'My workspace')
-    .action((username: string, { email, workspace }: { email: string; workspace: string }) =>
-      withEngines((engines, config) => addUser(engines, config, { username, email, workspaceName: workspace })),
+    .option('--create', 'embedded: make the installation, when SLUICE_DATA_DIR holds none')
+    .action((username: string, { email, workspace, create = false }: UserOptions) =>
+      withEngines((engines, config) => addUser(engines, config, { username, email, workspaceName: workspace }), {
+        create,
+      }),
     );
 };
+
+interface UserOptions {
+  readonly email: string;
+  readonly workspace: string;
+  readonly create?: boolean;
+}
 
 /** Adds a user under the lease of user set-ups, so that they run one after the other. */
 const addUser = async (engines: Engines, { leaseMs }: Config, user: SetUpUser): Promise<void> => {

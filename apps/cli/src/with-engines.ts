@@ -1,7 +1,10 @@
+import path from 'node:path';
 import { pause } from '#libs/async/pause.js';
 import { type Engines } from '#libs/composition/engines.js';
 import { type Config, keepFilesPrivate, loadConfig, secretKeyOf } from '#libs/config/index.js';
+import { inspectDataDirectory } from '#libs/engines/embedded/data-directory.js';
 import { openEmbedded } from '#libs/engines/embedded/index.js';
+import { UnusableDataDirectory } from '#libs/config/unusable-data-directory.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { newId } from '#libs/kernel/ids.js';
 import { messageOf } from '#libs/kernel/error-message.js';
@@ -12,8 +15,15 @@ export type Work = (engines: Engines, config: Config) => Promise<void>;
 export const readConfig = (): Config =>
   loadConfig({ SLUICE_PUBLIC_URL: 'http://localhost', ...process.env }, (text) => process.stderr.write(`${text}\n`));
 
-/** Opens the engines that SLUICE_ENGINE names for one command. Rejects when a server uses the data directory. */
-export const withEngines = async (work: Work, config = readConfig()): Promise<void> => {
+/**
+ * Opens the engines that SLUICE_ENGINE names for one command. Rejects when a server uses the data directory, and when
+ * that is damaged or belongs to another program; unless `create` is set, also when it holds no installation.
+ */
+export const withEngines = async (
+  work: Work,
+  { config = readConfig(), create = false }: { readonly config?: Config; readonly create?: boolean } = {},
+): Promise<void> => {
+  if (config.engine === 'embedded') checkDataDirectory(config.dataDir, create);
   keepFilesPrivate(config.dataDir, (text) => process.stderr.write(`${text}\n`));
   switch (config.engine) {
     case 'embedded':
@@ -21,6 +31,15 @@ export const withEngines = async (work: Work, config = readConfig()): Promise<vo
     case 'distributed':
       return withDistributed(work, config);
   }
+};
+
+const checkDataDirectory = (dataDir: string, create: boolean): void => {
+  const { isInstallation } = inspectDataDirectory(dataDir, (text) => process.stderr.write(`${text}\n`));
+  if (isInstallation || create) return;
+  throw new UnusableDataDirectory(
+    `SLUICE_DATA_DIR: ${path.resolve(dataDir)} holds no installation: name the data directory of one, ` +
+      `or start a server there first`,
+  );
 };
 
 const withEmbedded = async (work: Work, config: Config): Promise<void> => {

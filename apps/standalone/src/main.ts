@@ -15,8 +15,17 @@ import { endpointUrls } from '#libs/composition/endpoint-urls.js';
 import { Shutdown } from '#libs/hosting/shutdown.js';
 import { createFixedTopics, topicPolicy } from '#libs/composition/topic-policy.js';
 import { reconcile, startMaintenance } from '#libs/composition/maintenance.js';
-import { type Config, keepFilesPrivate, loadConfig, publicUrlOf, secretKeyOf } from '#libs/config/index.js';
-import { openEmbedded } from '#libs/engines/embedded/index.js';
+import {
+  type Config,
+  keepFilesPrivate,
+  loadConfig,
+  publicUrlOf,
+  secretKeyOf,
+  WrongSettings,
+} from '#libs/config/index.js';
+import { rebuildReadModels } from '#libs/composition/rebuild.js';
+import { type DataDirectory, inspectDataDirectory, readModelsRestored } from '#libs/engines/embedded/data-directory.js';
+import { type EmbeddedEngines, openEmbedded } from '#libs/engines/embedded/index.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { type ReactorRunner } from '#libs/kernel/reactor.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
@@ -27,16 +36,31 @@ import { type EveryRole, startEveryRole } from './every-role.js';
 import { observe } from './observe.js';
 import { oneProcess } from './one-process.js';
 
-const readSettings = (): { config: Config; logger: Logger } => {
+const readSettings = (): { config: Config; logger: Logger; directory: DataDirectory } => {
   const warnings: string[] = [];
   const config = loadConfig(process.env, (text) => warnings.push(text));
   if (config.engine !== 'embedded') {
-    throw new Error('SLUICE_ENGINE is "distributed": this process has every role on the embedded engine; unset it');
+    throw new WrongSettings([
+      'SLUICE_ENGINE is "distributed", but `npm start` has every role in one process, on the embedded engine: unset it, ' +
+        'or start one process a role with `node dist/apps/<role>/src/main.js` (docs/how-to/scale-out.md)',
+    ]);
   }
+  const directory = inspectDataDirectory(config.dataDir, (text) => warnings.push(text));
   keepFilesPrivate(config.dataDir, (text) => warnings.push(text));
   const logger = createLogger({ level: config.logLevel, role: 'standalone' });
   for (const text of warnings) logger.warn({}, text);
-  return { config, logger };
+  return { config, logger, directory };
+};
+
+/** Rebuilds the read models of an installation that has lost them, because their projections do not start again. */
+const restoreReadModels = async (engines: EmbeddedEngines, config: Config, logger: Logger): Promise<void> => {
+  logger.warn({ dataDir: config.dataDir }, 'read_models.rebuilding: read.db is missing');
+  const rebuilt = await rebuildReadModels(engines, config, {
+    onProgress: (name, events) => logger.info({ name, events }, 'read_models.rebuilding'),
+    onRetry: (name, error) => logger.warn({ name, err: error }, 'read_models.rebuilding_again'),
+  });
+  readModelsRestored(config.dataDir);
+  logger.info({ readModels: rebuilt.length }, 'read_models.rebuilt');
 };
 
 const watchDisk = async (
@@ -100,7 +124,7 @@ const start = async (): Promise<void> => {
   const startedAt = performance.now();
 
   // 1. Settings, logger.
-  const { config, logger } = readSettings();
+  const { config, logger, directory } = readSettings();
   const shutdown = new Shutdown(logger);
   const clock = systemClock;
 
@@ -115,6 +139,7 @@ const start = async (): Promise<void> => {
   const secretKey = secretKeyOf(config.dataDir, config.secretKey);
   const engines = await openEmbedded({ dataDir: config.dataDir, secretKey, clock, onFatal: fail });
   shutdown.add('engines', () => engines.close());
+  if (directory.lacksReadModels) await restoreReadModels(engines, config, logger);
   const readiness = new Readiness();
   const disk = await watchDisk(config, logger, readiness, shutdown);
 

@@ -1,0 +1,115 @@
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { UnusableDataDirectory } from '#libs/config/unusable-data-directory.js';
+import { Database } from './writer/sqlite-driver.js';
+
+/** State of a data directory before anything is opened in it. */
+export interface DataDirectory {
+  /** False for a missing or empty folder, and for one in which no server has started yet. */
+  readonly isInstallation: boolean;
+  /** True from the loss of read.db until `readModelsRestored`, so that a rebuild that was interrupted starts again. */
+  readonly lacksReadModels: boolean;
+}
+
+const SQLITE_HEADER = 'SQLite format 3\0';
+/** Every file and folder that the server makes at the top of its data directory. */
+const OURS =
+  /^(?:(?:events|data|read|lock)\.db(?:-wal|-shm|\.damaged.*)?|secret\.(?:key|check)|read-models\.lost|owner|server\.json|blobs|runs-in-flight)$/;
+
+/** Marks that the read models are not complete. The engines would make an empty read.db in place of a lost one. */
+const LOST = 'read-models.lost';
+
+/**
+ * Looks at a data directory before `openEmbedded`. Changes nothing in it, unless read.db is lost: one that is no
+ * database is moved aside, and a mark is set, because the read models can be rebuilt from the logs. Throws
+ * UnusableDataDirectory when files are lost that nothing can rebuild, or when the folder belongs to another program.
+ */
+export const inspectDataDirectory = (dataDir: string, warn: (text: string) => void): DataDirectory => {
+  const names = namesIn(dataDir);
+  checkIsOurs(dataDir, names);
+  const has = (name: string): boolean => names.includes(name) && sizeOf(join(dataDir, name)) > 0;
+  for (const file of ['events.db', 'data.db']) if (has(file)) checkIsDatabase(dataDir, file);
+  // Started first, so data.db without events.db is never a first start that was interrupted.
+  if (has('data.db') && !has('events.db'))
+    throw lost(dataDir, 'events.db', 'every user, component, source and webhook');
+  const isInstallation = has('events.db') && holdsEvents(join(dataDir, 'events.db'));
+  if (isInstallation && !has('data.db')) throw lost(dataDir, 'data.db', 'the secrets, and the events that wait');
+  if (isInstallation && !names.includes('blobs')) throw lost(dataDir, 'blobs', 'the code of every component');
+  const isBroken = has('read.db') && !isDatabase(join(dataDir, 'read.db'));
+  if (isBroken) moveAside(dataDir, warn);
+  const isLost = isInstallation && (isBroken || !has('read.db'));
+  if (isLost) writeFileSync(join(dataDir, LOST), '');
+  return { isInstallation, lacksReadModels: isLost || names.includes(LOST) };
+};
+
+/** Call it after every read model was rebuilt. */
+export const readModelsRestored = (dataDir: string): void => {
+  rmSync(join(dataDir, LOST), { force: true });
+};
+
+const namesIn = (dataDir: string): readonly string[] => (existsSync(dataDir) ? readdirSync(dataDir) : []);
+
+/** Files of a file system or of a version control system do not make a folder another program's. */
+const checkIsOurs = (dataDir: string, names: readonly string[]): void => {
+  const others = names.filter((name) => !OURS.test(name) && name !== 'lost+found' && !name.startsWith('.'));
+  if (others.length === 0 || names.some((name) => OURS.test(name))) return;
+  const shown = others.slice(0, 3).join(', ') + (others.length > 3 ? ` and ${others.length - 3} more` : '');
+  throw new UnusableDataDirectory(
+    `SLUICE_DATA_DIR: ${dataDir} holds ${shown} and nothing of Sluice's: name an empty or a new folder`,
+  );
+};
+
+const checkIsDatabase = (dataDir: string, file: string): void => {
+  if (isDatabase(join(dataDir, file))) return;
+  throw new UnusableDataDirectory(
+    `${join(dataDir, file)} is not a database any more, because something has overwritten it: ` +
+      `put the data directory back from a backup. Nothing was changed`,
+  );
+};
+
+const lost = (dataDir: string, name: string, what: string): UnusableDataDirectory =>
+  new UnusableDataDirectory(
+    `${dataDir} is damaged: ${name} is missing, which holds ${what}. Put the data directory back from a backup, ` +
+      `or set SLUICE_DATA_DIR to a new folder to start an empty installation. Nothing was changed`,
+  );
+
+const isDatabase = (path: string): boolean => {
+  const head = Buffer.alloc(SQLITE_HEADER.length);
+  const file = openSync(path, 'r');
+  try {
+    readSync(file, head, 0, head.length, 0);
+  } finally {
+    closeSync(file);
+  }
+  return head.toString('latin1') === SQLITE_HEADER;
+};
+
+/** False after a first start that ended before its first event. */
+const holdsEvents = (path: string): boolean => {
+  const db = new Database(path, { readOnly: true });
+  try {
+    const table = db.sql(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'events'`).get();
+    return table !== undefined && db.sql('SELECT 1 FROM events LIMIT 1').get() !== undefined;
+  } finally {
+    db.close();
+  }
+};
+
+const moveAside = (dataDir: string, warn: (text: string) => void): void => {
+  const path = join(dataDir, 'read.db');
+  renameSync(path, `${path}.damaged`);
+  for (const end of ['-wal', '-shm']) rmSync(`${path}${end}`, { force: true });
+  warn(`${path} was not a database any more. It is ${path}.damaged now, and the read models are rebuilt from the logs`);
+};
+
+const sizeOf = (path: string): number => statSync(path).size;
