@@ -27,16 +27,16 @@ const refusedBySystem = (error: SystemError): string | undefined => {
   if (syscall === 'listen') return cannotListen(code, `${address ?? ''}${port ? `:${port}` : ''}`, error.message);
   if (syscall === 'getaddrinfo') return unknownHost(hostname ?? address ?? '', code);
   if (path === undefined || !(code in FILE_PROBLEMS)) return undefined;
-  return `SLUICE_DATA_DIR: ${path}: ${FILE_PROBLEMS[code as keyof typeof FILE_PROBLEMS]} (${code})`;
+  return `${path}: ${FILE_PROBLEMS[code as keyof typeof FILE_PROBLEMS]} (${code}). SLUICE_DATA_DIR names the data directory`;
 };
 
 const FILE_PROBLEMS = {
-  EACCES: 'this user may not use it. Make the data directory belong to the user of the server, or name another one',
-  EPERM: 'this user may not use it. Make the data directory belong to the user of the server, or name another one',
-  EROFS: 'its file system is read-only. Name a folder that can be written to',
-  ENOSPC: 'its disk is full. Make room, or name a folder on another disk',
-  ENOTDIR: 'a part of its path is a file. Name a folder',
-  EEXIST: 'it is a file. Name a folder',
+  EACCES: 'the user of the server may not use it: let that user own it, or choose another folder',
+  EPERM: 'the user of the server may not use it: let that user own it, or choose another folder',
+  EROFS: 'its file system is read-only: choose a folder that can be written to',
+  ENOSPC: 'its disk is full: make room, or choose a folder on another disk',
+  ENOTDIR: 'a part of this path is a file: choose a folder',
+  EEXIST: 'a file has this name: choose a folder',
 } as const;
 
 const cannotListen = (code: string, place: string, message: string): string => {
