@@ -4,13 +4,14 @@ import { IsolationUnavailable } from '#libs/sandbox/jail/detect.js';
 
 /** Describes why a process cannot start. Problems that an operator can fix come without a stack. */
 export const startProblem = (error: unknown): string => {
-  if (error instanceof WrongSettings || !(error instanceof Error)) return String(error);
+  if (!(error instanceof Error)) return String(error);
   return operatorProblem(error) ?? (error.stack ?? error.message).replace(/^Error: /, '');
 };
 
 /** Describes a problem that an operator can fix, with the setting that it belongs to. Undefined for any other error. */
 export const operatorProblem = (error: unknown): string | undefined => {
   if (!(error instanceof Error)) return undefined;
+  if (error instanceof WrongSettings) return error.message;
   if (error instanceof IsolationUnavailable || error instanceof UnusableDataDirectory) return error.message;
   return refusedBySystem(error);
 };

@@ -99,7 +99,7 @@ describe('a server that cannot start', () => {
     expect(readdirSync(folder)).toEqual(['photos.txt']);
   });
 
-  it('names the setting of a used port, an unknown host and the engine', async () => {
+  it('names the setting of a used port, an address of another machine, and the engine', async () => {
     folder = mkdtempSync(join(server.dataDir, '..', 'settings-'));
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
@@ -112,5 +112,8 @@ describe('a server that cannot start', () => {
     } finally {
       taken.close();
     }
+    const distributed = failedStart({ SLUICE_DATA_DIR: folder, SLUICE_ENGINE: 'distributed' });
+    expect(distributed).toMatch(/SLUICE_ENGINE is "distributed", .* unset it, or start one process a role/);
+    expect(distributed).not.toContain('SLUICE_MONGO_URL');
   });
 });

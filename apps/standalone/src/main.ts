@@ -38,13 +38,14 @@ import { oneProcess } from './one-process.js';
 
 const readSettings = (): { config: Config; logger: Logger; directory: DataDirectory } => {
   const warnings: string[] = [];
-  const config = loadConfig(process.env, (text) => warnings.push(text));
-  if (config.engine !== 'embedded') {
+  // Checked before the others, which would ask for the addresses of engines that this process never uses.
+  if (process.env.SLUICE_ENGINE?.trim() === 'distributed') {
     throw new WrongSettings([
       'SLUICE_ENGINE is "distributed", but `npm start` has every role in one process, on the embedded engine: unset it, ' +
         'or start one process a role with `node dist/apps/<role>/src/main.js` (docs/how-to/scale-out.md)',
     ]);
   }
+  const config = loadConfig(process.env, (text) => warnings.push(text));
   const directory = inspectDataDirectory(config.dataDir, (text) => warnings.push(text));
   keepFilesPrivate(config.dataDir, (text) => warnings.push(text));
   const logger = createLogger({ level: config.logLevel, role: 'standalone' });
