@@ -54,12 +54,12 @@ describe('a data directory', () => {
     expect(inspect()).toEqual({ isInstallation: false, lacksReadModels: false });
   });
 
-  it('holds an installation once there is an event', async () => {
-    await started({ withEvent: false });
-    expect(inspect()).toMatchObject({ isInstallation: false });
+  it('holds an installation once a server has started there, and is not changed by the look', async () => {
     await started();
+    const before = readdirSync(dir);
     expect(inspect()).toEqual({ isInstallation: true, lacksReadModels: false });
     expect(warnings).toEqual([]);
+    expect(readdirSync(dir)).toEqual(before);
   });
 
   it('is refused when it belongs to another program, and is left as it was', () => {

@@ -21,6 +21,11 @@ export interface DataDirectory {
   readonly lacksReadModels: boolean;
 }
 
+const HOLDS = {
+  'events.db': 'every user, component, source and webhook',
+  'data.db': 'the secrets, and the events that wait',
+  blobs: 'the code of every component',
+} as const;
 const SQLITE_HEADER = 'SQLite format 3\0';
 /** Every file and folder that the server makes at the top of its data directory. */
 const OURS =
@@ -39,12 +44,12 @@ export const inspectDataDirectory = (dataDir: string, warn: (text: string) => vo
   checkIsOurs(dataDir, names);
   const has = (name: string): boolean => names.includes(name) && sizeOf(join(dataDir, name)) > 0;
   for (const file of ['events.db', 'data.db']) if (has(file)) checkIsDatabase(dataDir, file);
-  // Started first, so data.db without events.db is never a first start that was interrupted.
-  if (has('data.db') && !has('events.db'))
-    throw lost(dataDir, 'events.db', 'every user, component, source and webhook');
-  const isInstallation = has('events.db') && holdsEvents(join(dataDir, 'events.db'));
-  if (isInstallation && !has('data.db')) throw lost(dataDir, 'data.db', 'the secrets, and the events that wait');
-  if (isInstallation && !names.includes('blobs')) throw lost(dataDir, 'blobs', 'the code of every component');
+  // It is made first, so data.db without events.db is never a first start that was interrupted.
+  if (has('data.db') && !has('events.db')) throw lost(dataDir, 'events.db');
+  const missing = !has('data.db') ? 'data.db' : names.includes('blobs') ? undefined : 'blobs';
+  if (missing !== undefined && has('events.db') && holdsEvents(join(dataDir, 'events.db')))
+    throw lost(dataDir, missing);
+  const isInstallation = has('events.db') && has('data.db');
   const isBroken = has('read.db') && !isDatabase(join(dataDir, 'read.db'));
   if (isBroken) moveAside(dataDir, warn);
   const isLost = isInstallation && (isBroken || !has('read.db'));
@@ -77,9 +82,9 @@ const checkIsDatabase = (dataDir: string, file: string): void => {
   );
 };
 
-const lost = (dataDir: string, name: string, what: string): UnusableDataDirectory =>
+const lost = (dataDir: string, name: keyof typeof HOLDS): UnusableDataDirectory =>
   new UnusableDataDirectory(
-    `${dataDir} is damaged: ${name} is missing, which holds ${what}. Put the data directory back from a backup, ` +
+    `${dataDir} is damaged: ${name} is missing, which holds ${HOLDS[name]}. Put the data directory back from a backup, ` +
       `or set SLUICE_DATA_DIR to a new folder to start an empty installation. Nothing was changed`,
   );
 
@@ -94,7 +99,7 @@ const isDatabase = (path: string): boolean => {
   return head.toString('latin1') === SQLITE_HEADER;
 };
 
-/** False after a first start that ended before its first event. */
+/** False after a first start that ended before its first event. Called only when something is missing. */
 const holdsEvents = (path: string): boolean => {
   const db = new Database(path, { readOnly: true });
   try {
