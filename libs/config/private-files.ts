@@ -27,12 +27,21 @@ export const keepFilesPrivate = (dataDir: string, warn: (text: string) => void):
 };
 
 /** Names that identify a used data directory. */
-const OURS = ['secret.check', 'secret.key', 'events.db', 'data.db', 'read.db', 'owner', 'server.json', 'blobs'];
+export const DATA_DIRECTORY_NAMES: readonly string[] = [
+  'secret.check',
+  'secret.key',
+  'events.db',
+  'data.db',
+  'read.db',
+  'owner',
+  'server.json',
+  'blobs',
+];
 
 /** Refuses a folder that other users need, such as `/tmp`, `/var/lib` or a home, instead of closing it to them. */
 const checkIsOurs = (dataDir: string): void => {
   const names = readdirSync(dataDir).filter((name) => name !== 'lost+found');
-  const foreign = names.length > 0 && !names.some((name) => OURS.includes(name));
+  const foreign = names.length > 0 && !names.some((name) => DATA_DIRECTORY_NAMES.includes(name));
   const isSticky = (statSync(dataDir).mode & 0o1000) !== 0;
   if (!foreign && !isSticky) return;
   throw new WrongSettings([

@@ -31,9 +31,10 @@ const refusedBySystem = (error: SystemError): string | undefined => {
   return `${path}: ${FILE_PROBLEMS[code as keyof typeof FILE_PROBLEMS]} (${code}). SLUICE_DATA_DIR names the data directory`;
 };
 
+const NOT_ALLOWED = 'the user of the server may not use it: let that user own it, or choose another folder';
 const FILE_PROBLEMS = {
-  EACCES: 'the user of the server may not use it: let that user own it, or choose another folder',
-  EPERM: 'the user of the server may not use it: let that user own it, or choose another folder',
+  EACCES: NOT_ALLOWED,
+  EPERM: NOT_ALLOWED,
   EROFS: 'its file system is read-only: choose a folder that can be written to',
   ENOSPC: 'its disk is full: make room, or choose a folder on another disk',
   ENOTDIR: 'a part of this path is a file: choose a folder',

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { DATA_DIRECTORY_NAMES } from '#libs/config/private-files.js';
 import { UnusableDataDirectory } from '#libs/config/unusable-data-directory.js';
 import { Database } from './writer/sqlite-driver.js';
 
@@ -27,10 +28,10 @@ const HOLDS = {
   blobs: 'the code of every component',
 } as const;
 const SQLITE_HEADER = 'SQLite format 3\0';
-/** Every file and folder that the server makes at the top of its data directory. */
-const OURS =
-  /^(?:(?:events|data|read|lock)\.db(?:-wal|-shm|\.damaged.*)?|secret\.(?:key|check)|read-models\.lost|owner|server\.json|blobs|runs-in-flight)$/;
-
+/** Further names that the server makes at the top of its data directory. A folder with any of them is ours. */
+const FURTHER_NAMES =
+  /^(?:(?:events|data|read|lock)\.db(?:-wal|-shm|\.damaged.*)|lock\.db|read-models\.lost|runs-in-flight)$/;
+const isOurs = (name: string): boolean => DATA_DIRECTORY_NAMES.includes(name) || FURTHER_NAMES.test(name);
 /** Marks that the read models are not complete. The engines would make an empty read.db in place of a lost one. */
 const LOST = 'read-models.lost';
 
@@ -66,8 +67,8 @@ const namesIn = (dataDir: string): readonly string[] => (existsSync(dataDir) ? r
 
 /** Files of a file system or of a version control system do not make a folder another program's. */
 const checkIsOurs = (dataDir: string, names: readonly string[]): void => {
-  const others = names.filter((name) => !OURS.test(name) && name !== 'lost+found' && !name.startsWith('.'));
-  if (others.length === 0 || names.some((name) => OURS.test(name))) return;
+  const others = names.filter((name) => !isOurs(name) && name !== 'lost+found' && !name.startsWith('.'));
+  if (others.length === 0 || names.some(isOurs)) return;
   const shown = others.slice(0, 3).join(', ') + (others.length > 3 ? ` and ${others.length - 3} more` : '');
   throw new UnusableDataDirectory(
     `SLUICE_DATA_DIR: ${dataDir} holds ${shown} and nothing of Sluice's: name an empty or a new folder`,
