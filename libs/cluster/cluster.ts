@@ -6,6 +6,7 @@ import { type CollectionSchema, type ReadModelStore } from '#libs/kernel/read-mo
 import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
 import { type Logger } from '#libs/telemetry/index.js';
 import { pollUntil } from './poll-until.js';
+import { asError } from '#libs/kernel/error-message.js';
 
 /** State that the processes of an installation share about each other (docs/adr/0011). */
 
@@ -26,13 +27,7 @@ export const readModelsApplied = (
   readModels: ReadModels,
   own: ReadYourWrites,
   logger: Pick<Logger, 'warn'>,
-): ReadYourWrites => ({
-  async waitFor(position, timeoutMs) {
-    const until = performance.now() + timeoutMs;
-    if (!(await own.waitFor(position, timeoutMs))) return false;
-    return pollUntil(() => readModelsHold(readModels, position), until - performance.now(), logger);
-  },
-});
+): ReadYourWrites => ownThenPolled(own, (position) => readModelsHold(readModels, position), logger);
 
 /**
  * For commands: waits until every live process has applied the position too. A caller that creates a subscription and
@@ -43,15 +38,22 @@ export const appliedEverywhere = (
   registry: ProcessRegistry,
   own: ReadYourWrites,
   logger: Pick<Logger, 'warn'>,
+): ReadYourWrites => {
+  const holds = async (position: Position): Promise<boolean> =>
+    (await readModelsHold(readModels, position)) && (await processesHold(registry, position));
+  return ownThenPolled(own, holds, logger);
+};
+
+/** Waits for this process's memory, then polls until the rest holds the position, both within the one time limit. */
+const ownThenPolled = (
+  own: ReadYourWrites,
+  holds: (position: Position) => Promise<boolean>,
+  logger: Pick<Logger, 'warn'>,
 ): ReadYourWrites => ({
   async waitFor(position, timeoutMs) {
     const until = performance.now() + timeoutMs;
     if (!(await own.waitFor(position, timeoutMs))) return false;
-    return pollUntil(
-      async () => (await readModelsHold(readModels, position)) && (await processesHold(registry, position)),
-      until - performance.now(),
-      logger,
-    );
+    return pollUntil(() => holds(position), until - performance.now(), logger);
   },
 });
 
@@ -109,7 +111,7 @@ export class ProcessReporter {
         pauseMs = Math.max(LOOK_MS, REPORT_SHARE * (await this.report()));
       } catch (error) {
         pauseMs = BEAT_MS;
-        this.onFailure(error instanceof Error ? error : new Error(String(error)));
+        this.onFailure(asError(error));
       }
     }
   }
@@ -201,9 +203,7 @@ export class ClusterBacklog implements WorkInFlight {
     for (;;) {
       await pause(BACKLOG_MS, signal);
       if (signal.aborted) return;
-      await this.look().catch((error: unknown) =>
-        this.onFailure(error instanceof Error ? error : new Error(String(error))),
-      );
+      await this.look().catch((error: unknown) => this.onFailure(asError(error)));
     }
   }
 

@@ -1,6 +1,7 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { pause } from '#libs/async/pause.js';
 import { type Leases } from './leases.js';
+import { asError } from './error-message.js';
 
 /** Work in progress. */
 export interface RunningWork {
@@ -61,7 +62,7 @@ export class LeasedWork {
         }
         backoff.reset();
       } catch (error) {
-        onFailure(error instanceof Error ? error : new Error(String(error)));
+        onFailure(asError(error));
         await pause(backoff.next(), signal);
       }
     }

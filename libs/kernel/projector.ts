@@ -3,6 +3,7 @@ import { START, type Position, type RecordedEvent } from './events.js';
 import { type Projection, type ProjectorStatus } from './projection.js';
 import { type Doc, type ReadModelStore, type ReadModelWrite } from './read-model-store.js';
 import { type Upcasters } from './upcasting.js';
+import { asError } from './error-message.js';
 
 export interface ProjectorOptions {
   readonly projection: Projection;
@@ -30,7 +31,7 @@ export class Projector {
     const { active, checkpoint } = await readModels.register(projection.schema);
     this.applied = checkpoint;
     this.running = this.follow(active).catch((error: unknown) => {
-      this.failure = error instanceof Error ? error : new Error(String(error));
+      this.failure = asError(error);
       this.options.onFailure(this.failure);
     });
   }

@@ -7,6 +7,7 @@ import { eventIdOf } from './ids.js';
 import { type ProjectorStatus } from './projection.js';
 import { type CollectionSchema, type ReadModelStore } from './read-model-store.js';
 import { type Upcasters } from './upcasting.js';
+import { asError } from './error-message.js';
 
 /**
  * Carries out the durable consequences of events. Events are handled at least once, in log order, so `handle` must be
@@ -73,7 +74,7 @@ export class ReactorRunner {
     this.stored = checkpoint;
     this.handled = checkpoint ?? START;
     this.running = this.follow().catch((error: unknown) => {
-      this.failure = error instanceof Error ? error : new Error(String(error));
+      this.failure = asError(error);
       this.options.onFailure(this.failure);
     });
   }

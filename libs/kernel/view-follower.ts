@@ -5,6 +5,7 @@ import { type LiveView } from './live-view.js';
 import { type ProjectorStatus } from './projection.js';
 import { type ReadYourWrites } from './read-your-writes.js';
 import { type Upcasters } from './upcasting.js';
+import { asError } from './error-message.js';
 
 export interface ViewFollowerOptions {
   readonly events: EventStore;
@@ -31,7 +32,7 @@ export class ViewFollower implements ReadYourWrites {
   async start(): Promise<void> {
     const end = await this.options.events.lastPosition();
     this.following = this.follow().catch((error: unknown) => {
-      this.failure = error instanceof Error ? error : new Error(String(error));
+      this.failure = asError(error);
       this.options.onFailure(this.failure);
       this.tell();
     });

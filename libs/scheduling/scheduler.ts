@@ -8,6 +8,7 @@ import { DueHeap } from './due-heap.js';
 import { firstDue, nextTick } from './next-tick.js';
 import { tickEvent } from './tick-event.js';
 import { type TickStore } from './tick-store.js';
+import { asError } from '#libs/kernel/error-message.js';
 
 /** Armed timers of a source; none when it is inactive, being changed, or deleted. */
 export interface ArmedTimers {
@@ -205,7 +206,7 @@ class TimerScheduler implements Scheduler {
     } catch (error) {
       this.metrics.failures++;
       this.retryMs = this.backoff.next();
-      this.options.onFailure?.(error instanceof Error ? error : new Error(String(error)));
+      this.options.onFailure?.(asError(error));
       for (const entry of due) if (this.live.get(entry.key) === entry) this.heap.push(entry);
     } finally {
       this.busy = false;

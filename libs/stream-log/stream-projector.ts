@@ -7,6 +7,7 @@ import { GatheredBatches } from './gathered-batches.js';
 import { StreamFold } from './stream-fold.js';
 import { type Consumer, type LaneBatch, type StreamLog } from './stream-log.js';
 import { PoisonRecord, type StreamProjection } from './stream-projection.js';
+import { asError } from '#libs/kernel/error-message.js';
 
 export interface StreamProjectorOptions {
   readonly projection: StreamProjection;
@@ -141,7 +142,7 @@ export class StreamProjector {
       for (const { resolve } of gathered) resolve();
       this.wakeWaiters(fold);
     } catch (error) {
-      const failure = error instanceof Error ? error : new Error(String(error));
+      const failure = asError(error);
       if (failure instanceof CheckpointConflict || failure instanceof PoisonRecord) this.fail(failure);
       for (const { reject } of gathered) reject(failure);
     }

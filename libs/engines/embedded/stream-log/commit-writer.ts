@@ -1,6 +1,7 @@
 import { type Group } from './group.js';
 import { type Topic } from './topic.js';
 import { type Writer } from '../writer/writer.js';
+import { asError } from '#libs/kernel/error-message.js';
 
 const DELAY_MS = 50;
 
@@ -71,7 +72,7 @@ export class CommitWriter {
       await Promise.all([commit, drop]);
       this.failure = undefined;
     } catch (error) {
-      this.failure = error instanceof Error ? error : new Error(String(error));
+      this.failure = asError(error);
       for (const [group, changed] of writing) for (const topic of changed) this.add(group, topic);
     }
   }

@@ -12,6 +12,7 @@ import {
 } from './ops.js';
 import { refusal } from './refusal.js';
 import { type FileName } from './schema.js';
+import { asError } from '#libs/kernel/error-message.js';
 
 /** Limits of one transaction: operations, and approximate bytes. */
 export const MAX_GROUP_OPS = 256;
@@ -93,7 +94,7 @@ export class Writer {
     }
     const writer = new Writer(worker, files, onFatal);
     worker.on('message', (message: FromWriter) => writer.receive(message));
-    worker.on('error', (error) => writer.die(error instanceof Error ? error : new Error(String(error))));
+    worker.on('error', (error) => writer.die(asError(error)));
     worker.on('exit', (code) => writer.die(new Error(`the writer thread ended with code ${code}`)));
     return writer;
   }
