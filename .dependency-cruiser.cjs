@@ -21,7 +21,7 @@ const rooms = {
   // Ground: no framework, no driver. Every room may import async.
   async: [],
   kernel: [],
-  'component-model': [],
+  'component-model': ['kernel'],
   egress: [],
   // What is around every context and role.
   http: ['kernel'],

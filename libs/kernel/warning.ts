@@ -1,0 +1,12 @@
+/**
+ * Something in a request or a component that is accepted but probably not meant. A reply lists warnings beside `data`,
+ * and leaves the list out when there are none.
+ */
+export interface Warning {
+  /** Stable word in snake_case. */
+  readonly code: string;
+  /** Names the word found, the word meant and what is allowed. */
+  readonly message: string;
+  /** Place in the component or in the request, such as `props.url.optinal` or `configured_props.naem`. */
+  readonly path: string;
+}
