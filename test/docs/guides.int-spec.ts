@@ -1,10 +1,10 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { ROOT } from '#test/harness/paths.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
-import { readGuide, type GuideBlock } from './guide.js';
+import { blocksOf, readGuide, type GuideBlock } from './guide.js';
 import { GuideShell } from './guide-shell.js';
 
 const guides = ['README.md', ...readdirSync(join(ROOT, 'docs/how-to')).map((name) => `docs/how-to/${name}`)];
@@ -54,5 +54,98 @@ describe.each(guides)('%s', (page) => {
       writeFileSync(file, text);
       execFileSync(process.execPath, ['--check', file], { stdio: 'pipe' });
     }
+  });
+});
+
+describe('the files of docs/how-to/run-behind-tls-and-systemd.md', () => {
+  const folder = tempDir('guide-service');
+  afterAll(() => removeDir(folder));
+  const file = (name: string): string => {
+    const block = readGuide('docs/how-to/run-behind-tls-and-systemd.md').find(({ file: path }) => path?.endsWith(name));
+    if (!block) throw new Error(`the guide has no file ${name}`);
+    return block.text;
+  };
+  const has = (program: string): boolean => spawnSync('which', [program]).status === 0;
+  const blocksClose = (text: string): boolean => {
+    const code = text.replaceAll(/#.*$/gm, '');
+    return code.split('{').length === code.split('}').length;
+  };
+
+  it('have a unit that systemd reads without a complaint', () => {
+    const path = join(folder, 'sluice.service');
+    // systemd asks whether the program is there, which is no matter of the unit.
+    writeFileSync(path, file('sluice.service').replace('/usr/bin/node', process.execPath));
+    expect(file('sluice.service')).toMatch(
+      /^\[Unit\]\n(?:\w+=.*\n)+\n\[Service\]\n(?:(?:[A-Z]\w+=|#).*\n|\n)+\[Install\]\n/,
+    );
+    if (!has('systemd-analyze')) return;
+    const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', path], { encoding: 'utf8' });
+    expect(stderr.split('\n').filter((line) => line.includes('sluice.service'))).toEqual([]);
+  });
+
+  it('have a unit that leaves the jail what it needs, starts like npm start, and keeps the data where the settings say', () => {
+    const unit = file('sluice.service');
+    const taken =
+      /^(RestrictNamespaces|PrivateUsers|SystemCallFilter|ProtectControlGroups|ProtectProc|ProcSubset|ProtectKernelTunables|ProtectKernelLogs|ProtectHostname|MemoryDenyWriteExecute)=/m;
+    expect(unit).not.toMatch(taken);
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } };
+    expect(unit).toContain(`ExecStart=/usr/bin/${scripts.start}\n`);
+    expect(unit).toContain('StateDirectory=sluice\n');
+    expect(file('sluice.env')).toContain('SLUICE_DATA_DIR=/var/lib/sluice\n');
+  });
+
+  it('have a configuration that nginx takes', () => {
+    const text = file('sluice.conf');
+    expect(blocksClose(text)).toBe(true);
+    expect(text.split('\n').filter((line) => !/^\s*(#.*|.*[;{}])?$/.test(line))).toEqual([]);
+    if (!has('nginx')) return;
+    const subject = ['-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=events.example.com', '-days', '1'];
+    const [key, certificate] = [join(folder, 'privkey.pem'), join(folder, 'fullchain.pem')];
+    execFileSync('openssl', ['req', '-x509', ...subject, '-keyout', key, '-out', certificate], { stdio: 'pipe' });
+    const site = text
+      .replaceAll('/etc/letsencrypt/live/events.example.com', folder)
+      .replaceAll(/listen \d+/g, 'listen 0');
+    const whole = `pid ${folder}/pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n${site}}\n`;
+    writeFileSync(join(folder, 'nginx.conf'), whole.replaceAll('listen 0', 'listen 127.0.0.1:8443'));
+    const { stderr, status } = spawnSync('nginx', ['-t', '-p', folder, '-c', join(folder, 'nginx.conf')], {
+      encoding: 'utf8',
+    });
+    expect({ status, stderr }).toMatchObject({ status: 0 });
+  });
+
+  it('have a configuration that Caddy takes', () => {
+    const text = file('Caddyfile');
+    expect(blocksClose(text)).toBe(true);
+    if (!has('caddy')) return;
+    writeFileSync(join(folder, 'Caddyfile'), text);
+    execFileSync('caddy', ['validate', '--adapter', 'caddyfile', '--config', join(folder, 'Caddyfile')], {
+      stdio: 'pipe',
+    });
+  });
+});
+
+// The runner itself: a guide that is wrong must fail.
+describe('following a guide', () => {
+  it.each([
+    ['a command that fails', '```sh\nfalse\n```', /commands of line 1 failed \(1\)/],
+    [
+      'output that differs',
+      '```sh\necho two\n```\n\n```text\nthree\n```',
+      /line 5 shows\nthree[\s\S]*the output is\ntwo/,
+    ],
+    ['a refusal that nobody expects', `\`\`\`sh\necho '{"error":"no"}'\n\`\`\``, /was refused/],
+    ['a server that ends', '```sh background=4000\necho broken\n```', /nothing listens on port 4000:\nbroken/],
+  ])('fails for %s', async (_, markdown, message) => {
+    await expect(follow(blocksOf(markdown))).rejects.toThrow(message);
+  });
+
+  it('keeps variables from block to block, writes files, and takes … for any text of a line', async () => {
+    const markdown = [
+      '```sh\nexport WHO=Ada\n```',
+      '```js file=greet.mjs\nconsole.log("id", Math.random(), process.env.WHO);\n```',
+      '```sh\nnode greet.mjs\n```',
+      '```text\nid … Ada\n```',
+    ];
+    await follow(blocksOf(markdown.join('\n\n')));
   });
 });
