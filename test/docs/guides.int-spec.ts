@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
+import { freePorts } from '#test/engines/free-port.js';
 import { ROOT } from '#test/harness/paths.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { blocksOf, readGuide, type GuideBlock } from './guide.js';
@@ -94,7 +95,7 @@ describe('the files of docs/how-to/run-behind-tls-and-systemd.md', () => {
     expect(file('sluice.env')).toContain('SLUICE_DATA_DIR=/var/lib/sluice\n');
   });
 
-  it('have a configuration that nginx takes', () => {
+  it('have a configuration that nginx takes', async () => {
     const text = file('sluice.conf');
     expect(blocksClose(text)).toBe(true);
     expect(text.split('\n').filter((line) => !/^\s*(#.*|.*[;{}])?$/.test(line))).toEqual([]);
@@ -102,15 +103,19 @@ describe('the files of docs/how-to/run-behind-tls-and-systemd.md', () => {
     const subject = ['-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=events.example.com', '-days', '1'];
     const [key, certificate] = [join(folder, 'privkey.pem'), join(folder, 'fullchain.pem')];
     execFileSync('openssl', ['req', '-x509', ...subject, '-keyout', key, '-out', certificate], { stdio: 'pipe' });
+    const [plain = 0, tls = 0] = await freePorts(2);
     const site = text
       .replaceAll('/etc/letsencrypt/live/events.example.com', folder)
-      .replaceAll(/listen \d+/g, 'listen 0');
-    const whole = `pid ${folder}/pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n${site}}\n`;
-    writeFileSync(join(folder, 'nginx.conf'), whole.replaceAll('listen 0', 'listen 127.0.0.1:8443'));
+      .replace('listen 80', `listen 127.0.0.1:${plain}`)
+      .replace('listen 443', `listen 127.0.0.1:${tls}`);
+    const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+    const ownFiles = kinds.map((kind) => `${kind}_temp_path ${folder}/${kind};`).join('\n');
+    const whole = `pid ${folder}/pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n${ownFiles}\n${site}}\n`;
+    writeFileSync(join(folder, 'nginx.conf'), whole);
     const { stderr, status } = spawnSync('nginx', ['-t', '-p', folder, '-c', join(folder, 'nginx.conf')], {
       encoding: 'utf8',
     });
-    expect({ status, stderr }).toMatchObject({ status: 0 });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('test is successful') });
   });
 
   it('have a configuration that Caddy takes', () => {
