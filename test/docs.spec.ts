@@ -6,12 +6,27 @@ import { configReference } from '#libs/config/index.js';
 const pages = [
   'README.md',
   'CONTRIBUTING.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
   ...readdirSync('docs', { recursive: true, encoding: 'utf8' }).map((name) => join('docs', name)),
 ].filter((name) => name.endsWith('.md'));
 
 const reference = ['rest-api', 'component-model', 'delivery', 'errors', 'limits', 'glossary'];
 const anchorsOf = (page: string): ReadonlySet<string> =>
   new Set([...readFileSync(page, 'utf8').matchAll(/<a id="([^"]+)"><\/a>/g)].map(([, id]) => id as string));
+
+/** Anchors, and headings as GitHub names them. */
+const targetsOf = (page: string): ReadonlySet<string> => {
+  const text = readFileSync(page, 'utf8').replace(/```[\s\S]*?```/g, '');
+  const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+  return new Set([...anchorsOf(page), ...headings]);
+};
 
 /** Lines of code and tests that name a document. */
 const citations = ['apps', 'libs', 'test', 'tools'].flatMap((root) =>
@@ -34,6 +49,16 @@ describe('documents', () => {
     const targets = [...text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, target]) => target as string);
     const missing = targets.filter((target) => !/^[a-z]+:/.test(target) && !existsSync(join(dirname(page), target)));
     expect(missing).toEqual([]);
+  });
+
+  it.each(pages)('%s has no dead anchors', (page) => {
+    const text = readFileSync(page, 'utf8').replace(/```[\s\S]*?```/g, '');
+    const targets = [...text.matchAll(/\]\(([^)#\s:]*)#([^)\s]+)\)/g)].map(([, path = '', id = '']) => ({ path, id }));
+    const dead = targets.filter(({ path, id }) => {
+      const target = path === '' ? page : join(dirname(page), path);
+      return target.endsWith('.md') && existsSync(target) && !targetsOf(target).has(id);
+    });
+    expect(dead).toEqual([]);
   });
 
   it.each(reference)('of the reference give each rule an anchor of its own: %s', (page) => {
