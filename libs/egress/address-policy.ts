@@ -11,8 +11,9 @@ const NOT_ALLOWED = 'an address that is not allowed';
 const OPERATOR_ALLOWS = `The operator of this server can allow it with ${ALLOW_SETTING}`;
 
 /**
- * Outgoing connection that the policy forbids. No socket was opened. Users read the message, so it reveals neither the
- * address of the name nor the kind of that address. Operators find both in the log line `egress.refused`.
+ * Outgoing connection that the policy forbids. No socket was opened. Users read the message. It explains an address that
+ * they wrote, but reveals neither the address of a name nor the kind of that address. Operators find both in the log
+ * line `egress.refused`.
  */
 export class EgressRefused extends Error {
   readonly code = 'EGRESS_REFUSED';
@@ -28,10 +29,24 @@ export class EgressRefused extends Error {
     /** Entry of the setting that would allow the address. */
     readonly allowEntry?: string | undefined,
   ) {
-    super(`refused to connect to ${host}: ${address === undefined ? reason : NOT_ALLOWED}. ${remedy}`);
+    super(`refused to connect to ${host}: ${address === undefined ? reason : notAllowed(host, reason)}. ${remedy}`);
     this.name = 'EgressRefused';
   }
 }
+
+const notAllowed = (host: string, reason: string): string =>
+  reason.endsWith(' address') && isSpelledOut(host)
+    ? `${NOT_ALLOWED}, because it is ${/^[aeiou]/.test(reason) ? 'an' : 'a'} ${reason}`
+    : NOT_ALLOWED;
+
+/** True for a host that names its address itself, so that no lookup is revealed. */
+const isSpelledOut = (host: string): boolean => {
+  const bare = host.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
+  const url = `http://${bare.includes(':') ? `[${bare}]` : bare}`;
+  if (!URL.canParse(url)) return false;
+  const { hostname } = new URL(url);
+  return hostname === 'localhost' || hostname.endsWith('.localhost') || parse(hostname) !== undefined;
+};
 
 const range = (cidr: string): Range => ipaddr.parseCIDR(cidr);
 
@@ -190,7 +205,9 @@ export class AddressPolicy {
   check(host: string, address: string): void {
     const reason = this.refusal(address);
     if (reason === undefined) return;
-    const refused = new EgressRefused(host, address, reason, OPERATOR_ALLOWS, exactEntry(address));
+    const entry = exactEntry(address);
+    const remedy = isSpelledOut(host) && entry !== undefined ? `${OPERATOR_ALLOWS}=${entry}` : OPERATOR_ALLOWS;
+    const refused = new EgressRefused(host, address, reason, remedy, entry);
     this.options.onRefused?.(refused);
     throw refused;
   }

@@ -6,11 +6,12 @@ import { textOfError } from '../../child/error-text.js';
 import { Execution } from '../../child/execution.js';
 import { InvalidComponent } from '../../child/invalid-component.js';
 import { SourceDb } from '../../child/source-db.js';
+import { mapStacks } from '../../child/source-map.js';
 import { offerWrappers } from '../../child/wrappers.js';
 import { type ChildMessage } from '../../protocol/protocol.js';
 import { type HookName } from '../../../component-model/hooks.js';
 import { type Realm } from '../bridge.js';
-import { current, done, flush, say } from './bridge-end.js';
+import { current, done, flush, say, sourceMap } from './bridge-end.js';
 import { captureConsole } from './console.js';
 import { answer } from './fetch.js';
 import { define } from './globals.js';
@@ -86,6 +87,7 @@ export const realm: Realm = {
   prepare: (text) => {
     const settings = parse(text) as RealmSettings;
     db = new SourceDb(settings.db);
+    mapStacks('component.js', () => sourceMap());
     define('process', processOf(settings));
     offerWrappers();
     captureConsole((kind, line) => active.get(current())?.log(kind, line));
