@@ -34,19 +34,24 @@ export class EgressRefused extends Error {
   }
 }
 
-const notAllowed = (host: string, reason: string): string =>
-  reason.endsWith(' address') && isSpelledOut(host)
-    ? `${NOT_ALLOWED}, because it is ${/^[aeiou]/.test(reason) ? 'an' : 'a'} ${reason}`
-    : NOT_ALLOWED;
+const notAllowed = (host: string, reason: string): string => {
+  const isKnown = reason.endsWith(' address') && (isSpelledOut(host) || (reason === LOOPBACK && isLocalhost(host)));
+  return isKnown ? `${NOT_ALLOWED}, because it is ${/^[aeiou]/.test(reason) ? 'an' : 'a'} ${reason}` : NOT_ALLOWED;
+};
 
-/** True for a host that names its address itself, so that no lookup is revealed. */
-const isSpelledOut = (host: string): boolean => {
+const LOOPBACK = 'loopback address';
+
+const hostnameOf = (host: string): string => {
   const bare = host.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
   const url = `http://${bare.includes(':') ? `[${bare}]` : bare}`;
-  if (!URL.canParse(url)) return false;
-  const { hostname } = new URL(url);
-  return hostname === 'localhost' || hostname.endsWith('.localhost') || parse(hostname) !== undefined;
+  return URL.canParse(url) ? new URL(url).hostname : '';
 };
+
+/** True for a host that is an address, in any notation, so that an explanation reveals no lookup. */
+const isSpelledOut = (host: string): boolean => parse(hostnameOf(host)) !== undefined;
+
+/** The name is reserved for loopback addresses (RFC 6761). */
+const isLocalhost = (host: string): boolean => /(?:^|\.)localhost\.?$/.test(hostnameOf(host));
 
 const range = (cidr: string): Range => ipaddr.parseCIDR(cidr);
 
@@ -72,7 +77,7 @@ const REFUSED: readonly (readonly [Range, string])[] = (
     ['0.0.0.0/8', 'unspecified address'],
     ['10.0.0.0/8', 'private address'],
     ['100.64.0.0/10', 'carrier-grade NAT address'],
-    ['127.0.0.0/8', 'loopback address'],
+    ['127.0.0.0/8', LOOPBACK],
     ['169.254.0.0/16', 'link-local address'],
     ['172.16.0.0/12', 'private address'],
     ['192.0.0.0/24', 'reserved address'],
@@ -89,7 +94,7 @@ const REFUSED: readonly (readonly [Range, string])[] = (
     ['255.255.255.255/32', 'broadcast address'],
     ['240.0.0.0/4', 'reserved address'],
     ['::/128', 'unspecified address'],
-    ['::1/128', 'loopback address'],
+    ['::1/128', LOOPBACK],
     ['64:ff9b:1::/48', 'local translation address'],
     ['fc00::/7', 'private (unique local) address'],
     ['fe80::/10', 'link-local address'],

@@ -26,9 +26,15 @@ export const boundedMap = (text: string): string | undefined => {
   const { sources, mappings } = JSON.parse(text) as RawMap;
   const own = sources.map((source) => source.startsWith(`${COMPONENT}:`));
   const lines = decode(mappings).map((line) => line.filter((segment, i) => isNeeded(segment, line[i - 1], own)));
-  const whole = textOf(sources, lines.map((line) => line.map(withoutName)));
+  const whole = textOf(
+    sources,
+    lines.map((line) => line.map(withoutName)),
+  );
   if (Buffer.byteLength(whole) <= MAX_MAP_BYTES) return whole;
-  const short = textOf(sources, lines.map((line) => line.slice(0, 1).map(withoutName)));
+  const short = textOf(
+    sources,
+    lines.map((line) => line.slice(0, 1).map(withoutName)),
+  );
   return Buffer.byteLength(short) <= MAX_MAP_BYTES ? short : undefined;
 };
 

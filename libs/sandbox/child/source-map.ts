@@ -21,7 +21,10 @@ let location = locationIn('component.js');
 
 /** Matches a location in `file`, which is a whole path or, in the realm, a bare name. */
 function locationIn(file: string): RegExp {
-  return new RegExp(`(?<![^\\s(])(?:file://)?${file.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}:(\\d{1,9}):(\\d{1,9})`, 'g');
+  return new RegExp(
+    `(?<![^\\s(])(?:file://)?${file.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}:(\\d{1,9}):(\\d{1,9})`,
+    'g',
+  );
 }
 
 /** Sets where stacks name the bundle, and how to get its map. The map is read at the first error, and once. */

@@ -121,15 +121,15 @@ for (const level of ['auto', 'vm2', 'process'] as const)
       expect(error.stack).toContain('(src/main.ts:23:');
     });
 
-    it.each([
-      ['emit', 'src/main.ts:24:'],
-      ...(level === 'vm2' ? [] : [['shim', 'src/main.ts:25:']]),
-    ])('of %s begin with the line of the author', async (what = '', where = '') => {
-      const error = await errorOf(what);
-      console.log(level, error.stack);
-      expect(frames(error).find((line) => !/<anonymous>|node:/.test(line))).toContain(where);
-      expect(error.stack).not.toMatch(/child|component\.js|sluice-realm/);
-    });
+    it.each([['emit', 'src/main.ts:24:'], ...(level === 'vm2' ? [] : [['shim', 'src/main.ts:25:']])])(
+      'of %s begin with the line of the author',
+      async (what = '', where = '') => {
+        const error = await errorOf(what);
+        console.log(level, error.stack);
+        expect(frames(error).find((line) => !/<anonymous>|node:/.test(line))).toContain(where);
+        expect(error.stack).not.toMatch(/child|component\.js|sluice-realm/);
+      },
+    );
 
     it('of a hook', async () => {
       const { error } = await sandbox.hook('deploy', 5_000);
@@ -138,7 +138,10 @@ for (const level of ['auto', 'vm2', 'process'] as const)
     });
 
     it('of a module that throws while it is evaluated', async () => {
-      const started = sandboxes.start({ code: `import './deep.cjs';\nexport default {};`, files: { 'deep.cjs': `\nthrow new TypeError('at once');` } });
+      const started = sandboxes.start({
+        code: `import './deep.cjs';\nexport default {};`,
+        files: { 'deep.cjs': `\nthrow new TypeError('at once');` },
+      });
       const error: unknown = await started.catch((reason: unknown) => reason);
       if (!(error instanceof BundleNotLoaded)) throw new Error('the bundle was loaded');
       console.log(level, error.userError.stack);

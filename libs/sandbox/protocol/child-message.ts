@@ -1,7 +1,14 @@
 /** Validates messages of a child. A child runs untrusted code, so every message is hostile input. */
 import { isUtf8 } from 'node:buffer';
 import { wellFormedJson } from '../../kernel/well-formed.js';
-import { ERROR_LIMITS, ProtocolBreach, TEXT_LIMITS, type ChildMessage, type ErrorText, type RawRecord } from './protocol.js';
+import {
+  ERROR_LIMITS,
+  ProtocolBreach,
+  TEXT_LIMITS,
+  type ChildMessage,
+  type ErrorText,
+  type RawRecord,
+} from './protocol.js';
 import { isReplyHeaders } from './reply-headers.js';
 import { channelFault, isTime, keyFault } from './run-names.js';
 

@@ -18,6 +18,7 @@ import { define } from './globals.js';
 import { requireModule } from './modules.js';
 import { processOf } from './process.js';
 import { type RealmSettings } from './settings.js';
+import { formatStacks } from './stack.js';
 import { fire, onTimerError } from './timers.js';
 
 type Body = (
@@ -90,6 +91,7 @@ export const realm: Realm = {
     mapStacks('component.js', () => sourceMap());
     define('process', processOf(settings));
     offerWrappers();
+    formatStacks();
     captureConsole((kind, line) => active.get(current())?.log(kind, line));
     onTimerError((thrown) => endWith(current(), thrown));
     // `$load` is removed before the component can see it.
