@@ -95,7 +95,6 @@ for (const level of ['auto', 'vm2', 'process'] as const)
 
     it('name file and line of a TypeScript file, through a method, and no frame of the runtime', async () => {
       const error = await errorOf('method');
-      console.log(level, error.stack);
       expect(frames(error)).toEqual([
         '    at read (src/api.ts:9:11)',
         expect.stringMatching(/^ {4}at Object\.check (\[as check\] )?\(src\/main\.ts:12:14\)$/),
@@ -106,7 +105,6 @@ for (const level of ['auto', 'vm2', 'process'] as const)
 
     it('keep frames of the language between those of the author', async () => {
       const error = await errorOf('json');
-      console.log(level, error.stack);
       expect(frames(error)).toEqual([
         '    at JSON.parse (<anonymous>)',
         '    at read (src/api.ts:7:22)',
@@ -116,7 +114,6 @@ for (const level of ['auto', 'vm2', 'process'] as const)
 
     it('name a CommonJS file, after an await', async () => {
       const error = await errorOf('later');
-      console.log(level, error.stack);
       expect(frames(error)[0]).toMatch(/^ {4}at (async )?exports\.later \(lib\/legacy\.cjs:4:9\)$/);
       expect(error.stack).toContain('(src/main.ts:23:');
     });
@@ -125,11 +122,16 @@ for (const level of ['auto', 'vm2', 'process'] as const)
       'of %s begin with the line of the author',
       async (what = '', where = '') => {
         const error = await errorOf(what);
-        console.log(level, error.stack);
         expect(frames(error).find((line) => !/<anonymous>|node:/.test(line))).toContain(where);
         expect(error.stack).not.toMatch(/child|component\.js|sluice-realm/);
       },
     );
+
+    // The realm of vm2 passes on name and message alone, because reading a stack there could run code of the realm.
+    const [strayTest, strayTitle] = level === 'vm2' ? [it.skip, 'not promised at this level: '] : [it, ''];
+    strayTest(`${strayTitle}of an error that nothing catches`, async () => {
+      expect(frames(await errorOf('stray'))[0]).toMatch(/\(src\/main\.ts:27:\d+\)$/);
+    });
 
     it('of a hook', async () => {
       const { error } = await sandbox.hook('deploy', 5_000);
@@ -144,14 +146,12 @@ for (const level of ['auto', 'vm2', 'process'] as const)
       });
       const error: unknown = await started.catch((reason: unknown) => reason);
       if (!(error instanceof BundleNotLoaded)) throw new Error('the bundle was loaded');
-      console.log(level, error.userError.stack);
       expect(error.userError.place).toEqual({ file: 'deep.cjs', line: 2, column: 7 });
       expect(frames(error.userError)).toEqual(['    at deep.cjs:2:7', '    at component.mjs:1:8']);
     });
 
     it('of causes and parts', async () => {
       const error = await errorOf('chain');
-      console.log(level, JSON.stringify(error, null, 1));
       expect(error).toMatchObject({
         message: 'outer',
         stack: expect.stringContaining('src/main.ts:31:13'),

@@ -90,7 +90,11 @@ describe('an error of a child', () => {
     ['31 parts in all', JSON.stringify({ ...part, errors: Array.from({ length: 10 }, () => chain(3)) })],
     [
       'more text than one error',
-      JSON.stringify({ ...part, cause: { ...part, stack: 's'.repeat(32_768), message: 'm'.repeat(16_384) } }),
+      JSON.stringify({
+        ...part,
+        stack: 's'.repeat(32_768),
+        cause: { ...part, message: 'm'.repeat(16_384), stack: 's'.repeat(600) },
+      }),
     ],
     ['a cause that is a text', JSON.stringify({ ...part, cause: 'x' })],
     ['parts that are no list', JSON.stringify({ ...part, errors: { length: 1, 0: part } })],

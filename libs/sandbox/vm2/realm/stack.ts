@@ -11,7 +11,8 @@ interface Site {
   isAsync(): boolean | null;
 }
 
-const { toString } = Error.prototype;
+/** Taken before the component can replace it. */
+const toString = Reflect.get(Error.prototype, 'toString') as (this: unknown) => string;
 
 const headOf = (error: unknown): string => {
   try {
