@@ -90,7 +90,9 @@ const evaluate = async (
   memoryMb: number,
 ): Promise<ComponentMetadata> => {
   const { tmp } = child.plan;
-  const order = encodeRecord(0, { t: 'init', settings: { ...SETTINGS, tmp, tmpMb: DEFAULT_JAIL_LIMITS.tmpMb } }, [bundle]);
+  const order = encodeRecord(0, { t: 'init', settings: { ...SETTINGS, tmp, tmpMb: DEFAULT_JAIL_LIMITS.tmpMb } }, [
+    bundle,
+  ]);
   const outcome = await child.ask(order, timeoutMs, (record) => readAnswer(record, tmp));
   child.kill();
   switch (outcome.kind) {

@@ -89,7 +89,10 @@ const startSandbox = async (
   child.send(encodeRecord(0, { t: 'init', settings: settingsOf(spec, child.plan, house.limits.tmpMb) }, [bundle]));
   try {
     await withDeadline(loading, startTimeoutMs, () => {
-      const late = userError('Timeout', `loading took longer than the limit of ${startTimeoutMs} ms: do nothing slow at the top of the module`);
+      const late = userError(
+        'Timeout',
+        `loading took longer than the limit of ${startTimeoutMs} ms: do nothing slow at the top of the module`,
+      );
       return new BundleNotLoaded(spec.sourceId, late);
     });
   } catch (error) {
