@@ -38,4 +38,28 @@ export interface UserError {
    * ProcessExited, FunctionPayloadLimitExceeded.
    */
   readonly code: string;
+  /** What caused the error, if it has a cause. */
+  readonly cause?: UserError;
+  /** Parts of an AggregateError. */
+  readonly errors?: readonly UserError[];
+  /** Topmost place of the stack within the author's files. Absent in causes and parts. */
+  readonly place?: ErrorPlace;
 }
+
+/** Place in a file that the author uploaded. */
+export interface ErrorPlace {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** JSON-ready causes and parts of an error (docs/reference/component-model.md#error-causes). */
+export const causesOf = ({ cause, errors }: UserError): Readonly<Record<string, unknown>> => ({
+  ...(cause === undefined ? {} : { cause: partOf(cause) }),
+  ...(errors === undefined ? {} : { errors: errors.map(partOf) }),
+});
+
+const partOf = (error: UserError): Readonly<Record<string, unknown>> => {
+  const { name, message, stack, code } = error;
+  return { name, message, stack, code, ...causesOf(error) };
+};

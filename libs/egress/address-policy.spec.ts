@@ -111,6 +111,28 @@ describe('AddressPolicy', () => {
     expect(policy.refusal(address)).toBeUndefined();
   });
 
+  it.each([
+    ['10.1.2.3', '10.1.2.3', 'because it is a private address', 'SLUICE_EGRESS_ALLOW=10.1.2.3/32'],
+    ['[::1]', '::1', 'because it is a loopback address', 'SLUICE_EGRESS_ALLOW=::1/128'],
+    ['0x7f.1', '127.0.0.1', 'because it is a loopback address', 'SLUICE_EGRESS_ALLOW=127.0.0.1/32'],
+    ['0.0.0.0', '0.0.0.0', 'because it is an unspecified address', 'SLUICE_EGRESS_ALLOW=0.0.0.0/32'],
+  ])('explains %s, which the user wrote as an address', (host, address, reason, entry) => {
+    expect(() => policy.check(host, address)).toThrow(
+      `refused to connect to ${host}: an address that is not allowed, ${reason}. The operator of this server can allow it with ${entry}`,
+    );
+  });
+
+  it('explains localhost only where it leads to a loopback address', () => {
+    const explained = 'localhost: an address that is not allowed, because it is a loopback address. ';
+    expect(() => policy.check('localhost', '::1')).toThrow(explained);
+    expect(() => policy.check('localhost', '10.0.0.1')).toThrow('localhost: an address that is not allowed. ');
+  });
+
+  it('hides that an address which the user wrote is one of this machine', () => {
+    const own = new AddressPolicy([], { ownAddresses: () => ['8.8.8.8'] });
+    expect(() => own.check('8.8.8.8', '8.8.8.8')).toThrow('8.8.8.8: an address that is not allowed. ');
+  });
+
   it('tells the user the host and the setting, but nothing about the address', () => {
     const check = (): void => policy.check('intranet.example', '::ffff:10.1.2.3');
     expect(check).toThrow(EgressRefused);

@@ -11,8 +11,9 @@ const NOT_ALLOWED = 'an address that is not allowed';
 const OPERATOR_ALLOWS = `The operator of this server can allow it with ${ALLOW_SETTING}`;
 
 /**
- * Outgoing connection that the policy forbids. No socket was opened. Users read the message, so it reveals neither the
- * address of the name nor the kind of that address. Operators find both in the log line `egress.refused`.
+ * Outgoing connection that the policy forbids. No socket was opened. Users read the message. It explains an address that
+ * they wrote, but reveals neither the address of a name nor the kind of that address. Operators find both in the log
+ * line `egress.refused`.
  */
 export class EgressRefused extends Error {
   readonly code = 'EGRESS_REFUSED';
@@ -28,10 +29,29 @@ export class EgressRefused extends Error {
     /** Entry of the setting that would allow the address. */
     readonly allowEntry?: string | undefined,
   ) {
-    super(`refused to connect to ${host}: ${address === undefined ? reason : NOT_ALLOWED}. ${remedy}`);
+    super(`refused to connect to ${host}: ${address === undefined ? reason : notAllowed(host, reason)}. ${remedy}`);
     this.name = 'EgressRefused';
   }
 }
+
+const notAllowed = (host: string, reason: string): string => {
+  const isKnown = reason.endsWith(' address') && (isSpelledOut(host) || (reason === LOOPBACK && isLocalhost(host)));
+  return isKnown ? `${NOT_ALLOWED}, because it is ${/^[aeiou]/.test(reason) ? 'an' : 'a'} ${reason}` : NOT_ALLOWED;
+};
+
+const LOOPBACK = 'loopback address';
+
+const hostnameOf = (host: string): string => {
+  const bare = host.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
+  const url = `http://${bare.includes(':') ? `[${bare}]` : bare}`;
+  return URL.canParse(url) ? new URL(url).hostname : '';
+};
+
+/** True for a host that is an address, in any notation, so that an explanation reveals no lookup. */
+const isSpelledOut = (host: string): boolean => parse(hostnameOf(host)) !== undefined;
+
+/** The name is reserved for loopback addresses (RFC 6761). */
+const isLocalhost = (host: string): boolean => /(?:^|\.)localhost\.?$/.test(hostnameOf(host));
 
 const range = (cidr: string): Range => ipaddr.parseCIDR(cidr);
 
@@ -57,7 +77,7 @@ const REFUSED: readonly (readonly [Range, string])[] = (
     ['0.0.0.0/8', 'unspecified address'],
     ['10.0.0.0/8', 'private address'],
     ['100.64.0.0/10', 'carrier-grade NAT address'],
-    ['127.0.0.0/8', 'loopback address'],
+    ['127.0.0.0/8', LOOPBACK],
     ['169.254.0.0/16', 'link-local address'],
     ['172.16.0.0/12', 'private address'],
     ['192.0.0.0/24', 'reserved address'],
@@ -74,7 +94,7 @@ const REFUSED: readonly (readonly [Range, string])[] = (
     ['255.255.255.255/32', 'broadcast address'],
     ['240.0.0.0/4', 'reserved address'],
     ['::/128', 'unspecified address'],
-    ['::1/128', 'loopback address'],
+    ['::1/128', LOOPBACK],
     ['64:ff9b:1::/48', 'local translation address'],
     ['fc00::/7', 'private (unique local) address'],
     ['fe80::/10', 'link-local address'],
@@ -190,7 +210,9 @@ export class AddressPolicy {
   check(host: string, address: string): void {
     const reason = this.refusal(address);
     if (reason === undefined) return;
-    const refused = new EgressRefused(host, address, reason, OPERATOR_ALLOWS, exactEntry(address));
+    const entry = exactEntry(address);
+    const remedy = isSpelledOut(host) && entry !== undefined ? `${OPERATOR_ALLOWS}=${entry}` : OPERATOR_ALLOWS;
+    const refused = new EgressRefused(host, address, reason, remedy, entry);
     this.options.onRefused?.(refused);
     throw refused;
   }

@@ -114,15 +114,15 @@ describe('openEgressSocket', () => {
     ['CONNECT a 65536\n', 'BAD_REQUEST port 65536 is not between 1 and 65535'],
     [
       'CONNECT 10.0.0.1 80\n',
-      'EGRESS_REFUSED refused to connect to 10.0.0.1: an address that is not allowed. The operator of this server can allow it with SLUICE_EGRESS_ALLOW',
+      'EGRESS_REFUSED refused to connect to 10.0.0.1: an address that is not allowed, because it is a private address. The operator of this server can allow it with SLUICE_EGRESS_ALLOW=10.0.0.1/32',
     ],
     [
       'CONNECT 0x7f.0.0.2 80\n',
-      'EGRESS_REFUSED refused to connect to 0x7f.0.0.2: an address that is not allowed. The operator of this server can allow it with SLUICE_EGRESS_ALLOW',
+      'EGRESS_REFUSED refused to connect to 0x7f.0.0.2: an address that is not allowed, because it is a loopback address. The operator of this server can allow it with SLUICE_EGRESS_ALLOW=127.0.0.2/32',
     ],
     [
       'CONNECT ::ffff:169.254.169.254 80\n',
-      'EGRESS_REFUSED refused to connect to ::ffff:169.254.169.254: an address that is not allowed. The operator of this server can allow it with SLUICE_EGRESS_ALLOW',
+      'EGRESS_REFUSED refused to connect to ::ffff:169.254.169.254: an address that is not allowed, because it is a cloud metadata address. The operator of this server can allow it with SLUICE_EGRESS_ALLOW=169.254.169.254/32',
     ],
     [
       'CONNECT 127.0.0.1 25\n',

@@ -8,7 +8,7 @@ import { dedupe } from './dedupe.js';
 import { emitIds } from '../stream-log/emit-ids.js';
 import { type EventIds } from '../stream-log/event-ids.js';
 import { type DedupeCache } from './run-journal.js';
-import { type EmitCall, type LogLine, type UserError } from '../component-model/run-output.js';
+import { causesOf, type EmitCall, type LogLine, type UserError } from '../component-model/run-output.js';
 import { type HookName } from '../component-model/hooks.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type SourceDefinition } from '../sources/published.js';
@@ -180,7 +180,7 @@ const errorEvent = (execution: Execution, error: UserError, at: number): string 
     ...(execution.hook ? { hook: execution.hook } : {}),
   };
   const { code, name, message, stack } = error;
-  const detail = { code, name, message, ts: new Date(at).toISOString(), stack };
+  const detail = { code, name, message, ts: new Date(at).toISOString(), stack, ...causesOf(error) };
   return `{"original_event":${execution.event},"original_context":${JSON.stringify(context)},"error":${JSON.stringify(detail)}}`;
 };
 

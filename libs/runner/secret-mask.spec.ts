@@ -25,6 +25,19 @@ describe('a mask of secrets', () => {
     });
   });
 
+  it('covers causes, parts and the place of an error', () => {
+    const part = { name: 'E', message: 's3cret', stack: 's3cret', code: 'E' };
+    const place = { file: 's3cret.ts', line: 1, column: 1 };
+    const error = { ...part, cause: { ...part, cause: part }, errors: [part, { ...part, errors: [part] }], place };
+    const masked = mask.outcome(ok({ error })).error;
+    expect(JSON.stringify(masked)).not.toContain('s3cret');
+    expect(masked).toMatchObject({
+      cause: { cause: { message: '********' } },
+      errors: [{}, { errors: [{}] }],
+      place: { line: 1 },
+    });
+  });
+
   it('covers texts and keys of JSON, but not its numbers', () => {
     const json = JSON.stringify({ n: 12345, s: 'a 1234', deep: [{ s3cret: ['s3cret'] }] });
     expect(JSON.parse(mask.json(json))).toEqual({ n: 12345, s: 'a ********', deep: [{ '********': ['********'] }] });

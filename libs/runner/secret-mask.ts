@@ -44,8 +44,16 @@ export class SecretMask {
     };
   }
 
-  private error({ name, message, stack, code }: UserError): UserError {
-    return { name: this.text(name), message: this.text(message), stack: this.text(stack), code: this.text(code) };
+  private error({ name, message, stack, code, cause, errors, place }: UserError): UserError {
+    return {
+      name: this.text(name),
+      message: this.text(message),
+      stack: this.text(stack),
+      code: this.text(code),
+      ...(cause === undefined ? {} : { cause: this.error(cause) }),
+      ...(errors === undefined ? {} : { errors: errors.map((each) => this.error(each)) }),
+      ...(place === undefined ? {} : { place: { ...place, file: this.text(place.file) } }),
+    };
   }
 
   private value(value: unknown): unknown {

@@ -1,6 +1,7 @@
 import { type Clock } from '#libs/kernel/clock.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type HookName } from '#libs/component-model/hooks.js';
+import { type UserError } from '#libs/component-model/run-output.js';
 import { type HookOutcome, type HookRunner, type Observation, type SourceDefinition } from './published.js';
 
 /** Runs the hooks of one operation in turn, and keeps their observations for the caller and the event log. */
@@ -60,11 +61,23 @@ const shortened = ({ k, ts, h, msg, err }: Observation): Observation => ({
   ts,
   ...(h === undefined ? {} : { h }),
   ...(msg === undefined ? {} : { msg: cut(msg) }),
-  ...(err === undefined ? {} : { err: { name: cut(err.name), message: cut(err.message), stack: cut(err.stack) } }),
+  ...(err === undefined ? {} : { err: shortenedError(err) }),
 });
 
-const errorOf = ({ status, error }: HookOutcome, hook: HookName): NonNullable<Observation['err']> => {
-  if (error) return { name: error.name, message: error.message, stack: error.stack };
+type ObservedError = NonNullable<Observation['err']>;
+
+const shortenedError = ({ name, message, stack, cause, errors }: ObservedError): ObservedError => ({
+  name: cut(name),
+  message: cut(message),
+  stack: cut(stack),
+  ...(cause === undefined ? {} : { cause: shortenedPart(cause) }),
+  ...(errors === undefined ? {} : { errors: errors.map(shortenedPart) }),
+});
+
+const shortenedPart = (part: UserError): UserError => ({ ...shortenedError(part), code: part.code });
+
+const errorOf = ({ status, error }: HookOutcome, hook: HookName): ObservedError => {
+  if (error) return error;
   const message = status === 'killed' ? `the process of hook ${hook} ended` : `hook ${hook} failed without an error`;
   return { name: 'Error', message, stack: '' };
 };

@@ -56,7 +56,8 @@ export interface Observation {
   readonly ts: number;
   readonly h?: HookName;
   readonly msg?: string;
-  readonly err?: { readonly name: string; readonly message: string; readonly stack: string };
+  /** The parts of an error are absent in observations stored before. */
+  readonly err?: Pick<UserError, 'name' | 'message' | 'stack' | 'cause' | 'errors'>;
 }
 
 /**

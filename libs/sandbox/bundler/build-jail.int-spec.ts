@@ -84,7 +84,13 @@ describe.each([...available.values()])('the build jail in $name', (level) => {
   it('contains no file of the host, even when an import by a pattern is allowed', async () => {
     const code = readsFolder(`${secretDir.slice(1)}/`);
     const files = componentFilesOf({ code });
-    const unprotected = await compile(esbuild, { files, packagesIn: null, shims: {}, refusePatterns: false });
+    const unprotected = await compile(esbuild, {
+      files,
+      packagesIn: null,
+      shims: {},
+      refusePatterns: false,
+      bundleBytes: 1e6,
+    });
     expect(textOf(unprotected)).toContain('the secret of the host');
 
     const jailed = textOf(await rawBuild(code));

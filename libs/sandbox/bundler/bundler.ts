@@ -80,7 +80,7 @@ const resultOf = (
     case 'timeout':
       throw overLimit(
         'Timeout',
-        `compiling the code took longer than the limit of ${timeoutMs} ms: make it smaller, or nest its expressions less deeply`,
+        `compiling the code took longer than the limit of ${timeoutMs} ms: make it smaller, nest its expressions less deeply, or raise SLUICE_BUILD_TIMEOUT_S`,
       );
     case 'engine_ended':
       throw overLimit(

@@ -5,6 +5,8 @@ import { DomainError } from '../../kernel/domain-error.js';
 import { type BuildReply, type Problem } from './build-message.js';
 import { quoted, type ComponentFiles } from './component-files.js';
 import { resolveImport, withoutVersion } from './imports.js';
+import { boundedMap, withoutOwnMap } from './source-map.js';
+import { COMPONENT, SHIM, withSourceMap } from '../protocol/source-map.js';
 
 /** Interface of esbuild, native or as WebAssembly. */
 export interface Compiler {
@@ -22,11 +24,11 @@ export interface CompileRequest {
    * folders, without asking a plugin, so only the jail keeps them from the host's files. Tests of the jail disable this.
    */
   readonly refusePatterns: boolean;
+  /** Size limit of the bundle. A source map that does not fit is left out. */
+  readonly bundleBytes: number;
 }
 
-/** Namespaces of esbuild. It reads all other files from a file system. */
-export const COMPONENT = 'component';
-export const SHIM = 'shim';
+/** Namespaces of esbuild are COMPONENT and SHIM. It reads all other files from a file system. */
 const PACKAGE = 'package';
 /** Metafile `input` names of the component's files, of packages and of shims. */
 export const componentInput = (file: string): string => `${COMPONENT}:${file}`;
@@ -42,6 +44,8 @@ const LOADERS: Readonly<Record<string, 'ts' | 'json' | 'text'>> = {
   '.md': 'text',
 };
 const RESOLVING = Symbol('resolving');
+/** Characters of all files beyond which there is no source map, because making it could exceed the limits of a build. */
+const MAX_MAPPED_CHARS = 8 * 1024 * 1024;
 
 /**
  * Bundles a component and all its imports into one CommonJS file. Runs in the build jail. esbuild parses the component
@@ -49,6 +53,7 @@ const RESOLVING = Symbol('resolving');
  */
 export const compile = async (compiler: Compiler, request: CompileRequest): Promise<BuildReply> => {
   const wanted = new Set<string>();
+  const chars = [...request.files.texts.values()].reduce((sum, text) => sum + text.length, 0);
   let result: BuildResult;
   try {
     result = await compiler.build({
@@ -65,6 +70,10 @@ export const compile = async (compiler: Compiler, request: CompileRequest): Prom
       logLevel: 'silent',
       absWorkingDir: '/',
       tsconfigRaw: '{}',
+      // esbuild wants a name for a map beside the code. Nothing is written.
+      outfile: '/component.js',
+      sourcemap: chars <= MAX_MAPPED_CHARS ? 'external' : false,
+      sourcesContent: false,
       define: { 'import.meta.url': '"file:///tmp/component.js"' },
     });
   } catch (error) {
@@ -76,9 +85,17 @@ export const compile = async (compiler: Compiler, request: CompileRequest): Prom
   if (wanted.size > 0 && request.packagesIn === null) return { kind: 'wanted', packages: [...wanted].sort() };
   return {
     kind: 'bundle',
-    bundle: Buffer.from(result.outputFiles?.[0]?.contents ?? ''),
+    bundle: bundleOf(result, request.bundleBytes),
     inputs: Object.keys(result.metafile?.inputs ?? {}).map((input) => inputName(input, request)),
   };
+};
+
+/** Code with its map. Every bundle ends with a map, so that no comment of the component can be taken for one. */
+const bundleOf = ({ outputFiles = [] }: BuildResult, bundleBytes: number): Buffer => {
+  const code = outputFiles.find(({ path: name }) => name.endsWith('.js'))?.contents ?? new Uint8Array(0);
+  const map = outputFiles.find(({ path: name }) => name.endsWith('.map'))?.text;
+  const bundle = withSourceMap(code, (map === undefined ? undefined : boundedMap(map)) ?? '{}');
+  return bundle.length <= bundleBytes ? bundle : Buffer.from(code);
 };
 
 /** Names a package's file by its path below the packages' folder. Other files keep esbuild's name. */
@@ -180,7 +197,8 @@ const componentFiles = (request: CompileRequest, wanted: Set<string>): Plugin =>
     hooks.onLoad({ filter: /.*/, namespace: COMPONENT }, (args) => {
       const contents = request.files.texts.get(args.path);
       if (contents === undefined) return { errors: [{ text: `file "${args.path}" is missing` }] };
-      return { contents, loader: LOADERS[path.posix.extname(args.path)] ?? 'js' };
+      const loader = LOADERS[path.posix.extname(args.path)] ?? 'js';
+      return { contents: loader === 'json' || loader === 'text' ? contents : withoutOwnMap(contents), loader };
     });
     hooks.onLoad({ filter: /.*/, namespace: SHIM }, (args) => ({ contents: request.shims[args.path] ?? '' }));
   },

@@ -32,6 +32,7 @@ const build = async (order: Extract<BuildOrder, { t: 'build' }>, raw: Buffer): P
     files: { entry, texts },
     packagesIn,
     refusePatterns,
+    bundleBytes,
     shims: SHIM_CODE,
   }).catch((error: unknown): BuildReply => {
     process.stderr.write(`${String(error)}\n`);

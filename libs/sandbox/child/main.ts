@@ -9,6 +9,7 @@ import {
   type HostMessage,
   type RawRecord,
 } from '../protocol/protocol.js';
+import { splitBundle } from '../protocol/source-map.js';
 import { type HookName } from '../../component-model/hooks.js';
 import { captureConsole, currentExecution, endOnStrayErrors } from './attribution.js';
 import { BoundComponent, componentOf } from './component.js';
@@ -16,10 +17,12 @@ import { describeComponent } from './describe.js';
 import { tunnelSockets } from './egress-socket.js';
 import { textOfError } from './error-text.js';
 import { Execution } from './execution.js';
+import { writesIn } from './file-hint.js';
 import { InvalidComponent } from './invalid-component.js';
-import { loadBundle } from './load-bundle.js';
+import { bundleFile, loadBundle } from './load-bundle.js';
 import { RunQueue } from './run-queue.js';
 import { SourceDb } from './source-db.js';
+import { mapStacks } from './source-map.js';
 import { Uplink } from './uplink.js';
 import { offerWrappers } from './wrappers.js';
 
@@ -59,9 +62,11 @@ class Child {
     liveIn(settings.tmp);
     this.queue.concurrency = settings.concurrency;
     this.db = new SourceDb(settings.db);
-    const bundle = raw.toString('utf8');
-    if (settings.inspect) this.inspect(bundle);
-    else this.load(bundle, settings);
+    writesIn(settings.tmp, settings.tmpMb);
+    const { code, map } = splitBundle(raw);
+    mapStacks(bundleFile(), () => map?.toString('utf8'));
+    if (settings.inspect) this.inspect(code);
+    else this.load(code, settings);
     uplink.flush();
   }
 

@@ -41,7 +41,7 @@ export interface Inspector {
   close(): Promise<void>;
 }
 
-const SETTINGS: Omit<ChildSettings, 'tmp'> = {
+const SETTINGS: Omit<ChildSettings, 'tmp' | 'tmpMb'> = {
   sourceId: '',
   props: {},
   db: {},
@@ -90,7 +90,9 @@ const evaluate = async (
   memoryMb: number,
 ): Promise<ComponentMetadata> => {
   const { tmp } = child.plan;
-  const order = encodeRecord(0, { t: 'init', settings: { ...SETTINGS, tmp } }, [bundle]);
+  const order = encodeRecord(0, { t: 'init', settings: { ...SETTINGS, tmp, tmpMb: DEFAULT_JAIL_LIMITS.tmpMb } }, [
+    bundle,
+  ]);
   const outcome = await child.ask(order, timeoutMs, (record) => readAnswer(record, tmp));
   child.kill();
   switch (outcome.kind) {
@@ -120,9 +122,10 @@ const readAnswer = (record: RawRecord, tmp: string): ComponentMetadata | DomainE
     case 'invalid':
       return invalid(message[1], { name: 'UserError', ...(message[2] === null ? {} : { prop: message[2] }) });
     case 'loadfail': {
-      const { name, message: text, stack } = message[1];
-      const said = `the component cannot be loaded: ${name}: ${text}`;
-      return invalid(said.replaceAll(tmp, '/tmp'), { name, stack: stack.replaceAll(tmp, '/tmp') });
+      const { name, message: text, stack, place } = message[1];
+      const where = place ? ` (${place.file}:${place.line}:${place.column})` : '';
+      const said = `the component cannot be loaded: ${name}: ${text}${where}`;
+      return invalid(said.replaceAll(tmp, '/tmp'), { name, ...place, stack: stack.replaceAll(tmp, '/tmp') });
     }
     case 'ready':
     case 's':

@@ -19,7 +19,7 @@ export const causeOf = ({ exitCode, signal, outOfMemory, stderr }: ProcessEnd, m
   if (outOfMemory || OUT_OF_MEMORY.test(stderr) || killed)
     return {
       code: 'OutOfMemory',
-      text: `the process needed more memory than allowed (heap limit ${memoryMb} MB): keep less in memory, or raise the limit`,
+      text: `the process needed more memory than allowed (heap limit ${memoryMb} MB): keep less in memory, or raise SLUICE_MEMORY_MB`,
     };
   const how = signal === null ? `exit code ${exitCode ?? 'unknown'}` : `signal ${signal}`;
   return { code: 'ProcessExited', text: `the process exited during the run (${how})` };
@@ -30,17 +30,19 @@ export const userError = (code: string, message: string): UserError => ({ name: 
 interface KilledRun {
   readonly invocationId: string;
   readonly timeoutMs: number;
+  /** True for a hook. */
+  readonly beside: boolean;
   ranFor(now: number): number;
 }
 
 /** Error of a run whose process ended because of `culprit`, which may be the same run. */
 export const errorOfKilled = (run: KilledRun, cause: Cause, culprit: KilledRun | undefined, now: number): UserError => {
   const overdue = cause.code === 'Timeout' && (run === culprit || run.ranFor(now) >= run.timeoutMs);
-  if (overdue)
-    return userError(
-      'Timeout',
-      `the run took longer than its limit of ${run.timeoutMs} ms: make it faster, or raise the limit`,
-    );
+  if (overdue) {
+    const [what, setting] = run.beside ? ['hook', 'SLUICE_HOOK_TIMEOUT_S'] : ['run', 'SLUICE_RUN_TIMEOUT_S'];
+    const text = `the ${what} took longer than its limit of ${run.timeoutMs} ms: make it faster, or raise ${setting}`;
+    return userError('Timeout', text);
+  }
   if (culprit && run !== culprit)
     return userError(
       'ProcessExited',

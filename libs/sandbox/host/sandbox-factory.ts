@@ -86,10 +86,13 @@ const startSandbox = async (
     const { code, text } = causeOf(end, memoryMb);
     failed?.(userError(code, `${text}${end.stderr === '' ? '' : `: ${end.stderr.slice(0, 500)}`}`));
   });
-  child.send(encodeRecord(0, { t: 'init', settings: settingsOf(spec, child.plan) }, [bundle]));
+  child.send(encodeRecord(0, { t: 'init', settings: settingsOf(spec, child.plan, house.limits.tmpMb) }, [bundle]));
   try {
     await withDeadline(loading, startTimeoutMs, () => {
-      const late = userError('Timeout', `loading took longer than the limit of ${startTimeoutMs} ms`);
+      const late = userError(
+        'Timeout',
+        `loading took longer than the limit of ${startTimeoutMs} ms: do nothing slow at the top of the module`,
+      );
       return new BundleNotLoaded(spec.sourceId, late);
     });
   } catch (error) {
@@ -101,12 +104,13 @@ const startSandbox = async (
   return sandbox;
 };
 
-const settingsOf = (spec: SandboxSpec, { egress, tmp }: SpawnPlan): ChildSettings => ({
+const settingsOf = (spec: SandboxSpec, { egress, tmp }: SpawnPlan, tmpMb: number): ChildSettings => ({
   sourceId: spec.sourceId,
   props: spec.props,
   db: spec.db,
   concurrency: spec.concurrency,
   egress,
   tmp,
+  tmpMb,
   inspect: false,
 });

@@ -1,7 +1,14 @@
 /** Validates messages of a child. A child runs untrusted code, so every message is hostile input. */
 import { isUtf8 } from 'node:buffer';
 import { wellFormedJson } from '../../kernel/well-formed.js';
-import { ProtocolBreach, TEXT_LIMITS, type ChildMessage, type ErrorText, type RawRecord } from './protocol.js';
+import {
+  ERROR_LIMITS,
+  ProtocolBreach,
+  TEXT_LIMITS,
+  type ChildMessage,
+  type ErrorText,
+  type RawRecord,
+} from './protocol.js';
 import { isReplyHeaders } from './reply-headers.js';
 import { channelFault, isTime, keyFault } from './run-names.js';
 
@@ -18,16 +25,38 @@ const isKey = (value: unknown, max: number): value is string => isText(value, ma
 const isNumber = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 const isFlag = (value: unknown): value is 0 | 1 => value === 0 || value === 1;
 
-const isError = (value: unknown): value is ErrorText => {
-  if (typeof value !== 'object' || value === null) return false;
-  const error = value as Record<string, unknown>;
-  return (
-    isText(error.name, TEXT_LIMITS.name) &&
-    isText(error.message, TEXT_LIMITS.message) &&
-    isText(error.stack, TEXT_LIMITS.stack) &&
-    isText(error.code, TEXT_LIMITS.name)
-  );
+const ERROR_KEYS = new Set(['name', 'message', 'stack', 'code', 'cause', 'errors', 'place']);
+const MAX_PLACE = 1_000;
+
+const isPlace = (value: unknown): boolean => {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length !== 3) return false;
+  const { file, line, column } = value as Record<string, unknown>;
+  return isText(file, MAX_PLACE) && isNumber(line) && isNumber(column);
 };
+
+/** What is left for further texts and parts of one error. */
+interface ErrorRoom {
+  chars: number;
+  count: number;
+}
+
+/** Refuses unknown keys too, because the rest of the server trusts the depth of a checked message. */
+const isPart = (value: unknown, room: ErrorRoom, depth: number): value is ErrorText => {
+  if (typeof value !== 'object' || value === null || depth > ERROR_LIMITS.depth || room.count-- <= 0) return false;
+  const { name, message, stack, code, cause, errors, place } = value as Record<string, unknown>;
+  if (!Object.keys(value).every((key) => ERROR_KEYS.has(key))) return false;
+  if (!isText(name, TEXT_LIMITS.name) || !isText(code, TEXT_LIMITS.name)) return false;
+  if (!isText(message, TEXT_LIMITS.message) || !isText(stack, TEXT_LIMITS.stack)) return false;
+  room.chars -= name.length + code.length + message.length + stack.length;
+  if (room.chars < 0 || (place !== undefined && (depth > 0 || !isPlace(place)))) return false;
+  if (cause !== undefined && !isPart(cause, room, depth + 1)) return false;
+  if (errors === undefined) return true;
+  const isList = Array.isArray(errors) && errors.length <= ERROR_LIMITS.errors;
+  return isList && errors.every((each) => isPart(each, room, depth + 1));
+};
+
+const isError = (value: unknown): value is ErrorText =>
+  isPart(value, { chars: ERROR_LIMITS.chars, count: ERROR_LIMITS.count + 1 }, 0);
 
 /** Decodes bytes of a child. Throws ProtocolBreach for invalid UTF-8, which would grow when decoded. */
 export const textOf = (bytes: Buffer): string => {
@@ -95,6 +124,6 @@ export const parseChildMessage = (record: RawRecord): ChildMessage => {
   if (typeof tag !== 'string' || !Object.hasOwn(checks, tag)) return fail('a message of an unknown kind');
   const kind = tag as ChildMessage[0];
   if (!isMessage(kind, message, record.raw.length)) return fail(`a malformed message of kind "${kind}"`);
-  // Must follow the check. A checked message nests three levels at most, but an unchecked one could exhaust the stack.
+  // Must follow the check. A checked message nests a few levels only, but an unchecked one could exhaust the stack.
   return MAY_BE_ILL_FORMED.test(head) ? (wellFormedJson(message) as ChildMessage) : message;
 };

@@ -69,6 +69,48 @@ describe('records', () => {
   });
 });
 
+describe('an error of a child', () => {
+  const part = { name: 'E', message: 'm', stack: '', code: 'E' };
+  const chain = (depth: number): object => (depth === 0 ? part : { ...part, cause: chain(depth - 1) });
+  const parse = (error: string) =>
+    parseChildMessage({ index: 0, json: Buffer.from(`["d",1,5,${error}]`), raw: Buffer.alloc(0) });
+
+  it.each([
+    ['five causes', chain(5)],
+    ['ten parts, each with a cause', { ...part, errors: Array.from({ length: 10 }, () => chain(1)) }],
+    ['a place', { ...part, place: { file: 'a.ts', line: 1, column: 1 } }],
+  ])('may have %s', (_what, error) => {
+    expect(parse(JSON.stringify(error))[3]).toEqual(error);
+  });
+
+  const lists = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+  it.each([
+    ['six causes', JSON.stringify(chain(6))],
+    ['eleven parts', JSON.stringify({ ...part, errors: Array.from({ length: 11 }, () => part) })],
+    ['31 parts in all', JSON.stringify({ ...part, errors: Array.from({ length: 10 }, () => chain(3)) })],
+    [
+      'more text than one error',
+      JSON.stringify({
+        ...part,
+        stack: 's'.repeat(32_768),
+        cause: { ...part, message: 'm'.repeat(16_384), stack: 's'.repeat(600) },
+      }),
+    ],
+    ['a cause that is a text', JSON.stringify({ ...part, cause: 'x' })],
+    ['parts that are no list', JSON.stringify({ ...part, errors: { length: 1, 0: part } })],
+    ['a place in a cause', JSON.stringify({ ...part, cause: { ...part, place: { file: 'a', line: 1, column: 1 } } })],
+    ['a place of another form', JSON.stringify({ ...part, place: { file: 'a', line: 1, column: 1, x: 1 } })],
+    // Nesting would exhaust the stack of the server, which makes texts with such escapes well-formed.
+    ['unknown keys', `{"name":"\\ud800","message":"m","stack":"","code":"E","x":${lists(100_000)}}`],
+    [
+      'a cause with unknown keys',
+      `{"name":"\\ud800","message":"","stack":"","code":"","cause":{"name":"","message":"","stack":"","code":"","x":${lists(100_000)}}}`,
+    ],
+  ])('is refused with %s', (_what, error) => {
+    expect(() => parse(error)).toThrow(ProtocolBreach);
+  });
+});
+
 describe('messages of a child', () => {
   const parse = (json: string, raw = '') =>
     parseChildMessage({ index: 0, json: Buffer.from(json), raw: Buffer.from(raw) });

@@ -7,6 +7,7 @@
 import { type ReplyHeaders } from './reply-headers.js';
 import { type BoundProp } from '../sandbox.js';
 import { type HookName } from '../../component-model/hooks.js';
+import { type UserError } from '../../component-model/run-output.js';
 
 export const HEADER_BYTES = 12;
 /** File descriptors of the child. */
@@ -68,6 +69,18 @@ export const TEXT_LIMITS = {
   headerTotal: 65_536,
 } as const;
 
+/** Limits of one error with its causes and parts (docs/reference/component-model.md#error-causes). */
+export const ERROR_LIMITS = {
+  /** Characters of all texts together: those of one error of full length. */
+  chars: 2 * TEXT_LIMITS.name + TEXT_LIMITS.message + TEXT_LIMITS.stack,
+  /** Nesting of causes and parts below the error. */
+  depth: 5,
+  /** Parts of one AggregateError. */
+  errors: 10,
+  /** Causes and parts in all. */
+  count: 30,
+} as const;
+
 /** Size limit of a record in either direction. The largest are a batch of large events, or one full payload. */
 export const MAX_RECORD_BYTES = 64 * MB;
 /** Size limit of a record from a child. */
@@ -92,16 +105,14 @@ export interface ChildSettings {
   readonly egress: string | null;
   /** Folder that the child may write to. */
   readonly tmp: string;
+  /** Size of that folder. */
+  readonly tmpMb: number;
   /** Describe the bundle's exports (`meta`) instead of binding them. */
   readonly inspect: boolean;
 }
 
-export interface ErrorText {
-  readonly name: string;
-  readonly message: string;
-  readonly stack: string;
-  readonly code: string;
-}
+/** A child sends every error in the form in which an author reads it. */
+export type ErrorText = UserError;
 
 /** Message from child to host: tag, run number, then the tag's fields. The raw part holds the large text, if any. */
 export type ChildMessage =

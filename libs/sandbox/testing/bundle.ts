@@ -10,7 +10,8 @@ let shims: ReturnType<typeof shimCode> | undefined;
 
 const pass: BuildPass = async (files, packagesIn) => {
   shims ??= shimCode(fileURLToPath(new URL('..', import.meta.url)));
-  return compile(esbuild, { files, packagesIn, shims: await shims, refusePatterns: true });
+  const { bundleBytes } = DEFAULT_BUILD_LIMITS;
+  return compile(esbuild, { files, packagesIn, shims: await shims, refusePatterns: true, bundleBytes });
 };
 
 /** Bundles trusted code like the build jail, but in this process without isolation. */

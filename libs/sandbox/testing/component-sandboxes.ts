@@ -8,6 +8,7 @@ import {
   type SandboxFactoryOptions,
 } from '../host/sandbox-factory.js';
 import { type Sandbox, type SandboxSpec } from '../sandbox.js';
+import { type BundleInput } from '../bundler/component-files.js';
 import { bundleHere } from './bundle.js';
 
 export type SpecPart = Partial<Omit<SandboxSpec, 'bundleFile'>>;
@@ -27,14 +28,18 @@ export class ComponentSandboxes {
     return new ComponentSandboxes(dir, createSandboxFactory({ ...options, level }));
   }
 
-  async bundle(code: string): Promise<string> {
+  async bundle(input: string | BundleInput): Promise<string> {
     const file = path.join(this.dir, `${++this.count}.cjs`);
-    await writeFile(file, await bundleHere({ code }));
+    await writeFile(file, await bundleHere(typeof input === 'string' ? { code: input } : input));
     return file;
   }
 
-  async start(code: string, part: SpecPart = {}): Promise<Sandbox> {
-    const bundleFile = await this.bundle(code);
+  async start(input: string | BundleInput, part: SpecPart = {}): Promise<Sandbox> {
+    return this.startFile(await this.bundle(input), part);
+  }
+
+  /** Starts a stored bundle. */
+  async startFile(bundleFile: string, part: SpecPart = {}): Promise<Sandbox> {
     const sandbox = await this.factory.start({
       sourceId: `dc_${this.count}`,
       workspaceId: 'o_1',

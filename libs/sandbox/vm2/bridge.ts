@@ -8,6 +8,8 @@ export interface Bridge {
   /** Sends the last message of run `n`. */
   readonly done: (n: number, json: string) => void;
   readonly flush: () => void;
+  /** JSON of the bundle's source map, or "". */
+  readonly sourceMap: () => string;
   /** Number of the run now executing, or -1. */
   readonly current: () => number;
   /** Milliseconds since the process started. */

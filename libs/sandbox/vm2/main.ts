@@ -13,6 +13,7 @@ import {
   type HostMessage,
   type RawRecord,
 } from '../protocol/protocol.js';
+import { splitBundle } from '../protocol/source-map.js';
 import { type Bridge, type Realm } from './bridge.js';
 import { digestText, HostServices, randomText, urlText } from './host-services.js';
 import { type RealmSettings } from './realm/settings.js';
@@ -33,6 +34,7 @@ class Vm2Child {
     this.runs.add(n);
     this.enter(n, () => this.realm.run(n, event));
   });
+  private map: Buffer | undefined;
   private readonly vm = new VM({ wasm: false });
   private readonly services = new HostServices(() => this.realm);
   private readonly realm: Realm = this.open();
@@ -47,7 +49,7 @@ class Vm2Child {
     const message = JSON.parse(record.json.toString('utf8')) as HostMessage;
     switch (message.t) {
       case 'init':
-        return this.init(message.settings, record.raw.toString('utf8'));
+        return this.init(message.settings, record.raw);
       case 'run':
         return this.queue.add(message.runs, record.raw);
       case 'drop':
@@ -69,7 +71,9 @@ class Vm2Child {
     return { prepare, run, hook, fire, answer, fail };
   }
 
-  private init(settings: ChildSettings, bundle: string): void {
+  private init(settings: ChildSettings, raw: Buffer): void {
+    const { code, map } = splitBundle(raw);
+    this.map = map;
     for (const name of Object.keys(process.env)) Reflect.deleteProperty(process.env, name);
     process.chdir(settings.tmp);
     tunnelSockets(settings.egress);
@@ -79,7 +83,7 @@ class Vm2Child {
     this.realm.prepare(JSON.stringify({ sourceId, props, db, inspect, platform, version } satisfies RealmSettings));
     try {
       // Keeps the wrapper on the code's first line, so that line numbers in errors are correct.
-      this.vm.run(`$load(function (exports, require, module, __filename, __dirname) {${bundle}\n})`, 'component.js');
+      this.vm.run(`$load(function (exports, require, module, __filename, __dirname) {${code}\n})`, 'component.js');
     } catch (thrown) {
       const { name, message } = thrownText(thrown);
       this.uplink.send(['loadfail', { name, message, stack: '', code: name }]);
@@ -116,6 +120,7 @@ class Vm2Child {
         } else if (this.hooks.delete(n)) uplink.sendText(json, '');
       },
       flush: () => uplink.flush(),
+      sourceMap: () => this.map?.toString('utf8') ?? '',
       current: () => this.current.getStore() ?? -1,
       now: () => performance.now(),
       setTimer: (id, ms, every) => {

@@ -6,17 +6,19 @@ import { textOfError } from '../../child/error-text.js';
 import { Execution } from '../../child/execution.js';
 import { InvalidComponent } from '../../child/invalid-component.js';
 import { SourceDb } from '../../child/source-db.js';
+import { mapStacks } from '../../child/source-map.js';
 import { offerWrappers } from '../../child/wrappers.js';
 import { type ChildMessage } from '../../protocol/protocol.js';
 import { type HookName } from '../../../component-model/hooks.js';
 import { type Realm } from '../bridge.js';
-import { current, done, flush, say } from './bridge-end.js';
+import { current, done, flush, say, sourceMap } from './bridge-end.js';
 import { captureConsole } from './console.js';
 import { answer } from './fetch.js';
 import { define } from './globals.js';
 import { requireModule } from './modules.js';
 import { processOf } from './process.js';
 import { type RealmSettings } from './settings.js';
+import { formatStacks } from './stack.js';
 import { fire, onTimerError } from './timers.js';
 
 type Body = (
@@ -86,8 +88,10 @@ export const realm: Realm = {
   prepare: (text) => {
     const settings = parse(text) as RealmSettings;
     db = new SourceDb(settings.db);
+    mapStacks('component.js', () => sourceMap());
     define('process', processOf(settings));
     offerWrappers();
+    formatStacks();
     captureConsole((kind, line) => active.get(current())?.log(kind, line));
     onTimerError((thrown) => endWith(current(), thrown));
     // `$load` is removed before the component can see it.
