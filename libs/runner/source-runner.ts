@@ -134,7 +134,8 @@ export class SourceRunner {
   private late(workspaceId: string, definition: SourceDefinition, outcome: RunOutcome): void {
     const id = newId('inv', this.deps.clock.now());
     const execution = executionOf(this.sourceId, id, definition, workspaceId);
-    this.committer.push({ execution, outcome, invocation: undefined, committed: () => undefined });
+    // The end of the run may have arrived in the same bytes, and its own lines come first.
+    setImmediate(() => this.committer.push({ execution, outcome, invocation: undefined, committed: () => undefined }));
   }
 
   /** Returns to the definition in the event log. */

@@ -39,8 +39,18 @@ describe('what JSON loses', () => {
   });
 
   it('is nothing for values that JSON holds, and for those that say what they become', () => {
-    const values = [
-      ...[{}, [], null, { a: null, b: {}, c: [null] }, { a: 1, b: undefined }, Object.create(null), 'x', 0, true],
+    const values: readonly unknown[] = [
+      ...[
+        {},
+        [],
+        null,
+        { a: null, b: {}, c: [null] },
+        { a: 1, b: undefined },
+        Object.create(null) as unknown,
+        'x',
+        0,
+        true,
+      ],
       ...[new Date(0), new URL('http://a/'), Buffer.from('a'), { toJSON: () => new Map() }, new Uint8Array(2)],
     ];
     for (const value of values) expect(lossIn(value, 'the event')).toBeUndefined();

@@ -45,7 +45,7 @@ class Search {
     if (typeof value !== 'object' || value === null) return undefined;
     if (typeof Reflect.get(value, 'toJSON') === 'function') return undefined;
     if (Array.isArray(value)) return this.inList(value, depth);
-    const known = KNOWN[toString.call(value).slice(8, -1)];
+    const known = KNOWN[tagOf(value)];
     return known === undefined ? this.inFields(value, depth) : here(known);
   }
 
@@ -86,7 +86,8 @@ class Search {
   }
 }
 
-const toString = Object.prototype.toString;
+/** `Map`, `Error` and so on. */
+const tagOf = (value: object): string => Object.prototype.toString.call(value).slice(8, -1);
 const here = (what: string): Loss => ({ path: '', what });
 const within = (step: string, { path, what }: Loss): Loss => ({ path: `${step.slice(0, MAX_PATH)}${path}`, what });
 

@@ -29,10 +29,15 @@ const CASES: Readonly<Record<string, readonly [string, string | RegExp]>> = {
     `setTimeout(() => console.log('late', 5), 20)`,
     `a line was logged after run inv_1 had ended, so it and later lines are dropped: "late 5". ${AWAIT}`,
   ],
-  'a rejection': [`void pause(20).then(() => { throw new TypeError('boom'); })`, uncaught],
+  'a rejection of an async function': [
+    `void (async () => { await pause(20); throw new TypeError('boom'); })()`,
+    uncaught,
+  ],
   'a throw': [`setTimeout(() => { throw new TypeError('boom'); }, 20)`, uncaught],
 };
+/** vm2 silences rejections of promise chains, and has no events module. */
 const PLAIN_ONLY: typeof CASES = {
+  'a rejection of a promise chain': [`void pause(20).then(() => { throw new TypeError('boom'); })`, uncaught],
   "an 'error' event": [
     `const e = new (require('node:events').EventEmitter)(); setTimeout(() => e.emit('error', new Error('boom')), 20)`,
     uncaught,
@@ -87,10 +92,7 @@ describe.each(['auto', 'process', 'vm2'] as const)('work that outlives its run, 
   });
 
   it('tells of an error of the module itself while nothing runs', async () => {
-    const { sandbox, lines } = await start(
-      '',
-      `setInterval(() => { throw new TypeError('boom') }, 5);`,
-    );
+    const { sandbox, lines } = await start('', `setInterval(() => { throw new TypeError('boom') }, 5);`);
     while (lines.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     expect(lines.map(({ msg }) => msg)).toEqual([
       expect.stringMatching(
