@@ -31,7 +31,9 @@ const REPLY_ALIASES = new Map([
   ['content', 'body'],
 ]);
 
-export const isMetadataKey = (key: string): boolean => METADATA.has(key);
+/** Called for each key of each emit. Comparing is faster than a Set. */
+export const isMetadataKey = (key: string): boolean =>
+  key === 'id' || key === 'summary' || key === 'ts' || key === 'name';
 
 export const notMetadata = (metadata: unknown): string =>
   `$emit: the second argument is ${quoted(metadata)} and is ignored: it must be an object of id, name, summary and ts` +
