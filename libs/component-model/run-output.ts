@@ -11,9 +11,12 @@ export interface EmitCall {
   readonly ts?: number;
 }
 
+/** Kind of the lines that tell an author what was accepted and lost (docs/reference/component-model.md#warnings). */
+export const WARNING = 'warning';
+
 /** One line for `$logs` (docs/reference/component-model.md#log-lines). */
 export interface LogLine {
-  /** `console.log`, `console.error`, … */
+  /** `console.log`, `console.error`, `warning`, … */
   readonly k: string;
   /** Epoch milliseconds. */
   readonly ts: number;

@@ -4,6 +4,7 @@ import { type SourceDefinition } from '../sources/published.js';
 import { type DefinitionOverride } from './definition-override.js';
 import { type Invocation } from './run-commit.js';
 import { type RunCommitter } from './run-committer.js';
+import { warnedOfHookReply } from './reply-warnings.js';
 import { executionOf } from './run-result.js';
 import { type SourceRunnerDependencies } from './runner-ports.js';
 import { type SourceProcess } from './source-process.js';
@@ -41,7 +42,7 @@ export class HookExecutor {
     const hookEnded = override.begin(definition);
     let outcome: RunOutcome;
     try {
-      outcome = await process.hook(workspaceId, definition, hook, timeoutMs);
+      outcome = warnedOfHookReply(await process.hook(workspaceId, definition, hook, timeoutMs), hook);
     } finally {
       hookEnded(deps.clock.now());
     }

@@ -1,6 +1,6 @@
 import { userError } from '../sandbox/host/process-end.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
-import { type UserError } from '../component-model/run-output.js';
+import { type LogLine, type UserError } from '../component-model/run-output.js';
 
 /** Outcome of every run of a bundle that cannot be loaded. */
 export const failedToLoad = (error: UserError, now: number): RunOutcome => nothingButError('threw', error, now);
@@ -15,6 +15,16 @@ export const hostEnded = (deaths: number, now: number): RunOutcome =>
     ),
     now,
   );
+
+/** Outcome that leaves nothing but one line for `$logs`. The time of a line may come from a child, so it is no `now`. */
+export const loggedOutcome = (line: LogLine, now: number): RunOutcome => ({
+  status: 'ok',
+  emits: [],
+  logs: [line],
+  dbChanges: {},
+  startedAt: now,
+  endedAt: now,
+});
 
 const nothingButError = (status: RunOutcome['status'], error: UserError, now: number): RunOutcome => ({
   status,

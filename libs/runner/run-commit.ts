@@ -9,6 +9,7 @@ import { type LaneTracker } from './lane-tracker.js';
 import { type DedupeCache, type RunCommit, type SourceState } from './run-journal.js';
 import { userError } from '../sandbox/host/process-end.js';
 import { type RunnerMetrics } from './runner-ports.js';
+import { type UserError } from '../component-model/run-output.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type Execution, runResult } from './run-result.js';
 
@@ -53,8 +54,11 @@ export interface CommitContext {
 export interface BuiltCommit {
   readonly commit: RunCommit;
   readonly next: SourceState;
-  /** True when a run exceeded the limits of `$.service.db`, so its process holds content that was not committed. */
-  readonly refused: boolean;
+  /**
+   * Errors of the executions that exceeded the limits of `$.service.db`, so their process holds content that was not
+   * committed. Undefined when there are none.
+   */
+  readonly refused: ReadonlyMap<Finished, UserError> | undefined;
 }
 
 /** Records built in one turn of the event loop. */
@@ -72,16 +76,22 @@ export const buildCommit = async (
   const changed = dictionary<DedupeCache | null>();
   const dbChanges = dictionary<string | null>();
   const db = new DbDraft(state.db);
-  let refused = false;
+  let refused: Map<Finished, UserError> | undefined;
   const records: LogRecord[] = [];
   const inbox: string[] = [];
-  for (const { execution, outcome: left, invocation } of batch) {
+  for (const finished of batch) {
+    const { execution, outcome: left, invocation } = finished;
     if (invocation) tracker.finish(invocation.record.offset);
     if (invocation && REPEATABLE.has(invocation.headers.kind)) inbox.push(invocation.headers.id);
     if (!left) continue;
     const fault = db.apply(left.dbChanges);
-    const outcome = fault === undefined ? left : withoutDb(left, fault);
-    refused ||= fault !== undefined;
+    let outcome = left;
+    if (fault !== undefined) {
+      const error = userError('DbLimitExceeded', `this run's changes to $.service.db are refused: ${fault}`);
+      outcome = withoutDb(left, error);
+      refused ??= new Map();
+      refused.set(finished, error);
+    }
     const result = runResult(execution, outcome, { topic, strategy, caches, eventIds });
     caches = result.caches;
     Object.assign(changed, result.dedupe);
@@ -103,9 +113,9 @@ export const buildCommit = async (
 };
 
 /** Replaces the db changes by an error. Emits and log lines stay. */
-const withoutDb = (outcome: RunOutcome, fault: string): RunOutcome => ({
+const withoutDb = (outcome: RunOutcome, error: UserError): RunOutcome => ({
   ...outcome,
   status: outcome.status === 'ok' ? 'threw' : outcome.status,
-  error: userError('DbLimitExceeded', `this run's changes to $.service.db are refused: ${fault}`),
+  error,
   dbChanges: {},
 });

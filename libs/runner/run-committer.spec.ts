@@ -47,7 +47,8 @@ const world = (fails: { journal?: () => void; build?: () => void }) => {
       },
       topics: { emits: (id: string) => `emits.${id}` },
       metrics: new Proxy({} as RunnerMetrics, { get: () => () => undefined }),
-      logger: { error: (_fields: object, text: string) => errors.push(text) },
+      logger: { isLevelEnabled: () => false, error: (_fields: object, text: string) => errors.push(text) },
+      settings: { httpTimeoutMs: 1_000, timerTimeoutMs: 1_000, hookTimeoutMs: 1_000 },
     } as unknown as RunCommitterOptions['deps'],
   });
   return { committer, tracker, commits, errors, built: () => built };

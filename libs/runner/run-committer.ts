@@ -5,6 +5,7 @@ import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
 import { type LaneTracker } from './lane-tracker.js';
 import { buildCommit, type Finished } from './run-commit.js';
 import { type RunCommit, type SourceState, StateConflict } from './run-journal.js';
+import { RunLog } from './run-log.js';
 import { type SourceRunnerDependencies } from './runner-ports.js';
 
 const COMMIT_BATCH = 256;
@@ -15,7 +16,7 @@ const COMMIT_EMITS = 256;
 
 export interface RunCommitterOptions {
   readonly sourceId: string;
-  readonly deps: Pick<SourceRunnerDependencies, 'journal' | 'topics' | 'metrics' | 'logger'>;
+  readonly deps: Pick<SourceRunnerDependencies, 'journal' | 'topics' | 'metrics' | 'logger' | 'settings'>;
   readonly state: SourceState;
   readonly tracker: LaneTracker;
   readonly strategy: () => DedupeStrategy | null;
@@ -36,6 +37,7 @@ const drop = ({ outcome, abandoned }: Finished, reason: Error): void => {
 export class RunCommitter {
   private readonly finished: Finished[] = [];
   private readonly eventIds: EventIds;
+  private readonly runLog: RunLog;
   private state: SourceState;
   private committing = false;
   private abandonReason: Error | undefined;
@@ -45,6 +47,8 @@ export class RunCommitter {
   constructor(private readonly options: RunCommitterOptions) {
     this.state = options.state;
     this.eventIds = new EventIds(options.state.lastEventId);
+    const { logger, settings } = options.deps;
+    this.runLog = new RunLog({ sourceId: options.sourceId, logger, settings });
   }
 
   get db(): SourceState['db'] {
@@ -110,9 +114,10 @@ export class RunCommitter {
       if (!(await this.write(commit)) || this.abandonReason) return;
       this.state = next;
       this.finished.splice(0, batch.length);
-      for (const { outcome, committed } of batch) {
-        outcome?.held?.release();
-        committed();
+      for (const finished of batch) {
+        finished.outcome?.held?.release();
+        finished.committed();
+        this.runLog.committed(finished, refused?.get(finished));
       }
       if (refused) this.options.onRefused();
     }

@@ -3,6 +3,7 @@ import { type SourceDefinition } from '../sources/published.js';
 import { type InFlightInvocations } from './in-flight-invocations.js';
 import { type Invocation } from './run-commit.js';
 import { type RunCommitter } from './run-committer.js';
+import { warnedOfReply } from './reply-warnings.js';
 import { executionOf } from './run-result.js';
 import { type SourceRunnerDependencies } from './runner-ports.js';
 import { type SourceProcess } from './source-process.js';
@@ -29,7 +30,7 @@ export class RunFinisher {
       return abandoned();
     }
     const { mask } = process;
-    const outcome = mask.outcome(left);
+    const outcome = warnedOfReply(mask.outcome(left), headers);
     const execution = {
       ...executionOf(sourceId, headers.id, definition, workspaceId, record.timestamp),
       event: outcome.error ? mask.json(record.value) : record.value,

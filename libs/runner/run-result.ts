@@ -183,13 +183,3 @@ const errorEvent = (execution: Execution, error: UserError, at: number): string 
   const detail = { code, name, message, ts: new Date(at).toISOString(), stack, ...causesOf(error) };
   return `{"original_event":${execution.event},"original_context":${JSON.stringify(context)},"error":${JSON.stringify(detail)}}`;
 };
-
-/** Outcome of an execution that leaves nothing but one line for `$logs`. */
-export const loggedOutcome = (msg: string, now: number): RunOutcome => ({
-  status: 'ok',
-  emits: [],
-  logs: [{ k: 'console.error', ts: now, msg }],
-  dbChanges: {},
-  startedAt: now,
-  endedAt: now,
-});

@@ -65,6 +65,8 @@ export interface RunnerMetrics {
 }
 
 export interface RunnerLogger {
+  isLevelEnabled(level: 'debug'): boolean;
+  debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;

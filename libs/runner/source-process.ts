@@ -13,7 +13,7 @@ import {
 import { type HookName } from '../component-model/hooks.js';
 import { NO_SECRETS, SecretMask } from './secret-mask.js';
 import { fingerprint } from './definition-fingerprint.js';
-import { failedToLoad } from './platform-outcomes.js';
+import { failedToLoad, loggedOutcome } from './platform-outcomes.js';
 
 export interface SourceProcessOptions {
   readonly sourceId: string;
@@ -25,6 +25,8 @@ export interface SourceProcessOptions {
   readonly committer: Pick<RunCommitter, 'abandonedFor' | 'db'>;
   /** Resolves when nothing runs and nothing is uncommitted. */
   readonly untilIdle: () => Promise<void>;
+  /** Takes what code of this definition left in `$logs` after its run. */
+  readonly onLate: (workspaceId: string, definition: SourceDefinition, outcome: RunOutcome) => void;
 }
 
 /** Sandbox process of one source, bound to one definition at a time and started on demand. */
@@ -103,10 +105,11 @@ export class SourceProcess {
   }
 
   private async specFor(workspaceId: string, definition: SourceDefinition): Promise<SandboxSpec> {
-    const { sourceId, deps, committer, untilIdle } = this.options;
+    const { sourceId, deps, committer, untilIdle, onLate } = this.options;
     await untilIdle();
     const props = await deps.binder.bind(workspaceId, definition);
-    this.secrets = new SecretMask(secretsOf(definition, props));
+    const mask = new SecretMask(secretsOf(definition, props));
+    this.secrets = mask;
     return {
       sourceId,
       workspaceId,
@@ -114,6 +117,7 @@ export class SourceProcess {
       props,
       db: committer.db,
       concurrency: definition.dbProps.length > 0 ? 1 : deps.settings.concurrency,
+      onLate: (line) => onLate(workspaceId, definition, mask.outcome(loggedOutcome(line, deps.clock.now()))),
     };
   }
 }

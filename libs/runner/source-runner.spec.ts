@@ -298,6 +298,25 @@ describe('source runner', () => {
     expect(t.sandboxes[1]?.spec.db).toEqual({});
   });
 
+  it('commits what code left after its run, masked, also before the event log holds the source', async () => {
+    const t = sourceWorld({ auto: () => ok() });
+    const values = { token: { secretRef: 'ref' } };
+    const bind = async () => ({ token: { kind: 'value' as const, value: 'hunter22' } });
+    Object.assign(t.deps, { binder: { bind } });
+    t.world.definition = undefined;
+    const runner = await t.load();
+    await runner.hook('deploy', definition({ values }), 'o_1', 'inv_hook');
+    const before = t.journal.records.length;
+    const faraway = 8.64e15;
+    t.sandboxes[0]?.spec.onLate?.({ k: 'warning', ts: faraway, msg: 'lost: hunter22' });
+    await until(() => t.journal.records.length > before);
+    const [line] = t.journal.records.slice(before);
+    expect(JSON.parse(line?.value ?? '')).toEqual({ k: 'warning', ts: faraway, msg: 'lost: ********' });
+    expect(line?.headers).toMatchObject({ channel: '$logs', emitter: 'dc_1', workspace: 'o_1' });
+    // A child must not move the ids of events with the time that it gives.
+    expect(Number(line?.headers['id']?.split('-')[0])).toBeLessThan(10_000);
+  });
+
   it('keeps secrets and endpoint keys out of logs, errors and the event in them', async () => {
     const values = { token: { secretRef: 'ref' } };
     const endpoints = [{ prop: 'http', key: 'e0123456789abcde', customResponse: false }];

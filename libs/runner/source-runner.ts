@@ -1,4 +1,5 @@
 import { endsWithin } from '#libs/async/deadline.js';
+import { newId } from '../kernel/ids.js';
 import { type HookName } from '../component-model/hooks.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type SourceDefinition } from '../sources/published.js';
@@ -12,7 +13,8 @@ import { RunCommitter } from './run-committer.js';
 import { RunDispatcher } from './run-dispatcher.js';
 import { RunFinisher } from './run-finisher.js';
 import { type SourceState, type StateConflict } from './run-journal.js';
-import { executionOf, loggedOutcome } from './run-result.js';
+import { loggedOutcome } from './platform-outcomes.js';
+import { executionOf } from './run-result.js';
 import { type SourceRunnerDependencies } from './runner-ports.js';
 import { SourceProcess } from './source-process.js';
 
@@ -51,7 +53,13 @@ export class SourceRunner {
       onRefused: () => process.endSoon(),
       onConflict: (error) => onConflict(this.lostTo(error)),
     });
-    const process = new SourceProcess({ sourceId, deps, committer, untilIdle: () => this.untilIdle() });
+    const process = new SourceProcess({
+      sourceId,
+      deps,
+      committer,
+      untilIdle: () => this.untilIdle(),
+      onLate: (workspaceId, definition, outcome) => this.late(workspaceId, definition, outcome),
+    });
     const finisher = new RunFinisher({ sourceId, deps, committer, process, invocations });
     const hooks = new HookExecutor({ sourceId, deps, process, override, committer });
     const isClosed = (): boolean => this.closed;
@@ -116,9 +124,18 @@ export class SourceRunner {
   note(executionId: string, msg: string): void {
     const source = this.deps.sources.find(this.sourceId);
     if (!source || this.closed) return;
-    const outcome = loggedOutcome(msg, this.deps.clock.now());
+    const now = this.deps.clock.now();
+    const outcome = loggedOutcome({ k: 'console.error', ts: now, msg }, now);
     const execution = executionOf(this.sourceId, executionId, source.definition, source.workspaceId);
     this.committer.push({ execution, outcome, invocation: undefined, committed: () => undefined });
+  }
+
+  /** Commits what code left after its run. The definition may be one that the event log does not hold yet. */
+  private late(workspaceId: string, definition: SourceDefinition, outcome: RunOutcome): void {
+    const id = newId('inv', this.deps.clock.now());
+    const execution = executionOf(this.sourceId, id, definition, workspaceId);
+    // The end of the run may have arrived in the same bytes, and its own lines come first.
+    setImmediate(() => this.committer.push({ execution, outcome, invocation: undefined, committed: () => undefined }));
   }
 
   /** Returns to the definition in the event log. */

@@ -21,6 +21,8 @@ export interface SandboxSpec {
   readonly db: Readonly<Record<string, string>>;
   /** Maximum number of concurrent runs in the process. 1 keeps invocations in order. */
   readonly concurrency: number;
+  /** Gets a line for `$logs` on work that outlived its run, at most one a run and kind. */
+  readonly onLate?: (line: LogLine) => void;
 }
 
 /** Share of an outcome in the memory budget of all runs (docs/adr/0016). */

@@ -67,7 +67,7 @@ export class RunnerWorld {
       ...(options.isPaused === undefined ? {} : { isPaused: options.isPaused }),
       sources: { find },
       clock: { now: () => Date.now() },
-      logger: { info: say, warn: say, error: say },
+      logger: { isLevelEnabled: () => false, debug: say, info: say, warn: say, error: say },
     });
     this.runners.push(runner);
     return { runner, sandboxes, known, follower, logged };

@@ -83,7 +83,7 @@ export const quietDependencies = {
   blobs: { fileOf: async (hash: string) => `/blobs/${hash}` },
   binder: { bind: async () => ({}) },
   hostDeaths: NO_HOST_DEATHS,
-  settings: { concurrency: 10, httpTimeoutMs: 1, timerTimeoutMs: 2, hookTimeoutMs: 3_000, window: 64 },
+  settings: { concurrency: 10, httpTimeoutMs: 1_000, timerTimeoutMs: 2_000, hookTimeoutMs: 3_000, window: 64 },
   metrics: {
     run: () => undefined,
     emits: () => undefined,
@@ -136,7 +136,7 @@ export const sourceWorld = (options: SourceWorldOptions = {}) => {
       },
     },
     clock: { now: () => world.now },
-    logger: { info: log, warn: log, error: log },
+    logger: { isLevelEnabled: () => false, debug: log, info: log, warn: log, error: log },
   };
   const load = (): Promise<SourceRunner> =>
     SourceRunner.load('dc_1', deps, (unfinished) => conflicts.push(unfinished.map(({ record }) => record.offset)));

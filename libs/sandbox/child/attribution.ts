@@ -6,13 +6,18 @@ import { type Execution } from './execution.js';
 /** Run of the code now executing, tracked through awaits, timers and callbacks (0.3 µs per run in Node 20). */
 export const currentExecution = new AsyncLocalStorage<Execution>();
 
-/** Ends a run on an error that the component did not catch. An error of no known run ends all active runs. */
-export const endOnStrayErrors = (active: () => Iterable<Execution>): void => {
+/**
+ * Ends a run on an error that the component did not catch. An error of no known run ends all active runs. `alone` gets it
+ * when there is none.
+ */
+export const endOnStrayErrors = (active: () => Iterable<Execution>, alone: (thrown: unknown) => void): void => {
   const stray = (thrown: unknown): void => {
     const owner = currentExecution.getStore();
-    // `end` ignores a run that is already over. Its outcome stands, and no other run is affected.
+    // `end` reports an error of a run that is already over. Its outcome stands, and no other run is affected.
     if (owner) return owner.end({ thrown });
-    for (const execution of [...active()]) execution.end({ thrown });
+    const all = [...active()];
+    if (all.length === 0) return alone(thrown);
+    for (const execution of all) execution.end({ thrown });
   };
   process.on('uncaughtException', stray);
   process.on('unhandledRejection', stray);

@@ -8,6 +8,10 @@ import { type Uplink } from './uplink.js';
 import { textOfError } from './error-text.js';
 import { type SourceDb } from './source-db.js';
 import { readReply, type RespondInput } from './reply.js';
+import { lossIn, mayLose } from './json-loss.js';
+import { type LateWork, quoted } from './late-work.js';
+import * as warnings from './warnings.js';
+import { WARNING } from '../../component-model/run-output.js';
 
 export interface EmitMetadata {
   readonly id?: unknown;
@@ -18,7 +22,7 @@ export interface EmitMetadata {
 
 const limitError = (code: string, message: string): Error => Object.assign(new Error(message), { code });
 
-/** One run or hook. Counts and sends its output until it ends, and drops later output. */
+/** One run or hook. Counts and sends its output until it ends, and reports later output as lost. */
 export class Execution {
   private emits = 0;
   private logLines = 0;
@@ -30,6 +34,7 @@ export class Execution {
   private dbKeys: Set<string> | undefined;
   private responded = false;
   private readonly lateDbKeys = new Set<string>();
+  private warned: Set<warnings.WarningKind> | undefined;
   private readonly onEnd: (execution: Execution) => void;
   over = false;
 
@@ -37,6 +42,7 @@ export class Execution {
     readonly n: number,
     private readonly uplink: Pick<Uplink, 'send' | 'spill' | 'flush' | 'flushIfOlderThan'>,
     private readonly db: SourceDb,
+    private readonly late: LateWork,
     onEnd: (execution: Execution) => void,
   ) {
     this.onEnd = onEnd;
@@ -49,9 +55,12 @@ export class Execution {
     this.uplink.spill();
   }
 
-  /** Ends the execution. Idempotent. `failure` wraps the thrown value, so that `throw undefined` counts. */
+  /** Ends the execution once. `failure` wraps the thrown value, so that `throw undefined` counts. */
   end(failure?: { readonly thrown: unknown }): void {
-    if (this.over) return;
+    if (this.over) {
+      if (failure) this.late.error(this.n, failure.thrown);
+      return;
+    }
     for (const key of this.lateDbKeys) this.sendDb(key);
     this.over = true;
     this.uplink.send(['d', this.n, Date.now(), failure ? textOfError(failure.thrown) : null]);
@@ -59,8 +68,11 @@ export class Execution {
   }
 
   readonly emit = (event?: unknown, metadata?: EmitMetadata): Promise<void> => {
-    if (this.over) return Promise.resolve();
+    if (this.over) return this.lost('emit', () => quoted(event));
     const payload = jsonOfEvent(event);
+    if (event === undefined) this.warn('emit-undefined', warnings.EMIT_UNDEFINED);
+    else if (mayLose(event, payload)) this.warnOfLoss('emit-loss', '$emit', 'the event', event);
+    if (metadata !== undefined && metadata !== null) this.checkMetadata(metadata);
     const { channel, id, summary, ts } = readMetadata(metadata);
     if (++this.emits > RUN_LIMITS.emits)
       throw limitError(
@@ -76,7 +88,8 @@ export class Execution {
 
   /** Sends a log line of a kind such as `console.log`. Drops lines beyond the limits, and reports that in one line. */
   log(kind: string, text: string): void {
-    if (this.over || this.logLines > RUN_LIMITS.logLines) return;
+    if (this.over) return this.late.report(this.n, 'log', () => quoted(text));
+    if (this.logLines > RUN_LIMITS.logLines) return;
     const bytes = logBytes(kind, Buffer.byteLength(text));
     const left = Math.min(RUN_LIMITS.logBytes - this.logBytes, RUN_LIMITS.payloadBytes - this.payloadBytes);
     this.logLines++;
@@ -96,8 +109,16 @@ export class Execution {
   }
 
   readonly respond = (input?: RespondInput): Promise<void> => {
+    if (this.over) return this.lost('respond');
     const reply = readReply(input);
-    if (this.responded || this.over) return Promise.resolve();
+    const fault = warnings.faultOfReply(input);
+    if (fault !== undefined) this.warn('respond-fields', fault);
+    if (typeof input?.body === 'object' && mayLose(input.body, reply.body))
+      this.warnOfLoss('respond-loss', 'respond', 'the body', input.body);
+    if (this.responded) {
+      this.warn('respond-twice', warnings.RESPOND_TWICE);
+      return Promise.resolve();
+    }
     this.countPayload(replyBytes(Buffer.byteLength(reply.body), reply.headers), 'respond');
     this.responded = true;
     const { status, headers, immediate, base64 } = reply;
@@ -119,12 +140,18 @@ export class Execution {
     if (fault !== undefined) throw new Error(`db.set: a key is not allowed: ${fault}`);
     this.countDbKey(name);
     if (value === undefined) this.db.delete(name);
-    else this.db.set(name, jsonOf(value, `db.set("${name}")`));
-    if (this.over) return;
+    else this.setInDb(name, value);
+    if (this.over) return this.late.report(this.n, 'db', () => `key ${quoted(name)}`);
     this.dbWriteBytes += this.db.get(name)?.length ?? 0;
     if (this.dbWrites++ < RUN_LIMITS.dbWrites && this.dbWriteBytes < RUN_LIMITS.dbWriteBytes) this.sendDb(name);
     else this.lateDbKeys.add(name);
   };
+
+  private setInDb(name: string, value: unknown): void {
+    const text = jsonOf(value, `db.set("${name}")`);
+    this.db.set(name, text);
+    if (mayLose(value, text)) this.warnOfLoss('db-loss', 'db.set', `the value of key ${quoted(name)}`, value);
+  }
 
   private countDbKey(name: string): void {
     this.dbKeys ??= new Set();
@@ -150,6 +177,32 @@ export class Execution {
         `$emit: one run may emit on at most ${RUN_LIMITS.channels} channels, and "${channel}" would be one more`,
       );
     this.channels.add(channel);
+  }
+
+  private lost(kind: 'emit' | 'respond', detail?: () => string): Promise<void> {
+    this.late.report(this.n, kind, detail);
+    return Promise.resolve();
+  }
+
+  /** Writes a line that tells the author what was accepted and lost, once a run and kind. */
+  private warn(kind: warnings.WarningKind, text: string): void {
+    if (this.over || this.warned?.has(kind) === true) return;
+    this.warned ??= new Set();
+    this.warned.add(kind);
+    this.log(WARNING, wellFormed(text));
+  }
+
+  private warnOfLoss(kind: warnings.WarningKind, call: string, root: string, value: unknown): void {
+    if (this.warned?.has(kind) === true) return;
+    const loss = lossIn(value, root);
+    if (loss !== undefined) this.warn(kind, `${call}: ${loss}`);
+  }
+
+  private checkMetadata(metadata: unknown): void {
+    if (typeof metadata !== 'object' || Array.isArray(metadata))
+      return this.warn('emit-metadata', warnings.notMetadata(metadata));
+    for (const key in metadata)
+      if (!warnings.isMetadataKey(key)) return this.warn('emit-metadata', warnings.unknownMetadata(key));
   }
 
   private countPayload(bytes: number, what: string): void {

@@ -1,6 +1,7 @@
 /** Entry point of the jailed process that runs one source's code. Bundled to dist/libs/sandbox/child.cjs. */
 import { Socket } from 'node:net';
 import os from 'node:os';
+import { NO_RUN } from '../protocol/late-work.js';
 import {
   DOWN_FD,
   MAX_RECORD_BYTES,
@@ -19,6 +20,7 @@ import { textOfError } from './error-text.js';
 import { Execution } from './execution.js';
 import { writesIn } from './file-hint.js';
 import { InvalidComponent } from './invalid-component.js';
+import { LateWork } from './late-work.js';
 import { bundleFile, loadBundle } from './load-bundle.js';
 import { RunQueue } from './run-queue.js';
 import { SourceDb } from './source-db.js';
@@ -27,6 +29,7 @@ import { Uplink } from './uplink.js';
 import { offerWrappers } from './wrappers.js';
 
 const uplink = new Uplink();
+const late = new LateWork(uplink);
 
 class Child {
   private readonly active = new Map<number, Execution>();
@@ -37,7 +40,10 @@ class Child {
   );
 
   constructor() {
-    endOnStrayErrors(() => this.active.values());
+    endOnStrayErrors(
+      () => this.active.values(),
+      (thrown) => this.outsideOfRuns(thrown),
+    );
   }
 
   readonly receive = (record: RawRecord): void => {
@@ -89,6 +95,11 @@ class Child {
     }
   }
 
+  /** Reports an error of the module by itself, once it is loaded. Before, a report would be taken for its description. */
+  private outsideOfRuns(thrown: unknown): void {
+    if (this.component) late.error(NO_RUN, thrown);
+  }
+
   private readonly endRun = (execution: Execution): void => {
     this.active.delete(execution.n);
     this.queue.ended();
@@ -105,7 +116,7 @@ class Child {
     call: (component: BoundComponent, execution: Execution) => unknown,
   ): void {
     const component = this.component;
-    const execution = new Execution(n, uplink, this.db, onEnd);
+    const execution = new Execution(n, uplink, this.db, late, onEnd);
     this.active.set(n, execution);
     execution.begin();
     if (!component) return execution.end({ thrown: new Error('the component is not loaded') });
@@ -146,7 +157,8 @@ const start = (): void => {
   offerWrappers();
   process.on('exit', (code) => {
     const owner = currentExecution.getStore();
-    if (owner && !owner.over) uplink.send(['x', owner.n, code]);
+    if (owner?.over === true) late.report(owner.n, 'exit');
+    else if (owner) uplink.send(['x', owner.n, code]);
     uplink.flush();
   });
   const down = new Socket({ fd: DOWN_FD, readable: true, writable: false });

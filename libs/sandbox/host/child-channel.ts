@@ -9,9 +9,6 @@ import {
   type RawRecord,
 } from '../protocol/protocol.js';
 
-/** Number of records received once the child is ready: `ready` itself. */
-const RECEIVED_AT_START = 1;
-
 /** Message of a child that has loaded its bundle. */
 export type RunMessage = Exclude<
   ChildMessage,
@@ -22,13 +19,15 @@ export type RunMessage = Exclude<
 export class ChildChannel {
   /** Number of records sent, which is the index of the next one. */
   private sent = 1;
-  private received = RECEIVED_AT_START;
+  /** Number of records received: `ready` alone at first. */
+  private received = 1;
+  private spokeOfRuns = false;
 
   constructor(private readonly child: { send(record: Buffer): void }) {}
 
-  /** True when the child has sent nothing since `ready`. */
+  /** True when the child has sent nothing about a run since `ready`. */
   get isSilent(): boolean {
-    return this.received === RECEIVED_AT_START;
+    return !this.spokeOfRuns;
   }
 
   send(message: HostMessage, texts?: readonly string[]): void {
@@ -43,6 +42,8 @@ export class ChildChannel {
     const tag = message[0];
     if (tag === 'ready' || tag === 'loadfail' || tag === 'meta' || tag === 'invalid')
       throw new ProtocolBreach(`a message of kind "${tag}" after loading`);
+    // A module that fails by itself and then exits would else seem to have begun a run.
+    if (tag !== 'p') this.spokeOfRuns = true;
     return message;
   }
 

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { LATE_RECORD_BYTES } from '../protocol/late-work.js';
 import { encodeRecord, MAX_CHILD_RECORD_BYTES, MB, RUN_LIMITS } from '../protocol/protocol.js';
 import { RunsMemory } from './runs-memory.js';
 import { type RunOutcome, SandboxGone } from '../sandbox.js';
@@ -151,7 +152,12 @@ describe('one run at its limits', () => {
   it('counts an incomplete record, and accepts none from a process without a run', async () => {
     const memory = new RunsMemory({ bytes: BUDGET });
     const { child, sandbox } = start(memory);
-    child.say(Buffer.alloc(5));
+    // As long as a report on work that outlived its run.
+    const unfinished = encodeRecord(1, ['g']);
+    unfinished.writeUInt32LE(6 * MB, 8);
+    child.say(Buffer.concat([unfinished, Buffer.alloc(1_000)]));
+    expect([child.alive, child.breaches]).toEqual([true, 0]);
+    child.say(Buffer.alloc(LATE_RECORD_BYTES));
     expect([child.alive, child.breaches]).toEqual([false, 1]);
     const second = start(memory);
     const outcomes = await runEight(second.sandbox);

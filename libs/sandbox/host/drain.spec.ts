@@ -95,7 +95,7 @@ describe('a process that is drained', () => {
     child.say(answer.subarray(5));
     expect([child.alive, child.breaches]).toEqual([true, 0]);
     // Control: a second answer is a breach.
-    child.say(answer.subarray(0, 5));
+    child.say(plainRecord(index + 1, ['g']));
     expect([child.alive, child.breaches]).toEqual([false, 1]);
   });
 

@@ -135,6 +135,7 @@ const readAnswer = (record: RawRecord, tmp: string): ComponentMetadata | DomainE
     case 'b':
     case 'r':
     case 'd':
+    case 'p':
     case 'x':
       return invalid('the component broke the protocol of its process while it was loaded');
   }

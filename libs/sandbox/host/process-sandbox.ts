@@ -13,6 +13,8 @@ import {
   type SandboxSpec,
 } from '../sandbox.js';
 import { ChildChannel, type RunMessage } from './child-channel.js';
+import { LATE_RECORD_BYTES } from '../protocol/late-work.js';
+import { LateReports } from './late-reports.js';
 import { causeOf, errorOfKilled, type Cause } from './process-end.js';
 import { type RunCollector } from './run-collector.js';
 import { RunSender } from './run-sender.js';
@@ -36,6 +38,7 @@ export class ProcessSandbox implements Sandbox {
   private readonly account: MemoryAccount;
   private readonly sender: RunSender;
   private readonly hooks = new SerialQueue();
+  private readonly late = new LateReports();
   private readonly finished: Promise<void>;
   private cause: Cause | undefined;
   private culprit: RunCollector | undefined;
@@ -118,7 +121,7 @@ export class ProcessSandbox implements Sandbox {
 
   /** @param pendingBytes bytes of an incomplete record */
   onRead(pendingBytes: number): void {
-    if (pendingBytes > 0 && this.sent.size === 0 && !this.watchdog.awaitsGiveBack)
+    if (pendingBytes > LATE_RECORD_BYTES && this.sent.size === 0 && !this.watchdog.awaitsGiveBack)
       throw new ProtocolBreach('bytes that belong to no run');
     this.watchdog.heard();
     this.account.hold(pendingBytes - this.pendingBytes);
@@ -136,6 +139,7 @@ export class ProcessSandbox implements Sandbox {
   private handle(message: RunMessage, { json, raw }: RawRecord): void {
     const tag = message[0];
     if (tag === 'g') return this.givenBack();
+    if (tag === 'p') return this.wasLate(message, raw);
     const run = this.sent.get(message[1]);
     if (!run) throw new ProtocolBreach(`a message about run ${message[1]}, which is not in progress`);
     if (tag === 's') return this.started(run, message[2]);
@@ -154,6 +158,11 @@ export class ProcessSandbox implements Sandbox {
       // A message that breaks a limit is counted too, because the run releases all that it counted.
       this.account.hold(run.heldBytes - before);
     }
+  }
+
+  private wasLate([, n, kind, at]: Extract<RunMessage, readonly ['p', ...unknown[]]>, raw: Buffer): void {
+    const line = this.late.read(n, kind, at, raw);
+    this.spec.onLate?.(line);
   }
 
   /** Records arrive in order, so a run that has not reported its start by now will never start. */
@@ -178,6 +187,7 @@ export class ProcessSandbox implements Sandbox {
 
   private done(run: RunCollector, [, , at, error]: Extract<RunMessage, readonly ['d', ...unknown[]]>): void {
     this.sent.remove(run);
+    this.late.ended(run);
     const endedAt = Math.min(Math.max(at, run.startedAt), this.clock.now());
     const held = this.heldBy(run);
     run.resolve(error === null ? run.outcome('ok', endedAt, held) : run.outcome('threw', endedAt, held, error));

@@ -1,6 +1,7 @@
 /** Validates messages of a child. A child runs untrusted code, so every message is hostile input. */
 import { isUtf8 } from 'node:buffer';
 import { wellFormedJson } from '../../kernel/well-formed.js';
+import { isLateKind, LATE_DETAIL_BYTES } from './late-work.js';
 import {
   ERROR_LIMITS,
   ProtocolBreach,
@@ -13,7 +14,7 @@ import { isReplyHeaders } from './reply-headers.js';
 import { channelFault, isTime, keyFault } from './run-names.js';
 
 const MAX_JSON_BYTES = 512 * 1024;
-const CONSOLE_KIND = /^console\.[a-z]{1,20}$/;
+const LOG_KIND = /^(?:console\.[a-z]{1,20}|warning)$/;
 
 const fail = (what: string): never => {
   throw new ProtocolBreach(`a child sent ${what}`);
@@ -83,7 +84,7 @@ const checks: Record<ChildMessage[0], (m: readonly unknown[], rawBytes: number) 
     (m[3] === null || isKey(m[3], TEXT_LIMITS.emitId) || isFinite(m[3])) &&
     (m[4] === null || isText(m[4], TEXT_LIMITS.summary)) &&
     (m[5] === null || isTime(m[5])),
-  l: (m) => m.length === 4 && isNumber(m[1]) && isText(m[2], 32) && CONSOLE_KIND.test(m[2]) && isTime(m[3]),
+  l: (m) => m.length === 4 && isNumber(m[1]) && isText(m[2], 32) && LOG_KIND.test(m[2]) && isTime(m[3]),
   b: (m, raw) =>
     m.length === 4 && isNumber(m[1]) && isKey(m[2], TEXT_LIMITS.dbKey) && isFlag(m[3]) && (m[3] === 0 || raw === 0),
   r: (m) =>
@@ -95,6 +96,7 @@ const checks: Record<ChildMessage[0], (m: readonly unknown[], rawBytes: number) 
     isReplyHeaders(m[3]) &&
     isFlag(m[4]) &&
     isFlag(m[5]),
+  p: (m, raw) => m.length === 4 && isNumber(m[1]) && isLateKind(m[2]) && isTime(m[3]) && raw <= LATE_DETAIL_BYTES,
   x: (m, raw) => m.length === 3 && isNumber(m[1]) && isFinite(m[2]) && raw === 0,
   d: (m, raw) => m.length === 4 && isNumber(m[1]) && isTime(m[2]) && (m[3] === null || isError(m[3])) && raw === 0,
 };

@@ -4,6 +4,7 @@
  * A record is `[u32 index][u32 json bytes][u32 raw bytes][json][raw]`, little endian. The raw part holds large texts
  * (events, payloads). It is cut out by length and never parsed, so that no text can pose as another record.
  */
+import { type LateKind } from './late-work.js';
 import { type ReplyHeaders } from './reply-headers.js';
 import { type BoundProp } from '../sandbox.js';
 import { type HookName } from '../../component-model/hooks.js';
@@ -133,6 +134,8 @@ export type ChildMessage =
   /** Raw: body. */
   | readonly ['r', n: number, status: number, headers: ReplyHeaders, immediate: 0 | 1, base64: 0 | 1]
   | readonly ['d', n: number, at: number, error: ErrorText | null]
+  /** Work that outlived its run, or NO_RUN. Raw: the detail. */
+  | readonly ['p', n: number, kind: LateKind, at: number]
   /** The run called process.exit. */
   | readonly ['x', n: number, exitCode: number];
 

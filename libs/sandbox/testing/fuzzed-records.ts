@@ -1,8 +1,26 @@
+import { LATE_KINDS } from '../protocol/late-work.js';
 import { HEADER_BYTES, MAX_CHILD_RECORD_BYTES, RUN_LIMITS, TEXT_LIMITS, writeHeader } from '../protocol/protocol.js';
 
 type Random = () => number;
 
-const TAGS = ['ready', 'loadfail', 'meta', 'invalid', 's', 'e', 'l', 'b', 'r', 'd', 'x', 'g', '__proto__', 'zz', ''];
+const TAGS = [
+  'ready',
+  'loadfail',
+  'meta',
+  'invalid',
+  's',
+  'e',
+  'l',
+  'b',
+  'r',
+  'd',
+  'x',
+  'g',
+  'p',
+  '__proto__',
+  'zz',
+  '',
+];
 const SIZES = [
   ...[TEXT_LIMITS.channel, TEXT_LIMITS.emitId, TEXT_LIMITS.summary, TEXT_LIMITS.dbKey].flatMap((n) => [
     n - 1,
@@ -83,7 +101,9 @@ const valid = (random: Random): readonly [readonly unknown[], string] => {
         ? [['d', n, number(random), chance(random, 0.5) ? null : error(random)], '']
         : [['l', n, 'console.info', 1], ''];
     case 5:
-      return [['x', n, 0], ''];
+      return chance(random, 0.5)
+        ? [['x', n, 0], '']
+        : [['p', chance(random, 0.2) ? 0 : n, pick(random, LATE_KINDS), 5], text(random).toWellFormed().slice(0, 100)];
     default:
       return [['e', n, text(random), any(random, 0), text(random), number(random)], json()];
   }

@@ -5,9 +5,11 @@ import { describeComponent } from '../../child/describe.js';
 import { textOfError } from '../../child/error-text.js';
 import { Execution } from '../../child/execution.js';
 import { InvalidComponent } from '../../child/invalid-component.js';
+import { LateWork, quoted } from '../../child/late-work.js';
 import { SourceDb } from '../../child/source-db.js';
 import { mapStacks } from '../../child/source-map.js';
 import { offerWrappers } from '../../child/wrappers.js';
+import { NO_RUN } from '../../protocol/late-work.js';
 import { type ChildMessage } from '../../protocol/protocol.js';
 import { type HookName } from '../../../component-model/hooks.js';
 import { type Realm } from '../bridge.js';
@@ -43,6 +45,7 @@ const uplink = {
   flush: (): void => flush(),
 };
 
+const late = new LateWork(uplink);
 const active = new Map<number, Execution>();
 let db = new SourceDb({});
 let component: BoundComponent | undefined;
@@ -53,7 +56,7 @@ const execute = async (
   n: number,
   call: (component: BoundComponent, execution: Execution) => unknown,
 ): Promise<void> => {
-  const execution = new Execution(n, uplink, db, endExecution);
+  const execution = new Execution(n, uplink, db, late, endExecution);
   active.set(n, execution);
   try {
     if (!component) throw new Error('the component is not loaded');
@@ -64,10 +67,24 @@ const execute = async (
   }
 };
 
-/** Ends run `n` with an error that the component did not catch. Ends all runs when `n` is negative. */
+/**
+ * Ends run `n` with an error that the component did not catch. Ends all runs when `n` is negative. Reports the error when
+ * that run has ended, or there is none.
+ */
 const endWith = (n: number, thrown: unknown): void => {
-  if (n >= 0) active.get(n)?.end({ thrown });
-  else for (const execution of [...active.values()]) execution.end({ thrown });
+  const owner = active.get(n);
+  if (owner) return owner.end({ thrown });
+  if (n >= 0) return late.error(n, thrown);
+  const all = [...active.values()];
+  if (all.length === 0 && component) late.error(NO_RUN, thrown);
+  for (const execution of all) execution.end({ thrown });
+};
+
+const logged = (kind: string, line: string): void => {
+  const n = current();
+  const owner = active.get(n);
+  if (owner) owner.log(kind, line);
+  else if (n >= 0) late.report(n, 'log', () => quoted(line));
 };
 
 const load = (body: Body, settings: RealmSettings): void => {
@@ -92,7 +109,7 @@ export const realm: Realm = {
     define('process', processOf(settings));
     offerWrappers();
     formatStacks();
-    captureConsole((kind, line) => active.get(current())?.log(kind, line));
+    captureConsole(logged);
     onTimerError((thrown) => endWith(current(), thrown));
     // `$load` is removed before the component can see it.
     define('$load', (body: Body) => {

@@ -1,0 +1,46 @@
+import { describe, expect, it } from '@jest/globals';
+import { type InvocationHeaders } from '../stream-log/envelopes.js';
+import { warnedOfHookReply, warnedOfReply } from './reply-warnings.js';
+import { ok } from './testing/fake-sandbox.js';
+import { invocationHeaders } from './testing/source-world.js';
+
+const response = { status: 200, headers: {}, body: '', base64: false };
+const words = (over: Partial<InvocationHeaders>, outcome: Parameters<typeof ok>[0]): readonly unknown[] =>
+  warnedOfReply(ok(outcome), invocationHeaders('inv_1', over)).logs;
+
+describe('a line on the reply of a run', () => {
+  it('tells of one that never came, that came too late, and that nobody awaits', () => {
+    const own = { k: 'console.log', ts: 1, msg: 'own' };
+    expect(words({ respond: 'here' }, { logs: [own] })).toEqual([
+      own,
+      {
+        k: 'warning',
+        ts: 2,
+        msg: 'the prop has customResponse: true and the run ended without respond, so the caller got 200 without a body. Call this.<prop>.respond({ status, headers, body }) in run, or leave customResponse out',
+      },
+    ]);
+    expect(words({}, { response })).toEqual([
+      {
+        k: 'warning',
+        ts: 2,
+        msg: 'respond was called, but the prop lacks customResponse: true, so the caller had got 200 {"success":true} before the run. Declare { type: "$.interface.http", customResponse: true }',
+      },
+    ]);
+    const nobody = 'where no caller waits, so its reply is dropped. Call it only for events of the endpoint';
+    expect(words({ kind: 'timer' }, { response })).toMatchObject([
+      { k: 'warning', msg: `respond was called in a run of kind "timer", ${nobody}` },
+    ]);
+    expect(warnedOfHookReply(ok({ response }), 'activate').logs).toMatchObject([
+      { k: 'warning', msg: `respond was called in the hook activate, ${nobody}` },
+    ]);
+  });
+
+  it('is absent when the caller got the reply or the error, or none was due', () => {
+    const error = { name: 'E', message: '', stack: '', code: 'E' };
+    expect(words({ respond: 'here' }, { response })).toEqual([]);
+    expect(words({ respond: 'here' }, { status: 'threw', error })).toEqual([]);
+    expect(words({}, {})).toEqual([]);
+    expect(words({ kind: 'manual', respond: 'here' }, {})).toEqual([]);
+    expect(warnedOfHookReply(ok(), 'deploy').logs).toEqual([]);
+  });
+});

@@ -1,0 +1,35 @@
+import { WARNING } from '../component-model/run-output.js';
+import { type HookName } from '../component-model/hooks.js';
+import { type RunOutcome } from '../sandbox/sandbox.js';
+import { type InvocationHeaders } from '../stream-log/envelopes.js';
+
+const CALL = 'this.<prop>.respond({ status, headers, body })';
+
+/** Adds a line for `$logs` when a run that was to reply did not (docs/reference/component-model.md#warning-replies). */
+export const warnedOfReply = (outcome: RunOutcome, { kind, respond }: InvocationHeaders): RunOutcome => {
+  if (outcome.response) {
+    if (kind !== 'http') return warned(outcome, nobodyWaits(`a run of kind "${kind}"`));
+    return respond === '' ? warned(outcome, ANSWERED_BEFORE) : outcome;
+  }
+  return kind === 'http' && respond !== '' && outcome.status === 'ok' ? warned(outcome, NEVER_SENT) : outcome;
+};
+
+/** Adds a line for `$logs` when a hook replied. */
+export const warnedOfHookReply = (outcome: RunOutcome, hook: HookName): RunOutcome =>
+  outcome.response ? warned(outcome, nobodyWaits(`the hook ${hook}`)) : outcome;
+
+const nobodyWaits = (where: string): string =>
+  `respond was called in ${where}, where no caller waits, so its reply is dropped. Call it only for events of the endpoint`;
+
+const ANSWERED_BEFORE =
+  'respond was called, but the prop lacks customResponse: true, so the caller had got 200 {"success":true} before the run. ' +
+  'Declare { type: "$.interface.http", customResponse: true }';
+
+const NEVER_SENT =
+  `the prop has customResponse: true and the run ended without respond, so the caller got 200 without a body. ` +
+  `Call ${CALL} in run, or leave customResponse out`;
+
+const warned = (outcome: RunOutcome, msg: string): RunOutcome => ({
+  ...outcome,
+  logs: [...outcome.logs, { k: WARNING, ts: outcome.endedAt, msg }],
+});

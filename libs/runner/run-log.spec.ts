@@ -1,0 +1,73 @@
+import { describe, expect, it } from '@jest/globals';
+import { type HookName } from '../component-model/hooks.js';
+import { type RunOutcome } from '../sandbox/sandbox.js';
+import { type Finished } from './run-commit.js';
+import { executionOf } from './run-result.js';
+import { RunLog } from './run-log.js';
+import { ok } from './testing/fake-sandbox.js';
+import { definition, invocationHeaders } from './testing/source-world.js';
+
+const settings = { httpTimeoutMs: 30_000, timerTimeoutMs: 60_000, hookTimeoutMs: 10_000 };
+const error = { name: 'TypeError', message: 'secret text', stack: 'at x', code: 'E_NO' };
+
+const world = (debug: boolean) => {
+  const lines: [string, string, object][] = [];
+  const say =
+    (level: string) =>
+    (fields: object, message: string): void =>
+      void lines.push([level, message, fields]);
+  const logger = { isLevelEnabled: () => debug, debug: say('debug'), warn: say('warn') };
+  return { lines, log: new RunLog({ sourceId: 'dc_1', logger, settings }) };
+};
+
+const finished = (outcome: RunOutcome | undefined, kind?: 'http' | 'timer', hook?: HookName): Finished =>
+  ({
+    execution: { ...executionOf('dc_1', 'inv_1', definition(), 'o_1'), ...(hook ? { hook } : {}) },
+    outcome,
+    invocation: kind ? { headers: invocationHeaders('inv_1', { kind }) } : undefined,
+    committed: () => undefined,
+  }) as Finished;
+
+describe('the line of a run', () => {
+  it('is wide, at debug when the run went well, and at warn when it failed, was killed or was slow', () => {
+    const { lines, log } = world(true);
+    log.committed(finished(ok({ emits: [{ payload: '1', channel: '' }] }), 'http'), undefined);
+    log.committed(finished(ok({ status: 'threw', error }), 'timer'), undefined);
+    log.committed(finished(ok({ startedAt: 0, endedAt: 15_000 }), 'http'), undefined);
+    log.committed(finished(ok({ startedAt: 0, endedAt: 15_000 }), 'timer'), undefined);
+    log.committed(finished(ok({ startedAt: 0, endedAt: 5_000 }), undefined, 'activate'), undefined);
+    log.committed(finished(ok(), 'http'), { ...error, name: 'DbLimitExceeded' });
+    const of = { source: 'dc_1', workspace: 'o_1', invocation: 'inv_1' };
+    const well = { ...of, kind: 'http', status: 'ok', ms: 1, limitMs: 30_000, emits: 1 };
+    expect(lines).toEqual([
+      ['debug', 'source.run', well],
+      [
+        'warn',
+        'source.run',
+        { ...of, kind: 'timer', status: 'threw', ms: 1, limitMs: 60_000, emits: 0, error: 'TypeError', code: 'E_NO' },
+      ],
+      ['warn', 'source.run', { ...well, ms: 15_000, slow: true, emits: 0 }],
+      ['debug', 'source.run', { ...well, kind: 'timer', limitMs: 60_000, ms: 15_000, emits: 0 }],
+      [
+        'warn',
+        'source.hook',
+        { ...of, kind: 'hook', hook: 'activate', status: 'ok', ms: 5_000, limitMs: 10_000, slow: true, emits: 0 },
+      ],
+      ['warn', 'source.run', { ...well, status: 'threw', emits: 0, error: 'DbLimitExceeded', code: 'E_NO' }],
+    ]);
+  });
+
+  it('is neither built nor written for a run that went well while debug is off, nor for what is no run', () => {
+    const { lines, log } = world(false);
+    const unread = new Proxy(ok(), {
+      get(target, key) {
+        if (key === 'emits') throw new Error('the line was built');
+        return Reflect.get(target, key) as unknown;
+      },
+    });
+    log.committed(finished(unread, 'http'), undefined);
+    log.committed(finished(ok({ status: 'threw', error })), undefined);
+    log.committed(finished(undefined, 'http'), undefined);
+    expect(lines).toEqual([]);
+  });
+});

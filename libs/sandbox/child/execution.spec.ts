@@ -1,0 +1,126 @@
+import { describe, expect, it } from '@jest/globals';
+import { type ChildMessage } from '../protocol/protocol.js';
+import { type EmitMetadata, Execution } from './execution.js';
+import { LateWork } from './late-work.js';
+import { type RespondInput } from './reply.js';
+import { SourceDb } from './source-db.js';
+
+const world = () => {
+  const sent: [ChildMessage, string][] = [];
+  const nothing = (): void => undefined;
+  const send = (message: ChildMessage, raw = ''): void => void sent.push([message, raw]);
+  const uplink = { send, spill: nothing, flush: nothing, flushIfOlderThan: nothing };
+  const late = new LateWork(uplink);
+  const execution = (n = 1): Execution => new Execution(n, uplink, new SourceDb({}), late, nothing);
+  const said = (tag: string, field: number, value: string): readonly string[] =>
+    sent.filter(([message]) => message[0] === tag && message[field] === value).map(([, raw]) => raw);
+  const warnings = (): readonly string[] => said('l', 2, 'warning');
+  const reports = (): readonly (readonly unknown[])[] =>
+    sent.filter(([[tag]]) => tag === 'p').map(([message, raw]) => [message[1], message[2], raw]);
+  const tags = (): readonly string[] => sent.map(([[tag]]) => tag);
+  return { execution, warnings, reports, tags };
+};
+
+const METADATA: readonly (readonly [unknown, string])[] = [
+  [
+    'orders',
+    '$emit: the second argument is "orders" and is ignored: it must be an object of id, name, summary and ts. To emit on that channel, pass { name: "orders" }',
+  ],
+  [7, '$emit: the second argument is 7 and is ignored: it must be an object of id, name, summary and ts'],
+  [{ sumary: 'x' }, '$emit: the second argument has the field "sumary", which is ignored. Write "summary" instead'],
+  [{ ID: 'x' }, '$emit: the second argument has the field "ID", which is ignored. Write "id" instead'],
+  [{ channel: 'x' }, '$emit: the second argument has the field "channel", which is ignored. Write "name" instead'],
+  [
+    { colour: 1 },
+    '$emit: the second argument has the field "colour", which is ignored. Known fields are id, name, summary, ts',
+  ],
+];
+
+const REPLIES: readonly (readonly [unknown, string])[] = [
+  [{ statusCode: 201 }, 'respond: the argument has the field "statusCode", which is ignored. Write "status" instead'],
+  [{ code: 201 }, 'respond: the argument has the field "code", which is ignored. Write "status" instead'],
+  [{ data: {} }, 'respond: the argument has the field "data", which is ignored. Write "body" instead'],
+  [{ headrs: {} }, 'respond: the argument has the field "headrs", which is ignored. Write "headers" instead'],
+  ['done', 'respond: the argument is "done" and is ignored: pass an object, { status: 200, body: … }'],
+  [{ body: new Map() }, 'respond: the body is a Map and becomes {}: pass Object.fromEntries(map)'],
+];
+
+describe('a warning', () => {
+  it.each(METADATA)('about the metadata %j', async (metadata, text) => {
+    const { execution, warnings, tags } = world();
+    await execution().emit(1, metadata as EmitMetadata);
+    expect(warnings()).toEqual([text]);
+    expect(tags()).toContain('e');
+  });
+
+  it.each(REPLIES)('about the reply %j', async (reply, text) => {
+    const { execution, warnings, tags } = world();
+    await execution().respond(reply as RespondInput);
+    expect(warnings()).toEqual([text]);
+    expect(tags()).toContain('r');
+  });
+
+  it('tells of an undefined event, a second reply, and a loss in the db', async () => {
+    const { execution, warnings } = world();
+    const run = execution();
+    await run.emit();
+    await run.respond({ status: 200 });
+    await run.respond({ status: 201 });
+    run.dbSet('seen', new Set([1]));
+    expect(warnings()).toEqual([
+      '$emit: the event is undefined, so null is emitted. Pass the value to emit, and await it if a promise brings it',
+      'respond was called again in this run: the first reply counts, and this one is ignored',
+      'db.set: the value of key "seen" is a Set and becomes {}: pass [...set]',
+    ]);
+  });
+
+  it('comes once a run and kind, and leaves what is right without one', async () => {
+    const { execution, warnings } = world();
+    for (const run of [execution(1), execution(2)])
+      for (let i = 0; i < 50; i++) {
+        await run.emit();
+        await run.emit({ a: new Map() });
+        await run.emit(1, { idd: i } as EmitMetadata);
+      }
+    expect(warnings()).toHaveLength(6);
+    const { execution: right, warnings: none } = world();
+    await right().emit({ a: 1 }, { id: 1, name: 'n', summary: 's', ts: 1 });
+    await right().emit(null, null as unknown as EmitMetadata);
+    await right().respond({ status: 200, headers: {}, body: { a: null }, immediate: false });
+    right().dbSet('gone', undefined);
+    expect(none()).toEqual([]);
+  });
+});
+
+describe('a run that has ended', () => {
+  it('reports each kind of later work once, and sends nothing else', async () => {
+    const { execution, reports, tags } = world();
+    const run = execution(7);
+    run.end();
+    const before = tags().length;
+    for (let i = 0; i < 3; i++) {
+      await run.emit({ n: i }, { id: 1 });
+      await run.respond({ status: 200 });
+      run.dbSet('key', i);
+      run.log('console.log', 'words');
+      run.end({ thrown: new TypeError('no') });
+      run.end();
+    }
+    expect(reports()).toEqual([
+      [7, 'emit', '{"n":0}'],
+      [7, 'respond', ''],
+      [7, 'db', 'key "key"'],
+      [7, 'log', '"words"'],
+      [7, 'error', expect.stringMatching(/^TypeError: no/)],
+    ]);
+    expect(tags().slice(before)).toEqual(['p', 'p', 'p', 'p', 'p']);
+  });
+
+  it('never throws for a value that JSON refuses', async () => {
+    const { execution, reports } = world();
+    const run = execution();
+    run.end();
+    await run.emit(1n);
+    expect(reports()).toEqual([[1, 'emit', 'a value of type bigint']]);
+  });
+});
