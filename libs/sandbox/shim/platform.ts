@@ -56,7 +56,7 @@ const clean = (config: RequestConfig): RequestConfig => {
       params[name] = before === undefined ? value : [before, value].flat();
     }
     out.url = out.url.slice(0, at);
-    out.params = { ...params, ...out.params };
+    out.params = { ...params, ...(out.params as object | undefined) };
   }
   return out;
 };
@@ -139,8 +139,9 @@ const make = (defaults: RequestConfig): Axios => {
 export const axios = /* @__PURE__ */ make({});
 
 export const transformConfigForOauth = (config: RequestConfig): { method: string; url: string; params: unknown } => {
-  const { method = 'get', url = '', params = {} } = clean(config);
-  return { method: method.toLowerCase(), url, params };
+  const cleaned = clean(config);
+  const { method = 'get', url = '' } = cleaned;
+  return { method: method.toLowerCase(), url, params: (cleaned.params as unknown) ?? {} };
 };
 
 const unsupported = (name: string) => (): never => {
