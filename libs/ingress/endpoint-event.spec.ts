@@ -72,6 +72,38 @@ describe('event of an HTTP source', () => {
     expect(event['body']).toEqual({ a: '1', f: { filename: 'x.txt', mimetype: 'text/plain', content: 'aGk=' } });
   });
 
+  it('makes a list of the multipart fields and files of one name, in their order', async () => {
+    const part = (head: string, text: string): string =>
+      `--B\r\nContent-Disposition: form-data; ${head}\r\n\r\n${text}\r\n`;
+    const body = [
+      part('name="tag"', 'one'),
+      part('name="once"', 'x'),
+      part('name="tag"; filename="t.txt"', 'file'),
+      part('name="tag"', ''),
+      part('name="__proto__"', 'a'),
+      part('name="__proto__"', 'b'),
+      part('name="file"; filename="1"', '1'),
+      part('name="file"; filename="2"', '2'),
+      '--B--\r\n',
+    ].join('');
+    const event = await eventOf(body, 'multipart/form-data; boundary=B');
+    const fileOf = (filename: string, content: string): object => ({
+      filename,
+      mimetype: expect.any(String),
+      content: Buffer.from(content).toString('base64'),
+    });
+    const { ['__proto__']: proto, ...rest } = Object.fromEntries(Object.entries(event['body'] as object)) as Record<
+      string,
+      unknown
+    >;
+    expect(proto).toEqual(['a', 'b']);
+    expect(rest).toEqual({
+      tag: ['one', fileOf('t.txt', 'file'), ''],
+      once: 'x',
+      file: [fileOf('1', '1'), fileOf('2', '2')],
+    });
+  });
+
   it('keeps a multipart body as text when it has no boundary or is truncated', async () => {
     expect((await eventOf('abc', 'multipart/form-data'))['body']).toBe('abc');
     const cut = '--B\r\nContent-Disposition: form-data; name="a"\r\n\r\n1';

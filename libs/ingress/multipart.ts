@@ -10,9 +10,15 @@ const MAX_BOUNDARY = 70;
 const MAX_NAME = 1024;
 const MAX_PART_HEADERS = 50;
 
+interface File {
+  readonly filename: string | undefined;
+  readonly mimetype: string;
+  content: string;
+}
+
 /**
- * Parses fields and files by name; the last one of a name wins. Resolves with undefined for a body that does not match
- * its type. Rejects with RefusedRequest for too many fields.
+ * Parses fields and files by name; those of one name become a list. Resolves with undefined for a body that does not
+ * match its type. Rejects with RefusedRequest for too many fields.
  */
 export const multipartFields = (contentType: string, body: Buffer): Promise<object | undefined> =>
   new Promise((resolve, reject) => {
@@ -20,6 +26,12 @@ export const multipartFields = (contentType: string, body: Buffer): Promise<obje
     if (!parser) return resolve(undefined);
     // Without a prototype, `__proto__` is a name like any other.
     const fields = Object.create(null) as Record<string, unknown>;
+    const add = (name: string, value: string | File): void => {
+      const before = fields[name];
+      if (before === undefined) fields[name] = value;
+      else if (Array.isArray(before)) before.push(value);
+      else fields[name] = [before, value];
+    };
     const source = Readable.from(inTurns(body));
     const end = (): void => {
       source.unpipe(parser);
@@ -29,12 +41,15 @@ export const multipartFields = (contentType: string, body: Buffer): Promise<obje
       end();
       reject(new RefusedRequest('too_many_fields', `the body has more than ${MAX_FIELDS} fields, which is the limit`));
     };
-    parser.on('field', (name, value) => (fields[name] = value));
+    parser.on('field', add);
     parser.on('file', (name, stream, { filename, mimeType }) => {
+      const file: File = { filename, mimetype: mimeType, content: '' };
+      // The next part may come before the end of this one, so a list gets the file at once.
+      add(name, file);
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('end', () => {
-        fields[name] = { filename, mimetype: mimeType, content: Buffer.concat(chunks).toString('base64') };
+        file.content = Buffer.concat(chunks).toString('base64');
       });
       // A body that ends within a file; the parser reports it too.
       stream.on('error', () => resolve(undefined));

@@ -1,6 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { build, type BuildOptions } from 'esbuild';
-import { SHIM_NAMES } from './bundler/imports.js';
+import { build, type BuildOptions, type Plugin } from 'esbuild';
+import { innerShim, isInnerShim, SHIM_NAMES } from './bundler/imports.js';
 
 export type ChildKind = 'plain' | 'vm2' | 'build';
 
@@ -51,9 +52,37 @@ export const shimCode = async (sandbox: string): Promise<Readonly<Record<string,
   const shims: Record<string, string> = {};
   for (const name of SHIM_NAMES) {
     const entry = path.join(sandbox, `shim/${name}.ts`);
-    shims[name] = await bundle({ ...CHILD, format: 'esm', entryPoints: [entry] });
+    // As CommonJS an inner shim requires its modules of Node when it is first used, not when the component is loaded.
+    const format = isInnerShim(name) ? 'cjs' : 'esm';
+    shims[name] = await bundle({ ...CHILD, format, entryPoints: [entry], plugins: [innerShimsApart, fewerMimeTypes] });
   }
   return shims;
+};
+
+/** Leaves imports of inner shims in the code of a shim. They are resolved when a component is bundled. */
+const innerShimsApart: Plugin = {
+  name: 'inner-shims-apart',
+  setup: (hooks) => {
+    hooks.onResolve({ filter: /^\./ }, ({ path: name }) =>
+      innerShim(name) === undefined ? undefined : { path: name, external: true },
+    );
+  },
+};
+
+/** Leaves out types without a file extension: axios looks up types by extension only, and the list is half its size. */
+const fewerMimeTypes: Plugin = {
+  name: 'fewer-mime-types',
+  setup: (hooks) => {
+    hooks.onLoad({ filter: /[/\\]mime-db[/\\]db\.json$/ }, async ({ path: file }) => {
+      const types = Object.entries(
+        JSON.parse(await readFile(file, 'utf8')) as Record<string, { extensions?: unknown }>,
+      );
+      const contents = JSON.stringify(
+        Object.fromEntries(types.filter(([, { extensions }]) => extensions !== undefined)),
+      );
+      return { contents, loader: 'json' };
+    });
+  },
 };
 
 const bundle = async (options: BuildOptions): Promise<string> => {

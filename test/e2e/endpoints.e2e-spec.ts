@@ -66,9 +66,11 @@ describe('the event that run gets', () => {
   });
 
   it('parses multipart forms', async () => {
-    const text = '--cut\r\ncontent-disposition: form-data; name="title"\r\n\r\nHello\r\n--cut--\r\n';
+    const part = (name: string, value: string): string =>
+      `--cut\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+    const text = `${part('title', 'Hello')}${part('tag', 'a')}${part('tag', 'b')}--cut--\r\n`;
     const event = await got(text, { 'content-type': 'multipart/form-data; boundary=cut' });
-    expect(event.body).toMatchObject({ title: 'Hello' });
+    expect(event.body).toMatchObject({ title: 'Hello', tag: ['a', 'b'] });
   });
 
   it('hands on large numbers and odd text in bodyRaw exactly', async () => {

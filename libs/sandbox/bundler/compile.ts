@@ -4,7 +4,7 @@ import { type BuildFailure, type BuildOptions, type BuildResult, type Message, t
 import { DomainError } from '../../kernel/domain-error.js';
 import { type BuildReply, type Problem } from './build-message.js';
 import { quoted, type ComponentFiles } from './component-files.js';
-import { resolveImport, withoutVersion } from './imports.js';
+import { innerShim, resolveImport, withoutVersion } from './imports.js';
 import { boundedMap, withoutOwnMap } from './source-map.js';
 import { COMPONENT, SHIM, withSourceMap } from '../protocol/source-map.js';
 
@@ -175,6 +175,8 @@ const componentFiles = (request: CompileRequest, wanted: Set<string>): Plugin =>
       if (args.pluginData === RESOLVING) return undefined;
       if (args.kind === 'entry-point') return { path: args.path, namespace: COMPONENT };
       if (isBuiltin(args.path)) return { path: args.path, external: true };
+      const inner = args.namespace === SHIM ? innerShim(args.path) : undefined;
+      if (inner !== undefined) return { path: inner, namespace: SHIM };
       // Within a package, esbuild resolves by its own rules.
       if (args.namespace !== COMPONENT) return undefined;
       const resolved = resolveImport(request.files, args.path, args.importer);

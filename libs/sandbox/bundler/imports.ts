@@ -8,7 +8,13 @@ const SHIMS: ReadonlyMap<string, string> = new Map([
   ['@pipedream/platform', 'platform'],
   ['@pipedream/types', 'types'],
 ]);
-export const SHIM_NAMES: readonly string[] = [...SHIMS.values()];
+/** Shims that only other shims import: their import to the name of the shim. A bundle contains them when it needs them. */
+const INNER_SHIMS: ReadonlyMap<string, string> = new Map([['./axios-library.js', 'axios-library']]);
+export const SHIM_NAMES: readonly string[] = [...SHIMS.values(), ...INNER_SHIMS.values()];
+
+/** Resolves the import `name` within a shim. Returns undefined for a file that the shim itself contains. */
+export const innerShim = (name: string): string | undefined => INNER_SHIMS.get(name);
+export const isInnerShim = (shim: string): boolean => [...INNER_SHIMS.values()].includes(shim);
 
 /** Result of resolving an import in a component's file. */
 export type Resolved =

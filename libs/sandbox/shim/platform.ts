@@ -1,5 +1,6 @@
 /** Replaces `@pipedream/platform` inside the jail (docs/reference/component-model.md#shim-exports). */
-import { HttpError, request, type HttpResponse, type RequestConfig } from './http-client.js';
+import { type Readable } from 'node:stream';
+import { HttpClient, isAxiosError, type HttpResponse, type RequestConfig } from './http-client.js';
 
 export { getFileStream, getFileStreamAndMetadata } from './files.js';
 export { cloneSafe, jsonStringifySafe } from './safe-json.js';
@@ -55,63 +56,92 @@ const clean = (config: RequestConfig): RequestConfig => {
       params[name] = before === undefined ? value : [before, value].flat();
     }
     out.url = out.url.slice(0, at);
-    out.params = { ...params, ...out.params };
+    out.params = { ...params, ...(out.params as object | undefined) };
   }
   return out;
 };
 
-/** Part of a response that callers may read, without request and config. */
-const summaryOf = ({ status, statusText, headers, data }: HttpResponse): Record<string, unknown> => ({
+interface Summary {
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: unknown;
+  readonly data: unknown;
+}
+
+/** Part of a response that callers may read, without request and config, which hold secrets and sockets. */
+const summaryOf = ({ status, statusText, headers, data }: HttpResponse): Summary => ({
   status,
   statusText,
-  headers,
+  headers: { ...headers },
   data,
 });
 
+const isStream = (data: unknown): data is Readable =>
+  typeof data === 'object' && data !== null && typeof (data as { pipe?: unknown }).pipe === 'function';
+
+/** What can be exported of a summary. A stream has no JSON. */
+const exportable = (summary: Summary): object => (isStream(summary.data) ? { ...summary, data: undefined } : summary);
+
 const explain = (error: unknown, exported: ExportValue | undefined): unknown => {
-  if (!(error instanceof HttpError) || !error.response) return error;
+  if (!isAxiosError(error)) return error;
+  for (const key of ['config', 'request']) Reflect.deleteProperty(error, key);
+  if (!error.response) return error;
   const summary = summaryOf(error.response);
-  exported?.('debug', summary);
+  exported?.('debug', exportable(summary));
+  Reflect.set(error, 'response', summary);
+  if (isStream(summary.data)) return error;
   try {
-    error.message = JSON.stringify(error.response.data) ?? error.message;
+    error.message = JSON.stringify(summary.data) ?? error.message;
   } catch {
-    // The data is a stream or cyclic, so the existing message stays.
-    return error;
+    // An interceptor made the data cyclic, so the existing message stays.
   }
-  error.response = summary as object as HttpResponse;
   return error;
+};
+
+/** Hides what cannot be written as JSON, or holds secrets, from logs and copies of a response. */
+const withHidden = (response: HttpResponse): HttpResponse => {
+  for (const key of ['config', 'request']) Object.defineProperty(response, key, { enumerable: false });
+  return response;
 };
 
 export interface Axios {
   (context: unknown, config: RequestConfig, signConfig?: unknown): Promise<unknown>;
   create(defaults?: RequestConfig): Axios;
+  readonly interceptors: HttpClient['interceptors'];
+  readonly isAxiosError: typeof isAxiosError;
 }
 
-const make = (defaults: RequestConfig): Axios =>
-  Object.assign(
-    async (context: unknown, given: RequestConfig, signConfig?: unknown): Promise<unknown> => {
-      if (signConfig !== undefined && signConfig !== null)
-        throw new Error('axios: signing with OAuth 1 (third argument) is not supported');
-      const exported = exporterOf(context);
-      const config = clean({ ...defaults, ...given, headers: { ...defaults.headers, ...given.headers } });
-      if (config.debug) exported?.('debug_config', config);
-      try {
-        const response = await request(config);
-        if (config.debug) exported?.('debug_response', summaryOf(response));
-        return config.returnFullResponse ? response : response.data;
-      } catch (error) {
-        throw explain(error, exported);
-      }
-    },
-    { create: (more: RequestConfig = {}): Axios => make({ ...defaults, ...more }) },
-  );
+const make = (defaults: RequestConfig): Axios => {
+  const client = new HttpClient(defaults);
+  const send = async (context: unknown, given: RequestConfig, signConfig?: unknown): Promise<unknown> => {
+    if (signConfig !== undefined && signConfig !== null)
+      throw new Error('axios: signing with OAuth 1 (third argument) is not supported');
+    const exported = exporterOf(context);
+    const config = clean(given);
+    const { debug, returnFullResponse } = { ...defaults, ...config };
+    if (debug) exported?.('debug_config', { ...defaults, ...config });
+    try {
+      const response = await client.request(config);
+      if (debug) exported?.('debug_response', exportable(summaryOf(response)));
+      return returnFullResponse ? withHidden(response) : response.data;
+    } catch (error) {
+      throw explain(error, exported);
+    }
+  };
+  return Object.assign(send, {
+    create: (more: RequestConfig = {}): Axios => make(clean({ ...defaults, ...more })),
+    interceptors: client.interceptors,
+    isAxiosError,
+  });
+};
 
-/** Sends a request like axios. Resolves with the response body and rejects for any status but 2xx. */
-export const axios = make({});
+/** Sends a request with axios. Resolves with the response body and rejects for any status but 2xx. */
+export const axios = /* @__PURE__ */ make({});
 
 export const transformConfigForOauth = (config: RequestConfig): { method: string; url: string; params: unknown } => {
-  const { method = 'get', url = '', params = {} } = clean(config);
-  return { method: method.toLowerCase(), url, params };
+  const cleaned = clean(config);
+  const { method = 'get', url = '' } = cleaned;
+  return { method: method.toLowerCase(), url, params: (cleaned.params as unknown) ?? {} };
 };
 
 const unsupported = (name: string) => (): never => {

@@ -80,6 +80,30 @@ export const bundlerCases = ({ bundle, bundleWith }: Bundling): void => {
     expect(typeof component.axios).toBe('function');
   });
 
+  it('bundles the library axios only for a component that may send requests with it', async () => {
+    const from = '@pipedream/platform';
+    const constant = await bundle({
+      code: `import { ConfigurationError, DEFAULT_POLLING_SOURCE_TIMER_INTERVAL as i } from '${from}'; export default { name: 'n', i, run() { throw new ConfigurationError('m'); } }`,
+    });
+    expect(constant.length).toBeLessThan(20_000);
+    expect(constant).not.toContain('AxiosError');
+    for (const code of [
+      `import { axios } from '${from}'; export default { name: 'n', axios }`,
+      `import platform from '${from}'; export default { name: 'n', axios: platform.axios }`,
+      `const { axios } = require('${from}'); module.exports = { name: 'n', axios }`,
+    ]) {
+      expect(await bundle({ code })).toContain('AxiosError');
+      expect(typeof (await load({ code })).axios).toBe('function');
+    }
+  });
+
+  it('refuses the inner module of the platform module, and a package of that name', async () => {
+    expect((await failing({ code: `import './axios-library.js'; export default {}` })).code).toBe('component.invalid');
+    expect((await failing({ code: `import axios from 'axios'; export default {}` })).code).toBe(
+      'component.package_unavailable',
+    );
+  });
+
   it('keeps names for readable stack traces', async () => {
     const component = await load({
       code: 'function name() {}; { let name2 = 1; } export default { name: "n", f: name.name, a: (() => { const inner = () => 1; return inner.name })() }',

@@ -1,0 +1,74 @@
+import { describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import semver from 'semver';
+
+interface Locked {
+  readonly version?: string;
+  readonly resolved?: string;
+  readonly engines?: { readonly node?: string };
+  readonly license?: string;
+  readonly dev?: boolean;
+  readonly deprecated?: string;
+  readonly name?: string;
+}
+
+interface Manifest {
+  readonly engines: { readonly node: string };
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+const read = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
+const lock = read('package-lock.json') as { readonly packages: Readonly<Record<string, Locked>> };
+const manifest = read('package.json') as Manifest;
+const packages = Object.entries(lock.packages).filter(([place]) => place !== '');
+const nameOf = (place: string): string => place.replace(/^.*node_modules\//, '');
+
+/** Oldest version of each line of Node that `engines` of package.json admits, and what CI runs. */
+const NODES = ['20.19.0', '20.20.2', '22.13.0', '24.0.0'];
+
+const PERMISSIVE = new Set([
+  ...['MIT', 'ISC', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'Python-2.0'],
+  '(BSD-3-Clause AND Apache-2.0)',
+]);
+/** Production packages whose manifest has no `license`. Each has the text of the MIT licence in its file LICENSE. */
+const MIT_BY_FILE = new Set(['busboy', 'streamsearch']);
+
+describe('the packages of package-lock.json', () => {
+  it.each(NODES)('all run on Node %s', (node) => {
+    expect(semver.satisfies(node, manifest.engines.node)).toBe(true);
+    const refusing = packages
+      .filter(([, { engines }]) => !semver.satisfies(node, engines?.node ?? '*'))
+      .map(([place, { version, engines }]) => `${place}@${version ?? ''} wants ${engines?.node ?? ''}`);
+    expect(refusing).toEqual([]);
+  });
+
+  it('are none that reports installations, and none of the hosted service', () => {
+    const found = packages
+      .flatMap(([place, { name = '', resolved = '' }]) => [nameOf(place), name, resolved])
+      .filter((text) => /@scarf|pipedream/i.test(text));
+    expect(found).toEqual([]);
+  });
+
+  it('are none that its maintainers have deprecated', () => {
+    expect(packages.filter(([, { deprecated }]) => deprecated !== undefined).map(([place]) => place)).toEqual([]);
+  });
+
+  it('have a permissive licence where a user installs them', () => {
+    const other = packages
+      .filter(([place, { dev, license }]) => dev !== true && !isPermissive(nameOf(place), license))
+      .map(([place, { license }]) => `${place}: ${license ?? 'none'}`);
+    expect(other).toEqual([]);
+  });
+
+  it('have an exact version where package.json names them', () => {
+    const named = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
+    expect(named.filter(([, version]) => semver.valid(version) === null)).toEqual([]);
+  });
+});
+
+const isPermissive = (name: string, license: string | undefined): boolean =>
+  license === undefined ? MIT_BY_FILE.has(name) && isMitText(name) : PERMISSIVE.has(license);
+
+const isMitText = (name: string): boolean =>
+  readFileSync(`node_modules/${name}/LICENSE`, 'utf8').includes('Permission is hereby granted, free of charge');
