@@ -1,7 +1,7 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
 
 /**
- * Adds `name` and `message` to the details of a refused component (docs/reference/errors.md#invalid-component-details).
+ * Adds `name` and `message` to the details of a refused component (docs/reference/errors.md#code-invalid-component).
  * Returns any other error as it is.
  */
 export const rejectionOf = (error: unknown): unknown => {

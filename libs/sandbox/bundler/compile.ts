@@ -5,6 +5,7 @@ import { DomainError } from '../../kernel/domain-error.js';
 import { type BuildReply, type Problem } from './build-message.js';
 import { quoted, type ComponentFiles } from './component-files.js';
 import { resolveImport, withoutVersion } from './imports.js';
+import { ES_MODULE } from '../protocol/es-module.js';
 
 /** Interface of esbuild, native or as WebAssembly. */
 export interface Compiler {
@@ -44,10 +45,14 @@ const LOADERS: Readonly<Record<string, 'ts' | 'json' | 'text'>> = {
 const RESOLVING = Symbol('resolving');
 
 /**
- * Bundles a component and all its imports into one CommonJS file. Runs in the build jail. esbuild parses the component
+ * Bundles a component and all its imports into one CommonJS file, or an ES module when its code awaits at the top. Runs in the build jail. esbuild parses the component
  * but does not evaluate it. Rejects when esbuild itself ends.
  */
-export const compile = async (compiler: Compiler, request: CompileRequest): Promise<BuildReply> => {
+export const compile = async (
+  compiler: Compiler,
+  request: CompileRequest,
+  format: 'cjs' | 'esm' = 'cjs',
+): Promise<BuildReply> => {
   const wanted = new Set<string>();
   let result: BuildResult;
   try {
@@ -58,7 +63,8 @@ export const compile = async (compiler: Compiler, request: CompileRequest): Prom
       write: false,
       metafile: true,
       platform: 'node',
-      format: 'cjs',
+      format,
+      ...(format === 'esm' ? { banner: { js: ES_MODULE.trimEnd() } } : {}),
       target: 'node20',
       keepNames: true,
       charset: 'utf8',
@@ -69,6 +75,8 @@ export const compile = async (compiler: Compiler, request: CompileRequest): Prom
     });
   } catch (error) {
     if (!isBuildFailure(error)) throw error;
+    if (format === 'cjs' && error.errors.some(({ text }) => text.startsWith('Top-level await')))
+      return compile(compiler, request, 'esm');
     return failed(error.errors, request.refusePatterns);
   }
   const pattern = request.refusePatterns ? (patternIn(result.warnings) ?? patternMatched(result, request)) : undefined;

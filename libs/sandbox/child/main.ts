@@ -17,7 +17,7 @@ import { tunnelSockets } from './egress-socket.js';
 import { textOfError } from './error-text.js';
 import { Execution } from './execution.js';
 import { InvalidComponent } from './invalid-component.js';
-import { loadBundle } from './load-bundle.js';
+import { openBundle } from './load-bundle.js';
 import { RunQueue } from './run-queue.js';
 import { SourceDb } from './source-db.js';
 import { Uplink } from './uplink.js';
@@ -60,23 +60,25 @@ class Child {
     this.queue.concurrency = settings.concurrency;
     this.db = new SourceDb(settings.db);
     const bundle = raw.toString('utf8');
-    if (settings.inspect) this.inspect(bundle);
-    else this.load(bundle, settings);
-    uplink.flush();
+    openBundle(bundle, (exports) => {
+      if (settings.inspect) this.inspect(exports);
+      else this.load(exports, settings);
+      uplink.flush();
+    });
   }
 
-  private load(bundle: string, settings: ChildSettings): void {
+  private load(exports: () => unknown, settings: ChildSettings): void {
     try {
-      this.component = new BoundComponent(componentOf(loadBundle(bundle)), settings.props);
+      this.component = new BoundComponent(componentOf(exports()), settings.props);
       uplink.send(['ready']);
     } catch (thrown) {
       uplink.send(['loadfail', textOfError(thrown)]);
     }
   }
 
-  private inspect(bundle: string): void {
+  private inspect(exports: () => unknown): void {
     try {
-      const metadata = describeComponent(componentOf(loadBundle(bundle)));
+      const metadata = describeComponent(componentOf(exports()));
       uplink.send(['meta'], JSON.stringify(metadata));
     } catch (thrown) {
       if (thrown instanceof InvalidComponent) uplink.send(['invalid', thrown.message, thrown.prop]);
