@@ -85,6 +85,10 @@ describe('saving a component', () => {
 
   it.each([
     ['CommonJS', `module.exports = { name: 'Common', props: { http: '$.interface.http' }, run() {} };`],
+    [
+      'an await at the top',
+      `const name = await Promise.resolve('Common'); export default { name, props: { http: '$.interface.http' }, run() {} };`,
+    ],
     ['exports.default', `exports.default = { name: 'Common', props: { http: '$.interface.http' }, run() {} };`],
     ['no run, with an interface', `export default { name: 'Common', props: { http: '$.interface.http' } };`],
     [

@@ -32,6 +32,17 @@ describe('a manual run', () => {
   });
 });
 
+describe('a module that awaits at its top', () => {
+  it('runs, with what it awaited', async () => {
+    const head = `const { EOL } = await import('node:os'); const word = await Promise.resolve('awaited' + EOL);`;
+    const source = await instance.deploy(
+      componentCode({ head, members: 'run(event) { this.$emit({ word, ...event.body }); },' }),
+    );
+    await instance.post(source, { n: 1 });
+    expect(await instance.payloads(source, 1)).toEqual([{ word: 'awaited\n', n: 1 }]);
+  });
+});
+
 describe('$.service.db', () => {
   it('returns copies, keeps JSON, deletes by undefined, and survives a throw', async () => {
     const code = componentCode({

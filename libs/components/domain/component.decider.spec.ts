@@ -19,6 +19,19 @@ describe('component', () => {
       .then({ type: 'ComponentSavedAgain', data: { url: 'https://example.com/a.mjs', savedAt: 2_000 } });
   });
 
+  it('keeps its warnings when the same code comes again, and has none when its event has none', () => {
+    const warnings = [{ code: 'misspelt_key', message: 'dedupe is meant', path: 'dedup' }];
+    const again = { type: 'SaveComponentCode', data: savedData({ savedAt: 2_000 }) } as const;
+    const warningsAfter = (first: ComponentSaved, expected: unknown): void =>
+      given(componentDecider, [first])
+        .when(again)
+        .thenState((state) => {
+          expect(state.status === 'saved' ? state.component.warnings : state).toEqual(expected);
+        });
+    warningsAfter({ type: 'ComponentSaved', data: savedData({ warnings }) }, warnings);
+    warningsAfter(saved, undefined);
+  });
+
   it('is refreshed once a second at most', () => {
     given(componentDecider, [saved])
       .when({ type: 'SaveComponentCode', data: savedData({ savedAt: 1_999 }) })

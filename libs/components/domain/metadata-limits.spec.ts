@@ -69,6 +69,26 @@ describe('metadata of a component', () => {
     expect(refusal({ configurableProps }).details).toMatchObject({ limit: METADATA_LIMITS.total });
   });
 
+  it('has bounded warnings, which do not count towards the total', () => {
+    const warning = { code: 'misspelt_key', message: 'm'.repeat(1_000), path: 'p'.repeat(300) };
+    const parsed = (warnings: readonly unknown[]) =>
+      parseMetadata(Buffer.from(JSON.stringify(metadata({ warnings: warnings as ComponentMetadata['warnings'] }))));
+    const most = Array.from({ length: 100 }, () => warning);
+    const props = Array.from({ length: 480 }, (_, n) => prop({ name: `p${n}`, label: 'x'.repeat(1_000) }));
+    expect(boundedMetadata({ ...parsed(most), configurableProps: props }).warnings).toEqual(most);
+    for (const wrong of [
+      [...most, warning],
+      ['a text'],
+      [{ ...warning, more: 1 }],
+      [{ code: 'misspelt_key', path: '' }],
+      [{ ...warning, code: 'Not A Word' }],
+      [{ ...warning, message: 'm'.repeat(1_001) }],
+      [{ ...warning, path: 'p'.repeat(301) }],
+      [{ ...warning, path: 'a\0b' }],
+    ])
+      expect(() => parsed(wrong)).toThrow('malformed metadata');
+  });
+
   it('has no NUL in its texts, and no half of a surrogate pair anywhere', () => {
     for (const over of [
       { name: 'a\0' },

@@ -7,6 +7,7 @@ import { quoted, type ComponentFiles } from './component-files.js';
 import { innerShim, resolveImport, withoutVersion } from './imports.js';
 import { boundedMap, withoutOwnMap } from './source-map.js';
 import { COMPONENT, SHIM, withSourceMap } from '../protocol/source-map.js';
+import { ES_MODULE } from '../protocol/es-module.js';
 
 /** Interface of esbuild, native or as WebAssembly. */
 export interface Compiler {
@@ -48,10 +49,14 @@ const RESOLVING = Symbol('resolving');
 const MAX_MAPPED_CHARS = 8 * 1024 * 1024;
 
 /**
- * Bundles a component and all its imports into one CommonJS file. Runs in the build jail. esbuild parses the component
- * but does not evaluate it. Rejects when esbuild itself ends.
+ * Bundles a component and all its imports into one CommonJS file, or an ES module when its code awaits at the top. Runs
+ * in the build jail. esbuild parses the component but does not evaluate it. Rejects when esbuild itself ends.
  */
-export const compile = async (compiler: Compiler, request: CompileRequest): Promise<BuildReply> => {
+export const compile = async (
+  compiler: Compiler,
+  request: CompileRequest,
+  format: 'cjs' | 'esm' = 'cjs',
+): Promise<BuildReply> => {
   const wanted = new Set<string>();
   const chars = [...request.files.texts.values()].reduce((sum, text) => sum + text.length, 0);
   let result: BuildResult;
@@ -63,7 +68,8 @@ export const compile = async (compiler: Compiler, request: CompileRequest): Prom
       write: false,
       metafile: true,
       platform: 'node',
-      format: 'cjs',
+      format,
+      ...(format === 'esm' ? { banner: { js: ES_MODULE.trimEnd() } } : {}),
       target: 'node20',
       keepNames: true,
       charset: 'utf8',
@@ -78,6 +84,8 @@ export const compile = async (compiler: Compiler, request: CompileRequest): Prom
     });
   } catch (error) {
     if (!isBuildFailure(error)) throw error;
+    if (format === 'cjs' && error.errors.some(({ text }) => text.startsWith('Top-level await')))
+      return compile(compiler, request, 'esm');
     return failed(error.errors, request.refusePatterns);
   }
   const pattern = request.refusePatterns ? (patternIn(result.warnings) ?? patternMatched(result, request)) : undefined;

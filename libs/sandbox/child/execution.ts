@@ -10,7 +10,7 @@ import { type SourceDb } from './source-db.js';
 import { readReply, type RespondInput } from './reply.js';
 import { lossIn, mayLose } from './json-loss.js';
 import { type LateWork, quoted } from './late-work.js';
-import * as warnings from './warnings.js';
+import * as warnings from './run-warnings.js';
 import { WARNING } from '../../component-model/run-output.js';
 
 export interface EmitMetadata {

@@ -1,4 +1,7 @@
+import { writeFileSync } from 'node:fs';
 import Module, { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { ES_MODULE } from '../protocol/es-module.js';
 
 /** Path of the bundle, as stacks name it. */
 export const bundleFile = (): string => `${process.cwd()}/component.js`;
@@ -12,4 +15,29 @@ export const loadBundle = (code: string): unknown => {
   module.require = createRequire(file);
   module._compile(code, file);
   return module.exports;
+};
+
+/**
+ * Calls `then` with what gives the bundle's exports or throws its error: at once for CommonJS, later for an ES module
+ * (docs/reference/component-model.md#top-level-await).
+ */
+export const openBundle = (code: string, then: (exports: () => unknown) => void): void => {
+  if (!code.startsWith(ES_MODULE)) return then(() => loadBundle(code));
+  importBundle(code).then(
+    (exported) => then(() => exported),
+    (thrown: unknown) =>
+      then(() => {
+        throw thrown;
+      }),
+  );
+};
+
+const importBundle = async (code: string): Promise<unknown> => {
+  const file = `${process.cwd()}/component.js`;
+  // Node reads it as an ES module, because of its syntax.
+  writeFileSync(file, code);
+  // Code that mixes `require` with `import` works in a CommonJS bundle too.
+  Object.assign(globalThis, { require: createRequire(file) });
+  const exported = (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
+  return 'default' in exported ? { __esModule: true, default: exported.default } : { __esModule: true };
 };

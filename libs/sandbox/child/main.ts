@@ -21,7 +21,7 @@ import { Execution } from './execution.js';
 import { writesIn } from './file-hint.js';
 import { InvalidComponent } from './invalid-component.js';
 import { LateWork } from './late-work.js';
-import { bundleFile, loadBundle } from './load-bundle.js';
+import { bundleFile, openBundle } from './load-bundle.js';
 import { RunQueue } from './run-queue.js';
 import { SourceDb } from './source-db.js';
 import { mapStacks } from './source-map.js';
@@ -71,23 +71,25 @@ class Child {
     writesIn(settings.tmp, settings.tmpMb);
     const { code, map } = splitBundle(raw);
     mapStacks(bundleFile(), () => map?.toString('utf8'));
-    if (settings.inspect) this.inspect(code);
-    else this.load(code, settings);
-    uplink.flush();
+    openBundle(code, (exports) => {
+      if (settings.inspect) this.inspect(exports);
+      else this.load(exports, settings);
+      uplink.flush();
+    });
   }
 
-  private load(bundle: string, settings: ChildSettings): void {
+  private load(exports: () => unknown, settings: ChildSettings): void {
     try {
-      this.component = new BoundComponent(componentOf(loadBundle(bundle)), settings.props);
+      this.component = new BoundComponent(componentOf(exports()), settings.props);
       uplink.send(['ready']);
     } catch (thrown) {
       uplink.send(['loadfail', textOfError(thrown)]);
     }
   }
 
-  private inspect(bundle: string): void {
+  private inspect(exports: () => unknown): void {
     try {
-      const metadata = describeComponent(componentOf(loadBundle(bundle)));
+      const metadata = describeComponent(componentOf(exports()));
       uplink.send(['meta'], JSON.stringify(metadata));
     } catch (thrown) {
       if (thrown instanceof InvalidComponent) uplink.send(['invalid', thrown.message, thrown.prop]);

@@ -1,63 +1,30 @@
-/** Texts on what a run gave that is accepted and lost (docs/reference/component-model.md#warnings). */
-import { nearMiss } from '../../kernel/near-miss.js';
-import { quoted } from './late-work.js';
+import { WARNING_LIMITS } from '../../component-model/warning-limits.js';
+import { type Warning } from '../../kernel/warning.js';
 
-/** Each is said once a run. */
-export type WarningKind =
-  'emit-undefined' | 'emit-loss' | 'emit-metadata' | 'respond-fields' | 'respond-loss' | 'respond-twice' | 'db-loss';
+/** Collects warnings about one component, within the limits that the server allows. */
+export class Warnings {
+  private readonly kept: Warning[] = [];
+  private dropped = 0;
 
-export const EMIT_UNDEFINED =
-  '$emit: the event is undefined, so null is emitted. Pass the value to emit, and await it if a promise brings it';
+  add(code: string, path: string, message: string): void {
+    // The last place is for the count of the others.
+    if (this.kept.length === WARNING_LIMITS.count - 1) this.dropped += 1;
+    else
+      this.kept.push({
+        code,
+        message: bounded(message, WARNING_LIMITS.message),
+        path: bounded(path, WARNING_LIMITS.path),
+      });
+  }
 
-export const RESPOND_TWICE = 'respond was called again in this run: the first reply counts, and this one is ignored';
+  list(): readonly Warning[] {
+    if (this.dropped === 0) return this.kept;
+    const message = `${this.dropped} more warnings are not shown: correct those above and save the component again`;
+    return [...this.kept, { code: 'more_warnings', message, path: '' }];
+  }
+}
 
-const METADATA: ReadonlySet<string> = new Set(['id', 'name', 'summary', 'ts']);
-const REPLY: ReadonlySet<string> = new Set(['status', 'headers', 'body', 'immediate']);
-
-/** Names that authors know from elsewhere. */
-const METADATA_ALIASES = new Map([
-  ['channel', 'name'],
-  ['event_name', 'name'],
-  ['title', 'summary'],
-  ['timestamp', 'ts'],
-  ['time', 'ts'],
-]);
-const REPLY_ALIASES = new Map([
-  ['statusCode', 'status'],
-  ['status_code', 'status'],
-  ['code', 'status'],
-  ['data', 'body'],
-  ['json', 'body'],
-  ['content', 'body'],
-]);
-
-/** Called for each key of each emit. Comparing is faster than a Set. */
-export const isMetadataKey = (key: string): boolean =>
-  key === 'id' || key === 'summary' || key === 'ts' || key === 'name';
-
-export const notMetadata = (metadata: unknown): string =>
-  `$emit: the second argument is ${quoted(metadata)} and is ignored: it must be an object of id, name, summary and ts` +
-  (typeof metadata === 'string' ? `. To emit on that channel, pass { name: ${quoted(metadata)} }` : '');
-
-export const unknownMetadata = (key: string): string =>
-  unknownKey('$emit: the second argument', key, METADATA, METADATA_ALIASES);
-
-/** Fault in the argument of `respond`, or undefined. */
-export const faultOfReply = (input: unknown): string | undefined => {
-  if (input === undefined || input === null) return undefined;
-  if (typeof input !== 'object' || Array.isArray(input) || input instanceof Uint8Array)
-    return `respond: the argument is ${quoted(input)} and is ignored: pass an object, { status: 200, body: … }`;
-  for (const key in input) if (!REPLY.has(key)) return unknownKey('respond: the argument', key, REPLY, REPLY_ALIASES);
-  return undefined;
-};
-
-const unknownKey = (
-  what: string,
-  key: string,
-  known: ReadonlySet<string>,
-  aliases: ReadonlyMap<string, string>,
-): string => {
-  const meant = aliases.get(key) ?? nearMiss(key, known);
-  const remedy = meant === undefined ? `Known fields are ${[...known].join(', ')}` : `Write ${quoted(meant)} instead`;
-  return `${what} has the field ${quoted(key.slice(0, 100))}, which is ignored. ${remedy}`;
+const bounded = (text: string, max: number): string => {
+  const plain = text.replaceAll('\0', '\ufffd');
+  return plain.length <= max ? plain : `${plain.slice(0, max - 1)}…`;
 };

@@ -44,6 +44,14 @@ describe('the component inspector', () => {
   it.each([
     ['throws', 'throw new TypeError("no")', 'cannot be loaded: TypeError: no', { name: 'TypeError' }],
     ['hangs', 'for (;;);', 'longer than the limit of 3000 ms', { name: 'Timeout' }],
+    [
+      'hangs in an await',
+      'await new Promise(() => undefined); export default { name: "n" }',
+      'longer than the limit',
+      {},
+    ],
+    ['throws after an await', 'await null; throw new TypeError("late")', 'cannot be loaded: TypeError: late', {}],
+    ['awaits and exports nothing', 'export const a = await 5', 'no default export', {}],
     ['exits', 'process.exit(0)', 'could not be evaluated', { name: 'ProcessExited' }],
     ['has no memory bound', 'const a = []; for (;;) a.push(new Array(1e5).fill(1.5))', 'memory', {}],
     ['exports nothing', 'const a = 1', 'exports nothing', {}],
@@ -81,6 +89,15 @@ describe('the component inspector', () => {
     await expect(inspector.inspect(`import 'lodash'; export default {}`)).rejects.toMatchObject({
       code: 'component.package_unavailable',
     });
+  });
+
+  it('evaluates code that awaits at the top, in its own files too', async () => {
+    const code = `import { EOL } from 'node:os'; import { later } from './later.js'; const fs = require('node:fs');
+      const name = await later(); export default { name, description: EOL + typeof fs.readFileSync, run() {} }`;
+    const { metadata } = await inspector.inspect(code, {
+      files: { 'later.js': `const n = await Promise.resolve('late'); export const later = async () => n` },
+    });
+    expect(metadata).toMatchObject({ name: 'late', description: '\nfunction' });
   });
 
   it('gives the module no network', async () => {

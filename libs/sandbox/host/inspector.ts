@@ -125,7 +125,12 @@ const readAnswer = (record: RawRecord, tmp: string): ComponentMetadata | DomainE
       const { name, message: text, stack, place } = message[1];
       const where = place ? ` (${place.file}:${place.line}:${place.column})` : '';
       const said = `the component cannot be loaded: ${name}: ${text}${where}`;
-      return invalid(said.replaceAll(tmp, '/tmp'), { name, ...place, stack: stack.replaceAll(tmp, '/tmp') });
+      return invalid(said.replaceAll(tmp, '/tmp'), {
+        name,
+        message: text.replaceAll(tmp, '/tmp'),
+        ...place,
+        stack: stack.replaceAll(tmp, '/tmp'),
+      });
     }
     case 'ready':
     case 's':

@@ -13,6 +13,7 @@ import {
   type HostMessage,
   type RawRecord,
 } from '../protocol/protocol.js';
+import { ES_MODULE } from '../protocol/es-module.js';
 import { splitBundle } from '../protocol/source-map.js';
 import { type Bridge, type Realm } from './bridge.js';
 import { digestText, HostServices, randomText, urlText } from './host-services.js';
@@ -81,6 +82,11 @@ class Vm2Child {
     const { sourceId, props, db, inspect } = settings;
     const { platform, version } = process;
     this.realm.prepare(JSON.stringify({ sourceId, props, db, inspect, platform, version } satisfies RealmSettings));
+    if (code.startsWith(ES_MODULE)) {
+      const message = 'top-level await does not work with SLUICE_ISOLATION=vm2: move it into run, a hook or a method';
+      this.uplink.send(['loadfail', { name: 'SyntaxError', message, stack: '', code: 'SyntaxError' }]);
+      return this.uplink.flush();
+    }
     try {
       // Keeps the wrapper on the code's first line, so that line numbers in errors are correct.
       this.vm.run(`$load(function (exports, require, module, __filename, __dirname) {${code}\n})`, 'component.js');

@@ -6,6 +6,7 @@ import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { newId, randomKey } from '#libs/kernel/ids.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { checkRoom, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import { type Warning } from '#libs/kernel/warning.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
 import { slugOf } from '../domain/name-slug.js';
 import { planProps, type ConfiguredProps, type PropPlan } from '../domain/props.js';
@@ -28,6 +29,8 @@ export interface SourceResult {
   readonly source: SourceRecord;
   readonly workspaceId: string;
   readonly position: Position | undefined;
+  /** About the component and about the request. */
+  readonly warnings?: readonly Warning[];
 }
 
 export class DeploySource extends Command<SourceResult> {
@@ -90,7 +93,7 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
     const { secrets } = plan;
     const deployment = { sourceId, name, nameSlug, definition, secrets, hooks, activateStarted: false };
     try {
-      return await this.deploy(deployment, context);
+      return { ...(await this.deploy(deployment, context)), warnings: component.warnings ?? [] };
     } catch (error) {
       await this.undo(deployment, error, context);
       throw error;
