@@ -26,17 +26,44 @@ const parse = (request: Request, _: Response, next: NextFunction): void => {
   }
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   if (isJson(type) || (type === '' && /^\s*[[{]/.test(text))) {
-    request.body = parseJson(text);
+    request.body = objectOf(parseJson(text));
   } else if (type === 'application/x-www-form-urlencoded') {
+    checkIsForm(text);
     request.body = parseForm(text);
   } else {
-    throw new DomainError(
-      'request.unsupported_media_type',
-      `content type ${type === '' ? '(none)' : type} is not supported: send application/json`,
-      { field: 'content-type', actual: type, allowed: ['application/json', 'application/x-www-form-urlencoded'] },
-    );
+    throw unsupported(type);
   }
   next();
+};
+
+const unsupported = (type: string): DomainError => {
+  const found = type === '' ? 'the body has no content type' : `a body of content type ${type} cannot be read`;
+  return new DomainError('request.unsupported_media_type', `${found}: send JSON with Content-Type: application/json`, {
+    field: 'content-type',
+    actual: type,
+    allowed: ['application/json', 'application/x-www-form-urlencoded'],
+  });
+};
+
+/** Throws request.invalid_json for JSON that is not an object. Null stands for an empty body. */
+const objectOf = (value: unknown): unknown => {
+  if (value === null || (typeof value === 'object' && !Array.isArray(value))) return value ?? {};
+  const actual = Array.isArray(value) ? `an array of ${value.length}` : `a ${typeof value}`;
+  throw new DomainError(
+    'request.invalid_json',
+    `the body must be a JSON object of parameters by name, such as {"name": "…"}; got ${actual}`,
+    { actual },
+  );
+};
+
+/** Throws request.unsupported_media_type for a JSON object that claims to be a form, as `curl -d` sends it. */
+const checkIsForm = (text: string): void => {
+  if (!/^\s*\{\s*"/.test(text) || !text.trimEnd().endsWith('}')) return;
+  throw new DomainError(
+    'request.unsupported_media_type',
+    'the body is JSON, but its content type is application/x-www-form-urlencoded, which curl -d sends by itself: send it with Content-Type: application/json',
+    { field: 'content-type', actual: 'application/x-www-form-urlencoded', allowed: ['application/json'] },
+  );
 };
 
 const isJson = (type: string): boolean => type === 'application/json' || type === 'text/json' || type.endsWith('+json');

@@ -2,6 +2,7 @@ import { type INestApplication } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { type OpenAPIObject } from '@nestjs/swagger';
 import { OPEN_TO_ALL } from './access.js';
+import { FIELDS, LISTED, WORKSPACE } from './common-parameters.js';
 import { schemaOf, type JsonSchema } from './json-schema.js';
 import { OPERATION, type OperationInfo } from './operation.js';
 import { ErrorReply } from './replies.js';
@@ -13,22 +14,6 @@ type Parameter = NonNullable<OperationObject['parameters']>[number];
 type Replies = OperationObject['responses'];
 
 const METHODS = ['get', 'put', 'post', 'delete'] as const;
-const LISTED: Readonly<Record<string, string>> = {
-  limit: 'Page size, 1 to 100',
-  after: 'Cursor: what follows this item',
-  before: 'Cursor: what precedes this item',
-};
-const FIELDS: Readonly<Record<string, string>> = {
-  include: 'Comma-separated fields of `data` to answer with; default all',
-  exclude: 'Comma-separated fields of `data` to leave out',
-};
-
-const WORKSPACE: Readonly<Record<string, string>> = {
-  workspace_id:
-    'The workspace in which the operation takes effect, one of the caller; what is outside of it is not found',
-  org_id: 'Another name of workspace_id',
-};
-
 /**
  * Builds the OpenAPI document. The library finds routes and statuses; `@Operation`, DTOs and reply schemas describe them.
  * The library is loaded on demand. Its decorators would add hundreds of milliseconds to each start, and no compiler

@@ -7,6 +7,7 @@ import { newId, randomKey } from '#libs/kernel/ids.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { checkRoom, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
+import { type Warning } from '#libs/kernel/warning.js';
 import { slugOf } from '../domain/name-slug.js';
 import { planProps, type ConfiguredProps, type PropPlan } from '../domain/props.js';
 import { deployedSource, secretRefsOf, type SourceRecord } from '../domain/source.js';
@@ -28,6 +29,8 @@ export interface SourceResult {
   readonly source: SourceRecord;
   readonly workspaceId: string;
   readonly position: Position | undefined;
+  /** About the given props. */
+  readonly warnings: readonly Warning[];
 }
 
 export class DeploySource extends Command<SourceResult> {
@@ -45,6 +48,7 @@ interface Deployment {
   readonly nameSlug: string;
   readonly definition: SourceDefinition;
   readonly secrets: PropPlan['secrets'];
+  readonly warnings: PropPlan['warnings'];
   readonly hooks: HookSession;
   activateStarted: boolean;
 }
@@ -87,8 +91,8 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
     const nameSlug = await operations.slugs.reserve(slugOf(name), sourceId, secretRefsOf(definition), context);
 
     const hooks = operations.hookSession(sourceId, context.workspaceId);
-    const { secrets } = plan;
-    const deployment = { sourceId, name, nameSlug, definition, secrets, hooks, activateStarted: false };
+    const { secrets, warnings } = plan;
+    const deployment = { sourceId, name, nameSlug, definition, secrets, warnings, hooks, activateStarted: false };
     try {
       return await this.deploy(deployment, context);
     } catch (error) {
@@ -131,7 +135,7 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
     await operations.bestEffort(sourceId, 'notifying the runner', () => operations.operationEnded(sourceId));
     const source = deployedSource(state);
     if (!source) throw new Error(`source ${sourceId} is ${state.status} after its deployment`);
-    return { source, workspaceId: context.workspaceId, position };
+    return { source, workspaceId: context.workspaceId, position, warnings: deployment.warnings };
   }
 
   /** Removes everything of the source. When a step fails the slug stays held, and the next start continues there. */

@@ -23,8 +23,6 @@ describe('values', () => {
     ['string[]', [], []],
     ['integer[]', ['1', 2], [1, 2]],
     ['boolean[]', ['false', true], [false, true]],
-    ['app', { authProvisionId: 'apn_1', extra: 1 }, { authProvisionId: 'apn_1' }],
-    ['data_store', 'ds_1', 'ds_1'],
     ['http_request', { method: 'GET', url: 'https://a.example' }, { method: 'GET', url: 'https://a.example' }],
     ['$.discord.channel', '42', '42'],
     ['$.discord.channel[]', ['42'], ['42']],
@@ -75,14 +73,117 @@ describe('values', () => {
     expect(() => plan([prop('any')], { p: Array.from({ length: 40_000 }, () => 1) })).toThrow(/65536 bytes/);
   });
 
-  it('outside the options are accepted', () => {
-    expect(plan([prop('string', { options: ['a', 'b'] })], { p: 'c' }).values).toEqual({ p: { value: 'c' } });
+  it.each<[string, Partial<ConfigurableProp>, unknown, string]>([
+    [
+      'a text',
+      { options: ['red', 'blue'] },
+      'Red',
+      'prop p got "Red", which is none of its options; did you mean "red"?: "red", "blue"',
+    ],
+    [
+      'a number',
+      { options: [1, { label: 'Two', value: 2 }] },
+      3,
+      'prop p got "3", which is none of its options: "1", "2"',
+    ],
+    [
+      'one with a label',
+      { options: ['a'] },
+      { __lv: { label: 'B', value: 'b' } },
+      'prop p got "b", which is none of its options: "a"',
+    ],
+  ])('outside the options are accepted with a warning: %s', (_, over, given, message) => {
+    const { values, warnings } = plan([prop('string', over)], { p: given });
+    expect(Object.keys(values)).toEqual(['p']);
+    expect(warnings).toEqual([
+      { code: 'not_an_option', message: message.replace('"3"', '3'), path: 'configured_props.p' },
+    ]);
+  });
+
+  it('among the options give no warning, and neither do secrets and options from a function', () => {
+    const all = { options: ['1', { label: 'Two', value: 2 }] };
+    for (const given of ['1', 2, { __lv: { label: 'Two', value: 2 } }])
+      expect(plan([prop('any', all)], { p: given }).warnings).toEqual([]);
+    expect(plan([prop('string', { ...all, secret: true })], { p: 'x' }).warnings).toEqual([]);
+    expect(plan([prop('string', { options: ['a'], remoteOptions: true })], { p: 'x' }).warnings).toEqual([]);
   });
 
   it('of unknown props are dropped, also under names of JavaScript properties', () => {
     const given = JSON.parse('{"p":"a","other":1,"__proto__":{"x":1},"constructor":2}') as Record<string, unknown>;
     expect(plan([prop('string')], given).values).toEqual({ p: { value: 'a' } });
     expect(() => plan([{ name: 'constructor', type: 'string' }])).toThrow(/required/);
+  });
+});
+
+describe('a misspelt key', () => {
+  const props = [prop('string', { name: 'feedUrl' }), prop('string', { name: 'limit', optional: true })];
+
+  it('is named when the prop that it stands for is required', () => {
+    const error = refusal(() => plan(props, { feed_url: 'https://a.example' }));
+    expect(error).toMatchObject({ code: 'source.missing_prop', details: { prop: 'feedUrl', actual: 'feed_url' } });
+    expect(error.message).toBe(
+      'prop feedUrl (string) is missing in configured_props; did you mean it by feed_url? Its props are feedUrl, limit.',
+    );
+  });
+
+  it('is a warning when the source works without it', () => {
+    expect(plan(props, { feedUrl: 'x', limt: 3, other: 1 }).warnings).toEqual([
+      {
+        code: 'unknown_prop',
+        message:
+          'configured_props.limt is ignored, because the component has no such prop; did you mean limit? Its props are feedUrl, limit.',
+        path: 'configured_props.limt',
+      },
+    ]);
+    expect(plan(props, { feedUrl: 'x', limit: 'a', limt: 3 }).warnings).toEqual([]);
+  });
+
+  it('is looked for among a bounded number of keys', () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 900 }, (_, i) => [`limt${i % 10}${'x'.repeat(i % 2)}${i}`, i]),
+    );
+    expect(plan(props, { feedUrl: 'x', ...many }).warnings.length).toBeLessThanOrEqual(50);
+  });
+});
+
+describe('what is not built yet', () => {
+  it.each<[string, ConfigurableProp[], Record<string, unknown>, RegExp]>([
+    ['an account', [prop('app')], { p: { authProvisionId: 'apn_1' } }, /prop p \(app\): there is no account "apn_1"/],
+    ['a data store', [prop('data_store')], { p: 'ds_1' }, /data stores are not built yet/],
+    ['an optional data store', [prop('data_store', { optional: true })], { p: 'ds_1' }, /leave the prop out/],
+    ['a required data store', [prop('data_store')], {}, /make the prop optional/],
+    ['an app hook alone', [prop('$.interface.apphook')], {}, /would never receive one/],
+    [
+      'a prop of additionalProps',
+      [prop('string', { reloadProps: true })],
+      { p: 'a', sheet: 'b' },
+      /prop "sheet".*additionalProps/,
+    ],
+  ])('is refused by name where it is used: %s', (_, props, given, message) => {
+    const error = refusal(() => plan(props, given));
+    expect(error.code).toBe('source.invalid_prop');
+    expect(error.message).toMatch(message);
+  });
+
+  it.each<[ConfigurableProp[], string]>([
+    [[prop('$.interface.apphook'), prop('$.interface.http', { name: 'http' })], 'events of apps'],
+    [[prop('dir')], 'dir props'],
+    [[prop('sql', { optional: true })], 'sql props'],
+    [[prop('http_request', { optional: true })], 'execute()'],
+    [[prop('string', { optional: true, reloadProps: true })], 'additionalProps'],
+  ])('is a warning where it is only declared: %j', (props, words) => {
+    expect(plan(props).warnings).toEqual([
+      { code: 'not_built', message: expect.stringContaining(words), path: 'props.p' },
+    ]);
+  });
+
+  it('stays in a source that has it, also when its value is sent back', () => {
+    const values = { p: { value: { authProvisionId: 'apn_1' } }, store: { value: 'ds_1' } };
+    const props = [prop('app'), prop('data_store', { name: 'store' }), prop('$.interface.apphook', { name: 'hook' })];
+    const before = stored({ values });
+    expect(plan(props, {}, before)).toMatchObject({ values, warnings: [] });
+    expect(plan(props, { p: { authProvisionId: 'apn_1' }, store: 'ds_1' }, before)).toMatchObject({ values });
+    expect(() => plan(props, { p: { authProvisionId: 'apn_2' } }, before)).toThrow(/no account "apn_2"/);
   });
 });
 
@@ -108,7 +209,7 @@ describe('required and default', () => {
     ['app', {}],
     ['alert', {}],
     ['dir', {}],
-    ['$.interface.apphook', {}],
+    ['data_store', { optional: true }],
     ['$.interface.timer', { optional: true }],
   ])('%s %j may be without a value', (type, over) => {
     expect(plan([prop(type, over)])).toMatchObject({ values: {}, timers: [], secrets: [] });

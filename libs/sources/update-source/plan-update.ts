@@ -9,6 +9,7 @@ import { type SourceDefinition } from '../published.js';
 export interface PlannedDefinition {
   readonly definition: SourceDefinition;
   readonly secrets: PropPlan['secrets'];
+  readonly warnings: PropPlan['warnings'];
 }
 
 /**
@@ -32,7 +33,7 @@ export const planDefinition = (
     newSecretRef: () => newId('sec', now),
   });
   const definition = definitionOf(component, plan, emitOnDeploy ?? source.definition.emitOnDeploy);
-  return { definition, secrets: plan.secrets };
+  return { definition, secrets: plan.secrets, warnings: plan.warnings };
 };
 
 /** The slug to reserve. Undefined when name and slug stay. */

@@ -75,7 +75,7 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     checkNotStale(source, request.ifUpdatedAt);
 
     // 2. Plan the new definition and 3. reserve its slug.
-    const { definition, secrets } = await this.plan(source, request, context);
+    const { definition, secrets, warnings } = await this.plan(source, request, context);
     const name = request.name ?? source.name;
     const nameSlug = await this.reserve(source, request.name, context);
     const next = { name, nameSlug, active: request.active, definition };
@@ -84,10 +84,10 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     // 4. Log the whole update, so that a crash can be undone. No event means that nothing changes.
     const { state, position } = await this.start(update, context);
     if (state.status === 'deployed') {
-      return { source: state.source, workspaceId: context.workspaceId, position: undefined };
+      return { source: state.source, workspaceId: context.workspaceId, position: undefined, warnings };
     }
     try {
-      return await this.carryOut(update, position, context);
+      return { ...(await this.carryOut(update, position, context)), warnings };
     } catch (error) {
       await this.undo(update, error, context);
       throw error;
@@ -102,7 +102,7 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     const { reference, configuredProps, emitOnDeploy } = request;
     if (reference === undefined && configuredProps === undefined) {
       const kept = emitOnDeploy ?? source.definition.emitOnDeploy;
-      return { definition: { ...source.definition, emitOnDeploy: kept }, secrets: [] };
+      return { definition: { ...source.definition, emitOnDeploy: kept }, secrets: [], warnings: [] };
     }
     const wanted = reference ?? { componentId: source.definition.componentId };
     const component = await this.components.resolve(wanted, context);
@@ -144,7 +144,7 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     update: Update,
     startedAt: Position | undefined,
     context: CommandContext,
-  ): Promise<SourceResult> {
+  ): Promise<Omit<SourceResult, 'warnings'>> {
     const { operations } = this;
     const { source, next } = update;
     const { sourceId } = source;
