@@ -1,5 +1,6 @@
 import { type DedupeStrategy } from './dedupe-strategy.js';
 import { type HookName } from './hooks.js';
+import { type Warning } from '../kernel/warning.js';
 
 export interface OptionWithLabel {
   readonly label: string;
@@ -61,6 +62,6 @@ export interface ComponentMetadata {
   readonly hasAdditionalProps: boolean;
   readonly methods: readonly string[];
   readonly configurableProps: readonly ConfigurableProp[];
-  /** Warnings for the author about code that is accepted but probably not meant. */
-  readonly warnings: readonly string[];
+  /** What is accepted but probably not meant. */
+  readonly warnings: readonly Warning[];
 }

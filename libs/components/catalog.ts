@@ -67,4 +67,5 @@ const deployable = (component: SavedComponent): DeployableComponent => ({
   configurableProps: component.configurableProps,
   hooks: component.hooks,
   dedupe: component.dedupe,
+  ...(component.warnings ? { warnings: component.warnings } : {}),
 });

@@ -2,6 +2,7 @@
 import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
 import { type HookName } from '../component-model/hooks.js';
 import { type CommandContext } from '../kernel/handle-command.js';
+import { type Warning } from '../kernel/warning.js';
 import { type ConfigurableProp } from '../component-model/component-metadata.js';
 
 export interface ComponentSaved {
@@ -27,6 +28,8 @@ export interface ComponentSaved {
     readonly hooks: readonly HookName[];
     readonly dedupe: DedupeStrategy | null;
     readonly hasRun: boolean;
+    /** Absent when there are none, and in events from before they were kept. */
+    readonly warnings?: readonly Warning[];
     /** Epoch milliseconds. */
     readonly savedAt: number;
   };
@@ -50,6 +53,8 @@ export interface DeployableComponent {
   readonly configurableProps: readonly ConfigurableProp[];
   readonly hooks: readonly HookName[];
   readonly dedupe: DedupeStrategy | null;
+  /** What inspection found at the first save. */
+  readonly warnings?: readonly Warning[];
 }
 
 /** Names a component; earlier fields take precedence. See docs/reference/rest-api.md#source-reference. */

@@ -1,3 +1,4 @@
+import { type Warned, type Warning } from '#libs/kernel/warning.js';
 import { type ListReply } from './pages.js';
 import {
   integer,
@@ -30,8 +31,18 @@ const PageInfo = named('PageInfo', {
   end_cursor: nullable(text('Cursor of the last item, null on an empty page')),
 } satisfies FieldsOf<ListReply<unknown>['page_info']>);
 
+export const WarningReply = named('Warning', {
+  code: text('A stable word for programs'),
+  message: text('For people: the word found, the word meant and what is allowed'),
+  path: text('Place in the component or in the request, such as `props.url.optinal`'),
+} satisfies FieldsOf<Warning>);
+
 /** Reply with one object. */
 export const one = <S extends AnySchema>(item: S): Schema<{ readonly data: TypeOf<S> }> => bare(object({ data: item }));
+
+/** Reply with one object and what is probably not meant (docs/reference/rest-api.md#reply-warnings). */
+export const oneWarned = <S extends AnySchema>(item: S): Schema<Warned<TypeOf<S>>> =>
+  bare(object({ data: item, warnings: optional(listOf(WarningReply, 'Absent when there are none')) }));
 
 /** Reply with a whole list. */
 export const list = <S extends AnySchema>(item: S): Schema<{ readonly data: readonly TypeOf<S>[] }> =>

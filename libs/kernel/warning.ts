@@ -10,3 +10,12 @@ export interface Warning {
   /** Place in the component or in the request, such as `props.url.optinal` or `configured_props.naem`. */
   readonly path: string;
 }
+
+/** Reply with one object, and with the warnings about it unless there are none. */
+export interface Warned<T> {
+  readonly data: T;
+  readonly warnings?: readonly Warning[];
+}
+
+export const warned = <T>(data: T, warnings: readonly Warning[] = []): Warned<T> =>
+  warnings.length === 0 ? { data } : { data, warnings };

@@ -2,7 +2,8 @@ import { Controller, Get, Param } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
-import { ErrorReply, one } from '#libs/http/replies.js';
+import { ErrorReply, oneWarned } from '#libs/http/replies.js';
+import { type Warned } from '#libs/kernel/warning.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Caller } from '#libs/http/callers.js';
 import { Component, type ComponentReply } from '../component-reply.js';
@@ -38,8 +39,8 @@ export class GetComponentController {
   }
 
   @Get(':keyOrId')
-  @Operation({ summary: 'A component, by id or by key', reply: one(Component) })
-  async get(@Param('keyOrId') keyOrId: string, @CurrentCaller() caller: Caller): Promise<{ data: ComponentReply }> {
-    return { data: await this.queries.execute(new GetComponent(keyOrId, caller.workspaceIds)) };
+  @Operation({ summary: 'A component, by id or by key', reply: oneWarned(Component) })
+  async get(@Param('keyOrId') keyOrId: string, @CurrentCaller() caller: Caller): Promise<Warned<ComponentReply>> {
+    return this.queries.execute(new GetComponent(keyOrId, caller.workspaceIds));
   }
 }

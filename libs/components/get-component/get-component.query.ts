@@ -5,11 +5,12 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { otherKindHint } from '#libs/kernel/id-kinds.js';
 import { shownId } from '#libs/kernel/ids.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { warned, type Warned } from '#libs/kernel/warning.js';
 import { BLOBS, READ_MODELS } from '#libs/kernel/tokens.js';
 import { componentReply, type ComponentReply } from '../component-reply.js';
 import { findComponent } from './find-component.js';
 
-export class GetComponent extends Query<ComponentReply> {
+export class GetComponent extends Query<Warned<ComponentReply>> {
   constructor(
     readonly keyOrId: string,
     readonly workspaceIds: readonly string[],
@@ -25,14 +26,14 @@ export class GetComponentHandler implements IQueryHandler<GetComponent> {
     @Inject(BLOBS) private readonly blobs: BlobStore,
   ) {}
 
-  async execute({ keyOrId, workspaceIds }: GetComponent): Promise<ComponentReply> {
+  async execute({ keyOrId, workspaceIds }: GetComponent): Promise<Warned<ComponentReply>> {
     const doc = await findComponent(this.readModels, keyOrId, workspaceIds);
     if (!doc) throw componentNotFound(keyOrId);
     const code = await this.blobs.get(doc.component.codeHash);
     if (code === undefined) {
       throw new Error(`code ${doc.component.codeHash} of component ${doc.id} is not in the blob store`);
     }
-    return componentReply(doc.component, code);
+    return warned(componentReply(doc.component, code), doc.component.warnings);
   }
 }
 

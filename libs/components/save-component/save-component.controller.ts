@@ -4,8 +4,9 @@ import { CurrentCaller } from '#libs/http/caller.js';
 import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
-import { one } from '#libs/http/replies.js';
+import { oneWarned } from '#libs/http/replies.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
+import { warned, type Warned } from '#libs/kernel/warning.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/http/callers.js';
 import { Component, componentReply, type ComponentReply } from '../component-reply.js';
@@ -21,7 +22,7 @@ export class SaveComponentController {
     summary: 'Save component code, given or at a URL',
     body: ComponentCodeDto,
     objects: { files: 'Further files: path to text' },
-    reply: one(Component),
+    reply: oneWarned(Component),
   })
   @HttpCode(200)
   async save(
@@ -29,7 +30,7 @@ export class SaveComponentController {
     @Params('body_wins') params: Parameters,
     @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
-  ): Promise<Changed<{ data: ComponentReply }>> {
+  ): Promise<Changed<Warned<ComponentReply>>> {
     const { component_code: code, component_url: url } = body;
     const files = filesOf(params['files']);
     const given = {
@@ -39,6 +40,7 @@ export class SaveComponentController {
     };
     const context = contextIn(workspaceOf(caller));
     const saved = await this.commands.execute(new SaveComponent(given, context));
-    return new Changed(saved.position, () => ({ data: componentReply(saved.component, saved.code) }));
+    const { position, component } = saved;
+    return new Changed(position, () => warned(componentReply(component, saved.code), component.warnings));
   }
 }

@@ -1,5 +1,6 @@
 import { type ConfigurableProp } from '../../component-model/component-metadata.js';
 import { InvalidComponent } from './invalid-component.js';
+import { type Warnings } from './warnings.js';
 
 type Kind = 'source' | 'action';
 type Definition = Record<string, unknown>;
@@ -100,7 +101,7 @@ const resolve = (prop: string, definition: unknown, depth: number): Definition =
 const describe = (value: unknown): string =>
   Array.isArray(value) ? 'an array' : value === null ? 'null' : typeof value;
 
-const typeOf = (prop: string, type: unknown, kind: Kind, warnings: string[]): string => {
+const typeOf = (prop: string, type: unknown, kind: Kind, warnings: Warnings): string => {
   if (typeof type !== 'string' || type === '') return invalid(prop, 'type is missing');
   const isArray = type.endsWith('[]');
   const base = isArray ? type.slice(0, -2) : type;
@@ -112,12 +113,16 @@ const typeOf = (prop: string, type: unknown, kind: Kind, warnings: string[]): st
     return type;
   }
   if (base.startsWith('$')) return unsupported(prop, type);
-  warnings.push(`prop "${prop}": type "${type}" is unknown and treated as any`);
+  warnings.add(
+    'unknown_prop_type',
+    `props.${prop}.type`,
+    `prop "${prop}": type "${type}" is unknown and treated as any`,
+  );
   return 'any';
 };
 
 /** Entry of `configurable_props` for one prop. Throws InvalidComponent naming the prop. */
-export const describeProp = (name: string, definition: unknown, kind: Kind, warnings: string[]): ConfigurableProp => {
+export const describeProp = (name: string, definition: unknown, kind: Kind, warnings: Warnings): ConfigurableProp => {
   const resolved = resolve(name, definition, 0);
   const type = typeOf(name, resolved.type, kind, warnings);
   const out: Record<string, unknown> = { name, type };
@@ -131,7 +136,8 @@ export const describeProp = (name: string, definition: unknown, kind: Kind, warn
   }
   addOptions(name, resolved.options, out);
   addSpecial(name, type, resolved, out);
-  if (out.secret === true && type !== 'string') warnings.push(`prop "${name}": secret is for type string, not ${type}`);
+  if (out.secret === true && type !== 'string')
+    warnings.add('ignored_key', `props.${name}.secret`, `prop "${name}": secret is for type string, not ${type}`);
   // Each key was checked above.
   return out as object as ConfigurableProp;
 };

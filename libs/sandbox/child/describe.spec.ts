@@ -176,7 +176,7 @@ describe('metadata of a component', () => {
     const hooks = { deactivate: () => 1, other: () => 1, deploy: () => 1, activate: 5 };
     const metadata = describeComponent({ ...base, hooks, dedupe: 'greatest', methods: { a: () => 1, b: 2 } });
     expect(metadata).toMatchObject({ hooks: ['deploy', 'deactivate'], dedupe: 'greatest', methods: ['a'] });
-    expect(metadata.warnings.join()).toContain('"other" is never called');
+    expect(metadata.warnings.map(({ message }) => message).join()).toContain('"other" is never called');
     expect(failing({ ...base, dedupe: 'some' }).message).toMatch(/"unique", "greatest" or "last", not "some"/);
   });
 
@@ -187,7 +187,7 @@ describe('metadata of a component', () => {
       methods: { both: () => 1 },
     });
     expect(metadata.configurableProps[1]).toEqual({ name: 'odd', type: 'any' });
-    expect(metadata.warnings).toEqual([
+    expect(metadata.warnings.map(({ message }) => message)).toEqual([
       expect.stringContaining('"rainbow" is unknown'),
       expect.stringContaining('secret is for type string'),
       expect.stringContaining('a prop and a method'),

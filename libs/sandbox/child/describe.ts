@@ -4,6 +4,7 @@ import { type HookName } from '../../component-model/hooks.js';
 import { type ComponentObject } from './component.js';
 import { describeProp } from './describe-prop.js';
 import { InvalidComponent } from './invalid-component.js';
+import { Warnings } from './warnings.js';
 
 const HOOKS: readonly HookName[] = ['deploy', 'activate', 'deactivate'];
 
@@ -13,14 +14,15 @@ const textOrNull = (value: unknown): string | null => (typeof value === 'string'
 
 /** Metadata of a component (docs/reference/component-model.md#metadata-described). Throws InvalidComponent. */
 export const describeComponent = (component: ComponentObject): ComponentMetadata => {
-  const warnings: string[] = [];
+  const warnings = new Warnings();
   const kind = kindOf(component.type);
   const configurableProps = kind === 'app' ? [] : describeProps(component.props, kind, warnings);
   const methods = isRecord(component.methods)
     ? Object.keys(component.methods).filter((name) => typeof component.methods?.[name] === 'function')
     : [];
   for (const { name } of configurableProps)
-    if (methods.includes(name)) warnings.push(`"${name}" is a prop and a method: this.${name} is the prop`);
+    if (methods.includes(name))
+      warnings.add('prop_hides_method', `props.${name}`, `"${name}" is a prop and a method: this.${name} is the prop`);
   const metadata: ComponentMetadata = {
     kind,
     name: nameOf(component, kind),
@@ -34,7 +36,7 @@ export const describeComponent = (component: ComponentObject): ComponentMetadata
     hasAdditionalProps: typeof component.additionalProps === 'function',
     methods,
     configurableProps,
-    warnings,
+    warnings: warnings.list(),
   };
   checkRun(metadata);
   return metadata;
@@ -71,11 +73,11 @@ const annotationsOf = (annotations: unknown): Readonly<Record<string, unknown>> 
 const dedupeOf = (
   dedupe: unknown,
   kind: ComponentMetadata['kind'],
-  warnings: string[],
+  warnings: Warnings,
 ): ComponentMetadata['dedupe'] => {
   if (dedupe === undefined || dedupe === null || dedupe === '') return null;
   if (kind !== 'source') {
-    warnings.push(`dedupe is for sources: ignored in an ${kind}`);
+    warnings.add('ignored_key', 'dedupe', `dedupe is for sources: ignored in an ${kind}`);
     return null;
   }
   if (dedupe === 'unique' || dedupe === 'greatest' || dedupe === 'last') return dedupe;
@@ -84,15 +86,15 @@ const dedupeOf = (
   );
 };
 
-const hooksOf = (hooks: unknown, warnings: string[]): HookName[] => {
+const hooksOf = (hooks: unknown, warnings: Warnings): HookName[] => {
   if (!isRecord(hooks)) return [];
   for (const name of Object.keys(hooks))
     if (!HOOKS.some((hook) => hook === name))
-      warnings.push(`hook "${name}" is never called: there are ${HOOKS.join(', ')}`);
+      warnings.add('unknown_hook', `hooks.${name}`, `hook "${name}" is never called: there are ${HOOKS.join(', ')}`);
   return HOOKS.filter((hook) => typeof hooks[hook] === 'function');
 };
 
-const describeProps = (props: unknown, kind: 'source' | 'action', warnings: string[]): ConfigurableProp[] => {
+const describeProps = (props: unknown, kind: 'source' | 'action', warnings: Warnings): ConfigurableProp[] => {
   if (props === undefined || props === null) return [];
   if (!isRecord(props)) throw new InvalidComponent('props must be an object of prop definitions');
   const described = Object.entries(props).map(([name, definition]) => describeProp(name, definition, kind, warnings));

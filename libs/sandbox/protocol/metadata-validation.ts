@@ -1,5 +1,7 @@
 import { textOf } from './child-message.js';
 import { type ComponentMetadata, type ConfigurableProp } from '../../component-model/component-metadata.js';
+import { type Warning } from '../../kernel/warning.js';
+import { WARNING_LIMITS } from '../../component-model/warning-limits.js';
 import { wellFormedJson } from '../../kernel/well-formed.js';
 import { isPlainJson } from './json-text.js';
 import { tooManyProps } from '../../component-model/prop-limits.js';
@@ -69,6 +71,17 @@ const isProp = (value: unknown): boolean =>
     ([key, field]) => Object.hasOwn(PROP, key) && PROP[key as keyof ConfigurableProp](field),
   );
 
+const textUpTo =
+  (max: number): Check =>
+  (value) =>
+    typeof value === 'string' && value.length <= max && !value.includes('\0');
+
+const WARNING: Readonly<Record<keyof Warning, Check>> = {
+  code: (value) => typeof value === 'string' && value.length <= WARNING_LIMITS.code && /^[a-z_]+$/.test(value),
+  message: textUpTo(WARNING_LIMITS.message),
+  path: textUpTo(WARNING_LIMITS.path),
+};
+
 const METADATA: Readonly<Record<keyof ComponentMetadata, Check>> = {
   kind: oneOf('source', 'action', 'app'),
   name: text,
@@ -82,15 +95,18 @@ const METADATA: Readonly<Record<keyof ComponentMetadata, Check>> = {
   hasAdditionalProps: flag,
   methods: listOf(text, 10_000),
   configurableProps: listOf(isProp, MAX_PROPS),
-  warnings: listOf(text, 10_000),
+  warnings: listOf((value) => hasExactly(value, WARNING), WARNING_LIMITS.count),
 };
 
-const isMetadata = (value: unknown): value is ComponentMetadata =>
+/** Whether a value is an object with these keys, and no others. */
+const hasExactly = (value: unknown, checks: Readonly<Record<string, Check>>): boolean =>
   record(value) &&
-  Object.keys(value as object).length === Object.keys(METADATA).length &&
-  Object.entries(METADATA).every(
+  Object.keys(value as object).length === Object.keys(checks).length &&
+  Object.entries(checks).every(
     ([key, check]) => Object.hasOwn(value as object, key) && check((value as Record<string, unknown>)[key]),
   );
+
+const isMetadata = (value: unknown): value is ComponentMetadata => hasExactly(value, METADATA);
 
 /** Throws ProtocolBreach for anything but valid metadata. */
 export const parseMetadata = (json: Buffer): ComponentMetadata => {

@@ -5,8 +5,9 @@ import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
-import { one } from '#libs/http/replies.js';
+import { oneWarned } from '#libs/http/replies.js';
 import { workspaceOf } from '#libs/http/workspace.js';
+import { warned, type Warned } from '#libs/kernel/warning.js';
 import { type Caller } from '#libs/http/callers.js';
 import { type EndpointUrls } from '../domain/endpoint-urls.js';
 import { ENDPOINT_URLS } from '../ports.js';
@@ -29,7 +30,7 @@ export class DeploySourceController {
       configured_props: 'Values for the props of the component',
       files: 'Further files of the component: path to text',
     },
-    reply: one(ChangedSource),
+    reply: oneWarned(ChangedSource),
   })
   @HttpCode(200)
   async deploy(
@@ -37,7 +38,7 @@ export class DeploySourceController {
     @Params('body_wins') params: Parameters,
     @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
-  ): Promise<Changed<{ data: ChangedSourceReply }>> {
+  ): Promise<Changed<Warned<ChangedSourceReply>>> {
     const deployment = {
       reference: referenceOf(body, params) ?? {},
       configuredProps: configuredPropsOf(params) ?? {},
@@ -45,7 +46,9 @@ export class DeploySourceController {
       ...(typeof body.name === 'string' ? { name: body.name } : {}),
     };
     const context = contextIn(workspaceOf(caller));
-    const { source, workspaceId, position } = await this.commands.execute(new DeploySource(deployment, context));
-    return new Changed(position, () => ({ data: changedSourceReply(source, workspaceId, this.urls) }));
+    const { source, workspaceId, position, warnings } = await this.commands.execute(
+      new DeploySource(deployment, context),
+    );
+    return new Changed(position, () => warned(changedSourceReply(source, workspaceId, this.urls), warnings));
   }
 }

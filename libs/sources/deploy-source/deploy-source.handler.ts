@@ -29,8 +29,8 @@ export interface SourceResult {
   readonly source: SourceRecord;
   readonly workspaceId: string;
   readonly position: Position | undefined;
-  /** About the given props. */
-  readonly warnings: readonly Warning[];
+  /** About the component and about the request. */
+  readonly warnings?: readonly Warning[];
 }
 
 export class DeploySource extends Command<SourceResult> {
@@ -48,7 +48,6 @@ interface Deployment {
   readonly nameSlug: string;
   readonly definition: SourceDefinition;
   readonly secrets: PropPlan['secrets'];
-  readonly warnings: PropPlan['warnings'];
   readonly hooks: HookSession;
   activateStarted: boolean;
 }
@@ -91,10 +90,11 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
     const nameSlug = await operations.slugs.reserve(slugOf(name), sourceId, secretRefsOf(definition), context);
 
     const hooks = operations.hookSession(sourceId, context.workspaceId);
-    const { secrets, warnings } = plan;
-    const deployment = { sourceId, name, nameSlug, definition, secrets, warnings, hooks, activateStarted: false };
+    const { secrets } = plan;
+    const warnings = [...plan.warnings, ...(component.warnings ?? [])];
+    const deployment = { sourceId, name, nameSlug, definition, secrets, hooks, activateStarted: false };
     try {
-      return await this.deploy(deployment, context);
+      return { ...(await this.deploy(deployment, context)), warnings };
     } catch (error) {
       await this.undo(deployment, error, context);
       throw error;
@@ -135,7 +135,7 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
     await operations.bestEffort(sourceId, 'notifying the runner', () => operations.operationEnded(sourceId));
     const source = deployedSource(state);
     if (!source) throw new Error(`source ${sourceId} is ${state.status} after its deployment`);
-    return { source, workspaceId: context.workspaceId, position, warnings: deployment.warnings };
+    return { source, workspaceId: context.workspaceId, position };
   }
 
   /** Removes everything of the source. When a step fails the slug stays held, and the next start continues there. */

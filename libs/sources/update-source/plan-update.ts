@@ -1,4 +1,5 @@
 import { type DeployableComponent } from '#libs/components/published.js';
+import { type Warning } from '#libs/kernel/warning.js';
 import { newId, randomKey } from '#libs/kernel/ids.js';
 import { slugOf } from '../domain/name-slug.js';
 import { planProps, type ConfiguredProps, type PropPlan } from '../domain/props.js';
@@ -9,7 +10,8 @@ import { type SourceDefinition } from '../published.js';
 export interface PlannedDefinition {
   readonly definition: SourceDefinition;
   readonly secrets: PropPlan['secrets'];
-  readonly warnings: PropPlan['warnings'];
+  /** About the component and about the request. */
+  readonly warnings: readonly Warning[];
 }
 
 /**
@@ -33,7 +35,7 @@ export const planDefinition = (
     newSecretRef: () => newId('sec', now),
   });
   const definition = definitionOf(component, plan, emitOnDeploy ?? source.definition.emitOnDeploy);
-  return { definition, secrets: plan.secrets, warnings: plan.warnings };
+  return { definition, secrets: plan.secrets, warnings: [...plan.warnings, ...(component.warnings ?? [])] };
 };
 
 /** The slug to reserve. Undefined when name and slug stay. */

@@ -5,8 +5,9 @@ import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
-import { one } from '#libs/http/replies.js';
+import { oneWarned } from '#libs/http/replies.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { warned, type Warned } from '#libs/kernel/warning.js';
 import { type Caller } from '#libs/http/callers.js';
 import { type EndpointUrls } from '../domain/endpoint-urls.js';
 import { LocateSource } from '../locate-source.js';
@@ -31,7 +32,7 @@ export class UpdateSourceController {
       configured_props: 'Values for the props of the component',
       files: 'Further files of the component: path to text',
     },
-    reply: one(ChangedSource),
+    reply: oneWarned(ChangedSource),
   })
   @HttpCode(200)
   async update(
@@ -40,13 +41,13 @@ export class UpdateSourceController {
     @Params('body_wins') params: Parameters,
     @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
-  ): Promise<Changed<{ data: ChangedSourceReply }>> {
+  ): Promise<Changed<Warned<ChangedSourceReply>>> {
     const changes = changesOf(body, params);
     const located = await this.sources.locate(idOrSlug, caller);
     const context = contextIn(located.workspaceId);
     const command = new UpdateSource(located.sourceId, changes, context);
-    const { source, workspaceId, position } = await this.commands.execute(command);
-    return new Changed(position, () => ({ data: changedSourceReply(source, workspaceId, this.urls) }));
+    const { source, workspaceId, position, warnings } = await this.commands.execute(command);
+    return new Changed(position, () => warned(changedSourceReply(source, workspaceId, this.urls), warnings));
   }
 }
 
