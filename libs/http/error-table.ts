@@ -51,7 +51,6 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   'source.invalid_prop': { status: 400, word: 'invalid_prop' },
   'source.missing_prop': { status: 400, word: 'missing_prop' },
   'source.hook_failed': { status: 422, word: 'hook_failed' },
-  'source.endpoint_not_found': { status: 404, word: 'endpoint_not_found' },
   'subscription.not_found': { status: 404, word: 'subscription_not_found' },
   'subscription.invalid_emitter': { status: 400, word: 'invalid_emitter' },
   'subscription.invalid_listener': { status: 400, word: 'invalid_listener' },

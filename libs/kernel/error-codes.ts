@@ -41,7 +41,6 @@ export type ErrorCode =
   | 'source.invalid_prop'
   | 'source.missing_prop'
   | 'source.hook_failed'
-  | 'source.endpoint_not_found'
   | 'subscription.not_found'
   | 'subscription.invalid_emitter'
   | 'subscription.invalid_listener'

@@ -156,7 +156,8 @@ const addOptions = (name: string, options: unknown, out: Record<string, unknown>
     if (typeof option === 'string' || typeof option === 'number' || typeof option === 'boolean') return option;
     if (!isRecord(option) || !('value' in option))
       return invalid(name, 'an option must be a text, a number, or an object {label, value}');
-    const value = plain(name, 'options', option.value);
+    // A value that JSON cannot hold, such as undefined, must still be there for those who read the option.
+    const value = plain(name, 'options', option.value) ?? null;
     const label: unknown = option.label ?? value;
     return { label: typeof label === 'string' ? label : JSON.stringify(label), value };
   });
