@@ -51,6 +51,8 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   'source.invalid_prop': { status: 400, word: 'invalid_prop' },
   'source.missing_prop': { status: 400, word: 'missing_prop' },
   'source.hook_failed': { status: 422, word: 'hook_failed' },
+  'source.no_sample': { status: 409, word: 'no_sample' },
+  'source.sample_failed': { status: 422, word: 'sample_failed' },
   'subscription.not_found': { status: 404, word: 'subscription_not_found' },
   'subscription.invalid_emitter': { status: 400, word: 'invalid_emitter' },
   'subscription.invalid_listener': { status: 400, word: 'invalid_listener' },

@@ -41,6 +41,8 @@ export type ErrorCode =
   | 'source.invalid_prop'
   | 'source.missing_prop'
   | 'source.hook_failed'
+  | 'source.no_sample'
+  | 'source.sample_failed'
   | 'subscription.not_found'
   | 'subscription.invalid_emitter'
   | 'subscription.invalid_listener'

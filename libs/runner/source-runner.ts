@@ -1,5 +1,5 @@
 import { endsWithin } from '#libs/async/deadline.js';
-import { type HookName } from '../component-model/hooks.js';
+import { type ProcessCall } from '../component-model/hooks.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type SourceDefinition } from '../sources/published.js';
 import { DefinitionOverride } from './definition-override.js';
@@ -107,7 +107,7 @@ export class SourceRunner {
   }
 
   /** Runs one hook with the given definition. Resolves once its emits and db changes are durable. */
-  hook(hook: HookName, definition: SourceDefinition, workspaceId: string, executionId: string): Promise<RunOutcome> {
+  hook(hook: ProcessCall, definition: SourceDefinition, workspaceId: string, executionId: string): Promise<RunOutcome> {
     const timeoutMs = this.deps.settings.hookTimeoutMs;
     return this.hooks.run({ hook, definition, workspaceId, executionId, timeoutMs });
   }

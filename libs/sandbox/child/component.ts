@@ -1,5 +1,5 @@
 import { type BoundProp } from '../sandbox.js';
-import { type HookName } from '../../component-model/hooks.js';
+import { NO_SAMPLE_EMIT, SAMPLE_EMIT, type ProcessCall } from '../../component-model/hooks.js';
 import { type Execution } from './execution.js';
 
 /** Component object, as its module exports it. */
@@ -126,9 +126,19 @@ export class BoundComponent {
     return run.call(this.thisOf(execution), event);
   }
 
-  hook(execution: Execution, name: HookName): unknown {
+  hook(execution: Execution, name: ProcessCall): unknown {
+    if (name === SAMPLE_EMIT) return this.emitSample(execution);
     const hooks = this.component.hooks;
     const hook = isObject(hooks) ? hooks[name] : undefined;
     return isMethod(hook) ? hook.call(this.thisOf(execution)) : undefined;
+  }
+
+  private emitSample(execution: Execution): unknown {
+    const { sampleEmit } = this.component;
+    if (sampleEmit !== undefined && !isMethod(sampleEmit)) return execution.emit(sampleEmit);
+    const found = sampleEmit === undefined ? 'nothing' : 'a function';
+    throw Object.assign(new Error(`the component must export an event as sampleEmit; it exports ${found}`), {
+      code: NO_SAMPLE_EMIT,
+    });
   }
 }

@@ -70,6 +70,9 @@ export const sourceNotFound = (id: string): DomainError =>
     { id: shownId(id) },
   );
 
+export const sourceInactive = (id: string): DomainError =>
+  new DomainError('source.inactive', `source ${id} is inactive: enable it with PUT and active=true first`, { id });
+
 /** Vault records that a definition uses. */
 export const secretRefsOf = (definition: SourceDefinition): readonly string[] =>
   Object.values(definition.values).flatMap((value) => ('secretRef' in value ? [value.secretRef] : []));

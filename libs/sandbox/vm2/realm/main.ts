@@ -8,7 +8,7 @@ import { InvalidComponent } from '../../child/invalid-component.js';
 import { SourceDb } from '../../child/source-db.js';
 import { offerWrappers } from '../../child/wrappers.js';
 import { type ChildMessage } from '../../protocol/protocol.js';
-import { type HookName } from '../../../component-model/hooks.js';
+import { type ProcessCall } from '../../../component-model/hooks.js';
 import { type Realm } from '../bridge.js';
 import { current, done, flush, say } from './bridge-end.js';
 import { captureConsole } from './console.js';
@@ -97,7 +97,7 @@ export const realm: Realm = {
     });
   },
   run: (n, event) => void execute(n, (bound, execution) => bound.run(execution, parse(event))),
-  hook: (n, name) => void execute(n, (bound, execution) => bound.hook(execution, name as HookName)),
+  hook: (n, name) => void execute(n, (bound, execution) => bound.hook(execution, name as ProcessCall)),
   fire,
   answer,
   fail: (n, name, message) => {
