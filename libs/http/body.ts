@@ -1,6 +1,7 @@
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { countFields, MAX_FIELDS } from './form-fields.js';
+import { faultOf } from './json-fault.js';
 import { shapeOf } from './json-shape.js';
 
 const MAX_DEPTH = 256;
@@ -48,7 +49,7 @@ const unsupported = (type: string): DomainError => {
 /** Throws request.invalid_json for JSON that is not an object. Null stands for an empty body. */
 const objectOf = (value: unknown): unknown => {
   if (value === null || (typeof value === 'object' && !Array.isArray(value))) return value ?? {};
-  const actual = Array.isArray(value) ? `an array of ${value.length}` : `a ${typeof value}`;
+  const actual = Array.isArray(value) ? 'an array' : `a ${typeof value}`;
   throw new DomainError(
     'request.invalid_json',
     `the body must be a JSON object of parameters by name, such as {"name": "…"}; got ${actual}`,
@@ -75,7 +76,7 @@ const parseJson = (text: string): unknown => {
     return JSON.parse(source);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    const position = positionIn(error.message) ?? (error.message.includes('end of JSON') ? source.length : undefined);
+    const position = faultOf(source);
     // The engine's quote from the text is left out, because it differs between versions and may be a secret.
     const what = error.message
       .replace(/,? ?(\.\.\.)?".*" is not valid JSON/s, '')
@@ -105,11 +106,6 @@ const checkShape = (text: string): void => {
       { limit: MAX_VALUES, actual: values },
     );
   }
-};
-
-const positionIn = (message: string): number | undefined => {
-  const digits = /at position (\d+)/.exec(message)?.[1];
-  return digits === undefined ? undefined : Number(digits);
 };
 
 const parseForm = (text: string): Record<string, unknown> => {

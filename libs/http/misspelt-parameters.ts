@@ -20,10 +20,16 @@ export const misspellings = (given: Iterable<string>, declared: readonly string[
   for (const name of names) {
     if (declared.includes(name)) continue;
     if (++compared > MOST_COMPARED) break;
-    const meant = nearMiss(name, declared);
+    const meant = nearMiss(name, declared) ?? withoutIs(name, declared);
     if (meant !== undefined && !names.has(meant)) found.push({ given: name, meant });
   }
   return found;
+};
+
+/** The flag that `is_active` or `isActive` stands for. */
+const withoutIs = (name: string, declared: readonly string[]): string | undefined => {
+  const flag = /^is_?(\w{1,60})$/i.exec(name)?.[1]?.toLowerCase();
+  return flag !== undefined && declared.includes(flag) ? flag : undefined;
 };
 
 export const warningOf = ({ given, meant }: Misspelling, declared: readonly string[]): Warning => ({

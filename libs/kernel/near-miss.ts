@@ -13,10 +13,23 @@ export const nearMiss = (word: string, allowed: Iterable<string>): string | unde
   let least = Infinity;
   for (const each of allowed) {
     if (each === word) return undefined;
-    const wrong = plain(each) === plain(word) ? 0 : distance(each.toLowerCase(), word.toLowerCase());
+    const wrong = plain(each) === plain(word) ? 0 : lettersWrong(each.toLowerCase(), word.toLowerCase());
     if (wrong <= tolerated(each, word) && wrong < least) [nearest, least] = [each, wrong];
   }
   return nearest;
+};
+
+/** Two letters in each other's place count as one wrong letter. */
+const lettersWrong = (a: string, b: string): number => {
+  const wrong = distance(a, b);
+  return wrong === 2 && isSwapped(a, b) ? 1 : wrong;
+};
+
+const isSwapped = (a: string, b: string): boolean => {
+  if (a.length !== b.length) return false;
+  let i = 0;
+  while (a[i] === b[i]) i++;
+  return a[i] === b[i + 1] && a[i + 1] === b[i] && a.slice(i + 2) === b.slice(i + 2);
 };
 
 const plain = (word: string): string => word.toLowerCase().replace(/[^a-z0-9$]/g, '');
