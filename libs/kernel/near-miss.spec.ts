@@ -24,6 +24,9 @@ describe('a near miss', () => {
     ['componentCode', 'component_code'],
     ['component-code', 'component_code'],
     ['methds', 'methods'],
+    ['rnu', 'run'],
+    ['nmae', 'name'],
+    ['prpos', 'props'],
   ])('reads %s as %s', (word, meant) => expect(nearMiss(word, KEYS)).toBe(meant));
 
   it.each(['props', 'run', 'summary', 'is', 'x', 'ran_at', 'keys_of_other', ''])('finds nothing for %j', (word) =>

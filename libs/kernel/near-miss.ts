@@ -5,7 +5,7 @@ const LONGEST = 64;
 
 /**
  * Returns the allowed word that `word` probably means: the same letters in another case or with other separators
- * (`componentCode`), or one or two letters wrong (`dedup`, `optinal`). Undefined when it is allowed or near nothing.
+ * (`componentCode`), two neighbours swapped (`lable`), or one or two letters wrong (`dedup`, `optinal`). Undefined when it is allowed or near nothing.
  */
 export const nearMiss = (word: string, allowed: Iterable<string>): string | undefined => {
   if (word.length > LONGEST) return undefined;
@@ -13,23 +13,22 @@ export const nearMiss = (word: string, allowed: Iterable<string>): string | unde
   let least = Infinity;
   for (const each of allowed) {
     if (each === word) return undefined;
-    const wrong = plain(each) === plain(word) ? 0 : lettersWrong(each.toLowerCase(), word.toLowerCase());
+    const wrong = wrongLetters(plain(each), plain(word), each.toLowerCase(), word.toLowerCase());
     if (wrong <= tolerated(each, word) && wrong < least) [nearest, least] = [each, wrong];
   }
   return nearest;
 };
 
-/** Two letters in each other's place count as one wrong letter. */
-const lettersWrong = (a: string, b: string): number => {
-  const wrong = distance(a, b);
-  return wrong === 2 && isSwapped(a, b) ? 1 : wrong;
+const wrongLetters = (plainA: string, plainB: string, a: string, b: string): number => {
+  if (plainA === plainB) return 0;
+  return areSwapped(a, b) ? 1 : distance(a, b);
 };
 
-const isSwapped = (a: string, b: string): boolean => {
+/** Whether two words differ by two neighbouring letters in the other order, the commonest slip of a hand. */
+const areSwapped = (a: string, b: string): boolean => {
   if (a.length !== b.length) return false;
-  let i = 0;
-  while (a[i] === b[i]) i++;
-  return a[i] === b[i + 1] && a[i + 1] === b[i] && a.slice(i + 2) === b.slice(i + 2);
+  const at = [...a].findIndex((letter, i) => letter !== b[i]);
+  return at >= 0 && a[at] === b[at + 1] && a[at + 1] === b[at] && a.slice(at + 2) === b.slice(at + 2);
 };
 
 const plain = (word: string): string => word.toLowerCase().replace(/[^a-z0-9$]/g, '');

@@ -18,6 +18,7 @@ export const buildChild = async (sandbox: string, kind: ChildKind): Promise<stri
     entryPoints: [path.join(sandbox, 'vm2/realm/main.ts')],
     bundle: true,
     platform: 'neutral',
+    mainFields: ['module', 'main'],
     format: 'iife',
     globalName: 'realm',
     target: 'node20',

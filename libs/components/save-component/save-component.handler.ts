@@ -15,6 +15,8 @@ import { componentDecider, type SavedComponent } from '../domain/component.js';
 import { componentIdOf } from '../domain/component-identity.js';
 import { checkFilePaths } from '../domain/file-paths.js';
 import { boundedMetadata } from '../domain/metadata-limits.js';
+import { named } from '../domain/component-name.js';
+import { rejectionOf } from '../domain/rejection.js';
 import {
   CODE_LIMITS,
   COMPONENT_FETCHER,
@@ -92,8 +94,7 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     const codeBytes = Buffer.byteLength(source.code);
     await room(codeBytes);
     const request = { workspaceId: context.workspaceId, componentId: id, bytes: sizeOf(source) };
-    const { bundle, metadata: declared } = await this.inspections.of(request, () => this.inspect(source));
-    const metadata = boundedMetadata(declared);
+    const { bundle, metadata } = await this.inspections.of(request, () => this.inspected(source));
     if (metadata.kind === 'app') {
       const text = `an app is not deployable: ${metadata.name} exports an app; save a component that uses it instead`;
       throw new DomainError('component.not_deployable', text, { name: metadata.name });
@@ -143,6 +144,17 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
       'neither component_code nor component_url is given: one of them is required',
       { field: 'component_code' },
     );
+  }
+
+  /** Throws component.invalid with `name` and `message` in its details. */
+  private async inspected(source: FetchedComponent): ReturnType<ComponentInspector['inspect']> {
+    try {
+      const { bundle, metadata } = await this.inspect(source);
+      const fileName = source.fileName === UNNAMED ? undefined : source.fileName;
+      return { bundle, metadata: boundedMetadata(named(metadata, fileName)) };
+    } catch (error) {
+      throw rejectionOf(error);
+    }
   }
 
   private async inspect(component: FetchedComponent): ReturnType<ComponentInspector['inspect']> {

@@ -1,6 +1,10 @@
 import { type ConfigurableProp } from '../../component-model/component-metadata.js';
+import { nearMiss } from '../../kernel/near-miss.js';
 import { InvalidComponent } from './invalid-component.js';
+import { OPTION_KEYS, PROP_KEYS, warnOfProp } from './describe-prop-warnings.js';
+import { FLAGS, NUMBERS, TEXTS } from './prop-keys.js';
 import { type Warnings } from './warnings.js';
+import { isRecord, kindOfValue, meantText, shown, Words } from './words.js';
 
 type Kind = 'source' | 'action';
 type Definition = Record<string, unknown>;
@@ -29,31 +33,18 @@ const SOURCE_ONLY: ReadonlySet<string> = new Set([
   '$.service.db',
 ]);
 
-const TEXTS = ['label', 'description', 'appProp', 'alertType', 'content', 'accessMode'] as const;
-const FLAGS = [
-  'optional',
-  'secret',
-  'disabled',
-  'hidden',
-  'readOnly',
-  'useQuery',
-  'reloadProps',
-  'withLabel',
-  'customResponse',
-  'remote',
-  'sync',
-] as const;
-const NUMBERS = ['min', 'max'] as const;
-
-const isRecord = (value: unknown): value is Definition =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+const TYPES = new Words('a type of prop', [
+  ...[...WITH_ARRAY].flatMap((type) => [type, `${type}[]`]),
+  ...SINGLE,
+  ...SOURCE_ONLY,
+]);
 
 const invalid = (prop: string, message: string): never => {
   throw new InvalidComponent(`prop "${prop}": ${message}`, prop);
 };
 
-const unsupported = (prop: string, what: string): never => {
-  throw new InvalidComponent(`${what} not supported for prop ${prop}`, prop);
+const unsupported = (prop: string, what: string, more = ''): never => {
+  throw new InvalidComponent(`${what} not supported for prop ${prop}${more}`, prop);
 };
 
 const plain = (prop: string, key: string, value: unknown): unknown => {
@@ -73,12 +64,14 @@ const appOf = (value: unknown): Definition | undefined => {
     : value;
 };
 
+const cut = (type: string): string => (type.length <= 80 ? type : `${type.slice(0, 80)}…`);
+
 /** Expands shorthand and follows propDefinition (docs/reference/component-model.md#prop-definition). */
 const resolve = (prop: string, definition: unknown, depth: number): Definition => {
   if (typeof definition === 'string') return { type: definition };
   const own =
     appOf(definition) ??
-    invalid(prop, `a definition must be an object or the name of a type, not ${describe(definition)}`);
+    invalid(prop, `a definition must be an object or the name of a type, not ${kindOfValue(definition)}`);
   const reference = own.propDefinition;
   if (reference === undefined) return own;
   if (depth >= MAX_DEPTH) return invalid(prop, `the chain of propDefinition has more than ${MAX_DEPTH} links`);
@@ -92,31 +85,39 @@ const resolve = (prop: string, definition: unknown, depth: number): Definition =
   if (typeof name !== 'string' || !Object.hasOwn(definitions, name))
     return invalid(
       prop,
-      `app ${typeof app.app === 'string' ? `"${app.app}"` : 'given'} has no propDefinition "${String(name)}"; it has ${Object.keys(definitions).join(', ') || 'none'}`,
+      `app ${typeof app.app === 'string' ? `"${app.app}"` : 'given'} has no propDefinition "${String(name)}"; it has ${Object.keys(definitions).join(', ') || 'none'}${typeof name === 'string' ? meantText(nearMiss(name, Object.keys(definitions))) : ''}`,
     );
   const { propDefinition: _reference, ...local } = own;
   return { ...resolve(prop, definitions[name], depth + 1), ...local };
 };
 
-const describe = (value: unknown): string =>
-  Array.isArray(value) ? 'an array' : value === null ? 'null' : typeof value;
-
-const typeOf = (prop: string, type: unknown, kind: Kind, warnings: Warnings): string => {
-  if (typeof type !== 'string' || type === '') return invalid(prop, 'type is missing');
+const typeOf = (prop: string, { type, ...others }: Definition, kind: Kind, warnings: Warnings): string => {
+  if (type !== undefined && type !== null && typeof type !== 'string')
+    return invalid(prop, `type must be a text, not ${kindOfValue(type)}; ${TYPES.allowed()}`);
+  if (typeof type !== 'string' || type === '') {
+    const keys = Object.keys(others);
+    const slip = PROP_KEYS.slipOf('type', keys) ?? PROP_KEYS.slipOf('propDefinition', keys);
+    return invalid(prop, `type is missing: ${slip ?? TYPES.allowed()}`);
+  }
   const isArray = type.endsWith('[]');
   const base = isArray ? type.slice(0, -2) : type;
   const isService = base.startsWith('$.airtable.');
   if (WITH_ARRAY.has(base) || isService) return type;
   if (SINGLE.has(base) || SOURCE_ONLY.has(base)) {
-    if (isArray) return unsupported(prop, type);
+    if (isArray) return unsupported(prop, type, `; write ${base}, which has no array form`);
     if (SOURCE_ONLY.has(base) && kind === 'action') return unsupported(prop, `in an action, ${type} is`);
     return type;
   }
-  if (base.startsWith('$')) return unsupported(prop, type);
+  const meant = TYPES.meantBy(type);
+  if (base.startsWith('$'))
+    throw new InvalidComponent(
+      `${cut(type)} not supported for prop ${prop}${meantText(meant)}; ${TYPES.allowed()}`,
+      prop,
+    );
   warnings.add(
     'unknown_prop_type',
     `props.${prop}.type`,
-    `prop "${prop}": type "${type}" is unknown and treated as any`,
+    `prop ${shown(prop)}: type ${shown(type)} is unknown and treated as any${meantText(meant)}; ${TYPES.allowed()}`,
   );
   return 'any';
 };
@@ -124,7 +125,7 @@ const typeOf = (prop: string, type: unknown, kind: Kind, warnings: Warnings): st
 /** Entry of `configurable_props` for one prop. Throws InvalidComponent naming the prop. */
 export const describeProp = (name: string, definition: unknown, kind: Kind, warnings: Warnings): ConfigurableProp => {
   const resolved = resolve(name, definition, 0);
-  const type = typeOf(name, resolved.type, kind, warnings);
+  const type = typeOf(name, resolved, kind, warnings);
   const out: Record<string, unknown> = { name, type };
   for (const key of TEXTS) if (typeof resolved[key] === 'string') out[key] = resolved[key];
   for (const key of FLAGS) if (typeof resolved[key] === 'boolean') out[key] = resolved[key];
@@ -136,10 +137,10 @@ export const describeProp = (name: string, definition: unknown, kind: Kind, warn
   }
   addOptions(name, resolved.options, out);
   addSpecial(name, type, resolved, out);
-  if (out.secret === true && type !== 'string')
-    warnings.add('ignored_key', `props.${name}.secret`, `prop "${name}": secret is for type string, not ${type}`);
   // Each key was checked above.
-  return out as object as ConfigurableProp;
+  const prop = out as object as ConfigurableProp;
+  warnOfProp(prop, resolved, warnings);
+  return prop;
 };
 
 const addOptions = (name: string, options: unknown, out: Record<string, unknown>): void => {
@@ -149,13 +150,16 @@ const addOptions = (name: string, options: unknown, out: Record<string, unknown>
     return;
   }
   if (!Array.isArray(options)) {
-    unsupported(name, `options of type ${describe(options)}`);
+    invalid(name, `options of type ${kindOfValue(options)} not supported for prop ${name}: write a list or a function`);
     return;
   }
   out.options = options.map((option: unknown) => {
     if (typeof option === 'string' || typeof option === 'number' || typeof option === 'boolean') return option;
-    if (!isRecord(option) || !('value' in option))
-      return invalid(name, 'an option must be a text, a number, or an object {label, value}');
+    if (!isRecord(option) || !('value' in option)) {
+      const slip = isRecord(option) ? OPTION_KEYS.slipOf('value', Object.keys(option)) : undefined;
+      const why = slip === undefined ? `, not ${kindOfValue(option)}` : `: ${slip}`;
+      return invalid(name, `an option must be a text, a number, a boolean, or an object {label, value}${why}`);
+    }
     // A value that JSON cannot hold, such as undefined, must still be there for those who read the option.
     const value = plain(name, 'options', option.value) ?? null;
     const label: unknown = option.label ?? value;
@@ -165,7 +169,10 @@ const addOptions = (name: string, options: unknown, out: Record<string, unknown>
 
 const addSpecial = (name: string, type: string, resolved: Definition, out: Record<string, unknown>): void => {
   if (type === 'app') {
-    if (typeof resolved.app !== 'string' || resolved.app === '') invalid(name, 'app is missing: the slug of the app');
+    if (typeof resolved.app !== 'string' || resolved.app === '') {
+      const slip = PROP_KEYS.slipOf('app', Object.keys(resolved));
+      invalid(name, `app is missing: the slug of the app${slip === undefined ? '' : `; ${slip}`}`);
+    }
     out.app = resolved.app;
     // The app's own `default` does not belong to the prop.
     if (resolved.propDefinitions !== undefined || resolved.methods !== undefined) delete out.default;

@@ -124,8 +124,8 @@ describe('metadata of a component', () => {
     ],
     [{ p: { propDefinition: [{}, 'y'] } }, /must be an app with propDefinitions/],
     [{ p: { propDefinition: 'y' } }, /must be an array/],
-    [{ p: { type: '$.nothing' } }, /^\$\.nothing not supported for prop p$/],
-    [{ p: { type: 'object[]' } }, /^object\[\] not supported for prop p$/],
+    [{ p: { type: '$.nothing' } }, /^\$\.nothing not supported for prop p; allowed are /],
+    [{ p: { type: 'object[]' } }, /^object\[\] not supported for prop p; write object,/],
     [{ p: { type: '$.interface.http[]' } }, /not supported for prop p/],
     [{ p: {} }, /type is missing/],
     [{ p: 5 }, /must be an object or the name of a type, not number/],
@@ -151,7 +151,11 @@ describe('metadata of a component', () => {
   });
 
   it('needs a name, and run or an interface whose events pass through', () => {
-    expect(failing({ run: () => 1 }).message).toMatch(/name is missing/);
+    expect(failing({ type: 'action', run: () => 1 }).message).toMatch(/name is missing/);
+    expect(failing({ nmae: 'n', run: () => 1 }).message).toMatch(/name is missing: "nmae" is not a key/);
+    expect(describeComponent({ key: 'k', run: () => 1 }).name).toBe('k');
+    // The server names it after its file.
+    expect(describeComponent({ run: () => 1 }).name).toBe('');
     expect(failing({ name: 'n' }).message).toMatch(/run is missing, and there is no interface/);
     expect(failing({ name: 'n', type: 'action' }).message).toMatch(/an action needs the method run/);
     expect(describeComponent({ name: 'n', props: { t: '$.interface.timer' } })).toMatchObject({ hasRun: false });
@@ -173,7 +177,7 @@ describe('metadata of a component', () => {
   });
 
   it('lists hooks in the order in which they run, and refuses an unknown dedupe', () => {
-    const hooks = { deactivate: () => 1, other: () => 1, deploy: () => 1, activate: 5 };
+    const hooks = { deactivate: () => 1, other: () => 1, deploy: () => 1, activate: undefined };
     const metadata = describeComponent({ ...base, hooks, dedupe: 'greatest', methods: { a: () => 1, b: 2 } });
     expect(metadata).toMatchObject({ hooks: ['deploy', 'deactivate'], dedupe: 'greatest', methods: ['a'] });
     expect(metadata.warnings.map(({ message }) => message).join()).toContain('"other" is never called');
@@ -191,6 +195,7 @@ describe('metadata of a component', () => {
       expect.stringContaining('"rainbow" is unknown'),
       expect.stringContaining('secret is for type string'),
       expect.stringContaining('a prop and a method'),
+      expect.stringContaining('no prop is an interface'),
     ]);
   });
 });

@@ -5,24 +5,44 @@ import { type ComponentObject } from './component.js';
 import { describeProp } from './describe-prop.js';
 import { InvalidComponent } from './invalid-component.js';
 import { Warnings } from './warnings.js';
+import { isRecord, kindOfValue, meantText, shown, Words } from './words.js';
+
+type Kind = ComponentMetadata['kind'];
 
 const HOOKS: readonly HookName[] = ['deploy', 'activate', 'deactivate'];
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+const KEYS = new Words(
+  'a key of a component',
+  [
+    'name',
+    'key',
+    'version',
+    'description',
+    'type',
+    'props',
+    'methods',
+    'hooks',
+    'dedupe',
+    'run',
+    'additionalProps',
+    'annotations',
+  ],
+  // Keys of apps, and of the hosted service.
+  ['app', 'propDefinitions', 'sampleEmit', 'default'],
+);
+const HOOK_NAMES = new Words('a hook', HOOKS);
+const DEDUPES = new Words('a dedupe strategy', ['unique', 'greatest', 'last']);
+const KINDS = new Words('a type of component', ['source', 'action'], ['app']);
+
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
 /** Metadata of a component (docs/reference/component-model.md#metadata-described). Throws InvalidComponent. */
 export const describeComponent = (component: ComponentObject): ComponentMetadata => {
   const warnings = new Warnings();
   const kind = kindOf(component.type);
+  checkKeys(component, warnings);
   const configurableProps = kind === 'app' ? [] : describeProps(component.props, kind, warnings);
-  const methods = isRecord(component.methods)
-    ? Object.keys(component.methods).filter((name) => typeof component.methods?.[name] === 'function')
-    : [];
-  for (const { name } of configurableProps)
-    if (methods.includes(name))
-      warnings.add('prop_hides_method', `props.${name}`, `"${name}" is a prop and a method: this.${name} is the prop`);
+  const methods = methodsOf(component.methods, configurableProps, warnings);
   const metadata: ComponentMetadata = {
     kind,
     name: nameOf(component, kind),
@@ -31,29 +51,62 @@ export const describeComponent = (component: ComponentObject): ComponentMetadata
     description: textOrNull(component.description),
     annotations: annotationsOf(component.annotations),
     dedupe: dedupeOf(component.dedupe, kind, warnings),
-    hooks: hooksOf(component.hooks, warnings),
-    hasRun: typeof component.run === 'function',
+    hooks: hooksOf(component.hooks, kind, warnings),
+    hasRun: hasMethod(component, 'run'),
     hasAdditionalProps: typeof component.additionalProps === 'function',
     methods,
     configurableProps,
-    warnings: warnings.list(),
+    warnings: [],
   };
-  checkRun(metadata);
-  return metadata;
+  checkRun(metadata, component);
+  warnOfInterfaces(metadata, warnings);
+  return { ...metadata, warnings: warnings.list() };
 };
 
-const kindOf = (type: unknown): ComponentMetadata['kind'] => {
+/** Warns of misspelt keys and of values that count as absent. */
+const checkKeys = (component: ComponentObject, warnings: Warnings): void => {
+  for (const key of Object.keys(component)) {
+    const meant = KEYS.meantBy(key);
+    if (meant !== undefined) warnings.add('misspelt_key', key, `${KEYS.explain(key, meant)}; it is ignored`);
+  }
+  const ignored = (key: string, kind: string): void => {
+    const actual = kindOfValue(component[key]);
+    warnings.add('wrong_kind', key, `${key} must be ${kind}, not ${actual}: it is ignored`);
+  };
+  for (const key of ['key', 'description'])
+    if (isGiven(component[key]) && typeof component[key] !== 'string') ignored(key, 'a text');
+  const { version, annotations, additionalProps } = component;
+  if (isGiven(version) && typeof version !== 'string' && typeof version !== 'number') ignored('version', 'a text');
+  if (isGiven(annotations) && !isRecord(annotations)) ignored('annotations', 'an object');
+  if (isGiven(additionalProps) && typeof additionalProps !== 'function') ignored('additionalProps', 'a function');
+};
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+
+const kindOf = (type: unknown): Kind => {
   if (type === undefined || type === null || type === '' || type === 'source') return 'source';
   if (type === 'action' || type === 'app') return type;
-  throw new InvalidComponent(`type must be "source" or "action", not ${JSON.stringify(type) ?? typeof type}`);
+  const meant = typeof type === 'string' ? KINDS.meantBy(type) : undefined;
+  throw new InvalidComponent(`type must be "source" or "action", not ${valueText(type)}${meantText(meant)}`);
 };
 
-const nameOf = (component: ComponentObject, kind: ComponentMetadata['kind']): string => {
-  const name = textOrNull(component.name);
-  if (name !== null) return name;
-  const fallback = kind === 'source' ? null : (textOrNull(component.key) ?? textOrNull(component.app));
-  if (fallback !== null) return fallback;
-  throw new InvalidComponent(`name is missing: a ${kind} needs a name, a text that is not empty`);
+/** A value of the author, short enough for a message. */
+const valueText = (value: unknown): string => {
+  if (typeof value === 'string') return shown(value);
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : kindOfValue(value);
+};
+
+/** Empty for a source that names itself nowhere: the server derives a name from its file. */
+const nameOf = (component: ComponentObject, kind: Kind): string => {
+  const { name } = component;
+  if (isGiven(name) && typeof name !== 'string')
+    throw new InvalidComponent(`name must be a text, not ${kindOfValue(name)}`);
+  const found = textOrNull(name) ?? textOrNull(component.key) ?? (kind === 'source' ? null : textOrNull(component.app));
+  if (found !== null) return found;
+  const slip = KEYS.slipOf('name', Object.keys(component));
+  if (slip !== undefined) throw new InvalidComponent(`name is missing: ${slip}`);
+  if (kind === 'source') return '';
+  throw new InvalidComponent(`name is missing: an ${kind} needs a name, a text that is not empty`);
 };
 
 const versionOf = (version: unknown): string => {
@@ -70,34 +123,68 @@ const annotationsOf = (annotations: unknown): Readonly<Record<string, unknown>> 
   }
 };
 
-const dedupeOf = (
-  dedupe: unknown,
-  kind: ComponentMetadata['kind'],
-  warnings: Warnings,
-): ComponentMetadata['dedupe'] => {
+const dedupeOf = (dedupe: unknown, kind: Kind, warnings: Warnings): ComponentMetadata['dedupe'] => {
   if (dedupe === undefined || dedupe === null || dedupe === '') return null;
   if (kind !== 'source') {
     warnings.add('ignored_key', 'dedupe', `dedupe is for sources: ignored in an ${kind}`);
     return null;
   }
   if (dedupe === 'unique' || dedupe === 'greatest' || dedupe === 'last') return dedupe;
+  const meant = typeof dedupe === 'string' ? DEDUPES.meantBy(dedupe) : undefined;
   throw new InvalidComponent(
-    `dedupe must be "unique", "greatest" or "last", not ${JSON.stringify(dedupe) ?? typeof dedupe}`,
+    `dedupe must be "unique", "greatest" or "last", not ${valueText(dedupe)}${meantText(meant)}`,
   );
 };
 
-const hooksOf = (hooks: unknown, warnings: Warnings): HookName[] => {
-  if (!isRecord(hooks)) return [];
-  for (const name of Object.keys(hooks))
-    if (!HOOKS.some((hook) => hook === name))
-      warnings.add('unknown_hook', `hooks.${name}`, `hook "${name}" is never called: there are ${HOOKS.join(', ')}`);
-  return HOOKS.filter((hook) => typeof hooks[hook] === 'function');
+/** Whether the object has this method. Throws when it has something else under the name. */
+const hasMethod = (owner: Readonly<Record<string, unknown>>, name: string, path = name): boolean => {
+  const value = owner[name];
+  if (!isGiven(value)) return false;
+  if (typeof value === 'function') return true;
+  throw new InvalidComponent(`${path} must be a function, not ${kindOfValue(value)}: write ${name}() { … }`);
+};
+
+const objectOf = (value: unknown, key: string, of: string, more = ''): Readonly<Record<string, unknown>> => {
+  if (!isGiven(value)) return {};
+  if (isRecord(value)) return value;
+  throw new InvalidComponent(`${key} must be an object of ${of}, not ${kindOfValue(value)}${more}`);
+};
+
+const hooksOf = (given: unknown, kind: Kind, warnings: Warnings): HookName[] => {
+  const hooks = objectOf(given, 'hooks', 'functions', `; ${HOOK_NAMES.allowed()}`);
+  if (kind !== 'source' && isGiven(given))
+    warnings.add('ignored_key', 'hooks', `hooks are for sources: ignored in an ${kind}`);
+  for (const name of Object.keys(hooks)) {
+    if (HOOKS.some((hook) => hook === name)) continue;
+    const meant = HOOK_NAMES.meantBy(name);
+    if (meant !== undefined)
+      warnings.add('misspelt_key', `hooks.${name}`, `${HOOK_NAMES.explain(name, meant)}; it is never called`);
+    else warnings.add('unknown_hook', `hooks.${name}`, `hook ${shown(name)} is never called: ${HOOK_NAMES.allowed()}`);
+  }
+  return HOOKS.filter((hook) => hasMethod(hooks, hook, `hooks.${hook}`));
+};
+
+const methodsOf = (given: unknown, props: readonly ConfigurableProp[], warnings: Warnings): string[] => {
+  const methods = objectOf(given, 'methods', 'functions');
+  const names = Object.keys(methods).filter((name) => typeof methods[name] === 'function');
+  for (const name of Object.keys(methods)) {
+    const value = methods[name];
+    if (typeof value === 'function' || !isGiven(value)) continue;
+    const text = `methods.${name} must be a function, not ${kindOfValue(value)}: this.${name} is that value, and this.${name}() throws`;
+    warnings.add('wrong_kind', `methods.${name}`, text);
+  }
+  const known = new Set(names);
+  for (const { name } of props)
+    if (known.has(name))
+      warnings.add('prop_hides_method', `props.${name}`, `"${name}" is a prop and a method: this.${name} is the prop`);
+  return names;
 };
 
 const describeProps = (props: unknown, kind: 'source' | 'action', warnings: Warnings): ConfigurableProp[] => {
-  if (props === undefined || props === null) return [];
-  if (!isRecord(props)) throw new InvalidComponent('props must be an object of prop definitions');
-  const described = Object.entries(props).map(([name, definition]) => describeProp(name, definition, kind, warnings));
+  const definitions = objectOf(props, 'props', 'prop definitions');
+  const described = Object.entries(definitions).map(([name, definition]) =>
+    describeProp(name, definition, kind, warnings),
+  );
   const fault = tooManyProps(described);
   if (fault)
     throw new InvalidComponent(
@@ -107,12 +194,39 @@ const describeProps = (props: unknown, kind: 'source' | 'action', warnings: Warn
   return described;
 };
 
-const checkRun = ({ kind, hasRun, hasAdditionalProps, configurableProps }: ComponentMetadata): void => {
+const isInterface = ({ type }: ConfigurableProp): boolean => type.startsWith('$.interface.');
+
+const checkRun = (metadata: ComponentMetadata, component: ComponentObject): void => {
+  const { kind, hasRun, hasAdditionalProps, configurableProps } = metadata;
   if (hasRun || kind === 'app') return;
-  if (kind === 'action') throw new InvalidComponent('run is missing: an action needs the method run');
   // additionalProps may return interfaces too.
-  if (hasAdditionalProps || configurableProps.some(({ type }) => type.startsWith('$.interface.'))) return;
+  if (kind === 'source' && (hasAdditionalProps || configurableProps.some(isInterface))) return;
+  const keys = Object.keys(component);
+  const slips = (kind === 'action' ? ['run'] : ['run', 'props', 'additionalProps'])
+    .filter((key) => !isGiven(component[key]))
+    .flatMap((key) => KEYS.slipOf(key, keys) ?? []);
+  const why = slips.map((slip) => `; ${slip}`).join('');
+  if (kind === 'action') throw new InvalidComponent(`run is missing: an action needs the method run${why}`);
   throw new InvalidComponent(
-    'run is missing, and there is no interface: a source needs the method run, or a prop of type $.interface.http or $.interface.timer whose events it passes on',
+    `run is missing, and there is no interface: a source needs the method run, or a prop of type $.interface.http or $.interface.timer whose events it passes on${why}`,
+  );
+};
+
+/** Warns of a source that nothing starts by itself (docs/reference/component-model.md#no-interface). */
+const warnOfInterfaces = (metadata: ComponentMetadata, warnings: Warnings): void => {
+  const { kind, hasAdditionalProps, configurableProps } = metadata;
+  if (kind !== 'source') return;
+  for (const { name, type } of configurableProps)
+    if (type === '$.interface.apphook')
+      warnings.add(
+        'silent_interface',
+        `props.${name}`,
+        `prop ${shown(name)}: this server gets no events of apps, so a prop of type $.interface.apphook never starts run`,
+      );
+  if (hasAdditionalProps || configurableProps.some(isInterface)) return;
+  warnings.add(
+    'no_interface',
+    'props',
+    'no prop is an interface: run gets only the events of sources that this source listens to, and those of POST /v1/sources/{id}/run; add a prop of type $.interface.http for requests, or $.interface.timer for a schedule',
   );
 };

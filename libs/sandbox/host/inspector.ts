@@ -122,7 +122,11 @@ const readAnswer = (record: RawRecord, tmp: string): ComponentMetadata | DomainE
     case 'loadfail': {
       const { name, message: text, stack } = message[1];
       const said = `the component cannot be loaded: ${name}: ${text}`;
-      return invalid(said.replaceAll(tmp, '/tmp'), { name, stack: stack.replaceAll(tmp, '/tmp') });
+      return invalid(said.replaceAll(tmp, '/tmp'), {
+        name,
+        message: text.replaceAll(tmp, '/tmp'),
+        stack: stack.replaceAll(tmp, '/tmp'),
+      });
     }
     case 'ready':
     case 's':
