@@ -17,7 +17,7 @@ describe('the fault of a JSON text', () => {
     ['{"a":"x\ny"}', 7],
   ])('in %j is at %i', (text, at) => {
     expect(faultOf(text)).toBe(at);
-    expect(() => JSON.parse(text)).toThrow(SyntaxError);
+    expect(() => JSON.parse(text) as unknown).toThrow(SyntaxError);
   });
 
   it('is none in JSON, also when it is long and deep', () => {
