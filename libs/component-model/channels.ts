@@ -2,3 +2,14 @@ export const ERRORS_CHANNEL = '$errors';
 export const LOGS_CHANNEL = '$logs';
 /** Channels on which no component can emit. */
 export const PLATFORM_CHANNELS: ReadonlySet<string> = new Set([ERRORS_CHANNEL, LOGS_CHANNEL, '$in']);
+
+/** Largest channel name in UTF-8 bytes, for `$emit` and for subscriptions (docs/reference/limits.md#channel-name). */
+export const MAX_CHANNEL_BYTES = 1_024;
+
+/** Size of a channel name above the limit; undefined for one within it. */
+export const tooManyBytes = (channel: string): number | undefined => {
+  // A UTF-16 unit has at most 3 bytes, so short names need not be measured.
+  if (channel.length * 3 <= MAX_CHANNEL_BYTES) return undefined;
+  const bytes = Buffer.byteLength(channel);
+  return bytes > MAX_CHANNEL_BYTES ? bytes : undefined;
+};

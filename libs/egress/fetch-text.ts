@@ -16,6 +16,8 @@ export interface FetchedText {
   readonly finalUrl: string;
   readonly status: number;
   readonly text: string;
+  /** Content type of the answer without its parameters; empty when it named none. */
+  readonly contentType: string;
 }
 
 export type FetchFailure =
@@ -55,7 +57,10 @@ export const fetchText = async (url: string, limits: FetchLimits): Promise<Fetch
   let current = rawFileUrl(parseUrl(url, url));
   for (let redirects = 0; ; redirects++) {
     const answer = await ask(current, signal, limits);
-    if (answer.location === undefined) return { finalUrl: current.href, status: answer.status, text: answer.text };
+    if (answer.location === undefined) {
+      const { status, text, contentType } = answer;
+      return { finalUrl: current.href, status, text, contentType };
+    }
     if (redirects >= maxRedirects) {
       const message = `${current.href} redirects again (${answer.status}) after ${maxRedirects} redirects, the limit`;
       throw new FetchError('TOO_MANY_REDIRECTS', message, current.href, answer.status);
@@ -101,6 +106,7 @@ export const rawFileUrl = (url: URL): URL => {
 interface Answer {
   readonly status: number;
   readonly text: string;
+  readonly contentType: string;
   readonly location?: string;
 }
 
@@ -117,13 +123,17 @@ const ask = async (url: URL, signal: AbortSignal, limits: FetchLimits): Promise<
     const location = response.headers.location;
     if (REDIRECTS.includes(status) && typeof location === 'string') {
       await response.body.dump({ limit: 16_384 });
-      return { status, text: '', location };
+      return { status, text: '', contentType: '', location };
     }
     if (status < 200 || status > 299) {
       await response.body.dump({ limit: 16_384 });
       throw new FetchError('BAD_STATUS', `${url.href} answered ${status}, expected 200`, url.href, status);
     }
-    return { status, text: await readText(response.body, maxBytes, url, status) };
+    const contentType = String(response.headers['content-type'] ?? '')
+      .split(';', 1)[0]
+      ?.trim()
+      .toLowerCase();
+    return { status, text: await readText(response.body, maxBytes, url, status), contentType: contentType ?? '' };
   } catch (error) {
     throw asFetchError(error, url, status, timeoutMs);
   }

@@ -32,6 +32,7 @@ export const EventSummaryReply = named('EventSummary', {
     id: optional(anyJson('As given to `$emit`')),
     summary: optional(text('As given to `$emit`')),
     ts: optional(number('As given to `$emit`')),
+    test: optional(oneOf([true], 'Only for a sample event')),
   }),
   truncated: optional(oneOf([true], 'Only when `event` is shortened')),
 });
@@ -50,6 +51,7 @@ export const eventSummary = ({ doc, event, truncated }: ListedEvent): EventSumma
       ...(doc.dedupe === undefined ? {} : { id: JSON.parse(doc.dedupe) as unknown }),
       ...(doc.summary === undefined ? {} : { summary: doc.summary }),
       ...(doc.ts === undefined ? {} : { ts: Number(doc.ts) }),
+      ...(doc.test === undefined ? {} : { test: true }),
     },
     ...(truncated ? { truncated: true } : {}),
   };

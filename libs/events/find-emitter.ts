@@ -1,4 +1,5 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { otherKindHint } from '#libs/kernel/id-kinds.js';
 import { isIdOf, shownId } from '#libs/kernel/ids.js';
 import { type Emitters } from './ports.js';
 
@@ -6,5 +7,7 @@ import { type Emitters } from './ports.js';
 export const workspaceOfSource = (emitters: Emitters, workspaceIds: readonly string[], sourceId: string): string => {
   const found = isIdOf('dc', sourceId) ? emitters.find(sourceId) : undefined;
   if (found && workspaceIds.includes(found.workspaceId)) return found.workspaceId;
-  throw new DomainError('source.not_found', `there is no source ${shownId(sourceId)}`, { id: shownId(sourceId) });
+  throw new DomainError('source.not_found', `there is no source ${shownId(sourceId)}${otherKindHint(sourceId, 'dc')}`, {
+    id: shownId(sourceId),
+  });
 };

@@ -1,6 +1,7 @@
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { countFields, MAX_FIELDS } from './form-fields.js';
+import { faultOf } from './json-fault.js';
 import { shapeOf } from './json-shape.js';
 
 const MAX_DEPTH = 256;
@@ -26,17 +27,44 @@ const parse = (request: Request, _: Response, next: NextFunction): void => {
   }
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   if (isJson(type) || (type === '' && /^\s*[[{]/.test(text))) {
-    request.body = parseJson(text);
+    request.body = objectOf(parseJson(text));
   } else if (type === 'application/x-www-form-urlencoded') {
+    checkIsForm(text);
     request.body = parseForm(text);
   } else {
-    throw new DomainError(
-      'request.unsupported_media_type',
-      `content type ${type === '' ? '(none)' : type} is not supported: send application/json`,
-      { field: 'content-type', actual: type, allowed: ['application/json', 'application/x-www-form-urlencoded'] },
-    );
+    throw unsupported(type);
   }
   next();
+};
+
+const unsupported = (type: string): DomainError => {
+  const found = type === '' ? 'the body has no content type' : `a body of content type ${type} cannot be read`;
+  return new DomainError('request.unsupported_media_type', `${found}: send JSON with Content-Type: application/json`, {
+    field: 'content-type',
+    actual: type,
+    allowed: ['application/json', 'application/x-www-form-urlencoded'],
+  });
+};
+
+/** Throws request.invalid_json for JSON that is not an object. Null stands for an empty body. */
+const objectOf = (value: unknown): unknown => {
+  if (value === null || (typeof value === 'object' && !Array.isArray(value))) return value ?? {};
+  const actual = Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+  throw new DomainError(
+    'request.invalid_json',
+    `the body must be a JSON object of parameters by name, such as {"name": "…"}; got ${actual}`,
+    { actual },
+  );
+};
+
+/** Throws request.unsupported_media_type for a JSON object that claims to be a form, as `curl -d` sends it. */
+const checkIsForm = (text: string): void => {
+  if (!/^\s*\{\s*"/.test(text) || !text.trimEnd().endsWith('}')) return;
+  throw new DomainError(
+    'request.unsupported_media_type',
+    'the body is JSON, but its content type is application/x-www-form-urlencoded, which curl -d sends by itself: send it with Content-Type: application/json',
+    { field: 'content-type', actual: 'application/x-www-form-urlencoded', allowed: ['application/json'] },
+  );
 };
 
 const isJson = (type: string): boolean => type === 'application/json' || type === 'text/json' || type.endsWith('+json');
@@ -48,7 +76,7 @@ const parseJson = (text: string): unknown => {
     return JSON.parse(source);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    const position = positionIn(error.message) ?? (error.message.includes('end of JSON') ? source.length : undefined);
+    const position = faultOf(source);
     // The engine's quote from the text is left out, because it differs between versions and may be a secret.
     const what = error.message
       .replace(/,? ?(\.\.\.)?".*" is not valid JSON/s, '')
@@ -78,11 +106,6 @@ const checkShape = (text: string): void => {
       { limit: MAX_VALUES, actual: values },
     );
   }
-};
-
-const positionIn = (message: string): number | undefined => {
-  const digits = /at position (\d+)/.exec(message)?.[1];
-  return digits === undefined ? undefined : Number(digits);
 };
 
 const parseForm = (text: string): Record<string, unknown> => {

@@ -16,6 +16,7 @@ import { answerAtLast } from './last-answer.js';
 import { encodeCursor } from './pages.js';
 import { parameters } from './parameters.js';
 import { requestIdOf } from './request-state.js';
+import { hintFor } from './no-route.js';
 import { methodsOf } from './routes.js';
 
 /** Error body of docs/reference/errors.md#error-body. */
@@ -98,21 +99,33 @@ export class ErrorFilter implements ExceptionFilter {
     return undefined;
   }
 
+  private hint(request: Request): string {
+    return hintFor(this.adapter, request.method, request.path);
+  }
+
   private noRoute(request: Request, response: Response): DomainError {
     const path = request.originalUrl.split('?', 1)[0] ?? '';
     const methods = methodsOf(this.adapter, request.path);
     if (methods.length === 0) {
-      return new DomainError('request.route_not_found', `there is no route ${request.method} ${path}`, {
-        method: request.method,
-        path,
-      });
+      return new DomainError(
+        'request.route_not_found',
+        `there is no route ${request.method} ${path}${this.hint(request)}`,
+        {
+          method: request.method,
+          path,
+        },
+      );
     }
     response.setHeader('Allow', methods.join(', '));
-    return new DomainError('request.method_not_allowed', `${path} takes ${methods.join(', ')}, not ${request.method}`, {
-      method: request.method,
-      path,
-      allowed: methods,
-    });
+    return new DomainError(
+      'request.method_not_allowed',
+      `${path} takes ${methods.join(', ')}, not ${request.method}${this.hint(request)}`,
+      {
+        method: request.method,
+        path,
+        allowed: methods,
+      },
+    );
   }
 }
 

@@ -8,6 +8,7 @@ import { CALLERS, type Callers } from './callers.js';
 import { ErrorFilter } from './error-filter.js';
 import { FieldsInterceptor } from './fields.interceptor.js';
 import { DEFAULT_HTTP_SETTINGS, HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
+import { MisspeltParametersInterceptor } from './misspelt-parameters.interceptor.js';
 import { PositionInterceptor } from './position.interceptor.js';
 import { RawJsonInterceptor } from './raw-json.interceptor.js';
 import { RateLimitGuard } from './rate-limit.guard.js';
@@ -41,6 +42,7 @@ export class HttpModule {
         // The first interceptor sees the reply last.
         { provide: APP_INTERCEPTOR, useClass: RawJsonInterceptor },
         { provide: APP_INTERCEPTOR, useClass: FieldsInterceptor },
+        { provide: APP_INTERCEPTOR, useClass: MisspeltParametersInterceptor },
         { provide: APP_INTERCEPTOR, useClass: PositionInterceptor },
       ],
     };

@@ -160,7 +160,7 @@ describe('the description of the API', () => {
     expect(paths['/v1/things']?.post?.responses).toMatchObject({ 200: json({ properties: { data: ref('Part') } }) });
     expect(paths['/v1/things']?.delete?.responses[204]).toEqual({ description: 'Done; no body' });
     expect(Object.keys(paths['/v1/never']?.get?.responses ?? {})).toEqual(['404', 'default']);
-    expect(Object.keys(components?.schemas ?? {})).toEqual(['Error', 'PageInfo', 'Part', 'Thing']);
+    expect(Object.keys(components?.schemas ?? {})).toEqual(['Error', 'PageInfo', 'Part', 'Thing', 'Warning']);
     expect(components?.schemas?.['Thing']).toEqual({
       type: 'object',
       required: ['id'],

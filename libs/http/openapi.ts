@@ -2,9 +2,10 @@ import { type INestApplication } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { type OpenAPIObject } from '@nestjs/swagger';
 import { OPEN_TO_ALL } from './access.js';
+import { FIELDS, LISTED, WORKSPACE } from './common-parameters.js';
 import { schemaOf, type JsonSchema } from './json-schema.js';
 import { OPERATION, type OperationInfo } from './operation.js';
-import { ErrorReply } from './replies.js';
+import { ErrorReply, WarningReply } from './replies.js';
 import { allNamed, type AnySchema } from './reply-schema.js';
 
 type PathItem = OpenAPIObject['paths'][string];
@@ -13,22 +14,6 @@ type Parameter = NonNullable<OperationObject['parameters']>[number];
 type Replies = OperationObject['responses'];
 
 const METHODS = ['get', 'put', 'post', 'delete'] as const;
-const LISTED: Readonly<Record<string, string>> = {
-  limit: 'Page size, 1 to 100',
-  after: 'Cursor: what follows this item',
-  before: 'Cursor: what precedes this item',
-};
-const FIELDS: Readonly<Record<string, string>> = {
-  include: 'Comma-separated fields of `data` to answer with; default all',
-  exclude: 'Comma-separated fields of `data` to leave out',
-};
-
-const WORKSPACE: Readonly<Record<string, string>> = {
-  workspace_id:
-    'The workspace in which the operation takes effect, one of the caller; what is outside of it is not found',
-  org_id: 'Another name of workspace_id',
-};
-
 /**
  * Builds the OpenAPI document. The library finds routes and statuses; `@Operation`, DTOs and reply schemas describe them.
  * The library is loaded on demand. Its decorators would add hundreds of milliseconds to each start, and no compiler
@@ -63,7 +48,7 @@ const namedSchemas = (handlers: readonly Handler[]): Record<string, JsonSchema> 
     ...(info?.reply ? [info.reply] : []),
     ...Object.values(info?.replies ?? {}).map(({ schema }) => schema),
   ]);
-  return Object.fromEntries([...allNamed([ErrorReply, ...replies])].sort(([a], [b]) => (a < b ? -1 : 1)));
+  return Object.fromEntries([...allNamed([ErrorReply, WarningReply, ...replies])].sort(([a], [b]) => (a < b ? -1 : 1)));
 };
 
 /** Text of docs/reference/openapi.json. */
@@ -145,16 +130,27 @@ const repliesOf = (operation: OperationObject, info: OperationInfo | undefined, 
   const { reply, replies = {}, produces } = info ?? {};
   const status = Object.keys(operation.responses).find((code) => code.startsWith('2')) ?? '200';
   const success = reply
-    ? { description: 'Done', ...contentOf(reply, produces) }
+    ? { description: 'Done', ...contentOf(open ? reply : mayWarn(reply), produces) }
     : { description: status === '204' ? 'Done; no body' : 'Done' };
   const more = Object.entries(replies).map(
-    ([code, { description, schema }]) => [code, { description, ...contentOf(schema) }] as const,
+    ([code, { description, schema }]) =>
+      [code, { description, ...contentOf(Number(code) < 300 ? mayWarn(schema) : schema) }] as const,
   );
   return {
     ...(reply || more.length === 0 ? { [status]: success } : {}),
     ...Object.fromEntries(more),
     ...(open ? {} : { default: { description: 'Refused or failed', ...contentOf(ErrorReply) } }),
   };
+};
+
+/** Any reply with `data` may have warnings about misspelt parameters (docs/reference/rest-api.md#misspelt-parameters). */
+const mayWarn = ({ json, named }: AnySchema): AnySchema => ({ json: withWarnings(json), named });
+
+const withWarnings = (json: JsonSchema): JsonSchema => {
+  if (json.anyOf) return { ...json, anyOf: json.anyOf.map(withWarnings) };
+  const { properties } = json;
+  if (properties?.['data'] === undefined || properties['warnings'] !== undefined) return json;
+  return { ...json, properties: { ...properties, warnings: { type: 'array', items: WarningReply.json } } };
 };
 
 const contentOf = ({ json }: AnySchema, type = 'application/json') => ({ content: { [type]: { schema: json } } });

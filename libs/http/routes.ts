@@ -1,7 +1,7 @@
 import { type HttpAdapterHost } from '@nestjs/core';
 
 interface RouteLayer {
-  readonly route: { readonly methods: Readonly<Record<string, boolean>> };
+  readonly route: { readonly path: unknown; readonly methods: Readonly<Record<string, boolean>> };
   match(path: string): unknown;
 }
 
@@ -12,6 +12,7 @@ const isRouteLayer = (layer: unknown): layer is RouteLayer =>
   typeof layer.route === 'object' &&
   layer.route !== null &&
   'methods' in layer.route &&
+  'path' in layer.route &&
   'match' in layer &&
   typeof layer.match === 'function';
 
@@ -28,6 +29,12 @@ export const methodsOf = (host: HttpAdapterHost, path: string): readonly string[
   if (methods.has('GET')) methods.add('HEAD');
   return [...methods].sort();
 };
+
+/** Paths of the registered routes, with parameters as `:name`. */
+export const pathsOf = (host: HttpAdapterHost): readonly string[] =>
+  stackOf(host.httpAdapter.getInstance()).flatMap((layer) =>
+    isRouteLayer(layer) && typeof layer.route.path === 'string' ? [layer.route.path] : [],
+  );
 
 const stackOf = (instance: unknown): readonly unknown[] => {
   // An express application is a function with properties.

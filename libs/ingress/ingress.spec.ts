@@ -200,6 +200,28 @@ describe('ingress', () => {
     expect((await t.call('GET', '/h/ecustom')).status).toBe(504);
   });
 
+  it.each([
+    ['header x-pd-nostore', '/h/ehook', { 'x-pd-nostore': '1' }],
+    ['header x-pd-notrigger', '/h/ehook', { 'x-pd-notrigger': '' }],
+    ['header x-pd-upload-body', '/h/ehook', { 'x-pd-upload-body': '1' }],
+    ['query parameter pipedream_upload_body', '/h/ehook?a=1&pipedream_upload_body=1', {}],
+  ])('refuses %s, because it would do otherwise', async (name, path, headers) => {
+    const t = await setUp();
+    const answer = await t.call('POST', path, { body: '{}', headers });
+    expect(answer.status).toBe(400);
+    expect(JSON.parse(answer.body)).toEqual({
+      code: 'not_supported',
+      error: expect.stringMatching(new RegExp(`^${name} is not supported yet`)),
+    });
+    expect(t.published).toEqual([]);
+    expect((await t.call('POST', '/h/ehook?b=pipedream_upload_body', { body: '{}' })).status).toBe(200);
+  });
+
+  it('answers OPTIONS of an unknown endpoint 404, so that a wrong address shows', async () => {
+    const answer = await (await setUp()).call('OPTIONS', '/h/enothing');
+    expect(answer).toMatchObject({ status: 404, headers: { 'access-control-allow-origin': '*' } });
+  });
+
   it('answers OPTIONS itself', async () => {
     const t = await setUp();
     const answer = await t.call('OPTIONS', '/h/ehook');

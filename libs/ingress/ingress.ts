@@ -15,6 +15,7 @@ import { readBody } from './read-body.js';
 import { RefusedRequest } from './refused-request.js';
 import { type ResponseRelay } from './response-relay.js';
 import { sendReply } from './send-reply.js';
+import { unbuiltSwitch } from './unbuilt-switches.js';
 
 export interface EndpointTarget {
   readonly sourceId: string;
@@ -78,9 +79,11 @@ export class Ingress {
   private async serve(address: Address, req: IncomingMessage, res: ServerResponse): Promise<void> {
     const { deps } = this;
     // 1. Match the address to an endpoint.
-    if (req.method === 'OPTIONS') return void res.writeHead(204, CORS).end();
     const target = deps.endpoint(address.key);
     if (!target) return this.refuse(res, 404, 'not_found', `no active endpoint ${address.key}`);
+    if (req.method === 'OPTIONS') return void res.writeHead(204, CORS).end();
+    const unbuilt = unbuiltSwitch(req, address.query);
+    if (unbuilt !== undefined) return this.refuse(res, 400, 'not_supported', unbuilt);
 
     // 2. Refuse or hold a request that comes too fast for this endpoint or for the pipeline.
     const tooFast = deps.rate.consume(address.key, deps.clock.now());

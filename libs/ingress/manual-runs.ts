@@ -24,6 +24,8 @@ export interface ManualRunsDependencies {
 export interface ManualRunResult {
   readonly invocationId: string;
   readonly observations?: readonly Observation[];
+  /** Whether the run had ended when the wait was over. Set only with `wait`. */
+  readonly ended?: boolean;
 }
 
 /** Publishes manual runs, which take the path of all invocations (docs/reference/component-model.md#manual-run). */
@@ -52,7 +54,7 @@ export const manualRuns = (deps: ManualRunsDependencies) => ({
     if (!asked) throw deleted(sourceId);
     const outcome = await asked.answer;
     // No outcome yet: the invocation waits in the lane behind other runs, and will still run.
-    return { invocationId, observations: outcome ? observationsOf(outcome) : [] };
+    return { invocationId, ended: outcome !== undefined, observations: outcome ? observationsOf(outcome) : [] };
   },
 });
 

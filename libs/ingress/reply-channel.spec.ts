@@ -80,6 +80,25 @@ describe('answers over the log', () => {
     expect(respond).toBe('replies.p1');
     replies.ended(respond, id, outcome, 'outcome');
     expect((await result).observations).toHaveLength(2);
+    expect((await result).ended).toBe(true);
+    await channel.close();
+  });
+
+  it('are waited for within a time, after which a manual run is told from one that logged nothing', async () => {
+    const { log, relay, channel } = await setUp();
+    await log.createTopic('invocations.dc_1');
+    const topics = { invocations: (id: string) => `invocations.${id}` };
+    const unused = { emits: String, deliveries: String, attempts: String, ownedBy: () => [], fixed: () => [] };
+    const runs = manualRuns({
+      log,
+      relay,
+      topics: { ...topics, ...unused },
+      timeoutMs: 10,
+      clock: { now: () => 1 },
+      defaultEvent: () => '{}',
+    });
+    expect(await runs.run('dc_1', 'o_1', {}, true)).toMatchObject({ ended: false, observations: [] });
+    expect(await runs.run('dc_1', 'o_1', {}, false)).not.toHaveProperty('ended');
     await channel.close();
   });
 

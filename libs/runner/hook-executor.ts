@@ -1,17 +1,17 @@
-import { type HookName } from '../component-model/hooks.js';
+import { NO_SAMPLE_EMIT, SAMPLE_EMIT, type ProcessCall } from '../component-model/hooks.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type SourceDefinition } from '../sources/published.js';
 import { type DefinitionOverride } from './definition-override.js';
 import { type Invocation } from './run-commit.js';
 import { type RunCommitter } from './run-committer.js';
 import { warnedOfHookReply } from './reply-warnings.js';
-import { executionOf } from './run-result.js';
+import { executionOf, type Execution } from './run-result.js';
 import { type SourceRunnerDependencies } from './runner-ports.js';
 import { type SourceProcess } from './source-process.js';
 
 /** One call of a source's hook. */
 export interface HookCall {
-  readonly hook: HookName;
+  readonly hook: ProcessCall;
   readonly definition: SourceDefinition;
   readonly workspaceId: string;
   readonly executionId: string;
@@ -37,21 +37,33 @@ export class HookExecutor {
    * @param invocation record of the lane that brought the call, done with the same commit.
    */
   async run(call: HookCall, invocation?: Invocation): Promise<RunOutcome> {
-    const { sourceId, deps, process, override, committer } = this.options;
-    const { hook, definition, workspaceId, executionId, timeoutMs } = call;
-    const hookEnded = override.begin(definition);
+    const { deps, process, override, committer } = this.options;
+    const { hook, definition, workspaceId, timeoutMs } = call;
+    // A sample is no part of an operation, so runs keep the definition of the log.
+    const hookEnded = hook === SAMPLE_EMIT ? undefined : override.begin(definition);
     let outcome: RunOutcome;
     try {
       outcome = warnedOfHookReply(await process.hook(workspaceId, definition, hook, timeoutMs), hook);
     } finally {
-      hookEnded(deps.clock.now());
+      hookEnded?.(deps.clock.now());
     }
-    const emits = hook !== 'deploy' || definition.emitOnDeploy;
     const at = invocation?.record.timestamp;
-    const execution = { ...executionOf(sourceId, executionId, definition, workspaceId, at), hook, emits };
+    const execution = this.executionOf(call, at);
     await new Promise<void>((committed, abandoned) => {
-      committer.push({ execution, outcome, invocation, committed, abandoned });
+      committer.push({ execution, outcome: keptOf(call, outcome), invocation, committed, abandoned });
     });
     return outcome;
   }
+
+  private executionOf({ hook, definition, workspaceId, executionId }: HookCall, at: number | undefined): Execution {
+    const execution = executionOf(this.options.sourceId, executionId, definition, workspaceId, at);
+    if (hook === SAMPLE_EMIT) return { ...execution, test: true };
+    return { ...execution, hook, emits: hook !== 'deploy' || definition.emitOnDeploy };
+  }
 }
+
+/** A missing sample is told to the caller only. It is no failure of the source, so `$errors` does not get it. */
+const keptOf = ({ hook }: HookCall, { error, logs, ...outcome }: RunOutcome): RunOutcome =>
+  hook === SAMPLE_EMIT && error?.code === NO_SAMPLE_EMIT
+    ? { ...outcome, status: 'ok', logs: [] }
+    : { ...outcome, logs, ...(error ? { error } : {}) };

@@ -1,10 +1,10 @@
 import { isPosition, type Position } from '../kernel/events.js';
 import { type SourceDefinition } from '../sources/published.js';
-import { type HookName } from '../component-model/hooks.js';
+import { SAMPLE_EMIT, type ProcessCall } from '../component-model/hooks.js';
 
 /** Value of an invocation of kind `hook`. The invocation's id is the execution's, equal on a repeat. */
 export interface HookRequest {
-  readonly hook: HookName;
+  readonly hook: ProcessCall;
   readonly definition: SourceDefinition;
   /** Epoch milliseconds by the caller's clock. The operation has given up by then, so the hook must not run later. */
   readonly deadline: number;
@@ -16,7 +16,7 @@ export interface OperationEnd {
   readonly position: Position;
 }
 
-const HOOKS: readonly string[] = ['deploy', 'activate', 'deactivate'] satisfies readonly HookName[];
+const HOOKS: readonly string[] = ['deploy', 'activate', 'deactivate', SAMPLE_EMIT] satisfies readonly ProcessCall[];
 
 /** Returns undefined for a value that no version of Sluice has written. */
 export const readHookRequest = (value: string): HookRequest | undefined => {

@@ -1,5 +1,5 @@
 import { WARNING } from '../component-model/run-output.js';
-import { type HookName } from '../component-model/hooks.js';
+import { SAMPLE_EMIT, type ProcessCall } from '../component-model/hooks.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type InvocationHeaders } from '../stream-log/envelopes.js';
 
@@ -14,9 +14,9 @@ export const warnedOfReply = (outcome: RunOutcome, { kind, respond }: Invocation
   return kind === 'http' && respond !== '' && outcome.status === 'ok' ? warned(outcome, NEVER_SENT) : outcome;
 };
 
-/** Adds a line for `$logs` when a hook replied. */
-export const warnedOfHookReply = (outcome: RunOutcome, hook: HookName): RunOutcome =>
-  outcome.response ? warned(outcome, nobodyWaits(`the hook ${hook}`)) : outcome;
+/** Adds a line for `$logs` when a hook or `sampleEmit` replied. */
+export const warnedOfHookReply = (outcome: RunOutcome, call: ProcessCall): RunOutcome =>
+  outcome.response ? warned(outcome, nobodyWaits(call === SAMPLE_EMIT ? 'sampleEmit' : `the hook ${call}`)) : outcome;
 
 const nobodyWaits = (where: string): string =>
   `respond was called in ${where}, where no caller waits, so its reply is dropped. Call it only for events of the endpoint`;

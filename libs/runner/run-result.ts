@@ -28,6 +28,8 @@ export interface Execution {
   readonly hook?: HookName;
   /** False for a deploy hook with `emit_on_deploy: false`, whose emits are dropped. */
   readonly emits: boolean;
+  /** Emits a sample event, which is marked and passes no deduplication. */
+  readonly test?: true;
 }
 
 /** Execution of a source's code with the event `null`. */
@@ -64,7 +66,8 @@ export interface RunResultContext {
 export const runResult = (execution: Execution, outcome: RunOutcome, context: RunResultContext): RunResult => {
   // 1. Sort the emits, oldest first. Those without `ts` count as now and keep their order.
   const sorted = execution.emits ? inOrderOfTs(outcome.emits, outcome.endedAt) : [];
-  const { passed, changed, caches, duplicates, warnings } = dedupeByChannel(sorted, context);
+  const deduped = execution.test === true ? { ...context, strategy: null } : context;
+  const { passed, changed, caches, duplicates, warnings } = dedupeByChannel(sorted, deduped);
 
   // 2. Collect the log lines, and the platform's notes on deduplication.
   const notes = [...warnings, ...(duplicates > 0 ? [`${duplicates} duplicate event(s) dropped`] : [])];
@@ -102,7 +105,7 @@ function* recordsOf(
     };
     return { topic, key: execution.sourceId, headers, value };
   };
-  for (const emit of emits) yield record(emit.channel, emit.payload, optionalHeaders(emit));
+  for (const emit of emits) yield record(emit.channel, emit.payload, optionalHeaders(emit, execution.test));
   if (execution.hook) yield record(LOGS_CHANNEL, JSON.stringify({ k: 'hook', ts: startedAt, h: execution.hook }));
   for (const line of lines) yield record(LOGS_CHANNEL, JSON.stringify(line));
   if (!error) return;
@@ -160,12 +163,13 @@ const dedupeByChannel = (emits: readonly EmitCall[], { strategy, caches }: RunRe
   return { passed: emits.filter((emit) => kept.has(emit)), changed, caches: after, duplicates, warnings };
 };
 
-const optionalHeaders = ({ id, summary, ts }: EmitCall): Record<string, string> => {
+const optionalHeaders = ({ id, summary, ts }: EmitCall, test?: true): Record<string, string> => {
   const headers: Record<string, string> = {};
   // JSON keeps the type of the id: a number stays a number in `metadata.id`.
   if (id !== undefined) headers['dedupe'] = JSON.stringify(id);
   if (summary !== undefined) headers['summary'] = summary;
   if (ts !== undefined) headers['ts'] = String(ts);
+  if (test === true) headers['test'] = '1';
   return headers;
 };
 

@@ -10,7 +10,7 @@ import {
   SandboxGone,
   type SandboxSpec,
 } from '../sandbox/sandbox.js';
-import { type HookName } from '../component-model/hooks.js';
+import { type ProcessCall } from '../component-model/hooks.js';
 import { NO_SECRETS, SecretMask } from './secret-mask.js';
 import { fingerprint } from './definition-fingerprint.js';
 import { failedToLoad, loggedOutcome } from './platform-outcomes.js';
@@ -64,7 +64,7 @@ export class SourceProcess {
   async hook(
     workspaceId: string,
     definition: SourceDefinition,
-    hook: HookName,
+    hook: ProcessCall,
     timeoutMs: number,
   ): Promise<RunOutcome> {
     for (let attempt = 0; ; attempt++) {

@@ -1,6 +1,6 @@
 import { endsWithin } from '#libs/async/deadline.js';
 import { newId } from '../kernel/ids.js';
-import { type HookName } from '../component-model/hooks.js';
+import { type ProcessCall } from '../component-model/hooks.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type SourceDefinition } from '../sources/published.js';
 import { DefinitionOverride } from './definition-override.js';
@@ -115,7 +115,7 @@ export class SourceRunner {
   }
 
   /** Runs one hook with the given definition. Resolves once its emits and db changes are durable. */
-  hook(hook: HookName, definition: SourceDefinition, workspaceId: string, executionId: string): Promise<RunOutcome> {
+  hook(hook: ProcessCall, definition: SourceDefinition, workspaceId: string, executionId: string): Promise<RunOutcome> {
     const timeoutMs = this.deps.settings.hookTimeoutMs;
     return this.hooks.run({ hook, definition, workspaceId, executionId, timeoutMs });
   }

@@ -1,5 +1,5 @@
 /** Port through which user code runs, never in a server process (docs/adr/0004). */
-import { type HookName } from '../component-model/hooks.js';
+import { type ProcessCall } from '../component-model/hooks.js';
 import { type EmitCall, type HttpReply, type LogLine, type UserError } from '../component-model/run-output.js';
 
 /** Binding of a prop on `this`. Values are plain JSON, with secrets in clear, and travel over the socket only. */
@@ -67,7 +67,7 @@ export interface Sandbox {
    */
   run(request: RunRequest): Promise<RunOutcome>;
   /** Runs a hook. Hooks run concurrently with invocations, but one hook at a time. */
-  hook(hook: HookName, timeoutMs: number): Promise<RunOutcome>;
+  hook(hook: ProcessCall, timeoutMs: number): Promise<RunOutcome>;
   /**
    * Rejects invocations that have not started, and all later ones, with SandboxGone. Started invocations continue, and
    * hooks still run. Idempotent.

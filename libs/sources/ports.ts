@@ -13,6 +13,8 @@ export interface ManualRun {
   readonly invocationId: string;
   /** Observations of the run in order. Set only with `wait`. */
   readonly observations?: readonly Observation[];
+  /** Whether the run had ended when the wait was over. Set only with `wait`. */
+  readonly ended?: boolean;
 }
 
 export interface ManualRuns {

@@ -1,6 +1,6 @@
 /** Published contract of the sources context: its events, and the ports for hooks and topics. */
 import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
-import { type HookName } from '../component-model/hooks.js';
+import { type HookName, type ProcessCall } from '../component-model/hooks.js';
 import { type LogLine, type UserError } from '../component-model/run-output.js';
 
 export interface Endpoint {
@@ -157,12 +157,13 @@ export interface HookRunner {
   /**
    * Runs one hook in the source's sandbox with this definition. Emits and db changes are durable when it resolves, even
    * when the hook threw. From `deploy` or `activate` on, invocations run with this definition until `operationEnded`.
+   * `sample_emit` changes no definition; its error has the code NoSampleEmit when the component exports no sample.
    */
   runHook(request: {
     readonly sourceId: string;
     readonly workspaceId: string;
     readonly definition: SourceDefinition;
-    readonly hook: HookName;
+    readonly hook: ProcessCall;
   }): Promise<HookOutcome>;
   /** The operation is over and its outcome is in the event log, so the definition of the log is in force again. */
   operationEnded(sourceId: string): Promise<void>;

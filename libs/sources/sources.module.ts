@@ -20,6 +20,8 @@ import { DeleteSourceController } from './delete-source/delete-source.controller
 import { DeleteSourceHandler } from './delete-source/delete-source.handler.js';
 import { DeploySourceController } from './deploy-source/deploy-source.controller.js';
 import { DeploySourceHandler } from './deploy-source/deploy-source.handler.js';
+import { EmitSampleController } from './emit-sample/emit-sample.controller.js';
+import { EmitSampleHandler } from './emit-sample/emit-sample.handler.js';
 import { GetSourceController } from './get-source/get-source.controller.js';
 import { GetSourceHandler } from './get-source/get-source.query.js';
 import { ListSourcesController } from './list-sources/list-sources.controller.js';
@@ -59,6 +61,7 @@ export interface SourcesPorts {
     UpdateSourceController,
     DeleteSourceController,
     RunSourceController,
+    EmitSampleController,
   ],
   providers: [
     SourceOperations,
@@ -68,6 +71,7 @@ export interface SourcesPorts {
     UpdateSourceHandler,
     DeleteSourceHandler,
     RunSourceHandler,
+    EmitSampleHandler,
     GetSourceHandler,
     ListSourcesHandler,
   ],

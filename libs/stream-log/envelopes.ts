@@ -39,7 +39,8 @@ export interface EmitHeaders extends Record<string, string> {
   hops: string;
 }
 /**
- * Optional headers of an emit are `dedupe` (JSON of the id given to $emit), `summary` and `ts`. Those of a delete are
+ * Optional headers of an emit are `dedupe` (JSON of the id given to $emit), `summary`, `ts`, and `test` = '1' for a
+ * sample event. Those of a delete are
  * `start` and `end` (event ids, inclusive), and `every` = '1'. The latter selects all channels but the platform's,
  * regardless of `channel`.
  */

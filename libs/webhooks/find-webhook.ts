@@ -1,4 +1,5 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { otherKindHint } from '#libs/kernel/id-kinds.js';
 import { isIdOf, shownId } from '#libs/kernel/ids.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { type WebhookDoc, webhooksProjection } from './read-models/webhooks.projection.js';
@@ -12,5 +13,9 @@ export const findWebhook = async (
   const isId = isIdOf('wh', webhookId);
   const doc = isId ? await readModels.get<WebhookDoc>(webhooksProjection.schema, webhookId) : undefined;
   if (doc && workspaceIds.includes(doc.workspaceId)) return doc;
-  throw new DomainError('webhook.not_found', `there is no webhook ${shownId(webhookId)}`, { id: shownId(webhookId) });
+  throw new DomainError(
+    'webhook.not_found',
+    `there is no webhook ${shownId(webhookId)}${otherKindHint(webhookId, 'wh')}`,
+    { id: shownId(webhookId) },
+  );
 };

@@ -2,10 +2,13 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { checkLimit } from '../domain/code-size.js';
 import { DEFAULT_CODE_LIMITS, type CodeLimits, type ComponentFetcher, type FetchedComponent } from '../ports.js';
+import { rawAddressHint } from './raw-address.js';
 import { relativeImports } from './relative-imports.js';
 
 /** Fetches the text at a URL. Rejects unless the answer is 2xx with text; the Error has the answer's `status`. */
-export type FetchText = (url: string) => Promise<{ readonly finalUrl: string; readonly text: string }>;
+export type FetchText = (
+  url: string,
+) => Promise<{ readonly finalUrl: string; readonly text: string; readonly contentType?: string }>;
 
 /** Endings in the bundler's order (libs/sandbox/bundler/imports.ts). */
 const ENDINGS = ['', '.mjs', '.js', '.cjs', '.ts', '.json', '/index.mjs', '/index.js', '/index.ts'];
@@ -19,6 +22,7 @@ export const crawledFetcher = (fetchText: FetchText, limits: CodeLimits = DEFAUL
   fetch: async (url) => {
     checkUrl(url);
     const entry = await fetched(fetchText, url);
+    checkIsCode(entry);
     return new Crawl(fetchText, limits, new URL(entry.finalUrl), entry.text).run();
   },
 });
@@ -131,7 +135,15 @@ const checkUrl = (url: string): void => {
   throw new DomainError('request.invalid_parameter', text, { field: 'component_url', actual: url.slice(0, 200) });
 };
 
-const fetched = async (fetchText: FetchText, url: string): Promise<{ finalUrl: string; text: string }> => {
+/** Throws component.url_unusable for a web page, which no component begins like. */
+const checkIsCode = ({ finalUrl, text, contentType = '' }: Awaited<ReturnType<FetchText>>): void => {
+  const isPage = /^\s*<(!doctype\s+html|html[\s>])/i.test(text.slice(0, 2_000));
+  if (!isPage && !(contentType === 'text/html' && /^\s*<[!a-z]/i.test(text.slice(0, 2_000)))) return;
+  const type = contentType === '' ? 'HTML' : contentType;
+  throw unusable(`${finalUrl} is a web page (${type}), not code: ${rawAddressHint(finalUrl)}`, finalUrl);
+};
+
+const fetched = async (fetchText: FetchText, url: string): ReturnType<FetchText> => {
   try {
     return await fetchText(url);
   } catch (error) {

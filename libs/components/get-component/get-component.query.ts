@@ -2,6 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { otherKindHint } from '#libs/kernel/id-kinds.js';
 import { shownId } from '#libs/kernel/ids.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { warned, type Warned } from '#libs/kernel/warning.js';
@@ -39,6 +40,6 @@ export class GetComponentHandler implements IQueryHandler<GetComponent> {
 export const componentNotFound = (keyOrId: string): DomainError =>
   new DomainError(
     'component.not_found',
-    `there is no component with the ${keyOrId.startsWith('sc_') ? 'id' : 'key'} ${shownId(keyOrId)} in your workspaces`,
+    `there is no component with the ${keyOrId.startsWith('sc_') ? 'id' : 'key'} ${shownId(keyOrId)} in your workspaces${otherKindHint(keyOrId, 'sc')}`,
     { id: shownId(keyOrId) },
   );

@@ -37,6 +37,8 @@ export interface EventDoc extends Doc {
   readonly summary?: string;
   /** Epoch ms in decimal. */
   readonly ts?: string;
+  /** Set for a sample event. */
+  readonly test?: '1';
 }
 
 export const eventSummaries: CollectionSchema = {
@@ -84,7 +86,7 @@ export const eventSummariesProjection = (settings: KeptEvents): StreamProjection
     }
     const sort = sortableEventId(id);
     if (sort === undefined) throw new Error(`${id} is not an event id`);
-    const { dedupe, summary, ts } = headers;
+    const { dedupe, summary, ts, test } = headers;
     const { text: short, truncated } = truncateJson(value, MAX_SHORT_BYTES);
     const payloadBytes = truncated ? Buffer.byteLength(value) : 0;
     const named = 3 * Buffer.byteLength(channel) + Buffer.byteLength(summary ?? '') + Buffer.byteLength(dedupe ?? '');
@@ -105,6 +107,7 @@ export const eventSummariesProjection = (settings: KeptEvents): StreamProjection
       ...(dedupe === undefined ? {} : { dedupe }),
       ...(summary === undefined ? {} : { summary }),
       ...(ts === undefined ? {} : { ts }),
+      ...(test === undefined ? {} : { test: '1' }),
     };
     return { kind: 'put', doc };
   },

@@ -1,4 +1,4 @@
-import { type HookName } from '../../component-model/hooks.js';
+import { type ProcessCall } from '../../component-model/hooks.js';
 import {
   type RunOutcome,
   type RunRequest,
@@ -21,7 +21,7 @@ export interface Script {
   /** Gives the outcome of each run. When absent, the spec ends runs itself. */
   readonly auto?: (request: RunRequest) => RunOutcome;
   /** Gives the outcome of hooks. By default they emit and store something at once. */
-  readonly hook?: (hook: HookName, timeoutMs: number) => Promise<RunOutcome>;
+  readonly hook?: (hook: ProcessCall, timeoutMs: number) => Promise<RunOutcome>;
 }
 
 export const hookOutcome = ok({ emits: [{ payload: '"hook"', channel: '' }], dbChanges: { hook: '1' } });
@@ -35,7 +35,7 @@ interface Pending {
 /** Stands in for the sandbox process of a source. */
 export class FakeSandbox implements Sandbox {
   readonly started: string[] = [];
-  readonly hooks: HookName[] = [];
+  readonly hooks: ProcessCall[] = [];
   readonly pending = new Map<string, Pending>();
   private readonly stopped: (() => void)[] = [];
   private living = true;
@@ -51,7 +51,7 @@ export class FakeSandbox implements Sandbox {
     return new Promise((resolve, reject) => this.pending.set(request.invocationId, { resolve, reject, request }));
   }
 
-  hook(hook: HookName, timeoutMs: number): Promise<RunOutcome> {
+  hook(hook: ProcessCall, timeoutMs: number): Promise<RunOutcome> {
     this.hooks.push(hook);
     const killed = new Promise<RunOutcome>((resolve) => this.stopped.push(() => resolve(ok({ status: 'killed' }))));
     return Promise.race([killed, this.script.hook?.(hook, timeoutMs) ?? Promise.resolve(hookOutcome)]);

@@ -1,5 +1,5 @@
 import { type BoundProp } from '../sandbox.js';
-import { type HookName } from '../../component-model/hooks.js';
+import { NO_SAMPLE_EMIT, SAMPLE_EMIT, type ProcessCall } from '../../component-model/hooks.js';
 import { type Execution } from './execution.js';
 
 /** Component object, as its module exports it. */
@@ -68,13 +68,22 @@ const timerOf = (prop: { intervalSeconds: number | null; cron: string | null }):
   ...(prop.cron === null ? {} : { cron: prop.cron }),
 });
 
+/** The configured request. Its `execute` throws, because it is not built yet (docs/reference/component-model.md#this-props). */
+const requestOf = (text: string): unknown =>
+  Object.defineProperty(JSON.parse(text) as object, 'execute', {
+    value: () => {
+      throw new Error('http_request: execute() is not supported yet: send the request with axios or fetch');
+    },
+  });
+
 const binderOf = (prop: BoundProp, definition: unknown): Binder => {
   switch (prop.kind) {
     case 'value': {
       const value = unwrapLabel(prop.value, isObject(definition) && definition.withLabel === true);
       if (!isObject(value)) return () => value;
       const text = JSON.stringify(value);
-      return () => JSON.parse(text) as unknown;
+      const isRequest = isObject(definition) && definition.type === 'http_request';
+      return isRequest ? () => requestOf(text) : () => JSON.parse(text) as unknown;
     }
     case 'http':
       return (execution) => ({ endpoint: prop.endpoint, respond: execution.respond });
@@ -117,9 +126,19 @@ export class BoundComponent {
     return run.call(this.thisOf(execution), event);
   }
 
-  hook(execution: Execution, name: HookName): unknown {
+  hook(execution: Execution, name: ProcessCall): unknown {
+    if (name === SAMPLE_EMIT) return this.emitSample(execution);
     const hooks = this.component.hooks;
     const hook = isObject(hooks) ? hooks[name] : undefined;
     return isMethod(hook) ? hook.call(this.thisOf(execution)) : undefined;
+  }
+
+  private emitSample(execution: Execution): unknown {
+    const { sampleEmit } = this.component;
+    if (sampleEmit !== undefined && !isMethod(sampleEmit)) return execution.emit(sampleEmit);
+    const found = sampleEmit === undefined ? 'nothing' : 'a function';
+    throw Object.assign(new Error(`the component must export an event as sampleEmit; it exports ${found}`), {
+      code: NO_SAMPLE_EMIT,
+    });
   }
 }

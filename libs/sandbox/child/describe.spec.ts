@@ -47,7 +47,7 @@ describe('metadata of a component', () => {
       description: 'D',
       optional: true,
       default: ['x'],
-      options: ['x', 5, { label: 'Y', value: { deep: 1 } }, { value: 7 }],
+      options: ['x', 5, { label: 'Y', value: { deep: 1 } }, { value: 7 }, { label: 'Z', value: undefined }],
       secret: false,
       disabled: true,
       hidden: true,
@@ -57,7 +57,11 @@ describe('metadata of a component', () => {
       withLabel: true,
     };
     expect(props({ p: { ...set, unknown: 1, format: () => 1 } })).toEqual([
-      { name: 'p', ...set, options: ['x', 5, { label: 'Y', value: { deep: 1 } }, { label: '7', value: 7 }] },
+      {
+        name: 'p',
+        ...set,
+        options: ['x', 5, { label: 'Y', value: { deep: 1 } }, { label: '7', value: 7 }, { label: 'Z', value: null }],
+      },
     ]);
   });
 

@@ -18,6 +18,7 @@ export interface EmitMetadata {
   readonly name?: unknown;
   readonly summary?: unknown;
   readonly ts?: unknown;
+  readonly delivery_ts?: unknown;
 }
 
 const limitError = (code: string, message: string): Error => Object.assign(new Error(message), { code });
@@ -244,10 +245,10 @@ const NO_METADATA: ReadMetadata = { channel: '', id: null, summary: null, ts: nu
 
 const readMetadata = (metadata: EmitMetadata | undefined): ReadMetadata => {
   if (metadata === undefined || metadata === null) return NO_METADATA;
-  const { name, id, summary, ts } = metadata;
+  const { name, id, summary, ts, delivery_ts: deliveryTs } = metadata;
+  if (deliveryTs !== undefined && deliveryTs !== null)
+    throw new Error('$emit: delivery_ts is not supported yet, because events cannot be delayed: leave it out');
   const channel = name === undefined || name === null ? '' : wellFormed(textOf(name, 'name'));
-  if (channel.length > TEXT_LIMITS.channel)
-    throw new Error(`$emit: name may have at most ${TEXT_LIMITS.channel} characters, this one has ${channel.length}`);
   const fault = channel === '' ? undefined : channelFault(channel);
   if (fault !== undefined) throw new Error(`$emit: ${fault}`);
   return {

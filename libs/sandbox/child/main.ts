@@ -11,7 +11,7 @@ import {
   type RawRecord,
 } from '../protocol/protocol.js';
 import { splitBundle } from '../protocol/source-map.js';
-import { type HookName } from '../../component-model/hooks.js';
+import { type ProcessCall } from '../../component-model/hooks.js';
 import { captureConsole, currentExecution, endOnStrayErrors } from './attribution.js';
 import { BoundComponent, componentOf } from './component.js';
 import { describeComponent } from './describe.js';
@@ -107,7 +107,7 @@ class Child {
     this.queue.ended();
   };
 
-  private hook(n: number, hook: HookName): void {
+  private hook(n: number, hook: ProcessCall): void {
     const end = (execution: Execution): void => void this.active.delete(execution.n);
     this.execute(n, end, (component, execution) => component.hook(execution, hook));
   }

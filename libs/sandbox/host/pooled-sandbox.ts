@@ -1,5 +1,5 @@
 import { type Clock } from '../../kernel/clock.js';
-import { type HookName } from '../../component-model/hooks.js';
+import { type ProcessCall } from '../../component-model/hooks.js';
 import { type RunOutcome, type RunRequest, type Sandbox } from '../sandbox.js';
 
 /** Process of a source in the pool, or a request for one. */
@@ -48,7 +48,7 @@ export class PooledSandbox implements Sandbox {
     return this.counted(this.inner.run(request));
   }
 
-  hook(hook: HookName, timeoutMs: number): Promise<RunOutcome> {
+  hook(hook: ProcessCall, timeoutMs: number): Promise<RunOutcome> {
     return this.counted(this.inner.hook(hook, timeoutMs));
   }
 

@@ -1,6 +1,6 @@
 import { endsWithin } from '#libs/async/deadline.js';
 import { SerialQueue } from '#libs/async/serial-queue.js';
-import { type HookName } from '../../component-model/hooks.js';
+import { type ProcessCall } from '../../component-model/hooks.js';
 import { type Clock } from '../../kernel/clock.js';
 import { type JailedProcess, type ProcessEnd } from '../jail/jailed-process.js';
 import { ProtocolBreach, recordBytes, type RawRecord } from '../protocol/protocol.js';
@@ -78,7 +78,7 @@ export class ProcessSandbox implements Sandbox {
     return new Promise((resolve, reject) => this.sender.enqueue({ request, resolve, reject }));
   }
 
-  hook(hook: HookName, timeoutMs: number): Promise<RunOutcome> {
+  hook(hook: ProcessCall, timeoutMs: number): Promise<RunOutcome> {
     return this.hooks.run(() => {
       if (!this.isAlive) return Promise.reject(this.gone());
       return new Promise((resolve, reject) => this.sender.sendHook(hook, timeoutMs, resolve, reject));

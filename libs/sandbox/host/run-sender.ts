@@ -1,4 +1,4 @@
-import { type HookName } from '../../component-model/hooks.js';
+import { type ProcessCall } from '../../component-model/hooks.js';
 import { type Clock } from '../../kernel/clock.js';
 import { MAX_BATCH, MB } from '../protocol/protocol.js';
 import { type RunOutcome } from '../sandbox.js';
@@ -56,7 +56,7 @@ export class RunSender {
 
   /** Sends a hook at once. It resolves or rejects as a run does. */
   sendHook(
-    hook: HookName,
+    hook: ProcessCall,
     timeoutMs: number,
     resolve: (outcome: RunOutcome) => void,
     reject: (reason: Error) => void,

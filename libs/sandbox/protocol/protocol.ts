@@ -7,7 +7,7 @@
 import { type LateKind } from './late-work.js';
 import { type ReplyHeaders } from './reply-headers.js';
 import { type BoundProp } from '../sandbox.js';
-import { type HookName } from '../../component-model/hooks.js';
+import { type ProcessCall } from '../../component-model/hooks.js';
 import { type UserError } from '../../component-model/run-output.js';
 
 export const HEADER_BYTES = 12;
@@ -93,7 +93,7 @@ export type HostMessage =
   | { readonly t: 'init'; readonly settings: ChildSettings }
   /** Raw: the concatenated texts of the events. `runs` gives the number and byte length of each. */
   | { readonly t: 'run'; readonly runs: readonly (readonly [n: number, bytes: number])[] }
-  | { readonly t: 'hook'; readonly n: number; readonly hook: HookName }
+  | { readonly t: 'hook'; readonly n: number; readonly hook: ProcessCall }
   /** Starts no more runs. Only hooks may follow. Answered by `g`. */
   | { readonly t: 'drop' };
 

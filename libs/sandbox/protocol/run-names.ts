@@ -1,5 +1,5 @@
 /** Rules for names that a run may use. The child reports a fault to the author. The host ends a child that sends it. */
-import { PLATFORM_CHANNELS } from '../../component-model/channels.js';
+import { MAX_CHANNEL_BYTES, PLATFORM_CHANNELS, tooManyBytes } from '../../component-model/channels.js';
 
 // Channel names travel in HTTP headers, which hold no control characters.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
@@ -7,6 +7,9 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 /** Fault in a channel name, or undefined. */
 export const channelFault = (name: string): string | undefined => {
   if (PLATFORM_CHANNELS.has(name)) return `"${name}" is a channel of the platform: choose another name`;
+  const bytes = tooManyBytes(name);
+  if (bytes !== undefined)
+    return `name may have at most ${MAX_CHANNEL_BYTES} bytes, this one has ${bytes}: use a shorter name for the channel`;
   if (CONTROL.test(name))
     return `a channel name may not hold control characters: ${JSON.stringify(name.slice(0, 100))}`;
   return undefined;

@@ -6,8 +6,8 @@ import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { newId, randomKey } from '#libs/kernel/ids.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { checkRoom, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
-import { type Warning } from '#libs/kernel/warning.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
+import { type Warning } from '#libs/kernel/warning.js';
 import { slugOf } from '../domain/name-slug.js';
 import { planProps, type ConfiguredProps, type PropPlan } from '../domain/props.js';
 import { deployedSource, secretRefsOf, type SourceRecord } from '../domain/source.js';
@@ -91,9 +91,10 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
 
     const hooks = operations.hookSession(sourceId, context.workspaceId);
     const { secrets } = plan;
+    const warnings = [...plan.warnings, ...(component.warnings ?? [])];
     const deployment = { sourceId, name, nameSlug, definition, secrets, hooks, activateStarted: false };
     try {
-      return { ...(await this.deploy(deployment, context)), warnings: component.warnings ?? [] };
+      return { ...(await this.deploy(deployment, context)), warnings };
     } catch (error) {
       await this.undo(deployment, error, context);
       throw error;

@@ -9,12 +9,15 @@ export const invalidProp = (prop: string, expected: string, actual: string | num
     actual,
   });
 
-export const missingProp = (prop: string, type: string): DomainError =>
-  new DomainError('source.missing_prop', `prop ${prop} (${type}) is required: give it in configured_props`, {
-    prop,
-    expected: type,
-    actual: 'none',
-  });
+/** `misspelt` is the key of configured_props that probably stands for the prop, and `allowed` a sentence on the props. */
+export const missingProp = (prop: string, type: string, misspelt?: string, allowed = ''): DomainError =>
+  new DomainError(
+    'source.missing_prop',
+    misspelt === undefined
+      ? `prop ${prop} (${type}) is required: give it in configured_props`
+      : `prop ${prop} (${type}) is missing in configured_props; did you mean it by ${misspelt}? ${allowed}`,
+    { prop, expected: type, actual: misspelt ?? 'none' },
+  );
 
 /** Shortens a value for an error text. */
 export const shown = (value: unknown): string => {

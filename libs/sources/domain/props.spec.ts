@@ -23,8 +23,6 @@ describe('values', () => {
     ['string[]', [], []],
     ['integer[]', ['1', 2], [1, 2]],
     ['boolean[]', ['false', true], [false, true]],
-    ['app', { authProvisionId: 'apn_1', extra: 1 }, { authProvisionId: 'apn_1' }],
-    ['data_store', 'ds_1', 'ds_1'],
     ['http_request', { method: 'GET', url: 'https://a.example' }, { method: 'GET', url: 'https://a.example' }],
     ['$.discord.channel', '42', '42'],
     ['$.discord.channel[]', ['42'], ['42']],
@@ -75,8 +73,39 @@ describe('values', () => {
     expect(() => plan([prop('any')], { p: Array.from({ length: 40_000 }, () => 1) })).toThrow(/65536 bytes/);
   });
 
-  it('outside the options are accepted', () => {
-    expect(plan([prop('string', { options: ['a', 'b'] })], { p: 'c' }).values).toEqual({ p: { value: 'c' } });
+  it.each<[string, Partial<ConfigurableProp>, unknown, string]>([
+    [
+      'a text',
+      { options: ['red', 'blue'] },
+      'Red',
+      'prop p got "Red", which is none of its options; did you mean "red"?: "red", "blue"',
+    ],
+    [
+      'a number',
+      { options: [1, { label: 'Two', value: 2 }] },
+      3,
+      'prop p got "3", which is none of its options: "1", "2"',
+    ],
+    [
+      'one with a label',
+      { options: ['a'] },
+      { __lv: { label: 'B', value: 'b' } },
+      'prop p got "b", which is none of its options: "a"',
+    ],
+  ])('outside the options are accepted with a warning: %s', (_, over, given, message) => {
+    const { values, warnings } = plan([prop('string', over)], { p: given });
+    expect(Object.keys(values)).toEqual(['p']);
+    expect(warnings).toEqual([
+      { code: 'not_an_option', message: message.replace('"3"', '3'), path: 'configured_props.p' },
+    ]);
+  });
+
+  it('among the options give no warning, and neither do secrets and options from a function', () => {
+    const all = { options: ['1', { label: 'Two', value: 2 }] };
+    for (const given of ['1', 2, { __lv: { label: 'Two', value: 2 } }])
+      expect(plan([prop('any', all)], { p: given }).warnings).toEqual([]);
+    expect(plan([prop('string', { ...all, secret: true })], { p: 'x' }).warnings).toEqual([]);
+    expect(plan([prop('string', { options: ['a'], remoteOptions: true })], { p: 'x' }).warnings).toEqual([]);
   });
 
   it('of unknown props are dropped, also under names of JavaScript properties', () => {
@@ -108,7 +137,7 @@ describe('required and default', () => {
     ['app', {}],
     ['alert', {}],
     ['dir', {}],
-    ['$.interface.apphook', {}],
+    ['data_store', { optional: true }],
     ['$.interface.timer', { optional: true }],
   ])('%s %j may be without a value', (type, over) => {
     expect(plan([prop(type, over)])).toMatchObject({ values: {}, timers: [], secrets: [] });

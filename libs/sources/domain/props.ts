@@ -1,10 +1,14 @@
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { tooManyProps } from '#libs/component-model/prop-limits.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { type Warning } from '#libs/kernel/warning.js';
 import { type ConfiguredValue, type Endpoint, type SourceDefinition, type Timer } from '../published.js';
+import { allowedIn, misspeltKeys, misspeltWarning, optionWarnings } from './given-props.js';
 import { invalidProp, missingProp, toldOf } from './prop-error.js';
 import { normalisedValue } from './prop-value.js';
+import { sameJson } from './same-json.js';
 import { timerOf } from './timer-value.js';
+import { checkBuilt, checkCanBeFilled, checkHasEvents, checkOwnProps, unbuiltWarnings } from './unbuilt-props.js';
 
 /** Stands for a stored secret in replies; sent back, it means "keep". See docs/reference/rest-api.md#secret-mask. */
 export const SECRET_MASK = '********';
@@ -19,6 +23,8 @@ export interface PropPlan {
   readonly appProps: readonly string[];
   /** Texts to store in the vault before the definition is used. */
   readonly secrets: readonly { readonly ref: string; readonly text: string }[];
+  /** What was given or declared, is accepted, and is probably not meant. */
+  readonly warnings: readonly Warning[];
 }
 
 export interface PropRequest {
@@ -46,10 +52,16 @@ export const planProps = (request: PropRequest): PropPlan => {
     dbProps: [] as string[],
     appProps: [] as string[],
     secrets: [] as { ref: string; text: string }[],
+    warnings: [] as Warning[],
   };
   const fault = tooManyProps(request.props);
   if (fault) throw invalidProp(fault.prop, `one of at most ${fault.limit} ${fault.what}`, fault.count, fault.limit);
+  if (!request.stored) checkHasEvents(request.props);
+  checkOwnProps(request.given, request.props);
   for (const prop of request.props) planProp(prop, request, plan);
+  const misspelt = misspeltKeys(request.given, request.props).map((key) => misspeltWarning(key, request.props));
+  plan.warnings.unshift(...misspelt);
+  if (!request.stored) plan.warnings.push(...unbuiltWarnings(request.props));
   const values = Object.fromEntries(plan.values);
   checkTotal(values, plan.secrets);
   return { ...plan, values };
@@ -78,6 +90,7 @@ interface Draft {
   readonly dbProps: string[];
   readonly appProps: string[];
   readonly secrets: { ref: string; text: string }[];
+  readonly warnings: Warning[];
 }
 
 const planProp = (prop: ConfigurableProp, request: PropRequest, draft: Draft): void => {
@@ -122,11 +135,29 @@ const valueOf = (
     if (stored) return kept(prop, stored, request, draft);
     throw invalidProp(prop.name, 'the secret itself', `the mask ${SECRET_MASK}, but no secret is stored`);
   }
-  if (given !== undefined && given !== null) return configured(prop, given, request, draft);
+  if (given !== undefined && given !== null) {
+    const value = configured(prop, given, request, draft);
+    if (!isStored(stored, given)) checkBuilt(prop, given);
+    draft.warnings.push(...optionWarnings(prop, given));
+    return value;
+  }
   if (given === undefined && stored) return kept(prop, stored, request, draft);
-  if (prop.default !== undefined && prop.default !== null) return configured(prop, prop.default, request, draft);
+  if (prop.default !== undefined && prop.default !== null) {
+    checkBuilt(prop, prop.default);
+    return configured(prop, prop.default, request, draft);
+  }
   if (mayBeWithout(prop)) return undefined;
-  throw missingProp(prop.name, prop.type);
+  checkCanBeFilled(prop);
+  throw missing(prop, request);
+};
+
+/** True for a value of a reply that is sent back. It was accepted once and stays so. */
+const isStored = (stored: ConfiguredValue | undefined, given: unknown): boolean =>
+  stored !== undefined && 'value' in stored && sameJson(stored.value, given);
+
+const missing = ({ name, type }: ConfigurableProp, { given, props }: PropRequest): DomainError => {
+  const misspelt = misspeltKeys(given, props).find(({ meant }) => meant === name);
+  return misspelt === undefined ? missingProp(name, type) : missingProp(name, type, misspelt.given, allowedIn(props));
 };
 
 /**

@@ -1,6 +1,7 @@
 import { epochSeconds } from '#libs/kernel/clock.js';
 import { type Decider } from '#libs/kernel/decider.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { otherKindHint } from '#libs/kernel/id-kinds.js';
 import { shownId } from '#libs/kernel/ids.js';
 import { type Observation, type SourceDefinition, type SourceEvent } from '../published.js';
 import { sameJson } from './same-json.js';
@@ -63,7 +64,14 @@ export type SourceCommand =
   | ({ readonly type: 'FailDeletion'; readonly now: number } & Failure);
 
 export const sourceNotFound = (id: string): DomainError =>
-  new DomainError('source.not_found', `there is no source ${shownId(id)} in your workspaces`, { id: shownId(id) });
+  new DomainError(
+    'source.not_found',
+    `there is no source ${shownId(id)} in your workspaces${otherKindHint(id, 'dc')}`,
+    { id: shownId(id) },
+  );
+
+export const sourceInactive = (id: string): DomainError =>
+  new DomainError('source.inactive', `source ${id} is inactive: enable it with PUT and active=true first`, { id });
 
 /** Vault records that a definition uses. */
 export const secretRefsOf = (definition: SourceDefinition): readonly string[] =>

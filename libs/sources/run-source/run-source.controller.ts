@@ -6,6 +6,7 @@ import { Operation } from '#libs/http/operation.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
 import { one } from '#libs/http/replies.js';
 import {
+  boolean,
   listOf,
   milliseconds,
   named,
@@ -35,10 +36,8 @@ const Invocation = named('Invocation', { id: text('`inv_…`') });
 
 const Run = named('Run', {
   ...Invocation.fields,
-  observations: listOf(
-    ObservationReply,
-    'What the run logged, and its error last; empty when it has not ended in time',
-  ),
+  ended: boolean('False when the run had not ended in time; it runs all the same'),
+  observations: listOf(ObservationReply, 'What the run logged, and its error last; empty when `ended` is false'),
 });
 
 type RunReply = TypeOf<typeof Invocation> & Partial<TypeOf<typeof Run>>;
@@ -70,8 +69,8 @@ export class RunSourceController {
     const wait = body.wait ?? false;
     const { sourceId, workspaceId } = await this.sources.locate(idOrSlug, caller);
     const command = new RunSource(sourceId, workspaceId, params['event'], wait);
-    const { invocationId, observations } = await this.commands.execute(command);
+    const { invocationId, ended, observations } = await this.commands.execute(command);
     if (wait) response.status(200);
-    return { data: { id: invocationId, ...(observations ? { observations } : {}) } };
+    return { data: { id: invocationId, ...(observations ? { ended: ended ?? true, observations } : {}) } };
   }
 }

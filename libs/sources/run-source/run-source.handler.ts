@@ -1,7 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { DomainError } from '#libs/kernel/domain-error.js';
-import { deployedSource, sourceNotFound } from '../domain/source.js';
+import { deployedSource, sourceInactive, sourceNotFound } from '../domain/source.js';
 import { MANUAL_RUNS, type ManualRun, type ManualRuns } from '../ports.js';
 import { SourceOperations } from '../source-operations.js';
 
@@ -28,15 +27,7 @@ export class RunSourceHandler implements ICommandHandler<RunSource> {
   async execute({ sourceId, workspaceId, event, wait }: RunSource): Promise<ManualRun> {
     const source = deployedSource(await this.operations.stateOf(sourceId, workspaceId));
     if (!source) throw sourceNotFound(sourceId);
-    if (!source.active) {
-      throw new DomainError(
-        'source.inactive',
-        `source ${sourceId} is inactive: enable it with PUT and active=true first`,
-        {
-          id: sourceId,
-        },
-      );
-    }
+    if (!source.active) throw sourceInactive(sourceId);
     return this.runs.run(sourceId, workspaceId, event, wait);
   }
 }

@@ -35,7 +35,7 @@ export const planDefinition = (
     newSecretRef: () => newId('sec', now),
   });
   const definition = definitionOf(component, plan, emitOnDeploy ?? source.definition.emitOnDeploy);
-  return { definition, secrets: plan.secrets, warnings: component.warnings ?? [] };
+  return { definition, secrets: plan.secrets, warnings: [...plan.warnings, ...(component.warnings ?? [])] };
 };
 
 /** The slug to reserve. Undefined when name and slug stay. */

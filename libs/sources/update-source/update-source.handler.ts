@@ -144,7 +144,7 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     update: Update,
     startedAt: Position | undefined,
     context: CommandContext,
-  ): Promise<SourceResult> {
+  ): Promise<Omit<SourceResult, 'warnings'>> {
     const { operations } = this;
     const { source, next } = update;
     const { sourceId } = source;

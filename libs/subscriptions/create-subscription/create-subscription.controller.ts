@@ -5,12 +5,19 @@ import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { Params } from '#libs/http/parameters.js';
-import { one } from '#libs/http/replies.js';
+import { oneWarned } from '#libs/http/replies.js';
+import { warned, type Warned, type Warning } from '#libs/kernel/warning.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/http/callers.js';
 import { Subscription, subscriptionReply, type SubscriptionReply } from '../subscription-reply.js';
 import { TripleDto, tripleOf } from '../triple.dto.js';
 import { CreateSubscription } from './create-subscription.handler.js';
+
+const NO_WORKFLOWS: Warning = {
+  code: 'not_built',
+  message: 'emitter_id p_* stands for all workflows, which are not built yet: no event will come from it',
+  path: 'emitter_id',
+};
 
 @Controller('v1/subscriptions')
 export class CreateSubscriptionController {
@@ -18,15 +25,16 @@ export class CreateSubscriptionController {
 
   /** Idempotent. The same triple returns the existing subscription. */
   @Post()
-  @Operation({ summary: 'Subscribe a listener to an emitter', query: TripleDto, reply: one(Subscription) })
+  @Operation({ summary: 'Subscribe a listener to an emitter', query: TripleDto, reply: oneWarned(Subscription) })
   @HttpCode(200)
   async create(
     @Params('query_wins', TripleDto) triple: TripleDto,
     @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
-  ): Promise<Changed<{ data: SubscriptionReply }>> {
+  ): Promise<Changed<Warned<SubscriptionReply>>> {
     const context = contextIn(workspaceOf(caller));
     const { subscription, position } = await this.commands.execute(new CreateSubscription(tripleOf(triple), context));
-    return new Changed(position, () => ({ data: subscriptionReply(subscription) }));
+    const warnings = triple.emitter_id === 'p_*' ? [NO_WORKFLOWS] : [];
+    return new Changed(position, () => warned(subscriptionReply(subscription), warnings));
   }
 }

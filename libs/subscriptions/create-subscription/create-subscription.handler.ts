@@ -80,7 +80,11 @@ export class CreateSubscriptionHandler implements ICommandHandler<CreateSubscrip
 }
 
 const notFound = (role: 'emitter' | 'listener', id: string): DomainError =>
-  new DomainError(`${role}.not_found`, `${role}_id: there is no ${id} in this workspace`, {
-    field: `${role}_id`,
-    actual: id,
-  });
+  new DomainError(
+    `${role}.not_found`,
+    `${role}_id: there is no ${id} in this workspace${id.startsWith('p_') ? ', because workflows are not built yet' : ''}`,
+    {
+      field: `${role}_id`,
+      actual: id,
+    },
+  );

@@ -1,5 +1,6 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { ERRORS_CHANNEL } from '#libs/component-model/channels.js';
+import { ERRORS_CHANNEL, MAX_CHANNEL_BYTES, tooManyBytes } from '#libs/component-model/channels.js';
+import { kindOfId } from '#libs/kernel/id-kinds.js';
 import { type Triple } from './subscription.js';
 
 export const EMITTER_FORMS = [
@@ -16,9 +17,6 @@ export type EmitterKind = 'resource' | 'glob' | 'workspace' | 'user';
 
 const ID = /^(dc|p|wh|o|u)_[A-Za-z0-9_-]{1,190}$/;
 
-/** Largest channel name in UTF-8 bytes. */
-const MAX_CHANNEL_BYTES = 1_024;
-
 /** Kind of an emitter id (docs/reference/rest-api.md#subscription-emitters). Throws subscription.invalid_emitter. */
 export const emitterKindOf = (emitterId: string): EmitterKind => {
   if (emitterId === 'dc_*' || emitterId === 'p_*') return 'glob';
@@ -33,7 +31,7 @@ export const emitterKindOf = (emitterId: string): EmitterKind => {
     default:
       throw new DomainError(
         'subscription.invalid_emitter',
-        `emitter_id must be one of ${EMITTER_FORMS.join(', ')}; got ${shortened(emitterId)}`,
+        `emitter_id must be one of ${EMITTER_FORMS.join(', ')}; got ${told(emitterId)}`,
         { field: 'emitter_id', actual: shortened(emitterId), allowed: EMITTER_FORMS },
       );
   }
@@ -48,12 +46,12 @@ export const checkTriple = ({ emitterId, listenerId, eventName }: Triple): Emitt
   if (!['dc', 'p', 'wh'].includes(ID.exec(listenerId)?.[1] ?? '')) {
     throw new DomainError(
       'subscription.invalid_listener',
-      `listener_id must be one of ${LISTENER_FORMS.join(', ')}; got ${shortened(listenerId)}`,
+      `listener_id must be one of ${LISTENER_FORMS.join(', ')}; got ${told(listenerId)}`,
       { field: 'listener_id', actual: shortened(listenerId), allowed: LISTENER_FORMS },
     );
   }
-  const channelBytes = Buffer.byteLength(eventName);
-  if (channelBytes > MAX_CHANNEL_BYTES) {
+  const channelBytes = tooManyBytes(eventName);
+  if (channelBytes !== undefined) {
     throw new DomainError(
       'subscription.invalid_channel',
       `event_name has ${channelBytes} bytes, the limit is ${MAX_CHANNEL_BYTES}: use a shorter name for the channel`,
@@ -69,6 +67,12 @@ export const checkTriple = ({ emitterId, listenerId, eventName }: Triple): Emitt
     );
   }
   return kind;
+};
+
+/** The id and, when it is one of another kind, that kind. */
+const told = (id: string): string => {
+  const kind = kindOfId(id);
+  return kind === undefined ? shortened(id) : `${shortened(id)}, the id of ${kind}`;
 };
 
 const shortened = (text: string): string =>

@@ -11,7 +11,7 @@ import { mapStacks } from '../../child/source-map.js';
 import { offerWrappers } from '../../child/wrappers.js';
 import { NO_RUN } from '../../protocol/late-work.js';
 import { type ChildMessage } from '../../protocol/protocol.js';
-import { type HookName } from '../../../component-model/hooks.js';
+import { type ProcessCall } from '../../../component-model/hooks.js';
 import { type Realm } from '../bridge.js';
 import { current, done, flush, say, sourceMap } from './bridge-end.js';
 import { captureConsole } from './console.js';
@@ -118,7 +118,7 @@ export const realm: Realm = {
     });
   },
   run: (n, event) => void execute(n, (bound, execution) => bound.run(execution, parse(event))),
-  hook: (n, name) => void execute(n, (bound, execution) => bound.hook(execution, name as HookName)),
+  hook: (n, name) => void execute(n, (bound, execution) => bound.hook(execution, name as ProcessCall)),
   fire,
   answer,
   fail: (n, name, message) => {

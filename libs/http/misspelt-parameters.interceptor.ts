@@ -1,0 +1,46 @@
+import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
+import { type Request } from 'express';
+import { catchError, map, throwError, type Observable } from 'rxjs';
+import { type Warning } from '#libs/kernel/warning.js';
+import { declaredParameters } from './declared-parameters.js';
+import { explained, misspellings, refusalOf, warningOf } from './misspelt-parameters.js';
+
+/**
+ * Compares the names in query and body with the parameters that the route declares
+ * (docs/reference/rest-api.md#misspelt-parameters). A request that works is answered with a warning. A deletion is
+ * refused, because it cannot be undone. An error about something missing names the misspelling.
+ */
+@Injectable()
+export class MisspeltParametersInterceptor implements NestInterceptor {
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const declared = declaredParameters(context.getHandler());
+    if (!declared) return next.handle();
+    const request = context.switchToHttp().getRequest<Request>();
+    const found = misspellings(namesIn(request), declared);
+    if (found.length === 0) return next.handle();
+    const [first] = found;
+    if (request.method === 'DELETE' && first) return throwError(() => refusalOf(first, declared));
+    return next.handle().pipe(
+      map((reply: unknown) =>
+        withWarnings(
+          reply,
+          found.map((one) => warningOf(one, declared)),
+        ),
+      ),
+      catchError((error: unknown) => throwError(() => explained(error, found, declared))),
+    );
+  }
+}
+
+function* namesIn({ query, body }: { readonly query: unknown; readonly body?: unknown }): Generator<string> {
+  for (const place of [query, body]) {
+    if (typeof place === 'object' && place !== null && !Array.isArray(place)) yield* Object.keys(place);
+  }
+}
+
+/** Adds warnings to a reply with `data`, before those that it has. */
+const withWarnings = (reply: unknown, warnings: readonly Warning[]): unknown => {
+  if (typeof reply !== 'object' || reply === null || !('data' in reply)) return reply;
+  const before: readonly unknown[] = 'warnings' in reply && Array.isArray(reply.warnings) ? reply.warnings : [];
+  return { ...reply, warnings: [...warnings, ...before] };
+};

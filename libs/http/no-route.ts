@@ -1,0 +1,62 @@
+import { type HttpAdapterHost } from '@nestjs/core';
+import { nearMiss } from '#libs/kernel/near-miss.js';
+import { methodsOf, pathsOf } from './routes.js';
+
+/** Routes of the original that are not built yet (docs/reference/rest-api.md#routes-not-built). */
+const NOT_BUILT: readonly (readonly [RegExp, string])[] = [
+  [/^\/v1\/auto_subscriptions$/, 'auto-subscriptions are not built yet: subscribe to dc_* with POST /v1/subscriptions'],
+  [/^\/v1\/workflows(\/|$)/, 'workflows are not built yet'],
+  [
+    /^\/v1\/sources\/[^/]+\/(\$errors\/|\$logs\/)?(sse|stream)$/,
+    'live streams are not built yet: poll event_summaries',
+  ],
+  [/^\/v1\/components\/(configure|props)$/, 'async options and additionalProps are not built yet'],
+  [/^\/v1\/actions(\/|$)/, 'actions cannot be run yet'],
+  [
+    /^\/v1\/(users\/me\/|orgs\/[^/]+\/|workspaces\/[^/]+\/)?(accounts|apps|connect)(\/|$)/,
+    'accounts are not built yet',
+  ],
+  [/^\/v1\/(projects|data_stores)(\/|$)/, 'projects and data stores are not built yet'],
+  [/^\/v1\/oauth(\/|$)/, 'OAuth is not built yet: send an API key'],
+  [/^\/v1\/limits$/, 'this route is not built yet: docs/reference/limits.md lists the limits'],
+];
+
+/** Longest path that is compared with the routes. */
+const LONGEST = 300;
+
+/** What to do about a path and method that no route serves, as the end of a sentence; empty when nothing is known. */
+export const hintFor = (host: HttpAdapterHost, method: string, path: string): string => {
+  const unbuilt = NOT_BUILT.find(([pattern]) => pattern.test(path));
+  if (unbuilt) return `: ${unbuilt[1]}`;
+  if (path.length > LONGEST) return '';
+  const meant = routeMeant(host, method, path);
+  return meant === undefined ? '' : `; did you mean ${method} ${meant}?`;
+};
+
+/** The path with `/v1`, or with one segment as a route spells it. */
+const routeMeant = (host: HttpAdapterHost, method: string, path: string): string | undefined => {
+  const isServed = (other: string): boolean => methodsOf(host, other).includes(method);
+  const versioned = path.replace(/^(\/v\d+|\/api(\/v1)?)?(?=\/|$)/, '/v1');
+  for (const candidate of new Set([versioned, path])) {
+    if (candidate !== path && isServed(candidate)) return candidate;
+    const spelt = corrected(host, candidate, isServed);
+    if (spelt !== undefined) return spelt;
+  }
+  return undefined;
+};
+
+/** The path with one segment replaced by the word of a route that it is near to. */
+const corrected = (host: HttpAdapterHost, path: string, isServed: (path: string) => boolean): string | undefined => {
+  const segments = path.split('/');
+  const routes = pathsOf(host).map((route) => route.split('/'));
+  for (let i = 2; i < segments.length; i++) {
+    const words = new Set(
+      routes.flatMap((route) => (route[i] === undefined || route[i]?.startsWith(':') ? [] : [route[i] ?? ''])),
+    );
+    const word = nearMiss(segments[i] ?? '', words);
+    if (word === undefined) continue;
+    const candidate = segments.with(i, word).join('/');
+    if (isServed(candidate)) return candidate;
+  }
+  return undefined;
+};

@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals';
+import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
+import { plan, prop, refusal, stored } from '../testing/planned-props.js';
+
+describe('a misspelt key', () => {
+  const props = [prop('string', { name: 'feedUrl' }), prop('string', { name: 'limit', optional: true })];
+
+  it('is named when the prop that it stands for is required', () => {
+    const error = refusal(() => plan(props, { feed_url: 'https://a.example' }));
+    expect(error).toMatchObject({ code: 'source.missing_prop', details: { prop: 'feedUrl', actual: 'feed_url' } });
+    expect(error.message).toBe(
+      'prop feedUrl (string) is missing in configured_props; did you mean it by feed_url? Its props are feedUrl, limit.',
+    );
+  });
+
+  it('is a warning when the source works without it', () => {
+    expect(plan(props, { feedUrl: 'x', limt: 3, other: 1 }).warnings).toEqual([
+      {
+        code: 'unknown_prop',
+        message:
+          'configured_props.limt is ignored, because the component has no such prop; did you mean limit? Its props are feedUrl, limit.',
+        path: 'configured_props.limt',
+      },
+    ]);
+    expect(plan(props, { feedUrl: 'x', limit: 'a', limt: 3 }).warnings).toEqual([]);
+  });
+
+  it('is looked for among a bounded number of keys', () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 900 }, (_, i) => [`limt${i % 10}${'x'.repeat(i % 2)}${i}`, i]),
+    );
+    expect(plan(props, { feedUrl: 'x', ...many }).warnings.length).toBeLessThanOrEqual(50);
+  });
+});
+
+describe('what is not built yet', () => {
+  it.each<[string, ConfigurableProp[], Record<string, unknown>, RegExp]>([
+    ['an account', [prop('app')], { p: { authProvisionId: 'apn_1' } }, /prop p \(app\): there is no account "apn_1"/],
+    ['a data store', [prop('data_store')], { p: 'ds_1' }, /data stores are not built yet/],
+    ['an optional data store', [prop('data_store', { optional: true })], { p: 'ds_1' }, /leave the prop out/],
+    ['a required data store', [prop('data_store')], {}, /make the prop optional/],
+    ['an app hook alone', [prop('$.interface.apphook')], {}, /would never receive one/],
+    [
+      'a prop of additionalProps',
+      [prop('string', { reloadProps: true })],
+      { p: 'a', sheet: 'b' },
+      /prop "sheet".*additionalProps/,
+    ],
+  ])('is refused by name where it is used: %s', (_, props, given, message) => {
+    const error = refusal(() => plan(props, given));
+    expect(error.code).toBe('source.invalid_prop');
+    expect(error.message).toMatch(message);
+  });
+
+  it.each<[ConfigurableProp[], string]>([
+    [[prop('$.interface.apphook'), prop('$.interface.http', { name: 'http' })], 'events of apps'],
+    [[prop('dir')], 'dir props'],
+    [[prop('sql', { optional: true })], 'sql props'],
+    [[prop('http_request', { optional: true })], 'execute()'],
+    [[prop('string', { optional: true, reloadProps: true })], 'additionalProps'],
+  ])('is a warning where it is only declared: %j', (props, words) => {
+    expect(plan(props).warnings).toEqual([
+      { code: 'not_built', message: expect.stringContaining(words), path: 'props.p' },
+    ]);
+  });
+
+  it('stays in a source that has it, also when its value is sent back', () => {
+    const values = { p: { value: { authProvisionId: 'apn_1' } }, store: { value: 'ds_1' } };
+    const props = [prop('app'), prop('data_store', { name: 'store' }), prop('$.interface.apphook', { name: 'hook' })];
+    const before = stored({ values });
+    expect(plan(props, {}, before)).toMatchObject({ values, warnings: [] });
+    expect(plan(props, { p: { authProvisionId: 'apn_1' }, store: 'ds_1' }, before)).toMatchObject({ values });
+    expect(() => plan(props, { p: { authProvisionId: 'apn_2' } }, before)).toThrow(/no account "apn_2"/);
+  });
+});
