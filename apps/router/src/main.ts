@@ -1,0 +1,5 @@
+import { beforeStart } from '#libs/hosting/before-start.js';
+
+beforeStart('sluice router');
+// Imported after the check, because an older Node could not even load it.
+await import('./app.js');
