@@ -4,6 +4,7 @@ import { messageOf } from '#libs/kernel/error-message.js';
 import { registerConfig } from './config.js';
 import { registerExport } from './export.js';
 import { registerImport } from './import.js';
+import { registerKey } from './key.js';
 import { registerRebuild } from './rebuild.js';
 import { registerUser } from './user.js';
 import { version } from './version.js';
@@ -19,8 +20,8 @@ const program = new Command('sluice')
   .description('Maintains an installation of Sluice. Settings are environment variables: see `sluice config`.')
   .showHelpAfterError();
 
-for (const register of [registerConfig, registerExport, registerImport, registerRebuild, registerUser])
-  register(program);
+const commands = [registerConfig, registerExport, registerImport, registerKey, registerRebuild, registerUser];
+for (const register of commands) register(program);
 program.parseAsync().catch((error: unknown) => {
   process.stderr.write(`sluice: ${operatorProblem(error) ?? messageOf(error)}\n`);
   process.exitCode = 1;

@@ -3,7 +3,7 @@ import { createApi, manualRunsOf } from '#libs/composition/api.js';
 import { appliedEverywhere } from '#libs/cluster/cluster.js';
 import { type Handler } from '#libs/hosting/http-listener.js';
 import { runRole } from '#libs/composition/role.js';
-import { checkIsolation, startInspecting } from '#libs/composition/sandboxing.js';
+import { enforceIsolation, startInspecting } from '#libs/composition/sandboxing.js';
 import { appliedEventsIn } from '#libs/composition/stream-projections.js';
 import { webhookTopics } from '#libs/composition/topic-policy.js';
 import { startMaintenance } from '#libs/composition/maintenance.js';
@@ -18,12 +18,13 @@ runRole('command-api', openDistributed, async (role) => {
   const { id, config, plane, topics, urls, front, metrics, readiness, nestLogger, logger, shuttingDown, closing } =
     role;
   const { engines, clock } = plane;
+  const { fail } = role;
   const { log, readModels, registry, events, journal, ticks, schedule } = engines;
 
   // 5. A jail for inspecting components, and the egress guard.
   const inspecting = await startInspecting(config, logger);
   closing('inspector', () => inspecting.close());
-  checkIsolation(inspecting.level, config, plane.views.callers.workspaceCount());
+  enforceIsolation(inspecting.level, config, plane.views.callers, fail);
 
   // 6. The channel for outcomes of hooks and manual runs.
   const channel = await openReplyChannel({ log, processId: id, logger });

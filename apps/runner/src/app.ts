@@ -1,6 +1,6 @@
 import { runRole } from '#libs/composition/role.js';
 import { startRunnerRole } from '#libs/composition/roles/runner.js';
-import { checkIsolation, isolationFacts, startSandboxing } from '#libs/composition/sandboxing.js';
+import { enforceIsolation, isolationFacts, startSandboxing } from '#libs/composition/sandboxing.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
 import { repliesOverLog } from '#libs/ingress/replies-over-log.js';
 
@@ -12,12 +12,12 @@ runRole(
   'runner',
   (options) => openDistributed({ ...options, relaysLeftOutboxes: true }),
   async (role) => {
-    const { config, plane, urls, logger, closing } = role;
+    const { config, plane, urls, logger, closing, fail } = role;
 
     // 5. The jail for user code.
     const sandboxing = await startSandboxing(config, logger);
     closing('sandboxes', () => sandboxing.close());
-    checkIsolation(sandboxing.level, config, plane.views.callers.workspaceCount());
+    enforceIsolation(sandboxing.level, config, plane.views.callers, fail);
     logger.info(isolationFacts(sandboxing.level), 'sandbox.ready');
     const { warning, unavailable } = sandboxing.level;
     if (warning !== null) logger.warn({ unavailable }, warning);

@@ -81,8 +81,7 @@ const watchDisk = async (
 };
 
 const setUpOwner = async ({ handleCommand, clock, views, projectors }: WholeControlPlane, config: Config) => {
-  const usableKeys = (userId: string): number => views.callers.usableKeys(userId);
-  const owner = await bootstrap({ handleCommand, clock, usableKeys }, config.apiKey ?? undefined);
+  const owner = await bootstrap({ handleCommand, clock, callers: views.callers }, config.apiKey ?? undefined);
   if (owner.position !== undefined) await projectors.waitFor(owner.position, 10_000);
   return owner;
 };
