@@ -74,7 +74,7 @@ describe('what a server without a jail may do', () => {
     enforceIsolation(level('jail (bwrap)'), config, callers, (error) => failures.push(error));
     expect(failures).toEqual([]);
     create('o_2');
-    expect(failures).toMatchObject([{ message: expect.stringContaining('for 2 workspaces') as string }]);
+    expect(failures.map(String)).toEqual([expect.stringContaining('for 2 workspaces')]);
     expect(() => enforceIsolation(level('process'), config, callers, () => undefined)).toThrow(IsolationUnavailable);
   });
 

@@ -36,7 +36,7 @@ describe('the entry of an app', () => {
 
 describe('.env', () => {
   let folder: string;
-  beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'sluice-env-'))));
+  beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'sluice-env-'))));
   afterEach(() => rmSync(folder, { recursive: true }));
   const read = (text: string, env: Record<string, string | undefined> = {}) => {
     writeFileSync(join(folder, '.env'), text);

@@ -178,10 +178,10 @@ describe('an email address', () => {
       await setUpUser(tenancy.deps, { username: 'ada', email: 'Ada@Example.com', workspaceName: 'Ada' });
       await tenancy.caughtUp();
       const taken = setUpUser(tenancy.deps, { username: 'bob', email: 'ada@example.COM', workspaceName: 'Bob' });
+      await expect(taken).rejects.toThrow(/address of user ada/);
       await expect(taken).rejects.toMatchObject({
         code: 'user.already_exists',
         details: { field: 'email', actual: 'ada@example.COM' },
-        message: expect.stringContaining('address of user ada') as string,
       });
       await setUpUser(tenancy.deps, { username: 'bob', email: 'bob@example.com', workspaceName: 'Bob' });
     } finally {
