@@ -6,6 +6,7 @@ import { registerExport } from './export.js';
 import { registerImport } from './import.js';
 import { registerKey } from './key.js';
 import { registerRebuild } from './rebuild.js';
+import { registerRotateKey } from './rotate-key.js';
 import { registerUser } from './user.js';
 import { version } from './version.js';
 
@@ -20,7 +21,15 @@ const program = new Command('sluice')
   .description('Maintains an installation of Sluice. Settings are environment variables: see `sluice config`.')
   .showHelpAfterError();
 
-const commands = [registerConfig, registerExport, registerImport, registerKey, registerRebuild, registerUser];
+const commands = [
+  registerConfig,
+  registerExport,
+  registerImport,
+  registerKey,
+  registerRebuild,
+  registerRotateKey,
+  registerUser,
+];
 for (const register of commands) register(program);
 program.parseAsync().catch((error: unknown) => {
   process.stderr.write(`sluice: ${operatorProblem(error) ?? messageOf(error)}\n`);

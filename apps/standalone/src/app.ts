@@ -16,9 +16,11 @@ import { Shutdown } from '#libs/hosting/shutdown.js';
 import { createFixedTopics, topicPolicy } from '#libs/composition/topic-policy.js';
 import { reconcile, startMaintenance } from '#libs/composition/maintenance.js';
 import {
+  checkSecretKeyUnchanged,
   type Config,
   keepFilesPrivate,
   loadConfig,
+  previousKeyOf,
   publicUrlOf,
   secretKeyOf,
   WrongSettings,
@@ -119,6 +121,16 @@ const openApi = (parts: ApiParts, edge: Edge) => {
   });
 };
 
+/** Opens the data directory with the key of its secrets. */
+const openEngines = async (config: Config, onFatal: (error: Error) => void): Promise<EmbeddedEngines> => {
+  const { dataDir, secretKey: given, secretKeyPrevious } = config;
+  const secretKey = secretKeyOf(dataDir, given, secretKeyPrevious);
+  const previousKey = previousKeyOf(secretKeyPrevious);
+  const engines = await openEmbedded({ dataDir, secretKey, previousKey, clock: systemClock, onFatal });
+  checkSecretKeyUnchanged(dataDir, secretKey, given, secretKeyPrevious);
+  return engines;
+};
+
 /** Starts every role in one process on the embedded engines. Shutdown closes in reverse order what the steps open. */
 const start = async (): Promise<void> => {
   const startedAt = performance.now();
@@ -136,8 +148,7 @@ const start = async (): Promise<void> => {
 
   // 3. Engines on the data directory, which only this process uses from here on.
   const fail = (error: Error): void => shutdown.fail(error);
-  const secretKey = secretKeyOf(config.dataDir, config.secretKey);
-  const engines = await openEmbedded({ dataDir: config.dataDir, secretKey, clock, onFatal: fail });
+  const engines = await openEngines(config, fail);
   shutdown.add('engines', () => engines.close());
   if (directory.lacksReadModels) await restoreReadModels(engines, config, logger);
   const readiness = new Readiness();
