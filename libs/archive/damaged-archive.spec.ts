@@ -6,6 +6,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type PartSummary } from './archive-format.js';
 import { ArchiveReader, readManifest, UnusableArchive } from './archive-reader.js';
+import { ArchiveWriter } from './archive-writer.js';
 import { exportTo, fill, importFrom, openEngines, perEmitter } from './testing/moved-installation.js';
 
 let scratch: string;
@@ -139,6 +140,15 @@ describe('an archive is refused before anything is written', () => {
     const other = join(archive, 'other');
     mkdirSync(other);
     await expect(opened(other)).rejects.toThrow(`${other} is not an archive`);
+  });
+});
+
+describe('an export', () => {
+  it('names the folder that it cannot write to', async () => {
+    const inFile = join(fileIn('manifest.json'), 'folder');
+    await expect(ArchiveWriter.create(inFile)).rejects.toThrow(
+      /manifest\.json\/folder cannot be used for an archive \(.*ENOTDIR.*\): name a folder that this user may write$/,
+    );
   });
 });
 

@@ -135,6 +135,7 @@ export const configReference = (): string => {
   return [
     '# Settings',
     'Environment variables, read once at start. A wrong value is refused at start; `sluice config` prints what is in force. This page is generated from libs/config/settings.ts.',
+    '<a id="env-file"></a>Each program also reads the `SLUICE_` variables of the file `.env` in its working directory, if there is one. The environment wins over the file. Other names in the file have no effect. A line that is not `NAME=value` is refused at start, with its number.',
     ...groups.map(section),
     '',
   ]

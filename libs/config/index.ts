@@ -13,3 +13,4 @@ export { keepFilesPrivate } from './private-files.js';
 export { adoptSecretKey, checkSecretKeyUnchanged, previousKeyOf, secretKeyFrom, secretKeyOf } from './secret-key.js';
 export { rotationOf, type KeyRotation } from './secret-key-rotation.js';
 export { SETTINGS, type Config } from './settings.js';
+export { weakApiKey } from './weak-api-key.js';

@@ -66,7 +66,7 @@ describe('sluice key', () => {
     await server.start();
     expect(await statusWith(issued.stdout.trim())).toBe(401);
     expect(await statusWith(owners.stdout.trim())).toBe(200);
-  });
+  }, 120_000);
 
   it('is the way back for an owner without any key', async () => {
     await server.stop();
@@ -82,7 +82,7 @@ describe('sluice key', () => {
     server.setting('SLUICE_API_KEY', `${server.apiKey}2`);
     await server.start();
     expect(await statusWith(`${server.apiKey}2`)).toBe(200);
-  });
+  }, 120_000);
 
   it.each([
     [['key', 'issue', '--user', 'adda'], /there is no user adda: did you mean ada\?/],
@@ -116,6 +116,51 @@ describe('sluice user', () => {
     expect((await sluice(['key', 'issue', '--user', 'cleo'])).stderr).toContain('there is no user cleo');
     const trusted = { SLUICE_ISOLATION: 'process', PATH: scratch };
     expect((await sluice(['user', 'cleo', '--email', 'cleo@example.com'], trusted)).status).toBe(0);
+  }, 120_000);
+});
+
+describe('a command on the distributed engines', () => {
+  const distributed = {
+    SLUICE_ENGINE: 'distributed',
+    SLUICE_EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false',
+    SLUICE_MONGO_URL: 'mongodb://127.0.0.1:1/sluice',
+    SLUICE_KAFKA_BROKERS: '127.0.0.1:1',
+    SLUICE_SECRET_KEY: 'ab'.repeat(32),
+  };
+  const inFolder = (env: NodeJS.ProcessEnv): Promise<Told> =>
+    sluice(['key', 'list'], { ...env, SLUICE_DATA_DIR: mkdtempSync(join(scratch, 'role-')) });
+
+  it('names every missing setting', async () => {
+    const { status, stdout, stderr } = await inFolder({ SLUICE_ENGINE: 'distributed' });
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    for (const name of ['EVENTSTORE_URL', 'MONGO_URL', 'KAFKA_BROKERS', 'SECRET_KEY']) {
+      expect(stderr).toContain(`SLUICE_${name} is not given, and SLUICE_ENGINE=distributed needs it; allowed: `);
+    }
+  });
+
+  it('names the setting of an engine that does not answer, in one line without a stack', async () => {
+    const { status, stdout, stderr } = await inFolder(distributed);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toMatch(
+      /\nsluice: (EventStoreDB|MongoDB|Kafka) cannot be reached at the address in SLUICE_\w+: [^\n]*\. Start it, or correct SLUICE_\w+\n$/,
+    );
+    expect(stderr).not.toMatch(/\n {4}at /);
+  });
+});
+
+describe('a weak SLUICE_API_KEY', () => {
+  it('is warned about in one line at start, and not shown', async () => {
+    await server.stop();
+    const key = server.settings['SLUICE_API_KEY'] ?? '';
+    server.setting('SLUICE_API_KEY', 'changeme-changeme');
+    server.setting('SLUICE_PUBLIC_URL', 'https://sluice.example.com');
+    await server.start();
+    const told = server.lastOutput.split('\n').filter((line) => line.includes('easy to guess'));
+    expect(told).toHaveLength(1);
+    expect(told[0]).toContain('SLUICE_API_KEY is easy to guess');
+    expect(server.lastOutput).not.toContain('changeme-changeme');
+    await server.stop();
+    server.setting('SLUICE_API_KEY', key);
   });
 });
 

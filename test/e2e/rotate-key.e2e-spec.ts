@@ -35,5 +35,5 @@ describe('sluice rotate-key', () => {
     await instance.post(source, {});
     await instance.receiver.until('the delivery', () => instance.arrived(webhook).length > 0);
     expect(instance.arrived(webhook)).toEqual([{ reversed: 'emases' }]);
-  });
+  }, 120_000);
 });

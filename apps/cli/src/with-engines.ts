@@ -5,6 +5,7 @@ import { type Config, keepFilesPrivate, loadConfig, previousKeyOf, secretKeyOf }
 import { inspectDataDirectory } from '#libs/engines/embedded/data-directory.js';
 import { openEmbedded } from '#libs/engines/embedded/index.js';
 import { UnusableDataDirectory } from '#libs/config/unusable-data-directory.js';
+import { engineProblem } from '#libs/hosting/start-problem.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { newId } from '#libs/kernel/ids.js';
 import { messageOf } from '#libs/kernel/error-message.js';
@@ -105,7 +106,7 @@ const awaiting = async <T>(engine: string, open: () => Promise<T>): Promise<T> =
       return await open();
     } catch (error) {
       const reason = messageOf(error);
-      if (performance.now() + RETRY_MS > until) throw new Error(`${engine}: ${reason}`, { cause: error });
+      if (performance.now() + RETRY_MS > until) throw new Error(engineProblem(engine, reason), { cause: error });
       process.stderr.write(`waiting for ${engine}: ${reason}\n`);
       await pause(RETRY_MS);
     }

@@ -1,9 +1,12 @@
 import { type Role } from '#libs/composition/role.js';
+import { weakApiKey } from '#libs/config/index.js';
 import { bootstrap } from '#libs/tenancy/index.js';
 
 /** Creates a missing owner, workspace and API key, and prints a new key. One process at a time does it. */
 export const ownerOnce = async ({ plane, config, logger }: Role): Promise<void> => {
   const { engines, handleCommand, clock, views, follower } = plane;
+  const weak = weakApiKey(config);
+  if (weak !== undefined) logger.warn({}, weak);
   const lease = await engines.leases.acquire('owner', new AbortController().signal);
   try {
     await follower.upToDate(10_000);

@@ -23,6 +23,7 @@ import {
   previousKeyOf,
   publicUrlOf,
   secretKeyOf,
+  weakApiKey,
   WrongSettings,
 } from '#libs/config/index.js';
 import { rebuildReadModels } from '#libs/composition/rebuild.js';
@@ -51,6 +52,8 @@ const readSettings = (): { config: Config; logger: Logger; directory: DataDirect
   const directory = inspectDataDirectory(config.dataDir, (text) => warnings.push(text));
   keepFilesPrivate(config.dataDir, (text) => warnings.push(text));
   const logger = createLogger({ level: config.logLevel, role: 'standalone' });
+  const weak = weakApiKey(config);
+  if (weak !== undefined) warnings.push(weak);
   for (const text of warnings) logger.warn({}, text);
   return { config, logger, directory };
 };
