@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { messageOf } from '#libs/kernel/error-message.js';
 import {
   type ArchivedLines,
   fileOf,
@@ -25,8 +26,7 @@ export class ArchiveWriter {
 
   /** Rejects when the folder holds anything. */
   static async create(folder: string): Promise<ArchiveWriter> {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const [first] = await readdir(folder);
+    const [first] = await filesIn(folder);
     if (first !== undefined) {
       throw new Error(`${folder} is not empty (it holds ${first}): name a new folder, or remove what is there`);
     }
@@ -78,6 +78,20 @@ export class ArchiveWriter {
     return manifest;
   }
 }
+
+const filesIn = async (folder: string): Promise<readonly string[]> => {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    return await readdir(folder);
+  } catch (error) {
+    throw new Error(
+      `${folder} cannot be used for an archive (${messageOf(error)}): name a folder that this user may write`,
+      {
+        cause: error,
+      },
+    );
+  }
+};
 
 async function* chunks(lines: AsyncIterable<unknown>): AsyncIterable<string> {
   let chunk = '';

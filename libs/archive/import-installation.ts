@@ -7,9 +7,10 @@ import {
   type ArchivedTick,
   type ArchivedRetry,
   counted,
+  fileOf,
   type Manifest,
 } from './archive-format.js';
-import { type ArchiveReader } from './archive-reader.js';
+import { type ArchiveReader, UnusableArchive } from './archive-reader.js';
 import { ArchiveSeal } from './archive-seal.js';
 import { makeUpcasters } from '../composition/upcasters.js';
 import { type MovedEngines } from './export-installation.js';
@@ -93,7 +94,11 @@ const importStores = async (engines: MovedEngines, lines: Lines, seal: ArchiveSe
 const importBlobs = async ({ blobs }: MovedEngines, lines: AsyncIterable<ArchivedBlob>): Promise<void> => {
   for await (const { hash, text } of lines) {
     const put = await blobs.put(text);
-    if (put !== hash) throw new Error(`blob ${hash} has become ${put}: its text is not what was exported`);
+    if (put !== hash) {
+      throw new UnusableArchive(
+        `${fileOf('blobs')} is damaged: the text of blob ${hash} has the hash ${put}. Copy the archive again, or export again`,
+      );
+    }
   }
 };
 
@@ -103,7 +108,18 @@ const importSecrets = async (
   seal: ArchiveSeal,
 ): Promise<void> => {
   for await (const { ref, workspaceId, sealed } of lines) {
-    await vault.put(ref, workspaceId, seal.open(ref, workspaceId, sealed));
+    await vault.put(ref, workspaceId, opened(seal, ref, workspaceId, sealed));
+  }
+};
+
+const opened = (seal: ArchiveSeal, ref: string, workspaceId: string, sealed: string): string => {
+  try {
+    return seal.open(ref, workspaceId, sealed);
+  } catch (error) {
+    throw new UnusableArchive(
+      `${fileOf('secrets')} is damaged: secret ${ref} cannot be opened with the key of the archive. Copy the archive again, or export again`,
+      { cause: error },
+    );
   }
 };
 

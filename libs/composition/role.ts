@@ -43,6 +43,8 @@ export interface Role extends RoleProcess {
   /** Serves `/healthz`, `/readyz` and `/metrics`, for a role without routes of its own. */
   readonly serveTelemetry: Handler;
   readonly shuttingDown: () => boolean;
+  /** Ends the process after an error that it must not run with. */
+  readonly fail: (error: Error) => void;
   /** Starts to follow the backlogs that all processes report. */
   readonly startBacklog: () => Backlog;
 }
@@ -123,6 +125,7 @@ const start = async (
     urls: endpointUrls(config, publicUrl),
     handedOver: new HandedOver(pressureSettings(config).source),
     shuttingDown: () => shutdown.begun,
+    fail: (error) => shutdown.fail(error),
     closing: (step, close) => shutdown.add(step, close),
     leased: async (options) => startLeased(options, engines, logger, shutdown),
     reportBacklog: (workload) => reportBacklog(workload, reporter, metrics, engines.log),

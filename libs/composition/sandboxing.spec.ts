@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { IsolationUnavailable } from '#libs/sandbox/jail/detect.js';
 import { type JailLevel } from '#libs/sandbox/jail/jail-level.js';
-import { checkIsolation, DOCKER_RUN, isolationFacts } from './sandboxing.js';
+import { CallersView } from '#libs/tenancy/index.js';
+import { recorded } from '#libs/kernel/testing/recorded.js';
+import { checkIsolation, checkIsolationHere, DOCKER_RUN, enforceIsolation, isolationFacts } from './sandboxing.js';
 import { startProblem } from '../hosting/start-problem.js';
 
 const level = (name: JailLevel['name'], carries?: JailLevel['carries']): JailLevel => ({
@@ -58,6 +60,26 @@ describe('what a server without a jail may do', () => {
     const refuse = (): void => checkIsolation(level('process'), { ...config, inImage: true }, 1);
     expect(refuse).toThrow(DOCKER_RUN);
     expect(refuse).toThrow(/^[^\n]*bwrap is not installed[^\n]*-e SLUICE_ISOLATION=process[^\n]*$/);
+  });
+
+  it('ends a running process when another workspace makes its isolation too weak', () => {
+    const callers = new CallersView();
+    const create = (workspaceId: string): void => {
+      const data = { workspaceId, orgname: 'x', name: 'X', email: 'x@y', ownerId: 'u_1', createdAt: 1 };
+      callers.apply(recorded(`workspace-${workspaceId}`, { type: 'WorkspaceCreated', data }));
+    };
+    create('o_1');
+    const failures: Error[] = [];
+    enforceIsolation(level('process'), config, callers, (error) => failures.push(error));
+    enforceIsolation(level('jail (bwrap)'), config, callers, (error) => failures.push(error));
+    expect(failures).toEqual([]);
+    create('o_2');
+    expect(failures.map(String)).toEqual([expect.stringContaining('for 2 workspaces')]);
+    expect(() => enforceIsolation(level('process'), config, callers, () => undefined)).toThrow(IsolationUnavailable);
+  });
+
+  it('does not try a pinned level of other machines before a workspace is added', async () => {
+    await checkIsolationHere({ isolation: 'bwrap', host: '127.0.0.1', inImage: false, engine: 'distributed' }, 2);
   });
 
   it('logs at the start the protections that the host does not support', () => {

@@ -1,4 +1,6 @@
 import { isIPv4 } from 'node:net';
+import { type CallersView } from '#libs/tenancy/index.js';
+import { asError } from '#libs/kernel/error-message.js';
 import { type Config } from '#libs/config/index.js';
 import { EgressSockets } from '#libs/egress/egress-sockets.js';
 import { createEgress, type Egress } from '#libs/egress/guarded-dispatcher.js';
@@ -124,6 +126,46 @@ export const checkIsolation = (level: JailLevel, config: IsolationConfig, worksp
     `isolation level "process" is too weak ${why}, and no jail works here (${reasons}): install bubblewrap or allow user ` +
       `namespaces, or, for code that you trust, set SLUICE_ISOLATION=process`,
   );
+};
+
+/**
+ * Checks the isolation at start, and again whenever a workspace is added while the process runs. Then the process ends
+ * by `fail`, because it would run the code of several workspaces without a wall between them.
+ */
+export const enforceIsolation = (
+  level: JailLevel,
+  config: IsolationConfig,
+  callers: Pick<CallersView, 'workspaceCount' | 'watchWorkspaces'>,
+  fail: (error: Error) => void,
+): void => {
+  checkIsolation(level, config, callers.workspaceCount());
+  callers.watchWorkspaces((workspaces) => {
+    try {
+      checkIsolation(level, config, workspaces);
+    } catch (error) {
+      fail(asError(error));
+    }
+  });
+};
+
+/**
+ * Checks, before a workspace is added, that servers with these settings still start. A pinned level of the distributed
+ * engines is that of other machines, so it is not tried here.
+ */
+export const checkIsolationHere = async (
+  config: IsolationConfig & Pick<Config, 'engine'>,
+  workspaces: number,
+): Promise<void> => {
+  const elsewhere = config.engine === 'distributed';
+  if (elsewhere && config.isolation !== 'auto') return;
+  try {
+    checkIsolation(await levelFor(config), config, workspaces);
+  } catch (error) {
+    if (!(error instanceof IsolationUnavailable) || !elsewhere) throw error;
+    throw new IsolationUnavailable(
+      `${error.message}. If components run on other machines, set SLUICE_ISOLATION here as it is there (jail, bwrap or unshare)`,
+    );
+  }
 };
 
 /** Fields of the log line at the start. */

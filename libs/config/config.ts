@@ -1,3 +1,4 @@
+import { secretKeyFrom } from './secret-key.js';
 import { type Setting } from './setting.js';
 import { SETTINGS, type Config } from './settings.js';
 
@@ -40,7 +41,20 @@ const problemOf = ({ name, allowed, secret }: AnySetting, given: string, reason:
   return `${name} is ${shown}${reason === undefined ? '' : ` (${reason})`}; allowed: ${allowed}`;
 };
 
-const contradictions = (config: Config): string[] => {
+const contradictions = (config: Config): string[] => [...wrongPreviousKey(config), ...missingForServers(config)];
+
+const wrongPreviousKey = ({ secretKey, secretKeyPrevious }: Config): string[] => {
+  if (secretKeyPrevious === null) return [];
+  const { name } = SETTINGS.secretKeyPrevious;
+  if (secretKey === null)
+    return [
+      `${name} is given without ${SETTINGS.secretKey.name}: give the new key as ${SETTINGS.secretKey.name}, or unset it`,
+    ];
+  if (!secretKeyFrom(secretKey).equals(secretKeyFrom(secretKeyPrevious))) return [];
+  return [`${name} is the same key as ${SETTINGS.secretKey.name}: unset it, or give the former key`];
+};
+
+const missingForServers = (config: Config): string[] => {
   if (config.engine === 'embedded') return [];
   const needed = [
     [SETTINGS.eventStoreUrl, config.eventStoreUrl === null],
@@ -121,6 +135,7 @@ export const configReference = (): string => {
   return [
     '# Settings',
     'Environment variables, read once at start. A wrong value is refused at start; `sluice config` prints what is in force. This page is generated from libs/config/settings.ts.',
+    '<a id="env-file"></a>Each program also reads the `SLUICE_` variables of the file `.env` in its working directory, if there is one. The environment wins over the file. Other names in the file have no effect. A line that is not `NAME=value` is refused at start, with its number.',
     ...groups.map(section),
     '',
   ]

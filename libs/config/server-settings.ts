@@ -94,6 +94,16 @@ export const server = {
     accept: thirtyTwoBytes,
     sentence: 'Key that encrypts secrets at rest. They cannot be read without it, so keep a copy.',
   }),
+  secretKeyPrevious: optionalText({
+    name: 'SLUICE_SECRET_KEY_PREVIOUS',
+    group: SERVER,
+    shownDefault: 'none',
+    secret: true,
+    allowed: '32 bytes as 64 hexadecimal digits or in base64, another key than SLUICE_SECRET_KEY',
+    accept: thirtyTwoBytes,
+    sentence:
+      'The former SLUICE_SECRET_KEY, while `sluice rotate-key` replaces it. Secrets under it stay readable, and new ones are encrypted under SLUICE_SECRET_KEY.',
+  }),
   corsOrigins: list({
     name: 'SLUICE_CORS_ORIGINS',
     group: SERVER,

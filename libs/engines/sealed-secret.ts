@@ -5,8 +5,11 @@ const TAG = 16;
 
 /** Seals secrets with AES-256-GCM as nonce, tag, ciphertext. The ref and the workspace are authenticated with it. */
 export class SecretSeal {
-  /** `key`: 32 bytes. */
-  constructor(private readonly key: Buffer) {
+  /** `key`: 32 bytes. `previous` opens what the key does not open, and seals nothing. */
+  constructor(
+    private readonly key: Buffer,
+    private readonly previous?: Buffer,
+  ) {
     if (key.length !== 32) throw new Error(`the secret key must be 32 bytes, it has ${key.length}`);
   }
 
@@ -21,11 +24,9 @@ export class SecretSeal {
   open(ref: string, workspaceId: string, sealed: Uint8Array): string {
     const bytes = Buffer.from(sealed);
     try {
-      const decipher = createDecipheriv('aes-256-gcm', this.key, bytes.subarray(0, NONCE))
-        .setAAD(bound(ref, workspaceId))
-        .setAuthTag(bytes.subarray(NONCE, NONCE + TAG));
-      return Buffer.concat([decipher.update(bytes.subarray(NONCE + TAG)), decipher.final()]).toString('utf8');
+      return openWith(this.key, ref, workspaceId, bytes);
     } catch (error) {
+      if (this.previous) return new SecretSeal(this.previous).open(ref, workspaceId, bytes);
       throw new Error(
         `secret ${ref} cannot be decrypted: it was written with another key (SLUICE_SECRET_KEY), or is damaged`,
         { cause: error },
@@ -33,5 +34,12 @@ export class SecretSeal {
     }
   }
 }
+
+const openWith = (key: Buffer, ref: string, workspaceId: string, bytes: Buffer): string => {
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE))
+    .setAAD(bound(ref, workspaceId))
+    .setAuthTag(bytes.subarray(NONCE, NONCE + TAG));
+  return Buffer.concat([decipher.update(bytes.subarray(NONCE + TAG)), decipher.final()]).toString('utf8');
+};
 
 const bound = (ref: string, workspaceId: string): Buffer => Buffer.from(JSON.stringify([ref, workspaceId]));

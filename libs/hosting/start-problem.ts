@@ -16,6 +16,18 @@ export const operatorProblem = (error: unknown): string | undefined => {
   return refusedBySystem(error);
 };
 
+const SETTING_OF: Readonly<Record<string, string>> = {
+  EventStoreDB: 'SLUICE_EVENTSTORE_URL',
+  MongoDB: 'SLUICE_MONGO_URL',
+  Kafka: 'SLUICE_KAFKA_BROKERS',
+};
+
+/** Says that an engine of the distributed installation cannot be used, with the setting of its address. */
+export const engineProblem = (engine: string, reason: string): string => {
+  const setting = SETTING_OF[engine] ?? 'its setting';
+  return `${engine} cannot be reached at the address in ${setting}: ${reason}. Start it, or correct ${setting}`;
+};
+
 interface SystemError extends NodeJS.ErrnoException {
   readonly address?: string;
   readonly port?: number;

@@ -1,7 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 import { type LiveView } from '#libs/kernel/live-view.js';
-import { type ApiKeyEvent, type WorkspaceEvent } from './published.js';
+import { plainEmail } from './domain/user.js';
+import { type ApiKeyEvent, type UserEvent, type WorkspaceEvent } from './published.js';
 import { type Caller, type Callers } from '../http/callers.js';
 
 interface Key {
@@ -17,14 +18,22 @@ export class CallersView implements LiveView, Callers {
   private readonly hashOfKey = new Map<string, string>();
   private readonly workspacesOf = new Map<string, readonly string[]>();
   private readonly workspaces = new Set<string>();
+  private readonly usernamesByEmail = new Map<string, readonly string[]>();
+  private readonly watchers: ((workspaces: number) => void)[] = [];
   private readonly isWorkspace = (id: string): boolean => this.workspaces.has(id);
 
   apply(recorded: RecordedEvent): void {
-    const event = recorded as RecordedEvent & (WorkspaceEvent | ApiKeyEvent);
+    const event = recorded as RecordedEvent & (UserEvent | WorkspaceEvent | ApiKeyEvent);
     switch (event.type) {
+      case 'UserRegistered': {
+        const email = plainEmail(event.data.email);
+        this.usernamesByEmail.set(email, [...this.usernamesOf(email), event.data.username]);
+        return;
+      }
       case 'WorkspaceCreated':
         this.workspaces.add(event.data.workspaceId);
         this.join(event.data.ownerId, event.data.workspaceId);
+        for (const watch of this.watchers) watch(this.workspaces.size);
         return;
       case 'WorkspaceMemberAdded':
         this.join(event.data.userId, idOf(event.stream));
@@ -52,6 +61,16 @@ export class CallersView implements LiveView, Callers {
 
   workspaceCount(): number {
     return this.workspaces.size;
+  }
+
+  /** Calls `watch` with the number of workspaces whenever one was created. It must not throw. */
+  watchWorkspaces(watch: (workspaces: number) => void): void {
+    this.watchers.push(watch);
+  }
+
+  /** Names of the registered users with an address. Several only in an installation from before addresses were unique. */
+  usernamesOf(email: string): readonly string[] {
+    return this.usernamesByEmail.get(plainEmail(email)) ?? [];
   }
 
   /** Finds the caller by the SHA-256 of the presented key, in hexadecimal. Compares digests in constant time. */

@@ -43,6 +43,10 @@ const CASES: Record<TenancyEvent['type'], () => Promise<void>> = {
     const reserved = { userId: 'u_0mwrhusq5lzzkp1ry1', workspaceId: 'o_0mwrhusq5kq1vz0d7c' };
     expect(state).toEqual({ username: 'ada', email: 'ada@example.com', reserved });
   },
+  EmailReserved: async () => {
+    const state = user.evolve(user.initialState(), await golden<UserEvent>('EmailReserved', 1));
+    expect(state).toEqual({ username: 'ada', email: 'Ada@example.com' });
+  },
   WorkspaceCreated: async () => expect(await space('WorkspaceCreated')).toEqual({ ownerId: USER, members: [USER] }),
   WorkspaceMemberAdded: async () =>
     expect((await space('WorkspaceCreated', 'WorkspaceMemberAdded'))?.members).toEqual([USER, 'u_1k2f9x8a1b3c5d7e9f']),

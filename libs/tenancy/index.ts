@@ -8,6 +8,8 @@ export { user } from './domain/user.js';
 export { workspace } from './domain/workspace.js';
 export { bootstrap } from './set-up-user/bootstrap.js';
 export { RegisterUser, type RegisteredUser } from './set-up-user/register-user.handler.js';
+export { KeyRegister, type RegisteredKey } from './key-register.js';
+export { issueKeyFor, revokeKeyOf } from './operator-keys.js';
 export {
   setUpUser,
   type FirstKey,

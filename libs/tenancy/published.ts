@@ -23,7 +23,17 @@ export interface UsernameReserved {
     readonly reservedAt: number;
   };
 }
-export type UserEvent = UsernameReserved | UserRegistered;
+/** Reserves an address for a user, on the stream of that address. Users of older installations have none. */
+export interface EmailReserved {
+  readonly type: 'EmailReserved';
+  readonly data: {
+    readonly email: string;
+    readonly username: string;
+    readonly userId: string;
+    readonly reservedAt: number;
+  };
+}
+export type UserEvent = UsernameReserved | EmailReserved | UserRegistered;
 
 export interface WorkspaceCreated {
   readonly type: 'WorkspaceCreated';

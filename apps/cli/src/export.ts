@@ -22,7 +22,7 @@ export const registerExport = (program: Command): void => {
           folder: out,
           onProgress: tellProgress,
           now: systemClock.now(),
-          secretKey: secretKeyOf(config.dataDir, config.secretKey),
+          secretKey: secretKeyOf(config.dataDir, config.secretKey, config.secretKeyPrevious),
           assertStopped: () => assertStopped(engines, config),
         });
         const records = Object.values(parts).reduce((sum, part) => sum + part.records, 0);

@@ -1,27 +1,6 @@
-import { Command } from 'commander';
-import { operatorProblem } from '#libs/hosting/start-problem.js';
-import { messageOf } from '#libs/kernel/error-message.js';
-import { registerConfig } from './config.js';
-import { registerExport } from './export.js';
-import { registerImport } from './import.js';
-import { registerRebuild } from './rebuild.js';
-import { registerUser } from './user.js';
-import { version } from './version.js';
+#!/usr/bin/env node
+import { beforeStart } from '#libs/hosting/before-start.js';
 
-// A reader like \`head\` may close the pipe early, which is no failure of the command.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit(0);
-});
-
-const program = new Command('sluice')
-  .version(version())
-  .description('Maintains an installation of Sluice. Settings are environment variables: see `sluice config`.')
-  .showHelpAfterError();
-
-for (const register of [registerConfig, registerExport, registerImport, registerRebuild, registerUser])
-  register(program);
-program.parseAsync().catch((error: unknown) => {
-  process.stderr.write(`sluice: ${operatorProblem(error) ?? messageOf(error)}\n`);
-  process.exitCode = 1;
-});
+beforeStart('sluice');
+// Imported after the check, because an older Node could not even load it.
+await import('./app.js');

@@ -1,6 +1,7 @@
 import { type Command } from 'commander';
 import { followControlPlane } from '#libs/composition/control-plane.js';
 import { type Engines } from '#libs/composition/engines.js';
+import { checkIsolationHere } from '#libs/composition/sandboxing.js';
 import { type Config } from '#libs/config/index.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { setUpUser, type SetUpUser } from '#libs/tenancy/index.js';
@@ -32,19 +33,22 @@ interface UserOptions {
 }
 
 /** Adds a user under the lease of user set-ups, so that they run one after the other. */
-const addUser = async (engines: Engines, { leaseMs }: Config, user: SetUpUser): Promise<void> => {
-  const lease = await engines.leases.acquire('owner', AbortSignal.timeout(2 * leaseMs));
+const addUser = async (engines: Engines, config: Config, user: SetUpUser): Promise<void> => {
+  const lease = await engines.leases.acquire('owner', AbortSignal.timeout(2 * config.leaseMs));
   if (!lease) throw new Error('another process is setting up a user: try again');
   // Their owner updates the read models: the projector processes, or the server at its next start. A log that the
   // in-memory tables cannot apply rejects here already.
   const plane = await followControlPlane(engines, systemClock, () => undefined);
   try {
     const { handleCommand, views, clock } = plane;
-    const usableKeys = (userId: string): number => views.callers.usableKeys(userId);
-    const made = await setUpUser({ handleCommand, clock, usableKeys }, user);
+    const { callers } = views;
+    const isNew = !callers.usernamesOf(user.email).some((name) => name.toLowerCase() === user.username.toLowerCase());
+    // The owner's workspace counts before the first start of a server makes it.
+    if (isNew) await checkIsolationHere(config, Math.max(1, callers.workspaceCount()) + 1);
+    const made = await setUpUser({ handleCommand, clock, callers }, user);
     tell(`user ${made.userId}, workspace ${made.workspaceId}`);
     if (made.key.status !== 'made') {
-      tell('The user exists already, with a key: issue another one with POST /v1/api_keys.');
+      tell(`The user exists already, with a key. \`sluice key issue --user ${user.username}\` issues another one.`);
       return;
     }
     tell(`API key, shown this once: ${made.key.secret}`);

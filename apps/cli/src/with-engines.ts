@@ -1,10 +1,11 @@
 import path from 'node:path';
 import { pause } from '#libs/async/pause.js';
 import { type Engines } from '#libs/composition/engines.js';
-import { type Config, keepFilesPrivate, loadConfig, secretKeyOf } from '#libs/config/index.js';
+import { type Config, keepFilesPrivate, loadConfig, previousKeyOf, secretKeyOf } from '#libs/config/index.js';
 import { inspectDataDirectory } from '#libs/engines/embedded/data-directory.js';
 import { openEmbedded } from '#libs/engines/embedded/index.js';
 import { UnusableDataDirectory } from '#libs/config/unusable-data-directory.js';
+import { engineProblem } from '#libs/hosting/start-problem.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { newId } from '#libs/kernel/ids.js';
 import { messageOf } from '#libs/kernel/error-message.js';
@@ -21,19 +22,37 @@ export const readConfig = (): Config =>
  */
 export const withEngines = async (
   work: Work,
-  { config = readConfig(), create = false }: { readonly config?: Config; readonly create?: boolean } = {},
+  { config = readConfig(), create = false, keys }: OpenOptions = {},
 ): Promise<void> => {
   if (config.engine === 'embedded') checkDataDirectory(config.dataDir, create);
   keepFilesPrivate(config.dataDir, (text) => process.stderr.write(`${text}\n`));
   switch (config.engine) {
     case 'embedded':
-      return withEmbedded(work, config);
+      return withEmbedded(work, config, keys ?? keysOf(config));
     case 'distributed':
       return withDistributed(work, config);
   }
 };
 
-const checkDataDirectory = (dataDir: string, create: boolean): void => {
+interface OpenOptions {
+  readonly config?: Config;
+  readonly create?: boolean;
+  /** Keys of the secrets in a data directory, when they are not those that its settings and files name. */
+  readonly keys?: SecretKeys;
+}
+
+interface SecretKeys {
+  readonly secretKey: Buffer;
+  readonly previousKey?: Buffer | undefined;
+}
+
+const keysOf = ({ dataDir, secretKey, secretKeyPrevious }: Config): SecretKeys => ({
+  secretKey: secretKeyOf(dataDir, secretKey, secretKeyPrevious),
+  previousKey: previousKeyOf(secretKeyPrevious),
+});
+
+/** Throws UnusableDataDirectory when the folder holds no installation, unless `create` is set. */
+export const checkDataDirectory = (dataDir: string, create: boolean): void => {
   const { isInstallation } = inspectDataDirectory(dataDir, (text) => process.stderr.write(`${text}\n`));
   if (isInstallation || create) return;
   throw new UnusableDataDirectory(
@@ -42,13 +61,13 @@ const checkDataDirectory = (dataDir: string, create: boolean): void => {
   );
 };
 
-const withEmbedded = async (work: Work, config: Config): Promise<void> => {
+const withEmbedded = async (work: Work, config: Config, keys: SecretKeys): Promise<void> => {
   const { dataDir } = config;
   let failure: Error | undefined;
   const engines = await openEmbedded({
     dataDir,
     clock: systemClock,
-    secretKey: secretKeyOf(dataDir, config.secretKey),
+    ...keys,
     onFatal: (error) => (failure = error),
   });
   try {
@@ -87,7 +106,7 @@ const awaiting = async <T>(engine: string, open: () => Promise<T>): Promise<T> =
       return await open();
     } catch (error) {
       const reason = messageOf(error);
-      if (performance.now() + RETRY_MS > until) throw new Error(`${engine}: ${reason}`, { cause: error });
+      if (performance.now() + RETRY_MS > until) throw new Error(engineProblem(engine, reason), { cause: error });
       process.stderr.write(`waiting for ${engine}: ${reason}\n`);
       await pause(RETRY_MS);
     }

@@ -1,34 +1,5 @@
-import { readModelsIn } from '#libs/composition/control-plane.js';
-import { createApi } from '#libs/composition/api.js';
-import { readModelsApplied } from '#libs/cluster/cluster.js';
-import { queriesOnly } from '#libs/composition/queries-only.js';
-import { type Handler } from '#libs/hosting/http-listener.js';
-import { runRole } from '#libs/composition/role.js';
-import { webhookTopics } from '#libs/composition/topic-policy.js';
-import { openDistributed } from '#libs/engines/distributed/index.js';
+import { beforeStart } from '#libs/hosting/before-start.js';
 
-/** Role `query-api`, any number of processes: serves every read. `runRole` does steps 1 to 4. */
-runRole('query-api', openDistributed, async (role) => {
-  const { config, plane, topics, urls, front, metrics, readiness, nestLogger, logger, shuttingDown, closing } = role;
-  const { readModels, log, schedule } = plane.engines;
-
-  // 5. The API without its write routes.
-  const api = await createApi({
-    config,
-    plane,
-    topics,
-    urls,
-    metrics,
-    readiness,
-    logger: nestLogger,
-    log: logger,
-    shuttingDown,
-    ...queriesOnly,
-    readYourWrites: readModelsApplied(readModelsIn(readModels), plane.follower, logger),
-    webhookTopics: webhookTopics(log, topics, schedule),
-    serves: 'queries',
-  });
-  closing('api', () => api.close());
-  front.serve(api.getHttpAdapter().getInstance() as Handler);
-  closing('requests', () => front.close(5_000));
-});
+beforeStart('sluice query-api');
+// Imported after the check, because an older Node could not even load it.
+await import('./app.js');

@@ -1,9 +1,5 @@
-import { runRole } from '#libs/composition/role.js';
-import { startRouterRole } from '#libs/composition/roles/router.js';
-import { openDistributed } from '#libs/engines/distributed/index.js';
+import { beforeStart } from '#libs/hosting/before-start.js';
 
-/** Role `router`, any number of processes: step 4 of the path of an event. `runRole` does steps 1 to 4. */
-runRole('router', openDistributed, async (role) => {
-  // 5. The router, held back by what waits in the runners.
-  await startRouterRole(role, { backlog: role.startBacklog() });
-});
+beforeStart('sluice router');
+// Imported after the check, because an older Node could not even load it.
+await import('./app.js');

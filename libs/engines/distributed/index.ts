@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Config, secretKeyOf } from '#libs/config/index.js';
+import { adoptSecretKey, type Config, previousKeyOf, secretKeyOf } from '#libs/config/index.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { openEventStoreDb } from '../eventstoredb/index.js';
 import { openKafka } from '../kafka/index.js';
@@ -21,7 +21,9 @@ export interface DistributedOptions {
 export const openDistributed = async (options: DistributedOptions) => {
   const { config, clientId, clock, onWarning, awaiting, relaysLeftOutboxes = false } = options;
   const { dataDir } = config;
-  const secretKey = secretKeyOf(dataDir, config.secretKey);
+  const secretKey = secretKeyOf(dataDir, config.secretKey, config.secretKeyPrevious);
+  // The secrets are not in this directory, so it need not wait for their rotation.
+  adoptSecretKey(dataDir, secretKey);
   const events = awaiting('EventStoreDB', () =>
     openEventStoreDb({ url: given(config.eventStoreUrl), prefix: config.eventStorePrefix ?? '', onWarning }),
   );
@@ -40,6 +42,7 @@ export const openDistributed = async (options: DistributedOptions) => {
     openMongo({
       url: given(config.mongoUrl),
       secretKey,
+      previousKey: previousKeyOf(config.secretKeyPrevious),
       clock,
       onWarning,
       cacheDir: join(dataDir, 'blobs'),

@@ -32,6 +32,8 @@ export interface EmbeddedOptions {
   readonly dataDir: string;
   /** 32 bytes. */
   readonly secretKey: Buffer;
+  /** Former key, which opens secrets that are still sealed with it. */
+  readonly previousKey?: Buffer | undefined;
   readonly clock: Clock;
   /** Called once when no write is possible any more (I/O error, writer gone). The process should end. */
   readonly onFatal: (error: Error) => void;
@@ -110,12 +112,12 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedEn
 };
 
 const assemble = (
-  { dataDir, secretKey }: EmbeddedOptions,
+  { dataDir, secretKey, previousKey }: EmbeddedOptions,
   writer: Writer,
   readers: Readonly<Record<FileName, Database>>,
   { blobs, release, clock }: { blobs: BlobStore; release: () => void; clock: Clock },
 ): EmbeddedEngines => {
-  const vault = new EmbeddedVault(writer, readers.data, secretKey);
+  const vault = new EmbeddedVault(writer, readers.data, secretKey, previousKey);
   const log = new EmbeddedStreamLog(writer, readers.data, clock);
   const end = async (): Promise<void> => {
     try {

@@ -27,6 +27,8 @@ export interface MongoOptions {
   readonly database?: string;
   /** 32 bytes. */
   readonly secretKey: Buffer;
+  /** Former key, which opens secrets that are still sealed with it. */
+  readonly previousKey?: Buffer | undefined;
   readonly clock: Clock;
   /** Folder for local copies of blobs, which are mounted into jails. */
   readonly cacheDir: string;
@@ -73,7 +75,7 @@ export const openMongo = async (options: MongoOptions): Promise<MongoEngines> =>
 
 const assemble = async (options: MongoOptions, connection: MongoConnection): Promise<MongoEngines> => {
   const { db } = connection;
-  const { secretKey, clock, cacheDir, onWarning, leaseMs = LEASE_MS } = options;
+  const { secretKey, previousKey, clock, cacheDir, onWarning, leaseMs = LEASE_MS } = options;
   const warn = (text: string, error: unknown): void =>
     onWarning(text, error instanceof Error ? { error: error.message } : {});
   const schedule = new MongoRetrySchedule(db, warn);
@@ -92,7 +94,7 @@ const assemble = async (options: MongoOptions, connection: MongoConnection): Pro
     readModels: new MongoReadModelStore(db, { clock, onWarning }),
     schedule,
     ticks: new MongoTickStore(db),
-    vault: new MongoVault(db, secretKey),
+    vault: new MongoVault(db, secretKey, previousKey),
     blobs: new MongoBlobStore(db, cacheDir),
     usage: new MongoUsageStore(db),
     leases,

@@ -11,7 +11,9 @@ interface Named {
 }
 
 export type UserCommand =
-  ({ readonly type: 'reserve_name'; readonly workspaceId: string } & Named) | ({ readonly type: 'register' } & Named);
+  | ({ readonly type: 'reserve_name'; readonly workspaceId: string } & Named)
+  | ({ readonly type: 'reserve_email' } & Named)
+  | ({ readonly type: 'register' } & Named);
 
 export type UserState = {
   readonly username: string;
@@ -23,6 +25,20 @@ export type UserState = {
 /** Id of a name's stream. One stream per name keeps names unique, and lets a repeat after a crash find the user. */
 export const nameIdOf = (username: string): string => derivedId('u', 'username', username.toLowerCase());
 
+/** Id of an address's stream. One stream per address keeps addresses unique, in whatever case they are written. */
+export const emailIdOf = (email: string): string => derivedId('u', 'email', plainEmail(email));
+
+/** Form in which two spellings of one address are the same text. */
+export const plainEmail = (email: string): string => email.normalize('NFC').toLowerCase();
+
+/** The refusal of an address that another user has. */
+export const emailTaken = (email: string, username: string): DomainError =>
+  new DomainError(
+    'user.already_exists',
+    `email ${email} is the address of user ${username}: give another address, or issue ${username} another key`,
+    { field: 'email', actual: email },
+  );
+
 export const user: Decider<UserCommand, UserEvent, UserState> = {
   category: 'user',
   initialState: () => null,
@@ -30,6 +46,11 @@ export const user: Decider<UserCommand, UserEvent, UserState> = {
     const { userId, username, email, now } = command;
     mustBeUsername(username);
     mustBeEmail(email);
+    if (command.type === 'reserve_email') {
+      if (!state) return [{ type: 'EmailReserved', data: { email, username, userId, reservedAt: now } }];
+      if (state.username.toLowerCase() === username.toLowerCase()) return [];
+      throw emailTaken(email, state.username);
+    }
     if (state) {
       if (state.email === email) return [];
       throw new DomainError('user.already_exists', `username ${username} is taken: choose another`, {
@@ -53,6 +74,7 @@ export const user: Decider<UserCommand, UserEvent, UserState> = {
         const { userId, workspaceId } = event.data;
         return { username, email, reserved: { userId, workspaceId } };
       }
+      case 'EmailReserved':
       case 'UserRegistered':
         return { username, email };
     }

@@ -36,9 +36,11 @@ export class RegisterUserHandler implements ICommandHandler<RegisterUser> {
   ) {}
 
   async execute({ username, email, workspaceName }: RegisterUser): Promise<RegisteredUser> {
-    const { handleCommand, clock } = this;
-    const deps = { handleCommand, clock, usableKeys: (userId: string) => this.callers.usableKeys(userId) };
-    const { key, position, ...ids } = await setUpUser(deps, { username, email, workspaceName });
+    const { handleCommand, clock, callers } = this;
+    const { key, position, ...ids } = await setUpUser(
+      { handleCommand, clock, callers },
+      { username, email, workspaceName },
+    );
     if (key.status !== 'made') {
       throw new DomainError('user.already_exists', `user ${username} exists already and has an API key`, {
         field: 'username',

@@ -33,6 +33,7 @@ describe('the first start', () => {
 
     expect(await types(tenancy)).toEqual([
       'UsernameReserved',
+      'EmailReserved',
       'UserRegistered',
       'WorkspaceCreated',
       'ApiKeyIssued',
@@ -56,39 +57,42 @@ describe('the first start', () => {
 
     const second = await start(first.store);
     expect(await bootstrap(second.deps, undefined)).toEqual({ userId, workspaceId, key: { status: 'existing' } });
-    expect(await types(second)).toHaveLength(5);
+    expect(await types(second)).toHaveLength(6);
   });
 
   // The process dies right before its n-th append, or after the last one and before it printed the key.
-  it.each([1, 2, 3, 4, 5, 6])('that died before append %i is finished by the next, with a valid key', async (dies) => {
-    const first = await start();
-    let appends = 0;
-    const dying = async (): Promise<void> => {
-      if (++appends === dies) throw new Error('power cut');
+  it.each([1, 2, 3, 4, 5, 6, 7])(
+    'that died before append %i is finished by the next, with a valid key',
+    async (dies) => {
+      const first = await start();
+      let appends = 0;
+      const dying = async (): Promise<void> => {
+        if (++appends === dies) throw new Error('power cut');
+        first.store.onNextAppend(dying);
+      };
       first.store.onNextAppend(dying);
-    };
-    first.store.onNextAppend(dying);
-    const firstStart = async (): Promise<void> => {
-      const { key } = await bootstrap(first.deps, undefined);
-      if (dies < 6 && key.status === 'made') await key.handedOver();
-    };
-    if (dies < 6) await expect(firstStart()).rejects.toThrow('power cut');
-    else await firstStart();
-    first.store.onNextAppend(async () => undefined);
+      const firstStart = async (): Promise<void> => {
+        const { key } = await bootstrap(first.deps, undefined);
+        if (dies < 6 && key.status === 'made') await key.handedOver();
+      };
+      if (dies < 6) await expect(firstStart()).rejects.toThrow('power cut');
+      else await firstStart();
+      first.store.onNextAppend(async () => undefined);
 
-    const second = await start(first.store);
-    const result = await bootstrap(second.deps, undefined);
-    await made(result).handedOver();
-    await second.caughtUp();
-    expect(second.callers.callerOf(hashOfKey(made(result).secret))?.workspaceIds).toEqual([result.workspaceId]);
-    expect(second.callers.usableKeys(result.userId)).toBe(1);
-    const log = await types(second);
-    expect(log.filter((type) => type === 'UserRegistered')).toHaveLength(1);
-    expect(log.filter((type) => type === 'WorkspaceCreated')).toHaveLength(1);
+      const second = await start(first.store);
+      const result = await bootstrap(second.deps, undefined);
+      await made(result).handedOver();
+      await second.caughtUp();
+      expect(second.callers.callerOf(hashOfKey(made(result).secret))?.workspaceIds).toEqual([result.workspaceId]);
+      expect(second.callers.usableKeys(result.userId)).toBe(1);
+      const log = await types(second);
+      expect(log.filter((type) => type === 'UserRegistered')).toHaveLength(1);
+      expect(log.filter((type) => type === 'WorkspaceCreated')).toHaveLength(1);
 
-    const third = await start(first.store);
-    expect((await bootstrap(third.deps, undefined)).key).toEqual({ status: 'existing' });
-  });
+      const third = await start(first.store);
+      expect((await bootstrap(third.deps, undefined)).key).toEqual({ status: 'existing' });
+    },
+  );
 
   it('that died between printing and recording the key makes another key and revokes the first', async () => {
     const first = await start();
@@ -147,6 +151,7 @@ describe('the first start', () => {
     const context = { correlationId: 'c', causationId: 'c', actor: { userId, apiKeyId: null }, workspaceId };
     const named = { userId, username: 'owner', email: 'owner@localhost', now: 1 };
     await tenancy.handleCommand(user, userId, { type: 'register', ...named }, { ...context, commandId: 'c1' });
+    await tenancy.caughtUp();
     const owned = { workspaceId, orgname: 'owner', name: 'Mine', email: named.email, ownerId: userId, now: 1 };
     await tenancy.handleCommand(workspace, workspaceId, { type: 'create', ...owned }, { ...context, commandId: 'c2' });
     expect(await bootstrap(tenancy.deps, 'given-key-number-one')).toMatchObject({ userId, workspaceId });
@@ -163,6 +168,60 @@ describe('the first start', () => {
     expect(tenancy.callers.callerOf(hashOfKey(made(ada).secret))?.workspaceIds).toEqual([ada.workspaceId]);
     const registered = setUpUser(tenancy.deps, { username: 'ADA', email: 'other@example.com', workspaceName: 'X' });
     await expect(registered).rejects.toMatchObject({ code: 'user.already_exists' });
+  });
+});
+
+describe('an email address', () => {
+  it('belongs to one user, in whatever case it is written, and a refusal uses up no name', async () => {
+    const tenancy = await runningTenancy();
+    try {
+      await setUpUser(tenancy.deps, { username: 'ada', email: 'Ada@Example.com', workspaceName: 'Ada' });
+      await tenancy.caughtUp();
+      const taken = setUpUser(tenancy.deps, { username: 'bob', email: 'ada@example.COM', workspaceName: 'Bob' });
+      await expect(taken).rejects.toThrow(/address of user ada/);
+      await expect(taken).rejects.toMatchObject({
+        code: 'user.already_exists',
+        details: { field: 'email', actual: 'ada@example.COM' },
+      });
+      await setUpUser(tenancy.deps, { username: 'bob', email: 'bob@example.com', workspaceName: 'Bob' });
+    } finally {
+      await tenancy.projectors.stop();
+    }
+  });
+
+  it('goes to one of two users who are set up at once, neither of whom is known yet', async () => {
+    const tenancy = await runningTenancy();
+    try {
+      const unaware = { ...tenancy.deps, callers: { usableKeys: () => 0, usernamesOf: () => [] } };
+      const results = await Promise.allSettled(
+        ['ada', 'bob'].map((username) =>
+          setUpUser(unaware, { username, email: username === 'ada' ? 'x@y' : 'X@Y', workspaceName: 'W' }),
+        ),
+      );
+      expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      const events = await tenancy.store.readAll(START, 100);
+      expect(events.filter(({ type }) => type === 'UserRegistered')).toHaveLength(1);
+    } finally {
+      await tenancy.projectors.stop();
+    }
+  });
+
+  it('that two users of an older installation share keeps neither from being set up again', async () => {
+    const tenancy = await runningTenancy();
+    try {
+      const register = (username: string) => {
+        const userId = nameIdOf(username);
+        const context = { correlationId: 'c', causationId: 'c', actor: { userId, apiKeyId: null }, workspaceId: 'o_1' };
+        const named = { userId, username, email: 'owner@localhost', now: 1 };
+        return tenancy.handleCommand(user, userId, { type: 'register', ...named }, { ...context, commandId: username });
+      };
+      await register('owner');
+      await register('other');
+      await tenancy.caughtUp();
+      expect((await bootstrap(tenancy.deps, undefined)).userId).toBe(nameIdOf('owner'));
+    } finally {
+      await tenancy.projectors.stop();
+    }
   });
 });
 

@@ -4,7 +4,8 @@ import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
 import { newCommandId, newId } from '#libs/kernel/ids.js';
 import { apiKey, firstKeyId, givenKeyId, hashOfKey } from '../domain/api-key.js';
-import { nameIdOf, user } from '../domain/user.js';
+import { type CallersView } from '../callers-view.js';
+import { emailIdOf, emailTaken, nameIdOf, user } from '../domain/user.js';
 import { firstWorkspaceIdOf, workspace } from '../domain/workspace.js';
 
 export interface SetUpUser {
@@ -37,8 +38,8 @@ export interface SetUpResult {
 export interface SetUpDependencies {
   readonly handleCommand: HandleCommand;
   readonly clock: Clock;
-  /** Number of a user's keys that were handed over and not revoked. Must have caught up with the log. */
-  readonly usableKeys: (userId: string) => number;
+  /** Must have caught up with the log. */
+  readonly callers: Pick<CallersView, 'usableKeys' | 'usernamesOf'>;
 }
 
 /** `sk_` and 40 hexadecimal digits: 160 random bits. */
@@ -47,14 +48,21 @@ export const newApiKey = (): string => `sk_${randomBytes(20).toString('hex')}`;
 /**
  * Makes a user, their workspace and their first API key. The ids are random, so they cannot be derived from the name.
  * The stream of the name keeps them, so a repeat after a crash continues where the first attempt stopped. Set up a user
- * once at a time. Throws user.already_exists when a user with another address has the name.
+ * once at a time. Throws user.already_exists when a user with another address has the name, or another user the address.
  */
 export const setUpUser = async (deps: SetUpDependencies, request: SetUpUser): Promise<SetUpResult> => {
   const { username, email, workspaceName, givenKey } = request;
   const now = deps.clock.now();
 
-  // 1. Reserve the name and the ids.
+  // 1. Reserve the name with the ids, and the address. An address that is taken must not use up the name.
+  const [holder = username] = deps.callers.usernamesOf(email).filter((name) => !isSameName(name, username));
+  const isRegistered = deps.callers.usernamesOf(email).some((name) => isSameName(name, username));
+  if (!isRegistered && !isSameName(holder, username)) throw emailTaken(email, holder);
   const { userId, workspaceId } = await reserveName(deps, request, now);
+  if (!isRegistered) {
+    const reserve = { type: 'reserve_email', userId, username, email, now } as const;
+    await deps.handleCommand(user, emailIdOf(email), reserve, by(userId, workspaceId));
+  }
 
   // 2. Register the user.
   const register = { type: 'register', userId, username, email, now } as const;
@@ -76,6 +84,8 @@ export const setUpUser = async (deps: SetUpDependencies, request: SetUpUser): Pr
   const last = position ?? created.position ?? registered.position;
   return { ...owner, key, ...(last === undefined ? {} : { position: last }) };
 };
+
+const isSameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
 const reserveName = async (deps: SetUpDependencies, request: SetUpUser, now: number): Promise<Owner> => {
   const { username, email } = request;
@@ -112,7 +122,7 @@ const issueGiven = async (deps: SetUpDependencies, { userId, workspaceId }: Owne
  */
 const firstKey = async (deps: SetUpDependencies, { userId, workspaceId }: Owner): Promise<Keyed> => {
   const { handleCommand, clock } = deps;
-  if (deps.usableKeys(userId) > 0) return { key: { status: 'existing' }, position: undefined };
+  if (deps.callers.usableKeys(userId) > 0) return { key: { status: 'existing' }, position: undefined };
   for (let n = 1; ; n++) {
     const keyId = firstKeyId(userId, n);
     const secret = newApiKey();
@@ -139,8 +149,8 @@ const firstKey = async (deps: SetUpDependencies, { userId, workspaceId }: Owner)
   }
 };
 
-/** The system acts on behalf of the user that it makes. */
-const by = (userId: string, workspaceId: string): CommandContext => {
+/** The system acts on behalf of a user, and no API key is involved. */
+export const by = (userId: string, workspaceId: string): CommandContext => {
   const commandId = newCommandId();
   return {
     commandId,

@@ -23,7 +23,7 @@ export const runningTenancy = async (store = new InMemoryEventStore({ now: () =>
   });
   await projectors.start();
   const clock = { now: () => 1_700_000_000_000 };
-  const deps = { handleCommand, clock, usableKeys: (userId: string) => callers.usableKeys(userId) };
+  const deps = { handleCommand, clock, callers };
   const caughtUp = async (): Promise<void> => {
     if (!(await projectors.waitFor(await store.lastPosition(), 5000))) throw new Error('not caught up');
   };

@@ -18,8 +18,9 @@ export class EmbeddedVault implements Vault {
     private readonly writer: Writer,
     private readonly reader: Database,
     key: Buffer,
+    previousKey?: Buffer,
   ) {
-    this.seal = new SecretSeal(key);
+    this.seal = new SecretSeal(key, previousKey);
   }
 
   async put(ref: string, workspaceId: string, plaintext: string): Promise<void> {

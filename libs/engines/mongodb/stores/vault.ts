@@ -16,9 +16,9 @@ export class MongoVault implements Vault {
   private readonly seal: SecretSeal;
 
   /** `secretKey`: 32 bytes. */
-  constructor(db: Db, secretKey: Buffer) {
+  constructor(db: Db, secretKey: Buffer, previousKey?: Buffer) {
     this.secrets = db.collection<SecretDocument>('secrets', DURABLE);
-    this.seal = new SecretSeal(secretKey);
+    this.seal = new SecretSeal(secretKey, previousKey);
   }
 
   async put(ref: string, workspaceId: string, plaintext: string): Promise<void> {

@@ -1,0 +1,37 @@
+import { Command } from 'commander';
+import { operatorProblem } from '#libs/hosting/start-problem.js';
+import { messageOf } from '#libs/kernel/error-message.js';
+import { registerConfig } from './config.js';
+import { registerExport } from './export.js';
+import { registerImport } from './import.js';
+import { registerKey } from './key.js';
+import { registerRebuild } from './rebuild.js';
+import { registerRotateKey } from './rotate-key.js';
+import { registerUser } from './user.js';
+import { version } from './version.js';
+
+// A reader like \`head\` may close the pipe early, which is no failure of the command.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(0);
+});
+
+const program = new Command('sluice')
+  .version(version())
+  .description('Maintains an installation of Sluice. Settings are environment variables: see `sluice config`.')
+  .showHelpAfterError();
+
+const commands = [
+  registerConfig,
+  registerExport,
+  registerImport,
+  registerKey,
+  registerRebuild,
+  registerRotateKey,
+  registerUser,
+];
+for (const register of commands) register(program);
+program.parseAsync().catch((error: unknown) => {
+  process.stderr.write(`sluice: ${operatorProblem(error) ?? messageOf(error)}\n`);
+  process.exitCode = 1;
+});

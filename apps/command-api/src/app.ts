@@ -1,0 +1,76 @@
+import { readModelsIn } from '#libs/composition/control-plane.js';
+import { createApi, manualRunsOf } from '#libs/composition/api.js';
+import { appliedEverywhere } from '#libs/cluster/cluster.js';
+import { type Handler } from '#libs/hosting/http-listener.js';
+import { runRole } from '#libs/composition/role.js';
+import { enforceIsolation, startInspecting } from '#libs/composition/sandboxing.js';
+import { appliedEventsIn } from '#libs/composition/stream-projections.js';
+import { webhookTopics } from '#libs/composition/topic-policy.js';
+import { startMaintenance } from '#libs/composition/maintenance.js';
+import { openDistributed } from '#libs/engines/distributed/index.js';
+import { openReplyChannel } from '#libs/ingress/reply-channel.js';
+import { hooksOverLog } from '#libs/runner/hooks-over-log.js';
+import { sourceTopics } from '#libs/runner/source-topics.js';
+import { ownerOnce } from './owner.js';
+
+/** Role `command-api`, any number of processes: serves every change. `runRole` does steps 1 to 4. */
+runRole('command-api', openDistributed, async (role) => {
+  const { id, config, plane, topics, urls, front, metrics, readiness, nestLogger, logger, shuttingDown, closing } =
+    role;
+  const { engines, clock } = plane;
+  const { fail } = role;
+  const { log, readModels, registry, events, journal, ticks, schedule } = engines;
+
+  // 5. A jail for inspecting components, and the egress guard.
+  const inspecting = await startInspecting(config, logger);
+  closing('inspector', () => inspecting.close());
+  enforceIsolation(inspecting.level, config, plane.views.callers, fail);
+
+  // 6. The channel for outcomes of hooks and manual runs.
+  const channel = await openReplyChannel({ log, processId: id, logger });
+  closing('replies', () => channel.close());
+  const { relay } = channel;
+  const timeoutMs = config.hookTimeoutS * 1_000;
+  const hookRunner = hooksOverLog({ log, topics, relay, clock, timeoutMs, events });
+  // The runner of a source ends the source's process when the topic is deleted.
+  const topicsOfSources = sourceTopics({ log, topics, journal, ticks, forget: async () => undefined });
+
+  // 7. The owner of the first start, and the repair of interrupted operations. One process at a time does each.
+  const readYourWrites = appliedEverywhere(readModelsIn(readModels), registry, plane.follower, logger);
+  await ownerOnce(role);
+  await role.leased({
+    name: 'maintenance',
+    start: () =>
+      startMaintenance({
+        config,
+        plane,
+        sourceTopics: topicsOfSources,
+        logger,
+        operationEnded: (sourceId) => hookRunner.operationEnded(sourceId),
+      }),
+  });
+
+  // 8. The API without its read routes.
+  const api = await createApi({
+    config,
+    plane,
+    topics,
+    urls,
+    metrics,
+    readiness,
+    logger: nestLogger,
+    log: logger,
+    shuttingDown,
+    hookRunner,
+    readYourWrites,
+    sourceTopics: topicsOfSources,
+    manualRuns: manualRunsOf({ config, plane, topics }, relay),
+    webhookTopics: webhookTopics(log, topics, schedule),
+    appliedEvents: appliedEventsIn(engines, config, logger),
+    ...inspecting,
+    serves: 'commands',
+  });
+  closing('api', () => api.close());
+  front.serve(api.getHttpAdapter().getInstance() as Handler);
+  closing('requests', () => front.close(5_000));
+});

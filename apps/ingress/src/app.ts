@@ -1,0 +1,20 @@
+import { runRole } from '#libs/composition/role.js';
+import { startIngressRole } from '#libs/composition/roles/ingress.js';
+import { openDistributed } from '#libs/engines/distributed/index.js';
+import { openReplyChannel } from '#libs/ingress/reply-channel.js';
+
+/** Role `ingress`, any number of processes: step 1 of the path of an event. `runRole` does steps 1 to 4. */
+runRole('ingress', openDistributed, async (role) => {
+  const { id, plane, front, serveTelemetry, logger, closing } = role;
+
+  // 5. The channel for replies to waiting requests.
+  const channel = await openReplyChannel({ log: plane.engines.log, processId: id, logger });
+  closing('replies', () => channel.close());
+
+  // 6. Endpoints, behind the gate that limits arrivals to what the other roles can take.
+  const ingress = startIngressRole(role, { backlog: role.startBacklog(), relay: channel.relay });
+
+  // 7. The port, with the telemetry routes of every role.
+  front.serve((req, res) => void (ingress.handle(req, res) || serveTelemetry(req, res)));
+  closing('requests', () => front.close(5_000));
+});

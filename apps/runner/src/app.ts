@@ -1,0 +1,29 @@
+import { runRole } from '#libs/composition/role.js';
+import { startRunnerRole } from '#libs/composition/roles/runner.js';
+import { enforceIsolation, isolationFacts, startSandboxing } from '#libs/composition/sandboxing.js';
+import { openDistributed } from '#libs/engines/distributed/index.js';
+import { repliesOverLog } from '#libs/ingress/replies-over-log.js';
+
+/** Time for runs to end. Longer runs are stopped, and the next owner of their source runs them again. */
+const CLOSE_MS = 12_000;
+
+/** Role `runner`, any number of processes: steps 2 and 3 of the path of an event. `runRole` does steps 1 to 4. */
+runRole(
+  'runner',
+  (options) => openDistributed({ ...options, relaysLeftOutboxes: true }),
+  async (role) => {
+    const { config, plane, urls, logger, closing, fail } = role;
+
+    // 5. The jail for user code.
+    const sandboxing = await startSandboxing(config, logger);
+    closing('sandboxes', () => sandboxing.close());
+    enforceIsolation(sandboxing.level, config, plane.views.callers, fail);
+    logger.info(isolationFacts(sandboxing.level), 'sandbox.ready');
+    const { warning, unavailable } = sandboxing.level;
+    if (warning !== null) logger.warn({ unavailable }, warning);
+
+    // 6. Runs and hooks, shared between processes by source. Outcomes go back to the waiting process over the log.
+    const replies = repliesOverLog(plane.engines.log, logger);
+    await startRunnerRole(role, { backlog: role.startBacklog(), sandboxing, urls, replies, closeMs: CLOSE_MS });
+  },
+);

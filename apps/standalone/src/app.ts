@@ -1,0 +1,215 @@
+import { type ApiOptions, createApi, manualRunsOf } from '#libs/composition/api.js';
+import { startControlPlane, startReactors, type WholeControlPlane } from '#libs/composition/control-plane.js';
+import { DiskWatch } from '#libs/composition/disk-watch.js';
+import { HttpListener, type Handler } from '#libs/hosting/http-listener.js';
+import { readYourWritesAndReactions } from '#libs/composition/read-your-writes.js';
+import {
+  deletedSourceEventsReactor,
+  deletedResourceSubscriptionsReactor,
+  webhookCleanUpReactor,
+} from '#libs/composition/reactors.js';
+import { checkIsolation, type Sandboxing, startSandboxing } from '#libs/composition/sandboxing.js';
+import { writeServerFile } from '#libs/hosting/server-file.js';
+import { startProblem } from '#libs/hosting/start-problem.js';
+import { endpointUrls } from '#libs/composition/endpoint-urls.js';
+import { Shutdown } from '#libs/hosting/shutdown.js';
+import { createFixedTopics, topicPolicy } from '#libs/composition/topic-policy.js';
+import { reconcile, startMaintenance } from '#libs/composition/maintenance.js';
+import {
+  checkSecretKeyUnchanged,
+  type Config,
+  keepFilesPrivate,
+  loadConfig,
+  previousKeyOf,
+  publicUrlOf,
+  secretKeyOf,
+  weakApiKey,
+  WrongSettings,
+} from '#libs/config/index.js';
+import { rebuildReadModels } from '#libs/composition/rebuild.js';
+import { type DataDirectory, inspectDataDirectory, readModelsRestored } from '#libs/engines/embedded/data-directory.js';
+import { type EmbeddedEngines, openEmbedded } from '#libs/engines/embedded/index.js';
+import { systemClock } from '#libs/kernel/clock.js';
+import { type ReactorRunner } from '#libs/kernel/reactor.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
+import { createLogger, type Logger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
+import { bootstrap } from '#libs/tenancy/index.js';
+import { announce } from './announce.js';
+import { type EveryRole, startEveryRole } from './every-role.js';
+import { observe } from './observe.js';
+import { oneProcess } from './one-process.js';
+
+const readSettings = (): { config: Config; logger: Logger; directory: DataDirectory } => {
+  const warnings: string[] = [];
+  // Checked before the others, which would ask for the addresses of engines that this process never uses.
+  if (process.env.SLUICE_ENGINE?.trim() === 'distributed') {
+    throw new WrongSettings([
+      'SLUICE_ENGINE is "distributed", but `npm start` has every role in one process, on the embedded engine: unset it, ' +
+        'or start one process a role with `node dist/apps/<role>/src/main.js` (docs/how-to/scale-out.md)',
+    ]);
+  }
+  const config = loadConfig(process.env, (text) => warnings.push(text));
+  const directory = inspectDataDirectory(config.dataDir, (text) => warnings.push(text));
+  keepFilesPrivate(config.dataDir, (text) => warnings.push(text));
+  const logger = createLogger({ level: config.logLevel, role: 'standalone' });
+  const weak = weakApiKey(config);
+  if (weak !== undefined) warnings.push(weak);
+  for (const text of warnings) logger.warn({}, text);
+  return { config, logger, directory };
+};
+
+/** Rebuilds the read models of an installation that has lost them, because their projections do not start again. */
+const restoreReadModels = async (engines: EmbeddedEngines, config: Config, logger: Logger): Promise<void> => {
+  logger.warn({ dataDir: config.dataDir }, 'read_models.rebuilding: read.db is missing');
+  const rebuilt = await rebuildReadModels(engines, config, {
+    onProgress: (name, events) => logger.info({ name, events }, 'read_models.rebuilding'),
+    onRetry: (name, error) => logger.warn({ name, err: error }, 'read_models.rebuilding_again'),
+  });
+  readModelsRestored(config.dataDir);
+  logger.info({ readModels: rebuilt.length }, 'read_models.rebuilt');
+};
+
+const watchDisk = async (
+  config: Config,
+  logger: Logger,
+  readiness: Readiness,
+  shutdown: Shutdown,
+): Promise<DiskWatch> => {
+  const disk = await DiskWatch.start({
+    dir: config.dataDir,
+    floorBytes: config.diskFloorMb * 1024 * 1024,
+    onFailure: (error) => logger.warn({ err: error }, 'disk.unknown'),
+  });
+  readiness.register('disk', () => disk.problem());
+  shutdown.add('disk watch', () => disk.close());
+  return disk;
+};
+
+const setUpOwner = async ({ handleCommand, clock, views, projectors }: WholeControlPlane, config: Config) => {
+  const owner = await bootstrap({ handleCommand, clock, callers: views.callers }, config.apiKey ?? undefined);
+  if (owner.position !== undefined) await projectors.waitFor(owner.position, 10_000);
+  return owner;
+};
+
+interface ApiParts {
+  readonly config: Config;
+  readonly plane: WholeControlPlane;
+  readonly topics: TopicPolicy;
+  readonly roles: EveryRole;
+  readonly sandboxing: Sandboxing;
+  readonly disk: DiskWatch;
+  readonly reactors: readonly ReactorRunner[];
+}
+
+type Edge = Pick<ApiOptions, 'urls' | 'metrics' | 'readiness' | 'logger' | 'log' | 'shuttingDown'>;
+
+/** Creates the API with both halves, on the roles of this process. */
+const openApi = (parts: ApiParts, edge: Edge) => {
+  const { config, plane, topics, roles, sandboxing, disk, reactors } = parts;
+  return createApi({
+    ...edge,
+    config,
+    plane,
+    topics,
+    sourceTopics: roles.sourceTopics,
+    webhookTopics: roles.webhookTopics,
+    readYourWrites: readYourWritesAndReactions(plane.projectors, plane.engines.events, reactors),
+    hookRunner: roles.runner,
+    manualRuns: manualRunsOf({ config, plane, topics }, roles.relay, roles.unread),
+    appliedEvents: roles.summaries,
+    inspector: sandboxing.inspector,
+    noRoom: () => disk.error(),
+    egress: sandboxing.egress,
+    serves: 'everything',
+  });
+};
+
+/** Opens the data directory with the key of its secrets. */
+const openEngines = async (config: Config, onFatal: (error: Error) => void): Promise<EmbeddedEngines> => {
+  const { dataDir, secretKey: given, secretKeyPrevious } = config;
+  const secretKey = secretKeyOf(dataDir, given, secretKeyPrevious);
+  const previousKey = previousKeyOf(secretKeyPrevious);
+  const engines = await openEmbedded({ dataDir, secretKey, previousKey, clock: systemClock, onFatal });
+  checkSecretKeyUnchanged(dataDir, secretKey, given, secretKeyPrevious);
+  return engines;
+};
+
+/** Starts every role in one process on the embedded engines. Shutdown closes in reverse order what the steps open. */
+const start = async (): Promise<void> => {
+  const startedAt = performance.now();
+
+  // 1. Settings, logger.
+  const { config, logger, directory } = readSettings();
+  const shutdown = new Shutdown(logger);
+  const clock = systemClock;
+
+  // 2. The port, so that a port in use is detected before anything else starts.
+  const broke = (error: unknown): void => logger.error({ err: error }, 'request.broke');
+  const front = await HttpListener.listen(config.host, config.port, broke);
+  const publicUrl = publicUrlOf(config, front.port);
+  const urls = endpointUrls(config, publicUrl);
+
+  // 3. Engines on the data directory, which only this process uses from here on.
+  const fail = (error: Error): void => shutdown.fail(error);
+  const engines = await openEngines(config, fail);
+  shutdown.add('engines', () => engines.close());
+  if (directory.lacksReadModels) await restoreReadModels(engines, config, logger);
+  const readiness = new Readiness();
+  const disk = await watchDisk(config, logger, readiness, shutdown);
+
+  // 4. Read models and in-memory tables, caught up with the log; meanwhile the jail for user code is tested.
+  const onFailure = (error: Error): void => logger.fatal({ err: error }, 'projection.stopped');
+  const [plane, sandboxing] = await Promise.all([
+    startControlPlane(engines, clock, onFailure),
+    startSandboxing(config, logger),
+  ]);
+  checkIsolation(sandboxing.level, config, plane.views.callers.workspaceCount());
+  shutdown.add('projections', () => plane.projectors.stop());
+  shutdown.add('usage', () => plane.usage.close());
+  shutdown.add('sandboxes', () => sandboxing.close());
+
+  // 5. The roles that move events.
+  const metrics = new Metrics();
+  const topics = topicPolicy(config);
+  await createFixedTopics(engines.log, topics);
+  const closing = (step: string, close: () => Promise<void>): void => shutdown.add(step, close);
+  const own = oneProcess({ config, plane, topics, logger, metrics, closing });
+  const queuedBytes = (): number => engines.queuedBytes();
+  const roles = await startEveryRole(own, { sandboxing, urls, disk, queuedBytes, onFailure: fail });
+
+  // 6. Repair of interrupted operations, the owner of the first start, and reactions to events.
+  const { ingress, summaries, attempts, sourceTopics, webhookTopics } = roles;
+  const reconciled = await reconcile(plane, sourceTopics);
+  const owner = await setUpOwner(plane, config);
+  const cleanUps = [
+    webhookCleanUpReactor(plane, attempts, webhookTopics),
+    deletedSourceEventsReactor(summaries, topics),
+  ];
+  const reactions = [deletedResourceSubscriptionsReactor(plane, plane.projectors), ...cleanUps];
+  const reactors = await startReactors(plane, reactions, onFailure);
+  const operationEnded = (sourceId: string): Promise<void> => roles.runner.operationEnded(sourceId);
+  const maintenance = await startMaintenance({ config, plane, sourceTopics, operationEnded, logger });
+  shutdown.add('maintenance', () => maintenance.stop());
+  shutdown.add('reactors', async () => void (await Promise.all(reactors.map((reactor) => reactor.stop()))));
+
+  // 7. The API and, ahead of it, the endpoints.
+  const shuttingDown = (): boolean => shutdown.begun;
+  const nestLogger = new NestLogger(logger);
+  const edge = { urls, metrics, readiness, logger: nestLogger, log: logger, shuttingDown };
+  const api = await openApi({ config, plane, topics, roles, sandboxing, disk, reactors }, edge);
+  shutdown.add('api', () => api.close());
+  const serveApi = api.getHttpAdapter().getInstance() as Handler;
+  observe({ plane, readModels: roles, engines, reactors, metrics, readiness, shuttingDown });
+  front.serve((req, res) => void (ingress.handle(req, res) || serveApi(req, res)));
+  // Added last and so closed first, so that nothing new comes in while the rest ends.
+  shutdown.add('port', () => front.close(5_000));
+
+  // 8. The announcement.
+  writeServerFile(config.dataDir, { port: front.port, pid: process.pid, url: publicUrl });
+  await announce({ config, publicUrl, owner, level: sandboxing.level, reconciled, logger, startedAt });
+};
+
+start().catch((error: unknown) => {
+  process.stderr.write(`sluice cannot start: ${startProblem(error)}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,78 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import * as util from 'node:util';
+
+/**
+ * The first step of every process. This file runs on every Node since 16: it imports nothing but modules of Node, and
+ * the rest of the program is imported after it.
+ */
+
+/** Oldest Node that runs Sluice, as `engines` of package.json says. */
+export const OLDEST_NODE: readonly [number, number] = [20, 19];
+
+/** Ends the process with one line when Node is too old, or when `./.env` has a wrong line. */
+export const beforeStart = (program: string): void => {
+  const problem = nodeProblem(process.versions.node, process.execPath) ?? readEnvFile(process.cwd(), process.env);
+  if (problem === undefined) return;
+  process.stderr.write(`${program} cannot start: ${problem}\n`);
+  process.exit(1);
+};
+
+export const nodeProblem = (version: string, execPath: string): string | undefined => {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [oldestMajor, oldestMinor] = OLDEST_NODE;
+  if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return undefined;
+  return (
+    `it needs Node.js ${oldestMajor}.${oldestMinor} or later, and ${execPath} is Node.js ${version}. ` +
+    `Install a newer one, or put it first in PATH`
+  );
+};
+
+/**
+ * Adds the SLUICE_ variables of `<folder>/.env` to `env`, which wins. Other names are left alone, because other programs
+ * (Docker Compose) read the same file. Returns the problem of a file that cannot be used.
+ */
+export const readEnvFile = (folder: string, env: Record<string, string | undefined>): string | undefined => {
+  const path = join(folder, '.env');
+  let text: string;
+  try {
+    // A folder of this name belongs to other tools, such as Python's.
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return `${path} cannot be read: ${reason}. Let the user of this process read it, or remove it`;
+  }
+  const wrong = wrongLineOf(text);
+  if (wrong !== undefined) return `${path}, line ${wrong.line}: ${wrong.reason}`;
+  for (const [name, value] of Object.entries(util.parseEnv(text))) {
+    if (name.startsWith('SLUICE_') && env[name] === undefined) env[name] = value;
+  }
+  return undefined;
+};
+
+interface WrongLine {
+  readonly line: number;
+  readonly reason: string;
+}
+
+const ASSIGNMENT = /^\s*(?:export\s+)?[A-Za-z_][A-Za-z0-9_.-]*\s*=\s*(.*)$/;
+
+/** Finds the first line that Node's parser would skip or misread without a word. Shows no value, because it may be secret. */
+const wrongLineOf = (text: string): WrongLine | undefined => {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] ?? '';
+    if (/^\s*(#|$)/.test(line)) continue;
+    const value = ASSIGNMENT.exec(line)?.[1];
+    if (value === undefined) {
+      return { line: at + 1, reason: 'it is not NAME=value. Correct it, or put # in front of it' };
+    }
+    const quote = /^["'`]/.exec(value)?.[0];
+    if (quote === undefined || value.includes(quote, 1)) continue;
+    const end = lines.findIndex((later, n) => n > at && later.includes(quote));
+    if (end < 0) return { line: at + 1, reason: `the quotation mark ${quote} has no end. Close it, or remove it` };
+    at = end;
+  }
+  return undefined;
+};

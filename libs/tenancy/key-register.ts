@@ -1,0 +1,119 @@
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type EventStore } from '#libs/kernel/event-store.js';
+import { idOf, START, type RecordedEvent } from '#libs/kernel/events.js';
+import { nearMiss } from '#libs/kernel/near-miss.js';
+import { type Upcasters } from '#libs/kernel/upcasting.js';
+import { plainEmail } from './domain/user.js';
+import { type ApiKeyEvent, type UserEvent, type WorkspaceEvent } from './published.js';
+
+export interface RegisteredUser {
+  readonly userId: string;
+  readonly username: string;
+  readonly email: string;
+}
+
+export interface RegisteredKey {
+  readonly keyId: string;
+  readonly userId: string;
+  readonly name: string;
+  /** Epoch milliseconds. */
+  readonly issuedAt: number;
+  readonly isRevoked: boolean;
+}
+
+const PAGE = 1_000;
+
+/** Every user and key of the event log, for the command line, which has no API key and no running read model. */
+export class KeyRegister {
+  private readonly users = new Map<string, RegisteredUser>();
+  private readonly byKey = new Map<string, RegisteredKey>();
+  private readonly workspaces = new Map<string, string>();
+
+  static async read(store: EventStore, upcasters: Upcasters): Promise<KeyRegister> {
+    const register = new KeyRegister();
+    for (let after = START; ;) {
+      const page = await store.readAll(after, PAGE);
+      for (const recorded of page) register.apply(upcasters.upcast(recorded));
+      const last = page.at(-1);
+      if (!last) return register;
+      after = last.position;
+    }
+  }
+
+  apply(recorded: RecordedEvent): void {
+    const event = recorded as RecordedEvent & (UserEvent | WorkspaceEvent | ApiKeyEvent);
+    switch (event.type) {
+      case 'UserRegistered': {
+        const { userId, username, email } = event.data;
+        this.users.set(userId, { userId, username, email });
+        return;
+      }
+      case 'WorkspaceCreated':
+        this.workspaces.set(event.data.ownerId, this.workspaceOf(event.data.ownerId) ?? event.data.workspaceId);
+        return;
+      case 'ApiKeyIssued': {
+        const { keyId, userId, name, issuedAt } = event.data;
+        this.byKey.set(keyId, { keyId, userId, name, issuedAt, isRevoked: false });
+        return;
+      }
+      case 'ApiKeyRevoked': {
+        const key = this.byKey.get(idOf(event.stream));
+        if (key) this.byKey.set(key.keyId, { ...key, isRevoked: true });
+        return;
+      }
+      default:
+    }
+  }
+
+  /** First workspace of a user. */
+  workspaceOf(userId: string): string | undefined {
+    return this.workspaces.get(userId);
+  }
+
+  key(keyId: string): RegisteredKey | undefined {
+    return this.byKey.get(keyId);
+  }
+
+  user(userId: string): RegisteredUser | undefined {
+    return this.users.get(userId);
+  }
+
+  /** Keys that are not revoked, oldest first. */
+  keysInForce(userId?: string): readonly RegisteredKey[] {
+    return [...this.byKey.values()].filter((key) => !key.isRevoked && (userId === undefined || key.userId === userId));
+  }
+
+  /** Finds a user by id, email or name. Throws user.not_found, or request.invalid_parameter for several users. */
+  find(who: string): RegisteredUser {
+    const all = [...this.users.values()];
+    const found = all.filter(({ userId, username, email }) =>
+      who.includes('@') ? plainEmail(email) === plainEmail(who) : userId === who || isSame(username, who),
+    );
+    const [first, ...others] = found;
+    if (!first) {
+      const names = all.map(({ username }) => username).sort();
+      const meant = nearMiss(who, [...names, ...all.map(({ email }) => email)]);
+      const hint = meant === undefined ? knownNames(names) : `did you mean ${meant}?`;
+      throw new DomainError('user.not_found', `there is no user ${who.slice(0, 60)}: ${hint}`, { field: 'user' });
+    }
+    if (others.length > 0) {
+      const ids = found.map(({ userId, username }) => `${username} (${userId})`).join(', ');
+      throw new DomainError(
+        'request.invalid_parameter',
+        `${found.length} users have the address ${who}: name one of them by its id: ${ids}`,
+        { field: 'user', actual: who },
+      );
+    }
+    return first;
+  }
+}
+
+const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+
+const SHOWN = 10;
+
+const knownNames = (names: readonly string[]): string => {
+  if (names.length === 0) return 'no user was set up yet; start the server once, or add one with `sluice user`';
+  const more = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '';
+  return `the users are ${names.slice(0, SHOWN).join(', ')}${more}`;
+};

@@ -1,0 +1,51 @@
+import { type Clock } from '#libs/kernel/clock.js';
+import { type HandleCommand } from '#libs/kernel/handle-command.js';
+import { newId } from '#libs/kernel/ids.js';
+import { apiKey, apiKeyNotFound, hashOfKey } from './domain/api-key.js';
+import { type KeyRegister, type RegisteredKey } from './key-register.js';
+import { by, newApiKey } from './set-up-user/set-up-user.js';
+
+/** API keys that the operator issues and revokes for any user. Their events name the user as actor, and no API key. */
+export interface OperatorKeys {
+  readonly handleCommand: HandleCommand;
+  readonly clock: Clock;
+  readonly register: KeyRegister;
+}
+
+export interface NewKey {
+  readonly keyId: string;
+  /** Show it to the user, then call `handedOver`. Only its hash is stored. */
+  readonly secret: string;
+  readonly handedOver: () => Promise<void>;
+}
+
+/** Issues a key, whatever number of keys the user has, because a user with too many lost ones needs one too. */
+export const issueKeyFor = async (
+  { handleCommand, clock, register }: OperatorKeys,
+  userId: string,
+  name: string,
+): Promise<NewKey> => {
+  const now = clock.now();
+  const keyId = newId('key', now);
+  const secret = newApiKey();
+  const workspaceId = register.workspaceOf(userId) ?? '';
+  const issue = { type: 'issue', keyId, userId, name, keyHash: hashOfKey(secret), handedOver: false, now } as const;
+  await handleCommand(apiKey, keyId, issue, by(userId, workspaceId));
+  const handedOver = async (): Promise<void> => {
+    await handleCommand(apiKey, keyId, { type: 'hand_over', now: clock.now() }, by(userId, workspaceId));
+  };
+  return { keyId, secret, handedOver };
+};
+
+/** Resolves with the key as it was before. A repeat changes nothing. Throws api_key.not_found. */
+export const revokeKeyOf = async (
+  { handleCommand, clock, register }: OperatorKeys,
+  keyId: string,
+): Promise<RegisteredKey> => {
+  const key = register.key(keyId);
+  if (!key) throw apiKeyNotFound(keyId);
+  const { userId } = key;
+  const revoke = { type: 'revoke', keyId, userId, now: clock.now() } as const;
+  await handleCommand(apiKey, keyId, revoke, by(userId, register.workspaceOf(userId) ?? ''));
+  return key;
+};
