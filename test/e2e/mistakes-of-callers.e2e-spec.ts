@@ -6,7 +6,7 @@ import { send, type HttpOptions } from '#test/harness/http.js';
 import { useStandalone } from '#test/harness/instance.js';
 import { defineMistakes, type Mistake } from './mistakes/mistake.js';
 
-const instance = useStandalone({ env: { SLUICE_ENDPOINT_BODY_KB: '8', SLUICE_API_RATE: '50' } });
+const instance = useStandalone({ env: { SLUICE_MAX_BODY_KB: '8', SLUICE_API_RATE: '50' } });
 const { api, server } = instance;
 /** What requests refer to: `{source}` in a path, a query or a body stands for the id of this source. */
 const ids: Record<string, string> = {};
@@ -99,10 +99,22 @@ const bodies: readonly Mistake[] = [
   call('a list', 'POST', '/v1/sources', { body: '[]', headers: json }),
   call('a text', 'POST', '/v1/sources', { body: '"dc_1"', headers: json }),
   call('no content type', 'POST', '/v1/sources', { body: JSON.stringify({ component_code: code }) }),
-  call('text/plain', 'POST', '/v1/sources', { body: JSON.stringify({ component_code: code }), headers: { 'content-type': 'text/plain' } }),
-  call('JavaScript as content type', 'POST', '/v1/components', { body: code, headers: { 'content-type': 'application/javascript' } }),
-  call('multipart', 'POST', '/v1/components', { body: '--x--', headers: { 'content-type': 'multipart/form-data; boundary=x' } }),
-  call('gzip', 'POST', '/v1/components', { body: Buffer.from([31, 139, 8, 0]), headers: { ...json, 'content-encoding': 'gzip' } }),
+  call('text/plain', 'POST', '/v1/sources', {
+    body: JSON.stringify({ component_code: code }),
+    headers: { 'content-type': 'text/plain' },
+  }),
+  call('JavaScript as content type', 'POST', '/v1/components', {
+    body: code,
+    headers: { 'content-type': 'application/javascript' },
+  }),
+  call('multipart', 'POST', '/v1/components', {
+    body: '--x--',
+    headers: { 'content-type': 'multipart/form-data; boundary=x' },
+  }),
+  call('gzip', 'POST', '/v1/components', {
+    body: Buffer.from([31, 139, 8, 0]),
+    headers: { ...json, 'content-encoding': 'gzip' },
+  }),
 ];
 
 const fields: readonly Mistake[] = [
@@ -111,7 +123,9 @@ const fields: readonly Mistake[] = [
   call('component_code that is a number', 'POST', '/v1/components', { body: { component_code: 5 } }),
   call('component_id of a source', 'POST', '/v1/sources', { body: { component_id: '{source}' } }),
   call('component_id that there is not', 'POST', '/v1/sources', { body: { component_id: 'sc_nosuchcomponent' } }),
-  call('configured_props that is a text', 'POST', '/v1/sources', { body: { component_code: code, configured_props: '{}' } }),
+  call('configured_props that is a text', 'POST', '/v1/sources', {
+    body: { component_code: code, configured_props: '{}' },
+  }),
   call('configuredProps', 'POST', '/v1/sources', { body: { component_id: '{component}', configuredProps: {} } }),
   call('is_active', 'PUT', '/v1/sources/{source}', { body: { is_active: false } }),
   call('active that is a text', 'PUT', '/v1/sources/{source}', { body: { active: 'no' } }),
@@ -121,8 +135,12 @@ const fields: readonly Mistake[] = [
   call('files that is a list', 'POST', '/v1/components', { body: { component_code: code, files: ['a.mjs'] } }),
   call('component_url that is no URL', 'POST', '/v1/components', { body: { component_url: 'orders.mjs' } }),
   call('component_url of a file', 'POST', '/v1/components', { body: { component_url: 'file:///orders.mjs' } }),
-  call('component_url of a private address', 'POST', '/v1/components', { body: { component_url: 'http://10.0.0.1/orders.mjs' } }),
-  call('component_url of a closed port', 'POST', '/v1/components', { body: { component_url: 'http://127.0.0.1:1/orders.mjs' } }),
+  call('component_url of a private address', 'POST', '/v1/components', {
+    body: { component_url: 'http://10.0.0.1/orders.mjs' },
+  }),
+  call('component_url of a closed port', 'POST', '/v1/components', {
+    body: { component_url: 'http://127.0.0.1:1/orders.mjs' },
+  }),
 ];
 
 const queries: readonly Mistake[] = [
@@ -131,16 +149,32 @@ const queries: readonly Mistake[] = [
   call('limt', 'GET', '/v1/users/me/sources', { query: { limt: '5' } }),
   call('a cursor that is none', 'GET', '/v1/users/me/sources', { query: { after: '!!' } }),
   call('expand of something else', 'GET', '/v1/sources/{source}/event_summaries', { query: { expand: 'events' } }),
-  call('a deletion from an id that is none', 'DELETE', '/v1/sources/{source}/events', { query: { start_id: 'yesterday' } }),
+  call('a deletion from an id that is none', 'DELETE', '/v1/sources/{source}/events', {
+    query: { start_id: 'yesterday' },
+  }),
   call('a subscription without an emitter', 'POST', '/v1/subscriptions', { query: { listener_id: '{webhook}' } }),
   call('emiter_id', 'POST', '/v1/subscriptions', { query: { emiter_id: '{source}', listener_id: '{webhook}' } }),
-  call('a component as emitter', 'POST', '/v1/subscriptions', { query: { emitter_id: '{component}', listener_id: '{webhook}' } }),
-  call('a webhook as emitter', 'POST', '/v1/subscriptions', { query: { emitter_id: '{webhook}', listener_id: '{source}' } }),
-  call('a URL as listener', 'POST', '/v1/subscriptions', { query: { emitter_id: '{source}', listener_id: 'https://example.com/hook' } }),
-  call('an emitter that there is not', 'POST', '/v1/subscriptions', { query: { emitter_id: 'dc_nosuchsource', listener_id: '{webhook}' } }),
-  call('event-name', 'POST', '/v1/subscriptions', { query: { emitter_id: '{source}', listener_id: '{webhook}', 'event-name': 'x' } }),
-  call('the deletion of a subscription that there is not', 'DELETE', '/v1/subscriptions', { query: { emitter_id: '{source}', listener_id: '{source}' } }),
-  call('an automatic subscription whose $errors the shell ate', 'POST', '/v1/auto_subscriptions', { query: { event_name: '', listener_id: '{webhook}' } }),
+  call('a component as emitter', 'POST', '/v1/subscriptions', {
+    query: { emitter_id: '{component}', listener_id: '{webhook}' },
+  }),
+  call('a webhook as emitter', 'POST', '/v1/subscriptions', {
+    query: { emitter_id: '{webhook}', listener_id: '{source}' },
+  }),
+  call('a URL as listener', 'POST', '/v1/subscriptions', {
+    query: { emitter_id: '{source}', listener_id: 'https://example.com/hook' },
+  }),
+  call('an emitter that there is not', 'POST', '/v1/subscriptions', {
+    query: { emitter_id: 'dc_nosuchsource', listener_id: '{webhook}' },
+  }),
+  call('event-name', 'POST', '/v1/subscriptions', {
+    query: { emitter_id: '{source}', listener_id: '{webhook}', 'event-name': 'x' },
+  }),
+  call('the deletion of a subscription that there is not', 'DELETE', '/v1/subscriptions', {
+    query: { emitter_id: '{source}', listener_id: '{source}' },
+  }),
+  call('an automatic subscription whose $errors the shell ate', 'POST', '/v1/auto_subscriptions', {
+    query: { event_name: '', listener_id: '{webhook}' },
+  }),
   call('a webhook without a URL', 'POST', '/v1/webhooks'),
   call('a webhook whose URL has no scheme', 'POST', '/v1/webhooks', { query: { url: 'example.com/hook' } }),
   call('a webhook on ftp', 'POST', '/v1/webhooks', { query: { url: 'ftp://example.com/hook' } }),

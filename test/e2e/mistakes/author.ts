@@ -78,6 +78,11 @@ const errorLine = ({ error }: ErrorRecord): string => {
 const logLine = ({ k, msg, err }: LogRecord): string => `$logs: ${k}: ${msg ?? err?.message ?? ''}`;
 
 const hookErrors = ({ observations = [] }: { observations?: readonly unknown[] }): readonly string[] =>
-  (observations as readonly { k: string; err?: { name: string; message: string; stack: string } }[]).flatMap(({ err }) =>
-    err ? [`${err.name}: ${err.message}\n${(err.stack.split('\n').find((line) => line.startsWith('    at ')) ?? '').trim()}`] : [],
+  (observations as readonly { k: string; err?: { name: string; message: string; stack: string } }[]).flatMap(
+    ({ err }) =>
+      err
+        ? [
+            `${err.name}: ${err.message}\n${(err.stack.split('\n').find((line) => line.startsWith('    at ')) ?? '').trim()}`,
+          ]
+        : [],
   );

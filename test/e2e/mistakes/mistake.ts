@@ -19,12 +19,16 @@ export const defineMistakes = (heading: string, mistakes: readonly Mistake[]): v
   const expected = rowsOf(heading);
   const actual = new Map<string, string>();
 
-  it.each(mistakes)('$mistake', async ({ mistake, reads }) => {
-    const text = plain(await reads());
-    actual.set(mistake, text);
-    expect(text).not.toBe('');
-    if (!writes) expect(text).toBe(expected.get(mistake));
-  });
+  it.each(mistakes)(
+    '$mistake',
+    async ({ mistake, reads }) => {
+      const text = plain(await reads());
+      actual.set(mistake, text);
+      expect(text).not.toBe('');
+      if (!writes) expect(text).toBe(expected.get(mistake));
+    },
+    60_000,
+  );
 
   it('is the whole table of the page, and names no mistake twice', () => {
     const titles = mistakes.map(({ mistake }) => mistake);
@@ -48,7 +52,12 @@ const plain = (text: string): string =>
 
 const ROW = /^\| (.+?) \| (.+) \|$/;
 const cell = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('|', '&#124;').replaceAll('\n', '<br>').replace(/([*_`\\[\]])/g, '\\$1');
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('|', '&#124;')
+    .replaceAll('\n', '<br>')
+    .replace(/([*_`\\[\]])/g, '\\$1');
 const text = (cellText: string): string =>
   cellText
     .replaceAll('<br>', '\n')
@@ -79,6 +88,8 @@ const write = (heading: string, actual: ReadonlyMap<string, string>): void => {
   const before = page();
   const marker = `\n## ${heading}\n`;
   const old = sectionOf(heading).slice(1);
-  const next = before.includes(marker) ? before.replace(`${marker}${old}`, () => `${marker}${table}`) : `${before}${marker}${table}`;
+  const next = before.includes(marker)
+    ? before.replace(`${marker}${old}`, () => `${marker}${table}`)
+    : `${before}${marker}${table}`;
   writeFileSync(PAGE, next);
 };
