@@ -96,7 +96,7 @@ describe('a warm process', () => {
     expect(outcome.status).toBe('threw');
     expect(payloads(outcome).slice(0, 4)).toEqual([
       expect.stringContaining('more than 256 levels'),
-      expect.stringContaining('name may have at most 1024 characters'),
+      expect.stringContaining('name may have at most 1024 bytes'),
       expect.stringContaining('id may have at most 8192 characters'),
       expect.stringContaining('ts must be epoch milliseconds'),
     ]);
