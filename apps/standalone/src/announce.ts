@@ -20,10 +20,8 @@ export interface Announcement {
 export const announce = async (facts: Announcement): Promise<void> => {
   const { config, publicUrl, owner, level, reconciled, logger, startedAt } = facts;
   const ms = Math.round(performance.now() - startedAt);
-  const { rolledBack, deleted, released } = reconciled;
-  const repaired = { rolledBack: rolledBack.length, deleted: deleted.length, released: released.length };
   logger.info(
-    { url: publicUrl, dataDir: resolve(config.dataDir), ...isolationFacts(level), ms, ...repaired },
+    { url: publicUrl, dataDir: resolve(config.dataDir), ...isolationFacts(level), ms, ...repaired(reconciled) },
     'server.started',
   );
   if (level.warning !== null)
@@ -50,8 +48,19 @@ export const announce = async (facts: Announcement): Promise<void> => {
       lines.push('The key in SLUICE_API_KEY was revoked and stays revoked: set another one.');
       break;
     case 'existing':
+      lines.push(
+        'Your API keys stay as they were. To replace a lost one, stop the server and run: npm run sluice -- key issue --user owner',
+      );
       break;
   }
   process.stdout.write(`${lines.join('\n')}\n\n`);
   if (key.status === 'made') await key.handedOver();
 };
+
+/** Counts what the start finished of interrupted operations. A start with nothing to finish logs no zeros. */
+const repaired = ({ rolledBack, deleted, released }: Reconciled): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    Object.entries({ rolledBack, deleted, released }).flatMap(([what, ids]) =>
+      ids.length > 0 ? [[what, ids.length]] : [],
+    ),
+  );
