@@ -9,26 +9,38 @@ const LONGEST = 64;
  */
 export const nearMiss = (word: string, allowed: Iterable<string>): string | undefined => {
   if (word.length > LONGEST) return undefined;
+  const meant = { lower: word.toLowerCase(), plain: plain(word) };
   let nearest: string | undefined;
   let least = Infinity;
   for (const each of allowed) {
     if (each === word) return undefined;
-    const wrong = wrongLetters(plain(each), plain(word), each.toLowerCase(), word.toLowerCase());
-    if (wrong <= tolerated(each, word) && wrong < least) [nearest, least] = [each, wrong];
+    if (each.length > LONGEST) continue;
+    const most = tolerated(each, word);
+    const wrong = wrongLetters(each, meant, most);
+    if (wrong <= most && wrong < least) [nearest, least] = [each, wrong];
   }
   return nearest;
 };
 
-const wrongLetters = (plainA: string, plainB: string, a: string, b: string): number => {
-  if (plainA === plainB) return 0;
-  return areSwapped(a, b) ? 1 : distance(a, b);
+interface Meant {
+  readonly lower: string;
+  readonly plain: string;
+}
+
+/** Infinity for words whose lengths alone differ by more than `most`. */
+const wrongLetters = (each: string, { lower, plain: letters }: Meant, most: number): number => {
+  if (plain(each) === letters) return 0;
+  const other = each.toLowerCase();
+  if (Math.abs(other.length - lower.length) > most) return Infinity;
+  return areSwapped(other, lower) ? 1 : distance(other, lower);
 };
 
 /** Whether two words differ by two neighbouring letters in the other order, the commonest slip of a hand. */
 const areSwapped = (a: string, b: string): boolean => {
   if (a.length !== b.length) return false;
-  const at = [...a].findIndex((letter, i) => letter !== b[i]);
-  return at >= 0 && a[at] === b[at + 1] && a[at + 1] === b[at] && a.slice(at + 2) === b.slice(at + 2);
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at++;
+  return at + 1 < a.length && a[at] === b[at + 1] && a[at + 1] === b[at] && a.slice(at + 2) === b.slice(at + 2);
 };
 
 const plain = (word: string): string => word.toLowerCase().replace(/[^a-z0-9$]/g, '');

@@ -67,6 +67,28 @@ describe('hooks over the log', () => {
     expect(await hooks.runHook(REQUEST)).toEqual({ status: 'threw', error, logs });
   });
 
+  it('emit a sample event, marked as a test, without the definition of an operation', async () => {
+    const sample = { ...REQUEST, definition: definition(), hook: 'sample_emit' } as const;
+    const { sandboxes } = await world.process({ replies: repliesOverLog(world.log, silent) });
+    expect(await hooks.runHook(sample)).toEqual({ status: 'ok', logs: [] });
+    const records = world.log.recordsOf(world.topics.emits('dc_1'));
+    expect(records.map(({ headers, value }) => [headers['channel'], headers['test'], value])).toEqual([
+      ['', '1', '"hook"'],
+    ]);
+    expect(sandboxes.started.map(({ spec, hooks: called }) => [spec.bundleFile, called])).toEqual([
+      ['/blobs/hash', ['sample_emit']],
+    ]);
+  });
+
+  it('tell the caller alone that a component has no sample event', async () => {
+    const error = { name: 'Error', message: 'it exports nothing', stack: 's', code: 'NoSampleEmit' };
+    const hook = async () => ok({ status: 'threw', error, logs: [{ k: 'console.log', ts: 1, msg: 'x' }] });
+    await world.process({ replies: repliesOverLog(world.log, silent), hook });
+    const sample = { ...REQUEST, definition: definition(), hook: 'sample_emit' } as const;
+    expect(await hooks.runHook(sample)).toMatchObject({ status: 'threw', error });
+    expect(world.emitted('dc_1')).toEqual([]);
+  });
+
   it('are finished by the next owner of the source when the first one dies in the middle', async () => {
     const replies = repliesOverLog(world.log, silent);
     const first = await world.process({ replies, hook: () => new Promise(() => undefined) });

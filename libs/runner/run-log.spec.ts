@@ -70,4 +70,21 @@ describe('the line of a run', () => {
     log.committed(finished(undefined, 'http'), undefined);
     expect(lines).toEqual([]);
   });
+
+  it('is left out beyond 60 failures a minute, and counted in the next line, unless debug is on', () => {
+    const failed = (at: number) => finished(ok({ status: 'threw', error, startedAt: at, endedAt: at }), 'http');
+    const { lines, log } = world(false);
+    for (let i = 0; i < 1_000; i++) log.committed(failed(100_000 + i), undefined);
+    expect(lines).toHaveLength(60);
+    log.committed(failed(160_000), undefined);
+    log.committed(failed(160_001), undefined);
+    expect(lines.slice(59).map(([, , fields]) => 'unwritten' in fields && fields.unwritten)).toEqual([
+      false,
+      940,
+      false,
+    ]);
+    const all = world(true);
+    for (let i = 0; i < 1_000; i++) all.log.committed(failed(100_000 + i), undefined);
+    expect(all.lines).toHaveLength(1_000);
+  });
 });

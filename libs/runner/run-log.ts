@@ -4,6 +4,9 @@ import { type UserError } from '../component-model/run-output.js';
 
 /** Share of its limit from which a run or hook is slow (docs/reference/component-model.md#run-log). */
 const SLOW_SHARE = 0.5;
+/** Lines of level `warn` a source writes in a minute. Code that always fails must not fill the operator's disk. */
+const WARNINGS_A_MINUTE = 60;
+const MINUTE_MS = 60_000;
 
 export interface RunLogOptions {
   readonly sourceId: string;
@@ -11,8 +14,15 @@ export interface RunLogOptions {
   readonly settings: Pick<RunnerSettings, 'httpTimeoutMs' | 'timerTimeoutMs' | 'hookTimeoutMs'>;
 }
 
-/** Writes one line for each run and hook: at `warn` when it failed, was killed or was slow, else at `debug`. */
+/**
+ * Writes one line for each run and hook: at `warn` when it failed, was killed or was slow, else at `debug`. Unless debug is
+ * on, a source writes a limited number a minute, and the next line counts those left out.
+ */
 export class RunLog {
+  private minuteBegan = -Infinity;
+  private written = 0;
+  private unwritten = 0;
+
   constructor(private readonly options: RunLogOptions) {}
 
   /** @param refused error in place of the db changes that the commit refused */
@@ -26,7 +36,7 @@ export class RunLog {
     const isSlow = ms >= limitMs * SLOW_SHARE;
     const error = refused ?? outcome.error;
     const level = error || isSlow ? 'warn' : 'debug';
-    if (level === 'debug' && !logger.isLevelEnabled('debug')) return;
+    if (!logger.isLevelEnabled('debug') && (level === 'debug' || !this.admits(outcome.endedAt))) return;
     const { id, workspaceId, hook } = execution;
     const fields = {
       source: sourceId,
@@ -40,8 +50,20 @@ export class RunLog {
       ...(isSlow ? { slow: true } : {}),
       emits: outcome.emits.length,
       ...(error ? { error: error.name, code: error.code } : {}),
+      ...(this.unwritten > 0 ? { unwritten: this.unwritten } : {}),
     };
+    this.unwritten = 0;
     logger[level](fields, hook ? 'source.hook' : 'source.run');
+  }
+
+  private admits(at: number): boolean {
+    if (Math.abs(at - this.minuteBegan) >= MINUTE_MS) {
+      this.minuteBegan = at;
+      this.written = 0;
+    }
+    if (++this.written <= WARNINGS_A_MINUTE) return true;
+    this.unwritten++;
+    return false;
   }
 
   private limitOf(kind: string): number {

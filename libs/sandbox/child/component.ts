@@ -17,6 +17,12 @@ type Self = Record<string, unknown>;
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 const isMethod = (value: unknown): value is Method => typeof value === 'function';
 
+/** True for an object of no class, whose fields are all its own. */
+const isPlain = (value: object): boolean => {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+};
+
 /** Object that the module exports, as ESM default, `exports.default` or `module.exports`. */
 export const componentOf = (exported: unknown): ComponentObject => {
   let value = exported;
@@ -29,7 +35,7 @@ export const componentOf = (exported: unknown): ComponentObject => {
   if (typeof value === 'function') throw new TypeError('the component must export an object, not a function');
   if (!isObject(value) || Array.isArray(value))
     throw new TypeError(`the component must export an object, not ${Array.isArray(value) ? 'an array' : typeof value}`);
-  if (Object.keys(value).length === 0)
+  if (Object.keys(value).length === 0 && isPlain(value))
     throw new TypeError('the module exports nothing: the component is its default export, or module.exports');
   return value;
 };

@@ -22,7 +22,7 @@ export class LateWork {
   error(n: number, thrown: unknown): void {
     this.report(n, 'error', () => {
       const { name, message, stack } = textOfError(thrown);
-      const frame = /^\s+at (.{1,300})$/m.exec(stack)?.[1];
+      const frame = /^ +at (.{1,300})$/m.exec(stack)?.[1];
       return `${name}: ${message.slice(0, QUOTED)}${frame === undefined ? '' : ` (at ${frame})`}`;
     });
   }

@@ -40,4 +40,12 @@ describe('reports on work that outlived its run', () => {
     expect(reports.read(1, 'emit', 5, detail).msg).toContain('after a run long ago had ended');
     expect(reports.read(1_025, 'emit', 5, detail).msg).toContain('after run inv_1025 had ended');
   });
+
+  it('name the right run after a slow one ended behind a thousand others', () => {
+    const reports = new LateReports();
+    for (let n = 6; n <= 1_500; n++) reports.ended(collectedRun({ n, invocationId: `inv_${n}` }));
+    reports.ended(collectedRun({ n: 5, invocationId: 'inv_5' }));
+    expect(reports.read(1_029, 'emit', 5, detail).msg).toContain('after run inv_1029 had ended');
+    expect(reports.read(5, 'emit', 5, detail).msg).toContain('after a run long ago had ended');
+  });
 });

@@ -17,6 +17,8 @@ export class LateReports {
   /** Notes that a run has ended, so that it may be reported on. */
   ended(run: RunCollector): void {
     const at = run.n % KEPT;
+    // A run that took long ends after later ones, whose names are kept.
+    if ((this.numbers[at] ?? 0) > run.n) return;
     this.numbers[at] = run.n;
     this.names[at] = run.beside ? `the ${run.invocationId}` : `run ${run.invocationId}`;
     if (run.n > this.latest) this.latest = run.n;

@@ -52,6 +52,14 @@ describe('what is not built yet', () => {
     expect(error.message).toMatch(message);
   });
 
+  it('is looked for among a bounded number of keys, however near they are to a prop', () => {
+    const props = Array.from({ length: 1_000 }, (_, i) =>
+      prop('string', { name: `property_number_${i}`, optional: true, reloadProps: i === 0 }),
+    );
+    const given = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`property_numbr_${i}`, i]));
+    expect(refusal(() => plan(props, given)).details).toMatchObject({ prop: 'property_numbr_50' });
+  });
+
   it.each<[ConfigurableProp[], string]>([
     [[prop('$.interface.apphook'), prop('$.interface.http', { name: 'http' })], 'events of apps'],
     [[prop('dir')], 'dir props'],

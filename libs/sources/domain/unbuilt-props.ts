@@ -2,7 +2,7 @@ import { type ConfigurableProp } from '#libs/component-model/component-metadata.
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { nearMiss } from '#libs/kernel/near-miss.js';
 import { type Warning } from '#libs/kernel/warning.js';
-import { allowedIn } from './given-props.js';
+import { allowedIn, MOST_COMPARED } from './given-props.js';
 import { shown } from './prop-error.js';
 
 /** Refuses what cannot work, because it is not built yet (docs/reference/component-model.md#not-built-props). */
@@ -52,7 +52,9 @@ export const checkHasEvents = (props: readonly ConfigurableProp[]): void => {
 export const checkOwnProps = (given: Readonly<Record<string, unknown>>, props: readonly ConfigurableProp[]): void => {
   if (!props.some(({ reloadProps }) => reloadProps === true)) return;
   const names = new Set(props.map(({ name }) => name));
-  const other = Object.keys(given).find((key) => !names.has(key) && nearMiss(key, names) === undefined);
+  let compared = 0;
+  const isOther = (key: string): boolean => ++compared > MOST_COMPARED || nearMiss(key, names) === undefined;
+  const other = Object.keys(given).find((key) => !names.has(key) && isOther(key));
   if (other === undefined) return;
   throw new DomainError(
     'source.invalid_prop',

@@ -39,6 +39,22 @@ export const emailTaken = (email: string, username: string): DomainError =>
     { field: 'email', actual: email },
   );
 
+/** The refusal of a name that another user has. */
+export const nameTaken = (username: string): DomainError =>
+  new DomainError('user.already_exists', `username ${username} is taken: choose another`, {
+    field: 'username',
+    actual: username,
+  });
+
+/** The refusal of an address that is reserved for a user whose set-up may have been cut off. */
+const emailReserved = (email: string, username: string): DomainError =>
+  new DomainError(
+    'user.already_exists',
+    `email ${email} is the address of user ${username}, whose set-up may not have ended: ` +
+      `give another address, or set up user ${username} again with this one`,
+    { field: 'email', actual: email },
+  );
+
 export const user: Decider<UserCommand, UserEvent, UserState> = {
   category: 'user',
   initialState: () => null,
@@ -49,14 +65,11 @@ export const user: Decider<UserCommand, UserEvent, UserState> = {
     if (command.type === 'reserve_email') {
       if (!state) return [{ type: 'EmailReserved', data: { email, username, userId, reservedAt: now } }];
       if (state.username.toLowerCase() === username.toLowerCase()) return [];
-      throw emailTaken(email, state.username);
+      throw emailReserved(email, state.username);
     }
     if (state) {
       if (state.email === email) return [];
-      throw new DomainError('user.already_exists', `username ${username} is taken: choose another`, {
-        field: 'username',
-        actual: username,
-      });
+      throw nameTaken(username);
     }
     switch (command.type) {
       case 'reserve_name': {

@@ -1,4 +1,4 @@
-import { setUpUser, type SetUpDependencies, type SetUpResult } from './set-up-user.js';
+import { OWNER, setUpUser, type SetUpDependencies, type SetUpResult } from './set-up-user.js';
 
 /**
  * Makes the owner, a workspace and an API key at the first start. `givenKey` is SLUICE_API_KEY. Later starts repeat it
@@ -7,8 +7,7 @@ import { setUpUser, type SetUpDependencies, type SetUpResult } from './set-up-us
  */
 export const bootstrap = (deps: SetUpDependencies, givenKey: string | undefined): Promise<SetUpResult> =>
   setUpUser(deps, {
-    username: 'owner',
-    email: 'owner@localhost',
+    ...OWNER,
     workspaceName: 'My workspace',
     ...(givenKey === undefined ? {} : { givenKey }),
   });

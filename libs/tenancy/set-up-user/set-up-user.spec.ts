@@ -171,7 +171,43 @@ describe('the first start', () => {
   });
 });
 
+describe('before the first start', () => {
+  it.each([
+    ['bob', 'OWNER@localhost', /address of user owner/],
+    ['Owner', 'me@example.com', /username Owner is taken/],
+  ])('%s <%s> leaves the owner to the server', async (username, email, text) => {
+    const tenancy = await runningTenancy();
+    try {
+      await expect(setUpUser(tenancy.deps, { username, email, workspaceName: 'W' })).rejects.toThrow(text);
+      await tenancy.caughtUp();
+      expect((await bootstrap(tenancy.deps, undefined)).key.status).toBe('made');
+    } finally {
+      await tenancy.projectors.stop();
+    }
+  });
+});
+
 describe('an email address', () => {
+  it('that a set-up reserved before it died is given by repeating that set-up, as the refusal of another says', async () => {
+    const tenancy = await runningTenancy();
+    try {
+      const ada = { username: 'ada', email: 'ada@example.com', workspaceName: 'Ada' };
+      let appends = 0;
+      const dying = async (): Promise<void> => {
+        if (++appends === 3) throw new Error('power cut');
+        tenancy.store.onNextAppend(dying);
+      };
+      tenancy.store.onNextAppend(dying);
+      await expect(setUpUser(tenancy.deps, ada)).rejects.toThrow('power cut');
+      await expect(setUpUser(tenancy.deps, { ...ada, username: 'adah' })).rejects.toThrow(
+        'email ada@example.com is the address of user ada, whose set-up may not have ended: give another address, or set up user ada again with this one',
+      );
+      expect((await setUpUser(tenancy.deps, ada)).key.status).toBe('made');
+    } finally {
+      await tenancy.projectors.stop();
+    }
+  });
+
   it('belongs to one user, in whatever case it is written, and a refusal uses up no name', async () => {
     const tenancy = await runningTenancy();
     try {

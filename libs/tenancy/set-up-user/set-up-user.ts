@@ -5,7 +5,7 @@ import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-com
 import { newCommandId, newId } from '#libs/kernel/ids.js';
 import { apiKey, firstKeyId, givenKeyId, hashOfKey } from '../domain/api-key.js';
 import { type CallersView } from '../callers-view.js';
-import { emailIdOf, emailTaken, nameIdOf, user } from '../domain/user.js';
+import { emailIdOf, emailTaken, nameIdOf, nameTaken, plainEmail, user } from '../domain/user.js';
 import { firstWorkspaceIdOf, workspace } from '../domain/workspace.js';
 
 export interface SetUpUser {
@@ -53,6 +53,7 @@ export const newApiKey = (): string => `sk_${randomBytes(20).toString('hex')}`;
 export const setUpUser = async (deps: SetUpDependencies, request: SetUpUser): Promise<SetUpResult> => {
   const { username, email, workspaceName, givenKey } = request;
   const now = deps.clock.now();
+  checkLeavesOwner(request);
 
   // 1. Reserve the name with the ids, and the address. An address that is taken must not use up the name.
   const [holder = username] = deps.callers.usernamesOf(email).filter((name) => !isSameName(name, username));
@@ -83,6 +84,17 @@ export const setUpUser = async (deps: SetUpDependencies, request: SetUpUser): Pr
     givenKey === undefined ? await firstKey(deps, owner) : await issueGiven(deps, owner, givenKey);
   const last = position ?? created.position ?? registered.position;
   return { ...owner, key, ...(last === undefined ? {} : { position: last }) };
+};
+
+/** The first user, which the first start of a server makes. */
+export const OWNER = { username: 'owner', email: 'owner@localhost' } as const;
+
+/** Throws user.already_exists for the owner's name or address alone. A server could never make its owner beside such a user. */
+const checkLeavesOwner = ({ username, email }: SetUpUser): void => {
+  const hasName = isSameName(username, OWNER.username);
+  const hasEmail = plainEmail(email) === OWNER.email;
+  if (hasEmail && !hasName) throw emailTaken(email, OWNER.username);
+  if (hasName && !hasEmail) throw nameTaken(username);
 };
 
 const isSameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
