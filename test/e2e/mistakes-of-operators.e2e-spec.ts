@@ -244,11 +244,9 @@ const folders: readonly Mistake[] = [
   },
   besideServer('a second server on the same folder', STARTS, []),
   start('a data directory in /proc', { SLUICE_DATA_DIR: '/proc/sluice' }),
-  start(
-    'a data directory that another user may not open',
-    () => ({ SLUICE_DATA_DIR: spoilt('', 'closed', (path) => chmodSync(path, 0)) }),
-    { asNobody: true },
-  ),
+  start('a data directory that another user may not open', () => ({ SLUICE_DATA_DIR: folderOf('closed', 0) }), {
+    asNobody: true,
+  }),
   start('a data directory without the right to write', () => ({ SLUICE_DATA_DIR: folderOf('read-only', 0o500) }), {
     asNobody: true,
   }),
@@ -274,7 +272,7 @@ const folders: readonly Mistake[] = [
     SLUICE_DATA_DIR: spoilt('events.db', 'overwritten', (path) => writeFileSync(path, 'no database')),
   })),
   start('events.db is another database', () => ({
-    SLUICE_DATA_DIR: spoilt('events.db', 'exchanged', (path) => cpSync(path.replace('events.db', 'read.db'), path)),
+    SLUICE_DATA_DIR: spoilt('events.db', 'exchanged', (path) => cpSync(join(installation.dataDir, 'read.db'), path)),
   })),
   start('data.db was written by a newer version', () => ({
     SLUICE_DATA_DIR: spoilt('data.db', 'newer', (path) => {
