@@ -303,7 +303,13 @@ const commands: readonly Mistake[] = [
     SLUICE_DATA_DIR: '/tmp/sluice-no-such',
   }),
   sluice('import with the folder as an argument', ['import', 'archive']),
-  sluice('import into an installation that is there', () => ['import', '--in', archive]),
+  {
+    mistake: 'import into an installation that is there',
+    reads: async () => {
+      const said = await failing(CLI, ['import', '--in', archive], { SLUICE_DATA_DIR: installation.dataDir });
+      return said.slice(said.indexOf('sluice:')).replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/, '<time>');
+    },
+  },
   imports('import of an archive with a changed byte', () => spoiltArchive('changed', changed)),
   imports('import of an archive that is cut off', () =>
     spoiltArchive('cut', (content) => content.subarray(0, content.length >> 1)),
