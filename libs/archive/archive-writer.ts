@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, open, readdir, rename } from 'node:fs/promises';
+import { open, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { makeDirectory } from '#libs/config/make-directory.js';
 import { messageOf } from '#libs/kernel/error-message.js';
 import {
   type ArchivedLines,
@@ -81,7 +82,7 @@ export class ArchiveWriter {
 
 const filesIn = async (folder: string): Promise<readonly string[]> => {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    makeDirectory(folder);
     return await readdir(folder);
   } catch (error) {
     throw new Error(

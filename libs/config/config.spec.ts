@@ -72,6 +72,21 @@ describe('settings', () => {
     ['SLUICE_PORT', '1e3', 'SLUICE_PORT is "1e3"; allowed: an integer from 0 to 65535, 0 = any free port'],
     ['SLUICE_MEMORY_MB', '8', 'SLUICE_MEMORY_MB is "8"; allowed: an integer from 32 to 10240, in MB'],
     [
+      'SLUICE_MEMORY_MB',
+      '512MB',
+      'SLUICE_MEMORY_MB is "512MB" (write 512); allowed: an integer from 32 to 10240, in MB',
+    ],
+    [
+      'SLUICE_RUN_TIMEOUT_S',
+      '2 min',
+      'SLUICE_RUN_TIMEOUT_S is "2 min" (write the number without a unit); allowed: an integer from 1 to 900, in seconds',
+    ],
+    [
+      'SLUICE_EGRESS_ALLOW',
+      'localhost',
+      'SLUICE_EGRESS_ALLOW is "localhost" ("localhost" is not an address or CIDR range; write 127.0.0.1/32); allowed: addresses and CIDR ranges, separated by commas',
+    ],
+    [
       'SLUICE_ISOLATION',
       'docker',
       'SLUICE_ISOLATION is "docker"; allowed: one of auto, jail, bwrap, unshare, process, vm2',

@@ -1,6 +1,7 @@
-import { chmodSync, lstatSync, mkdirSync, readdirSync, statSync, type Stats } from 'node:fs';
+import { chmodSync, lstatSync, readdirSync, statSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { WrongSettings } from './config.js';
+import { makeDirectory } from './make-directory.js';
 
 /** Permission bits of group and others. */
 const WIDE = 0o077;
@@ -15,7 +16,7 @@ export const keepFilesPrivate = (dataDir: string, warn: (text: string) => void):
   process.umask(WIDE);
   // Windows has no file modes.
   if (process.getuid === undefined) return;
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeDirectory(dataDir);
   const corrected: string[] = [];
   const stats = statSync(dataDir);
   if ((stats.mode & WIDE) !== 0) checkIsOurs(dataDir);

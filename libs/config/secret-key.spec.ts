@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { secretKeyOf } from './secret-key.js';
+import { UnusableDataDirectory } from './unusable-data-directory.js';
 
 describe('the secret key', () => {
   let root: string;
@@ -54,6 +55,10 @@ describe('the secret key', () => {
   it('is named when it is damaged', () => {
     secretKeyOf(dir, null);
     writeFileSync(join(dir, 'secret.key'), 'abc');
-    expect(() => secretKeyOf(dir, null)).toThrow(/secret.key must hold 32 bytes/);
+    expect(() => secretKeyOf(dir, null)).toThrow(
+      new UnusableDataDirectory(
+        `${join(dir, 'secret.key')} must hold 32 bytes in base64 or hexadecimal digits, and it holds 2 bytes: put the key of this installation back from a backup`,
+      ),
+    );
   });
 });

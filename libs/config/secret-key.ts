@@ -4,7 +4,6 @@ import {
   closeSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -12,6 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeDirectory } from './make-directory.js';
 import { UnusableDataDirectory } from './unusable-data-directory.js';
 
 export const KEY_FILE = 'secret.key';
@@ -25,7 +25,7 @@ export const NEXT_FILE = 'secret.key.next';
  * secrets would silently become unreadable. A directory of the key `previous` (SLUICE_SECRET_KEY_PREVIOUS) is accepted.
  */
 export const secretKeyOf = (dataDir: string, given: string | null, previous: string | null = null): Buffer => {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeDirectory(dataDir);
   if (readIfThere(join(dataDir, NEXT_FILE)) !== undefined) {
     throw new UnusableDataDirectory(
       `${join(dataDir, NEXT_FILE)} shows that a rotation of the secret key did not end: ` +
@@ -105,8 +105,11 @@ const keyFromFile = (dataDir: string): Buffer => {
 
 export const decoded = (text: string, where: string): Buffer => {
   const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
-  if (key.length !== 32) throw new Error(`${where} must hold 32 bytes in base64 or hex, it has ${key.length}`);
-  return key;
+  if (key.length === 32) return key;
+  throw new UnusableDataDirectory(
+    `${where} must hold 32 bytes in base64 or hexadecimal digits, and it holds ${key.length} ` +
+      `${key.length === 1 ? 'byte' : 'bytes'}: put the key of this installation back from a backup`,
+  );
 };
 
 export const readIfThere = (file: string): string | undefined => {

@@ -52,10 +52,30 @@ export const integer = (
     secret: false,
     parse: (text) => {
       const value = Number(text);
-      return /^\d{1,15}$/.test(text) && value >= min && value <= max ? ok(value) : wrong();
+      return /^\d{1,15}$/.test(text) && value >= min && value <= max ? ok(value) : wrong(unitIn(text, unit));
     },
     show: String,
   };
+};
+
+/** Units as people write them, by the unit of a setting. */
+const WRITTEN: Readonly<Record<string, readonly string[]>> = {
+  KB: ['k', 'kb', 'kib'],
+  MB: ['m', 'mb', 'mib'],
+  GB: ['g', 'gb', 'gib'],
+  milliseconds: ['ms', 'milliseconds'],
+  seconds: ['s', 'sec', 'second', 'seconds'],
+  minutes: ['min', 'minute', 'minutes'],
+  hours: ['h', 'hour', 'hours'],
+  days: ['d', 'day', 'days'],
+};
+
+/** Tells how to write a number that was given with a unit. */
+const unitIn = (given: string, unit = ''): string | undefined => {
+  const [, number = '', word = ''] = /^(\d{1,15})\s*([a-z]+)$/i.exec(given) ?? [];
+  const written = word.toLowerCase();
+  if (WRITTEN[unit]?.includes(written) === true) return `write ${number}`;
+  return Object.values(WRITTEN).flat().includes(written) ? 'write the number without a unit' : undefined;
 };
 
 /** Makes a number setting whose default depends on its use. */

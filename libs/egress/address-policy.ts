@@ -161,9 +161,9 @@ const parseEntry = (entry: string): Range => {
   const longest = base instanceof ipaddr.IPv4 ? 32 : 128;
   const bits = suffix === undefined ? longest : /^\d{1,3}$/.test(suffix) ? Number(suffix) : Infinity;
   if (base === undefined || bits > longest || rest.length > 0) {
-    throw new Error(
-      `${ALLOW_SETTING}: ${JSON.stringify(entry)} is not an address or CIDR range; write for example 10.0.0.0/8, 127.0.0.1/32 or fd00::/8`,
-    );
+    const example =
+      text.toLowerCase() === 'localhost' ? '127.0.0.1/32' : 'for example 10.0.0.0/8, 127.0.0.1/32 or fd00::/8';
+    throw new Error(`${ALLOW_SETTING}: ${JSON.stringify(entry)} is not an address or CIDR range; write ${example}`);
   }
   // ::ffff:10.0.0.0/104 means 10.0.0.0/8, because addresses are compared in plain form.
   if (base instanceof ipaddr.IPv6 && base.isIPv4MappedAddress() && bits >= 96) {

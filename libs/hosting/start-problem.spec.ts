@@ -35,6 +35,16 @@ describe('a problem at the start that the operating system reports', () => {
       { syscall: 'mkdir', path: '/f', code: 'EEXIST' },
       /^\/f: a file has this name.*SLUICE_DATA_DIR/,
     ],
+    [
+      'a folder in which nothing can be made',
+      { syscall: 'mkdir', path: '/proc/x', code: 'ENOENT' },
+      /^\/proc\/x: no folder can be made.*SLUICE_DATA_DIR/,
+    ],
+    [
+      'a link to itself',
+      { syscall: 'mkdir', path: '/l/x', code: 'ELOOP' },
+      /^\/l\/x: a symbolic link.*SLUICE_DATA_DIR/,
+    ],
   ])('names the setting and the remedy: %s', (_what, fields, text) => {
     const told = startProblem(refused(fields));
     expect(told).toMatch(text);

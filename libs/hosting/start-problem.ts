@@ -39,19 +39,24 @@ const refusedBySystem = (error: SystemError): string | undefined => {
   const { code = '', syscall, address, port, hostname, path } = error;
   if (syscall === 'listen') return cannotListen(code, `${address ?? ''}${port ? `:${port}` : ''}`, error.message);
   if (syscall === 'getaddrinfo') return unknownHost(hostname ?? address ?? '', code);
-  if (path === undefined || !(code in FILE_PROBLEMS)) return undefined;
-  return `${path}: ${FILE_PROBLEMS[code as keyof typeof FILE_PROBLEMS]} (${code}). SLUICE_DATA_DIR names the data directory`;
+  if (path === undefined) return undefined;
+  const problem = syscall === 'mkdir' && code === 'ENOENT' ? NOTHING_BELOW : FILE_PROBLEMS[code];
+  if (problem === undefined) return undefined;
+  return `${path}: ${problem} (${code}). SLUICE_DATA_DIR names the data directory`;
 };
 
 const NOT_ALLOWED = 'the user of the server may not use it: let that user own it, or choose another folder';
-const FILE_PROBLEMS = {
+const NOTHING_BELOW = 'no folder can be made at this place: choose another';
+const FILE_PROBLEMS: Readonly<Record<string, string>> = {
   EACCES: NOT_ALLOWED,
   EPERM: NOT_ALLOWED,
   EROFS: 'its file system is read-only: choose a folder that can be written to',
   ENOSPC: 'its disk is full: make room, or choose a folder on another disk',
   ENOTDIR: 'a part of this path is a file: choose a folder',
   EEXIST: 'a file has this name: choose a folder',
-} as const;
+  ELOOP: 'a symbolic link in this path leads back to itself: correct the link, or choose another folder',
+  ENAMETOOLONG: 'this path is too long: choose a shorter one',
+};
 
 const cannotListen = (code: string, place: string, message: string): string => {
   switch (code) {

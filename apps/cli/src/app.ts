@@ -7,6 +7,7 @@ import { registerImport } from './import.js';
 import { registerKey } from './key.js';
 import { registerRebuild } from './rebuild.js';
 import { registerRotateKey } from './rotate-key.js';
+import { showHintAfterError } from './usage.js';
 import { registerUser } from './user.js';
 import { version } from './version.js';
 
@@ -18,8 +19,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 const program = new Command('sluice')
   .version(version())
-  .description('Maintains an installation of Sluice. Settings are environment variables: see `sluice config`.')
-  .showHelpAfterError();
+  .description('Maintains an installation of Sluice. Settings are environment variables: see `sluice config`.');
 
 const commands = [
   registerConfig,
@@ -31,6 +31,7 @@ const commands = [
   registerUser,
 ];
 for (const register of commands) register(program);
+showHintAfterError(program);
 program.parseAsync().catch((error: unknown) => {
   process.stderr.write(`sluice: ${operatorProblem(error) ?? messageOf(error)}\n`);
   process.exitCode = 1;

@@ -7,18 +7,20 @@ import { type Config, secretKeyFrom, secretKeyOf } from '#libs/config/index.js';
 import { tell, tellProgress, tellRetry } from './progress.js';
 import { tellRebuilt } from './rebuild.js';
 import { assertStopped } from './stopped.js';
+import { requireOption, takeNoArguments } from './usage.js';
 import { readConfig, withEngines, type Work } from './with-engines.js';
 
 export const registerImport = (program: Command): void => {
-  program
+  const command = program
     .command('import')
     .description(
       'Creates an installation from an archive of `sluice export`, on the engines that SLUICE_ENGINE names. They must ' +
         'be empty. After an interruption the same command continues the import. SLUICE_SECRET_KEY must be the key ' +
         'of the exported installation. Start the servers only after the import has ended.',
-    )
-    .requiredOption('--in <folder>', 'folder that `sluice export` wrote')
-    .action(async ({ in: folder }: { in: string }) => {
+    );
+  takeNoArguments(command, (first) => `the folder is given as an option: --in ${first}`);
+  requireOption(command, '--in <folder>', 'folder that `sluice export` wrote').action(
+    async ({ in: folder }: { in: string }) => {
       const config = readConfig();
       const startedAt = performance.now();
       // Checks the archive and the key before anything is written.
@@ -43,7 +45,8 @@ export const registerImport = (program: Command): void => {
       const records = Object.values(parts).reduce((sum, part) => sum + part.records, 0);
       const seconds = (performance.now() - startedAt) / 1_000;
       tell(`archive ${archive.manifest.archive}: ${records} records in ${seconds.toFixed(1)} s. Start the servers.`);
-    });
+    },
+  );
 };
 
 /** Avoids opening the data directory where possible, because that would initialize it with this key, right or wrong. */

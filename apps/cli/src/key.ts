@@ -5,6 +5,7 @@ import { systemClock } from '#libs/kernel/clock.js';
 import { commandHandler } from '#libs/kernel/handle-command.js';
 import { issueKeyFor, KeyRegister, revokeKeyOf, type RegisteredKey } from '#libs/tenancy/index.js';
 import { tell } from './progress.js';
+import { requireOption } from './usage.js';
 import { withEngines } from './with-engines.js';
 
 const WHERE = 'Embedded: the server must be stopped. Distributed: running processes may continue.';
@@ -13,10 +14,10 @@ export const registerKey = (program: Command): void => {
   const key = program
     .command('key')
     .description(`Issues, lists and revokes API keys of any user, without an API key. ${WHERE}`);
-  key
+  const issue = key
     .command('issue')
-    .description('Issues a further key, and prints it to stdout this once. The keys that the user has stay valid.')
-    .requiredOption('--user <user>', 'username, email address or id (u_…); the first user is "owner"')
+    .description('Issues a further key, and prints it to stdout this once. The keys that the user has stay valid.');
+  requireOption(issue, '--user <user>', 'username, email address or id (u_…); the first user is "owner"')
     .option('--name <name>', 'name of the key in lists', 'command line')
     .action(({ user, name }: { user: string; name: string }) =>
       withEngines(async (engines) => {

@@ -4,21 +4,23 @@ import { rebuildReadModels, type Rebuilt, withProjectionLeases } from '#libs/com
 import { type Config } from '#libs/config/index.js';
 import { readModelsRestored } from '#libs/engines/embedded/data-directory.js';
 import { tell, tellRetry } from './progress.js';
+import { takeNoArguments } from './usage.js';
 import { withEngines } from './with-engines.js';
 
 export const registerRebuild = (program: Command): void => {
-  program
+  const command = program
     .command('rebuild')
     .description(
       'Rebuilds every read model from the logs. Embedded: the server must be stopped. Distributed: the projector ' +
         'processes must be stopped. All others may continue; they read the old ones until the new ones are complete.',
-    )
-    .action(() =>
+    );
+  takeNoArguments(command, (first) => `rebuild takes no names, and got ${first}: it rebuilds every read model`).action(
+    () =>
       withEngines(async (engines, config) => {
         tellRebuilt(await rebuild(engines, config));
         if (config.engine === 'embedded') readModelsRestored(config.dataDir);
       }),
-    );
+  );
 };
 
 const rebuild = (engines: Engines, config: Config): Promise<readonly Rebuilt[]> => {

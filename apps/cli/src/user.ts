@@ -6,17 +6,18 @@ import { type Config } from '#libs/config/index.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { setUpUser, type SetUpUser } from '#libs/tenancy/index.js';
 import { tell } from './progress.js';
+import { requireOption } from './usage.js';
 import { withEngines } from './with-engines.js';
 
 export const registerUser = (program: Command): void => {
-  program
+  const command = program
     .command('user')
     .description(
       'Adds a user with a workspace of their own and prints their API key. Embedded: the server must be stopped. ' +
         'Distributed: running processes may continue.',
     )
-    .argument('<username>')
-    .requiredOption('--email <address>', 'email address of the user')
+    .argument('<username>');
+  requireOption(command, '--email <address>', 'email address of the user')
     .option('--workspace <name>', 'name of the workspace', 'My workspace')
     .option('--create', 'embedded: make the installation, when SLUICE_DATA_DIR holds none')
     .action((username: string, { email, workspace, create = false }: UserOptions) =>

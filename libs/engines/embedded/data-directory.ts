@@ -1,5 +1,7 @@
 import {
+  accessSync,
   closeSync,
+  constants,
   existsSync,
   openSync,
   readdirSync,
@@ -31,6 +33,7 @@ const SQLITE_HEADER = 'SQLite format 3\0';
 /** Further names that the server makes at the top of its data directory. A folder with any of them is ours. */
 const FURTHER_NAMES =
   /^(?:(?:events|data|read|lock)\.db(?:-wal|-shm|\.damaged.*)|lock\.db|read-models\.lost|runs-in-flight)$/;
+const DATABASE_FILE = /^(?:events|data|read|lock)\.db(?:-wal|-shm)?$/;
 const isOurs = (name: string): boolean => DATA_DIRECTORY_NAMES.includes(name) || FURTHER_NAMES.test(name);
 /** Marks that the read models are not complete. The engines would make an empty read.db in place of a lost one. */
 const LOST = 'read-models.lost';
@@ -43,6 +46,7 @@ const LOST = 'read-models.lost';
 export const inspectDataDirectory = (dataDir: string, warn: (text: string) => void): DataDirectory => {
   const names = namesIn(dataDir);
   checkIsOurs(dataDir, names);
+  checkAccess(dataDir, names);
   const has = (name: string): boolean => names.includes(name) && sizeOf(join(dataDir, name)) > 0;
   for (const file of ['events.db', 'data.db']) if (has(file)) checkIsDatabase(dataDir, file);
   // It is made first, so data.db without events.db is never a first start that was interrupted.
@@ -73,6 +77,16 @@ const checkIsOurs = (dataDir: string, names: readonly string[]): void => {
   throw new UnusableDataDirectory(
     `SLUICE_DATA_DIR: ${dataDir} holds ${shown} and nothing of Sluice's: name an empty or a new folder`,
   );
+};
+
+/**
+ * Throws the error of the operating system when this user may not write to the folder or to a file of it. SQLite would
+ * say only that it cannot open a file.
+ */
+const checkAccess = (dataDir: string, names: readonly string[]): void => {
+  const { R_OK, W_OK, X_OK } = constants;
+  if (existsSync(dataDir)) accessSync(dataDir, R_OK | W_OK | X_OK);
+  for (const name of names) if (DATABASE_FILE.test(name)) accessSync(join(dataDir, name), R_OK | W_OK);
 };
 
 const checkIsDatabase = (dataDir: string, file: string): void => {

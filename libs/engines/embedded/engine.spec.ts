@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { UnusableDataDirectory } from '#libs/config/unusable-data-directory.js';
 import { RevisionConflict } from '#libs/kernel/event-store.js';
 import { type NewEvent } from '#libs/kernel/events.js';
 import { StateConflict } from '#libs/runner/run-journal.js';
@@ -59,9 +60,9 @@ const event = (id: string): NewEvent => ({
 describe('the data directory', () => {
   it('has one owner: another is refused by name and pid, and the first is not disturbed', async () => {
     const first = await engines();
-    await expect(engines()).rejects.toThrow(
-      `data directory ${dataDir} is in use by the process with pid ${process.pid}`,
-    );
+    const refused = engines();
+    await expect(refused).rejects.toThrow(UnusableDataDirectory);
+    await expect(refused).rejects.toThrow(`data directory ${dataDir} is in use by the process with pid ${process.pid}`);
     await first.log.createTopic('t', {});
     await first.close();
     expect(await (await engines()).log.topics('')).toEqual(['t']);
@@ -84,11 +85,21 @@ describe('the data directory', () => {
     const db = new Database(join(dataDir, 'data.db'));
     db.exec('PRAGMA user_version = 99');
     db.close();
-    await expect(engines()).rejects.toThrow(/data\.db has schema 99, this version of Sluice knows up to 3/);
+    const refused = engines();
+    await expect(refused).rejects.toThrow(UnusableDataDirectory);
+    await expect(refused).rejects.toThrow(/data\.db has schema 99, this version of Sluice knows up to 3/);
     const again = new Database(join(dataDir, 'data.db'));
     again.exec('PRAGMA user_version = 3');
     again.close();
     await engines();
+  });
+
+  it('of which a file is another database is refused by the name of the file', async () => {
+    await (await engines()).close();
+    copyFileSync(join(dataDir, 'read.db'), join(dataDir, 'events.db'));
+    const refused = engines();
+    await expect(refused).rejects.toThrow(UnusableDataDirectory);
+    await expect(refused).rejects.toThrow(/events\.db cannot be opened \(.*\): put the data directory back/);
   });
 
   it('refuses writes after close, and may be closed twice', async () => {

@@ -1,5 +1,7 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeDirectory } from '#libs/config/make-directory.js';
+import { UnusableDataDirectory } from '#libs/config/unusable-data-directory.js';
 import { Database, isBusy } from './sqlite-driver.js';
 
 /**
@@ -10,9 +12,9 @@ import { Database, isBusy } from './sqlite-driver.js';
 export class DataDirLock {
   private constructor(private readonly db: Database) {}
 
-  /** Throws when another process, or this one, already owns the directory. */
+  /** Throws UnusableDataDirectory when another process, or this one, already owns the directory. */
   static acquire(dataDir: string): DataDirLock {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeDirectory(dataDir);
     let db: Database | undefined;
     try {
       db = new Database(join(dataDir, 'lock.db'), { busyTimeoutMs: 0 });
@@ -20,7 +22,7 @@ export class DataDirLock {
     } catch (error) {
       db?.close();
       if (!isBusy(error)) throw error;
-      throw new Error(
+      throw new UnusableDataDirectory(
         `data directory ${dataDir} is in use by ${ownerOf(dataDir)}: stop it, or set SLUICE_DATA_DIR to another directory`,
         { cause: error },
       );

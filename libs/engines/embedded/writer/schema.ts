@@ -1,3 +1,4 @@
+import { UnusableDataDirectory } from '#libs/config/unusable-data-directory.js';
 import { type Database } from './sqlite-driver.js';
 
 /** A file of the data directory. Each has one writing and one reading connection. */
@@ -66,11 +67,11 @@ const READ: readonly string[] = [
 
 const MIGRATIONS: Readonly<Record<FileName, readonly string[]>> = { events: EVENTS, data: DATA, read: READ };
 
-/** Migrates a file to the newest schema with a transaction for each step. Throws when the file is newer. */
+/** Migrates a file to the newest schema with a transaction for each step. Throws UnusableDataDirectory when the file is newer. */
 export const migrate = (file: FileName, db: Database, steps: readonly string[] = MIGRATIONS[file]): void => {
   const stored = db.sql('PRAGMA user_version').get<{ user_version: number }>()?.user_version ?? 0;
   if (stored > steps.length) {
-    throw new Error(
+    throw new UnusableDataDirectory(
       `${db.path} has schema ${stored}, this version of Sluice knows up to ${steps.length}: ` +
         `start the newer version, or use another data directory`,
     );

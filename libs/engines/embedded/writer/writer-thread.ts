@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
+import { UnusableDataDirectory } from '#libs/config/unusable-data-directory.js';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { eventOperations } from '../events/event-operations.js';
 import { GroupCommit, type FileOperations } from './group-commit.js';
@@ -9,7 +10,7 @@ import { recordOperations } from '../stream-log/record-operations.js';
 import { runOperations } from '../runs/run-operations.js';
 import { migrate, type FileName } from './schema.js';
 import { smallOperations } from '../stores/small-operations.js';
-import { Database } from './sqlite-driver.js';
+import { Database, isNoSpace } from './sqlite-driver.js';
 
 /** Entry of the writer thread, the only writer of its files. Each request is a transaction with an answer, in order. */
 
@@ -43,14 +44,25 @@ const openFile = (dataDir: string, file: FileName): { db: Database; commits: Gro
   return { db, commits: new GroupCommit(file, db, operationsOf(file, db)) };
 };
 
+const notOpened = (error: unknown, path: string): string => {
+  if (error instanceof UnusableDataDirectory) return error.message;
+  if (isNoSpace(error)) return `${path} cannot be opened, because its disk is full: make room, and start again`;
+  return (
+    `${path} cannot be opened (${messageOf(error)}): put the data directory back from a backup, ` +
+    `or set SLUICE_DATA_DIR to a new folder to start an empty installation`
+  );
+};
+
 const serve = (port: MessagePort, { dataDir, files }: WriterThreadData): void => {
   const answer = (message: FromWriter): void => port.postMessage(message);
   const open = new Map<FileName, { db: Database; commits: GroupCommit }>();
-  try {
-    for (const file of files) open.set(file, openFile(dataDir, file));
-  } catch (error) {
-    answer({ type: 'refused', message: messageOf(error) });
-    return;
+  for (const file of files) {
+    try {
+      open.set(file, openFile(dataDir, file));
+    } catch (error) {
+      answer({ type: 'refused', message: notOpened(error, join(dataDir, `${file}.db`)) });
+      return;
+    }
   }
   port.on('message', (message: ToWriter) => {
     if (message.type === 'close') {

@@ -12,6 +12,7 @@ import {
 } from './ops.js';
 import { refusal } from './refusal.js';
 import { type FileName } from './schema.js';
+import { UnusableDataDirectory } from '#libs/config/unusable-data-directory.js';
 import { asError } from '#libs/kernel/error-message.js';
 
 /** Limits of one transaction: operations, and approximate bytes. */
@@ -76,7 +77,7 @@ export class Writer {
     for (const file of files) this.queues.set(file, { pending: [], inFlight: [] });
   }
 
-  /** Rejects when a file cannot be opened or has a newer schema. */
+  /** Rejects with UnusableDataDirectory when a file cannot be opened or has a newer schema. */
   static async start(
     dataDir: string,
     files: readonly FileName[],
@@ -90,7 +91,8 @@ export class Writer {
     const [first] = (await once(worker, 'message')) as [FromWriter];
     if (first.type !== 'ready') {
       await worker.terminate();
-      throw new Error(first.type === 'refused' ? first.message : `the writer thread answered ${first.type}`);
+      if (first.type === 'refused') throw new UnusableDataDirectory(first.message);
+      throw new Error(`the writer thread answered ${first.type}`);
     }
     const writer = new Writer(worker, files, onFatal);
     worker.on('message', (message: FromWriter) => writer.receive(message));
