@@ -1,7 +1,7 @@
 import { type ConfigurableProp } from '../../component-model/component-metadata.js';
 import { InvalidComponent } from './invalid-component.js';
 import { FLAGS, NUMBERS, TEXTS } from './prop-keys.js';
-import { type Warnings } from './warnings.js';
+import { type Warnings } from './component-warnings.js';
 import { isRecord, kindOfValue, shown, Words } from './words.js';
 
 export const PROP_KEYS = new Words(

@@ -3,7 +3,7 @@ import { nearMiss } from '../../kernel/near-miss.js';
 import { InvalidComponent } from './invalid-component.js';
 import { OPTION_KEYS, PROP_KEYS, warnOfProp } from './describe-prop-warnings.js';
 import { FLAGS, NUMBERS, TEXTS } from './prop-keys.js';
-import { type Warnings } from './warnings.js';
+import { type Warnings } from './component-warnings.js';
 import { isRecord, kindOfValue, meantText, shown, Words } from './words.js';
 
 type Kind = 'source' | 'action';

@@ -4,7 +4,7 @@ import { type HookName } from '../../component-model/hooks.js';
 import { type ComponentObject } from './component.js';
 import { describeProp } from './describe-prop.js';
 import { InvalidComponent } from './invalid-component.js';
-import { Warnings } from './warnings.js';
+import { Warnings } from './component-warnings.js';
 import { isRecord, kindOfValue, meantText, shown, Words } from './words.js';
 
 type Kind = ComponentMetadata['kind'];
