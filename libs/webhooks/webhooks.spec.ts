@@ -29,6 +29,9 @@ const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
   isWorkspace: (id) => ['o_1', 'o_2'].includes(id),
 });
 
+/** Refuses the host `10.0.0.1`. */
+const reach = { refusalOf: (host: string) => (host === '10.0.0.1' ? 'a private address' : undefined) };
+
 const world = async () => {
   const log = new InMemoryStreamLog();
   await log.createTopic(topics.attempts(), {});
@@ -54,7 +57,9 @@ const world = async () => {
   const payloads = new Map<string, string>();
   const payloadOf = async (...parts: string[]): Promise<string | undefined> => payloads.get(parts.join('/'));
   const app = await httpTestApp({
-    imports: [WebhooksModule.forRoot({ ...plane.ports(), webhookTopics, retainedEvents: { payloadOf }, log, topics })],
+    imports: [
+      WebhooksModule.forRoot({ ...plane.ports(), webhookTopics, retainedEvents: { payloadOf }, log, topics, reach }),
+    ],
     http: plane.ports(),
     callers: { one: caller('u_1', 'o_1'), other: caller('u_2', 'o_2'), colleague: caller('u_3', 'o_1') },
   });
