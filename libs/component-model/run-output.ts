@@ -11,7 +11,7 @@ export interface EmitCall {
   readonly ts?: number;
 }
 
-/** Kind of the lines that tell an author what was accepted and lost (docs/reference/component-model.md#warnings). */
+/** Kind of the lines that tell an author what was accepted and lost (docs/reference/component-model.md#log-warnings). */
 export const WARNING = 'warning';
 
 /** One line for `$logs` (docs/reference/component-model.md#log-lines). */

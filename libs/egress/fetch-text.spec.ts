@@ -54,7 +54,12 @@ describe('fetchText', () => {
       if (req.url === '/a') res.writeHead(302, { location: 'b?x=1#y' }).end('moved');
       else res.end('export default "ü"');
     };
-    expect(await get(`${base}/a`)).toEqual({ finalUrl: `${base}/b?x=1`, status: 200, text: 'export default "ü"' });
+    expect(await get(`${base}/a`)).toEqual({
+      finalUrl: `${base}/b?x=1`,
+      status: 200,
+      contentType: '',
+      text: 'export default "ü"',
+    });
   });
 
   it('follows three redirects and no more', async () => {

@@ -2,21 +2,25 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { nodeProblem, OLDEST_NODE, readEnvFile } from './before-start.js';
+import { nodeProblem, OLDEST_NODES, readEnvFile } from './before-start.js';
 
 describe('the version of Node', () => {
   it('is the one that package.json asks for', () => {
     const { engines } = JSON.parse(readFileSync('package.json', 'utf8')) as { engines: { node: string } };
-    expect(engines.node).toBe(`>=${OLDEST_NODE.join('.')}`);
+    const [first, second, last] = OLDEST_NODES.map(([major, minor]) => `${major}.${minor}.0`);
+    expect(engines.node).toBe(`^${first} || ^${second} || >=${last}`);
   });
 
-  it.each(['16.20.2', '18.20.8', '20.18.3', '20.9.0'])('is too old: %s', (version) => {
-    expect(nodeProblem(version, '/opt/node')).toBe(
-      `it needs Node.js 20.19 or later, and /opt/node is Node.js ${version}. Install a newer one, or put it first in PATH`,
-    );
-  });
+  it.each(['16.20.2', '18.20.8', '20.18.3', '20.9.0', '21.7.0', '22.12.0', '23.11.0'])(
+    'is not supported: %s',
+    (version) => {
+      expect(nodeProblem(version, '/opt/node')).toBe(
+        `it needs Node.js 20.19, 22.13, 24 or later, and /opt/node is Node.js ${version}. Install one of these, or put it first in PATH`,
+      );
+    },
+  );
 
-  it.each(['20.19.0', '20.20.2', '22.0.0', '24.1.0'])('is new enough: %s', (version) => {
+  it.each(['20.19.0', '20.20.2', '22.13.0', '24.0.0', '24.1.0', '25.2.0'])('is supported: %s', (version) => {
     expect(nodeProblem(version, '/opt/node')).toBeUndefined();
   });
 });

@@ -7,8 +7,12 @@ import * as util from 'node:util';
  * the rest of the program is imported after it.
  */
 
-/** Oldest Node that runs Sluice, as `engines` of package.json says. */
-export const OLDEST_NODE: readonly [number, number] = [20, 19];
+/** Oldest Node of each line that runs Sluice, as `engines` of package.json says. Later lines than the last run it, too. */
+export const OLDEST_NODES: readonly (readonly [number, number])[] = [
+  [20, 19],
+  [22, 13],
+  [24, 0],
+];
 
 /** Ends the process with one line when Node is too old, or when `./.env` has a wrong line. */
 export const beforeStart = (program: string): void => {
@@ -20,11 +24,11 @@ export const beforeStart = (program: string): void => {
 
 export const nodeProblem = (version: string, execPath: string): string | undefined => {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const [oldestMajor, oldestMinor] = OLDEST_NODE;
-  if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return undefined;
+  const [newest = 0] = OLDEST_NODES[OLDEST_NODES.length - 1] ?? [];
+  if (major > newest || OLDEST_NODES.some((oldest) => major === oldest[0] && minor >= oldest[1])) return undefined;
   return (
-    `it needs Node.js ${oldestMajor}.${oldestMinor} or later, and ${execPath} is Node.js ${version}. ` +
-    `Install a newer one, or put it first in PATH`
+    `it needs Node.js 20.19, 22.13, 24 or later, and ${execPath} is Node.js ${version}. ` +
+    `Install one of these, or put it first in PATH`
   );
 };
 

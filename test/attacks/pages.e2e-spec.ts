@@ -59,7 +59,7 @@ describe('a list of many events of megabytes', () => {
       expect(bytes).toBeLessThan((COUNT * SIZE) / 5);
     }
     // Requests were served one after another, so the pages were built in several turns of the event loop.
-    expect(answered).toBeGreaterThanOrEqual(5);
+    expect(answered).toBeGreaterThanOrEqual(3);
 
     // The cursors reach every event once.
     const seen: unknown[] = [];

@@ -22,6 +22,7 @@ const CODE = componentCode({
   members: `
     description: 'Says and does',
     annotations: { readOnlyHint: true },
+    sampleEmit: { plain: true },
     hooks: { async activate() { if (this.count === 9) throw new Error('nine'); } },
     run(event) {
       console.log('run');
@@ -77,6 +78,7 @@ describe('the OpenAPI document agrees with the reply of', () => {
       );
       expect(data.observations.length).toBeGreaterThan(0);
     }
+    await contract.expect(200, 'POST /v1/sources/{idOrSlug}/sample_emit', { path });
     await contract.expect(404, 'GET /v1/sources/{idOrSlug}', { path: { idOrSlug: 'dc_none' } });
   });
 

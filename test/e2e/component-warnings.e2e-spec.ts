@@ -40,7 +40,7 @@ describe('a component that could not work is refused, and the reply says what to
   it('with name and message of what its module threw', async () => {
     const reply = await post({ component_code: `throw new TypeError('no luck')` });
     expect(reply.body).toMatchObject({
-      error: 'the component cannot be loaded: TypeError: no luck',
+      error: 'the component cannot be loaded: TypeError: no luck (component.js:1:7)',
       details: { name: 'TypeError', message: 'no luck' },
     });
     const unread = await post({ component_code: 'export default {' });

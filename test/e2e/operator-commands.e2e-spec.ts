@@ -171,7 +171,7 @@ describe('the start of a program', () => {
     const told = await runs(['--require', old, join(ROOT, 'dist/apps', app, 'src/main.js')], process.env);
     expect(told).toMatchObject({ status: 1, stdout: '' });
     expect(told.stderr).toMatch(
-      /^sluice[^\n]* cannot start: it needs Node.js 20.19 or later, and [^\n]* is Node.js 18.20.8[^\n]*\n$/,
+      /^sluice[^\n]* cannot start: it needs Node.js 20.19, 22.13, 24 or later, and [^\n]* is Node.js 18.20.8[^\n]*\n$/,
     );
   });
 

@@ -1,4 +1,4 @@
-/** Texts on what a run gave that is accepted and lost (docs/reference/component-model.md#warnings). */
+/** Texts on what a run gave that is accepted and lost (docs/reference/component-model.md#log-warnings). */
 import { nearMiss } from '../../kernel/near-miss.js';
 import { quoted } from './late-work.js';
 
