@@ -8,5 +8,5 @@ import { type DeliveryReach } from './ports.js';
 export const urlWarnings = (url: string, reach: DeliveryReach): readonly Warning[] => {
   const refusal = reach.refusalOf(new URL(url).hostname);
   if (refusal === undefined) return [];
-  return [{ code: 'refused_address', message: `deliveries to this URL will be refused: ${refusal}`, path: 'url' }];
+  return [{ code: 'refused_address', message: `deliveries to this URL will fail: ${refusal}`, path: 'url' }];
 };

@@ -113,6 +113,20 @@ const attempt = (
   };
 };
 
+describe('the URL of a webhook', () => {
+  it('is accepted with a warning when deliveries to it will be refused', async () => {
+    const { call, create } = await world();
+    const warnings = [
+      { code: 'refused_address', message: 'deliveries to this URL will fail: a private address', path: 'url' },
+    ];
+    expect((await call('post', '/v1/webhooks?url=http://10.0.0.1:8080/x')).body).toMatchObject({ warnings });
+    const { id } = await create();
+    expect((await call('put', `/v1/webhooks/${id}?name=Other`)).body).not.toHaveProperty('warnings');
+    expect((await call('put', `/v1/webhooks/${id}?url=http://10.0.0.1/`)).body).toMatchObject({ warnings });
+    expect((await call('put', `/v1/webhooks/${id}?active=true`)).body).not.toHaveProperty('warnings');
+  });
+});
+
 describe('POST /v1/webhooks', () => {
   it('reads the query, with a JSON content type and no body, and shows the key once', async () => {
     const { call, plane } = await world();

@@ -166,7 +166,7 @@ const runs: readonly Mistake[] = [
   ),
   row('the process is ended', http(`run() { process.exit(3); },`), onErrors),
   row('fetch of a private address', http(`async run() { await fetch('http://10.0.0.1/'); },`), onErrors),
-  row('fetch of a closed port', http(`async run() { await fetch('http://127.0.0.1:1/'); },`), onErrors),
+  row('fetch of a closed port', http(`async run() { await fetch('http://127.0.0.1:2/'); },`), onErrors),
   row('fetch of a name that there is not', http(`async run() { await fetch('http://orders.invalid/'); },`), onErrors),
   row(
     'a file outside /tmp',
