@@ -161,7 +161,7 @@ const runs: readonly Mistake[] = [
   row('run spins', http(`run() { for (;;); },`), onErrors),
   row(
     'run fills its memory',
-    http(`run() { const all = []; for (;;) all.push(new Array(100_000).fill(all.length)); },`),
+    http(`run() { const all = []; for (;;) all.push(new Array(4_000_000).fill(all.length)); },`),
     onErrors,
   ),
   row('the process is ended', http(`run() { process.exit(3); },`), onErrors),
