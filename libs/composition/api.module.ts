@@ -3,6 +3,7 @@ import { CqrsModule } from '@nestjs/cqrs';
 import { auditable, AuditModule } from '#libs/audit/index.js';
 import { componentDecider, ComponentsModule, crawledFetcher, DEFAULT_CODE_LIMITS } from '#libs/components/index.js';
 import { type Config } from '#libs/config/index.js';
+import { AddressPolicy } from '#libs/egress/address-policy.js';
 import { fetchText } from '#libs/egress/fetch-text.js';
 import { EventsModule, storedEvents } from '#libs/events/index.js';
 import { TrustedProxies } from '#libs/http/client-address.js';
@@ -13,7 +14,7 @@ import { sourceDecider, SourcesModule } from '#libs/sources/index.js';
 import { subscription, SubscriptionsModule } from '#libs/subscriptions/index.js';
 import { TelemetryModule } from '#libs/telemetry/index.js';
 import { apiKey, TenancyModule, user, workspace } from '#libs/tenancy/index.js';
-import { webhook, WebhooksModule } from '#libs/webhooks/index.js';
+import { type DeliveryReach, webhook, WebhooksModule } from '#libs/webhooks/index.js';
 import { type ApiOptions } from './api.js';
 import { eventSettings } from './stream-projections.js';
 
@@ -96,6 +97,7 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
       topics,
       webhookTopics: options.webhookTopics,
       retainedEvents: storedEvents(readModels),
+      reach: deliveryReach(config.egressAllow),
     }),
     EventsModule.forRoot({
       readModels,
@@ -108,6 +110,12 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
     }),
     AuditModule.forRoot({ events, upcasters, auditable: auditableResources }),
   ];
+};
+
+/** Addresses of this machine are left out, because a webhook worker may run on another one. */
+const deliveryReach = (allow: readonly string[]): DeliveryReach => {
+  const policy = new AddressPolicy(allow, { ownAddresses: () => [] });
+  return { refusalOf: (host) => policy.refusalOfHost(host)?.message };
 };
 
 const resourceLimitsOf = (config: Config): ResourceLimits => ({

@@ -213,4 +213,23 @@ describe('AddressPolicy with an allow-list', () => {
       expect(() => new AddressPolicy([entry])).toThrow(`SLUICE_EGRESS_ALLOW: "${entry}"`);
     },
   );
+
+  it.each([
+    ['10.0.0.1', '10.0.0.1/32'],
+    ['127.0.0.1', '127.0.0.1/32'],
+    ['[::1]', '::1/128'],
+    ['localhost', undefined],
+  ])('tells without a lookup that a URL with the host %s will be refused', (host, entry) => {
+    const told: unknown[] = [];
+    const refused = new AddressPolicy([], { onRefused: (one) => told.push(one) }).refusalOfHost(host);
+    expect(refused?.message).toContain('The operator of this server can allow it with SLUICE_EGRESS_ALLOW');
+    if (entry !== undefined) expect(refused?.message).toMatch(new RegExp(`=${entry}$`));
+    // Nothing was refused yet, so the operator's log has no line.
+    expect(told).toEqual([]);
+    expect(new AddressPolicy(['10.0.0.0/8', '127.0.0.0/8', '::1/128']).refusalOfHost(host)).toBeUndefined();
+  });
+
+  it.each(['example.com', '93.184.216.34', '[2606:2800:220:1::1]', 'intranet'])('tells nothing of %s', (host) => {
+    expect(new AddressPolicy([], { ownAddresses: () => [] }).refusalOfHost(host)).toBeUndefined();
+  });
 });

@@ -210,11 +210,22 @@ export class AddressPolicy {
   check(host: string, address: string): void {
     const reason = this.refusal(address);
     if (reason === undefined) return;
-    const entry = exactEntry(address);
-    const remedy = isSpelledOut(host) && entry !== undefined ? `${OPERATOR_ALLOWS}=${entry}` : OPERATOR_ALLOWS;
-    const refused = new EgressRefused(host, address, reason, remedy, entry);
+    const refused = refusedFor(host, address, reason);
     this.options.onRefused?.(refused);
     throw refused;
+  }
+
+  /**
+   * The refusal that a connection to this host of a URL will meet, as far as its text tells. Undefined for a permitted
+   * address, and for a name other than localhost, because nothing is looked up.
+   */
+  refusalOfHost(host: string): EgressRefused | undefined {
+    const addresses = isLocalhost(host) ? ['127.0.0.1', '::1'] : isSpelledOut(host) ? [hostnameOf(host)] : [];
+    const reasons = addresses.map((address) => this.refusal(address));
+    const [reason] = reasons;
+    const [address] = addresses;
+    if (address === undefined || reason === undefined || reasons.includes(undefined)) return undefined;
+    return refusedFor(host, address, reason);
   }
 
   private judge(target: Address): string | undefined {
@@ -232,6 +243,12 @@ export class AddressPolicy {
     return this.allowed.some((entry) => within(address, entry) && (!metadata || isExact(entry)));
   }
 }
+
+const refusedFor = (host: string, address: string, reason: string): EgressRefused => {
+  const entry = exactEntry(address);
+  const remedy = isSpelledOut(host) && entry !== undefined ? `${OPERATOR_ALLOWS}=${entry}` : OPERATOR_ALLOWS;
+  return new EgressRefused(host, address, reason, remedy, entry);
+};
 
 const isExact = ([base, bits]: Range): boolean => bits === (base instanceof ipaddr.IPv4 ? 32 : 128);
 

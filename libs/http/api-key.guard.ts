@@ -50,11 +50,20 @@ const presentedKey = (request: Request, inQuery: boolean): string => {
     throw unauthorized('no API key given');
   }
   const [scheme = '', key, ...more] = header.trim().split(/\s+/);
-  if (scheme.toLowerCase() !== 'bearer') {
-    throw unauthorized(`the authorization scheme must be Bearer, got ${scheme.slice(0, 20)}`);
-  }
+  if (scheme.toLowerCase() !== 'bearer') throw unauthorized(faultOfScheme(scheme, key));
   if (key === undefined || more.length > 0) throw unauthorized('the Authorization header must hold one API key');
   return key;
+};
+
+/** Schemes that an error text may repeat. Any other word may be a key. */
+const OTHER_SCHEMES = ['Basic', 'Digest', 'Token', 'ApiKey', 'Api-Key', 'Key', 'Negotiate', 'AWS4-HMAC-SHA256'];
+
+const faultOfScheme = (scheme: string, key: string | undefined): string => {
+  const known = OTHER_SCHEMES.find((name) => name.toLowerCase() === scheme.toLowerCase());
+  if (known !== undefined) return `the authorization scheme must be Bearer, got ${known}`;
+  return key === undefined
+    ? 'the Authorization header has no scheme'
+    : 'the authorization scheme must be Bearer, got another word';
 };
 
 /** Whether the header holds a valid key, so that the body is worth reading. The guard decides about the request. */

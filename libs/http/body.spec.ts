@@ -70,6 +70,35 @@ describe('the content of a body', () => {
     expect(await post(JSON_TYPE, text)).toEqual([200, { data: { fields: 1 } }]);
   });
 
+  it.each([
+    ['gzip', new Uint8Array([31, 139, 8, 0])],
+    ['gzip', new Uint8Array(Buffer.from('{"a":1}'))],
+    ['deflate', new Uint8Array(Buffer.from('{"a":1}'))],
+    ['br', new Uint8Array(Buffer.from('{"a":1}'))],
+  ])('is compressed as its header says: %s', async (encoding, body) => {
+    expect(await post(JSON_TYPE, body, { 'content-encoding': encoding })).toMatchObject([
+      400,
+      {
+        code: 'invalid_parameter',
+        error: expect.stringMatching(
+          new RegExp(`^the body is not valid ${encoding}, which the header Content-Encoding names \\(.+\\): compress`),
+        ),
+        details: { field: 'content-encoding', actual: encoding },
+      },
+    ]);
+  });
+
+  it.each(['// key: s3cret\nexport default {', '{"key": "s3cret" "', "{'key': 's3cret'}", 'xs3cret'])(
+    'is not repeated when it is not JSON: %s',
+    async (text) => {
+      const [status, reply] = await post(JSON_TYPE, text);
+      expect([status, reply]).toMatchObject([400, { code: 'invalid_json' }]);
+      const { error } = reply as { error: string };
+      expect(error).not.toMatch(/s3c|key/);
+      expect(error.length).toBeLessThan(120);
+    },
+  );
+
   it('is measured unpacked', async () => {
     const bomb = new Uint8Array(gzipSync(Buffer.alloc(10_000_000, 0x20)));
     expect(bomb.length).toBeLessThan(20_000);

@@ -79,7 +79,7 @@ const parseJson = (text: string): unknown => {
     const position = faultOf(source);
     // The engine's quote from the text is left out, because it differs between versions and may be a secret.
     const what = error.message
-      .replace(/,? ?(\.\.\.)?".*" is not valid JSON/s, '')
+      .replace(/,? ?(\.\.\.)?".*"(\.\.\.)? is not valid JSON/s, '')
       .replace(/ in JSON at position.*$/s, '');
     throw new DomainError(
       'request.invalid_json',
@@ -129,16 +129,25 @@ export const checkFields = (count: number, where: string): void => {
   });
 };
 
+/** An error of zlib, whose codes are `Z_DATA_ERROR` and the like, or `ERR_…` for Brotli. */
+const isInflateError = (error: Error): boolean =>
+  'code' in error && typeof error.code === 'string' && /^(Z_|ERR_)/.test(error.code);
+
 /** Turns the reader's own failures into domain errors. */
 const failEarly =
   (read: RequestHandler, maxBytes: number): RequestHandler =>
   (request, response, next) =>
     void read(request, response, (error?: unknown) =>
-      next(error === undefined ? undefined : bodyError(error, maxBytes)),
+      next(error === undefined ? undefined : bodyError(error, maxBytes, request.headers['content-encoding'])),
     );
 
-const bodyError = (error: unknown, maxBytes: number): unknown => {
-  if (!(error instanceof Error) || !('type' in error)) return error;
+const bodyError = (error: unknown, maxBytes: number, encoding: string | undefined): unknown => {
+  if (!(error instanceof Error)) return error;
+  if (isInflateError(error) && encoding !== undefined) {
+    const text = `the body is not valid ${encoding}, which the header Content-Encoding names (${error.message}): compress it so, or leave the header out`;
+    return new DomainError('request.invalid_parameter', text, { field: 'content-encoding', actual: encoding });
+  }
+  if (!('type' in error)) return error;
   const declared = 'length' in error && typeof error.length === 'number' ? error.length : undefined;
   const received = 'received' in error && typeof error.received === 'number' ? error.received : undefined;
   switch (error.type) {

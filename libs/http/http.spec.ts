@@ -185,6 +185,20 @@ describe('the HTTP edge', () => {
     it.each([
       ['GET', '/v1/nothing', 404, 'route_not_found', 'there is no route GET /v1/nothing'],
       ['DELETE', '/v1/nothing?a=1', 404, 'route_not_found', 'there is no route DELETE /v1/nothing'],
+      [
+        'GET',
+        '/v1/things//stream',
+        404,
+        'route_not_found',
+        'there is no route GET /v1/things//stream: a part of this path is empty, as when a variable of the shell is not set, or the shell replaced $errors',
+      ],
+      [
+        'DELETE',
+        '/v1/things',
+        405,
+        'method_not_allowed',
+        '/v1/things takes GET, HEAD, POST, not DELETE: an id is needed, as in DELETE /v1/things/{id}',
+      ],
       ['PUT', '/v1/things', 405, 'method_not_allowed', '/v1/things takes GET, HEAD, POST, not PUT'],
       ['PUT', '/v1/things/', 405, 'method_not_allowed', '/v1/things/ takes GET, HEAD, POST, not PUT'],
     ])('%s %s is %i', async (method, path, status, code, error) => {
@@ -264,6 +278,15 @@ describe('the HTTP edge', () => {
         'unauthorized',
         'Bearer',
       ]);
+    });
+
+    it.each([
+      ['my-first-api-key', 'the Authorization header has no scheme'],
+      ['my-first-api-key again', 'the authorization scheme must be Bearer, got another word'],
+      ['basic YWRhOnNlY3JldA==', 'the authorization scheme must be Bearer, got Basic'],
+    ])('is not repeated: %s', async (header, why) => {
+      const { error } = errorOf(await http().get('/v1/things').set('Authorization', header));
+      expect(error).toBe(`${why}: send the header Authorization: Bearer <API key>`);
     });
 
     it.each(['bearer', 'BEARER', 'Bearer  '])('accepts the scheme %s', async (scheme) => {

@@ -20,7 +20,7 @@ export const misspellings = (given: Iterable<string>, declared: readonly string[
   for (const name of names) {
     if (declared.includes(name)) continue;
     if (++compared > MOST_COMPARED) break;
-    const meant = nearMiss(name, declared) ?? withoutIs(name, declared);
+    const meant = nearMiss(name, declared) ?? withoutIs(name, declared) ?? ofComponent(name, declared);
     if (meant !== undefined && !names.has(meant)) found.push({ given: name, meant });
   }
   return found;
@@ -31,6 +31,10 @@ const withoutIs = (name: string, declared: readonly string[]): string | undefine
   const flag = /^is_?(\w{1,60})$/i.exec(name)?.[1]?.toLowerCase();
   return flag !== undefined && declared.includes(flag) ? flag : undefined;
 };
+
+/** `component_code` for `code`, and `component_url` for `url`. */
+const ofComponent = (name: string, declared: readonly string[]): string | undefined =>
+  (name === 'code' || name === 'url') && declared.includes(`component_${name}`) ? `component_${name}` : undefined;
 
 export const warningOf = ({ given, meant }: Misspelling, declared: readonly string[]): Warning => ({
   code: 'unknown_parameter',

@@ -26,11 +26,25 @@ const LONGEST = 300;
 
 /** What to do about a path and method that no route serves, as the end of a sentence; empty when nothing is known. */
 export const hintFor = (host: HttpAdapterHost, method: string, path: string): string => {
+  if (path.includes('//'))
+    return ': a part of this path is empty, as when a variable of the shell is not set, or the shell replaced $errors';
   const unbuilt = NOT_BUILT.find(([pattern]) => pattern.test(path));
   if (unbuilt) return `: ${unbuilt[1]}`;
   if (path.length > LONGEST) return '';
   const meant = routeMeant(host, method, path);
-  return meant === undefined ? '' : `; did you mean ${method} ${meant}?`;
+  if (meant !== undefined) return `; did you mean ${method} ${meant}?`;
+  const missing = missingPart(host, method, path);
+  return missing === undefined ? '' : `: ${missing}`;
+};
+
+/** What a path lacks that serves other methods: its list is the user's, or the method needs an id. */
+const missingPart = (host: HttpAdapterHost, method: string, path: string): string | undefined => {
+  const name = /^\/v1\/(\w+)$/.exec(path)?.[1];
+  if (name === undefined) return undefined;
+  const list = `/v1/users/me/${name}`;
+  if (method === 'GET' && methodsOf(host, list).includes(method)) return `the list is GET ${list}`;
+  if (methodsOf(host, path).length === 0 || !methodsOf(host, `${path}/id`).includes(method)) return undefined;
+  return `an id is needed, as in ${method} ${path}/{id}`;
 };
 
 /** The path with `/v1`, or with one segment as a route spells it. */

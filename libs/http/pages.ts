@@ -1,5 +1,6 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Doc, type Page, type PageQuery } from '#libs/kernel/read-model-store.js';
+import { type Warning } from '#libs/kernel/warning.js';
 import { describe, type Parameters } from './parameters.js';
 
 const DEFAULT_LIMIT = 10;
@@ -14,6 +15,10 @@ export interface ListReply<T> {
     readonly end_cursor: string | null;
   };
   readonly data: readonly T[];
+}
+
+export interface WarnedList<T> extends ListReply<T> {
+  readonly warnings?: readonly Warning[];
 }
 
 /**

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import { plainToInstance } from 'class-transformer';
-import { IsInt, IsObject, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import { IsBoolean, IsInt, IsObject, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
 import { type Request } from 'express';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { decodeCursor, encodeCursor, listReply, pageQuery } from './pages.js';
@@ -65,6 +65,19 @@ describe('texts of a request', () => {
     expect(dto).toBeInstanceOf(Dto);
     expect([dto.name, Object.keys(dto).includes('__proto__'), 'polluted' in dto]).toEqual(['x', false, false]);
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
+  });
+});
+
+class Flags {
+  @IsBoolean()
+  active!: boolean;
+}
+
+describe('errors about a flag', () => {
+  it('say true or false, and that a missing parameter is missing, once', async () => {
+    const wrong = await failure(() => validated(Flags, { active: 'no' }));
+    expect(wrong.message).toBe('parameter active must be true or false; got no');
+    expect((await failure(() => validated(Flags, {}))).message).toBe('parameter active is missing');
   });
 });
 

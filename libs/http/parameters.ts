@@ -103,13 +103,14 @@ const invalid = (error: ValidationError, parent: string): DomainError => {
     rules.at(-1) ?? ['', `${field} is invalid`];
   const value: unknown = error.value;
   if (value === undefined || value === null) {
-    return new DomainError('request.missing_parameter', `parameter ${field} is missing: ${text}`, { field });
+    return new DomainError('request.missing_parameter', `parameter ${field} is missing`, { field });
   }
+  const must = rule === 'isBoolean' ? `${error.property} must be true or false` : text;
   const limit = /(-?\d+(?:\.\d+)?)(?: characters| elements)?$/.exec(text)?.[1];
   const actual = LENGTH_RULES.has(rule) && hasLength(value) ? value.length : describe(value);
   return new DomainError(
     'request.invalid_parameter',
-    `parameter ${parent === '' ? '' : `${parent}.`}${text}; got ${String(actual)}`,
+    `parameter ${parent === '' ? '' : `${parent}.`}${must}; got ${String(actual)}`,
     {
       field,
       ...(limit === undefined ? {} : { limit: Number(limit) }),

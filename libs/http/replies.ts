@@ -1,5 +1,5 @@
 import { type Warned, type Warning } from '#libs/kernel/warning.js';
-import { type ListReply } from './pages.js';
+import { type ListReply, type WarnedList } from './pages.js';
 import {
   integer,
   listOf,
@@ -51,6 +51,16 @@ export const list = <S extends AnySchema>(item: S): Schema<{ readonly data: read
 /** Reply with a page of a list. */
 export const paged = <S extends AnySchema>(item: S): Schema<ListReply<TypeOf<S>>> =>
   bare(object({ page_info: PageInfo, data: listOf(item) }));
+
+/** Page of a list, with what is probably not meant in the request (docs/reference/rest-api.md#reply-warnings). */
+export const pagedWarned = <S extends AnySchema>(item: S): Schema<WarnedList<TypeOf<S>>> =>
+  bare(
+    object({
+      page_info: PageInfo,
+      data: listOf(item),
+      warnings: optional(listOf(WarningReply, 'Absent when there are none')),
+    }),
+  );
 
 /** Drops the type, which the compiler cannot compute for a generic item. */
 const bare = ({ json, named: inner }: AnySchema): AnySchema => ({ json, named: inner });

@@ -66,7 +66,11 @@ export const memberOf = (caller: Caller, workspaceId: string): string => {
   if (caller.workspaceIds.includes(workspaceId)) return workspaceId;
   const shown = String(describe(workspaceId));
   if (caller.isWorkspace?.(workspaceId) === false) {
-    throw new DomainError('workspace.not_found', `there is no workspace ${shown}`, { id: shown });
+    throw new DomainError(
+      'workspace.not_found',
+      `there is no workspace ${shown} among yours: GET /v1/users/me/workspaces lists them`,
+      { id: shown },
+    );
   }
   if (caller.memberships?.includes(workspaceId) === true) {
     const message = `workspace ${shown} is not the one that the request names, ${String(caller.named)}`;

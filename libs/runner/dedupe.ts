@@ -40,7 +40,9 @@ export const dedupe = <T extends Identified>(
 const missing = (count: number): string[] =>
   count === 0
     ? []
-    : [`${count} event(s) were emitted without an id, which the dedupe strategy needs: not deduplicated`];
+    : [
+        `${count} event(s) were emitted without an id, which the dedupe strategy needs: not deduplicated. Pass { id } as the second argument of $emit`,
+      ];
 
 /** Remembers ids first in, first out. A hit does not refresh its place. An id repeated in the batch is a duplicate. */
 const unique = <T extends Identified>(known: readonly string[], emits: readonly T[]): DedupeResult<T> => {
@@ -97,7 +99,7 @@ const greatest = <T extends Identified>(known: number, emits: readonly T[]): Ded
       ...(invalid.length === 0
         ? []
         : [
-            `${invalid.length} event(s) dropped: dedupe "greatest" needs numeric ids, got ${JSON.stringify(invalid[0])}`,
+            `${invalid.length} event(s) dropped: dedupe "greatest" needs numeric ids, got ${JSON.stringify(invalid[0]?.slice(0, 100))}. Pass a number, or use dedupe "unique"`,
           ]),
     ],
   };

@@ -50,7 +50,9 @@ export const configuredPropsOf = (params: Parameters): Readonly<Record<string, u
   if (raw === undefined || raw === null) return undefined;
   const value = typeof raw === 'string' ? jsonOf(raw) : raw;
   if (isObject(value)) return fewKeys(value);
-  throw notAnObject('configured_props', 'an object of values by prop', raw);
+  // The text is not repeated, because it may hold a secret.
+  const actual = typeof raw === 'string' ? `a text of ${raw.length} characters that is no JSON object` : raw;
+  throw notAnObject('configured_props', 'an object of values by prop', actual);
 };
 
 const MAX_KEYS = 1_000;

@@ -15,7 +15,7 @@ export const findWebhook = async (
   if (doc && workspaceIds.includes(doc.workspaceId)) return doc;
   throw new DomainError(
     'webhook.not_found',
-    `there is no webhook ${shownId(webhookId)}${otherKindHint(webhookId, 'wh')}`,
+    `there is no webhook ${shownId(webhookId)} in your workspaces${otherKindHint(webhookId, 'wh')}`,
     { id: shownId(webhookId) },
   );
 };

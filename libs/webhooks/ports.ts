@@ -14,3 +14,10 @@ export interface RetainedEvents {
   payloadOf(emitterId: string, channel: string, eventId: string): Promise<string | undefined>;
 }
 export const RETAINED_EVENTS = Symbol('RetainedEvents');
+
+/** What the deliveries of this server may reach. */
+export interface DeliveryReach {
+  /** Reason why a connection to this host of a URL will be refused, as far as its text tells. Looks nothing up. */
+  refusalOf(host: string): string | undefined;
+}
+export const DELIVERY_REACH = Symbol('DeliveryReach');

@@ -25,7 +25,14 @@ import { RegenerateSigningKeyController } from './regenerate-signing-key/regener
 import { RegenerateSigningKeyHandler } from './regenerate-signing-key/regenerate-signing-key.handler.js';
 import { UpdateWebhookController } from './update-webhook/update-webhook.controller.js';
 import { UpdateWebhookHandler } from './update-webhook/update-webhook.handler.js';
-import { RETAINED_EVENTS, type RetainedEvents, WEBHOOK_TOPICS, type WebhookTopics } from './ports.js';
+import {
+  DELIVERY_REACH,
+  type DeliveryReach,
+  RETAINED_EVENTS,
+  type RetainedEvents,
+  WEBHOOK_TOPICS,
+  type WebhookTopics,
+} from './ports.js';
 
 export interface WebhooksPorts {
   readonly handleCommand: HandleCommand;
@@ -37,6 +44,7 @@ export interface WebhooksPorts {
   readonly webhookTopics: WebhookTopics;
   readonly retainedEvents: RetainedEvents;
   readonly resourceLimits?: ResourceLimits;
+  readonly reach: DeliveryReach;
 }
 
 @Module({
@@ -74,6 +82,7 @@ export class WebhooksModule {
         { provide: STREAM_LOG, useValue: ports.log },
         { provide: TOPIC_POLICY, useValue: ports.topics },
         { provide: WEBHOOK_TOPICS, useValue: ports.webhookTopics },
+        { provide: DELIVERY_REACH, useValue: ports.reach },
         { provide: RETAINED_EVENTS, useValue: ports.retainedEvents },
         { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? DEFAULT_RESOURCE_LIMITS },
       ],

@@ -30,6 +30,7 @@ const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
 });
 
 const world = async () => {
+  const reach = { refusalOf: (host: string) => (host === '10.0.0.1' ? 'a private address' : undefined) };
   const log = new InMemoryStreamLog();
   await log.createTopic(topics.attempts(), {});
   const webhookTopics = {
@@ -54,7 +55,9 @@ const world = async () => {
   const payloads = new Map<string, string>();
   const payloadOf = async (...parts: string[]): Promise<string | undefined> => payloads.get(parts.join('/'));
   const app = await httpTestApp({
-    imports: [WebhooksModule.forRoot({ ...plane.ports(), webhookTopics, retainedEvents: { payloadOf }, log, topics })],
+    imports: [
+      WebhooksModule.forRoot({ ...plane.ports(), webhookTopics, retainedEvents: { payloadOf }, log, topics, reach }),
+    ],
     http: plane.ports(),
     callers: { one: caller('u_1', 'o_1'), other: caller('u_2', 'o_2'), colleague: caller('u_3', 'o_1') },
   });
@@ -107,6 +110,17 @@ const attempt = (
     }),
   };
 };
+
+describe('the URL of a webhook', () => {
+  it('is accepted with a warning when deliveries to it will be refused', async () => {
+    const { call, create } = await world();
+    const warnings = [{ code: 'refused_address', message: expect.stringMatching(/will fail: a private/), path: 'url' }];
+    expect((await call('post', '/v1/webhooks?url=http://10.0.0.1:8080/x')).body).toMatchObject({ warnings });
+    const { id } = await create();
+    expect((await call('put', `/v1/webhooks/${id}?url=http://10.0.0.1/`)).body).toMatchObject({ warnings });
+    expect((await call('put', `/v1/webhooks/${id}?active=true`)).body).not.toHaveProperty('warnings');
+  });
+});
 
 describe('POST /v1/webhooks', () => {
   it('reads the query, with a JSON content type and no body, and shows the key once', async () => {

@@ -174,7 +174,7 @@ export const REFUSED: readonly Refused[] = [
     {},
     404,
     'webhook_not_found',
-    'there is no webhook {source}: dc_… is the id of a source, and the id of a webhook begins with wh_',
+    'there is no webhook {source} in your workspaces: dc_… is the id of a source, and the id of a webhook begins with wh_',
   ],
   [
     'a source in place of a component',

@@ -98,7 +98,6 @@ const bodies: readonly Mistake[] = [
   call('code in place of JSON', 'POST', '/v1/sources', { body: code, headers: json }),
   call('a list', 'POST', '/v1/sources', { body: '[]', headers: json }),
   call('a text', 'POST', '/v1/sources', { body: '"dc_1"', headers: json }),
-  call('no content type', 'POST', '/v1/sources', { body: JSON.stringify({ component_code: code }) }),
   call('text/plain', 'POST', '/v1/sources', {
     body: JSON.stringify({ component_code: code }),
     headers: { 'content-type': 'text/plain' },
@@ -124,7 +123,7 @@ const fields: readonly Mistake[] = [
   call('component_id of a source', 'POST', '/v1/sources', { body: { component_id: '{source}' } }),
   call('component_id that there is not', 'POST', '/v1/sources', { body: { component_id: 'sc_nosuchcomponent' } }),
   call('configured_props that is a text', 'POST', '/v1/sources', {
-    body: { component_code: code, configured_props: '{}' },
+    body: { component_code: code, configured_props: 'url=https://example.com' },
   }),
   call('configuredProps', 'POST', '/v1/sources', { body: { component_id: '{component}', configuredProps: {} } }),
   call('is_active', 'PUT', '/v1/sources/{source}', { body: { is_active: false } }),

@@ -2,11 +2,12 @@ import { Controller, Get, Inject, Param } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
-import { type ListReply, pageLimit } from '#libs/http/pages.js';
+import { pageLimit, type WarnedList } from '#libs/http/pages.js';
 import { describe, type Parameters, Params } from '#libs/http/parameters.js';
-import { paged } from '#libs/http/replies.js';
+import { pagedWarned } from '#libs/http/replies.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { ERRORS_CHANNEL, LOGS_CHANNEL } from '#libs/component-model/channels.js';
+import { type Warning } from '#libs/kernel/warning.js';
 import { type Caller } from '#libs/http/callers.js';
 import { sortableEventId } from '../domain/event-id.js';
 import { eventSummary, EventSummaryReply, type EventSummary } from '../event-summary.js';
@@ -26,7 +27,7 @@ export class ListEventSummariesController {
   @Operation({
     summary: 'Events of a source, newest first',
     paged: true,
-    reply: paged(EventSummaryReply),
+    reply: pagedWarned(EventSummaryReply),
     also: {
       event_name: 'Channel',
       expand: 'event: without truncation; a page of large events ends early, count tells',
@@ -40,7 +41,7 @@ export class ListEventSummariesController {
   @Operation({
     summary: 'Errors of a source, newest first',
     paged: true,
-    reply: paged(EventSummaryReply),
+    reply: pagedWarned(EventSummaryReply),
     also: { expand: 'event: without truncation; a page of large events ends early, count tells' },
   })
   errors(@Param('id') id: string, @Params('body_wins') params: Parameters, @CurrentCaller() caller: Caller) {
@@ -51,7 +52,7 @@ export class ListEventSummariesController {
   @Operation({
     summary: 'Log lines of a source, newest first',
     paged: true,
-    reply: paged(EventSummaryReply),
+    reply: pagedWarned(EventSummaryReply),
     also: { expand: 'event: without truncation; a page of large events ends early, count tells' },
   })
   logs(@Param('id') id: string, @Params('body_wins') params: Parameters, @CurrentCaller() caller: Caller) {
@@ -63,7 +64,7 @@ export class ListEventSummariesController {
   @Operation({
     summary: 'Former address of event_summaries',
     paged: true,
-    reply: paged(EventSummaryReply),
+    reply: pagedWarned(EventSummaryReply),
     also: {
       n: 'Page size',
       event_name: 'Channel',
@@ -84,7 +85,7 @@ export class ListEventSummariesController {
     channel: string,
     params: Parameters,
     caller: Caller,
-  ): Promise<ListReply<EventSummary>> {
+  ): Promise<WarnedList<EventSummary>> {
     workspaceOfSource(this.emitters, caller.workspaceIds, id);
     const after = cursorOf(params, 'after');
     const before = cursorOf(params, 'before');
@@ -104,9 +105,16 @@ export class ListEventSummariesController {
         end_cursor: events.at(-1)?.doc.eventId ?? null,
       },
       data: events.map(eventSummary),
+      ...expandWarnings(params['expand']),
     };
   }
 }
+
+const expandWarnings = (given: unknown): { readonly warnings?: readonly Warning[] } => {
+  if (given === undefined || given === null || given === '' || given === 'event') return {};
+  const message = `expand is ignored, because it is ${JSON.stringify(describe(given))}; the only value is event`;
+  return { warnings: [{ code: 'unknown_value', message, path: 'expand' }] };
+};
 
 const textOf = (params: Parameters, field: string): string | undefined => {
   const given = params[field];

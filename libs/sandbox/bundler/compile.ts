@@ -136,8 +136,11 @@ const refusedBy = ({ message, details }: DomainError): BuildReply => {
   };
 };
 
+/** esbuild's `"component:load.mjs"`, where the part before the colon is a namespace of this file. */
+const NAMESPACED = /"(?:component|shim):(?=[^"]*")/g;
+
 const problemOf = ({ text, location }: Message): Problem => ({
-  text: text.slice(0, MAX_PROBLEM_TEXT),
+  text: text.slice(0, MAX_PROBLEM_TEXT).replace(NAMESPACED, '"'),
   file: location ? quoted(location.file.replace(`${COMPONENT}:`, '')) : null,
   line: location?.line ?? 0,
   column: location ? location.column + 1 : 0,

@@ -17,6 +17,40 @@ const failing = (component: unknown): InvalidComponent => {
   throw new Error('it was accepted');
 };
 
+describe('warnings about what is never called', () => {
+  const warnings = (more: Record<string, unknown>) => describeComponent({ ...base, ...more }).warnings;
+  const http = { http: '$.interface.http' };
+
+  it.each(['deploy', 'activate', 'deactivate'])('name the hook %s that stands beside run', (hook) => {
+    expect(warnings({ props: http, [hook]: () => 1 })).toEqual([
+      {
+        code: 'misplaced_hook',
+        path: hook,
+        message: `"${hook}" is a hook: move it into hooks: { ${hook}() { … } }; it is never called there`,
+      },
+    ]);
+  });
+
+  it('leave out a hook that hooks has too, a value, a method and an action', () => {
+    expect(warnings({ props: http, activate: () => 1, hooks: { activate: () => 1 } })).toEqual([]);
+    expect(warnings({ props: http, activate: true, load: () => 1 })).toEqual([]);
+    expect(warnings({ type: 'action', activate: () => 1 })).toEqual([]);
+  });
+
+  it('name additionalProps that no prop with reloadProps tells of', () => {
+    const additionalProps = () => ({});
+    expect(warnings({ props: http, additionalProps })).toEqual([
+      {
+        code: 'not_built',
+        path: 'additionalProps',
+        message: 'additionalProps are not built yet: it is never called and adds no prop; declare its props in props',
+      },
+    ]);
+    const reloading = { ...http, sheet: { type: 'string', optional: true, reloadProps: true } };
+    expect(warnings({ props: reloading, additionalProps })).toEqual([]);
+  });
+});
+
 describe('metadata of a component', () => {
   it('keeps declaration order and expands shorthand', () => {
     expect(props({ z: '$.service.db', http: '$.interface.http', a: { type: 'string' } })).toEqual([

@@ -41,6 +41,7 @@ export const describeComponent = (component: ComponentObject): ComponentMetadata
   const warnings = new Warnings();
   const kind = kindOf(component.type);
   checkKeys(component, warnings);
+  if (kind === 'source') warnOfMisplacedHooks(component, warnings);
   const configurableProps = kind === 'app' ? [] : describeProps(component.props, kind, warnings);
   const methods = methodsOf(component.methods, configurableProps, warnings);
   const metadata: ComponentMetadata = {
@@ -60,6 +61,7 @@ export const describeComponent = (component: ComponentObject): ComponentMetadata
   };
   checkRun(metadata, component);
   warnOfInterfaces(metadata, warnings);
+  warnOfAdditionalProps(metadata, warnings);
   return { ...metadata, warnings: warnings.list() };
 };
 
@@ -79,6 +81,16 @@ const checkKeys = (component: ComponentObject, warnings: Warnings): void => {
   if (isGiven(version) && typeof version !== 'string' && typeof version !== 'number') ignored('version', 'a text');
   if (isGiven(annotations) && !isRecord(annotations)) ignored('annotations', 'an object');
   if (isGiven(additionalProps) && typeof additionalProps !== 'function') ignored('additionalProps', 'a function');
+};
+
+/** A hook beside `run` looks right and is never called. One that `hooks` has too is a leftover of a spread. */
+const warnOfMisplacedHooks = (component: ComponentObject, warnings: Warnings): void => {
+  for (const hook of HOOKS) {
+    if (typeof component[hook] !== 'function') continue;
+    if (isRecord(component.hooks) && typeof component.hooks[hook] === 'function') continue;
+    const text = `"${hook}" is a hook: move it into hooks: { ${hook}() { … } }; it is never called there`;
+    warnings.add('misplaced_hook', hook, text);
+  }
 };
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
@@ -209,6 +221,18 @@ const checkRun = (metadata: ComponentMetadata, component: ComponentObject): void
   if (kind === 'action') throw new InvalidComponent(`run is missing: an action needs the method run${why}`);
   throw new InvalidComponent(
     `run is missing, and there is no interface: a source needs the method run, or a prop of type $.interface.http or $.interface.timer whose events it passes on${why}`,
+  );
+};
+
+/** A prop with `reloadProps` is told at each deployment (docs/reference/component-model.md#not-built-props). */
+const warnOfAdditionalProps = (metadata: ComponentMetadata, warnings: Warnings): void => {
+  const { kind, hasAdditionalProps, configurableProps } = metadata;
+  if (kind !== 'source' || !hasAdditionalProps) return;
+  if (configurableProps.some(({ reloadProps }) => reloadProps === true)) return;
+  warnings.add(
+    'not_built',
+    'additionalProps',
+    'additionalProps are not built yet: it is never called and adds no prop; declare its props in props',
   );
 };
 

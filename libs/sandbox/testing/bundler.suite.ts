@@ -63,6 +63,13 @@ export const bundlerCases = ({ bundle, bundleWith }: Bundling): void => {
     expect(component.values).toEqual(['a', 'b', 'd', 'ts', 'c']);
   });
 
+  it('names a file without the prefix of its namespace when it lacks an export', async () => {
+    const code = `import { load } from './load.mjs'; export default { run() { load(); } };`;
+    const error = await failing({ code, files: { 'load.mjs': 'export const read = 1;' } });
+    expect(error.message).toContain('No matching export in "load.mjs" for import "load"');
+    expect(error.message).not.toContain('component:');
+  });
+
   it('does not bundle modules of Node, with and without prefix', async () => {
     const code = `import path from 'path'; import { EOL } from 'node:os'; const fs = require('fs/promises'); export default { name: 'n', ok: [path.join('a', 'b'), EOL, typeof fs.readFile] }`;
     expect((await load({ code })).ok).toEqual(['a/b', '\n', 'function']);

@@ -77,6 +77,7 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
     // 2. Check its props.
     const plan = planProps({
       props: component.configurableProps,
+      componentWarnings: component.warnings,
       given: request.configuredProps,
       now,
       newEndpointKey: () => `e${randomKey(15)}`,

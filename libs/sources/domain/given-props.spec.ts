@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
-import { plan, prop, refusal, stored } from '../testing/planned-props.js';
+import { type Warning } from '#libs/kernel/warning.js';
+import { plan, planOf, prop, refusal, stored } from '../testing/planned-props.js';
 
 describe('a misspelt key', () => {
   const props = [prop('string', { name: 'feedUrl' }), prop('string', { name: 'limit', optional: true })];
@@ -30,6 +31,38 @@ describe('a misspelt key', () => {
       Array.from({ length: 900 }, (_, i) => [`limt${i % 10}${'x'.repeat(i % 2)}${i}`, i]),
     );
     expect(plan(props, { feedUrl: 'x', ...many }).warnings.length).toBeLessThanOrEqual(50);
+  });
+});
+
+describe('a refusal of a prop', () => {
+  const url = prop('string', { name: 'url' });
+  const about = (path: string, message: string): Warning => ({ code: 'misspelt_key', message, path });
+  const refused = (componentWarnings: readonly Warning[], given: Record<string, unknown> = {}) =>
+    refusal(() => planOf({ props: [url], given, componentWarnings }));
+
+  it('repeats the warnings about that prop, and no others', () => {
+    const error = refused([
+      about('props.other.optinal', 'prop "other": not this one'),
+      about('props.urls', 'prop "urls": nor this one'),
+      about(
+        'props.url.optinal',
+        'prop "url": "optinal" is not a key of a prop: "optional" is probably meant; allowed are type, label; it is ignored',
+      ),
+      about('props.url', '"url" is a prop and a method'),
+    ]);
+    expect(error).toMatchObject({ code: 'source.missing_prop', details: { prop: 'url' } });
+    expect(error.message).toBe(
+      'prop url (string) is required: give it in configured_props. Note: "optinal" is not a key of a prop: "optional" is probably meant. "url" is a prop and a method',
+    );
+  });
+
+  it('has at most three notes of 300 characters', () => {
+    const many = Array.from({ length: 9 }, (_, n) => about(`props.url.k${n}`, `${n}${'x'.repeat(2_000)}`));
+    const { message } = refused(many, { url: { deep: true } });
+    expect(message).toMatch(/^prop url must be a string/);
+    expect(message.length).toBeLessThan(1_100);
+    expect(message).toContain('2xxx');
+    expect(message).not.toContain('3xxx');
   });
 });
 
@@ -66,6 +99,7 @@ describe('what is not built yet', () => {
     [[prop('sql', { optional: true })], 'sql props'],
     [[prop('http_request', { optional: true })], 'execute()'],
     [[prop('string', { optional: true, reloadProps: true })], 'additionalProps'],
+    [[prop('app')], '$auth of this prop is an empty object'],
   ])('is a warning where it is only declared: %j', (props, words) => {
     expect(plan(props).warnings).toEqual([
       { code: 'not_built', message: expect.stringContaining(words), path: 'props.p' },

@@ -5,6 +5,7 @@ import { type Warning } from '#libs/kernel/warning.js';
 import { type ConfiguredValue, type Endpoint, type SourceDefinition, type Timer } from '../published.js';
 import { allowedIn, misspeltKeys, misspeltWarning, optionWarnings } from './given-props.js';
 import { invalidProp, missingProp, toldOf } from './prop-error.js';
+import { withNotes } from './prop-notes.js';
 import { normalisedValue } from './prop-value.js';
 import { sameJson } from './same-json.js';
 import { timerOf } from './timer-value.js';
@@ -29,6 +30,8 @@ export interface PropPlan {
 
 export interface PropRequest {
   readonly props: readonly ConfigurableProp[];
+  /** Warnings about the component. A refusal repeats those about its prop. */
+  readonly componentWarnings?: readonly Warning[] | undefined;
   /** Values as the caller sent them. Props that the component lacks are dropped. */
   readonly given: ConfiguredProps;
   /** Set on update. A null in `given` removes a value, an absent key keeps it, and endpoints keep their keys. */
@@ -45,6 +48,14 @@ export interface PropRequest {
  * prop in declaration order.
  */
 export const planProps = (request: PropRequest): PropPlan => {
+  try {
+    return planned(request);
+  } catch (error) {
+    throw withNotes(error, request.componentWarnings);
+  }
+};
+
+const planned = (request: PropRequest): PropPlan => {
   const plan = {
     values: new Map<string, ConfiguredValue>(),
     endpoints: [] as Endpoint[],

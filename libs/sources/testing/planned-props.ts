@@ -6,12 +6,12 @@ export const plan = (
   props: readonly ConfigurableProp[],
   given: Readonly<Record<string, unknown>> = {},
   stored?: PropRequest['stored'],
-): PropPlan => {
+): PropPlan => planOf({ props, given, ...(stored ? { stored } : {}) });
+
+export const planOf = (request: Omit<PropRequest, 'now' | 'newEndpointKey' | 'newSecretRef'>): PropPlan => {
   let n = 0;
   return planProps({
-    props,
-    given,
-    ...(stored ? { stored } : {}),
+    ...request,
     now: Date.UTC(2026, 0, 1),
     newEndpointKey: () => `ekey${++n}`,
     newSecretRef: () => `sec_${++n}`,

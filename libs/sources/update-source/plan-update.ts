@@ -28,6 +28,7 @@ export const planDefinition = (
   checkIsSource(component);
   const plan = planProps({
     props: component.configurableProps,
+    componentWarnings: component.warnings,
     given,
     stored: source.definition,
     now,

@@ -1,4 +1,4 @@
-import { Controller, HttpCode, Post } from '@nestjs/common';
+import { Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { IsOptional, IsString, MaxLength } from 'class-validator';
 import { CurrentCaller } from '#libs/http/caller.js';
@@ -6,10 +6,13 @@ import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { Params } from '#libs/http/parameters.js';
-import { one } from '#libs/http/replies.js';
+import { oneWarned } from '#libs/http/replies.js';
 import { type TypeOf } from '#libs/http/reply-schema.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/http/callers.js';
+import { type Warned, warned } from '#libs/kernel/warning.js';
+import { DELIVERY_REACH, type DeliveryReach } from '../ports.js';
+import { urlWarnings } from '../url-warnings.js';
 import { CreatedWebhook, webhookReply } from '../webhook-reply.js';
 import { CreateWebhook } from './create-webhook.handler.js';
 
@@ -30,25 +33,27 @@ class CreateWebhookDto {
 
 @Controller('v1/webhooks')
 export class CreateWebhookController {
-  constructor(private readonly commands: CommandBus) {}
+  constructor(
+    private readonly commands: CommandBus,
+    @Inject(DELIVERY_REACH) private readonly reach: DeliveryReach,
+  ) {}
 
   @Post()
   @Operation({
     summary: 'Create a webhook; the reply alone shows its signing key',
     query: CreateWebhookDto,
-    reply: one(CreatedWebhook),
+    reply: oneWarned(CreatedWebhook),
   })
   @HttpCode(200)
   async create(
     @Params('query_wins', CreateWebhookDto) { url, name, description }: CreateWebhookDto,
     @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
-  ): Promise<Changed<{ data: TypeOf<typeof CreatedWebhook> }>> {
+  ): Promise<Changed<Warned<TypeOf<typeof CreatedWebhook>>>> {
     const context = contextIn(workspaceOf(caller));
     const input = { url, name: name || null, description: description || null };
     const { webhook, signingKey, position } = await this.commands.execute(new CreateWebhook(input, context));
-    return new Changed(position, () => ({
-      data: { ...webhookReply(webhook), user_id: webhook.userId, signing_key: signingKey },
-    }));
+    const data = { ...webhookReply(webhook), user_id: webhook.userId, signing_key: signingKey };
+    return new Changed(position, () => warned(data, urlWarnings(webhook.url, this.reach)));
   }
 }

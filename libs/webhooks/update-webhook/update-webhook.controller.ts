@@ -7,11 +7,14 @@ import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { Params } from '#libs/http/parameters.js';
-import { one } from '#libs/http/replies.js';
+import { oneWarned } from '#libs/http/replies.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
 import { type Caller } from '#libs/http/callers.js';
+import { type Warned, warned } from '#libs/kernel/warning.js';
 import { findWebhook } from '../find-webhook.js';
+import { DELIVERY_REACH, type DeliveryReach } from '../ports.js';
+import { urlWarnings } from '../url-warnings.js';
 import { Webhook, webhookReply, type WebhookReply } from '../webhook-reply.js';
 import { UpdateWebhook, type WebhookChanges } from './update-webhook.handler.js';
 
@@ -44,18 +47,19 @@ export class UpdateWebhookController {
   constructor(
     private readonly commands: CommandBus,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
+    @Inject(DELIVERY_REACH) private readonly reach: DeliveryReach,
   ) {}
 
   /** Keeps absent fields; null clears name and description. `active: true` also ends a disablement by the platform. */
   @Put(':id')
-  @Operation({ summary: 'Change a webhook', body: UpdateWebhookDto, reply: one(Webhook) })
+  @Operation({ summary: 'Change a webhook', body: UpdateWebhookDto, reply: oneWarned(Webhook) })
   @HttpCode(200)
   async update(
     @Param('id') id: string,
     @Params('query_wins', UpdateWebhookDto) dto: UpdateWebhookDto,
     @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
-  ): Promise<Changed<{ data: WebhookReply }>> {
+  ): Promise<Changed<Warned<WebhookReply>>> {
     const { workspaceId } = await findWebhook(this.readModels, caller.workspaceIds, id);
     const changes: WebhookChanges = {
       ...(dto.url === undefined || dto.url === null ? {} : { url: dto.url }),
@@ -67,7 +71,8 @@ export class UpdateWebhookController {
     const { webhook, position } = await this.commands.execute(command);
     return new Changed(position, async () => {
       const { disabledReason } = await findWebhook(this.readModels, caller.workspaceIds, id);
-      return { data: webhookReply({ ...webhook, disabledReason }) };
+      const warnings = changes.url === undefined ? [] : urlWarnings(webhook.url, this.reach);
+      return warned(webhookReply({ ...webhook, disabledReason }), warnings);
     });
   }
 }

@@ -29,7 +29,8 @@ export class UpdateWebhookHandler implements ICommandHandler<UpdateWebhook> {
   async execute({ webhookId, changes, context }: UpdateWebhook) {
     const command = { type: 'update', changes, now: this.clock.now() } as const;
     const { state, position } = await this.handleCommand(webhook, webhookId, command, context);
-    if (state.status !== 'exists') throw new DomainError('webhook.not_found', `there is no webhook ${webhookId}`);
+    if (state.status !== 'exists')
+      throw new DomainError('webhook.not_found', `there is no webhook ${webhookId} in your workspaces`);
     return { webhook: state, ...(position === undefined ? {} : { position }) };
   }
 }

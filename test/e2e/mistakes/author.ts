@@ -20,8 +20,15 @@ export interface Attempt {
   readonly lines?: number;
 }
 
+interface Told {
+  readonly name: string;
+  readonly message: string;
+  readonly stack?: string;
+  readonly cause?: Told;
+  readonly errors?: readonly Told[];
+}
 interface ErrorRecord {
-  readonly error: { readonly name: string; readonly message: string; readonly stack?: string };
+  readonly error: Told;
 }
 interface LogRecord {
   readonly k: string;
@@ -70,19 +77,20 @@ export class Author {
   }
 }
 
-const errorLine = ({ error }: ErrorRecord): string => {
-  const [frame] = (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at '));
-  return `$errors: ${error.name}: ${error.message}${frame === undefined ? '' : `\n${frame.trim()}`}`;
+const errorLine = ({ error }: ErrorRecord): string => `$errors: ${textOf(error)}`;
+
+/** Name, message and first frame, then the causes: what an author reads first. */
+const textOf = (error: Told): string => {
+  const frame = (error.stack ?? '').split('\n').find((line) => line.startsWith('    at '));
+  return [
+    `${error.name}: ${error.message}`,
+    ...(frame === undefined ? [] : [frame.trim()]),
+    ...(error.cause ? [`cause: ${textOf(error.cause)}`] : []),
+    ...(error.errors ?? []).map((one) => `one of its errors: ${textOf(one)}`),
+  ].join('\n');
 };
 
 const logLine = ({ k, msg, err }: LogRecord): string => `$logs: ${k}: ${msg ?? err?.message ?? ''}`;
 
 const hookErrors = ({ observations = [] }: { observations?: readonly unknown[] }): readonly string[] =>
-  (observations as readonly { k: string; err?: { name: string; message: string; stack: string } }[]).flatMap(
-    ({ err }) =>
-      err
-        ? [
-            `${err.name}: ${err.message}\n${(err.stack.split('\n').find((line) => line.startsWith('    at ')) ?? '').trim()}`,
-          ]
-        : [],
-  );
+  (observations as readonly { readonly err?: Told }[]).flatMap(({ err }) => (err ? [textOf(err)] : []));

@@ -43,8 +43,13 @@ const plain = (text: string): string =>
   text
     .replaceAll(ROOT, '<sluice>')
     .replace(/\/[\w./-]*\/sluice-[\w-]+-[A-Za-z0-9]{6}\b/g, '<folder>')
-    .replace(/\b(dc|sc|wh|sub|u|o|ws|key|p|dl|run)_[A-Za-z0-9_-]{10,}/g, '$1_…')
+    .replace(/\b(dc|sc|wh|sub|u|o|ws|key|p|dl|run|inv)_[A-Za-z0-9_-]{10,}/g, '$1_…')
     .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:<port>')
+    // Frames within Node differ between its versions.
+    .replace(/\nat [^\n]*\bnode:[^\n]*/g, '')
+    .replace(/\b(active endpoint )e[0-9a-z]{15}/g, '$1<key>')
+    // What refuses the access, and its words, depend on the level of isolation.
+    .replace(/: [^\n]*( \(a component may read and write files only [^\n]*\))(\nat [^\n]*)?/g, ': …$1')
     .replace(/\bpid \d+/g, 'pid <pid>')
     .replace(/\b[0-9a-f]{8}-[0-9a-f-]{27}\b/g, '<id>')
     .replace(/[ \t]+\n/g, '\n')
