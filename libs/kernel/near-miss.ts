@@ -5,7 +5,8 @@ const LONGEST = 64;
 
 /**
  * Returns the allowed word that `word` probably means: the same letters in another case or with other separators
- * (`componentCode`), two neighbours swapped (`lable`), or one or two letters wrong (`dedup`, `optinal`). Undefined when it is allowed or near nothing.
+ * (`componentCode`), two neighbours swapped (`lable`), or one or two letters wrong (`dedup`, `optinal`). Undefined when
+ * it is allowed or near nothing.
  */
 export const nearMiss = (word: string, allowed: Iterable<string>): string | undefined => {
   if (word.length > LONGEST) return undefined;
