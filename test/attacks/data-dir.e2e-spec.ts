@@ -53,11 +53,14 @@ describe('the data directory', () => {
   });
 
   // Only root can start a process as another user.
-  (isRoot ? it : it.skip)('that is open and belongs to another user is refused at start', async () => {
+  (isRoot ? it : it.skip).each([
+    [0o777, /SLUICE_DATA_DIR: .* cannot be closed by user 65534/],
+    [0o755, /the user of the server may not use it.*SLUICE_DATA_DIR/],
+  ])('that is open and belongs to another user is refused at start: mode %o', async (mode, said) => {
     const dataDir = tempDir('of-root');
     writeFileSync(join(dataDir, 'server.json'), '{}');
     mkdirSync(join(dataDir, 'blobs'));
-    chmodSync(dataDir, 0o755);
+    chmodSync(dataDir, mode);
     try {
       const env = {
         PATH: process.env.PATH ?? '',
@@ -74,9 +77,9 @@ describe('the data directory', () => {
       });
       await expect(started).rejects.toMatchObject({
         code: 1,
-        stderr: expect.stringMatching(/SLUICE_DATA_DIR: .* cannot be closed by user 65534/),
+        stderr: expect.stringMatching(said),
       });
-      expect(statSync(dataDir).mode & 0o777).toBe(0o755);
+      expect(statSync(dataDir).mode & 0o777).toBe(mode);
     } finally {
       removeDir(dataDir);
     }
