@@ -1,3 +1,4 @@
+import { distance } from 'fastest-levenshtein';
 import { secretKeyFrom } from './secret-key.js';
 import { type Setting } from './setting.js';
 import { SETTINGS, type Config } from './settings.js';
@@ -80,20 +81,6 @@ export const unknownSettings = (env: Environment): string[] => {
       const near = distance(name, nearest) <= 1 + name.length / 4;
       return `${name} is no setting of this version and has no effect${near ? `: did you mean ${nearest}?` : ''}`;
     });
-};
-
-/** Number of characters to insert, delete or replace (Levenshtein distance). */
-const distance = (a: string, b: string): number => {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 };
 
 export interface DescribedSetting {

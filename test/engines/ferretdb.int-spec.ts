@@ -1,21 +1,10 @@
-import { connect } from 'node:net';
-import { once } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import { MongoClient } from 'mongodb';
+import { accepts } from '../harness/accepts.js';
 import { removeDir, tempDir } from '../harness/temp-dir.js';
 import { startFerretDb, type FerretDb } from './ferretdb.js';
 
-const listens = async ({ url }: FerretDb): Promise<boolean> => {
-  const socket = connect(Number(new URL(url).port), '127.0.0.1');
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
-};
+const listens = ({ url }: FerretDb): Promise<boolean> => accepts(Number(new URL(url).port));
 
 describe('the stand-in for MongoDB', () => {
   it('listens, dies at kill -9, restarts at the same address, and leaves nothing behind', async () => {

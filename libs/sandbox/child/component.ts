@@ -1,3 +1,4 @@
+import { isPlain } from './plain-object.js';
 import { type BoundProp } from '../sandbox.js';
 import { NO_SAMPLE_EMIT, SAMPLE_EMIT, type ProcessCall } from '../../component-model/hooks.js';
 import { type Execution } from './execution.js';
@@ -16,12 +17,6 @@ type Self = Record<string, unknown>;
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 const isMethod = (value: unknown): value is Method => typeof value === 'function';
-
-/** True for an object of no class, whose fields are all its own. */
-const isPlain = (value: object): boolean => {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
-};
 
 /** Object that the module exports, as ESM default, `exports.default` or `module.exports`. */
 export const componentOf = (exported: unknown): ComponentObject => {

@@ -1,4 +1,5 @@
 /** Finds what JSON drops or changes in a value that it accepts (docs/reference/component-model.md#warning-loss). */
+import { isPlain } from './plain-object.js';
 
 /** The first values of a process are looked through, so that an author who tries code out sees each loss. */
 const FIRST_VALUES = 32;
@@ -90,12 +91,6 @@ class Search {
 const tagOf = (value: object): string => Object.prototype.toString.call(value).slice(8, -1);
 const here = (what: string): Loss => ({ path: '', what });
 const within = (step: string, { path, what }: Loss): Loss => ({ path: `${step.slice(0, MAX_PATH)}${path}`, what });
-
-/** True for `{}` of any realm. */
-const isPlain = (value: object): boolean => {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
-};
 
 const nameOf = (value: object): string => {
   const name: unknown = Reflect.get(Object(Reflect.get(value, 'constructor')), 'name');
