@@ -11,7 +11,11 @@ export const processVariants = async (isRoot: boolean): Promise<readonly JailVar
   const setpriv = await orNull(findProgram('setpriv'));
   const make = (ownUser: boolean, limited: boolean, tied: boolean): JailVariant => ({
     label: `ownUser=${String(ownUser)} limited=${String(limited)} tied=${String(tied)}`,
-    carries: limited ? ['heap', ...(ownUser ? (['processes'] as const) : [])] : [],
+    carries: [
+      ...(limited ? (['heap'] as const) : []),
+      ...(ownUser ? (['server_process'] as const) : []),
+      ...(limited && ownUser ? (['processes'] as const) : []),
+    ],
     plan: (spec) => plan(spec, ownUser, limited ? prlimit : null, tied ? setpriv : null),
   });
   const users = isRoot ? [true, false] : [false];

@@ -39,6 +39,6 @@ describe('the promises of the levels', () => {
     expect(isCarried(level('jail (bwrap)', 'memory'), 'memory')).toBe(true);
     // The level never promises this protection.
     expect(isCarried(level('process', 'syscalls'), 'syscalls')).toBe(false);
-    expect(missingOf(level('process', 'heap', 'oom_priority'))).toEqual(['memory', 'processes']);
+    expect(missingOf(level('process', 'heap', 'oom_priority'))).toEqual(['server_process', 'memory', 'processes']);
   });
 });

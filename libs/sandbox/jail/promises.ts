@@ -5,6 +5,7 @@ export const PROTECTIONS = {
   files: 'Files of the host, and code of other sources, cannot be read or changed',
   environment: 'Environment variables of the server cannot be read',
   network: 'No network but the egress guard, not even for code below Node',
+  server_process: 'The process of the server cannot be signalled, nor ended',
   other_processes: 'Other processes cannot be seen or signalled',
   programs: 'No other program can be started from JavaScript',
   privileges: 'No capability, and no way to gain one',
@@ -28,6 +29,7 @@ const JAILED = {
   files: 'yes',
   environment: 'yes',
   network: 'yes',
+  server_process: 'yes',
   other_processes: 'yes',
   programs: 'yes',
   privileges: 'yes',
@@ -44,6 +46,7 @@ export const PROMISES: Readonly<Record<JailName, Readonly<Record<Protection, Pro
     files: 'yes',
     environment: 'yes',
     network: 'no',
+    server_process: 'host',
     other_processes: 'no',
     programs: 'yes',
     privileges: 'no',
@@ -60,6 +63,7 @@ export const PROMISES: Readonly<Record<JailName, Readonly<Record<Protection, Pro
 
 /** Requirements of a protection that is promised as `host`. */
 export const NEEDS: Readonly<Partial<Record<Protection, string>>> = {
+  server_process: 'the server is root, and every user may run the program of Node',
   heap: 'prlimit (package util-linux)',
   memory:
     'a memory cgroup that the server may write to: root on cgroup v1, or a delegated subtree on v2 (systemd: `Delegate=memory pids`)',
