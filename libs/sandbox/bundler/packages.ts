@@ -1,4 +1,35 @@
+import { type PackageLock } from '../../component-model/package-lock.js';
 import { DomainError } from '../../kernel/domain-error.js';
+import { type Warning } from '../../kernel/warning.js';
+
+export interface PackageRequest {
+  /** Specifiers as the code writes them (`name`, `name@^1.0.0`, `@scope/name/sub`). */
+  readonly specifiers: readonly string[];
+  /** A private scope may be open to some workspaces only. */
+  readonly workspaceId: string;
+  /** Packages to take again. Without one, or when it lacks a specifier, the registry is asked. */
+  readonly lock?: PackageLock | undefined;
+}
+
+export interface InstalledPackages {
+  /** Read-only folder with `node_modules`, which holds the packages of the lock and nothing else. */
+  readonly folder: string;
+  readonly lock: PackageLock;
+  /** Such as versions that were skipped because they are too young. */
+  readonly warnings: readonly Warning[];
+  /** Unpacked size of all packages. */
+  readonly bytes: number;
+  /** Whether the folder was there already. */
+  readonly cached: boolean;
+  /** Releases the folder, which may then be removed. Idempotent. */
+  release(): Promise<void>;
+}
+
+/** Port through which a build gets npm packages. The server itself neither asks a registry nor unpacks. */
+export interface PackageSource {
+  /** Rejects with DomainError component.package_unavailable that names the package. A repeat is served from the cache. */
+  install(request: PackageRequest): Promise<InstalledPackages>;
+}
 
 /** Provides packages by specifier, as written in the import (`name`, `name@^1.0.0`, `@scope/name/sub`). */
 export interface PackageResolver {

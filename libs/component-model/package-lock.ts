@@ -1,0 +1,20 @@
+/** npm packages of a component, pinned when it was saved (docs/reference/component-model.md#npm-packages). Plain JSON. */
+export interface LockedPackage {
+  /** Folder below the root, such as `node_modules/a/node_modules/b`. */
+  readonly place: string;
+  readonly name: string;
+  readonly version: string;
+  /** Subresource integrity of the tarball, such as `sha512-…`. */
+  readonly integrity: string;
+  /** URL of the tarball at the registry that resolved it. */
+  readonly resolved: string;
+  /** Epoch milliseconds, or null when the registry does not tell. */
+  readonly publishedAt: number | null;
+}
+
+export interface PackageLock {
+  /** Each specifier as the code writes it (`a`, `a@^1.0.0/sub`), and the place of its package. */
+  readonly specifiers: Readonly<Record<string, string>>;
+  /** Sorted by place. */
+  readonly packages: readonly LockedPackage[];
+}
