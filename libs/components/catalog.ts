@@ -24,13 +24,14 @@ export class StoredComponentCatalog implements ComponentCatalog {
   ) {}
 
   async resolve(reference: ComponentReference, context: CommandContext): Promise<DeployableComponent> {
-    const { componentId, componentCode, componentUrl, files, key } = reference;
+    const { componentId, componentCode, componentUrl, files, fileName, key } = reference;
     if (componentId !== undefined) return deployable(await this.byId(componentId, context.workspaceId));
     if (componentCode !== undefined || componentUrl !== undefined) {
       const given = {
         ...(componentCode === undefined ? {} : { code: componentCode }),
         ...(componentUrl === undefined ? {} : { url: componentUrl }),
         ...(files === undefined ? {} : { files }),
+        ...(fileName === undefined ? {} : { fileName }),
       };
       return deployable((await this.saver.execute(new SaveComponent(given, context))).component);
     }

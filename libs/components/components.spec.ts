@@ -211,6 +211,34 @@ describe('POST /v1/components', () => {
     expect(inspector.inspected[0]?.files).toEqual({ 'lib/a.mjs': 'one' });
   });
 
+  it('takes the path of the code among its files, as part of its identity', async () => {
+    const { call, inspector } = await world();
+    const save = async (name: object) =>
+      dataOf(await call('post', '/v1/components').send({ component_code: codeOf(), files: { 'x.mjs': '' }, ...name }))[
+        'id'
+      ];
+    const ids = [await save({}), await save({ file_name: 'a/b.mjs' }), await save({ file_name: 'a/c.ts' })];
+    expect(new Set(ids).size).toBe(3);
+    expect(await save({ file_name: 'a/b.mjs' })).toBe(ids[1]);
+    expect(inspector.inspected.map(({ fileName }) => fileName)).toEqual(['component.js', 'a/b.mjs', 'a/c.ts']);
+  });
+
+  it.each([
+    ['../a.mjs', 'leads out of a folder'],
+    ['/a.mjs', 'is absolute'],
+    ['a\\b.mjs', 'holds a backslash'],
+    ['a.json', 'does not end in .mjs'],
+    ['', 'names no file'],
+    ['./x.mjs', 'is among files too'],
+    ['__proto__/a.mjs', 'holds the reserved name'],
+  ])('refuses the file_name %j', async (name, reason) => {
+    const { call } = await world();
+    const body = { component_code: codeOf(), files: { 'x.mjs': '' }, file_name: name };
+    const error = errorOf(await call('post', '/v1/components').send(body));
+    expect(error).toMatchObject({ status: 400, code: 'invalid_parameter', details: { field: 'file_name' } });
+    expect(error.error).toContain(reason);
+  });
+
   it.each([
     [{}, 400, 'component_reference_missing', 'component_code'],
     [{ component_code: 5 }, 400, 'invalid_parameter', 'component_code'],

@@ -63,6 +63,8 @@ export interface ComponentReference {
   readonly componentCode?: string;
   readonly componentUrl?: string;
   readonly files?: Readonly<Record<string, string>>;
+  /** Path of the code among `files`. */
+  readonly fileName?: string;
   readonly key?: string;
 }
 

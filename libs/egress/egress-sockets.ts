@@ -3,11 +3,13 @@ import { chmodSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AddressPolicy } from './address-policy.js';
+import { EgressUsage } from './egress-usage.js';
 import { type GuardedLookup } from './guarded-lookup.js';
 import { type EgressSocket, type EgressSocketLimits, openEgressSocket } from './egress-socket.js';
 
 /** One egress socket per sandboxed source, opened on first use. Limits are per source, so none can starve another. */
 export class EgressSockets {
+  readonly usage = new EgressUsage();
   private readonly open = new Map<string, Promise<EgressSocket>>();
 
   private constructor(
@@ -31,7 +33,11 @@ export class EgressSockets {
   async pathFor(sourceId: string): Promise<string> {
     let socket = this.open.get(sourceId);
     if (!socket) {
-      socket = openEgressSocket({ ...this.options, path: join(this.folder, sourceId) });
+      socket = openEgressSocket({
+        ...this.options,
+        path: join(this.folder, sourceId),
+        onConnection: (connection) => this.usage.note(sourceId, connection),
+      });
       this.open.set(sourceId, socket);
       socket.catch(() => this.open.delete(sourceId));
     }

@@ -12,6 +12,7 @@ export class SourceBodyDto {
   @IsOptional() @IsString() @MaxLength(200) component_id?: string;
   @IsOptional() @IsString() component_code?: string;
   @IsOptional() @IsString() @MaxLength(2_048) component_url?: string;
+  @IsOptional() @IsString() @MaxLength(512) file_name?: string;
   @IsOptional() @IsString() @MaxLength(8_192) key?: string;
   @IsOptional() @IsString() @MaxLength(8_192) component_key?: string;
   @IsOptional() @IsString() @Length(1, 255) name?: string;
@@ -38,7 +39,11 @@ export const referenceOf = (body: SourceBodyDto, params: Parameters): ComponentR
     ...(key === undefined ? {} : { key }),
   };
   if (Object.keys(reference).length === 0) return undefined;
-  return files === undefined ? reference : { ...reference, files };
+  return {
+    ...reference,
+    ...(files === undefined ? {} : { files }),
+    ...(typeof body.file_name === 'string' ? { fileName: body.file_name } : {}),
+  };
 };
 
 const given = (text: string | null | undefined): string | undefined =>

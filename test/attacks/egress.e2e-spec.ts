@@ -103,3 +103,35 @@ describe('the addresses of the machine itself', () => {
     expect(hits).toBe(0);
   });
 });
+
+describe('the metrics of egress', () => {
+  const instance = useInstance();
+  const { api } = instance;
+
+  it('count the connections and bytes of each source', async () => {
+    const server = createServer((_, response) => void response.end('x'.repeat(5_000))).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    try {
+      const code = componentCode({
+        props: CUSTOM_HTTP,
+        members: `async run(event) {
+          for (const url of event.body) await fetch(url, { headers: { connection: 'close' } }).then((r) => r.text(), () => {});
+          this.http.respond({ status: 200 });
+        },`,
+      });
+      const source = await instance.deploy(code);
+      await instance.post(source, [url, url, 'http://169.254.169.254/']);
+      const metric = async (name: string): Promise<number> => {
+        const { text } = await api.call('GET', '/metrics', { key: null });
+        return Number(new RegExp(`^${name}\\{source="${source.id}"\\} (\\d+)$`, 'm').exec(text)?.[1]);
+      };
+      await eventually('three connections', async () => (await metric('sluice_egress_connections')) === 3 || undefined);
+      expect(await metric('sluice_egress_failed')).toBe(1);
+      expect(await metric('sluice_egress_received_bytes')).toBeGreaterThan(10_000);
+      expect(await metric('sluice_egress_sent_bytes')).toBeGreaterThan(50);
+    } finally {
+      await new Promise((resolve) => server.close(resolve));
+    }
+  });
+});

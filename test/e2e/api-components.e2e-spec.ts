@@ -66,6 +66,16 @@ describe('saving a component', () => {
     ]);
   });
 
+  it('resolves imports above the code within its files, by file_name', async () => {
+    const code = `import app from '../../shop.app.mjs'; export default { name: app.label, version: '1', props: { http: '$.interface.http' }, run() {} };`;
+    const files = { 'shop/shop.app.mjs': `export default { label: 'From Above' };` };
+    const body = { component_code: code, files };
+    const saved = await post({ ...body, file_name: 'shop/sources/new-order/new-order.mjs' });
+    expect(saved).toMatchObject({ status: 200, body: { data: { name: 'From Above' } } });
+    const refused = await post({ ...body, file_name: 'new-order.mjs' });
+    expect(refused).toMatchObject({ status: 400, body: { code: 'invalid_component' } });
+  });
+
   it('hashes the exact UTF-8 bytes', async () => {
     const code = `// ključ 陳 🚰\n${relayCode()}`;
     const { body } = await post({ component_code: code });

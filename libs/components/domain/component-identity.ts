@@ -5,16 +5,19 @@ import { derivedId } from '#libs/kernel/ids.js';
 export const codeHashOf = (code: string): string => createHash('sha256').update(code, 'utf8').digest('hex');
 
 /**
- * Derives the same id from the same workspace, code and further files. Files count, because two components may share an
- * entry file and differ in the files that it imports.
+ * Derives the same id from the same workspace, code, file name and further files. Files count, because two components
+ * may share an entry file and differ in the files that it imports. A given name counts, because it decides how the code
+ * is read and where its imports lead.
  */
 export const componentIdOf = (
   workspaceId: string,
   code: string,
   files: Readonly<Record<string, string>> = {},
+  fileName?: string,
 ): string => {
   const parts = Object.entries(files)
     .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
     .map(([path, text]) => `${codeHashOf(path)}=${codeHashOf(text)}`);
+  if (fileName !== undefined) parts.push(`name=${codeHashOf(fileName)}`);
   return derivedId('sc', workspaceId, codeHashOf(code), ...parts);
 };

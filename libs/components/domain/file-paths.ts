@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { DomainError } from '#libs/kernel/domain-error.js';
 
 const MAX_PATH_BYTES = 512;
@@ -17,6 +18,28 @@ export const checkFilePaths = (files: Readonly<Record<string, string>>): void =>
       { field: 'files', actual: shown },
     );
   }
+};
+
+const CODE_FILE = /\.[cm]?[jt]s$/;
+
+/**
+ * Checks `file_name`, the path of the code among `files`. Throws request.invalid_parameter with the reason. See
+ * docs/reference/rest-api.md#component-file-name.
+ */
+export const checkFileName = (fileName: string, files: Readonly<Record<string, string>> = {}): void => {
+  const wrong =
+    wrongIn(fileName) ??
+    (CODE_FILE.test(fileName) ? undefined : 'does not end in .mjs, .cjs, .js, .mts, .cts or .ts') ??
+    (Object.keys(files).some((path) => posix.normalize(path) === posix.normalize(fileName))
+      ? 'is among files too'
+      : undefined);
+  if (wrong === undefined) return;
+  const shown = JSON.stringify(fileName.length > 100 ? `${fileName.slice(0, 100)}…` : fileName);
+  throw new DomainError(
+    'request.invalid_parameter',
+    `parameter file_name: the path ${shown} ${wrong}: give the path of component_code itself, such as sources/new-order/new-order.mjs`,
+    { field: 'file_name', actual: shown },
+  );
 };
 
 const wrongIn = (path: string): string | undefined => {

@@ -4,6 +4,7 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 export class ComponentCodeDto {
   @IsOptional() @IsString() component_code?: string;
   @IsOptional() @IsString() @MaxLength(2_048) component_url?: string;
+  @IsOptional() @IsString() @MaxLength(512) file_name?: string;
 }
 
 /**

@@ -31,12 +31,13 @@ export class SaveComponentController {
     @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
   ): Promise<Changed<Warned<ComponentReply>>> {
-    const { component_code: code, component_url: url } = body;
+    const { component_code: code, component_url: url, file_name: fileName } = body;
     const files = filesOf(params['files']);
     const given = {
       ...(typeof code === 'string' ? { code } : {}),
       ...(typeof url === 'string' ? { url } : {}),
       ...(files ? { files } : {}),
+      ...(typeof fileName === 'string' ? { fileName } : {}),
     };
     const context = contextIn(workspaceOf(caller));
     const saved = await this.commands.execute(new SaveComponent(given, context));

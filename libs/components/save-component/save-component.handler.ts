@@ -13,7 +13,7 @@ import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { checkCodeSize } from '../domain/code-size.js';
 import { componentDecider, type SavedComponent } from '../domain/component.js';
 import { componentIdOf } from '../domain/component-identity.js';
-import { checkFilePaths } from '../domain/file-paths.js';
+import { checkFileName, checkFilePaths } from '../domain/file-paths.js';
 import { boundedMetadata } from '../domain/metadata-limits.js';
 import { named } from '../domain/component-name.js';
 import { rejectionOf } from '../domain/rejection.js';
@@ -39,6 +39,8 @@ const UNNAMED = 'component.js';
 export interface ComponentCode {
   readonly code?: string;
   readonly url?: string;
+  /** Path of the code among `files`. */
+  readonly fileName?: string;
   readonly files?: Readonly<Record<string, string>>;
 }
 
@@ -81,7 +83,7 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     // 1. Take the given code, or fetch it.
     const source = await this.sourceOf(given);
     checkCodeSize(source.code, source.files ?? {}, this.limits);
-    const id = componentIdOf(context.workspaceId, source.code, source.files);
+    const id = componentIdOf(context.workspaceId, source.code, source.files, given.fileName);
     const savedAt = this.clock.now();
 
     // 2. Known code is not evaluated again: its first bundle stays. See docs/reference/component-model.md#code-pinned.
@@ -133,10 +135,11 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     );
   }
 
-  private async sourceOf({ code, url, files }: ComponentCode): Promise<FetchedComponent> {
+  private async sourceOf({ code, url, fileName, files }: ComponentCode): Promise<FetchedComponent> {
     if (files !== undefined) checkFilePaths(files);
     if (code !== undefined) {
-      return { code, fileName: fileNameOf(url), finalUrl: url ?? '', ...(files ? { files } : {}) };
+      if (fileName !== undefined) checkFileName(fileName, files);
+      return { code, fileName: fileName ?? fileNameOf(url), finalUrl: url ?? '', ...(files ? { files } : {}) };
     }
     if (url !== undefined) return this.fetcher.fetch(url);
     throw new DomainError(

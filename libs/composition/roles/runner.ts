@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { type EgressUsage } from '#libs/egress/egress-usage.js';
 import { HostDeathNotes } from '#libs/runner/host-deaths.js';
 import { propBinder } from '#libs/runner/prop-binder.js';
 import { type Replies } from '#libs/runner/runner-ports.js';
@@ -94,7 +95,35 @@ const noteSpinning = ({ pool }: Sandboxing, runner: Runner, logger: Logger): voi
       .catch((error: unknown) => logger.error({ err: error, source: sourceId }, 'note.failed'));
   });
 
-const observeSandboxes = ({ pool, memory }: Sandboxing, metrics: Metrics): void => {
+/** Of the 100 sources that moved most bytes, because each source is a time series. */
+const observeEgress = (usage: EgressUsage, metrics: Metrics): void => {
+  metrics.sampled(
+    'sluice_egress_connections',
+    'Finished connections of components to the outside, of the 100 sources that moved most bytes',
+    () => usage.bySource('connections'),
+    'source',
+  );
+  metrics.sampled(
+    'sluice_egress_failed',
+    'Those of them that were refused, did not open, or were cut off',
+    () => usage.bySource('failed'),
+    'source',
+  );
+  metrics.sampled(
+    'sluice_egress_sent_bytes',
+    'Bytes that components sent over these connections',
+    () => usage.bySource('sent'),
+    'source',
+  );
+  metrics.sampled(
+    'sluice_egress_received_bytes',
+    'Bytes that components received over these connections',
+    () => usage.bySource('received'),
+    'source',
+  );
+};
+
+const observeSandboxes = ({ pool, memory, sockets }: Sandboxing, metrics: Metrics): void => {
   metrics.sampled('sluice_sandboxes', 'Processes of sources', () => ({ ...pool.stats() }), 'state');
   metrics.sampled('sluice_runs_memory', 'Bytes held for runs', () => ({ ...memory.stats() }), 'what');
   metrics.sampled(
@@ -103,4 +132,5 @@ const observeSandboxes = ({ pool, memory }: Sandboxing, metrics: Metrics): void 
     () => pool.cpuSeconds(),
     'workspace',
   );
+  observeEgress(sockets.usage, metrics);
 };
