@@ -11,6 +11,8 @@ import { componentDecider, type SavedComponent } from './domain/component.js';
 import { findComponent } from './get-component/find-component.js';
 import { componentNotFound } from './get-component/get-component.query.js';
 import { type ComponentCatalog, type ComponentReference, type DeployableComponent } from './published.js';
+import { registryEntryId, REGISTRY_WORKSPACE } from './registry/registry-entry.js';
+import { REGISTRY, type RegistryDoc } from './registry/registry.projection.js';
 import { SaveComponent, SaveComponentHandler } from './save-component/save-component.handler.js';
 
 /** Reads ids from the event log, so that a component can be deployed as soon as it is saved. */
@@ -37,8 +39,10 @@ export class StoredComponentCatalog implements ComponentCatalog {
     }
     if (key !== undefined) {
       const doc = key.startsWith('sc_') ? undefined : await findComponent(this.readModels, key, [context.workspaceId]);
-      if (!doc) throw componentNotFound(key);
-      return deployable(doc.component);
+      if (doc) return deployable(doc.component);
+      const listed = await this.readModels.get<RegistryDoc>(REGISTRY, registryEntryId(key));
+      if (!listed) throw componentNotFound(key);
+      return deployable(await this.byId(listed.entry.componentId, REGISTRY_WORKSPACE));
     }
     throw new DomainError(
       'component.reference_missing',
@@ -51,7 +55,7 @@ export class StoredComponentCatalog implements ComponentCatalog {
     if (!isIdOf('sc', id)) throw componentNotFound(id);
     const stream = streamName(componentDecider.category, id);
     for await (const first of this.store.read(stream, { limit: 1 })) {
-      if (first.metadata.workspaceId !== workspaceId) break;
+      if (![workspaceId, REGISTRY_WORKSPACE].includes(first.metadata.workspaceId)) break;
       const { state } = await load(this.store, this.upcasters, componentDecider, stream);
       if (state.status === 'saved') return state.component;
     }

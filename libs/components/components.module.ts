@@ -10,9 +10,14 @@ import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { StoredComponentCatalog } from './catalog.js';
 import { GetComponentController } from './get-component/get-component.controller.js';
 import { GetComponentHandler } from './get-component/get-component.query.js';
+import { GetRegistryComponentController } from './get-registry-component/get-registry-component.controller.js';
+import { GetRegistryComponentHandler } from './get-registry-component/get-registry-component.query.js';
 import { COMPONENT_CATALOG } from './published.js';
+import { RegistrySync } from './registry/registry-sync.js';
 import { SaveComponentController } from './save-component/save-component.controller.js';
 import { SaveComponentHandler } from './save-component/save-component.handler.js';
+import { SearchRegistryController } from './search-registry/search-registry.controller.js';
+import { SearchRegistryHandler } from './search-registry/search-registry.query.js';
 import {
   CODE_LIMITS,
   type CodeLimits,
@@ -43,10 +48,19 @@ export interface ComponentsPorts {
 /** Global, because it publishes COMPONENT_CATALOG to other contexts. */
 @Global()
 @Module({
-  controllers: [SaveComponentController, GetComponentController],
+  // `registry` and `search` come before keys (docs/reference/rest-api.md#component-reserved-words).
+  controllers: [
+    SaveComponentController,
+    GetRegistryComponentController,
+    SearchRegistryController,
+    GetComponentController,
+  ],
   providers: [
     SaveComponentHandler,
     GetComponentHandler,
+    GetRegistryComponentHandler,
+    SearchRegistryHandler,
+    RegistrySync,
     { provide: COMPONENT_CATALOG, useClass: StoredComponentCatalog },
   ],
   exports: [COMPONENT_CATALOG],

@@ -65,6 +65,15 @@ export const server = {
     allowed: 'a folder that this process may write',
     sentence: 'Folder that holds all data of the embedded engine.',
   }),
+  registryDir: optionalText({
+    name: 'SLUICE_REGISTRY_DIR',
+    group: SERVER,
+    shownDefault: '<data dir>/registry on the embedded engine, else none',
+    allowed: 'a folder that this process may read',
+    accept: (given) => given,
+    sentence:
+      'Folder of the component registry, which `sluice registry` fills. Its components are built at the start and after each change, and any workspace may deploy them by key.',
+  }),
   diskFloorMb: integer({
     name: 'SLUICE_DISK_FLOOR_MB',
     group: SERVER,

@@ -6,6 +6,7 @@ import { registerExport } from './export.js';
 import { registerImport } from './import.js';
 import { registerKey } from './key.js';
 import { registerRebuild } from './rebuild.js';
+import { registerRegistry } from './registry.js';
 import { registerRotateKey } from './rotate-key.js';
 import { showHintAfterError } from './usage.js';
 import { registerUser } from './user.js';
@@ -27,6 +28,7 @@ const commands = [
   registerImport,
   registerKey,
   registerRebuild,
+  registerRegistry,
   registerRotateKey,
   registerUser,
 ];

@@ -6,6 +6,7 @@ import { runRole } from '#libs/composition/role.js';
 import { enforceIsolation, startInspecting } from '#libs/composition/sandboxing.js';
 import { appliedEventsIn } from '#libs/composition/stream-projections.js';
 import { webhookTopics } from '#libs/composition/topic-policy.js';
+import { startRegistry } from '#libs/composition/registry.js';
 import { startMaintenance } from '#libs/composition/maintenance.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
 import { openReplyChannel } from '#libs/ingress/reply-channel.js';
@@ -71,6 +72,7 @@ runRole('command-api', openDistributed, async (role) => {
     serves: 'commands',
   });
   closing('api', () => api.close());
+  await role.leased({ name: 'registry', start: () => startRegistry({ config, api, logger }) });
   front.serve(api.getHttpAdapter().getInstance() as Handler);
   closing('requests', () => front.close(5_000));
 });

@@ -26,6 +26,7 @@ import {
   weakApiKey,
   WrongSettings,
 } from '#libs/config/index.js';
+import { startRegistry } from '#libs/composition/registry.js';
 import { rebuildReadModels } from '#libs/composition/rebuild.js';
 import { type DataDirectory, inspectDataDirectory, readModelsRestored } from '#libs/engines/embedded/data-directory.js';
 import { type EmbeddedEngines, openEmbedded } from '#libs/engines/embedded/index.js';
@@ -198,6 +199,8 @@ const start = async (): Promise<void> => {
   const edge = { urls, metrics, readiness, logger: nestLogger, log: logger, shuttingDown };
   const api = await openApi({ config, plane, topics, roles, sandboxing, disk, reactors }, edge);
   shutdown.add('api', () => api.close());
+  const registry = await startRegistry({ config, api, logger });
+  shutdown.add('registry', () => registry.stop());
   const serveApi = api.getHttpAdapter().getInstance() as Handler;
   observe({ plane, readModels: roles, engines, reactors, metrics, readiness, shuttingDown });
   front.serve((req, res) => void (ingress.handle(req, res) || serveApi(req, res)));

@@ -27,6 +27,15 @@ export const crawledFetcher = (fetchText: FetchText, limits: CodeLimits = DEFAUL
   },
 });
 
+/**
+ * Reads a file and everything that it imports by a relative path, through `fetchText`, which gets URLs of the same origin
+ * as `url`. Rejects as ComponentFetcher does.
+ */
+export const crawled = async (fetchText: FetchText, limits: CodeLimits, url: string): Promise<FetchedComponent> => {
+  const { finalUrl, text } = await fetched(fetchText, url);
+  return new Crawl(fetchText, limits, new URL(finalUrl), text).run();
+};
+
 interface Wanted {
   /** URL as imported. It is tried as it is, then with the usual endings. */
   readonly url: URL;

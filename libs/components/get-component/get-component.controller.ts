@@ -2,41 +2,15 @@ import { Controller, Get, Param } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
-import { ErrorReply, oneWarned } from '#libs/http/replies.js';
+import { oneWarned } from '#libs/http/replies.js';
 import { type Warned } from '#libs/kernel/warning.js';
-import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Caller } from '#libs/http/callers.js';
 import { Component, type ComponentReply } from '../component-reply.js';
 import { GetComponent } from './get-component.query.js';
 
-const NO_REGISTRY = { 404: { description: 'This server has no registry', schema: ErrorReply } };
-
-/** `registry` and `search` are never keys. See docs/reference/rest-api.md#component-reserved-words. */
 @Controller('v1/components')
 export class GetComponentController {
   constructor(private readonly queries: QueryBus) {}
-
-  @Get('registry/:key')
-  @Operation({ summary: 'A component of the registry; this server has none', replies: NO_REGISTRY })
-  registry(@Param('key') key: string): never {
-    throw new DomainError(
-      'component.not_found',
-      `there is no component ${key} in the registry: this server has none; save the component with POST /v1/components`,
-      { id: key },
-    );
-  }
-
-  @Get('registry')
-  @Operation({ summary: 'The registry needs a key', replies: NO_REGISTRY })
-  registryRoot(): never {
-    throw new DomainError('component.not_found', 'registry needs a key: GET /v1/components/registry/{key}');
-  }
-
-  @Get('search')
-  @Operation({ summary: 'Search the registry; this server has none', replies: NO_REGISTRY })
-  search(): never {
-    throw new DomainError('component.not_found', 'this server has no registry to search in');
-  }
 
   @Get(':keyOrId')
   @Operation({ summary: 'A component, by id or by key', reply: oneWarned(Component) })

@@ -1,0 +1,66 @@
+import path from 'node:path';
+import { type Command } from 'commander';
+import { type RegistrySource, RegistrySources } from '#libs/components/index.js';
+import { registryDirOf } from '#libs/composition/registry.js';
+import { systemClock } from '#libs/kernel/clock.js';
+import { tell } from './progress.js';
+import { readConfig } from './with-engines.js';
+
+const WHERE =
+  'Servers may be running: they build what is new within seconds, and the log lines `registry.synced` and `registry.refused` tell the outcome.';
+
+export const registerRegistry = (program: Command): void => {
+  const registry = program
+    .command('registry')
+    .description(`Adds, lists, updates and removes the components that every workspace may deploy by key. ${WHERE}`);
+  registry
+    .command('add')
+    .description('Copies components into the registry from a folder or a git repository.')
+    .argument('<from>', 'a folder, or git+<url>[#<branch or tag>]')
+    .option('--name <name>', 'name of the source in the registry; default: the last part of <from>')
+    .action(async (from: string, { name }: { name?: string }) => {
+      const { sources, dir } = opened();
+      const added = await sources.add(from, name);
+      tell(`added ${added.name} to ${dir}${revisionOf(added)}`);
+    });
+  registry
+    .command('list')
+    .description('Lists the sources of the registry: name, origin, revision, time of the last copy.')
+    .action(async () => {
+      const { sources, dir } = opened();
+      const found = await sources.list();
+      for (const each of found) tell(lineOf(each));
+      process.stderr.write(`${found.length} ${found.length === 1 ? 'source' : 'sources'} in ${dir}\n`);
+    });
+  registry
+    .command('update')
+    .description('Copies sources again from where they came. Deployed sources keep the code that they have.')
+    .argument('[name]', 'only this one')
+    .action(async (name: string | undefined) => {
+      const { sources } = opened();
+      const names = name === undefined ? (await sources.list()).map((one) => one.name) : [name];
+      for (const each of names) tell(`updated ${each}${revisionOf(await sources.update(each))}`);
+    });
+  registry
+    .command('remove')
+    .description('Removes a source of the registry. What was deployed from it continues.')
+    .argument('<name>', 'name, as `sluice registry list` shows it')
+    .action(async (name: string) => {
+      const { sources } = opened();
+      await sources.remove(name);
+      tell(`removed ${name}`);
+    });
+};
+
+const opened = (): { readonly sources: RegistrySources; readonly dir: string } => {
+  const given = registryDirOf(readConfig());
+  if (given === undefined)
+    throw new Error('SLUICE_REGISTRY_DIR is not set: name a folder that every command-api process can read');
+  const dir = path.resolve(given);
+  return { dir, sources: new RegistrySources({ dir, now: () => systemClock.now() }) };
+};
+
+const revisionOf = ({ revision }: RegistrySource): string => (revision === null ? '' : ` (${revision.slice(0, 12)})`);
+
+const lineOf = (source: RegistrySource): string =>
+  `${source.name.padEnd(24)}  ${source.from}${revisionOf(source)}  ${new Date(source.updatedAt).toISOString()}`;

@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { DEFAULT_CODE_LIMITS } from '../ports.js';
+import { registryFolder } from './registry-folder.js';
+import { RegistrySources } from './registry-sources.js';
+
+let scratch: string;
+beforeEach(() => void (scratch = mkdtempSync(path.join(tmpdir(), 'sluice-registry-'))));
+afterEach(() => rmSync(scratch, { recursive: true }));
+
+const write = (files: Readonly<Record<string, string>>, below = 'registry'): string => {
+  const root = path.join(scratch, below);
+  mkdirSync(root, { recursive: true });
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(root, name)), { recursive: true });
+    writeFileSync(path.join(root, name), text);
+  }
+  return root;
+};
+const component = (key: string, head = ''): string =>
+  `${head}export default { key: "${key}", version: "1", run() {} };`;
+
+describe('the folder of the registry', () => {
+  it('offers the files that look like components, and no apps, tests, packages or hidden copies', async () => {
+    const root = write({
+      'b/new-item.mjs': component('b-new-item'),
+      'a/act.ts': `export default { "key": 'a-act', type: 'action' }`,
+      'a/a.app.mjs': component('a-app'),
+      'a/new.test.mjs': component('a-test'),
+      'a/common.mjs': 'export const label = 1;',
+      'a/README.md': component('a-readme'),
+      'node_modules/x/index.js': component('x'),
+      '.new-copy/a.mjs': component('half'),
+    });
+    expect(await registryFolder(root, DEFAULT_CODE_LIMITS).candidates()).toEqual(['a/act.ts', 'b/new-item.mjs']);
+  });
+
+  it('reads a component with what it imports, by its path', async () => {
+    const root = write({
+      'shop/sources/new/new.mjs': component('shop-new', `import app from '../../shop.app.mjs';\n`),
+      'shop/shop.app.mjs': `import x from './x';`,
+      'shop/x.js': '',
+    });
+    const read = await registryFolder(root, DEFAULT_CODE_LIMITS).read('shop/sources/new/new.mjs');
+    expect(read.fileName).toBe('shop/sources/new/new.mjs');
+    expect(Object.keys(read.files ?? {}).sort()).toEqual(['shop/shop.app.mjs', 'shop/x.js']);
+  });
+
+  it('reads nothing outside of it, neither by a path nor by a link', async () => {
+    write({ 'secret.mjs': 'export const secret = 1;' }, 'outside');
+    const root = write({
+      'a.mjs': component('a', `import '../outside/secret.mjs';import './link.mjs';import './folder/secret.mjs';\n`),
+    });
+    symlinkSync(path.join(scratch, 'outside/secret.mjs'), path.join(root, 'link.mjs'));
+    symlinkSync(path.join(scratch, 'outside'), path.join(root, 'folder'));
+    const folder = registryFolder(root, DEFAULT_CODE_LIMITS);
+    const read = await folder.read('a.mjs');
+    expect(read.files).toBeUndefined();
+    expect(read.missing).toHaveLength(3);
+    expect(await folder.candidates()).toEqual(['a.mjs']);
+  });
+
+  it('notices a change of any file', async () => {
+    const root = write({ 'a.mjs': component('a'), 'lib/b.mjs': '1' });
+    const folder = registryFolder(root, DEFAULT_CODE_LIMITS);
+    const before = await folder.fingerprint();
+    expect(await folder.fingerprint()).toBe(before);
+    write({ 'lib/b.mjs': '22' });
+    expect(await folder.fingerprint()).not.toBe(before);
+  });
+});
+
+describe('the sources of the registry', () => {
+  const sources = (): RegistrySources => new RegistrySources({ dir: path.join(scratch, 'registry'), now: () => 5 });
+  const copied = (name: string): string => readFileSync(path.join(scratch, 'registry', name), 'utf8');
+
+  it('copies a folder, and again on an update', async () => {
+    const from = write({ 'a.mjs': '1', 'node_modules/x.js': '' }, 'Team Parts');
+    const added = await sources().add(from);
+    expect(added).toEqual({ name: 'team-parts', from, kind: 'folder', revision: null, updatedAt: 5 });
+    expect(readdirSync(path.join(scratch, 'registry/team-parts')).sort()).toEqual(['.source.json', 'a.mjs']);
+    writeFileSync(path.join(from, 'a.mjs'), '2');
+    await sources().update('team-parts');
+    expect(copied('team-parts/a.mjs')).toBe('2');
+    expect(await sources().list()).toEqual([added]);
+    expect(readdirSync(path.join(scratch, 'registry'))).toEqual(['team-parts']);
+  });
+
+  it('clones a repository at its newest commit, or at a branch', async () => {
+    const repository = write({ 'a.mjs': 'main' }, 'parts');
+    const git = (...args: string[]): string =>
+      execFileSync('git', ['-C', repository, '-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
+        encoding: 'utf8',
+      });
+    git('init', '--quiet', '--initial-branch', 'main');
+    git('add', '.');
+    git('commit', '--quiet', '-m', 'one');
+    git('checkout', '--quiet', '-b', 'next');
+    writeFileSync(path.join(repository, 'a.mjs'), 'next');
+    git('commit', '--quiet', '-am', 'two');
+    git('checkout', '--quiet', 'main');
+
+    const added = await sources().add(`git+file://${repository}`);
+    expect(added).toMatchObject({ name: 'parts', kind: 'git', revision: git('rev-parse', 'main').trim() });
+    expect(copied('parts/a.mjs')).toBe('main');
+    const next = await sources().add(`git+file://${repository}#next`, 'next');
+    expect(next.revision).toBe(git('rev-parse', 'next').trim());
+    expect(copied('next/a.mjs')).toBe('next');
+    expect(readdirSync(path.join(scratch, 'registry/next')).sort()).toEqual(['.source.json', 'a.mjs']);
+  });
+
+  it('refuses a taken name, a name that is no folder, and what is no source, and leaves nothing behind', async () => {
+    const from = write({ 'a.mjs': '1' }, 'parts');
+    await sources().add(from);
+    await expect(sources().add(from)).rejects.toThrow('the registry has parts already: give another --name');
+    await expect(sources().add(from, '../up')).rejects.toThrow('the name "../up" cannot be a folder');
+    await expect(sources().add(path.join(scratch, 'nowhere'))).rejects.toThrow('is no folder: give a folder or git+');
+    await expect(sources().add('git+file:///nowhere/at-all')).rejects.toThrow(/git could not clone file:\/\/\/nowhere/);
+    await expect(sources().update('gone')).rejects.toThrow('the registry has no source gone: it has parts');
+    expect(readdirSync(path.join(scratch, 'registry'))).toEqual(['parts']);
+  });
+
+  it('removes a source with its files', async () => {
+    await sources().add(write({ 'a.mjs': '1' }, 'parts'));
+    await sources().remove('parts');
+    expect(await sources().list()).toEqual([]);
+    await expect(sources().remove('parts')).rejects.toThrow('it has none');
+  });
+});

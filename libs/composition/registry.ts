@@ -1,0 +1,73 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { type INestApplicationContext } from '@nestjs/common';
+import { pause } from '#libs/async/pause.js';
+import { DEFAULT_CODE_LIMITS, registryFolder, RegistrySync } from '#libs/components/index.js';
+import { type Config } from '#libs/config/index.js';
+import { type RunningWork } from '#libs/kernel/leased-work.js';
+import { type Logger } from '#libs/telemetry/index.js';
+
+/** Time between two looks at the folder. */
+const EVERY_MS = 5_000;
+/** Refused files that the log names. */
+const MOST_NAMED = 50;
+
+/** Folder of the registry (SLUICE_REGISTRY_DIR), or undefined when there is none to be had. */
+export const registryDirOf = ({ registryDir, engine, dataDir }: Config): string | undefined =>
+  registryDir ?? (engine === 'embedded' ? path.join(dataDir, 'registry') : undefined);
+
+export interface RegistryOptions {
+  readonly config: Config;
+  /** The API, which holds the handlers that save components. */
+  readonly api: Pick<INestApplicationContext, 'get'>;
+  readonly logger: Logger;
+  readonly everyMs?: number;
+}
+
+/** Keeps the registry equal to its folder, from now on and in the background. For one process at a time. */
+export const startRegistry = async ({
+  config,
+  api,
+  logger,
+  everyMs = EVERY_MS,
+}: RegistryOptions): Promise<RunningWork> => {
+  const dir = registryDirOf(config);
+  if (dir === undefined) return { stop: async () => undefined };
+  const abort = new AbortController();
+  const sync = api.get(RegistrySync);
+  const folder = registryFolder(dir, { ...DEFAULT_CODE_LIMITS, fileBytes: config.codeMaxKb * 1024 });
+  let synced: string | undefined;
+
+  const look = async (): Promise<void> => {
+    // A folder that is missing leaves the registry as it is, because a disk may not be mounted yet.
+    if (!existsSync(dir)) return;
+    const fingerprint = await folder.fingerprint();
+    if (fingerprint === synced) return;
+    const startedAt = performance.now();
+    const { refused, ...counts } = await sync.sync(folder, abort.signal);
+    if (abort.signal.aborted) return;
+    synced = fingerprint;
+    for (const { path: file, reason } of refused.slice(0, MOST_NAMED))
+      logger.warn({ file, reason }, 'registry.refused');
+    const ms = Math.round(performance.now() - startedAt);
+    logger.info({ dir, ...counts, refused: refused.length, ms }, 'registry.synced');
+  };
+
+  const run = async (): Promise<void> => {
+    while (!abort.signal.aborted) {
+      try {
+        await look();
+      } catch (error) {
+        logger.error({ err: error, dir }, 'registry.failed');
+      }
+      await pause(everyMs, abort.signal);
+    }
+  };
+  const running = run();
+  return {
+    async stop() {
+      abort.abort();
+      await running;
+    },
+  };
+};
