@@ -43,6 +43,8 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   'component.url_unusable': { status: 422, word: 'component_url_unusable' },
   'component.too_many_builds': { status: 429, word: 'too_many_builds', retryAfter: 5 },
   'component.builds_overloaded': { status: 503, word: 'builds_overloaded', retryAfter: 10 },
+  'component.too_many_calls': { status: 429, word: 'too_many_calls', retryAfter: 5 },
+  'component.calls_overloaded': { status: 503, word: 'calls_overloaded', retryAfter: 10 },
   'source.not_found': { status: 404, word: 'source_not_found' },
   'source.busy': { status: 409, word: 'source_busy' },
   'source.unread_limit': { status: 429, word: 'unread_limit', retryAfter: 5 },

@@ -33,6 +33,8 @@ export type ErrorCode =
   | 'component.url_unusable'
   | 'component.too_many_builds'
   | 'component.builds_overloaded'
+  | 'component.too_many_calls'
+  | 'component.calls_overloaded'
   | 'source.not_found'
   | 'source.busy'
   | 'source.unread_limit'
