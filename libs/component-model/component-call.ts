@@ -1,4 +1,5 @@
 import { type ConfigurableProp } from './component-metadata.js';
+import { type LogLine, type UserError } from './run-output.js';
 
 /** What one call asks of a component, beside the runs and hooks of a source (docs/reference/component-model.md#calls). */
 export type ComponentCall =
@@ -32,3 +33,12 @@ export interface PropsAnswer {
 export const NO_SUCH_PROP = 'NoSuchProp';
 /** Code of the error of a call for the options of a prop that has none to call. */
 export const NO_OPTIONS_METHOD = 'NoOptionsMethod';
+
+export interface CallOutcome {
+  /** `killed` means that the process ended during the call (timeout, memory, exit, protocol breach). */
+  readonly status: 'ok' | 'threw' | 'killed';
+  /** JSON text of the answer. Set with status `ok`. Its shape is the component's word, which the caller checks. */
+  readonly value?: string;
+  readonly error?: UserError;
+  readonly logs: readonly LogLine[];
+}

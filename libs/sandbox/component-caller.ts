@@ -1,7 +1,6 @@
 /** Port through which one function of a component is called on demand (docs/reference/component-model.md#calls). */
-import { type ComponentCall } from '../component-model/component-call.js';
+import { type CallOutcome, type ComponentCall } from '../component-model/component-call.js';
 import { type ConfigurableProp } from '../component-model/component-metadata.js';
-import { type LogLine, type UserError } from '../component-model/run-output.js';
 import { type BoundProp } from './sandbox.js';
 
 export interface CallRequest {
@@ -16,15 +15,6 @@ export interface CallRequest {
   readonly call: ComponentCall;
   /** Default: the time limit of a call. */
   readonly timeoutMs?: number;
-}
-
-export interface CallOutcome {
-  /** `killed` means that the process ended during the call (timeout, memory, exit, protocol breach). */
-  readonly status: 'ok' | 'threw' | 'killed';
-  /** JSON text of the answer. Set with status `ok`. Its shape is the component's word, which the caller checks. */
-  readonly value?: string;
-  readonly error?: UserError;
-  readonly logs: readonly LogLine[];
 }
 
 export interface ComponentCaller {

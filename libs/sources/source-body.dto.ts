@@ -14,6 +14,7 @@ export class SourceBodyDto {
   @IsOptional() @IsString() @MaxLength(2_048) component_url?: string;
   @IsOptional() @IsString() @MaxLength(8_192) key?: string;
   @IsOptional() @IsString() @MaxLength(8_192) component_key?: string;
+  @IsOptional() @IsString() @MaxLength(200) dynamic_props_id?: string;
   @IsOptional() @IsString() @Length(1, 255) name?: string;
   @IsOptional() @Transform(fromText) @IsBoolean() active?: boolean;
   @IsOptional() @Transform(fromText) @IsBoolean() emit_on_deploy?: boolean;
@@ -39,6 +40,12 @@ export const referenceOf = (body: SourceBodyDto, params: Parameters): ComponentR
   };
   if (Object.keys(reference).length === 0) return undefined;
   return files === undefined ? reference : { ...reference, files };
+};
+
+/** The id of a reply of POST /v1/components/props. An empty one counts as absent. */
+export const dynamicPropsIdOf = (body: SourceBodyDto): { dynamicPropsId?: string } => {
+  const id = given(body.dynamic_props_id);
+  return id === undefined ? {} : { dynamicPropsId: id };
 };
 
 const given = (text: string | null | undefined): string | undefined =>

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ComponentCall } from '../../component-model/component-call.js';
+import { type CallOutcome, type ComponentCall } from '../../component-model/component-call.js';
 import { detectIsolation } from '../jail/detect.js';
-import { type CallOutcome, type CallRequest, type ComponentCaller } from '../component-caller.js';
+import { type CallRequest, type ComponentCaller } from '../component-caller.js';
 import { ComponentSandboxes } from '../testing/component-sandboxes.js';
 import { processCaller } from './process-caller.js';
 

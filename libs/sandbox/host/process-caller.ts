@@ -1,5 +1,6 @@
 import { randomKey } from '../../kernel/ids.js';
-import { type CallOutcome, type CallRequest, type ComponentCaller } from '../component-caller.js';
+import { type CallOutcome } from '../../component-model/component-call.js';
+import { type CallRequest, type ComponentCaller } from '../component-caller.js';
 import { BundleNotLoaded, type RunOutcome, SandboxGone } from '../sandbox.js';
 import { type CallLimits, CallTurns, DEFAULT_CALL_LIMITS } from './call-turns.js';
 import { userError } from './process-end.js';
