@@ -63,7 +63,7 @@ export class StoredComponentCatalog implements ComponentCatalog {
   }
 }
 
-const deployable = (component: SavedComponent): DeployableComponent => ({
+export const deployable = (component: SavedComponent): DeployableComponent => ({
   id: component.componentId,
   key: component.key,
   name: component.name,
@@ -72,5 +72,6 @@ const deployable = (component: SavedComponent): DeployableComponent => ({
   configurableProps: component.configurableProps,
   hooks: component.hooks,
   dedupe: component.dedupe,
+  ...(component.hasAdditionalProps === true ? { hasAdditionalProps: true as const } : {}),
   ...(component.warnings ? { warnings: component.warnings } : {}),
 });

@@ -19,10 +19,10 @@ import { epochSeconds } from '#libs/kernel/clock.js';
 import { type ConfigurableProp, type OptionWithLabel } from '#libs/component-model/component-metadata.js';
 import { type SavedComponent } from './domain/component.js';
 
-const Option = object({ label: text(), value: anyJson() } satisfies FieldsOf<OptionWithLabel>);
+export const Option = object({ label: text(), value: anyJson() } satisfies FieldsOf<OptionWithLabel>);
 
 /** See docs/reference/rest-api.md#component-configurable-props. */
-const ConfigurablePropReply = named('ConfigurableProp', {
+export const ConfigurablePropReply = named('ConfigurableProp', {
   name: text(),
   type: text('`string`, `string[]`, `app`, `$.interface.http`, …'),
   label: optional(text()),

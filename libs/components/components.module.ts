@@ -5,14 +5,19 @@ import { type EventStore } from '#libs/kernel/event-store.js';
 import { type HandleCommand } from '#libs/kernel/handle-command.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { DEFAULT_RESOURCE_LIMITS, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
-import { BLOBS, CLOCK, EVENT_STORE, HANDLE_COMMAND, READ_MODELS, UPCASTERS } from '#libs/kernel/tokens.js';
+import { BLOBS, CLOCK, EVENT_STORE, HANDLE_COMMAND, READ_MODELS, UPCASTERS, VAULT } from '#libs/kernel/tokens.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
+import { type Vault } from '#libs/kernel/vault.js';
+import { CalledAdditionalProps } from './call-component/additional-props.js';
+import { CallComponentController } from './call-component/call-component.controller.js';
+import { ComponentForms } from './call-component/call-component.handler.js';
+import { DynamicPropsStore } from './call-component/dynamic-props.js';
 import { StoredComponentCatalog } from './catalog.js';
 import { GetComponentController } from './get-component/get-component.controller.js';
 import { GetComponentHandler } from './get-component/get-component.query.js';
 import { GetRegistryComponentController } from './get-registry-component/get-registry-component.controller.js';
 import { GetRegistryComponentHandler } from './get-registry-component/get-registry-component.query.js';
-import { COMPONENT_CATALOG } from './published.js';
+import { ADDITIONAL_PROPS, COMPONENT_CATALOG } from './published.js';
 import { RegistrySync } from './registry/registry-sync.js';
 import { SaveComponentController } from './save-component/save-component.controller.js';
 import { SaveComponentHandler } from './save-component/save-component.handler.js';
@@ -21,8 +26,10 @@ import { SearchRegistryHandler } from './search-registry/search-registry.query.j
 import {
   CODE_LIMITS,
   type CodeLimits,
+  COMPONENT_CALLS,
   COMPONENT_FETCHER,
   COMPONENT_INSPECTOR,
+  type ComponentCalls,
   type ComponentFetcher,
   type ComponentInspector,
   DEFAULT_CODE_LIMITS,
@@ -40,6 +47,8 @@ export interface ComponentsPorts {
   readonly clock: Clock;
   readonly inspector: ComponentInspector;
   readonly fetcher: ComponentFetcher;
+  readonly calls: ComponentCalls;
+  readonly vault: Vault;
   readonly codeLimits?: CodeLimits;
   readonly inspectionLimits?: InspectionLimits;
   readonly resourceLimits?: ResourceLimits;
@@ -51,6 +60,7 @@ export interface ComponentsPorts {
   // `registry` and `search` come before keys (docs/reference/rest-api.md#component-reserved-words).
   controllers: [
     SaveComponentController,
+    CallComponentController,
     GetRegistryComponentController,
     SearchRegistryController,
     GetComponentController,
@@ -61,9 +71,13 @@ export interface ComponentsPorts {
     GetRegistryComponentHandler,
     SearchRegistryHandler,
     RegistrySync,
+    ComponentForms,
+    DynamicPropsStore,
+    CalledAdditionalProps,
     { provide: COMPONENT_CATALOG, useClass: StoredComponentCatalog },
+    { provide: ADDITIONAL_PROPS, useExisting: CalledAdditionalProps },
   ],
-  exports: [COMPONENT_CATALOG],
+  exports: [COMPONENT_CATALOG, ADDITIONAL_PROPS],
 })
 export class ComponentsModule {
   static forRoot(ports: ComponentsPorts): DynamicModule {
@@ -77,6 +91,8 @@ export class ComponentsModule {
         { provide: BLOBS, useValue: ports.blobs },
         { provide: CLOCK, useValue: ports.clock },
         { provide: COMPONENT_INSPECTOR, useValue: ports.inspector },
+        { provide: COMPONENT_CALLS, useValue: ports.calls },
+        { provide: VAULT, useValue: ports.vault },
         { provide: COMPONENT_FETCHER, useValue: ports.fetcher },
         { provide: CODE_LIMITS, useValue: ports.codeLimits ?? DEFAULT_CODE_LIMITS },
         { provide: INSPECTION_LIMITS, useValue: ports.inspectionLimits ?? DEFAULT_INSPECTION_LIMITS },

@@ -10,7 +10,7 @@ import { type Caller } from '#libs/http/callers.js';
 import { ComponentsModule, componentsProjections, type ComponentFetcher } from './index.js';
 import { codeHashOf } from './domain/component-identity.js';
 import { COMPONENT_CATALOG, type ComponentCatalog } from './published.js';
-import { codeOf, FakeInspector, InMemoryBlobs } from './testing/fakes.js';
+import { codeOf, FakeCalls, FakeInspector, InMemoryBlobs } from './testing/fakes.js';
 
 const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
   userId,
@@ -48,6 +48,7 @@ const world = async (fetcher?: ComponentFetcher, codeBytesPerWorkspace = 1e9) =>
         ...plane.ports(),
         blobs,
         inspector,
+        calls: new FakeCalls(),
         fetcher: fetcher ?? noFetcher,
         codeLimits: { fileBytes: 1_000, files: 2, totalBytes: 2_000, depth: 3 },
         resourceLimits: { ...DEFAULT_RESOURCE_LIMITS, codeBytesPerWorkspace },

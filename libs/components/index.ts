@@ -4,6 +4,7 @@ export { crawledFetcher, type FetchText } from './fetch/crawled-fetcher.js';
 export {
   DEFAULT_CODE_LIMITS,
   type CodeLimits,
+  type ComponentCalls,
   type ComponentFetcher,
   type ComponentInspector,
   type InspectionLimits,

@@ -1,7 +1,9 @@
 /** Ports of the components context. The composition root provides them under these tokens. */
-import { type ComponentMetadata } from '../component-model/component-metadata.js';
+import { type CallOutcome, type ComponentCall } from '../component-model/component-call.js';
+import { type ComponentMetadata, type ConfigurableProp } from '../component-model/component-metadata.js';
 
 export const COMPONENT_INSPECTOR = Symbol('ComponentInspector');
+export const COMPONENT_CALLS = Symbol('ComponentCalls');
 export const COMPONENT_FETCHER = Symbol('ComponentFetcher');
 export const CODE_LIMITS = Symbol('CodeLimits');
 export const INSPECTION_LIMITS = Symbol('InspectionLimits');
@@ -23,6 +25,27 @@ export interface ComponentInspector {
     code: string,
     options: InspectOptions,
   ): Promise<{ readonly bundle: string; readonly metadata: ComponentMetadata }>;
+}
+
+export interface ComponentCallRequest {
+  readonly workspaceId: string;
+  readonly bundleHash: string;
+  /** Every prop, the dynamic ones included. A value is bound by its type. */
+  readonly props: readonly ConfigurableProp[];
+  readonly dynamicProps: readonly ConfigurableProp[];
+  /** Values by prop, with secrets in clear. */
+  readonly values: Readonly<Record<string, unknown>>;
+  /** Texts that must not show in logs and errors. */
+  readonly secrets: readonly string[];
+  readonly call: ComponentCall;
+}
+
+/** Calls one function of a component in a jailed process. See docs/reference/component-model.md#calls. */
+export interface ComponentCalls {
+  /** Resolves even when the component fails. Rejects with component.too_many_calls or component.calls_overloaded. */
+  call(request: ComponentCallRequest): Promise<CallOutcome>;
+  /** Reads an answer of additionalProps. Undefined when the process sent anything else. */
+  propsIn(answer: string): readonly ConfigurableProp[] | undefined;
 }
 
 export interface InspectionLimits {

@@ -28,6 +28,8 @@ export interface ComponentSaved {
     readonly hooks: readonly HookName[];
     readonly dedupe: DedupeStrategy | null;
     readonly hasRun: boolean;
+    /** Absent when there are none, and in events from before they were called. */
+    readonly hasAdditionalProps?: true;
     /** Absent when there are none, and in events from before they were kept. */
     readonly warnings?: readonly Warning[];
     /** Epoch milliseconds. */
@@ -53,6 +55,8 @@ export interface DeployableComponent {
   readonly configurableProps: readonly ConfigurableProp[];
   readonly hooks: readonly HookName[];
   readonly dedupe: DedupeStrategy | null;
+  /** Absent for a component without additionalProps, and for one saved before they were called. */
+  readonly hasAdditionalProps?: true;
   /** What inspection found at the first save. */
   readonly warnings?: readonly Warning[];
 }
@@ -67,6 +71,40 @@ export interface ComponentReference {
   readonly fileName?: string;
   readonly key?: string;
 }
+
+/** Token under which ComponentsModule provides its AdditionalProps. */
+export const ADDITIONAL_PROPS = Symbol('AdditionalProps');
+
+export interface AdditionalPropsRequest {
+  readonly workspaceId: string;
+  readonly component: DeployableComponent;
+  /** Values by prop, with secrets in clear. */
+  readonly values: Readonly<Record<string, unknown>>;
+  /** What earlier calls added or changed. */
+  readonly dynamicProps: readonly ConfigurableProp[];
+  readonly secrets: readonly string[];
+}
+
+/** Implemented by the components context. See docs/reference/component-model.md#additional-props. */
+export interface AdditionalProps {
+  /**
+   * Calls additionalProps. Resolves with the props that differ from the component's own; with none for a component
+   * without the method. Rejects with DomainError component.additional_props_failed.
+   */
+  call(request: AdditionalPropsRequest): Promise<readonly ConfigurableProp[]>;
+  /** What a `dyp_…` names. Rejects with DomainError component.dynamic_props_not_found. */
+  stored(id: string, workspaceId: string, componentId: string): Promise<readonly ConfigurableProp[]>;
+}
+
+/** The component's own props with those that additionalProps added or changed. */
+export const withDynamicProps = (
+  own: readonly ConfigurableProp[],
+  dynamic: readonly ConfigurableProp[],
+): readonly ConfigurableProp[] => {
+  const changed = new Map(dynamic.map((prop) => [prop.name, prop]));
+  const names = new Set(own.map(({ name }) => name));
+  return [...own.map((prop) => changed.get(prop.name) ?? prop), ...dynamic.filter(({ name }) => !names.has(name))];
+};
 
 /** Token under which ComponentsModule provides its ComponentCatalog. */
 export const COMPONENT_CATALOG = Symbol('ComponentCatalog');

@@ -16,6 +16,7 @@ import { TelemetryModule } from '#libs/telemetry/index.js';
 import { apiKey, TenancyModule, user, workspace } from '#libs/tenancy/index.js';
 import { type DeliveryReach, webhook, WebhooksModule } from '#libs/webhooks/index.js';
 import { type ApiOptions } from './api.js';
+import { componentCalls } from './component-calls.js';
 import { eventSettings } from './stream-projections.js';
 
 /** Kinds of resources whose history `GET /v1/audit/{id}` shows. */
@@ -67,6 +68,8 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
       upcasters,
       blobs,
       inspector,
+      calls: componentCalls(options.caller, blobs),
+      vault,
       fetcher: crawledFetcher(
         (url) => fetchText(url, { dispatcher: egress.dispatcher, maxBytes: codeLimits.fileBytes }),
         codeLimits,

@@ -113,6 +113,7 @@ export class SourceProcess {
     return {
       sourceId,
       workspaceId,
+      ...(definition.dynamicProps === undefined ? {} : { dynamicProps: definition.dynamicProps }),
       bundleFile: await deps.blobs.fileOf(definition.bundleHash),
       props,
       db: committer.db,

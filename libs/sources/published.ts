@@ -1,4 +1,5 @@
 /** Published contract of the sources context: its events, and the ports for hooks and topics. */
+import { type ConfigurableProp } from '../component-model/component-metadata.js';
 import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
 import { type HookName, type ProcessCall } from '../component-model/hooks.js';
 import { type LogLine, type UserError } from '../component-model/run-output.js';
@@ -45,6 +46,8 @@ export interface SourceDefinition {
   /** Names of props of type `$.service.db`. */
   readonly dbProps: readonly string[];
   readonly appProps: readonly string[];
+  /** Props that additionalProps added or changed. Absent when there are none, and in events from before. */
+  readonly dynamicProps?: readonly ConfigurableProp[];
   readonly hooks: readonly HookName[];
   readonly dedupe: DedupeStrategy | null;
   readonly emitOnDeploy: boolean;

@@ -15,6 +15,7 @@ export class SourceBodyDto {
   @IsOptional() @IsString() @MaxLength(512) file_name?: string;
   @IsOptional() @IsString() @MaxLength(8_192) key?: string;
   @IsOptional() @IsString() @MaxLength(8_192) component_key?: string;
+  @IsOptional() @IsString() @MaxLength(200) dynamic_props_id?: string;
   @IsOptional() @IsString() @Length(1, 255) name?: string;
   @IsOptional() @Transform(fromText) @IsBoolean() active?: boolean;
   @IsOptional() @Transform(fromText) @IsBoolean() emit_on_deploy?: boolean;
@@ -44,6 +45,12 @@ export const referenceOf = (body: SourceBodyDto, params: Parameters): ComponentR
     ...(files === undefined ? {} : { files }),
     ...(typeof body.file_name === 'string' ? { fileName: body.file_name } : {}),
   };
+};
+
+/** The id of a reply of POST /v1/components/props. An empty one counts as absent. */
+export const dynamicPropsIdOf = (body: SourceBodyDto): { dynamicPropsId?: string } => {
+  const id = given(body.dynamic_props_id);
+  return id === undefined ? {} : { dynamicPropsId: id };
 };
 
 const given = (text: string | null | undefined): string | undefined =>

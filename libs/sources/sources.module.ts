@@ -30,6 +30,7 @@ import { LocateSource } from './locate-source.js';
 import { NameSlugs } from './name-slugs.js';
 import { RunSourceController } from './run-source/run-source.controller.js';
 import { RunSourceHandler } from './run-source/run-source.handler.js';
+import { SourceDynamicProps } from './source-dynamic-props.js';
 import { SourceOperations } from './source-operations.js';
 import { UpdateSourceController } from './update-source/update-source.controller.js';
 import { UpdateSourceHandler } from './update-source/update-source.handler.js';
@@ -67,6 +68,7 @@ export interface SourcesPorts {
     SourceOperations,
     NameSlugs,
     LocateSource,
+    SourceDynamicProps,
     DeploySourceHandler,
     UpdateSourceHandler,
     DeleteSourceHandler,

@@ -285,15 +285,6 @@ export const REFUSED: readonly Refused[] = [
     'there is no route GET /v1/sources/{source}/sse: live streams are not built yet: poll event_summaries',
   ],
   [
-    'async options',
-    'POST',
-    '/v1/components/configure',
-    { body: {} },
-    405,
-    'method_not_allowed',
-    '/v1/components/configure takes GET, HEAD, not POST: async options and additionalProps are not built yet',
-  ],
-  [
     'accounts',
     'GET',
     '/v1/users/me/accounts',

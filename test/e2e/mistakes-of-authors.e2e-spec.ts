@@ -128,7 +128,12 @@ const props: readonly Mistake[] = [
     http('methods: { url() {} }, run() {}', `http: '$.interface.http', url: { type: 'string', default: 'x' }`),
   ),
   row('21 endpoints', http('run() {}', Array.from({ length: 21 }, (_, n) => `h${n}: '$.interface.http'`).join(', '))),
-  row('additionalProps', http('additionalProps() { return {}; }, run() {}')),
+  row(
+    'additionalProps that throws',
+    http(
+      `additionalProps() { throw Object.assign(new Error('no such project'), { name: 'ConfigurationError' }); }, run() {}`,
+    ),
+  ),
   row('a data store', http('run() {}', `http: '$.interface.http', store: { type: 'data_store' }`)),
   row('an app without an account', http('run() {}', `http: '$.interface.http', shop: { type: 'app', app: 'shop' }`)),
   row(

@@ -37,6 +37,15 @@ export const boundedMetadata = (given: ComponentMetadata): ComponentMetadata => 
   return metadata;
 };
 
+/** The same for the props that additionalProps returned. */
+export const boundedProps = (given: readonly ConfigurableProp[]): readonly ConfigurableProp[] => {
+  const props = wellFormed(given) as readonly ConfigurableProp[];
+  checkSize('props', props.length, METADATA_LIMITS.props, 'props');
+  for (const prop of props) checkProp(prop);
+  checkSize('the props of additionalProps', sizeOf(props), METADATA_LIMITS.total, 'bytes');
+  return props;
+};
+
 const checkProp = (prop: ConfigurableProp): void => {
   checkText('the name of a prop', prop.name, METADATA_LIMITS.propName);
   if (prop.name === '' || RESERVED_PROPS.includes(prop.name)) {

@@ -107,7 +107,18 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
 
     // 4. Store code and bundle before the event that refers to them.
     const [codeHash, bundleHash] = await Promise.all([this.blobs.put(source.code), this.blobs.put(bundle)]);
-    const { name, key, description, annotations, configurableProps, hooks, dedupe, hasRun, warnings } = metadata;
+    const {
+      name,
+      key,
+      description,
+      annotations,
+      configurableProps,
+      hooks,
+      dedupe,
+      hasRun,
+      hasAdditionalProps,
+      warnings,
+    } = metadata;
     const version = metadata.version.replaceAll('{{ts}}', String(savedAt));
     return this.append(
       {
@@ -127,6 +138,7 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
         hooks,
         dedupe,
         hasRun,
+        ...(hasAdditionalProps ? { hasAdditionalProps: true as const } : {}),
         ...(warnings.length === 0 ? {} : { warnings }),
         savedAt,
       },

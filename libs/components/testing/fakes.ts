@@ -1,8 +1,14 @@
 import { createHash } from 'node:crypto';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { type ComponentMetadata } from '#libs/component-model/component-metadata.js';
-import { type ComponentInspector, type InspectOptions } from '../ports.js';
+import { type ComponentMetadata, type ConfigurableProp } from '#libs/component-model/component-metadata.js';
+import { type CallOutcome } from '#libs/component-model/component-call.js';
+import {
+  type ComponentCallRequest,
+  type ComponentCalls,
+  type ComponentInspector,
+  type InspectOptions,
+} from '../ports.js';
 
 export class InMemoryBlobs implements BlobStore {
   readonly texts = new Map<string, string>();
@@ -63,5 +69,19 @@ export class FakeInspector implements ComponentInspector {
         name: 'SyntaxError',
       });
     }
+  }
+}
+
+/** Answers calls by `answer`, which a spec sets. */
+export class FakeCalls implements ComponentCalls {
+  readonly asked: ComponentCallRequest[] = [];
+  answer: (request: ComponentCallRequest) => Partial<CallOutcome> = () => ({ value: '{"props":[]}' });
+
+  async call(request: ComponentCallRequest): Promise<CallOutcome> {
+    this.asked.push(request);
+    return { status: 'ok', logs: [], ...this.answer(request) };
+  }
+  propsIn(answer: string): readonly ConfigurableProp[] {
+    return (JSON.parse(answer) as { readonly props: readonly ConfigurableProp[] }).props;
   }
 }

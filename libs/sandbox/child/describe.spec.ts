@@ -36,19 +36,6 @@ describe('warnings about what is never called', () => {
     expect(warnings({ props: http, activate: true, load: () => 1 })).toEqual([]);
     expect(warnings({ type: 'action', activate: () => 1 })).toEqual([]);
   });
-
-  it('name additionalProps that no prop with reloadProps tells of', () => {
-    const additionalProps = () => ({});
-    expect(warnings({ props: http, additionalProps })).toEqual([
-      {
-        code: 'not_built',
-        path: 'additionalProps',
-        message: 'additionalProps are not built yet: it is never called and adds no prop; declare its props in props',
-      },
-    ]);
-    const reloading = { ...http, sheet: { type: 'string', optional: true, reloadProps: true } };
-    expect(warnings({ props: reloading, additionalProps })).toEqual([]);
-  });
 });
 
 describe('metadata of a component', () => {

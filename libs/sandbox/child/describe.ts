@@ -61,7 +61,6 @@ export const describeComponent = (component: ComponentObject): ComponentMetadata
   };
   checkRun(metadata, component);
   warnOfInterfaces(metadata, warnings);
-  warnOfAdditionalProps(metadata, warnings);
   return { ...metadata, warnings: warnings.list() };
 };
 
@@ -221,18 +220,6 @@ const checkRun = (metadata: ComponentMetadata, component: ComponentObject): void
   if (kind === 'action') throw new InvalidComponent(`run is missing: an action needs the method run${why}`);
   throw new InvalidComponent(
     `run is missing, and there is no interface: a source needs the method run, or a prop of type $.interface.http or $.interface.timer whose events it passes on${why}`,
-  );
-};
-
-/** A prop with `reloadProps` is told at each deployment (docs/reference/component-model.md#not-built-props). */
-const warnOfAdditionalProps = (metadata: ComponentMetadata, warnings: Warnings): void => {
-  const { kind, hasAdditionalProps, configurableProps } = metadata;
-  if (kind !== 'source' || !hasAdditionalProps) return;
-  if (configurableProps.some(({ reloadProps }) => reloadProps === true)) return;
-  warnings.add(
-    'not_built',
-    'additionalProps',
-    'additionalProps are not built yet: it is never called and adds no prop; declare its props in props',
   );
 };
 

@@ -11,7 +11,9 @@ import {
   type RawRecord,
 } from '../protocol/protocol.js';
 import { splitBundle } from '../protocol/source-map.js';
+import { type ComponentCall } from '../../component-model/component-call.js';
 import { type ProcessCall } from '../../component-model/hooks.js';
+import { answerCall } from './answer-call.js';
 import { captureConsole, currentExecution, endOnStrayErrors } from './attribution.js';
 import { BoundComponent, componentOf } from './component.js';
 import { describeComponent } from './describe.js';
@@ -58,6 +60,8 @@ class Child {
         return uplink.send(['g']);
       case 'hook':
         return this.hook(message.n, message.hook);
+      case 'ask':
+        return this.ask(message.n, JSON.parse(record.raw.toString('utf8')) as ComponentCall);
     }
   };
 
@@ -80,7 +84,7 @@ class Child {
 
   private load(exports: () => unknown, settings: ChildSettings): void {
     try {
-      this.component = new BoundComponent(componentOf(exports()), settings.props);
+      this.component = new BoundComponent(componentOf(exports()), settings.props, settings.dynamicProps);
       uplink.send(['ready']);
     } catch (thrown) {
       uplink.send(['loadfail', textOfError(thrown)]);
@@ -110,6 +114,11 @@ class Child {
   private hook(n: number, hook: ProcessCall): void {
     const end = (execution: Execution): void => void this.active.delete(execution.n);
     this.execute(n, end, (component, execution) => component.hook(execution, hook));
+  }
+
+  private ask(n: number, call: ComponentCall): void {
+    const end = (execution: Execution): void => void this.active.delete(execution.n);
+    this.execute(n, end, (component, execution) => answerCall(component, execution, call));
   }
 
   private execute(

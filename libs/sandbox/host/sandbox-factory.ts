@@ -107,6 +107,7 @@ const startSandbox = async (
 const settingsOf = (spec: SandboxSpec, { egress, tmp }: SpawnPlan, tmpMb: number): ChildSettings => ({
   sourceId: spec.sourceId,
   props: spec.props,
+  ...(spec.dynamicProps === undefined ? {} : { dynamicProps: spec.dynamicProps }),
   db: spec.db,
   concurrency: spec.concurrency,
   egress,

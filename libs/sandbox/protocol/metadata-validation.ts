@@ -108,6 +108,17 @@ const hasExactly = (value: unknown, checks: Readonly<Record<string, Check>>): bo
 
 const isMetadata = (value: unknown): value is ComponentMetadata => hasExactly(value, METADATA);
 
+/** The props of an answer of additionalProps. Throws ProtocolBreach for anything but valid props. */
+export const parseProps = (json: string): readonly ConfigurableProp[] => {
+  if (json.length > 2 * MB) throw new ProtocolBreach(`props of ${json.length} characters, at most ${2 * MB}`);
+  const value: unknown = wellFormedJson(JSON.parse(json));
+  if (!hasExactly(value, { props: listOf(isProp, MAX_PROPS) })) throw new ProtocolBreach('malformed props');
+  const { props } = value as { readonly props: readonly ConfigurableProp[] };
+  const fault = tooManyProps(props);
+  if (fault) throw new ProtocolBreach(`${fault.count} ${fault.what}, at most ${fault.limit}`);
+  return props;
+};
+
 /** Throws ProtocolBreach for anything but valid metadata. */
 export const parseMetadata = (json: Buffer): ComponentMetadata => {
   if (json.length > 2 * MB) throw new ProtocolBreach(`metadata of ${json.length} bytes, at most ${2 * MB}`);

@@ -12,7 +12,7 @@ import { type Caller } from '#libs/http/callers.js';
 import { type EndpointUrls } from '../domain/endpoint-urls.js';
 import { ENDPOINT_URLS } from '../ports.js';
 import { ChangedSource, changedSourceReply, type ChangedSourceReply } from '../source-reply.js';
-import { configuredPropsOf, referenceOf, SourceBodyDto } from '../source-body.dto.js';
+import { configuredPropsOf, dynamicPropsIdOf, referenceOf, SourceBodyDto } from '../source-body.dto.js';
 import { DeploySource } from './deploy-source.handler.js';
 
 @Controller('v1/sources')
@@ -43,6 +43,7 @@ export class DeploySourceController {
       reference: referenceOf(body, params) ?? {},
       configuredProps: configuredPropsOf(params) ?? {},
       emitOnDeploy: body.emit_on_deploy ?? true,
+      ...dynamicPropsIdOf(body),
       ...(typeof body.name === 'string' ? { name: body.name } : {}),
     };
     const context = contextIn(workspaceOf(caller));

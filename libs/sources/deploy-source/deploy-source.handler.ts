@@ -1,6 +1,11 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { COMPONENT_CATALOG, type ComponentCatalog, type ComponentReference } from '#libs/components/published.js';
+import {
+  COMPONENT_CATALOG,
+  type ComponentCatalog,
+  type ComponentReference,
+  withDynamicProps,
+} from '#libs/components/published.js';
 import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { newId, randomKey } from '#libs/kernel/ids.js';
@@ -16,6 +21,7 @@ import { type SourceDefinition } from '../published.js';
 import { failureOf } from '../failure-of.js';
 import { type HookSession } from '../hook-session.js';
 import { SOURCES } from '../read-models/sources.projection.js';
+import { SourceDynamicProps } from '../source-dynamic-props.js';
 import { SourceOperations } from '../source-operations.js';
 
 export interface DeploySourceRequest {
@@ -23,6 +29,7 @@ export interface DeploySourceRequest {
   readonly name?: string;
   readonly configuredProps: ConfiguredProps;
   readonly emitOnDeploy: boolean;
+  readonly dynamicPropsId?: string;
 }
 
 export interface SourceResult {
@@ -60,6 +67,7 @@ interface Deployment {
 export class DeploySourceHandler implements ICommandHandler<DeploySource> {
   constructor(
     private readonly operations: SourceOperations,
+    private readonly dynamicProps: SourceDynamicProps,
     @Inject(COMPONENT_CATALOG) private readonly components: ComponentCatalog,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
     @Inject(RESOURCE_LIMITS) private readonly limits: ResourceLimits,
@@ -74,16 +82,19 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
     const component = await this.components.resolve(request.reference, context);
     checkIsSource(component);
 
-    // 2. Check its props.
+    // 2. Find the props that additionalProps adds, and check the values of all.
+    const { configuredProps: given, dynamicPropsId } = request;
+    const { workspaceId } = context;
+    const dynamicProps = await this.dynamicProps.of({ component, given, dynamicPropsId, workspaceId });
     const plan = planProps({
-      props: component.configurableProps,
+      props: withDynamicProps(component.configurableProps, dynamicProps),
       componentWarnings: component.warnings,
-      given: request.configuredProps,
+      given,
       now,
       newEndpointKey: () => `e${randomKey(15)}`,
       newSecretRef: () => newId('sec', now),
     });
-    const definition = definitionOf(component, plan, request.emitOnDeploy);
+    const definition = definitionOf(component, plan, request.emitOnDeploy, dynamicProps);
 
     // 3. Reserve a name slug. It is the source's first trace and the last to go, so that a crash can be cleaned up.
     const sourceId = newId('dc', now);

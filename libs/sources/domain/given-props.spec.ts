@@ -73,24 +73,10 @@ describe('what is not built yet', () => {
     ['an optional data store', [prop('data_store', { optional: true })], { p: 'ds_1' }, /leave the prop out/],
     ['a required data store', [prop('data_store')], {}, /make the prop optional/],
     ['an app hook alone', [prop('$.interface.apphook')], {}, /would never receive one/],
-    [
-      'a prop of additionalProps',
-      [prop('string', { reloadProps: true })],
-      { p: 'a', sheet: 'b' },
-      /prop "sheet".*additionalProps/,
-    ],
   ])('is refused by name where it is used: %s', (_, props, given, message) => {
     const error = refusal(() => plan(props, given));
     expect(error.code).toBe('source.invalid_prop');
     expect(error.message).toMatch(message);
-  });
-
-  it('is looked for among a bounded number of keys, however near they are to a prop', () => {
-    const props = Array.from({ length: 1_000 }, (_, i) =>
-      prop('string', { name: `property_number_${i}`, optional: true, reloadProps: i === 0 }),
-    );
-    const given = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`property_numbr_${i}`, i]));
-    expect(refusal(() => plan(props, given)).details).toMatchObject({ prop: 'property_numbr_50' });
   });
 
   it.each<[ConfigurableProp[], string]>([
@@ -98,7 +84,6 @@ describe('what is not built yet', () => {
     [[prop('dir')], 'dir props'],
     [[prop('sql', { optional: true })], 'sql props'],
     [[prop('http_request', { optional: true })], 'execute()'],
-    [[prop('string', { optional: true, reloadProps: true })], 'additionalProps'],
     [[prop('app')], '$auth of this prop is an empty object'],
   ])('is a warning where it is only declared: %j', (props, words) => {
     expect(plan(props).warnings).toEqual([

@@ -5,7 +5,7 @@ import { isLabelAndValue, unlabelled } from './bound-value.js';
 import { shown } from './prop-error.js';
 
 /** Unknown keys that are compared, because each comparison takes time, and names of props in a text. */
-export const MOST_COMPARED = 50;
+const MOST_COMPARED = 50;
 const MOST_NAMED = 20;
 
 /** A key of `configured_props` that is no prop, with the prop that it probably stands for. */

@@ -9,7 +9,7 @@ import { withNotes } from './prop-notes.js';
 import { normalisedValue } from './prop-value.js';
 import { sameJson } from './same-json.js';
 import { timerOf } from './timer-value.js';
-import { checkBuilt, checkCanBeFilled, checkHasEvents, checkOwnProps, unbuiltWarnings } from './unbuilt-props.js';
+import { checkBuilt, checkCanBeFilled, checkHasEvents, unbuiltWarnings } from './unbuilt-props.js';
 
 /** Stands for a stored secret in replies; sent back, it means "keep". See docs/reference/rest-api.md#secret-mask. */
 export const SECRET_MASK = '********';
@@ -68,7 +68,6 @@ const planned = (request: PropRequest): PropPlan => {
   const fault = tooManyProps(request.props);
   if (fault) throw invalidProp(fault.prop, `one of at most ${fault.limit} ${fault.what}`, fault.count, fault.limit);
   if (!request.stored) checkHasEvents(request.props);
-  checkOwnProps(request.given, request.props);
   for (const prop of request.props) planProp(prop, request, plan);
   const misspelt = misspeltKeys(request.given, request.props).map((key) => misspeltWarning(key, request.props));
   plan.warnings.unshift(...misspelt);

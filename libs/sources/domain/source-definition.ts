@@ -1,3 +1,4 @@
+import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { type DeployableComponent } from '#libs/components/published.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type SourceDefinition } from '../published.js';
@@ -7,6 +8,7 @@ export const definitionOf = (
   component: DeployableComponent,
   plan: PropPlan,
   emitOnDeploy: boolean,
+  dynamicProps: readonly ConfigurableProp[],
 ): SourceDefinition => ({
   componentId: component.id,
   componentKey: component.key,
@@ -16,6 +18,7 @@ export const definitionOf = (
   timers: plan.timers,
   dbProps: plan.dbProps,
   appProps: plan.appProps,
+  ...(dynamicProps.length === 0 ? {} : { dynamicProps }),
   hooks: component.hooks,
   dedupe: component.dedupe,
   emitOnDeploy,

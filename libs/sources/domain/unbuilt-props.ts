@@ -1,8 +1,6 @@
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { nearMiss } from '#libs/kernel/near-miss.js';
 import { type Warning } from '#libs/kernel/warning.js';
-import { allowedIn, MOST_COMPARED } from './given-props.js';
 import { shown } from './prop-error.js';
 
 /** Refuses what cannot work, because it is not built yet (docs/reference/component-model.md#not-built-props). */
@@ -45,24 +43,6 @@ export const checkHasEvents = (props: readonly ConfigurableProp[]): void => {
   );
 };
 
-/**
- * Throws source.invalid_prop for a value of a prop that only additionalProps could declare. A prop with `reloadProps`
- * shows that the component has them.
- */
-export const checkOwnProps = (given: Readonly<Record<string, unknown>>, props: readonly ConfigurableProp[]): void => {
-  if (!props.some(({ reloadProps }) => reloadProps === true)) return;
-  const names = new Set(props.map(({ name }) => name));
-  let compared = 0;
-  const isOther = (key: string): boolean => ++compared > MOST_COMPARED || nearMiss(key, names) === undefined;
-  const other = Object.keys(given).find((key) => !names.has(key) && isOther(key));
-  if (other === undefined) return;
-  throw new DomainError(
-    'source.invalid_prop',
-    `prop ${shown(other)}: the component has no such prop of its own, and props of additionalProps are not built yet: leave it out. ${allowedIn(props)}`,
-    { prop: other.slice(0, 256), expected: 'none' },
-  );
-};
-
 const IGNORED: Readonly<Record<string, string>> = {
   app: 'accounts are not built yet: $auth of this prop is an empty object, so $auth.api_key is undefined. Take the token from a prop of type string with secret: true',
   '$.interface.apphook': 'events of apps are not built yet: it receives none',
@@ -73,11 +53,9 @@ const IGNORED: Readonly<Record<string, string>> = {
 
 /** Warnings about props that a component declares and that are not built yet, but may do without. */
 export const unbuiltWarnings = (props: readonly ConfigurableProp[]): readonly Warning[] =>
-  props.flatMap(({ name, type, reloadProps }) => {
-    const message = Object.hasOwn(IGNORED, type) ? IGNORED[type] : reloadProps === true ? ADDITIONAL : undefined;
+  props.flatMap(({ name, type }) => {
+    const message = Object.hasOwn(IGNORED, type) ? IGNORED[type] : undefined;
     return message === undefined
       ? []
       : [{ code: 'not_built', message: `prop ${name} (${type}): ${message}`, path: `props.${name}` }];
   });
-
-const ADDITIONAL = 'additionalProps are not built yet: no prop is added for this value';

@@ -18,6 +18,7 @@ import { NameSlugs } from '../name-slugs.js';
 import { reconcileSources, type Reconciled } from '../reconcile-sources.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
 import { SOURCES } from '../read-models/sources.projection.js';
+import { SourceDynamicProps } from '../source-dynamic-props.js';
 import { SourceOperations } from '../source-operations.js';
 import { SourcesView } from '../sources-view.js';
 import { UpdateSource, UpdateSourceHandler, type UpdateSourceRequest } from '../update-source/update-source.handler.js';
@@ -90,11 +91,16 @@ export class Machine {
   private readonly store: EventStore;
   private readonly operations: SourceOperations;
 
+  readonly dynamicProps: SourceDynamicProps;
   constructor(
     readonly disk = new Disk(),
     readonly power = new PowerSwitch(),
   ) {
     this.store = powered<EventStore>(disk.store, ['append'], power);
+    this.dynamicProps = new SourceDynamicProps(
+      { call: () => Promise.resolve([]), stored: () => Promise.reject(new Error('no dynamic props')) },
+      disk.vault,
+    );
     const handle = commandHandler({ store: this.store, upcasters: this.upcasters });
     this.operations = new SourceOperations(
       handle,
@@ -114,14 +120,20 @@ export class Machine {
     // Empty, because these specs do not test the number of sources.
     const readModels = new InMemoryReadModels();
     await readModels.register(SOURCES);
-    return new DeploySourceHandler(this.operations, this.catalog, readModels, DEFAULT_RESOURCE_LIMITS).execute(
-      new DeploySource(full, context),
-    );
+    return new DeploySourceHandler(
+      this.operations,
+      this.dynamicProps,
+      this.catalog,
+      readModels,
+      DEFAULT_RESOURCE_LIMITS,
+    ).execute(new DeploySource(full, context));
   }
 
   update(id: string, request: Partial<UpdateSourceRequest>, context = contextFor()): Promise<SourceResult> {
     const full = { active: true, ignoreHookErrors: false, ...request };
-    return new UpdateSourceHandler(this.operations, this.catalog).execute(new UpdateSource(id, full, context));
+    return new UpdateSourceHandler(this.operations, this.dynamicProps, this.catalog).execute(
+      new UpdateSource(id, full, context),
+    );
   }
 
   delete(id: string, ignoreHookErrors = false, context = contextFor()): Promise<unknown> {

@@ -1,6 +1,6 @@
 import request from 'supertest';
 import { ComponentsModule, componentsProjections } from '#libs/components/index.js';
-import { codeOf, FakeInspector, InMemoryBlobs } from '#libs/components/testing/fakes.js';
+import { codeOf, FakeCalls, FakeInspector, InMemoryBlobs } from '#libs/components/testing/fakes.js';
 import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { dataOf, type Json, type JsonObject } from '#libs/http/testing/replies.js';
 import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
@@ -23,6 +23,7 @@ export const sourcesWorld = async () => {
     views: [view],
   });
   const hooks = new FakeHooks();
+  const calls = new FakeCalls();
   const topics = new FakeTopics();
   const runs: Parameters<ManualRuns['run']>[] = [];
   const manualRuns: ManualRuns = {
@@ -38,6 +39,7 @@ export const sourcesWorld = async () => {
         ...plane.ports(),
         blobs: new InMemoryBlobs(),
         inspector: new FakeInspector(),
+        calls,
         fetcher: { fetch: () => Promise.reject(new Error('nothing is fetched')) },
       }),
       SourcesModule.forRoot({
@@ -59,7 +61,7 @@ export const sourcesWorld = async () => {
     request(app.getHttpServer())[method](path).set('Authorization', `Bearer ${key}`);
   const create = async (body: object, key = 'one'): Promise<JsonObject> =>
     dataOf(await call('post', '/v1/sources', key).send(body));
-  return { plane, view, hooks, topics, runs, call, create, close };
+  return { plane, view, hooks, topics, calls, runs, call, create, close };
 };
 
 export const textOf = (value: Json | undefined): string => {

@@ -1,10 +1,11 @@
-import { type DeployableComponent } from '#libs/components/published.js';
+import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
+import { type DeployableComponent, withDynamicProps } from '#libs/components/published.js';
 import { type Warning } from '#libs/kernel/warning.js';
 import { newId, randomKey } from '#libs/kernel/ids.js';
 import { slugOf } from '../domain/name-slug.js';
 import { planProps, type ConfiguredProps, type PropPlan } from '../domain/props.js';
 import { type SourceRecord } from '../domain/source.js';
-import { checkIsSource, definitionOf } from '../domain/source-definition.js';
+import { definitionOf } from '../domain/source-definition.js';
 import { type SourceDefinition } from '../published.js';
 
 export interface PlannedDefinition {
@@ -14,20 +15,31 @@ export interface PlannedDefinition {
   readonly warnings: readonly Warning[];
 }
 
+export interface UpdatePlan {
+  readonly source: SourceRecord;
+  /** A source, not an action. */
+  readonly component: DeployableComponent;
+  readonly dynamicProps: readonly ConfigurableProp[];
+  readonly given: ConfiguredProps;
+  /** Undefined keeps what is stored. */
+  readonly emitOnDeploy: boolean | undefined;
+  readonly now: number;
+}
+
 /**
  * The definition after the update. Given props are merged into the stored ones, and endpoints and timers are kept. See
  * docs/reference/rest-api.md#source-update-props.
  */
-export const planDefinition = (
-  source: SourceRecord,
-  component: DeployableComponent,
-  given: ConfiguredProps,
-  emitOnDeploy: boolean | undefined,
-  now: number,
-): PlannedDefinition => {
-  checkIsSource(component);
+export const planDefinition = ({
+  source,
+  component,
+  dynamicProps,
+  given,
+  emitOnDeploy,
+  now,
+}: UpdatePlan): PlannedDefinition => {
   const plan = planProps({
-    props: component.configurableProps,
+    props: withDynamicProps(component.configurableProps, dynamicProps),
     componentWarnings: component.warnings,
     given,
     stored: source.definition,
@@ -35,7 +47,7 @@ export const planDefinition = (
     newEndpointKey: () => `e${randomKey(15)}`,
     newSecretRef: () => newId('sec', now),
   });
-  const definition = definitionOf(component, plan, emitOnDeploy ?? source.definition.emitOnDeploy);
+  const definition = definitionOf(component, plan, emitOnDeploy ?? source.definition.emitOnDeploy, dynamicProps);
   return { definition, secrets: plan.secrets, warnings: [...plan.warnings, ...(component.warnings ?? [])] };
 };
 

@@ -13,7 +13,7 @@ import { type EndpointUrls } from '../domain/endpoint-urls.js';
 import { LocateSource } from '../locate-source.js';
 import { ENDPOINT_URLS } from '../ports.js';
 import { ChangedSource, changedSourceReply, type ChangedSourceReply } from '../source-reply.js';
-import { configuredPropsOf, referenceOf, SourceBodyDto } from '../source-body.dto.js';
+import { configuredPropsOf, dynamicPropsIdOf, referenceOf, SourceBodyDto } from '../source-body.dto.js';
 import { UpdateSource, type UpdateSourceRequest } from './update-source.handler.js';
 
 @Controller('v1/sources')
@@ -58,6 +58,7 @@ export class UpdateSourceController {
 const changesOf = (body: SourceBodyDto, params: Parameters): UpdateSourceRequest => {
   const reference = referenceOf(body, params);
   const configuredProps = configuredPropsOf(params);
+  const dynamicPropsId = dynamicPropsIdOf(body);
   const { name, active, emit_on_deploy: emitOnDeploy, if_updated_at: ifUpdatedAt } = body;
   if (!reference && !configuredProps && !isGiven(name) && !isGiven(active) && !isGiven(emitOnDeploy)) {
     throw new DomainError(
@@ -71,6 +72,7 @@ const changesOf = (body: SourceBodyDto, params: Parameters): UpdateSourceRequest
     ignoreHookErrors: body.ignore_hook_errors ?? false,
     ...(reference ? { reference } : {}),
     ...(configuredProps ? { configuredProps } : {}),
+    ...dynamicPropsId,
     ...(isGiven(name) ? { name } : {}),
     ...(isGiven(emitOnDeploy) ? { emitOnDeploy } : {}),
     ...(isGiven(ifUpdatedAt) ? { ifUpdatedAt } : {}),

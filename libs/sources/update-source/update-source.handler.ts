@@ -15,9 +15,11 @@ import {
   type SourceRecord,
   type SourceState,
 } from '../domain/source.js';
+import { checkIsSource } from '../domain/source-definition.js';
 import { sameJson } from '../domain/same-json.js';
 import { failureOf } from '../failure-of.js';
 import { type HookSession } from '../hook-session.js';
+import { SourceDynamicProps } from '../source-dynamic-props.js';
 import { SourceOperations } from '../source-operations.js';
 import { newSlugOf, planDefinition, type PlannedDefinition } from './plan-update.js';
 
@@ -27,6 +29,7 @@ export interface UpdateSourceRequest {
   readonly name?: string;
   /** Merged per key; null removes a value. */
   readonly configuredProps?: ConfiguredProps;
+  readonly dynamicPropsId?: string;
   readonly active: boolean;
   readonly emitOnDeploy?: boolean;
   /** Continues even if the deactivate hook fails. */
@@ -60,6 +63,7 @@ interface Update {
 export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
   constructor(
     private readonly operations: SourceOperations,
+    private readonly dynamicProps: SourceDynamicProps,
     @Inject(COMPONENT_CATALOG) private readonly components: ComponentCatalog,
   ) {}
 
@@ -99,8 +103,8 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     request: UpdateSourceRequest,
     context: CommandContext,
   ): Promise<PlannedDefinition> {
-    const { reference, configuredProps, emitOnDeploy } = request;
-    if (reference === undefined && configuredProps === undefined) {
+    const { reference, configuredProps, dynamicPropsId, emitOnDeploy } = request;
+    if (reference === undefined && configuredProps === undefined && dynamicPropsId === undefined) {
       const kept = emitOnDeploy ?? source.definition.emitOnDeploy;
       return { definition: { ...source.definition, emitOnDeploy: kept }, secrets: [], warnings: [] };
     }
@@ -108,7 +112,10 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     const component = await this.components.resolve(wanted, context);
     const { clock } = this.operations;
     const given = await this.operations.maskKnownSecrets(configuredProps ?? {}, source, context.workspaceId);
-    return planDefinition(source, component, given, emitOnDeploy, clock.now());
+    checkIsSource(component);
+    const { workspaceId } = context;
+    const dynamicProps = await this.dynamicProps.of({ component, given, dynamicPropsId, workspaceId, source });
+    return planDefinition({ source, component, dynamicProps, given, emitOnDeploy, now: clock.now() });
   }
 
   private async reserve(source: SourceRecord, name: string | undefined, context: CommandContext): Promise<string> {

@@ -1,5 +1,6 @@
 /** Startup code of the vm2 realm: the child's own modules over the bridge, and a small standard library. */
 import './globals.js';
+import { answerCall } from '../../child/answer-call.js';
 import { BoundComponent, componentOf } from '../../child/component.js';
 import { describeComponent } from '../../child/describe.js';
 import { textOfError } from '../../child/error-text.js';
@@ -11,6 +12,7 @@ import { mapStacks } from '../../child/source-map.js';
 import { offerWrappers } from '../../child/wrappers.js';
 import { NO_RUN } from '../../protocol/late-work.js';
 import { type ChildMessage } from '../../protocol/protocol.js';
+import { type ComponentCall } from '../../../component-model/component-call.js';
 import { type ProcessCall } from '../../../component-model/hooks.js';
 import { type Realm } from '../bridge.js';
 import { current, done, flush, say, sourceMap } from './bridge-end.js';
@@ -93,7 +95,7 @@ const load = (body: Body, settings: RealmSettings): void => {
     body(module.exports, requireModule, module, '/tmp/component.js', '/tmp');
     const exported = componentOf(module.exports);
     if (settings.inspect) return uplink.send(['meta'], stringify(describeComponent(exported)));
-    component = new BoundComponent(exported, settings.props);
+    component = new BoundComponent(exported, settings.props, settings.dynamicProps);
     uplink.send(['ready']);
   } catch (thrown) {
     if (settings.inspect && thrown instanceof InvalidComponent) uplink.send(['invalid', thrown.message, thrown.prop]);
@@ -119,6 +121,7 @@ export const realm: Realm = {
   },
   run: (n, event) => void execute(n, (bound, execution) => bound.run(execution, parse(event))),
   hook: (n, name) => void execute(n, (bound, execution) => bound.hook(execution, name as ProcessCall)),
+  ask: (n, call) => void execute(n, (bound, execution) => answerCall(bound, execution, parse(call) as ComponentCall)),
   fire,
   answer,
   fail: (n, name, message) => {

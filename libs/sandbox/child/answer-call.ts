@@ -1,0 +1,21 @@
+import { type ComponentCall } from '../../component-model/component-call.js';
+import { describeAll, dynamicDefinitions } from './additional-props.js';
+import { askOptions } from './ask-options.js';
+import { type BoundComponent } from './component.js';
+import { type Execution } from './execution.js';
+
+/** Answers one call (docs/reference/component-model.md#calls). Rejects with what the component threw. */
+export const answerCall = async (
+  component: BoundComponent,
+  execution: Execution,
+  call: ComponentCall,
+): Promise<void> => {
+  switch (call.kind) {
+    case 'options':
+      return execution.returns(await askOptions(component, execution, call), `options of prop ${call.prop}`);
+    case 'additional_props': {
+      const definitions = await dynamicDefinitions(component, execution);
+      return execution.returns({ props: describeAll(component, definitions) }, 'additionalProps');
+    }
+  }
+};
