@@ -66,7 +66,7 @@ describe.each(found)('components at the level %s', (_name, level) => {
     const lanes = Array.from({ length: AT_ONCE }, () => Promise.resolve() as Promise<unknown>);
     for (const [n, one] of areas.flatMap(({ cases }) => cases.filter(isPossible)).entries()) {
       const lane = n % AT_ONCE;
-      const outcome = (lanes[lane] as Promise<unknown>).then(() => play(stage, one, address));
+      const outcome = lanes[lane]!.then(() => play(stage, one, address));
       lanes[lane] = outcome.catch(() => undefined);
       outcomes.set(one, outcome);
     }
@@ -80,9 +80,13 @@ describe.each(found)('components at the level %s', (_name, level) => {
   });
 
   describe.each(areas.filter(({ cases }) => cases.length > 0))('$title', ({ cases }) => {
-    it.each(cases.filter(isPossible))('$component: $title', async (one) => {
-      check(one, await (outcomes.get(one) as Promise<Partial<Played>>));
-    }, 120_000);
+    it.each(cases.filter(isPossible))(
+      '$component: $title',
+      async (one) => {
+        check(one, await (outcomes.get(one) as Promise<Partial<Played>>));
+      },
+      120_000,
+    );
     const impossible = cases.filter((one) => !isPossible(one));
     if (impossible.length > 0)
       it.skip.each(impossible)('$component: this level does not promise $needs', () => undefined);

@@ -65,7 +65,14 @@ export default {
     {
       component: 'modules/registry/app/sources/new-item/new-item.mjs',
       title: 'a source as registries publish it: app file, spread of a common base, hooks by bind',
-      shows: ['relative-imports', 'component-unknown-keys', 'prop-definition', 'this-methods', 'dedupe-unique', 'hook-one-db'],
+      shows: [
+        'relative-imports',
+        'component-unknown-keys',
+        'prop-definition',
+        'this-methods',
+        'dedupe-unique',
+        'hook-one-db',
+      ],
       when: [{ hook: 'deploy' }, { event: {} }, { event: {} }],
       then: {
         emits: [1, 2, 3, 4, 5, 6].map((id) => ({ id, title: `item ${id}` })),

@@ -119,7 +119,13 @@ const ask = async (scene: Scene, request: Request): Promise<void> => {
 const keep = (scene: Scene, outcome: RunOutcome, event: string, hook?: 'deploy' | 'activate' | 'deactivate'): void => {
   const { planned, played, caches, eventIds } = scene;
   const execution = {
-    ...{ id: 'inv_1', sourceId: 'dc_1', componentId: 'sc_1', workspaceId: 'o_1', event, hops: 0, emits: true },
+    id: 'inv_1',
+    sourceId: 'dc_1',
+    componentId: 'sc_1',
+    workspaceId: 'o_1',
+    event,
+    hops: 0,
+    emits: true,
     ...(hook ? { hook } : {}),
   };
   const result = runResult(execution, outcome, {

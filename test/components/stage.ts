@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type ComponentMetadata } from '#libs/component-model/component-metadata.js';
+import { boundedMetadata } from '#libs/components/domain/metadata-limits.js';
 import { EgressSockets } from '#libs/egress/egress-sockets.js';
 import { createEgress, type Egress } from '#libs/egress/guarded-dispatcher.js';
 import { propBinder } from '#libs/runner/prop-binder.js';
@@ -119,7 +120,7 @@ export class Stage {
     const bundleFile = await this.bundles.of(component);
     let metadata = this.described.get(bundleFile);
     if (!metadata) this.described.set(bundleFile, (metadata = this.inspector.inspectComponent(bundleFile)));
-    const found = await metadata;
+    const found = boundedMetadata(await metadata);
     let n = 0;
     const plan = planProps({
       props: found.configurableProps,

@@ -1,3 +1,4 @@
+import { definitionIn } from './definition-in.js';
 import { isPlain } from './plain-object.js';
 import { type BoundProp } from '../sandbox.js';
 import { NO_SAMPLE_EMIT, SAMPLE_EMIT, type ProcessCall } from '../../component-model/hooks.js';
@@ -107,7 +108,7 @@ export class BoundComponent {
     props: Readonly<Record<string, BoundProp>>,
   ) {
     const definitions = isObject(component.props) ? component.props : {};
-    this.binders = Object.entries(props).map(([name, prop]) => [name, binderOf(prop, definitions[name])]);
+    this.binders = Object.entries(props).map(([name, prop]) => [name, binderOf(prop, definitionIn(definitions[name]))]);
     this.methods = isObject(component.methods) ? Object.entries(component.methods) : [];
   }
 

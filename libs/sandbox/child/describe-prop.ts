@@ -1,6 +1,7 @@
 import { type ConfigurableProp } from '../../component-model/component-metadata.js';
 import { nearMiss } from '../../kernel/near-miss.js';
 import { InvalidComponent } from './invalid-component.js';
+import { definitionIn as appOf } from './definition-in.js';
 import { OPTION_KEYS, PROP_KEYS, warnOfProp } from './describe-prop-warnings.js';
 import { FLAGS, NUMBERS, TEXTS } from './prop-keys.js';
 import { type Warnings } from './component-warnings.js';
@@ -54,14 +55,6 @@ const plain = (prop: string, key: string, value: unknown): unknown => {
   } catch (error) {
     return invalid(prop, `${key} cannot be written as JSON: ${String(error)}`);
   }
-};
-
-/** Imported app, possibly wrapped in the namespace of a transpiled module. */
-const appOf = (value: unknown): Definition | undefined => {
-  if (!isRecord(value)) return undefined;
-  return value.type === undefined && value.propDefinitions === undefined && isRecord(value.default)
-    ? value.default
-    : value;
 };
 
 const cut = (type: string): string => (type.length <= 80 ? type : `${type.slice(0, 80)}…`);
