@@ -5,7 +5,7 @@ export interface Case {
   /** File below test/components. One in a folder of its own is bundled with all files of that folder. */
   readonly component: string;
   readonly title: string;
-  /** Anchors of docs/reference/component-model.md that the case shows. */
+  /** Rules of the component model that the case shows, by their anchors. */
   readonly shows: readonly string[];
   readonly given?: Given;
   readonly when?: readonly Step[];

@@ -11,7 +11,7 @@ export interface Rule {
   readonly section: string;
 }
 
-/** Rules of docs/reference/component-model.md, by their anchors and in their order. */
+/** Rules of the page of the component model, by their anchors and in their order. */
 export const rulesOf = (page: string): readonly Rule[] => {
   const rules: Rule[] = [];
   let section = '';
@@ -25,9 +25,11 @@ export const rulesOf = (page: string): readonly Rule[] => {
 
 export const componentModel = (): string => readFileSync(join(ROOT, 'docs/reference/component-model.md'), 'utf8');
 
+const PAGE = 'component-model.md';
+
 const INTRO = `# Compatibility matrix
 
-Each rule of [the component model](component-model.md) has a row. It links the components that show the rule, or the test of another kind that does. The components lie in [test/components](../../test/components), as an author writes them. Each runs through the build, the evaluation, the check of its props, and its own process.
+Each rule of [the component model](${PAGE}) has a row. It links the components that show the rule, or the test of another kind that does. The components lie in [test/components](../../test/components), as an author writes them. Each runs through the build, the evaluation, the check of its props, and its own process.
 
 Unless a row says otherwise, a component behaves alike at the levels \`jail (bwrap)\`, \`jail (unshare)\` and \`process\`. A machine without a level skips it, and the test says why. This page is generated from the tests: \`npm run docs:reference\`.`;
 
@@ -44,7 +46,7 @@ export const compatibilityMatrix = async (): Promise<string> => {
 
 const rowOf = ({ id, title }: Rule, areas: readonly Area[]): string => {
   const cases = areas.flatMap((area) => area.cases).filter(({ shows }) => shows.includes(id));
-  return `| [${title.replaceAll('|', '\\|')}](component-model.md#${id}) | ${shownBy(id, cases)} | ${levelsOf(cases)} |`;
+  return `| [${title.replaceAll('|', '\\|')}](${PAGE}#${id}) | ${shownBy(id, cases)} | ${levelsOf(cases)} |`;
 };
 
 const shownBy = (id: string, cases: readonly Case[]): string => {

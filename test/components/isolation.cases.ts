@@ -12,9 +12,8 @@ export default {
     },
     {
       component: 'isolation/files.mjs',
-      title: 'files outside of /tmp cannot be read or written',
+      title: 'files outside of the temporary folder cannot be read or written',
       shows: ['isolation-files'],
-      needs: 'files',
       then: { emits: [[false, false, 'done']] },
     },
     {

@@ -113,7 +113,8 @@ export default {
       component: 'node/files.mjs',
       title: 'files and folders in /tmp, which the runs of one process share',
       shows: ['isolation-files', 'warm-process'],
-      needs: 'files',
+      // Without a jail, /tmp is not the folder of the process, which is why its size is not limited there either.
+      needs: 'tmp_size',
       when: [{ event: { first: true } }, { event: {} }],
       then: { emits: [[['one', 'two'], 8, false, /./], 'of the run before'] },
     },

@@ -2,7 +2,7 @@
 export type Shown = readonly [file: string, title: string];
 
 /**
- * Rules of docs/reference/component-model.md that no component of this folder shows, and the test that does. A rule
+ * Rules of the component model that no component of this folder shows, and the test that does. A rule
  * that a component comes to show leaves this list.
  */
 export const SHOWN_ELSEWHERE: Readonly<Record<string, Shown>> = {

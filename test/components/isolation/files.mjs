@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import { tmpdir } from 'node:os';
 
 const attempt = (act) => {
   try {
@@ -17,7 +18,7 @@ export default {
     this.$emit([
       attempt(() => fs.readFileSync('/etc/passwd')) === 'done',
       attempt(() => fs.writeFileSync('/etc/sluice', 'x')) === 'done',
-      attempt(() => fs.writeFileSync('/tmp/fine', 'x')),
+      attempt(() => fs.writeFileSync(`${tmpdir()}/fine`, 'x')),
     ]);
   },
 };
