@@ -147,7 +147,7 @@ module.exports = {
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
     doNotFollow: { path: ['node_modules', '^dist/'] },
-    exclude: { path: '^(examples|test/fixtures)/' },
+    exclude: { path: '^(examples|test/fixtures|test/components/[^/]+)/' },
     enhancedResolveOptions: { extensions: ['.ts', '.js', '.json'], conditionNames: ['import', 'default'] },
   },
 };

@@ -3,7 +3,7 @@ import tseslint from 'typescript-eslint';
 const noEmptyCatch = { 'no-empty': ['error', { allowEmptyCatch: false }] };
 
 export default tseslint.config(
-  { ignores: ['dist/**', 'node_modules/**', 'examples/**', 'test/fixtures/**', 'coverage/**'] },
+  { ignores: ['dist/**', 'node_modules/**', 'examples/**', 'test/fixtures/**', 'test/components/*/**', 'coverage/**'] },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.recommendedTypeChecked],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { componentOf } from './component.js';
+import { BoundComponent, componentOf } from './component.js';
+import { type Execution } from './execution.js';
 
 describe('the component of a module', () => {
   it.each([{}, { __esModule: true, default: {} }, Object.create(null) as object])('is missing in %j', (exported) => {
@@ -15,5 +16,18 @@ describe('the component of a module', () => {
     }
     const source = new Source();
     expect(componentOf({ __esModule: true, default: source })).toBe(source);
+  });
+});
+
+describe('an app on this', () => {
+  const app = { type: 'app', app: 'ledger', methods: { name: () => 'ledger' } };
+
+  it.each([
+    ['its definition', app],
+    ['the namespace of its module', { __esModule: true, default: app }],
+  ])('has its methods when the prop is %s', (_what, definition) => {
+    const component = new BoundComponent({ props: { ledger: definition } }, { ledger: { kind: 'app', auth: {} } });
+    const { ledger } = component.thisOf({} as Execution) as { ledger: typeof app.methods };
+    expect(ledger.name()).toBe('ledger');
   });
 });

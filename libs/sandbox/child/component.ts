@@ -1,3 +1,4 @@
+import { definitionIn } from './definition-in.js';
 import { isPlain } from './plain-object.js';
 import { type ConfigurableProp } from '../../component-model/component-metadata.js';
 import { type BoundProp } from '../sandbox.js';
@@ -101,9 +102,9 @@ const binderOf = (prop: BoundProp, definition: unknown): Binder => {
 };
 
 /** Follows propDefinition. A definition that cannot be followed was refused when the component was saved. */
-const definitionIn = (definitions: ReadonlyMap<string, unknown>, name: string): unknown => {
-  const definition = definitions.get(name);
-  if (!isObject(definition) || definition.propDefinition === undefined) return definition;
+const resolvedIn = (definitions: ReadonlyMap<string, unknown>, name: string): unknown => {
+  const definition = definitionIn(definitions.get(name));
+  if (definition?.propDefinition === undefined) return definition;
   try {
     return resolveProp(name, definition);
   } catch {
@@ -124,7 +125,7 @@ export class BoundComponent {
   ) {
     const definitions = new Map(Object.entries(isObject(component.props) ? component.props : {}));
     for (const prop of dynamicProps) if (!definitions.has(prop.name)) definitions.set(prop.name, prop);
-    this.binders = Object.entries(props).map(([name, prop]) => [name, binderOf(prop, definitionIn(definitions, name))]);
+    this.binders = Object.entries(props).map(([name, prop]) => [name, binderOf(prop, resolvedIn(definitions, name))]);
     this.methods = isObject(component.methods) ? Object.entries(component.methods) : [];
   }
 

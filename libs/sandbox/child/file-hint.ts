@@ -21,5 +21,7 @@ export const fileHint = (thrown: object, read: (value: object, key: string) => u
   const file = read(thrown, 'path') ?? read(thrown, 'resource');
   if (!REFUSED.has(code) || typeof file !== 'string' || !file.startsWith('/')) return '';
   if (file === folder.path || file.startsWith(`${folder.path}/`)) return '';
-  return ` (a component may read and write files only below /tmp, which holds at most ${folder.mb} MB)`;
+  // Without a jail the folder lies elsewhere, and /tmp itself is refused.
+  const where = folder.path === '/tmp' ? '/tmp' : 'os.tmpdir()';
+  return ` (a component may read and write files only below ${where}, which holds at most ${folder.mb} MB)`;
 };

@@ -1,4 +1,5 @@
 import { nearMiss } from '../../kernel/near-miss.js';
+import { definitionIn } from './definition-in.js';
 import { InvalidComponent } from './invalid-component.js';
 import { isRecord, kindOfValue, meantText } from './words.js';
 
@@ -20,14 +21,6 @@ const invalid = (prop: string, message: string): never => {
   throw new InvalidComponent(`prop "${prop}": ${message}`, prop);
 };
 
-/** Imported app, possibly wrapped in the namespace of a transpiled module. */
-export const appOf = (value: unknown): Definition | undefined => {
-  if (!isRecord(value)) return undefined;
-  return value.type === undefined && value.propDefinitions === undefined && isRecord(value.default)
-    ? value.default
-    : value;
-};
-
 /** Expands shorthand and follows propDefinition (docs/reference/component-model.md#prop-definition). */
 export const resolveProp = (prop: string, definition: unknown): Definition => {
   const merged: Definition = {};
@@ -43,7 +36,7 @@ export const linksOf = (prop: string, definition: unknown): Link[] => {
     const { app, values } = at;
     const given = typeof at.definition === 'string' ? { type: at.definition } : at.definition;
     const own =
-      appOf(given) ?? invalid(prop, `a definition must be an object or the name of a type, not ${kindOfValue(given)}`);
+      definitionIn(given) ?? invalid(prop, `a definition must be an object or the name of a type, not ${kindOfValue(given)}`);
     const { propDefinition: reference, ...local } = own;
     links.push({ own: local, app, values });
     if (reference === undefined) return links;
@@ -59,7 +52,7 @@ const referenced = (
   if (!Array.isArray(reference) || reference.length < 2)
     return invalid(prop, 'propDefinition must be an array [app, name] or [app, name, values]');
   const [target, name, values] = reference as unknown[];
-  const app = appOf(target);
+  const app = definitionIn(target);
   const definitions = app?.propDefinitions;
   if (!app || !isRecord(definitions))
     return invalid(prop, 'the first element of propDefinition must be an app with propDefinitions');

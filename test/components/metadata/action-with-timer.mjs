@@ -1,0 +1,1 @@
+export default { type: 'action', name: 'Timed action', props: { timer: '$.interface.timer' }, run() {} };

@@ -1,0 +1,1 @@
+export default { name: 'Nothing starts it', version: '1' };

@@ -1,0 +1,4 @@
+export default {
+  name: 'Passes on what it gets',
+  props: { http: '$.interface.http' },
+};

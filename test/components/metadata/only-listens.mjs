@@ -1,0 +1,7 @@
+export default {
+  name: 'Listens to other sources',
+  version: '1',
+  run(event) {
+    this.$emit(event);
+  },
+};

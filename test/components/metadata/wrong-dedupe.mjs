@@ -1,0 +1,1 @@
+export default { name: 'Unknown strategy', dedupe: 'newest', props: { http: '$.interface.http' }, run() {} };

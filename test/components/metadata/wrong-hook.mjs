@@ -1,0 +1,1 @@
+export default { name: 'Hook is a text', hooks: { deploy: 'yes' }, props: { http: '$.interface.http' }, run() {} };

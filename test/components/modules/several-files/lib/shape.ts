@@ -1,0 +1,5 @@
+interface Shape {
+  sides: number;
+}
+
+export const shape = (sides: number): Shape => ({ sides });

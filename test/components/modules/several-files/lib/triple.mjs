@@ -1,0 +1,1 @@
+export const triple = (n) => 3 * n;

@@ -1,0 +1,1 @@
+export default { name: 'Reserved', props: { http: '$.interface.http', $emit: 'string' }, run() {} };

@@ -1,0 +1,1 @@
+export default { name: 'Unknown interface', props: { mail: '$.interface.email' }, run() {} };

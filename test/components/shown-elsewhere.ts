@@ -1,0 +1,91 @@
+/** A test that shows a rule which needs a server, a crash, or an attack: file, and words of its title. */
+export type Shown = readonly [file: string, title: string];
+
+/**
+ * Rules of the component model that no component of this folder shows, and the test that does. A rule
+ * that a component comes to show leaves this list.
+ */
+export const SHOWN_ELSEWHERE: Readonly<Record<string, Shown>> = {
+  'code-sources': ['libs/components/components.spec.ts', 'prefers the code, and keeps the URL as a note'],
+  'code-identity': ['libs/components/components.spec.ts', 'gives the same component for the same code'],
+  'code-hash': ['test/e2e/api-components.e2e-spec.ts', 'hashes the exact UTF-8 bytes'],
+  'code-saved-again': ['libs/components/components.spec.ts', 'and evaluates it once'],
+  'code-pinned': ['test/e2e/restart.e2e-spec.ts', 'keeps resources, the key, endpoints, db, dedupe and history'],
+  'code-size': ['libs/components/components.spec.ts', 'above the limit with 413 that names limit and size'],
+  'file-paths': ['test/attacks/build-files.e2e-spec.ts', 'reaches no file of the host, and names none'],
+  'code-url': ['test/e2e/api-components.e2e-spec.ts', 'fetches the code and its relative imports'],
+  'code-url-safety': ['test/e2e/limits.e2e-spec.ts', 'fetches no component from a private address'],
+  'code-crawl': ['libs/components/fetch/crawled-fetcher.spec.ts', 'fetches the file and all its imports'],
+  'build-jail': ['test/attacks/build-stops.e2e-spec.ts', 'with exponential parse time ends at the limit'],
+  'build-turns': ['libs/components/save-component/inspections.spec.ts', 'beyond the limit of its workspace'],
+  'metadata-limits': ['libs/components/domain/metadata-limits.spec.ts', 'is accepted up to its limits'],
+  'metadata-well-formed': ['test/attacks/run-limits.e2e-spec.ts', 'is well-formed text, in lists and for a webhook'],
+  'warning-limits': ['test/e2e/component-warnings.e2e-spec.ts', 'are bounded, whatever a component declares'],
+  'prop-secret-kept': ['libs/sources/domain/props.spec.ts', 'stay secret when the new code does not mark them'],
+  'prop-timer-stored': ['test/e2e/timers.e2e-spec.ts', 'keeps its stored interval when the default'],
+  'prop-reply': ['test/e2e/api-sources.e2e-spec.ts', 'shows a timer by cron and interval_seconds'],
+  'prop-endpoint-key': ['libs/sources/domain/props.spec.ts', 'keep their key over updates, by prop name'],
+  'deploy-order': ['test/e2e/hooks.e2e-spec.ts', 'may emit, before the source is listed as deployed'],
+  'hook-order': ['test/e2e/hooks.e2e-spec.ts', 'run deploy, then activate, on one db'],
+  'hook-endpoints': ['test/e2e/hooks.e2e-spec.ts', 'see the endpoint, which serves requests while activate runs'],
+  'hook-runs-meanwhile': ['libs/runner/hook-queue.spec.ts', 'do not hold up the lane'],
+  'hook-serial': ['test/e2e/hooks.e2e-spec.ts', 'answer 409 to a second operation while one runs'],
+  'hook-failure': ['test/e2e/hooks.e2e-spec.ts', 'on an update: 422, and the old code and props apply again'],
+  'hook-observations': ['test/e2e/hooks.e2e-spec.ts', 'on deployment: 422 with observations'],
+  'hook-platform-failure': ['libs/runner/hooks-over-log.spec.ts', 'with a log that cannot write, fail at once'],
+  'hook-too-late': ['libs/runner/hook-queue.spec.ts', 'get only the time left until their deadline'],
+  'deploy-interrupted': ['libs/sources/crash-points.spec.ts', 'a crash in a deletion'],
+  'source-deleted-data': ['test/e2e/api-sources.e2e-spec.ts', 'its endpoint and its subscriptions'],
+  'process-turns': ['test/attacks/turns.e2e-spec.ts', 'gives one back to a waiting neighbour'],
+  'idle-work': ['test/attacks/turns.e2e-spec.ts', 'is ended and reported in $logs, and its next run starts afresh'],
+  'emit-id': ['libs/runner/run-result.spec.ts', 'gives the emits of a repeated execution the same ids'],
+  'event-id': ['libs/runner/run-result.spec.ts', 'gives increasing event ids'],
+  'runs-memory': ['libs/sandbox/host/runs-memory.spec.ts', 'ends the largest run of the holder'],
+  'commit-order': ['libs/runner/run-commit.spec.ts', 'holds the emits of all of them in order'],
+  'run-window': ['libs/runner/source-runner.spec.ts', 'runs invocations of a drained process in order in a new one'],
+  'timer-interval': [
+    'libs/scheduling/scheduler.spec.ts',
+    'ticks an interval at once after the deployment, then without',
+  ],
+  'timer-first-tick': ['libs/scheduling/scheduler.spec.ts', 'does not tick at once when the setting is off'],
+  'timer-cron': ['libs/scheduling/next-tick.spec.ts', 'nextTick of a cron'],
+  'timer-missed': ['libs/scheduling/scheduler.spec.ts', 'owes one tick after downtime'],
+  'timer-overlap': ['libs/runner/invocation-queue.spec.ts', 'holds back ticks of a timer that runs'],
+  'timer-tick-id': ['libs/scheduling/scheduler.spec.ts', 'gives a tick one id when two schedulers publish it'],
+  'endpoint-address': ['test/e2e/endpoints.e2e-spec.ts', 'has the path / at the endpoint itself'],
+  'endpoint-active': ['test/e2e/api-sources.e2e-spec.ts', 'switches the endpoint off and on'],
+  'endpoint-options': ['test/e2e/endpoints.e2e-spec.ts', 'answer OPTIONS themselves'],
+  'endpoint-cors': ['test/e2e/endpoints.e2e-spec.ts', 'answer OPTIONS themselves'],
+  'endpoint-limits': ['test/e2e/endpoints.e2e-spec.ts', 'are 404 when unknown, and 413 with the numbers'],
+  'endpoint-accepted': ['test/e2e/endpoints.e2e-spec.ts', 'answer 200 and {"success": true} as JSON'],
+  'respond-unsendable': ['test/attacks/reply-headers.e2e-spec.ts', 'forged past the sandbox'],
+  'manual-run': ['test/e2e/runs.e2e-spec.ts', 'answers 202, or 200 after the run with wait'],
+  'manual-run-wait': ['test/e2e/runs.e2e-spec.ts', 'returns the output of the run, with wait'],
+  'sample-emit': ['test/e2e/sample-emit.e2e-spec.ts', 'emits the sample, marked as a test'],
+  'db-refused': ['libs/runner/source-runner.spec.ts', 'refuses db changes above the limits of a source'],
+  'late-work': ['libs/sandbox/host/late-work.int-spec.ts', 'comes once a run and kind'],
+  'log-error': ['test/e2e/emits.e2e-spec.ts', 'keeps emits from before a throw, and puts the error on $errors'],
+  'error-load': ['libs/runner/source-runner.load.spec.ts', 'fails each run of a bundle that cannot be loaded'],
+  'secret-masking': ['libs/runner/secret-mask.spec.ts', 'covers a secret in plain text, JSON and URLs'],
+  'isolation-process': ['libs/sandbox/jail/attacks.int-spec.ts', 'cannot see the environment of the server'],
+  'isolation-auto': ['libs/sandbox/jail/detect.spec.ts', 'is the strongest that runs'],
+  'isolation-hostile-output': ['test/attacks/fuzz-child.e2e-spec.ts', 'end only its own runs'],
+  'isolation-stderr': ['test/attacks/run-limits.e2e-spec.ts', 'that floods its standard error is cut off'],
+  'component-app': ['test/e2e/api-components.e2e-spec.ts', 'refusing a component'],
+  'hook-absent': ['libs/sources/hook-order.spec.ts', 'runs no hook that the component does not have'],
+  'error-own-map': ['libs/sandbox/bundler/source-map.spec.ts', 'is that of the uploaded text'],
+  'error-once': ['libs/runner/source-runner.spec.ts', 'repeats after a crash only the invocations that were not'],
+  'run-log': ['libs/runner/run-log.spec.ts', 'is wide, at debug when the run went well'],
+  'egress-socket': ['libs/egress/egress-socket.spec.ts', 'and one that is idle'],
+  'shim-axios-debug': ['libs/sandbox/shim/platform.spec.ts', 'and exports it'],
+  'isolation-vm2': ['libs/sandbox/vm2/components.int-spec.ts', 'components in a vm2 realm, against the plain child'],
+};
+
+/**
+ * Rules of what is not built yet, each with the reason why no test here shows it. An entry leaves this list when its
+ * part is built and a component shows it.
+ */
+export const NOT_SHOWN: Readonly<Record<string, string>> = {
+  'not-built-props': 'what it refuses changes with each part that is built; test/e2e/mistakes has its rows',
+  'emit-delivery-ts': 'it refuses what is not built yet; test/e2e/sample-emit.e2e-spec.ts has the refusal',
+};
