@@ -146,7 +146,9 @@ describe('an event with delivery_ts', () => {
     expect(error?.event).toMatchObject({
       error: {
         code: 'DelayedLimitExceeded',
-        message: expect.stringMatching(/^\$emit: 2 event\(s\) with delivery_ts were refused: 10000 events .* wait in \$in/),
+        message: expect.stringMatching(
+          /^\$emit: 2 event\(s\) with delivery_ts were refused: 10000 events .* wait in \$in/,
+        ),
       },
     });
     expect(await total()).toBe(10_000);
