@@ -38,7 +38,7 @@ const rooms = {
   subscriptions: ['component-model', 'http', 'kernel', 'sources', 'webhooks'],
   events: ['component-model', 'http', 'kernel', 'sources', 'stream-log'],
   // Roles.
-  scheduling: ['kernel', 'sources', 'stream-log'],
+  scheduling: ['component-model', 'kernel', 'sources', 'stream-log'],
   runner: ['component-model', 'kernel', 'sandbox', 'scheduling', 'sources', 'stream-log'],
   ingress: ['component-model', 'http', 'kernel', 'runner', 'sandbox', 'sources', 'stream-log'],
   routing: ['component-model', 'kernel', 'sources', 'stream-log', 'subscriptions', 'webhooks'],

@@ -8,6 +8,7 @@ import {
   type ArchivedLines,
   fileOf,
   FORMAT,
+  LATER_PARTS,
   MANIFEST,
   type Manifest,
   type OnProgress,
@@ -30,15 +31,22 @@ export class ArchiveReader {
   static async open(folder: string, onProgress: OnProgress): Promise<ArchiveReader> {
     const reader = new ArchiveReader(folder, await readManifest(folder));
     for (const part of PARTS) {
+      if (!reader.has(part)) continue;
       await reader.verify(part);
       onProgress(`verify ${part}`, reader.manifest.parts[part].records);
     }
     return reader;
   }
 
+  /** False for a part that the version which exported did not know. */
+  private has(part: PartName): boolean {
+    return !LATER_PARTS.has(part) || Object.hasOwn(this.manifest.parts, part);
+  }
+
   /** Reads the lines of a part in order. Holds one chunk and one line in memory. */
   async *lines<P extends PartName>(part: P): AsyncIterable<ArchivedLines[P]> {
     // Splits by byte, because Node's readline also splits at U+2028, which JSON does not escape.
+    if (!this.has(part)) return;
     const path = this.pathOf(part);
     let begun: Buffer[] = [];
     let line = 0;
@@ -89,7 +97,10 @@ export const readManifest = async (folder: string): Promise<Manifest> => {
   for (const name of ['archive', 'keyCheck'] as const) {
     if (typeof manifest[name] !== 'string') throw damaged(path, `"${name}" is missing`);
   }
-  const wrong = PARTS.filter((part) => !isSummary(manifest.parts?.[part]));
+  const wrong = PARTS.filter((part) => {
+    const summary = manifest.parts?.[part];
+    return !isSummary(summary) && !(summary === undefined && LATER_PARTS.has(part));
+  });
   if (wrong.length > 0) throw damaged(path, `it does not name ${wrong.join(', ')} with records, bytes and sha256`);
   return manifest as Manifest;
 };

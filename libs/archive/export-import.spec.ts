@@ -133,12 +133,13 @@ describe('an import that was interrupted', () => {
           };
         },
       });
-    const { events, log, journal, schedule, ticks, vault, blobs, readModels } = target;
+    const { events, log, journal, schedule, ticks, vault, blobs, readModels, delayed } = target;
     return {
       events: guarded(events),
       log: guarded(log),
       journal: guarded(journal),
       schedule: guarded(schedule),
+      delayed: guarded(delayed),
       ticks: guarded(ticks),
       vault: guarded(vault),
       blobs: guarded(blobs),

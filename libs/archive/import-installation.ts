@@ -89,6 +89,7 @@ const importStores = async (engines: MovedEngines, lines: Lines, seal: ArchiveSe
   await importStates(engines, lines('states'));
   await importTicks(engines, lines('ticks'));
   await importRetries(engines, lines('retries'), config);
+  for await (const batch of batches(lines('delayed'))) await engines.delayed.put(batch);
 };
 
 const importBlobs = async ({ blobs }: MovedEngines, lines: AsyncIterable<ArchivedBlob>): Promise<void> => {

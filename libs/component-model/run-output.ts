@@ -9,6 +9,8 @@ export interface EmitCall {
   readonly summary?: string;
   /** Epoch milliseconds. */
   readonly ts?: number;
+  /** Epoch milliseconds at which it goes out. At once when that is over. */
+  readonly deliverAt?: number;
 }
 
 /** Kind of the lines that tell an author what was accepted and lost (docs/reference/component-model.md#log-warnings). */

@@ -56,7 +56,7 @@ const edge = ({ config, plane, readYourWrites, metrics, readiness }: ApiOptions)
 const contexts = (options: ApiOptions): DynamicModule[] => {
   const { config, plane, egress, topics, readYourWrites, hookRunner, sourceTopics, manualRuns, inspector } = options;
   const { engines, views, clock, handleCommand, upcasters, usage } = plane;
-  const { events, readModels, vault, blobs, log } = engines;
+  const { events, readModels, vault, blobs, log, delayed } = engines;
   const resourceLimits = resourceLimitsOf(config);
   const codeLimits = { ...DEFAULT_CODE_LIMITS, fileBytes: config.codeMaxKb * 1024 };
   const common = { handleCommand, readModels, clock, resourceLimits };
@@ -106,6 +106,7 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
       readModels,
       clock,
       log,
+      delayed,
       topics,
       emitters: views.sources,
       appliedEvents: options.appliedEvents,

@@ -7,6 +7,7 @@ import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { type Vault } from '#libs/kernel/vault.js';
 import { type RunJournal } from '#libs/runner/run-journal.js';
 import { type TickStore } from '#libs/scheduling/tick-store.js';
+import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type UsageStore } from '#libs/tenancy/published.js';
 
@@ -17,6 +18,7 @@ export interface Engines {
   readonly log: StreamLog;
   readonly journal: RunJournal;
   readonly schedule: RetrySchedule;
+  readonly delayed: DelayedEvents;
   readonly ticks: TickStore;
   readonly vault: Vault;
   readonly blobs: BlobStore;

@@ -15,7 +15,13 @@ import { type EventDoc } from './read-models/event-summaries.projection.js';
 
 /** Event of a list, with the JSON text to show. */
 export interface ListedEvent {
-  readonly doc: EventDoc;
+  readonly doc: Pick<
+    EventDoc,
+    'eventId' | 'emitId' | 'channel' | 'emitterId' | 'dedupe' | 'summary' | 'ts' | 'test'
+  > & {
+    /** Epoch milliseconds at which an event that waits goes out. */
+    readonly dueAt?: number;
+  };
   readonly event: string;
   readonly truncated: boolean;
 }
@@ -32,6 +38,7 @@ export const EventSummaryReply = named('EventSummary', {
     id: optional(anyJson('As given to `$emit`')),
     summary: optional(text('As given to `$emit`')),
     ts: optional(number('As given to `$emit`')),
+    delivery_ts: optional(milliseconds('Only for an event that waits: when it goes out')),
     test: optional(oneOf([true], 'Only for a sample event')),
   }),
   truncated: optional(oneOf([true], 'Only when `event` is shortened')),
@@ -51,6 +58,7 @@ export const eventSummary = ({ doc, event, truncated }: ListedEvent): EventSumma
       ...(doc.dedupe === undefined ? {} : { id: JSON.parse(doc.dedupe) as unknown }),
       ...(doc.summary === undefined ? {} : { summary: doc.summary }),
       ...(doc.ts === undefined ? {} : { ts: Number(doc.ts) }),
+      ...(doc.dueAt === undefined ? {} : { delivery_ts: doc.dueAt }),
       ...(doc.test === undefined ? {} : { test: true }),
     },
     ...(truncated ? { truncated: true } : {}),

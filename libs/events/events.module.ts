@@ -3,7 +3,8 @@ import { type Clock } from '#libs/kernel/clock.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { CLOCK, READ_MODELS } from '#libs/kernel/tokens.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
-import { STREAM_LOG, TOPIC_POLICY } from '#libs/stream-log/tokens.js';
+import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
+import { DELAYED_EVENTS, STREAM_LOG, TOPIC_POLICY } from '#libs/stream-log/tokens.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { DeleteEventsController } from './delete-events/delete-events.controller.js';
 import { DeleteEventsHandler } from './delete-events/delete-events.handler.js';
@@ -23,6 +24,7 @@ export interface EventsPorts {
   readonly clock: Clock;
   readonly log: StreamLog;
   readonly topics: TopicPolicy;
+  readonly delayed: DelayedEvents;
   readonly emitters: Emitters;
   readonly appliedEvents: AppliedRecords;
   readonly settings: EventSettings;
@@ -40,6 +42,7 @@ export class EventsModule {
         { provide: READ_MODELS, useValue: ports.readModels },
         { provide: CLOCK, useValue: ports.clock },
         { provide: STREAM_LOG, useValue: ports.log },
+        { provide: DELAYED_EVENTS, useValue: ports.delayed },
         { provide: TOPIC_POLICY, useValue: ports.topics },
         { provide: EMITTERS, useValue: ports.emitters },
         { provide: APPLIED_EVENTS, useValue: ports.appliedEvents },

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { InMemoryDelayedEvents } from '#libs/stream-log/testing/in-memory-delayed-events.js';
 import { recorded } from '#libs/kernel/testing/recorded.js';
 import { ERRORS_CHANNEL } from '#libs/component-model/channels.js';
 import { MAX_HOPS, type EmitHeaders } from '#libs/stream-log/envelopes.js';
@@ -44,8 +45,17 @@ const world = async (...subscriptions: (readonly [emitter: string, listener: str
   for (const id of ['dc_a', 'dc_b', 'wh_1', 'wh_2']) {
     for (const { topic, retention } of topics.ownedBy(id)) await log.createTopic(topic, retention);
   }
+  const delayed = new InMemoryDelayedEvents();
   const start = async (over: object = {}): Promise<Router> => {
-    const router = await startRouter({ log, handedOver: new HandedOver(Infinity), topics, table, clock, ...over });
+    const router = await startRouter({
+      log,
+      handedOver: new HandedOver(Infinity),
+      topics,
+      delayed,
+      table,
+      clock,
+      ...over,
+    });
     routers.push(router);
     return router;
   };

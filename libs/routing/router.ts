@@ -5,6 +5,7 @@ import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
 import { type HandedOver } from '#libs/stream-log/handed-over.js';
 import { type LaneBatch, type LogRecord, type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { EMITS, type TopicPolicy } from '#libs/stream-log/topics.js';
+import { DelayedRouting, type DelayedRoutingOptions } from './delayed-routing.js';
 import { type ListenerBacklog, roomFor } from './listener-room.js';
 import { type Emit, loopOverflowError, type RoomOf, routeEmit, type Routed } from './route-emit.js';
 import { type SubscriptionTable } from './subscription-table.js';
@@ -33,6 +34,8 @@ export interface RouterOptions {
   /** Counts the emits in flight of this process. */
   readonly handedOver: HandedOver;
   readonly topics: TopicPolicy;
+  /** Events of sources that wait. */
+  readonly delayed: DelayedRoutingOptions['delayed'];
   /** Must have applied the whole event log before the router starts, because an emit is looked up only once. */
   readonly table: SubscriptionTable;
   readonly clock: Clock;
@@ -109,6 +112,7 @@ class BatchRouting {
   private readonly told = new Set<string>();
   private readonly heldBackoff = new Backoff(HELD_PAUSES);
   private readonly now: number;
+  private readonly delays: DelayedRouting;
 
   constructor(
     private readonly batch: LaneBatch,
@@ -117,12 +121,18 @@ class BatchRouting {
     private readonly unrouted: (lane: string) => number,
   ) {
     this.now = options.clock.now();
+    const { log, topics, delayed } = options;
+    this.delays = new DelayedRouting({ log, topics, delayed, now: this.now });
   }
 
   async run(): Promise<void> {
     const { batch, metrics } = this;
     for (const record of batch.records) {
       if (batch.revoked()) return;
+      if (record.headers['kind'] !== 'emit') {
+        await this.control(record);
+        continue;
+      }
       let routed = this.route(record);
       if (routed?.heldFor !== undefined) {
         metrics.held++;
@@ -140,6 +150,14 @@ class BatchRouting {
       if (this.out.length >= (this.options.maxPublish ?? 256)) await this.flush();
     }
     await this.flush();
+  }
+
+  /** Takes a record that no listener gets. */
+  private async control(record: StoredRecord): Promise<void> {
+    this.metrics.emits++;
+    this.delays.add(record);
+    this.routed.push(record.offset);
+    if (this.delays.size >= (this.options.maxPublish ?? 256)) await this.flush();
   }
 
   /** Returns undefined for a record that throws. It would throw again, and block all records after it. */
@@ -185,6 +203,7 @@ class BatchRouting {
     const { out, routed } = this;
     this.out = [];
     this.routed = [];
+    if (this.delays.size > 0) await this.delays.flush();
     if (out.length > 0) count(this.metrics, out, await this.options.log.publish(out));
     for (const offset of routed) this.batch.ack(offset);
   }

@@ -1,6 +1,7 @@
 import { userError } from '../sandbox/host/process-end.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
-import { type LogLine, type UserError } from '../component-model/run-output.js';
+import { type Invocation } from './run-commit.js';
+import { type EmitCall, type LogLine, type UserError } from '../component-model/run-output.js';
 
 /** Outcome of every run of a bundle that cannot be loaded. */
 export const failedToLoad = (error: UserError, now: number): RunOutcome => nothingButError('threw', error, now);
@@ -25,6 +26,22 @@ export const loggedOutcome = (line: LogLine, now: number): RunOutcome => ({
   startedAt: now,
   endedAt: now,
 });
+
+/** Outcome that emits an event that has waited. */
+export const delayedOutcome = (
+  { headers, record }: Pick<Invocation, 'headers' | 'record'>,
+  now: number,
+): RunOutcome => {
+  const { channel = '', dedupe, summary, ts } = headers;
+  const emit: EmitCall = {
+    payload: record.value,
+    channel,
+    ...(dedupe === undefined ? {} : { id: JSON.parse(dedupe) as string | number }),
+    ...(summary === undefined ? {} : { summary }),
+    ...(ts === undefined ? {} : { ts: Number(ts) }),
+  };
+  return { status: 'ok', emits: [emit], logs: [], dbChanges: {}, startedAt: now, endedAt: now };
+};
 
 const nothingButError = (status: RunOutcome['status'], error: UserError, now: number): RunOutcome => ({
   status,

@@ -4,6 +4,8 @@ import { type LogRecord, type StoredRecord } from '../stream-log/stream-log.js';
 import { dictionary } from '../kernel/dictionary.js';
 import { DbDraft } from './db-draft.js';
 import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
+import { type DelayedEvents } from '../stream-log/delayed-events.js';
+import { withinDelayedLimits } from './delayed-limit.js';
 import { type EventIds } from '../stream-log/event-ids.js';
 import { type LaneTracker } from './lane-tracker.js';
 import { type DedupeCache, type RunCommit, type SourceState } from './run-journal.js';
@@ -17,7 +19,7 @@ import { type Execution, runResult } from './run-result.js';
  * Kinds whose invocation may arrive twice under one id: a router or scheduler restarted, or a publisher that got no
  * confirmation published it again.
  */
-export const REPEATABLE: ReadonlySet<string> = new Set<InvocationKind>(['emit', 'timer', 'hook']);
+export const REPEATABLE: ReadonlySet<string> = new Set<InvocationKind>(['emit', 'timer', 'hook', 'delayed']);
 
 /** An invocation in flight in this process. */
 export interface Invocation {
@@ -49,6 +51,7 @@ export interface CommitContext {
   readonly tracker: LaneTracker;
   readonly eventIds: EventIds;
   readonly metrics: RunnerMetrics;
+  readonly delayed: Pick<DelayedEvents, 'usage'>;
 }
 
 export interface BuiltCommit {
@@ -70,8 +73,10 @@ const RECORDS_A_TURN = 256;
  */
 export const buildCommit = async (
   batch: readonly Finished[],
-  { sourceId, topic, strategy, state, tracker, eventIds, metrics }: CommitContext,
+  { sourceId, topic, strategy, state, tracker, eventIds, metrics, delayed }: CommitContext,
 ): Promise<BuiltCommit> => {
+  // Read before anything changes, because it may fail and the batch is then built again.
+  let usage = batch.some(({ outcome }) => outcome?.delays) ? await delayed.usage(sourceId) : undefined;
   let caches = state.dedupe;
   const changed = dictionary<DedupeCache | null>();
   const dbChanges = dictionary<string | null>();
@@ -92,6 +97,7 @@ export const buildCommit = async (
       refused ??= new Map();
       refused.set(finished, error);
     }
+    if (usage && outcome.delays && execution.emits) ({ outcome, usage } = withinDelayedLimits(outcome, usage));
     const result = runResult(execution, outcome, { topic, strategy, caches, eventIds });
     caches = result.caches;
     Object.assign(changed, result.dedupe);

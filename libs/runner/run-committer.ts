@@ -16,7 +16,7 @@ const COMMIT_EMITS = 256;
 
 export interface RunCommitterOptions {
   readonly sourceId: string;
-  readonly deps: Pick<SourceRunnerDependencies, 'journal' | 'topics' | 'metrics' | 'logger' | 'settings'>;
+  readonly deps: Pick<SourceRunnerDependencies, 'journal' | 'delayed' | 'topics' | 'metrics' | 'logger' | 'settings'>;
   readonly state: SourceState;
   readonly tracker: LaneTracker;
   readonly strategy: () => DedupeStrategy | null;
@@ -110,6 +110,7 @@ export class RunCommitter {
         tracker,
         eventIds: this.eventIds,
         metrics: deps.metrics,
+        delayed: deps.delayed,
       });
       if (!(await this.write(commit)) || this.abandonReason) return;
       this.state = next;

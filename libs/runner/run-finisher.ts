@@ -2,6 +2,7 @@ import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type SourceDefinition } from '../sources/published.js';
 import { type InFlightInvocations } from './in-flight-invocations.js';
 import { type Invocation } from './run-commit.js';
+import { delayedOutcome } from './platform-outcomes.js';
 import { type RunCommitter } from './run-committer.js';
 import { warnedOfReply } from './reply-warnings.js';
 import { executionOf } from './run-result.js';
@@ -10,7 +11,7 @@ import { type SourceProcess } from './source-process.js';
 
 export interface RunFinisherOptions {
   readonly sourceId: string;
-  readonly deps: Pick<SourceRunnerDependencies, 'hostDeaths' | 'metrics' | 'replies'>;
+  readonly deps: Pick<SourceRunnerDependencies, 'hostDeaths' | 'metrics' | 'replies' | 'clock'>;
   readonly committer: Pick<RunCommitter, 'push' | 'abandonedFor'>;
   readonly process: Pick<SourceProcess, 'mask'>;
   readonly invocations: InFlightInvocations;
@@ -44,6 +45,17 @@ export class RunFinisher {
       this.acknowledge(invocation);
     };
     committer.push({ execution, outcome, invocation, committed, abandoned });
+  }
+
+  /** Sends out an event that has waited, without a run. */
+  finishDelayed(invocation: Invocation): void {
+    const { sourceId, committer, deps } = this.options;
+    const { headers } = invocation;
+    const { id, workspace: workspaceId, emit, hops, test } = headers;
+    const common = { id, sourceId, componentId: '', workspaceId, event: 'null', hops: Number(hops), emits: true };
+    const execution = { ...common, released: emit ?? '', ...(test === '1' ? { test: true as const } : {}) };
+    const outcome = delayedOutcome(invocation, deps.clock.now());
+    committer.push({ execution, outcome, invocation, committed: () => this.acknowledge(invocation) });
   }
 
   /** Finishes an invocation that needs no run, such as a repeat. */

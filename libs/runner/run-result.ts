@@ -1,5 +1,5 @@
 import { type EmitHeaders } from '../stream-log/envelopes.js';
-import { ERRORS_CHANNEL, LOGS_CHANNEL } from '../component-model/channels.js';
+import { DELAYED_CHANNEL, ERRORS_CHANNEL, LOGS_CHANNEL } from '../component-model/channels.js';
 import { type LogRecord } from '../stream-log/stream-log.js';
 import { dictionary } from '../kernel/dictionary.js';
 import { channelsToForget, DEDUPE_LIMITS } from './dedupe-memory.js';
@@ -30,6 +30,8 @@ export interface Execution {
   readonly emits: boolean;
   /** Emits a sample event, which is marked and passes no deduplication. */
   readonly test?: true;
+  /** Emit id of the event that it sends out after its wait. Such an event passed deduplication when it was emitted. */
+  readonly released?: string;
 }
 
 /** Execution of a source's code with the event `null`. */
@@ -66,7 +68,8 @@ export interface RunResultContext {
 export const runResult = (execution: Execution, outcome: RunOutcome, context: RunResultContext): RunResult => {
   // 1. Sort the emits, oldest first. Those without `ts` count as now and keep their order.
   const sorted = execution.emits ? inOrderOfTs(outcome.emits, outcome.endedAt) : [];
-  const deduped = execution.test === true ? { ...context, strategy: null } : context;
+  const deduped =
+    execution.test === true || execution.released !== undefined ? { ...context, strategy: null } : context;
   const { passed, changed, caches, duplicates, warnings } = dedupeByChannel(sorted, deduped);
 
   // 2. Collect the log lines, and the platform's notes on deduplication.
@@ -92,20 +95,33 @@ function* recordsOf(
   const nextEmitId = emitIds(execution.id, execution.at ?? startedAt);
   const hops = String(execution.hops);
   let index = 0;
-  const record = (channel: string, value: string, optional?: Record<string, string>): LogRecord => {
+  const record = (
+    channel: string,
+    value: string,
+    optional?: Record<string, string>,
+    kind: 'emit' | 'delay' = 'emit',
+  ): LogRecord => {
     const headers: EmitHeaders = {
-      kind: 'emit',
+      kind,
       id: eventIds.next(endedAt),
       emitter: execution.sourceId,
       workspace: execution.workspaceId,
       channel,
-      emit: nextEmitId(index++),
+      emit: execution.released ?? nextEmitId(index++),
       hops,
       ...optional,
     };
     return { topic, key: execution.sourceId, headers, value };
   };
-  for (const emit of emits) yield record(emit.channel, emit.payload, optionalHeaders(emit, execution.test));
+  for (const emit of emits) {
+    const optional = optionalHeaders(emit, execution.test);
+    if (emit.deliverAt === undefined || emit.deliverAt <= endedAt) yield record(emit.channel, emit.payload, optional);
+    else {
+      optional['out'] = emit.channel;
+      optional['deliver'] = String(Math.ceil(emit.deliverAt));
+      yield record(DELAYED_CHANNEL, emit.payload, optional, 'delay');
+    }
+  }
   if (execution.hook) yield record(LOGS_CHANNEL, JSON.stringify({ k: 'hook', ts: startedAt, h: execution.hook }));
   for (const line of lines) yield record(LOGS_CHANNEL, JSON.stringify(line));
   if (!error) return;

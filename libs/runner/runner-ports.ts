@@ -3,6 +3,7 @@ import { type BlobStore } from '../kernel/blob-store.js';
 import { type Clock } from '../kernel/clock.js';
 import { type Position } from '../kernel/events.js';
 import { type SourceDefinition } from '../sources/published.js';
+import { type DelayedEvents } from '../stream-log/delayed-events.js';
 import { type HandedOver } from '../stream-log/handed-over.js';
 import { type StreamLog } from '../stream-log/stream-log.js';
 import { type TopicPolicy } from '../stream-log/topics.js';
@@ -93,6 +94,8 @@ export interface RunnerDependencies {
   readonly handedOver: HandedOver;
   readonly topics: TopicPolicy;
   readonly journal: RunJournal;
+  /** Events of sources that wait. */
+  readonly delayed: Pick<DelayedEvents, 'usage'>;
   readonly blobs: Pick<BlobStore, 'fileOf'>;
   readonly sources: RunnableSources;
   readonly follower: LogFollower;

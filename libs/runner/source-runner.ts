@@ -199,6 +199,8 @@ export class SourceRunner {
         return this.hookQueue.enqueue(invocation);
       case 'settled':
         return this.hookQueue.enqueueEnd(invocation);
+      case 'delayed':
+        return this.finisher.finishDelayed(invocation);
     }
   }
 

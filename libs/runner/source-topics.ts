@@ -1,5 +1,6 @@
 import { type TickStore } from '../scheduling/tick-store.js';
 import { type SourceTopics } from '../sources/published.js';
+import { type DelayedEvents } from '../stream-log/delayed-events.js';
 import { type StreamLog } from '../stream-log/stream-log.js';
 import { type TopicPolicy } from '../stream-log/topics.js';
 import { type RunJournal } from './run-journal.js';
@@ -9,12 +10,20 @@ export interface SourceTopicsDependencies {
   readonly topics: TopicPolicy;
   readonly journal: RunJournal;
   readonly ticks: TickStore;
+  readonly delayed: Pick<DelayedEvents, 'removeRange'>;
   /** Ends the source's process. The source writes nothing afterwards. */
   readonly forget: (sourceId: string) => Promise<void>;
 }
 
-/** Creates and removes a source's topics, journal and ticks together with the source. */
-export const sourceTopics = ({ log, topics, journal, ticks, forget }: SourceTopicsDependencies): SourceTopics => ({
+/** Creates and removes a source's topics, journal, ticks and waiting events together with the source. */
+export const sourceTopics = ({
+  log,
+  topics,
+  journal,
+  ticks,
+  delayed,
+  forget,
+}: SourceTopicsDependencies): SourceTopics => ({
   async create(sourceId) {
     for (const { topic, retention, partitions } of topics.ownedBy(sourceId)) {
       await log.createTopic(topic, retention, partitions);
@@ -27,5 +36,6 @@ export const sourceTopics = ({ log, topics, journal, ticks, forget }: SourceTopi
     await forget(sourceId);
     await journal.drop(sourceId);
     await ticks.drop(sourceId);
+    await delayed.removeRange(sourceId, {});
   },
 });

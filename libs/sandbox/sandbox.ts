@@ -41,6 +41,8 @@ export interface RunOutcome {
   readonly status: 'ok' | 'threw' | 'killed';
   readonly error?: UserError;
   readonly emits: readonly EmitCall[];
+  /** Set when an emit has a `deliverAt`. */
+  readonly delays?: true;
   readonly logs: readonly LogLine[];
   /** Changed keys only, with their JSON text, or null for a deleted key. */
   readonly dbChanges: Readonly<Record<string, string | null>>;

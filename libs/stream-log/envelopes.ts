@@ -4,9 +4,10 @@ import { type LogRecord } from './stream-log.js';
 
 /**
  * `hook` runs a hook with the definition in `value`. `settled` ends the operation whose hooks ran: the event log's
- * definition is in force again once the log has been followed up to the position in `value`.
+ * definition is in force again once the log has been followed up to the position in `value`. `delayed` sends out an
+ * event that has waited and runs no code.
  */
-export type InvocationKind = 'http' | 'timer' | 'emit' | 'manual' | 'hook' | 'settled';
+export type InvocationKind = 'http' | 'timer' | 'emit' | 'manual' | 'hook' | 'settled' | 'delayed';
 
 /** Headers on `invocations.*`. The value is the JSON of the event that `run` receives. */
 export interface InvocationHeaders extends Record<string, string> {
@@ -25,9 +26,13 @@ export interface InvocationHeaders extends Record<string, string> {
   respond: string;
 }
 
-/** Headers on `emits.*`. The value is the payload JSON. A `delete` record removes a channel's events [start, end]. */
+/**
+ * Headers on `emits.*`. The value is the payload JSON. A `delete` record removes a channel's events [start, end]. A
+ * `delay` record brings an event that waits, and a `due` record says that one has waited long enough. No listener gets
+ * either.
+ */
 export interface EmitHeaders extends Record<string, string> {
-  kind: 'emit' | 'delete';
+  kind: 'emit' | 'delete' | 'delay' | 'due';
   /** Event id `<epoch ms>-<seq>`, strictly increasing per emitter. */
   id: string;
   emitter: string;
@@ -42,7 +47,8 @@ export interface EmitHeaders extends Record<string, string> {
  * Optional headers of an emit are `dedupe` (JSON of the id given to $emit), `summary`, `ts`, and `test` = '1' for a
  * sample event. Those of a delete are
  * `start` and `end` (event ids, inclusive), and `every` = '1'. The latter selects all channels but the platform's,
- * regardless of `channel`.
+ * regardless of `channel`. A delay also has `out`, the channel on which it goes out, and `deliver`, epoch milliseconds.
+ * A due record has `event`, the event id of the event.
  */
 
 /** Headers on `deliveries.*`. The value is the exact body to send. */

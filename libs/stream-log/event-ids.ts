@@ -1,3 +1,11 @@
+const EVENT_ID = /^(\d{1,15})-(\d{1,10})$/;
+
+/** Pads an event id `<epoch ms>-<seq>` so that text order is emission order. Returns undefined for any other text. */
+export const sortableEventId = (id: string): string | undefined => {
+  const [, ms, seq] = EVENT_ID.exec(id) ?? [];
+  return ms === undefined || seq === undefined ? undefined : `${ms.padStart(15, '0')}-${seq.padStart(10, '0')}`;
+};
+
 /** Makes event ids `<epoch ms>-<seq>` that strictly increase per emitter, even when the clock goes back. */
 export class EventIds {
   private ms: number;

@@ -1,4 +1,5 @@
 import { derivedId, newId } from '#libs/kernel/ids.js';
+import { type DelayedEvent } from './delayed-events.js';
 import { type EmitHeaders, type InvocationHeaders, type InvocationKind, type RecordOf } from './envelopes.js';
 import { type TopicPolicy } from './topics.js';
 
@@ -55,6 +56,21 @@ export const emitInvocation = (
   passedOn.headers['emit'] = emit.emit;
   if (emit['traceparent'] !== undefined) passedOn.headers['traceparent'] = emit['traceparent'];
   return passedOn;
+};
+
+/** An event that has waited. A repeated release has the same id. */
+export const delayedInvocation = (topics: TopicPolicy, event: DelayedEvent, now: number): Invocation => {
+  const { sourceId, workspaceId, emitId, hops, channel, dedupe, summary, ts, test } = event;
+  const id = derivedId('inv', sourceId, emitId, 'delayed');
+  const sent = invocation(topics, 'delayed', id, { sourceId, workspaceId, now, hops }, event.payload);
+  const { headers } = sent;
+  headers['emit'] = emitId;
+  headers['channel'] = channel;
+  if (dedupe !== undefined) headers['dedupe'] = dedupe;
+  if (summary !== undefined) headers['summary'] = summary;
+  if (ts !== undefined) headers['ts'] = ts;
+  if (test !== undefined) headers['test'] = test;
+  return sent;
 };
 
 /** A run that a user starts. */

@@ -187,7 +187,7 @@ const runs: readonly Mistake[] = [
   row('emit with a text as metadata', http(`run() { this.$emit({}, 'order-1'); },`), onLogs),
   row('emit with summery for summary', http(`run() { this.$emit({}, { id: 1, summery: 'Order 1' }); },`), onLogs),
   row('emit on $errors', http(`run() { this.$emit({}, '$errors'); this.$emit({}, { name: '$errors' }); },`), onErrors),
-  row('delivery_ts', http(`run() { this.$emit({}, { delivery_ts: Date.now() + 60_000 }); },`), onErrors),
+  row('delivery_ts as a text of a date', http(`run() { this.$emit({}, { delivery_ts: '2030-01-01' }); },`), onErrors),
   row('dedupe without an id', http(`dedupe: 'unique', run() { this.$emit({}); },`), onLogs),
   row('greatest with a text as id', http(`dedupe: 'greatest', run() { this.$emit({}, { id: 'order' }); },`), onLogs),
   row(

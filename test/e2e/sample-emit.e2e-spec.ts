@@ -62,18 +62,6 @@ describe('POST /v1/sources/{id}/sample_emit', () => {
 });
 
 describe('what is not built yet', () => {
-  it('is refused where a component uses it: delivery_ts', async () => {
-    const source = await instance.deploy(
-      componentCode({ members: `run() { this.$emit({ a: 1 }, { delivery_ts: Date.now() + 60_000 }); },` }),
-    );
-    await instance.post(source, {});
-    const [error] = await instance.history(source, 1, '$errors');
-    expect(error?.event).toMatchObject({
-      error: { message: '$emit: delivery_ts is not supported yet, because events cannot be delayed: leave it out' },
-    });
-    expect((await api.summaries(source.id)).data).toEqual([]);
-  });
-
   it('is refused where a component uses it: execute() of an http_request prop, whose value stays readable', async () => {
     const source = await instance.deploy(
       componentCode({

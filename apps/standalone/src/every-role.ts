@@ -69,7 +69,7 @@ export const startEveryRole = async (own: OneProcess, options: EveryRoleOptions)
   await startSchedulerRole(own);
   const ingress = startIngressRole(own, { backlog, room, relay });
 
-  const { log, journal, ticks, schedule } = plane.engines;
+  const { log, journal, ticks, delayed, schedule } = plane.engines;
   const forget = async (sourceId: string): Promise<void> => {
     await runner.forget(sourceId);
     await sandboxing.sockets.drop(sourceId);
@@ -81,7 +81,7 @@ export const startEveryRole = async (own: OneProcess, options: EveryRoleOptions)
     unread,
     summaries,
     attempts,
-    sourceTopics: sourceTopics({ log, topics, journal, ticks, forget }),
+    sourceTopics: sourceTopics({ log, topics, journal, ticks, delayed, forget }),
     webhookTopics: webhookTopics(log, topics, schedule),
   };
 };

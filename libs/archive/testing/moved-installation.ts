@@ -1,3 +1,4 @@
+import { type DelayedEvent } from '#libs/stream-log/delayed-events.js';
 import { join } from 'node:path';
 import { type Config, loadConfig } from '#libs/config/index.js';
 import { type EmbeddedEngines, openEmbedded } from '#libs/engines/embedded/index.js';
@@ -131,12 +132,25 @@ const appendHistory = async (events: MovedEngines['events']): Promise<void> => {
   await append('webhook-wh_a', { ...webhookCreated, data: { ...webhookCreated.data, webhookId: 'wh_a' } });
 };
 
+/** An event of `dc_b` that waits. */
+export const DELAYED: DelayedEvent = {
+  sourceId: 'dc_b',
+  workspaceId: 'o_1',
+  eventId: '4-1',
+  emitId: 'e4',
+  channel: 'later',
+  dueAt: 99_000,
+  hops: 2,
+  dedupe: '7',
+  payload: '{"waits":"\u2028ü"}',
+};
+
 /**
  * Fills the engines with two live sources, a live webhook and a deleted source. Of five emits, two are unrouted. The
  * third run of `dc_a` is still to do, as is one delivery; another delivery waits for its next attempt.
  */
 export const fill = async (engines: MovedEngines): Promise<void> => {
-  const { events, log, journal, schedule, ticks, vault, blobs } = engines;
+  const { events, log, journal, schedule, delayed, ticks, vault, blobs } = engines;
   const topics = perEmitterTopics({ emitsAgeMs: 1e12, emitsBytes: 1e9 });
 
   await appendHistory(events);
@@ -192,6 +206,7 @@ export const fill = async (engines: MovedEngines): Promise<void> => {
   await ticks.save(new Map([['dc_b/timer', 1_234]]));
   const waiting = { id: 'dlv_3/2.0', owner: 'wh_a', dueAt: 99_000, record: delivery('dlv_3') };
   await schedule.put([waiting]);
+  await delayed.put([DELAYED]);
   await vault.put('sec_1', 'o_1', 'whsec_plain-text-secret');
   await blobs.put('export default {};');
 };

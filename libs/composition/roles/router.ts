@@ -19,6 +19,7 @@ export const startRouterRole = async (
     log: engines.log,
     handedOver,
     topics,
+    delayed: engines.delayed,
     table: views.subscriptions,
     clock,
     logger,

@@ -40,6 +40,7 @@ export const startRunnerRole = async (own: RoleProcess, options: RunnerRoleOptio
     log: engines.log,
     handedOver,
     journal: engines.journal,
+    delayed: engines.delayed,
     blobs: engines.blobs,
     topics,
     replies,

@@ -1,4 +1,5 @@
 import { type Scheduler, startScheduler } from '#libs/scheduling/scheduler.js';
+import { startReleasePump } from '#libs/scheduling/release-pump.js';
 import { type RoleProcess } from './role-process.js';
 
 /** Role `scheduler`, step 1' of the path of an event: publishes the ticks, in the process that holds the lease. */
@@ -13,6 +14,20 @@ export const startSchedulerRole = async ({
   const { engines, views, clock } = plane;
   let scheduler: Scheduler | undefined;
   metrics.sampled('sluice_timers_armed', 'Timers; 0 in a process that stands by', () => scheduler?.size() ?? 0);
+  await leased({
+    name: 'delayed events',
+    start: async () => {
+      const { log, delayed } = engines;
+      const pump = startReleasePump({
+        log,
+        topics,
+        delayed,
+        clock,
+        onFailure: (error, retryInMs) => logger.error({ err: error, retryInMs }, 'delayed_events.not_released'),
+      });
+      return { stop: () => pump.close() };
+    },
+  });
   await leased({
     name: 'timers',
     start: async () => {

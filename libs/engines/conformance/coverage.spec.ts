@@ -14,6 +14,7 @@ const PORTS = [
   'Vault',
   'BlobStore',
   'RetrySchedule',
+  'DelayedEvents',
   'TickStore',
   'Leases',
   'ProcessRegistry',

@@ -4,8 +4,10 @@ import { InMemoryVault } from '#libs/kernel/testing/control-plane.js';
 import { InMemoryEventStore } from '#libs/kernel/testing/in-memory-event-store.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
 import { InMemoryJournal } from '#libs/runner/testing/in-memory-journal.js';
+import { InMemoryDelayedEvents } from '#libs/stream-log/testing/in-memory-delayed-events.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { InMemoryUsage } from '#libs/tenancy/testing/in-memory-usage.js';
+import { describeDelayedEvents } from './delayed-events.suite.js';
 import { describeEventStore } from './event-store.suite.js';
 import { type MakeHarness } from './harness.js';
 import { describeReadModelStore } from './read-model-store.suite.js';
@@ -59,6 +61,10 @@ describeRunJournal(
 describeRetrySchedule(
   'in memory',
   harness(() => new InMemoryRetrySchedule()),
+);
+describeDelayedEvents(
+  'in memory',
+  harness(() => new InMemoryDelayedEvents()),
 );
 describeUsageStore(
   'in memory',

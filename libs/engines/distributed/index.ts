@@ -51,13 +51,14 @@ export const openDistributed = async (options: DistributedOptions) => {
   );
   const [eventStore, kafka, documents] = await Promise.all([events, log, mongo]);
   const journal = await awaiting('MongoDB', () => documents.openJournal(kafka, { relaysLeftOutboxes }));
-  const { readModels, schedule, ticks, vault, blobs, usage, leases, registry } = documents;
+  const { readModels, schedule, delayed, ticks, vault, blobs, usage, leases, registry } = documents;
   return {
     events: eventStore,
     log: kafka,
     readModels,
     journal,
     schedule,
+    delayed,
     ticks,
     vault,
     blobs,

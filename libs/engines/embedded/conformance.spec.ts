@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { describeDelayedEvents } from '#libs/engines/conformance/delayed-events.suite.js';
 import { describeEventStore } from '#libs/engines/conformance/event-store.suite.js';
 import { type MakeHarness } from '#libs/engines/conformance/harness.js';
 import { describeLeases } from '#libs/engines/conformance/leases.suite.js';
@@ -85,6 +86,10 @@ describeBlobStore(
 describeRetrySchedule(
   'embedded',
   harness((engines) => engines.schedule),
+);
+describeDelayedEvents(
+  'embedded',
+  harness((engines) => engines.delayed),
 );
 describeTickStore(
   'embedded',

@@ -11,8 +11,10 @@ import { type RetrySchedule } from '#libs/delivery/retry-schedule.js';
 import { type RunJournal } from '#libs/runner/run-journal.js';
 import { type TickStore } from '#libs/scheduling/tick-store.js';
 import { type UsageStore } from '#libs/tenancy/published.js';
+import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { EmbeddedBlobStore } from './stores/blob-store.js';
+import { EmbeddedDelayedEvents } from './stores/delayed-events.js';
 import { DataDirLock } from './writer/data-dir-lock.js';
 import { EmbeddedEventStore } from './events/event-store.js';
 import { EmbeddedLeases } from './stores/leases.js';
@@ -55,6 +57,7 @@ export interface EmbeddedEngines {
   readonly log: StreamLog;
   readonly journal: RunJournal;
   readonly schedule: RetrySchedule;
+  readonly delayed: DelayedEvents;
   readonly ticks: TickStore;
   readonly usage: UsageStore;
   readonly leases: Leases;
@@ -134,6 +137,7 @@ const assemble = (
     log,
     journal: new EmbeddedRunJournal(writer, readers.data, log, clock),
     schedule: new EmbeddedRetrySchedule(writer, readers.data),
+    delayed: new EmbeddedDelayedEvents(writer, readers.data),
     ticks: new EmbeddedTickStore(writer, readers.data),
     usage: new EmbeddedUsageStore(writer, readers.data),
     leases: new EmbeddedLeases(clock),

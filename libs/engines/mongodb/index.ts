@@ -7,10 +7,12 @@ import { type Vault } from '#libs/kernel/vault.js';
 import { type RetrySchedule } from '#libs/delivery/retry-schedule.js';
 import { type RunJournal } from '#libs/runner/run-journal.js';
 import { type TickStore } from '#libs/scheduling/tick-store.js';
+import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type UsageStore } from '#libs/tenancy/published.js';
 import { MongoBlobStore } from './stores/blob-store.js';
 import { connectMongo, type MongoConnection } from './connect.js';
+import { MongoDelayedEvents } from './stores/delayed-events.js';
 import { MongoLeases } from './stores/leases.js';
 import { MongoProcessRegistry } from './stores/process-registry.js';
 import { MongoReadModelStore } from './read-models/read-model-store.js';
@@ -46,6 +48,7 @@ export interface JournalOptions {
 export interface MongoEngines {
   readonly readModels: ReadModelStore;
   readonly schedule: RetrySchedule;
+  readonly delayed: DelayedEvents;
   readonly ticks: TickStore;
   readonly vault: Vault;
   readonly blobs: BlobStore;
@@ -80,6 +83,8 @@ const assemble = async (options: MongoOptions, connection: MongoConnection): Pro
     onWarning(text, error instanceof Error ? { error: error.message } : {});
   const schedule = new MongoRetrySchedule(db, warn);
   await schedule.ensureIndexes();
+  const delayed = new MongoDelayedEvents(db);
+  await delayed.ensureIndexes();
   const leases = new MongoLeases(db, { ttlMs: leaseMs, onWarning });
   let journal: MongoRunJournal | undefined;
   const end = async (): Promise<void> => {
@@ -93,6 +98,7 @@ const assemble = async (options: MongoOptions, connection: MongoConnection): Pro
   return {
     readModels: new MongoReadModelStore(db, { clock, onWarning }),
     schedule,
+    delayed,
     ticks: new MongoTickStore(db),
     vault: new MongoVault(db, secretKey, previousKey),
     blobs: new MongoBlobStore(db, cacheDir),

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Db } from 'mongodb';
+import { describeDelayedEvents } from '#libs/engines/conformance/delayed-events.suite.js';
 import { type MakeHarness } from '#libs/engines/conformance/harness.js';
 import { describeRunJournal, type JournalAndLog } from '#libs/engines/conformance/run-journal.suite.js';
 import {
@@ -13,6 +14,7 @@ import {
 } from '#libs/engines/conformance/small-stores.suite.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { MongoBlobStore } from './stores/blob-store.js';
+import { MongoDelayedEvents } from './stores/delayed-events.js';
 import { MongoRetrySchedule } from './stores/retry-schedule.js';
 import { MongoRunJournal } from './runs/run-journal.js';
 import { openTestDatabase } from './testing/test-database.js';
@@ -80,6 +82,14 @@ describeRetrySchedule(
     const schedule = new MongoRetrySchedule(db, () => undefined);
     await schedule.ensureIndexes();
     return schedule;
+  }),
+);
+describeDelayedEvents(
+  'mongodb',
+  store(async (db) => {
+    const delayed = new MongoDelayedEvents(db);
+    await delayed.ensureIndexes();
+    return delayed;
   }),
 );
 describeTickStore(

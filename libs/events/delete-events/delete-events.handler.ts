@@ -4,7 +4,10 @@ import { type Clock } from '#libs/kernel/clock.js';
 import { CLOCK } from '#libs/kernel/tokens.js';
 import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
-import { STREAM_LOG, TOPIC_POLICY } from '#libs/stream-log/tokens.js';
+import { pause } from '#libs/async/pause.js';
+import { DELAYED_CHANNEL } from '#libs/component-model/channels.js';
+import { type DelayedEvents, type DelayedRange, delayedSort } from '#libs/stream-log/delayed-events.js';
+import { DELAYED_EVENTS, STREAM_LOG, TOPIC_POLICY } from '#libs/stream-log/tokens.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { checkEventId } from '../domain/event-id.js';
 import { APPLIED_EVENTS, type AppliedRecords } from '../ports.js';
@@ -40,6 +43,7 @@ export class DeleteEventsHandler implements ICommandHandler<DeleteEvents> {
     @Inject(STREAM_LOG) private readonly log: StreamLog,
     @Inject(TOPIC_POLICY) private readonly topics: TopicPolicy,
     @Inject(APPLIED_EVENTS) private readonly applied: AppliedRecords,
+    @Inject(DELAYED_EVENTS) private readonly delayed: DelayedEvents,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -61,10 +65,28 @@ export class DeleteEventsHandler implements ICommandHandler<DeleteEvents> {
       ...(startId === undefined ? {} : { start: startId }),
       ...(endId === undefined ? {} : { end: endId }),
     };
+    const waits = channel === DELAYED_CHANNEL ? await this.waitingIn(sourceId, start, end) : undefined;
     const topic = this.topics.emits(sourceId);
     const [offset] = await this.log.publish([{ topic, key: sourceId, headers, value: 'null' }]);
     const deletedMeanwhile = typeof offset !== 'number' || (await this.log.lanes(topic)).length === 0;
     if (deletedMeanwhile) return;
+    if (waits) return this.untilCancelled(sourceId, waits);
     await this.applied.waitApplied(await this.log.laneOf(topic, sourceId), offset, APPLIED_MS);
+  }
+
+  /** Range of the events that wait now. Those emitted later are not concerned. */
+  private async waitingIn(sourceId: string, from?: string, to?: string): Promise<DelayedRange> {
+    const { events } = await this.delayed.page(sourceId, { limit: 1 });
+    const newest = events[0] ? delayedSort(events[0].eventId) : '';
+    return { ...(from === undefined ? {} : { from }), to: to !== undefined && to < newest ? to : newest };
+  }
+
+  /** Waits until the router has cancelled what waited, or sent it out before. */
+  private async untilCancelled(sourceId: string, range: DelayedRange): Promise<void> {
+    const deadline = performance.now() + APPLIED_MS;
+    for (let ms = 5; await this.delayed.anyIn(sourceId, range); ms = Math.min(ms * 2, 100)) {
+      if (performance.now() > deadline) return;
+      await pause(ms);
+    }
   }
 }

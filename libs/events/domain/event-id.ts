@@ -1,12 +1,5 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
-
-const EVENT_ID = /^(\d{1,15})-(\d{1,10})$/;
-
-/** Pads an event id `<epoch ms>-<seq>` so that text order is emission order. Returns undefined for any other text. */
-export const sortableEventId = (id: string): string | undefined => {
-  const [, ms, seq] = EVENT_ID.exec(id) ?? [];
-  return ms === undefined || seq === undefined ? undefined : `${ms.padStart(15, '0')}-${seq.padStart(10, '0')}`;
-};
+import { sortableEventId } from '#libs/stream-log/event-ids.js';
 
 /** Returns the sortable form of an event id. Throws event.invalid_id, which names the field. */
 export const checkEventId = (id: string, field: string): string => {

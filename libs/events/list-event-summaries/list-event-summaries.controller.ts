@@ -9,7 +9,7 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { ERRORS_CHANNEL, LOGS_CHANNEL } from '#libs/component-model/channels.js';
 import { type Warning } from '#libs/kernel/warning.js';
 import { type Caller } from '#libs/http/callers.js';
-import { sortableEventId } from '../domain/event-id.js';
+import { sortableEventId } from '#libs/stream-log/event-ids.js';
 import { eventSummary, EventSummaryReply, type EventSummary } from '../event-summary.js';
 import { workspaceOfSource } from '../find-emitter.js';
 import { EMITTERS, type Emitters } from '../ports.js';

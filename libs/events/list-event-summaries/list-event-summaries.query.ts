@@ -4,9 +4,13 @@ import { IQueryHandler, Query, QueryHandler } from '@nestjs/cqrs';
 import { SerialQueue } from '#libs/async/serial-queue.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
+import { DELAYED_CHANNEL } from '#libs/component-model/channels.js';
+import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
+import { DELAYED_EVENTS } from '#libs/stream-log/tokens.js';
 import { retainedPage } from '#libs/stream-log/retained-page.js';
 import { type ListedEvent } from '../event-summary.js';
 import { EVENT_SETTINGS, type EventSettings } from '../ports.js';
+import { delayedPage } from './delayed-page.js';
 import { type EventDoc, eventDocId, eventSummaries, listOf } from '../read-models/event-summaries.projection.js';
 
 export interface EventsPage {
@@ -37,10 +41,15 @@ export class ListEventSummariesHandler implements IQueryHandler<ListEventSummari
 
   constructor(
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
+    @Inject(DELAYED_EVENTS) private readonly delayed: DelayedEvents,
     @Inject(EVENT_SETTINGS) private readonly settings: EventSettings,
   ) {}
 
   async execute({ emitterId, channel, page, expand }: ListEventSummaries): Promise<EventsPage> {
+    if (channel === DELAYED_CHANNEL) {
+      const { pageBytes } = this.settings;
+      return delayedPage(this.delayed, emitterId, { ...page, expand, pageBytes });
+    }
     const where = { list: listOf(emitterId, channel) };
     const cursor = (id: string): string => eventDocId(emitterId, channel, id);
     const query = {

@@ -1,14 +1,14 @@
 import { type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
 import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
-import { ERRORS_CHANNEL, LOGS_CHANNEL } from '#libs/component-model/channels.js';
+import { DELAYED_CHANNEL, ERRORS_CHANNEL, LOGS_CHANNEL } from '#libs/component-model/channels.js';
 import { type StreamProjection } from '#libs/stream-log/stream-projection.js';
 import { EMITS } from '#libs/stream-log/topics.js';
-import { sortableEventId } from '../domain/event-id.js';
+import { sortableEventId } from '#libs/stream-log/event-ids.js';
 import { truncateJson } from '../domain/truncate-event.js';
 import { type KeptEvents } from '../ports.js';
 
 /** Largest event in a list, in bytes of JSON. */
-const MAX_SHORT_BYTES = 1024;
+export const MAX_SHORT_BYTES = 1024;
 /** Approximate bytes that an event occupies besides its texts, for ids, columns and indexes. */
 const OVERHEAD_BYTES = 600;
 
@@ -51,7 +51,7 @@ export const eventSummaries: CollectionSchema = {
 };
 
 /** Channels that the platform writes or reserves (docs/reference/rest-api.md#platform-channels). */
-const PLATFORM_CHANNELS: readonly string[] = [ERRORS_CHANNEL, LOGS_CHANNEL, '$in'];
+const PLATFORM_CHANNELS: readonly string[] = [ERRORS_CHANNEL, LOGS_CHANNEL, DELAYED_CHANNEL];
 
 export const listOf = (emitterId: string, channel: string): string => `${emitterId}/${channel}`;
 export const familyOf = (emitterId: string, channel: string): string =>
@@ -84,6 +84,8 @@ export const eventSummariesProjection = (settings: KeptEvents): StreamProjection
         ...(to === undefined ? {} : { to }),
       };
     }
+    // The router keeps what waits. It comes as an emit once it goes out.
+    if (kind !== 'emit') return undefined;
     const sort = sortableEventId(id);
     if (sort === undefined) throw new Error(`${id} is not an event id`);
     const { dedupe, summary, ts, test } = headers;

@@ -7,7 +7,8 @@ import {
 import { dynamicDefinitions } from './additional-props.js';
 import { appObject, type BoundComponent, isMethod, isObject, type Self } from './component.js';
 import { type Execution } from './execution.js';
-import { appOf, type Definition, type Link, linksOf } from './prop-definition.js';
+import { definitionIn } from './definition-in.js';
+import { type Definition, type Link, linksOf } from './prop-definition.js';
 import { isRecord, kindOfValue } from './words.js';
 
 type OptionsCall = Extract<ComponentCall, { readonly kind: 'options' }>;
@@ -58,7 +59,7 @@ const valuesOf = (links: readonly Link[], configured: Self): Definition => {
 const ownerOf = (app: Definition, component: BoundComponent, self: Self): Self => {
   const { props } = component.component;
   for (const [name, definition] of Object.entries(isObject(props) ? props : {})) {
-    const own = appOf(definition);
+    const own = definitionIn(definition);
     const isApp = own === app || (own?.type === 'app' && own.app !== undefined && own.app === app.app);
     if (isApp && isObject(self[name])) return self[name];
   }

@@ -74,7 +74,7 @@ export class Execution {
     if (event === undefined) this.warn('emit-undefined', warnings.EMIT_UNDEFINED);
     else if (mayLose(event, payload)) this.warnOfLoss('emit-loss', '$emit', 'the event', event);
     if (metadata !== undefined && metadata !== null) this.checkMetadata(metadata);
-    const { channel, id, summary, ts } = readMetadata(metadata);
+    const { channel, id, summary, ts, deliverAt } = readMetadata(metadata);
     if (++this.emits > RUN_LIMITS.emits)
       throw limitError(
         'FunctionPayloadLimitExceeded',
@@ -82,7 +82,8 @@ export class Execution {
       );
     this.countChannel(channel);
     this.countPayload(emitBytes(Buffer.byteLength(payload), channel, id, summary), '$emit');
-    this.uplink.send(['e', this.n, channel, id, summary, ts], payload);
+    if (deliverAt === null) this.uplink.send(['e', this.n, channel, id, summary, ts], payload);
+    else this.uplink.send(['e', this.n, channel, id, summary, ts, deliverAt], payload);
     this.uplink.spill();
     return Promise.resolve();
   };
@@ -248,15 +249,14 @@ interface ReadMetadata {
   readonly id: string | number | null;
   readonly summary: string | null;
   readonly ts: number | null;
+  readonly deliverAt: number | null;
 }
 
-const NO_METADATA: ReadMetadata = { channel: '', id: null, summary: null, ts: null };
+const NO_METADATA: ReadMetadata = { channel: '', id: null, summary: null, ts: null, deliverAt: null };
 
 const readMetadata = (metadata: EmitMetadata | undefined): ReadMetadata => {
   if (metadata === undefined || metadata === null) return NO_METADATA;
   const { name, id, summary, ts, delivery_ts: deliveryTs } = metadata;
-  if (deliveryTs !== undefined && deliveryTs !== null)
-    throw new Error('$emit: delivery_ts is not supported yet, because events cannot be delayed: leave it out');
   const channel = name === undefined || name === null ? '' : wellFormed(textOf(name, 'name'));
   const fault = channel === '' ? undefined : channelFault(channel);
   if (fault !== undefined) throw new Error(`$emit: ${fault}`);
@@ -267,7 +267,8 @@ const readMetadata = (metadata: EmitMetadata | undefined): ReadMetadata => {
       summary === undefined || summary === null
         ? null
         : wellFormed(textOf(summary, 'summary').slice(0, TEXT_LIMITS.summary)),
-    ts: readTime(ts),
+    ts: readTime(ts, 'ts'),
+    deliverAt: readTime(deliveryTs, 'delivery_ts'),
   };
 };
 
@@ -282,10 +283,10 @@ const readId = (id: unknown): string | number | null => {
   return text;
 };
 
-const readTime = (ts: unknown): number | null => {
+const readTime = (ts: unknown, field: 'ts' | 'delivery_ts'): number | null => {
   if (ts === undefined || ts === null) return null;
   const ms = typeof ts === 'number' ? ts : ts instanceof Date ? ts.getTime() : Number(ts);
-  if (!isTime(ms)) throw new Error(`$emit: ts must be epoch milliseconds, not ${textOf(ts, 'ts')}`);
+  if (!isTime(ms)) throw new Error(`$emit: ${field} must be epoch milliseconds, not ${textOf(ts, field)}`);
   return ms;
 };
 

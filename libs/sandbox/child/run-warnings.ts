@@ -11,7 +11,7 @@ export const EMIT_UNDEFINED =
 
 export const RESPOND_TWICE = 'respond was called again in this run: the first reply counts, and this one is ignored';
 
-const METADATA: ReadonlySet<string> = new Set(['id', 'name', 'summary', 'ts']);
+const METADATA: ReadonlySet<string> = new Set(['id', 'name', 'summary', 'ts', 'delivery_ts']);
 const REPLY: ReadonlySet<string> = new Set(['status', 'headers', 'body', 'immediate']);
 
 /** Names that authors know from elsewhere. */
@@ -33,10 +33,10 @@ const REPLY_ALIASES = new Map([
 
 /** Called for each key of each emit. Comparing is faster than a Set. */
 export const isMetadataKey = (key: string): boolean =>
-  key === 'id' || key === 'summary' || key === 'ts' || key === 'name';
+  key === 'id' || key === 'summary' || key === 'ts' || key === 'name' || key === 'delivery_ts';
 
 export const notMetadata = (metadata: unknown): string =>
-  `$emit: the second argument is ${quoted(metadata)} and is ignored: it must be an object of id, name, summary and ts` +
+  `$emit: the second argument is ${quoted(metadata)} and is ignored: it must be an object of id, name, summary, ts and delivery_ts` +
   (typeof metadata === 'string' ? `. To emit on that channel, pass { name: ${quoted(metadata)} }` : '');
 
 export const unknownMetadata = (key: string): string =>

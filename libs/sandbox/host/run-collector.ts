@@ -37,6 +37,7 @@ export class RunCollector {
   private dbChanges: Record<string, string | null> | undefined;
   private response: HttpReply | undefined;
   private value: string | undefined;
+  private delays = false;
   private channels: Set<string> | undefined;
   private payloadBytes = 0;
   private logBytes = 0;
@@ -133,6 +134,7 @@ export class RunCollector {
       held,
       ...(error === undefined ? {} : { error }),
       emits: this.emits,
+      ...(this.delays ? { delays: true } : {}),
       logs: this.logs,
       dbChanges: this.dbChanges ?? {},
       ...(this.response === undefined ? {} : { response: this.response }),
@@ -145,7 +147,7 @@ export class RunCollector {
   private emit(message: Extract<OfRun, readonly ['e', ...unknown[]]>, raw: Buffer): void {
     if (this.emits.length >= RUN_LIMITS.emits)
       throw new ProtocolBreach(`more than ${RUN_LIMITS.emits} emits in one run`);
-    const [, , channel, id, summary, ts] = message;
+    const [, , channel, id, summary, ts, deliverAt] = message;
     this.count(emitBytes(raw.length, channel, id, summary));
     this.countChannel(channel);
     const payload = textOf(raw);
@@ -154,6 +156,10 @@ export class RunCollector {
     if (id !== null) call.id = id;
     if (summary !== null) call.summary = summary;
     if (ts !== null) call.ts = ts;
+    if (deliverAt !== undefined) {
+      call.deliverAt = deliverAt;
+      this.delays = true;
+    }
     this.emits.push(call);
   }
 

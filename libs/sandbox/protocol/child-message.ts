@@ -77,7 +77,7 @@ const checks: Record<ChildMessage[0], (m: readonly unknown[], rawBytes: number) 
   s: (m, raw) => m.length === 3 && isNumber(m[1]) && isTime(m[2]) && raw === 0,
   g: (m, raw) => m.length === 1 && raw === 0,
   e: (m) =>
-    m.length === 6 &&
+    (m.length === 6 || (m.length === 7 && isTime(m[6]))) &&
     isNumber(m[1]) &&
     isText(m[2], TEXT_LIMITS.channel) &&
     (m[2] === '' || channelFault(m[2]) === undefined) &&

@@ -131,7 +131,15 @@ export type ChildMessage =
   /** Answers `drop`. Runs that have not started before this record will never start. */
   | readonly ['g']
   /** Raw: payload. */
-  | readonly ['e', n: number, channel: string, id: string | number | null, summary: string | null, ts: number | null]
+  | readonly [
+      'e',
+      n: number,
+      channel: string,
+      id: string | number | null,
+      summary: string | null,
+      ts: number | null,
+      deliverAt?: number,
+    ]
   /** Raw: the line. */
   | readonly ['l', n: number, k: string, ts: number]
   /** Raw: JSON of the value, empty when deleted. */

@@ -51,6 +51,12 @@ export interface Ops {
   wait: { args: (string | number)[]; result: WaitingBytes };
   unwait: { args: readonly string[]; result: WaitingBytes };
   unwait_owner: { args: string; result: WaitingBytes };
+  /** `[source, sortable event id, due, bytes of the payload, event, payload, …]` */
+  delay: { args: (string | number)[]; result: null };
+  /** `[source, sortable event id, …]` */
+  put_off: { args: { keys: readonly string[]; until: number }; result: null };
+  undelay: { args: readonly string[]; result: null };
+  undelay_range: { args: { source: string; from: string; to: string }; result: null };
   /** `[key, at, …]` */
   ticks: { args: (string | number)[]; result: null };
   drop_ticks: { args: string; result: null };
@@ -98,6 +104,10 @@ export const FILE_OF: Readonly<Record<OpKind, FileName>> = {
   wait: 'data',
   unwait: 'data',
   unwait_owner: 'data',
+  delay: 'data',
+  put_off: 'data',
+  undelay: 'data',
+  undelay_range: 'data',
   ticks: 'data',
   drop_ticks: 'data',
   usage: 'data',

@@ -55,6 +55,11 @@ const DATA: readonly string[] = [
    UPDATE waiting SET size = length(CAST(record AS BLOB));
    DROP INDEX waiting_by_owner;
    CREATE INDEX waiting_by_owner ON waiting(owner, size);`,
+  `CREATE TABLE delayed(
+     source TEXT NOT NULL, sort TEXT NOT NULL, look_at INTEGER NOT NULL, size INTEGER NOT NULL,
+     event TEXT NOT NULL, payload TEXT NOT NULL, PRIMARY KEY (source, sort)) WITHOUT ROWID;
+   CREATE INDEX delayed_by_time ON delayed(look_at, source, sort);
+   CREATE INDEX delayed_by_size ON delayed(source, size);`,
 ];
 
 const READ: readonly string[] = [

@@ -1,0 +1,133 @@
+import { type Collection, type Db } from 'mongodb';
+import {
+  type DelayedEvent,
+  type DelayedEvents,
+  type DelayedPage,
+  type DelayedRange,
+  delayedSort,
+  type DelayedUsage,
+  type DueEvent,
+} from '#libs/stream-log/delayed-events.js';
+import { documentsById } from '../documents-by-id.js';
+import { DURABLE } from '../durable.js';
+import { ensureIndexes } from '../ensure-indexes.js';
+
+interface DelayedDocument {
+  /** `<source>/<sortable event id>` */
+  readonly _id: string;
+  readonly source: string;
+  /** Time at which the event is looked at: when it is due, later once its release is on its way. */
+  readonly lookAt: number;
+  /** UTF-8 bytes of `payload`. */
+  readonly bytes: number;
+  /** JSON text of the event without its payload. */
+  readonly event: string;
+  readonly payload: string;
+}
+
+/** DelayedEvents in MongoDB. The id carries source and event id, so lists and ranges read the index of ids. */
+export class MongoDelayedEvents implements DelayedEvents {
+  private readonly delayed: Collection<DelayedDocument>;
+
+  constructor(db: Db) {
+    this.delayed = db.collection<DelayedDocument>('delayed', DURABLE);
+  }
+
+  /** Idempotent. Call it before the first use. */
+  async ensureIndexes(): Promise<void> {
+    await ensureIndexes(this.delayed, [
+      { name: 'look_at', key: { lookAt: 1, _id: 1 } },
+      { name: 'source_bytes', key: { source: 1, bytes: 1 } },
+    ]);
+  }
+
+  async put(events: readonly DelayedEvent[]): Promise<void> {
+    if (events.length === 0) return;
+    const writes = events.map(({ payload, ...event }) => {
+      const { sourceId: source, dueAt: lookAt } = event;
+      const bytes = Buffer.byteLength(payload);
+      const replacement = { source, lookAt, bytes, event: JSON.stringify(event), payload };
+      return { replaceOne: { filter: { _id: keyOf(event) }, replacement, upsert: true } };
+    });
+    await this.delayed.bulkWrite(writes);
+  }
+
+  async due(now: number, limit: number): Promise<readonly DueEvent[]> {
+    const found = await this.delayed
+      .find({ lookAt: { $lte: now } }, { projection: { event: 1 } })
+      .sort({ lookAt: 1, _id: 1 })
+      .limit(limit)
+      .toArray();
+    return found.map(({ event }) => {
+      const { sourceId, workspaceId, eventId, emitId } = JSON.parse(event) as DelayedEvent;
+      return { sourceId, workspaceId, eventId, emitId };
+    });
+  }
+
+  async putOff(events: readonly DueEvent[], until: number): Promise<void> {
+    if (events.length > 0)
+      await this.delayed.updateMany({ _id: { $in: events.map(keyOf) } }, { $set: { lookAt: until } });
+  }
+
+  async find(sourceId: string, eventId: string): Promise<DelayedEvent | undefined> {
+    const found = await this.delayed.findOne({ _id: keyOf({ sourceId, eventId }) });
+    return found ? eventOf(found) : undefined;
+  }
+
+  async remove(events: readonly Pick<DueEvent, 'sourceId' | 'eventId'>[]): Promise<void> {
+    if (events.length > 0) await this.delayed.deleteMany({ _id: { $in: events.map(keyOf) } });
+  }
+
+  async removeRange(sourceId: string, range: DelayedRange): Promise<void> {
+    await this.delayed.deleteMany({ _id: inRange(sourceId, range) });
+  }
+
+  async page(
+    sourceId: string,
+    { limit, after, before }: { limit: number; after?: string; before?: string },
+  ): Promise<DelayedPage> {
+    const upwards = before !== undefined && after === undefined;
+    const found = await this.delayed
+      .find({ _id: { $gt: `${sourceId}/${before ?? FIRST}`, $lt: `${sourceId}/${after ?? LAST}` } })
+      .sort({ _id: upwards ? 1 : -1 })
+      .limit(limit)
+      .toArray();
+    const events = (upwards ? found.reverse() : found).map(eventOf);
+    return { events, total: await this.delayed.countDocuments({ source: sourceId }) };
+  }
+
+  async anyIn(sourceId: string, range: DelayedRange): Promise<boolean> {
+    return (await this.delayed.findOne({ _id: inRange(sourceId, range) }, { projection: { _id: 1 } })) !== null;
+  }
+
+  async usage(sourceId: string): Promise<DelayedUsage> {
+    const [sum] = await this.delayed
+      .aggregate<DelayedUsage>([
+        { $match: { source: sourceId } },
+        { $group: { _id: null, count: { $sum: 1 }, bytes: { $sum: '$bytes' } } },
+      ])
+      .toArray();
+    return { count: sum?.count ?? 0, bytes: sum?.bytes ?? 0 };
+  }
+
+  async *all(): AsyncIterable<DelayedEvent> {
+    for await (const document of documentsById(this.delayed)) yield eventOf(document);
+  }
+}
+
+/** Event ids, as sortable text, below and above all real ones. */
+const FIRST = '';
+const LAST = '~';
+
+const keyOf = ({ sourceId, eventId }: Pick<DueEvent, 'sourceId' | 'eventId'>): string =>
+  `${sourceId}/${delayedSort(eventId)}`;
+
+const inRange = (sourceId: string, { from = FIRST, to = LAST }: DelayedRange): { $gte: string; $lte: string } => ({
+  $gte: `${sourceId}/${from}`,
+  $lte: `${sourceId}/${to}`,
+});
+
+const eventOf = ({ event, payload }: DelayedDocument): DelayedEvent => ({
+  ...(JSON.parse(event) as Omit<DelayedEvent, 'payload'>),
+  payload,
+});

@@ -1,0 +1,60 @@
+import { type DelayedEvent, type DelayedEvents } from '#libs/stream-log/delayed-events.js';
+import { sortableEventId } from '#libs/stream-log/event-ids.js';
+import { truncateJson } from '../domain/truncate-event.js';
+import { type ListedEvent } from '../event-summary.js';
+import { MAX_SHORT_BYTES } from '../read-models/event-summaries.projection.js';
+import { type EventsPage } from './list-event-summaries.query.js';
+
+export interface DelayedQuery {
+  readonly limit: number;
+  /** Event ids. */
+  readonly after?: string;
+  readonly before?: string;
+  readonly expand: boolean;
+  /** Bytes of whole events in one page. One event alone always fits. */
+  readonly pageBytes: number;
+}
+
+/** Lists the events of a source that wait, newest first (docs/reference/rest-api.md#delayed-events-listing). */
+export const delayedPage = async (
+  delayed: Pick<DelayedEvents, 'page'>,
+  emitterId: string,
+  { limit, after, before, expand, pageBytes }: DelayedQuery,
+): Promise<EventsPage> => {
+  const [older, newer] = [after, before].map((id) => (id === undefined ? undefined : sortableEventId(id)));
+  const { events, total } = await delayed.page(emitterId, {
+    limit,
+    ...(older === undefined ? {} : { after: older }),
+    ...(newer === undefined ? {} : { before: newer }),
+  });
+  const listed = events.map((event) => listedEvent(event, expand));
+  if (!expand) return { events: listed, total };
+  // A page requested upwards is filled from its lower end, so the next page continues above it.
+  const upwards = older === undefined && newer !== undefined;
+  const fitting = firstWithin(upwards ? [...listed].reverse() : listed, pageBytes);
+  return { events: upwards ? fitting.reverse() : fitting, total };
+};
+
+const firstWithin = (events: readonly ListedEvent[], bytes: number): ListedEvent[] => {
+  let left = bytes;
+  const end = events.findIndex(({ event }, i) => (left -= event.length) < 0 && i > 0);
+  return end === -1 ? [...events] : events.slice(0, end);
+};
+
+const listedEvent = (delayed: DelayedEvent, expand: boolean): ListedEvent => {
+  const { sourceId: emitterId, eventId, emitId, channel, dedupe, summary, ts, test, dueAt, payload } = delayed;
+  const doc = {
+    eventId,
+    emitId,
+    channel,
+    emitterId,
+    dueAt,
+    ...(dedupe === undefined ? {} : { dedupe }),
+    ...(summary === undefined ? {} : { summary }),
+    ...(ts === undefined ? {} : { ts }),
+    ...(test === undefined ? {} : { test }),
+  };
+  if (expand) return { doc, event: payload, truncated: false };
+  const { text, truncated } = truncateJson(payload, MAX_SHORT_BYTES);
+  return { doc, event: text, truncated };
+};

@@ -1,0 +1,94 @@
+import { describe, expect, it } from '@jest/globals';
+import { InMemoryDelayedEvents } from '#libs/stream-log/testing/in-memory-delayed-events.js';
+import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
+import { type StoredRecord } from '#libs/stream-log/stream-log.js';
+import { perEmitterTopics } from '#libs/stream-log/topics.js';
+import { DelayedRouting } from './delayed-routing.js';
+
+const topics = perEmitterTopics({ emitsAgeMs: 1e12, emitsBytes: 1e9 });
+const record = (kind: string, over: Record<string, string> = {}): StoredRecord => ({
+  topic: 'emits.dc_a',
+  lane: 'emits.dc_a',
+  key: 'dc_a',
+  offset: 1,
+  timestamp: 1,
+  size: 1,
+  headers: { kind, id: '1-0', emitter: 'dc_a', workspace: 'o_1', channel: '$in', emit: 'e1', hops: '2', ...over },
+  value: '{"n":1}',
+});
+const delay = (n = 1): StoredRecord =>
+  record('delay', { id: `${n}-0`, emit: `e${n}`, out: 'later', deliver: '99', dedupe: '"x"' });
+const due = (n = 1): StoredRecord => record('due', { id: '99-0', event: `${n}-0` });
+const cancel = (over: Record<string, string> = {}): StoredRecord => record('delete', over);
+
+const world = async () => {
+  const log = new InMemoryStreamLog();
+  await log.createTopic('invocations.dc_a', {});
+  const delayed = new InMemoryDelayedEvents();
+  const route = async (...records: StoredRecord[]): Promise<void> => {
+    const routing = new DelayedRouting({ log, topics, delayed, now: 100 });
+    for (const each of records) routing.add(each);
+    await routing.flush();
+  };
+  const released = (): Promise<readonly StoredRecord[]> => log.read('invocations.dc_a', -1, 100);
+  return { log, delayed, route, released };
+};
+
+describe('events that wait, in the lane of their source', () => {
+  it('are stored, and sent to the runner once they are due', async () => {
+    const { delayed, route, released } = await world();
+    await route(delay());
+    expect(await delayed.find('dc_a', '1-0')).toMatchObject({ channel: 'later', dueAt: 99, emitId: 'e1', hops: 2 });
+    expect(await released()).toEqual([]);
+    await route(due());
+    expect((await released())[0]).toMatchObject({
+      value: '{"n":1}',
+      headers: { kind: 'delayed', emit: 'e1', channel: 'later', dedupe: '"x"', hops: '2', source: 'dc_a' },
+    });
+    expect(await delayed.anyIn('dc_a', {})).toBe(false);
+  });
+
+  it.each([
+    ['cancelled before it is due, never goes out', [delay(), cancel(), due()], 0],
+    ['due before it is cancelled, goes out', [delay(), due(), cancel()], 1],
+    ['announced twice, goes out once', [delay(), due(), due()], 1],
+    ['outside of a cancelled range, goes out', [delay(), cancel({ start: '2-0' }), due()], 1],
+    ['at both ends of a cancelled range, never goes out', [delay(), cancel({ start: '1-0', end: '1-0' }), due()], 0],
+    ['of another channel than the one deleted from, goes out', [delay(), cancel({ channel: '' }), due()], 1],
+  ])('and one that is %s: in one batch, and in one batch each', async (_title, records, times) => {
+    const together = await world();
+    await together.route(...records);
+    expect(new Set((await together.released()).map(({ headers }) => headers['id'])).size).toBe(times);
+    const apart = await world();
+    for (const each of records) await apart.route(each);
+    expect(await apart.released()).toHaveLength(times);
+  });
+
+  it.each([
+    ['cancelled', [delay(), cancel(), due()], 0],
+    ['released', [delay(), due()], 1],
+  ])('have the same outcome when a crash repeats the batch after each write: %s', async (_title, records, times) => {
+    for (let survived = 0; survived < 4; survived++) {
+      const { delayed, route, released } = await world();
+      let writes = 0;
+      delayed.beforeChange = () => {
+        if (++writes > survived) throw new Error('crash');
+      };
+      await route(...records).catch(() => undefined);
+      delayed.beforeChange = () => undefined;
+      await route(...records);
+      expect(new Set((await released()).map(({ headers }) => headers['id'])).size).toBe(times);
+      expect(await delayed.anyIn('dc_a', {})).toBe(false);
+    }
+  });
+
+  it('ignore a record that they cannot understand', async () => {
+    const { delayed, route } = await world();
+    await route(
+      record('delay', { deliver: 'soon', out: '' }),
+      record('delay', { id: 'x', out: '', deliver: '1' }),
+      due(),
+    );
+    expect(await delayed.anyIn('dc_a', {})).toBe(false);
+  });
+});

@@ -1,0 +1,118 @@
+import { delayedInvocation } from '#libs/stream-log/invocations.js';
+import { type DelayedEvent, type DelayedEvents, type DelayedRange } from '#libs/stream-log/delayed-events.js';
+import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
+import { sortableEventId } from '#libs/stream-log/event-ids.js';
+import { type LogRecord, type StoredRecord } from '#libs/stream-log/stream-log.js';
+import { DELAYED_CHANNEL } from '#libs/component-model/channels.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
+
+export interface DelayedRoutingOptions {
+  readonly log: { publish(records: readonly LogRecord[]): Promise<readonly (number | null)[]> };
+  readonly topics: TopicPolicy;
+  readonly delayed: Pick<DelayedEvents, 'put' | 'find' | 'remove' | 'removeRange'>;
+  readonly now: number;
+}
+
+type Step =
+  | { readonly kind: 'put'; readonly event: DelayedEvent }
+  | { readonly kind: 'release'; readonly sourceId: string; readonly eventId: string }
+  | { readonly kind: 'cancel'; readonly sourceId: string; readonly range: DelayedRange };
+
+/**
+ * Applies the records of one batch that concern events that wait, in lane order. An event is cancelled or released,
+ * whichever comes first in the lane. A repeat of the batch has the same result, and releases carry the same ids.
+ */
+export class DelayedRouting {
+  private steps: Step[] = [];
+
+  constructor(private readonly options: DelayedRoutingOptions) {}
+
+  get size(): number {
+    return this.steps.length;
+  }
+
+  /** Takes a record of any kind; ignores those that do not concern it or cannot be understood. */
+  add(record: StoredRecord): void {
+    const step = stepOf(record);
+    if (step) this.steps.push(step);
+  }
+
+  /** Resolves once all steps are durable. */
+  async flush(): Promise<void> {
+    const steps = this.steps.splice(0);
+    // Consecutive steps of one kind share their writes.
+    for (let from = 0; from < steps.length;) {
+      const kind = steps[from]?.kind;
+      let to = from + 1;
+      while (steps[to]?.kind === kind) to++;
+      await this.apply(steps.slice(from, to));
+      from = to;
+    }
+  }
+
+  private async apply(steps: readonly Step[]): Promise<void> {
+    const { delayed } = this.options;
+    const put = steps.flatMap((step) => (step.kind === 'put' ? [step.event] : []));
+    if (put.length > 0) return delayed.put(put);
+    for (const step of steps) if (step.kind === 'cancel') await delayed.removeRange(step.sourceId, step.range);
+    await this.release(steps);
+  }
+
+  /** Publishes, then removes. A crash in between repeats the release under the same id. */
+  private async release(steps: readonly Step[]): Promise<void> {
+    const { delayed, log, topics, now } = this.options;
+    const events: DelayedEvent[] = [];
+    for (const step of steps) {
+      if (step.kind !== 'release') continue;
+      const event = await delayed.find(step.sourceId, step.eventId);
+      if (event) events.push(event);
+    }
+    if (events.length === 0) return;
+    await log.publish(events.map((event) => delayedInvocation(topics, event, now)));
+    await delayed.remove(events);
+  }
+}
+
+const stepOf = ({ headers, value }: StoredRecord): Step | undefined => {
+  const { kind, emitter: sourceId, channel } = headers as EmitHeaders;
+  switch (kind) {
+    case 'delay':
+      return putOf(headers as EmitHeaders, value);
+    case 'due': {
+      const eventId = headers['event'] ?? '';
+      return sortableEventId(eventId) === undefined ? undefined : { kind: 'release', sourceId, eventId };
+    }
+    case 'delete':
+      return channel === DELAYED_CHANNEL ? { kind: 'cancel', sourceId, range: rangeOf(headers) } : undefined;
+    case 'emit':
+      return undefined;
+  }
+};
+
+const putOf = (headers: EmitHeaders, payload: string): Step | undefined => {
+  const { emitter: sourceId, workspace: workspaceId, id: eventId, emit: emitId, out, deliver, hops } = headers;
+  const { dedupe, summary, ts, test } = headers;
+  const dueAt = Number(deliver);
+  if (out === undefined || !Number.isSafeInteger(dueAt) || sortableEventId(eventId) === undefined) return undefined;
+  const event: DelayedEvent = {
+    sourceId,
+    workspaceId,
+    eventId,
+    emitId,
+    channel: out,
+    dueAt,
+    hops: Number(hops),
+    ...(dedupe === undefined ? {} : { dedupe }),
+    ...(summary === undefined ? {} : { summary }),
+    ...(ts === undefined ? {} : { ts }),
+    ...(test === undefined ? {} : { test: '1' }),
+    payload,
+  };
+  return { kind: 'put', event };
+};
+
+const rangeOf = ({ start, end }: Readonly<Record<string, string>>): DelayedRange => {
+  const from = start === undefined ? undefined : sortableEventId(start);
+  const to = end === undefined ? undefined : sortableEventId(end);
+  return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+};

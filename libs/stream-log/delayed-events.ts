@@ -1,0 +1,81 @@
+import { sortableEventId } from './event-ids.js';
+
+/** An event that waits until it is due (docs/reference/component-model.md#emit-delivery-ts). */
+export interface DelayedEvent {
+  readonly sourceId: string;
+  readonly workspaceId: string;
+  /** Event id under which it is listed while it waits. */
+  readonly eventId: string;
+  /** Emit id, which it keeps when it goes out. */
+  readonly emitId: string;
+  /** Channel on which it goes out; empty for the default one. */
+  readonly channel: string;
+  /** Epoch milliseconds. */
+  readonly dueAt: number;
+  readonly hops: number;
+  /** JSON text of the id given to `$emit`. */
+  readonly dedupe?: string;
+  readonly summary?: string;
+  /** Epoch milliseconds in decimal. */
+  readonly ts?: string;
+  /** Set for a sample event. */
+  readonly test?: '1';
+  /** JSON text. */
+  readonly payload: string;
+}
+
+/** A delayed event that is due, without its payload. */
+export type DueEvent = Pick<DelayedEvent, 'sourceId' | 'workspaceId' | 'eventId' | 'emitId'>;
+
+/** Sortable event ids, both inclusive. An absent end is open. */
+export interface DelayedRange {
+  readonly from?: string;
+  readonly to?: string;
+}
+
+export interface DelayedPage {
+  /** Newest first. */
+  readonly events: readonly DelayedEvent[];
+  /** Number of all events of the source that wait. */
+  readonly total: number;
+}
+
+export interface DelayedUsage {
+  readonly count: number;
+  /** UTF-8 bytes of the payloads. */
+  readonly bytes: number;
+}
+
+/**
+ * Durable store of the events that wait. The router alone changes what a source has here, in the order of the source's
+ * lane. So a cancellation and the release of an event never both take effect.
+ */
+export interface DelayedEvents {
+  /** Resolves when durable. Replaces an event of the same source and event id. */
+  put(events: readonly DelayedEvent[]): Promise<void>;
+  /** Reads the events to release by `now`: by due time, then by source and event id. They stay until removed. */
+  due(now: number, limit: number): Promise<readonly DueEvent[]>;
+  /** Hides events from `due` until then. Does not bring back one that is gone. */
+  putOff(events: readonly DueEvent[], until: number): Promise<void>;
+  find(sourceId: string, eventId: string): Promise<DelayedEvent | undefined>;
+  /** Idempotent. */
+  remove(events: readonly Pick<DueEvent, 'sourceId' | 'eventId'>[]): Promise<void>;
+  removeRange(sourceId: string, range: DelayedRange): Promise<void>;
+  /** Lists what waits. `after` selects older events, `before` the next newer ones; both are sortable event ids. */
+  page(sourceId: string, page: { limit: number; after?: string; before?: string }): Promise<DelayedPage>;
+  /** Whether any event of the range waits. */
+  anyIn(sourceId: string, range: DelayedRange): Promise<boolean>;
+  usage(sourceId: string): Promise<DelayedUsage>;
+  /** All events, in any order, for moving an installation. */
+  all(): AsyncIterable<DelayedEvent>;
+}
+
+/** Sortable form of the id of a delayed event. */
+export const delayedSort = (eventId: string): string => {
+  const sort = sortableEventId(eventId);
+  if (sort === undefined) throw new Error(`${eventId} is not an event id`);
+  return sort;
+};
+
+/** Limits of the events that wait for one source (docs/reference/limits.md#delayed-events). */
+export const DELAYED_LIMITS = { events: 10_000, bytes: 64 * 1024 * 1024 } as const;
