@@ -11,7 +11,7 @@ import {
   type SandboxSpec,
 } from '../sandbox/sandbox.js';
 import { type ProcessCall } from '../component-model/hooks.js';
-import { NO_SECRETS, SecretMask } from './secret-mask.js';
+import { NO_SECRETS, requestSecretsOf, SecretMask } from './secret-mask.js';
 import { fingerprint } from './definition-fingerprint.js';
 import { failedToLoad, loggedOutcome } from './platform-outcomes.js';
 
@@ -131,6 +131,7 @@ const secretsOf = (
     const bound = props[name];
     if ('secretRef' in configured && bound?.kind === 'value' && typeof bound.value === 'string')
       secrets.push(bound.value);
+    if (bound?.kind === 'request') secrets.push(...requestSecretsOf(bound.value));
   }
   return secrets;
 };

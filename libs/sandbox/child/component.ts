@@ -1,6 +1,7 @@
 import { isPlain } from './plain-object.js';
 import { type BoundProp } from '../sandbox.js';
 import { NO_SAMPLE_EMIT, SAMPLE_EMIT, type ProcessCall } from '../../component-model/hooks.js';
+import { type ConfiguredRequest } from '../../component-model/http-request.js';
 import { type Execution } from './execution.js';
 
 /** Component object, as its module exports it. */
@@ -69,23 +70,40 @@ const timerOf = (prop: { intervalSeconds: number | null; cron: string | null }):
   ...(prop.cron === null ? {} : { cron: prop.cron }),
 });
 
-/** The configured request. Its `execute` throws, because it is not built yet (docs/reference/component-model.md#this-props). */
-const requestOf = (text: string): unknown =>
-  Object.defineProperty(JSON.parse(text) as object, 'execute', {
-    value: () => {
-      throw new Error('http_request: execute() is not supported yet: send the request with axios or fetch');
-    },
-  });
+/** What the process offers to props. */
+export interface PropTools {
+  /** Folder that the process may write to. */
+  readonly tmp: string;
+  /** Sends a configured request. Undefined where no prop needs it, or none can be sent. */
+  readonly sendRequest?: ((request: ConfiguredRequest) => Promise<unknown>) | undefined;
+}
 
-const binderOf = (prop: BoundProp, definition: unknown): Binder => {
+const cannotSend = (): never => {
+  throw new Error('http_request: execute() cannot send this request: update the source once with PUT /v1/sources/{id}');
+};
+
+/** The configured request, whose `execute` sends it (docs/reference/component-model.md#http-request). */
+const requestOf = (text: string, send: PropTools['sendRequest']): unknown => {
+  const execute = async (): Promise<unknown> => (send ?? cannotSend)(JSON.parse(text) as ConfiguredRequest);
+  return Object.defineProperty(JSON.parse(text) as object, 'execute', { value: execute });
+};
+
+const binderOf = (prop: BoundProp, definition: unknown, tools: PropTools): Binder => {
   switch (prop.kind) {
     case 'value': {
       const value = unwrapLabel(prop.value, isObject(definition) && definition.withLabel === true);
       if (!isObject(value)) return () => value;
       const text = JSON.stringify(value);
+      // A source that was deployed before requests could be sent.
       const isRequest = isObject(definition) && definition.type === 'http_request';
-      return isRequest ? () => requestOf(text) : () => JSON.parse(text) as unknown;
+      return isRequest ? () => requestOf(text, undefined) : () => JSON.parse(text) as unknown;
     }
+    case 'request': {
+      const text = JSON.stringify(prop.value);
+      return () => requestOf(text, tools.sendRequest);
+    }
+    case 'dir':
+      return () => tools.tmp;
     case 'http':
       return (execution) => ({ endpoint: prop.endpoint, respond: execution.respond });
     case 'timer':
@@ -105,9 +123,10 @@ export class BoundComponent {
   constructor(
     private readonly component: ComponentObject,
     props: Readonly<Record<string, BoundProp>>,
+    tools: PropTools,
   ) {
     const definitions = isObject(component.props) ? component.props : {};
-    this.binders = Object.entries(props).map(([name, prop]) => [name, binderOf(prop, definitions[name])]);
+    this.binders = Object.entries(props).map(([name, prop]) => [name, binderOf(prop, definitions[name], tools)]);
     this.methods = isObject(component.methods) ? Object.entries(component.methods) : [];
   }
 

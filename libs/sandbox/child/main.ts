@@ -22,6 +22,7 @@ import { writesIn } from './file-hint.js';
 import { InvalidComponent } from './invalid-component.js';
 import { LateWork } from './late-work.js';
 import { bundleFile, openBundle } from './load-bundle.js';
+import { requestSender } from './request-sender.js';
 import { RunQueue } from './run-queue.js';
 import { SourceDb } from './source-db.js';
 import { mapStacks } from './source-map.js';
@@ -80,7 +81,10 @@ class Child {
 
   private load(exports: () => unknown, settings: ChildSettings): void {
     try {
-      this.component = new BoundComponent(componentOf(exports()), settings.props);
+      this.component = new BoundComponent(componentOf(exports()), settings.props, {
+        tmp: settings.tmp,
+        sendRequest: requestSender(settings.requestClient),
+      });
       uplink.send(['ready']);
     } catch (thrown) {
       uplink.send(['loadfail', textOfError(thrown)]);

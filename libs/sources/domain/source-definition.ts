@@ -16,6 +16,8 @@ export const definitionOf = (
   timers: plan.timers,
   dbProps: plan.dbProps,
   appProps: plan.appProps,
+  ...(plan.requestProps.length === 0 ? {} : { requestProps: plan.requestProps }),
+  ...(plan.dirProps.length === 0 ? {} : { dirProps: plan.dirProps }),
   hooks: component.hooks,
   dedupe: component.dedupe,
   emitOnDeploy,

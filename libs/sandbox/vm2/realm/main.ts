@@ -87,13 +87,18 @@ const logged = (kind: string, line: string): void => {
   else if (n >= 0) late.report(n, 'log', () => quoted(line));
 };
 
+const noRequests = (): Promise<never> =>
+  Promise.reject(
+    new Error('http_request: execute() does not work with SLUICE_ISOLATION=vm2: send the request with fetch'),
+  );
+
 const load = (body: Body, settings: RealmSettings): void => {
   try {
     const module = { exports: {} as unknown };
     body(module.exports, requireModule, module, '/tmp/component.js', '/tmp');
     const exported = componentOf(module.exports);
     if (settings.inspect) return uplink.send(['meta'], stringify(describeComponent(exported)));
-    component = new BoundComponent(exported, settings.props);
+    component = new BoundComponent(exported, settings.props, { tmp: '/tmp', sendRequest: noRequests });
     uplink.send(['ready']);
   } catch (thrown) {
     if (settings.inspect && thrown instanceof InvalidComponent) uplink.send(['invalid', thrown.message, thrown.prop]);
