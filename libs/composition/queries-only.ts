@@ -9,13 +9,14 @@ const elsewhere = async (): Promise<never> => {
 /** Stand-ins for the ports of commands, in a process that takes no commands. */
 export const queriesOnly: Pick<
   ApiOptions,
-  'hookRunner' | 'manualRuns' | 'sourceTopics' | 'appliedEvents' | 'inspector' | 'egress'
+  'hookRunner' | 'manualRuns' | 'sourceTopics' | 'appliedEvents' | 'inspector' | 'caller' | 'egress'
 > = {
   hookRunner: { runHook: elsewhere, operationEnded: elsewhere },
   manualRuns: { run: elsewhere },
   sourceTopics: { create: elsewhere, remove: elsewhere },
   appliedEvents: { waitApplied: elsewhere },
   inspector: { inspect: elsewhere },
+  caller: { call: elsewhere },
   egress: {
     get dispatcher(): never {
       throw new Error('this process sends no requests');

@@ -5,12 +5,15 @@ import { type Config } from '#libs/config/index.js';
 import { EgressSockets } from '#libs/egress/egress-sockets.js';
 import { createEgress, type Egress } from '#libs/egress/guarded-dispatcher.js';
 import { refusalLog, type RefusalLogger } from '#libs/egress/refusal-log.js';
+import { type ComponentCaller } from '#libs/sandbox/component-caller.js';
+import { SecretMask } from '#libs/runner/secret-mask.js';
 import { createInspector, type Inspector } from '#libs/sandbox/host/inspector.js';
 import { detectIsolation, IsolationUnavailable } from '#libs/sandbox/jail/detect.js';
 import { folderPrefix } from '#libs/sandbox/jail/stale-folders.js';
 import { type JailLevel, levelLabel } from '#libs/sandbox/jail/jail-level.js';
 import { missingOf, type Protection } from '#libs/sandbox/jail/promises.js';
 import { type ClosableSandboxFactory, createSandboxFactory } from '#libs/sandbox/host/sandbox-factory.js';
+import { processCaller } from '#libs/sandbox/host/process-caller.js';
 import { RunsMemory } from '#libs/sandbox/host/runs-memory.js';
 import { SandboxPool } from '#libs/sandbox/host/sandbox-pool.js';
 
@@ -22,6 +25,7 @@ export interface Sandboxing {
   readonly pool: SandboxPool;
   readonly memory: RunsMemory;
   readonly inspector: Inspector;
+  readonly caller: ComponentCaller;
   close(): Promise<void>;
 }
 
@@ -30,13 +34,7 @@ export const startSandboxing = async (config: Config, logger: RefusalLogger): Pr
   const level = await levelFor(config);
   const egress = createEgress({ allow: config.egressAllow, onRefused: refusalLog(logger) });
   const sockets = await EgressSockets.create(folderPrefix('egress'), { policy: egress.policy, lookup: egress.lookup });
-  const memory = new RunsMemory({ bytes: config.runsMemoryMb * 1024 * 1024 });
-  const factory = createSandboxFactory({
-    level,
-    memory,
-    limits: { memoryMb: config.memoryMb },
-    egressSocket: (_workspaceId, sourceId) => sockets.pathFor(sourceId),
-  });
+  const { memory, factory } = factoryFor(level, config, sockets);
   const pool = new SandboxPool(factory, { maxWarm: config.sandboxes, idleMs: config.sandboxIdleS * 1_000 });
   const inspector = inspectorFor(level, config);
   return {
@@ -47,6 +45,7 @@ export const startSandboxing = async (config: Config, logger: RefusalLogger): Pr
     pool,
     memory,
     inspector,
+    caller: callerFor(factory, sockets, config),
     async close() {
       await pool.close();
       await factory.close();
@@ -57,23 +56,60 @@ export const startSandboxing = async (config: Config, logger: RefusalLogger): Pr
   };
 };
 
+const factoryFor = (
+  level: JailLevel,
+  config: Config,
+  sockets: EgressSockets,
+): Pick<Sandboxing, 'memory' | 'factory'> => {
+  const memory = new RunsMemory({ bytes: config.runsMemoryMb * 1024 * 1024 });
+  const factory = createSandboxFactory({
+    level,
+    memory,
+    limits: { memoryMb: config.memoryMb },
+    egressSocket: (_workspaceId, sourceId) => sockets.pathFor(sourceId),
+  });
+  return { memory, factory };
+};
+
+/** Calls functions of components, each in a process of its own with an egress socket of its own. */
+const callerFor = (factory: ClosableSandboxFactory, sockets: EgressSockets, config: Config): ComponentCaller =>
+  processCaller({
+    factory,
+    timeoutMs: config.callTimeoutS * 1_000,
+    limits: {
+      atOnce: config.callsAtOnce,
+      waiting: config.callsWaiting,
+      waitingInAll: config.callsWaitingInAll,
+    },
+    masked: (outcome, secrets) => new SecretMask(secrets).outcome(outcome),
+    ended: (name) => sockets.drop(name),
+  });
+
 const inspectorFor = (level: JailLevel, config: Config): Inspector =>
   createInspector({ level, memoryMb: config.memoryMb, build: { timeoutMs: config.buildTimeoutS * 1_000 } });
 
-/** Starts the inspector, which evaluates a component in a jail without network before it is deployed. */
+/**
+ * Starts what commands need of components: the inspector, which evaluates a component in a jail without network before it
+ * is deployed, and the caller of its options and additionalProps.
+ */
 export const startInspecting = async (
   config: Config,
   logger: RefusalLogger,
-): Promise<Pick<Sandboxing, 'level' | 'egress' | 'inspector' | 'close'>> => {
+): Promise<Pick<Sandboxing, 'level' | 'egress' | 'inspector' | 'caller' | 'close'>> => {
   const level = await levelFor(config);
   const egress = createEgress({ allow: config.egressAllow, onRefused: refusalLog(logger) });
+  const sockets = await EgressSockets.create(folderPrefix('egress'), { policy: egress.policy, lookup: egress.lookup });
+  const { factory } = factoryFor(level, config, sockets);
   const inspector = inspectorFor(level, config);
   return {
     level,
     egress,
     inspector,
+    caller: callerFor(factory, sockets, config),
     async close() {
       await inspector.close();
+      await factory.close();
+      await sockets.close();
       await egress.close();
     },
   };

@@ -11,7 +11,6 @@ const NOT_BUILT: readonly (readonly [RegExp, string])[] = [
     'live streams are not built yet: poll event_summaries',
   ],
   [/^\/v1\/components\/(configure|props)$/, 'async options and additionalProps are not built yet'],
-  [/^\/v1\/actions(\/|$)/, 'actions cannot be run yet'],
   [
     /^\/v1\/(users\/me\/|orgs\/[^/]+\/|workspaces\/[^/]+\/)?(accounts|apps|connect)(\/|$)/,
     'accounts are not built yet',

@@ -122,7 +122,8 @@ export class SourceProcess {
   }
 }
 
-const secretsOf = (
+/** What a log of this definition may not show. */
+export const secretsOf = (
   { endpoints, values }: SourceDefinition,
   props: Readonly<Record<string, BoundProp>>,
 ): readonly string[] => {

@@ -1,4 +1,5 @@
 /** Port through which user code runs, never in a server process (docs/adr/0004). */
+import { type ConfigurableProp } from '../component-model/component-metadata.js';
 import { type ProcessCall } from '../component-model/hooks.js';
 import { type ConfiguredRequest } from '../component-model/http-request.js';
 import { type EmitCall, type HttpReply, type LogLine, type UserError } from '../component-model/run-output.js';
@@ -22,6 +23,8 @@ export interface SandboxSpec {
   /** Host path of the one-file CommonJS bundle. */
   readonly bundleFile: string;
   readonly props: Readonly<Record<string, BoundProp>>;
+  /** Props that additionalProps added or changed. */
+  readonly dynamicProps?: readonly ConfigurableProp[];
   /** Durable content of `$.service.db`, as JSON texts by key. */
   readonly db: Readonly<Record<string, string>>;
   /** Maximum number of concurrent runs in the process. 1 keeps invocations in order. */
@@ -46,6 +49,8 @@ export interface RunOutcome {
   readonly logs: readonly LogLine[];
   /** Changed keys only, with their JSON text, or null for a deleted key. */
   readonly dbChanges: Readonly<Record<string, string | null>>;
+  /** JSON text of what a call answered. Absent for a run or hook, and for a call that failed. */
+  readonly value?: string;
   /** Reply of the first `respond`, if any. */
   readonly response?: HttpReply;
   readonly startedAt: number;

@@ -118,6 +118,7 @@ const openApi = (parts: ApiParts, edge: Edge) => {
     manualRuns: manualRunsOf({ config, plane, topics }, roles.relay, roles.unread),
     appliedEvents: roles.summaries,
     inspector: sandboxing.inspector,
+    caller: sandboxing.caller,
     noRoom: () => disk.error(),
     egress: sandboxing.egress,
     serves: 'everything',

@@ -146,6 +146,15 @@ export class BoundComponent {
     return run.call(this.thisOf(execution), event);
   }
 
+  /** Runs an action. It has no `$emit`. */
+  act(execution: Execution, argument: unknown): unknown {
+    const { run } = this.component;
+    if (!isMethod(run)) throw new TypeError('the component has no method run');
+    const self = this.thisOf(execution);
+    if (self.$emit === execution.emit) Reflect.deleteProperty(self, '$emit');
+    return run.call(self, argument);
+  }
+
   hook(execution: Execution, name: ProcessCall): unknown {
     if (name === SAMPLE_EMIT) return this.emitSample(execution);
     const hooks = this.component.hooks;

@@ -129,6 +129,15 @@ export class Execution {
     return Promise.resolve();
   };
 
+  /** Sends what a call answers. Throws when it cannot be written as JSON, or is too large. */
+  returns(value: unknown, what: string): void {
+    const text = jsonOf(value, what);
+    this.countPayload(Buffer.byteLength(text), what);
+    if (this.over) return;
+    this.uplink.send(['v', this.n], text);
+    this.uplink.spill();
+  }
+
   /** `$.service.db` is synchronous and holds JSON (docs/reference/component-model.md#db-calls). */
   readonly dbGet = (key: unknown): unknown => {
     const text = this.db.get(wellFormed(String(key)));

@@ -11,7 +11,9 @@ import {
   type RawRecord,
 } from '../protocol/protocol.js';
 import { splitBundle } from '../protocol/source-map.js';
+import { type ComponentCall } from '../../component-model/component-call.js';
 import { type ProcessCall } from '../../component-model/hooks.js';
+import { answerCall } from './answer-call.js';
 import { captureConsole, currentExecution, endOnStrayErrors } from './attribution.js';
 import { BoundComponent, componentOf } from './component.js';
 import { describeComponent } from './describe.js';
@@ -59,6 +61,8 @@ class Child {
         return uplink.send(['g']);
       case 'hook':
         return this.hook(message.n, message.hook);
+      case 'ask':
+        return this.ask(message.n, JSON.parse(record.raw.toString('utf8')) as ComponentCall);
     }
   };
 
@@ -114,6 +118,11 @@ class Child {
   private hook(n: number, hook: ProcessCall): void {
     const end = (execution: Execution): void => void this.active.delete(execution.n);
     this.execute(n, end, (component, execution) => component.hook(execution, hook));
+  }
+
+  private ask(n: number, call: ComponentCall): void {
+    const end = (execution: Execution): void => void this.active.delete(execution.n);
+    this.execute(n, end, (component, execution) => answerCall(component, execution, call));
   }
 
   private execute(

@@ -139,6 +139,7 @@ const readAnswer = (record: RawRecord, tmp: string): ComponentMetadata | DomainE
     case 'e':
     case 'l':
     case 'b':
+    case 'v':
     case 'r':
     case 'd':
     case 'p':

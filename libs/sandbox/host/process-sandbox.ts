@@ -1,5 +1,6 @@
 import { endsWithin } from '#libs/async/deadline.js';
 import { SerialQueue } from '#libs/async/serial-queue.js';
+import { type ComponentCall } from '../../component-model/component-call.js';
 import { type ProcessCall } from '../../component-model/hooks.js';
 import { type Clock } from '../../kernel/clock.js';
 import { type JailedProcess, type ProcessEnd } from '../jail/jailed-process.js';
@@ -83,6 +84,12 @@ export class ProcessSandbox implements Sandbox {
       if (!this.isAlive) return Promise.reject(this.gone());
       return new Promise((resolve, reject) => this.sender.sendHook(hook, timeoutMs, resolve, reject));
     });
+  }
+
+  /** Makes one call, concurrently with invocations. Rejects with SandboxGone when it did not start. */
+  ask(call: ComponentCall, timeoutMs: number): Promise<RunOutcome> {
+    if (!this.isAlive) return Promise.reject(this.gone());
+    return new Promise((resolve, reject) => this.sender.sendCall(JSON.stringify(call), timeoutMs, resolve, reject));
   }
 
   drain(): void {

@@ -22,6 +22,8 @@ export interface CollectedRun {
   /** Epoch milliseconds. */
   readonly sentAt: number;
   readonly beside: boolean;
+  /** True for a call, which answers with a value. */
+  readonly answers?: boolean;
   readonly eventBytes: number;
   readonly resolve: (outcome: RunOutcome) => void;
   readonly reject: (reason: Error) => void;
@@ -34,6 +36,7 @@ export class RunCollector {
   readonly logs: LogLine[] = [];
   private dbChanges: Record<string, string | null> | undefined;
   private response: HttpReply | undefined;
+  private value: string | undefined;
   private channels: Set<string> | undefined;
   private payloadBytes = 0;
   private logBytes = 0;
@@ -115,6 +118,8 @@ export class RunCollector {
         return this.db(message[2], message[3] === 1, raw);
       case 'r':
         return this.reply(message, raw);
+      case 'v':
+        return this.answer(raw);
       case 's':
       case 'd':
       case 'x':
@@ -131,6 +136,7 @@ export class RunCollector {
       logs: this.logs,
       dbChanges: this.dbChanges ?? {},
       ...(this.response === undefined ? {} : { response: this.response }),
+      ...(this.value === undefined ? {} : { value: this.value }),
       startedAt: this.startedAt,
       endedAt,
     };
@@ -194,6 +200,15 @@ export class RunCollector {
     this.count(replyBytes(raw.length, headers));
     this.response = { status, headers, body: textOf(raw), base64: base64 === 1 };
     if (immediate === 1) this.request.onImmediateResponse?.(this.response);
+  }
+
+  private answer(raw: Buffer): void {
+    if (this.request.answers !== true) throw new ProtocolBreach('a value of a run, which answers with none');
+    if (this.value !== undefined) throw new ProtocolBreach('a second value of one call');
+    this.count(raw.length);
+    const value = textOf(raw);
+    if (!isPlainJson(value)) throw new ProtocolBreach('a value that is no JSON, or nests deeper than 256');
+    this.value = value;
   }
 
   private count(bytes: number): void {

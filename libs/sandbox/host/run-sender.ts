@@ -79,6 +79,26 @@ export class RunSender {
     watchdog.watch();
   }
 
+  /** Sends a call at once. It resolves or rejects as a run does. */
+  sendCall(
+    call: string,
+    timeoutMs: number,
+    resolve: (outcome: RunOutcome) => void,
+    reject: (reason: Error) => void,
+  ): void {
+    const { sent, channel, watchdog, account, clock } = this.options;
+    const n = sent.nextNumber();
+    const eventBytes = Buffer.byteLength(call);
+    account.hold(eventBytes);
+    const sentAt = clock.now();
+    const answers = { beside: true, answers: true } as const;
+    sent.add(
+      new RunCollector({ n, invocationId: 'the call', timeoutMs, sentAt, ...answers, eventBytes, resolve, reject }),
+    );
+    channel.send({ t: 'ask', n }, [call]);
+    watchdog.watch();
+  }
+
   private sendFrame(): void {
     const { sent, channel, watchdog, account, clock } = this.options;
     const now = clock.now();

@@ -118,6 +118,7 @@ const settingsOf = (
 ): ChildSettings => ({
   sourceId: spec.sourceId,
   props: spec.props,
+  ...(spec.dynamicProps === undefined ? {} : { dynamicProps: spec.dynamicProps }),
   db: spec.db,
   concurrency: spec.concurrency,
   egress,

@@ -14,7 +14,7 @@ import { isReplyHeaders } from './reply-headers.js';
 import { channelFault, isTime, keyFault } from './run-names.js';
 
 const MAX_JSON_BYTES = 512 * 1024;
-const LOG_KIND = /^(?:console\.[a-z]{1,20}|warning)$/;
+const LOG_KIND = /^(?:console\.[a-z]{1,20}|flow\.[a-z]{1,20}|send\.http|warning)$/;
 
 const fail = (what: string): never => {
   throw new ProtocolBreach(`a child sent ${what}`);
@@ -96,6 +96,7 @@ const checks: Record<ChildMessage[0], (m: readonly unknown[], rawBytes: number) 
     isReplyHeaders(m[3]) &&
     isFlag(m[4]) &&
     isFlag(m[5]),
+  v: (m) => m.length === 2 && isNumber(m[1]),
   p: (m, raw) => m.length === 4 && isNumber(m[1]) && isLateKind(m[2]) && isTime(m[3]) && raw <= LATE_DETAIL_BYTES,
   x: (m, raw) => m.length === 3 && isNumber(m[1]) && isFinite(m[2]) && raw === 0,
   d: (m, raw) => m.length === 4 && isNumber(m[1]) && isTime(m[2]) && (m[3] === null || isError(m[3])) && raw === 0,

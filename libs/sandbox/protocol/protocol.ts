@@ -7,6 +7,7 @@
 import { type LateKind } from './late-work.js';
 import { type ReplyHeaders } from './reply-headers.js';
 import { type BoundProp } from '../sandbox.js';
+import { type ConfigurableProp } from '../../component-model/component-metadata.js';
 import { type ProcessCall } from '../../component-model/hooks.js';
 import { type UserError } from '../../component-model/run-output.js';
 
@@ -94,12 +95,16 @@ export type HostMessage =
   /** Raw: the concatenated texts of the events. `runs` gives the number and byte length of each. */
   | { readonly t: 'run'; readonly runs: readonly (readonly [n: number, bytes: number])[] }
   | { readonly t: 'hook'; readonly n: number; readonly hook: ProcessCall }
+  /** Raw: JSON of the ComponentCall. */
+  | { readonly t: 'ask'; readonly n: number }
   /** Starts no more runs. Only hooks may follow. Answered by `g`. */
   | { readonly t: 'drop' };
 
 export interface ChildSettings {
   readonly sourceId: string;
   readonly props: Readonly<Record<string, BoundProp>>;
+  /** Props that additionalProps added or changed (docs/reference/component-model.md#additional-props). */
+  readonly dynamicProps?: readonly ConfigurableProp[];
   readonly db: Readonly<Record<string, string>>;
   readonly concurrency: number;
   /** Unix socket of the egress guard, as the child sees it, or null for no network. */
@@ -133,6 +138,8 @@ export type ChildMessage =
   | readonly ['l', n: number, k: string, ts: number]
   /** Raw: JSON of the value, empty when deleted. */
   | readonly ['b', n: number, key: string, deleted: 0 | 1]
+  /** Value of a call. Raw: its JSON. */
+  | readonly ['v', n: number]
   /** Raw: body. */
   | readonly ['r', n: number, status: number, headers: ReplyHeaders, immediate: 0 | 1, base64: 0 | 1]
   | readonly ['d', n: number, at: number, error: ErrorText | null]

@@ -36,8 +36,8 @@ describe('a configured request', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  const sent = async (request: Omit<ConfiguredRequest, 'url'> & { url?: string }): Promise<Echo> =>
-    (await send({ url: `${base}/echo`, ...request })) as Echo;
+  const sent = async (request: { [K in keyof ConfiguredRequest]?: ConfiguredRequest[K] | undefined }): Promise<Echo> =>
+    (await send({ url: `${base}/echo`, ...request } as ConfiguredRequest)) as Echo;
 
   it('has method, query, headers, in the order and number given', async () => {
     const echo = await sent({

@@ -17,6 +17,7 @@ const TAGS = [
   'x',
   'g',
   'p',
+  'v',
   '__proto__',
   'zz',
   '',

@@ -33,6 +33,8 @@ export interface Realm {
   readonly prepare: (settings: string) => void;
   readonly run: (n: number, event: string) => void;
   readonly hook: (n: number, name: string) => void;
+  /** `call` is JSON of a ComponentCall. */
+  readonly ask: (n: number, call: string) => void;
   readonly fire: (timer: number) => void;
   /** Delivers the response of a `fetch`. `head` is JSON of FetchHead. */
   readonly answer: (fetch: number, head: string, body: string) => void;

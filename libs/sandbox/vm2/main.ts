@@ -59,17 +59,22 @@ class Vm2Child {
       case 'hook':
         this.hooks.add(message.n);
         return this.enter(message.n, () => this.realm.hook(message.n, message.hook));
+      case 'ask': {
+        const call = record.raw.toString('utf8');
+        this.hooks.add(message.n);
+        return this.enter(message.n, () => this.realm.ask(message.n, call));
+      }
     }
   };
 
   private open(): Realm {
     this.vm.setGlobal('$bridge', this.bridge());
     // Evaluates to proxies of the realm's functions. Each property is read once.
-    const { prepare, run, hook, fire, answer, fail } = this.vm.run(
+    const { prepare, run, hook, ask, fire, answer, fail } = this.vm.run(
       `(() => {${REALM_CODE}\nreturn realm.realm; })()`,
       'sluice-realm.js',
     ) as Realm;
-    return { prepare, run, hook, fire, answer, fail };
+    return { prepare, run, hook, ask, fire, answer, fail };
   }
 
   private init(settings: ChildSettings, raw: Buffer): void {
@@ -79,9 +84,10 @@ class Vm2Child {
     process.chdir(settings.tmp);
     tunnelSockets(settings.egress);
     this.queue.concurrency = settings.concurrency;
-    const { sourceId, props, db, inspect } = settings;
+    const { sourceId, props, dynamicProps = [], db, inspect } = settings;
     const { platform, version } = process;
-    this.realm.prepare(JSON.stringify({ sourceId, props, db, inspect, platform, version } satisfies RealmSettings));
+    const facts = { sourceId, props, dynamicProps, db, inspect, platform, version } satisfies RealmSettings;
+    this.realm.prepare(JSON.stringify(facts));
     if (code.startsWith(ES_MODULE)) {
       const message = 'top-level await does not work with SLUICE_ISOLATION=vm2: move it into run, a hook or a method';
       this.uplink.send(['loadfail', { name: 'SyntaxError', message, stack: '', code: 'SyntaxError' }]);

@@ -1,5 +1,6 @@
 /** Startup code of the vm2 realm: the child's own modules over the bridge, and a small standard library. */
 import './globals.js';
+import { answerCall } from '../../child/answer-call.js';
 import { BoundComponent, componentOf } from '../../child/component.js';
 import { describeComponent } from '../../child/describe.js';
 import { textOfError } from '../../child/error-text.js';
@@ -11,6 +12,7 @@ import { mapStacks } from '../../child/source-map.js';
 import { offerWrappers } from '../../child/wrappers.js';
 import { NO_RUN } from '../../protocol/late-work.js';
 import { type ChildMessage } from '../../protocol/protocol.js';
+import { type ComponentCall } from '../../../component-model/component-call.js';
 import { type ProcessCall } from '../../../component-model/hooks.js';
 import { type Realm } from '../bridge.js';
 import { current, done, flush, say, sourceMap } from './bridge-end.js';
@@ -124,6 +126,8 @@ export const realm: Realm = {
   },
   run: (n, event) => void execute(n, (bound, execution) => bound.run(execution, parse(event))),
   hook: (n, name) => void execute(n, (bound, execution) => bound.hook(execution, name as ProcessCall)),
+  ask: (n, call) =>
+    void execute(n, (bound, execution) => answerCall(bound, execution, parse(call) as ComponentCall)),
   fire,
   answer,
   fail: (n, name, message) => {
