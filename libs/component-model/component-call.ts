@@ -1,6 +1,37 @@
 import { type ActionFacts } from './action-run.js';
+import { type ConfigurableProp } from './component-metadata.js';
 
 /** What one call asks of a component, beside the runs and hooks of a source (docs/reference/component-model.md#calls). */
 export type ComponentCall =
-  /** Runs an action. */
-  { readonly kind: 'action'; readonly facts: ActionFacts };
+  /** Calls the `options` of one prop. */
+  | {
+      readonly kind: 'options';
+      readonly prop: string;
+      /** Counts from 0. */
+      readonly page: number;
+      /** The `context` of the last reply, or `{}`. */
+      readonly prevContext: unknown;
+      readonly query?: string;
+    }
+  /** Calls `additionalProps`. */
+  | { readonly kind: 'additional_props' }
+  /** Runs an action. Its value is an ActionAnswer. */
+  | { readonly kind: 'action'; readonly facts: ActionFacts };
+
+/** Value of a call of kind `options`, as JSON. */
+export interface OptionsAnswer {
+  /** What the component returned for the list. */
+  readonly options: readonly unknown[];
+  /** Absent when the component returned a bare list. */
+  readonly context?: unknown;
+}
+
+/** Value of a call of kind `additional_props`, as JSON: every prop of the component, those it added last. */
+export interface PropsAnswer {
+  readonly props: readonly ConfigurableProp[];
+}
+
+/** Code of the error of a call that names no prop of the component. */
+export const NO_SUCH_PROP = 'NoSuchProp';
+/** Code of the error of a call for the options of a prop that has none to call. */
+export const NO_OPTIONS_METHOD = 'NoOptionsMethod';

@@ -1,8 +1,10 @@
 import { isPlain } from './plain-object.js';
+import { type ConfigurableProp } from '../../component-model/component-metadata.js';
 import { type BoundProp } from '../sandbox.js';
 import { NO_SAMPLE_EMIT, SAMPLE_EMIT, type ProcessCall } from '../../component-model/hooks.js';
 import { type ConfiguredRequest } from '../../component-model/http-request.js';
 import { type Execution } from './execution.js';
+import { resolveProp } from './prop-definition.js';
 
 /** Component object, as its module exports it. */
 export interface ComponentObject {
@@ -13,11 +15,12 @@ export interface ComponentObject {
   readonly [key: string]: unknown;
 }
 
-type Method = (this: unknown, ...args: unknown[]) => unknown;
-type Self = Record<string, unknown>;
+export type Method = (this: unknown, ...args: unknown[]) => unknown;
+export type Self = Record<string, unknown>;
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
-const isMethod = (value: unknown): value is Method => typeof value === 'function';
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
+export const isMethod = (value: unknown): value is Method => typeof value === 'function';
 
 /** Object that the module exports, as ESM default, `exports.default` or `module.exports`. */
 export const componentOf = (exported: unknown): ComponentObject => {
@@ -44,7 +47,7 @@ const bindMethods = (methods: unknown, self: Self): void => {
   }
 };
 
-const appObject = (definition: unknown, auth: Readonly<Record<string, unknown>>): Self => {
+export const appObject = (definition: unknown, auth: Readonly<Record<string, unknown>>): Self => {
   const self: Self = {};
   if (isObject(definition)) bindMethods(definition.methods, self);
   self.$auth = { ...auth };
@@ -115,18 +118,32 @@ const binderOf = (prop: BoundProp, definition: unknown, tools: PropTools): Binde
   }
 };
 
+/** Follows propDefinition. A definition that cannot be followed was refused when the component was saved. */
+const definitionIn = (definitions: ReadonlyMap<string, unknown>, name: string): unknown => {
+  const definition = definitions.get(name);
+  if (!isObject(definition) || definition.propDefinition === undefined) return definition;
+  try {
+    return resolveProp(name, definition);
+  } catch {
+    return definition;
+  }
+};
+
 /** Makes a fresh `this` for every execution (docs/reference/component-model.md#this-fresh). */
 export class BoundComponent {
   private readonly binders: readonly (readonly [string, Binder])[];
   private readonly methods: readonly (readonly [string, unknown])[];
 
+  /** @param dynamicProps props that additionalProps added or changed */
   constructor(
-    private readonly component: ComponentObject,
-    props: Readonly<Record<string, BoundProp>>,
+    readonly component: ComponentObject,
+    private readonly props: Readonly<Record<string, BoundProp>>,
     tools: PropTools,
+    readonly dynamicProps: readonly ConfigurableProp[] = [],
   ) {
-    const definitions = isObject(component.props) ? component.props : {};
-    this.binders = Object.entries(props).map(([name, prop]) => [name, binderOf(prop, definitions[name], tools)]);
+    const definitions = new Map(Object.entries(isObject(component.props) ? component.props : {}));
+    for (const prop of dynamicProps) if (!definitions.has(prop.name)) definitions.set(prop.name, prop);
+    this.binders = Object.entries(props).map(([name, prop]) => [name, binderOf(prop, definitionIn(definitions, name), tools)]);
     this.methods = isObject(component.methods) ? Object.entries(component.methods) : [];
   }
 
@@ -137,6 +154,18 @@ export class BoundComponent {
     for (const [name, bind] of this.binders) self[name] = bind(execution);
     self.$emit = execution.emit;
     return self;
+  }
+
+  /** The props with a value of the user, as a run sees them. */
+  configuredIn(self: Self): Self {
+    return Object.fromEntries(
+      Object.keys(this.props).flatMap((name) => (this.isValue(name) ? [[name, self[name]]] : [])),
+    );
+  }
+
+  private isValue(name: string): boolean {
+    const kind = this.props[name]?.kind;
+    return kind === 'value' || kind === 'request';
   }
 
   /** Without `run`, emits the event unchanged (docs/reference/component-model.md#run-missing). */

@@ -1,15 +1,12 @@
 import { type ConfigurableProp } from '../../component-model/component-metadata.js';
-import { nearMiss } from '../../kernel/near-miss.js';
 import { InvalidComponent } from './invalid-component.js';
 import { OPTION_KEYS, PROP_KEYS, warnOfProp } from './describe-prop-warnings.js';
+import { type Definition, resolveProp } from './prop-definition.js';
 import { FLAGS, NUMBERS, TEXTS } from './prop-keys.js';
 import { type Warnings } from './component-warnings.js';
 import { isRecord, kindOfValue, meantText, shown, Words } from './words.js';
 
 type Kind = 'source' | 'action';
-type Definition = Record<string, unknown>;
-
-const MAX_DEPTH = 10;
 
 // The types of props. libs/sources/domain/props.ts and prop-value.ts decide what each does with a configured value.
 /** Types with an array form. */
@@ -56,40 +53,7 @@ const plain = (prop: string, key: string, value: unknown): unknown => {
   }
 };
 
-/** Imported app, possibly wrapped in the namespace of a transpiled module. */
-const appOf = (value: unknown): Definition | undefined => {
-  if (!isRecord(value)) return undefined;
-  return value.type === undefined && value.propDefinitions === undefined && isRecord(value.default)
-    ? value.default
-    : value;
-};
-
 const cut = (type: string): string => (type.length <= 80 ? type : `${type.slice(0, 80)}…`);
-
-/** Expands shorthand and follows propDefinition (docs/reference/component-model.md#prop-definition). */
-const resolve = (prop: string, definition: unknown, depth: number): Definition => {
-  if (typeof definition === 'string') return { type: definition };
-  const own =
-    appOf(definition) ??
-    invalid(prop, `a definition must be an object or the name of a type, not ${kindOfValue(definition)}`);
-  const reference = own.propDefinition;
-  if (reference === undefined) return own;
-  if (depth >= MAX_DEPTH) return invalid(prop, `the chain of propDefinition has more than ${MAX_DEPTH} links`);
-  if (!Array.isArray(reference) || reference.length < 2)
-    return invalid(prop, 'propDefinition must be an array [app, name] or [app, name, values]');
-  const [target, name] = reference as unknown[];
-  const app = appOf(target);
-  const definitions = app?.propDefinitions;
-  if (!app || !isRecord(definitions))
-    return invalid(prop, 'the first element of propDefinition must be an app with propDefinitions');
-  if (typeof name !== 'string' || !Object.hasOwn(definitions, name))
-    return invalid(
-      prop,
-      `app ${typeof app.app === 'string' ? `"${app.app}"` : 'given'} has no propDefinition "${String(name)}"; it has ${Object.keys(definitions).join(', ') || 'none'}${typeof name === 'string' ? meantText(nearMiss(name, Object.keys(definitions))) : ''}`,
-    );
-  const { propDefinition: _reference, ...local } = own;
-  return { ...resolve(prop, definitions[name], depth + 1), ...local };
-};
 
 const typeOf = (prop: string, { type, ...others }: Definition, kind: Kind, warnings: Warnings): string => {
   if (type !== undefined && type !== null && typeof type !== 'string')
@@ -124,7 +88,7 @@ const typeOf = (prop: string, { type, ...others }: Definition, kind: Kind, warni
 
 /** Entry of `configurable_props` for one prop. Throws InvalidComponent naming the prop. */
 export const describeProp = (name: string, definition: unknown, kind: Kind, warnings: Warnings): ConfigurableProp => {
-  const resolved = resolve(name, definition, 0);
+  const resolved = resolveProp(name, definition);
   const type = typeOf(name, resolved, kind, warnings);
   const out: Record<string, unknown> = { name, type };
   for (const key of TEXTS) if (typeof resolved[key] === 'string') out[key] = resolved[key];

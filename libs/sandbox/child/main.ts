@@ -85,10 +85,8 @@ class Child {
 
   private load(exports: () => unknown, settings: ChildSettings): void {
     try {
-      this.component = new BoundComponent(componentOf(exports()), settings.props, {
-        tmp: settings.tmp,
-        sendRequest: requestSender(settings.requestClient),
-      });
+      const tools = { tmp: settings.tmp, sendRequest: requestSender(settings.requestClient) };
+      this.component = new BoundComponent(componentOf(exports()), settings.props, tools, settings.dynamicProps);
       uplink.send(['ready']);
     } catch (thrown) {
       uplink.send(['loadfail', textOfError(thrown)]);

@@ -100,7 +100,8 @@ const load = (body: Body, settings: RealmSettings): void => {
     body(module.exports, requireModule, module, '/tmp/component.js', '/tmp');
     const exported = componentOf(module.exports);
     if (settings.inspect) return uplink.send(['meta'], stringify(describeComponent(exported)));
-    component = new BoundComponent(exported, settings.props, { tmp: '/tmp', sendRequest: noRequests });
+    const tools = { tmp: '/tmp', sendRequest: noRequests };
+    component = new BoundComponent(exported, settings.props, tools, settings.dynamicProps);
     uplink.send(['ready']);
   } catch (thrown) {
     if (settings.inspect && thrown instanceof InvalidComponent) uplink.send(['invalid', thrown.message, thrown.prop]);
@@ -126,8 +127,7 @@ export const realm: Realm = {
   },
   run: (n, event) => void execute(n, (bound, execution) => bound.run(execution, parse(event))),
   hook: (n, name) => void execute(n, (bound, execution) => bound.hook(execution, name as ProcessCall)),
-  ask: (n, call) =>
-    void execute(n, (bound, execution) => answerCall(bound, execution, parse(call) as ComponentCall)),
+  ask: (n, call) => void execute(n, (bound, execution) => answerCall(bound, execution, parse(call) as ComponentCall)),
   fire,
   answer,
   fail: (n, name, message) => {
