@@ -143,7 +143,10 @@ export class BoundComponent {
   ) {
     const definitions = new Map(Object.entries(isObject(component.props) ? component.props : {}));
     for (const prop of dynamicProps) if (!definitions.has(prop.name)) definitions.set(prop.name, prop);
-    this.binders = Object.entries(props).map(([name, prop]) => [name, binderOf(prop, definitionIn(definitions, name), tools)]);
+    this.binders = Object.entries(props).map(([name, prop]) => [
+      name,
+      binderOf(prop, definitionIn(definitions, name), tools),
+    ]);
     this.methods = isObject(component.methods) ? Object.entries(component.methods) : [];
   }
 
