@@ -29,7 +29,7 @@ describe('a workspace that runs many slow actions', () => {
     api.call<{ ret: unknown; code: string }>('POST', '/v1/actions/run', { body: { id } });
 
   it('does not delay the action of another, and is refused beyond its queue', async () => {
-    const slow = await save(stranger, `run() { return new Promise((resolve) => setTimeout(resolve, 5_000)); }`);
+    const slow = await save(stranger, `run() { return new Promise((resolve) => setTimeout(resolve, 2_000)); }`);
     const quick = await save(instance.api, `run() { return 'done'; }`);
     let ended = 0;
     const all = Array.from({ length: SLOW_RUNS + SLOTS }, async () => {

@@ -114,12 +114,16 @@ export class Sends {
   }
 }
 
+/** A value as the text of a header or of a part of the query. */
+const plainText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+
 const methodOf = ({ method, data }: Fields): string =>
   typeof method === 'string' ? method : data === undefined || data === null ? 'GET' : 'POST';
 
 const withParams = (url: URL, params: unknown): string => {
   for (const [name, value] of Object.entries((params ?? {}) as Fields))
-    for (const one of [value].flat()) if (one !== undefined && one !== null) url.searchParams.append(name, String(one));
+    for (const one of [value].flat())
+      if (one !== undefined && one !== null) url.searchParams.append(name, plainText(one));
   url.username = '';
   url.password = '';
   return url.href;
@@ -135,7 +139,7 @@ const requestOf = (fields: Fields): Outgoing => {
   const { data, auth } = fields;
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries((fields['headers'] ?? {}) as Fields))
-    if (value !== undefined && value !== null) headers[name.toLowerCase()] = String(value);
+    if (value !== undefined && value !== null) headers[name.toLowerCase()] = plainText(value);
   const { username, password } = (auth ?? {}) as Fields;
   if (auth)
     headers['authorization'] ??= `Basic ${Buffer.from(`${String(username)}:${String(password)}`).toString('base64')}`;
