@@ -1,5 +1,6 @@
 /** The rules of direction (docs/architecture.md), as a test: test/architecture/dependencies.spec.ts and `npm run lint:deps`. */
 const contexts = [
+  'actions',
   'components',
   'sources',
   'subscriptions',
@@ -34,12 +35,13 @@ const rooms = {
   audit: ['http', 'kernel'],
   components: ['component-model', 'http', 'kernel'],
   sources: ['component-model', 'components', 'http', 'kernel'],
+  actions: ['component-model', 'components', 'http', 'kernel', 'sources'],
   webhooks: ['http', 'kernel', 'stream-log'],
   subscriptions: ['component-model', 'http', 'kernel', 'sources', 'webhooks'],
   events: ['component-model', 'http', 'kernel', 'sources', 'stream-log'],
   // Roles.
   scheduling: ['component-model', 'kernel', 'sources', 'stream-log'],
-  runner: ['component-model', 'kernel', 'sandbox', 'scheduling', 'sources', 'stream-log'],
+  runner: ['actions', 'component-model', 'kernel', 'sandbox', 'scheduling', 'sources', 'stream-log'],
   ingress: ['component-model', 'http', 'kernel', 'runner', 'sandbox', 'sources', 'stream-log'],
   routing: ['component-model', 'kernel', 'sources', 'stream-log', 'subscriptions', 'webhooks'],
   delivery: ['kernel', 'stream-log'],
@@ -49,7 +51,7 @@ const rooms = {
   hosting: ['config', 'http', 'sandbox', 'telemetry'],
   cluster: ['ingress', 'kernel', 'telemetry'],
   composition: [
-    ...['audit', 'cluster', 'components', 'config', 'delivery', 'egress', 'events', 'hosting', 'http', 'ingress'],
+    ...['actions', 'audit', 'cluster', 'components', 'config', 'delivery', 'egress', 'events', 'hosting', 'http', 'ingress'],
     ...['kernel', 'routing', 'runner', 'sandbox', 'scheduling', 'sources', 'stream-log', 'subscriptions'],
     ...['telemetry', 'tenancy', 'webhooks'],
   ],

@@ -7,3 +7,4 @@ const sandbox = path.resolve('libs/sandbox');
 await writeFile('dist/libs/sandbox/child.cjs', await buildChild(sandbox, 'plain'));
 await writeFile('dist/libs/sandbox/build-child.cjs', await buildChild(sandbox, 'build'));
 await writeFile('dist/libs/sandbox/child-vm2.cjs', await buildChild(sandbox, 'vm2'));
+await writeFile('dist/libs/sandbox/http-request.cjs', await buildChild(sandbox, 'request'));

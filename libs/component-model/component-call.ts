@@ -1,3 +1,4 @@
+import { type ActionFacts } from './action-run.js';
 import { type ConfigurableProp } from './component-metadata.js';
 import { type LogLine, type UserError } from './run-output.js';
 
@@ -14,7 +15,9 @@ export type ComponentCall =
       readonly query?: string;
     }
   /** Calls `additionalProps`. */
-  | { readonly kind: 'additional_props' };
+  | { readonly kind: 'additional_props' }
+  /** Runs an action. Its value is an ActionAnswer. */
+  | { readonly kind: 'action'; readonly facts: ActionFacts };
 
 /** Value of a call of kind `options`, as JSON. */
 export interface OptionsAnswer {

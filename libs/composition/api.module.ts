@@ -1,5 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
+import { ActionsModule } from '#libs/actions/index.js';
+import { type ActionRunner } from '#libs/actions/published.js';
 import { auditable, AuditModule } from '#libs/audit/index.js';
 import { componentDecider, ComponentsModule, crawledFetcher, DEFAULT_CODE_LIMITS } from '#libs/components/index.js';
 import { type Config } from '#libs/config/index.js';
@@ -10,7 +12,9 @@ import { TrustedProxies } from '#libs/http/client-address.js';
 import { HttpModule } from '#libs/http/http.module.js';
 import { OperatorAccess } from '#libs/http/operator-access.js';
 import { type ResourceLimits } from '#libs/kernel/resource-limits.js';
-import { sourceDecider, SourcesModule } from '#libs/sources/index.js';
+import { actionRuns } from '#libs/runner/action-runs.js';
+import { propBinder } from '#libs/runner/prop-binder.js';
+import { boundValue, planAction, sourceDecider, SourcesModule } from '#libs/sources/index.js';
 import { subscription, SubscriptionsModule } from '#libs/subscriptions/index.js';
 import { TelemetryModule } from '#libs/telemetry/index.js';
 import { apiKey, TenancyModule, user, workspace } from '#libs/tenancy/index.js';
@@ -92,6 +96,7 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
       endpointUrls: options.urls,
       manualRuns,
     }),
+    ActionsModule.forRoot({ clock, planner: planAction, runner: actionRunner(options) }),
     SubscriptionsModule.forRoot({ ...common, resources: views.resources }),
     WebhooksModule.forRoot({
       ...common,
@@ -115,6 +120,16 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
     AuditModule.forRoot({ events, upcasters, auditable: auditableResources }),
   ];
 };
+
+const actionRunner = ({ config, plane, caller, urls, log }: ApiOptions): ActionRunner =>
+  actionRuns({
+    binder: propBinder(plane.engines.vault, (key) => urls.urlOf(key), boundValue),
+    blobs: plane.engines.blobs,
+    caller,
+    clock: plane.clock,
+    logger: log,
+    timeoutMs: config.actionTimeoutS * 1_000,
+  });
 
 /** Addresses of this machine are left out, because a webhook worker may run on another one. */
 const deliveryReach = (allow: readonly string[]): DeliveryReach => {

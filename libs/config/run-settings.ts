@@ -120,6 +120,15 @@ export const runs = {
     unit: 'calls',
     sentence: 'Calls of all workspaces that may wait; further ones are answered with 503.',
   }),
+  actionTimeoutS: integer({
+    name: 'SLUICE_ACTION_TIMEOUT_S',
+    group: RUNS,
+    min: 1,
+    max: 900,
+    fallback: 30,
+    unit: 'seconds',
+    sentence: 'Longest single run of an action.',
+  }),
   timerFirstTick: flag({
     name: 'SLUICE_TIMER_FIRST_TICK',
     group: RUNS,

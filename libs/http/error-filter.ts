@@ -156,6 +156,10 @@ const bodyOf = (error: DomainError, word: string): object => {
       details: { ...details, message: error.message },
     };
   }
+  if (error.code === 'action.failed') {
+    const { os = [], ...details } = error.details ?? {};
+    return { error: error.message, code: word, os, details };
+  }
   const body: ErrorBody = { error: error.message, code: word };
   return error.details === undefined || Object.keys(error.details).length === 0
     ? body

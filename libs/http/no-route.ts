@@ -10,7 +10,6 @@ const NOT_BUILT: readonly (readonly [RegExp, string])[] = [
     /^\/v1\/sources\/[^/]+\/(\$errors\/|\$logs\/)?(sse|stream)$/,
     'live streams are not built yet: poll event_summaries',
   ],
-  [/^\/v1\/actions(\/|$)/, 'actions cannot be run yet'],
   [
     /^\/v1\/(users\/me\/|orgs\/[^/]+\/|workspaces\/[^/]+\/)?(accounts|apps|connect)(\/|$)/,
     'accounts are not built yet',

@@ -21,6 +21,7 @@ export const ErrorReply = named('Error', {
   code: text('A stable word for programs'),
   details: optional(record('What the error is about, such as `field`, `limit` and `actual`')),
   observations: optional(listOf(record(), 'With code `hook_failed`: what the hooks did')),
+  os: optional(listOf(record(), 'With code `action_failed`: what the run logged, and its error last')),
   err: optional(nullable(record('With code `hook_failed`: always null'))),
 });
 

@@ -24,6 +24,25 @@ describe('the props of a run', () => {
     expect(Object.entries(bound)).toEqual(names.map((name) => [name, { kind: 'value', value: `of ${name}` }]));
   });
 
+  it('have the secrets of a request in the place of their masks, and the folder of the process', async () => {
+    const withSecrets = propBinder(
+      { ...vault, get: () => Promise.resolve('{"token":"tok"}') },
+      (key) => key,
+      ({ value }) => value,
+    );
+    const value = { url: 'https://a.example', auth: { type: 'bearer', token: '********' } };
+    const values = { call: { value, authRef: 'sec_1' }, open: { value: { url: 'https://b.example' } } };
+    const bound = await withSecrets.bind(
+      'o_1',
+      definition({ values, requestProps: ['call', 'open'], dirProps: ['dir'] }),
+    );
+    expect(bound).toEqual({
+      call: { kind: 'request', value: { ...value, auth: { type: 'bearer', token: 'tok' } } },
+      open: { kind: 'request', value: { url: 'https://b.example' } },
+      dir: { kind: 'dir' },
+    });
+  });
+
   it('do not change the prototype', async () => {
     const values = JSON.parse('{"__proto__":{"value":{"polluted":true}}}') as SourceDefinition['values'];
     const bound = await binder.bind('o_1', definition({ values, dbProps: ['__proto__'] }));

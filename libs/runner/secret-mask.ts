@@ -1,4 +1,5 @@
 import { type RunOutcome } from '../sandbox/sandbox.js';
+import { type ConfiguredRequest } from '../component-model/http-request.js';
 import { type UserError } from '../component-model/run-output.js';
 
 const MASK = '********';
@@ -66,3 +67,10 @@ export class SecretMask {
 }
 
 export const NO_SECRETS = new SecretMask([]);
+
+/** What a configured request may not show in a log: its password or token, as it is sent too. */
+export const requestSecretsOf = ({ auth }: ConfiguredRequest): readonly string[] => {
+  const { type, username, password, token } = auth ?? {};
+  const basic = type === 'basic' ? [Buffer.from(`${username ?? ''}:${password ?? ''}`).toString('base64')] : [];
+  return [password, token, ...basic].filter((secret) => typeof secret === 'string');
+};

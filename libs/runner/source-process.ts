@@ -11,7 +11,7 @@ import {
   type SandboxSpec,
 } from '../sandbox/sandbox.js';
 import { type ProcessCall } from '../component-model/hooks.js';
-import { NO_SECRETS, SecretMask } from './secret-mask.js';
+import { NO_SECRETS, requestSecretsOf, SecretMask } from './secret-mask.js';
 import { fingerprint } from './definition-fingerprint.js';
 import { failedToLoad, loggedOutcome } from './platform-outcomes.js';
 
@@ -123,7 +123,8 @@ export class SourceProcess {
   }
 }
 
-const secretsOf = (
+/** What a log of this definition may not show. */
+export const secretsOf = (
   { endpoints, values }: SourceDefinition,
   props: Readonly<Record<string, BoundProp>>,
 ): readonly string[] => {
@@ -132,6 +133,7 @@ const secretsOf = (
     const bound = props[name];
     if ('secretRef' in configured && bound?.kind === 'value' && typeof bound.value === 'string')
       secrets.push(bound.value);
+    if (bound?.kind === 'request') secrets.push(...requestSecretsOf(bound.value));
   }
   return secrets;
 };

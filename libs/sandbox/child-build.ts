@@ -5,6 +5,9 @@ import { innerShim, isInnerShim, SHIM_NAMES } from './bundler/imports.js';
 
 export type ChildKind = 'plain' | 'vm2' | 'build';
 
+/** Code that jailed processes get: those of children, and `request`, which a child loads to send configured requests. */
+export type JailedCode = ChildKind | 'request';
+
 const CHILD = { bundle: true, platform: 'node', format: 'cjs', target: 'node20', write: false } satisfies BuildOptions;
 
 /**
@@ -12,7 +15,14 @@ const CHILD = { bundle: true, platform: 'node', format: 'cjs', target: 'node20',
  * within a vm2 realm. It contains vm2 and, as text, the realm's startup code. The kind `build` bundles components. It
  * contains esbuild's API and, as text, the shims.
  */
-export const buildChild = async (sandbox: string, kind: ChildKind): Promise<string> => {
+export const buildChild = async (sandbox: string, kind: JailedCode): Promise<string> => {
+  if (kind === 'request')
+    return bundle({
+      ...CHILD,
+      entryPoints: [path.join(sandbox, 'shim/http-request.ts')],
+      plugins: [fewerMimeTypes],
+      minify: true,
+    });
   if (kind === 'plain') return bundle({ ...CHILD, entryPoints: [path.join(sandbox, 'child/main.ts')] });
   if (kind === 'build') return buildBuilder(sandbox);
   const realm = await bundle({

@@ -1,6 +1,7 @@
 /** Port through which user code runs, never in a server process (docs/adr/0004). */
 import { type ConfigurableProp } from '../component-model/component-metadata.js';
 import { type ProcessCall } from '../component-model/hooks.js';
+import { type ConfiguredRequest } from '../component-model/http-request.js';
 import { type EmitCall, type HttpReply, type LogLine, type UserError } from '../component-model/run-output.js';
 
 /** Binding of a prop on `this`. Values are plain JSON, with secrets in clear, and travel over the socket only. */
@@ -9,6 +10,10 @@ export type BoundProp =
   | { readonly kind: 'http'; readonly endpoint: string }
   | { readonly kind: 'timer'; readonly intervalSeconds: number | null; readonly cron: string | null }
   | { readonly kind: 'db' }
+  /** Its `execute` sends the configured request. */
+  | { readonly kind: 'request'; readonly value: ConfiguredRequest }
+  /** The folder that the process may write to. */
+  | { readonly kind: 'dir' }
   | { readonly kind: 'app'; readonly auth: Readonly<Record<string, unknown>> };
 
 export interface SandboxSpec {

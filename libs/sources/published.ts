@@ -29,6 +29,8 @@ export type ConfiguredValue =
       readonly value: unknown;
       /** The prop takes label and value. See docs/reference/component-model.md#prop-label. */
       readonly withLabel?: true;
+      /** Vault record with the secret fields of `auth` of an http_request, as JSON. `value` holds masks in their place. */
+      readonly authRef?: string;
     };
 
 /**
@@ -48,6 +50,10 @@ export interface SourceDefinition {
   readonly appProps: readonly string[];
   /** Props that additionalProps added or changed. Absent when there are none, and in events from before. */
   readonly dynamicProps?: readonly ConfigurableProp[];
+  /** Names of props of type `http_request` with a value. Absent when there are none, and in events from before. */
+  readonly requestProps?: readonly string[];
+  /** Names of props of type `dir`. Absent when there are none, and in events from before. */
+  readonly dirProps?: readonly string[];
   readonly hooks: readonly HookName[];
   readonly dedupe: DedupeStrategy | null;
   readonly emitOnDeploy: boolean;

@@ -8,7 +8,8 @@ import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
 import { CLOCK, EVENT_STORE, HANDLE_COMMAND, READ_YOUR_WRITES, UPCASTERS, VAULT } from '#libs/kernel/tokens.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { type Vault } from '#libs/kernel/vault.js';
-import { SECRET_MASK, type ConfiguredProps, type PropPlan } from './domain/props.js';
+import { type ConfiguredProps, type PropPlan } from './domain/props.js';
+import { SECRET_MASK } from './domain/secret-mask.js';
 import {
   secretRefsOf,
   sourceDecider,

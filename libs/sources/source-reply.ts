@@ -1,7 +1,7 @@
 import { boolean, named, nullable, record, seconds, text, type TypeOf } from '#libs/http/reply-schema.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
 import { type EndpointUrls } from './domain/endpoint-urls.js';
-import { SECRET_MASK } from './domain/props.js';
+import { SECRET_MASK } from './domain/secret-mask.js';
 import { type SourceRecord } from './domain/source.js';
 import { type SourceDefinition } from './published.js';
 

@@ -62,22 +62,6 @@ describe('POST /v1/sources/{id}/sample_emit', () => {
 });
 
 describe('what is not built yet', () => {
-  it('is refused where a component uses it: execute() of an http_request prop, whose value stays readable', async () => {
-    const source = await instance.deploy(
-      componentCode({
-        props: `http: '$.interface.http', request: { type: 'http_request' }`,
-        members: `run() { this.$emit({ ...this.request }); return this.request.execute(); },`,
-      }),
-      { request: { method: 'GET', url: 'https://a.example' } },
-    );
-    await instance.post(source, {});
-    expect(await instance.payloads(source, 1)).toEqual([{ method: 'GET', url: 'https://a.example' }]);
-    const [error] = await instance.history(source, 1, '$errors');
-    expect(error?.event).toMatchObject({
-      error: { message: expect.stringContaining('execute() is not supported yet') },
-    });
-  });
-
   it.each(['x-pd-nostore', 'x-pd-notrigger', 'x-pd-upload-body'])('is refused at endpoints: %s', async (header) => {
     const source = await instance.deploy(componentCode({ members: 'run(event) { this.$emit(event.body); },' }));
     const answer = await instance.post(source, { a: 1 }, { [header]: '1' });

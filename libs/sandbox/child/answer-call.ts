@@ -1,4 +1,5 @@
 import { type ComponentCall } from '../../component-model/component-call.js';
+import { runAction } from './action-run.js';
 import { describeAll, dynamicDefinitions } from './additional-props.js';
 import { askOptions } from './ask-options.js';
 import { type BoundComponent } from './component.js';
@@ -13,6 +14,8 @@ export const answerCall = async (
   switch (call.kind) {
     case 'options':
       return execution.returns(await askOptions(component, execution, call), `options of prop ${call.prop}`);
+    case 'action':
+      return execution.returns(await runAction(component, execution, call.facts), 'the action');
     case 'additional_props': {
       const definitions = await dynamicDefinitions(component, execution);
       return execution.returns({ props: describeAll(component, definitions) }, 'additionalProps');

@@ -3,6 +3,7 @@ import { isPlain } from './plain-object.js';
 import { type ConfigurableProp } from '../../component-model/component-metadata.js';
 import { type BoundProp } from '../sandbox.js';
 import { NO_SAMPLE_EMIT, SAMPLE_EMIT, type ProcessCall } from '../../component-model/hooks.js';
+import { type ConfiguredRequest } from '../../component-model/http-request.js';
 import { type Execution } from './execution.js';
 import { resolveProp } from './prop-definition.js';
 
@@ -73,23 +74,40 @@ const timerOf = (prop: { intervalSeconds: number | null; cron: string | null }):
   ...(prop.cron === null ? {} : { cron: prop.cron }),
 });
 
-/** The configured request. Its `execute` throws, because it is not built yet (docs/reference/component-model.md#this-props). */
-const requestOf = (text: string): unknown =>
-  Object.defineProperty(JSON.parse(text) as object, 'execute', {
-    value: () => {
-      throw new Error('http_request: execute() is not supported yet: send the request with axios or fetch');
-    },
-  });
+/** What the process offers to props. */
+export interface PropTools {
+  /** Folder that the process may write to. */
+  readonly tmp: string;
+  /** Sends a configured request. Undefined where no prop needs it, or none can be sent. */
+  readonly sendRequest?: ((request: ConfiguredRequest) => Promise<unknown>) | undefined;
+}
 
-const binderOf = (prop: BoundProp, definition: unknown): Binder => {
+const cannotSend = (): never => {
+  throw new Error('http_request: execute() cannot send this request: update the source once with PUT /v1/sources/{id}');
+};
+
+/** The configured request, whose `execute` sends it (docs/reference/component-model.md#http-request). */
+const requestOf = (text: string, send: PropTools['sendRequest']): unknown => {
+  const execute = async (): Promise<unknown> => (send ?? cannotSend)(JSON.parse(text) as ConfiguredRequest);
+  return Object.defineProperty(JSON.parse(text) as object, 'execute', { value: execute });
+};
+
+const binderOf = (prop: BoundProp, definition: unknown, tools: PropTools): Binder => {
   switch (prop.kind) {
     case 'value': {
       const value = unwrapLabel(prop.value, isObject(definition) && definition.withLabel === true);
       if (!isObject(value)) return () => value;
       const text = JSON.stringify(value);
+      // A source that was deployed before requests could be sent.
       const isRequest = isObject(definition) && definition.type === 'http_request';
-      return isRequest ? () => requestOf(text) : () => JSON.parse(text) as unknown;
+      return isRequest ? () => requestOf(text, undefined) : () => JSON.parse(text) as unknown;
     }
+    case 'request': {
+      const text = JSON.stringify(prop.value);
+      return () => requestOf(text, tools.sendRequest);
+    }
+    case 'dir':
+      return () => tools.tmp;
     case 'http':
       return (execution) => ({ endpoint: prop.endpoint, respond: execution.respond });
     case 'timer':
@@ -121,11 +139,15 @@ export class BoundComponent {
   constructor(
     readonly component: ComponentObject,
     private readonly props: Readonly<Record<string, BoundProp>>,
+    tools: PropTools,
     readonly dynamicProps: readonly ConfigurableProp[] = [],
   ) {
     const definitions = new Map(Object.entries(isObject(component.props) ? component.props : {}));
     for (const prop of dynamicProps) if (!definitions.has(prop.name)) definitions.set(prop.name, prop);
-    this.binders = Object.entries(props).map(([name, prop]) => [name, binderOf(prop, resolvedIn(definitions, name))]);
+    this.binders = Object.entries(props).map(([name, prop]) => [
+      name,
+      binderOf(prop, resolvedIn(definitions, name), tools),
+    ]);
     this.methods = isObject(component.methods) ? Object.entries(component.methods) : [];
   }
 
@@ -146,7 +168,8 @@ export class BoundComponent {
   }
 
   private isValue(name: string): boolean {
-    return this.props[name]?.kind === 'value';
+    const kind = this.props[name]?.kind;
+    return kind === 'value' || kind === 'request';
   }
 
   /** Without `run`, emits the event unchanged (docs/reference/component-model.md#run-missing). */
@@ -154,6 +177,15 @@ export class BoundComponent {
     const { run } = this.component;
     if (!isMethod(run)) return execution.emit(event);
     return run.call(this.thisOf(execution), event);
+  }
+
+  /** Runs an action. It has no `$emit`. */
+  act(execution: Execution, argument: unknown): unknown {
+    const { run } = this.component;
+    if (!isMethod(run)) throw new TypeError('the component has no method run');
+    const self = this.thisOf(execution);
+    if (self.$emit === execution.emit) Reflect.deleteProperty(self, '$emit');
+    return run.call(self, argument);
   }
 
   hook(execution: Execution, name: ProcessCall): unknown {

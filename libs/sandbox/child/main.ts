@@ -24,6 +24,7 @@ import { writesIn } from './file-hint.js';
 import { InvalidComponent } from './invalid-component.js';
 import { LateWork } from './late-work.js';
 import { bundleFile, openBundle } from './load-bundle.js';
+import { requestSender } from './request-sender.js';
 import { RunQueue } from './run-queue.js';
 import { SourceDb } from './source-db.js';
 import { mapStacks } from './source-map.js';
@@ -84,7 +85,8 @@ class Child {
 
   private load(exports: () => unknown, settings: ChildSettings): void {
     try {
-      this.component = new BoundComponent(componentOf(exports()), settings.props, settings.dynamicProps);
+      const tools = { tmp: settings.tmp, sendRequest: requestSender(settings.requestClient) };
+      this.component = new BoundComponent(componentOf(exports()), settings.props, tools, settings.dynamicProps);
       uplink.send(['ready']);
     } catch (thrown) {
       uplink.send(['loadfail', textOfError(thrown)]);

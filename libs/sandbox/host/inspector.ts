@@ -47,6 +47,7 @@ const SETTINGS: Omit<ChildSettings, 'tmp' | 'tmpMb'> = {
   db: {},
   concurrency: 1,
   egress: null,
+  requestClient: null,
   inspect: true,
 };
 

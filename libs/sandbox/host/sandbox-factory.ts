@@ -1,6 +1,7 @@
 import { withDeadline } from '#libs/async/deadline.js';
 import { readFile } from 'node:fs/promises';
 import { type Clock, systemClock } from '../../kernel/clock.js';
+import { childCode } from '../child-file.js';
 import { parseChildMessage } from '../protocol/child-message.js';
 import { DEFAULT_JAIL_LIMITS, JailLauncher, type JailLimits } from './jail-launcher.js';
 import { levelLabel, type JailLevel, type SpawnPlan } from '../jail/jail-level.js';
@@ -81,12 +82,15 @@ const startSandbox = async (
     },
   };
   const child: JailedProcess = await house.start(egress, handlers);
+  const requestClient = needsRequests(spec) ? await childCode('request') : null;
   const { startTimeoutMs, memoryMb } = house.limits;
   void child.ended.then((end) => {
     const { code, text } = causeOf(end, memoryMb);
     failed?.(userError(code, `${text}${end.stderr === '' ? '' : `: ${end.stderr.slice(0, 500)}`}`));
   });
-  child.send(encodeRecord(0, { t: 'init', settings: settingsOf(spec, child.plan, house.limits.tmpMb) }, [bundle]));
+  child.send(
+    encodeRecord(0, { t: 'init', settings: settingsOf(spec, child.plan, house.limits.tmpMb, requestClient) }, [bundle]),
+  );
   try {
     await withDeadline(loading, startTimeoutMs, () => {
       const late = userError(
@@ -104,7 +108,14 @@ const startSandbox = async (
   return sandbox;
 };
 
-const settingsOf = (spec: SandboxSpec, { egress, tmp }: SpawnPlan, tmpMb: number): ChildSettings => ({
+const needsRequests = ({ props }: SandboxSpec): boolean => Object.values(props).some(({ kind }) => kind === 'request');
+
+const settingsOf = (
+  spec: SandboxSpec,
+  { egress, tmp }: SpawnPlan,
+  tmpMb: number,
+  requestClient: string | null,
+): ChildSettings => ({
   sourceId: spec.sourceId,
   props: spec.props,
   ...(spec.dynamicProps === undefined ? {} : { dynamicProps: spec.dynamicProps }),
@@ -113,5 +124,6 @@ const settingsOf = (spec: SandboxSpec, { egress, tmp }: SpawnPlan, tmpMb: number
   egress,
   tmp,
   tmpMb,
+  requestClient,
   inspect: false,
 });

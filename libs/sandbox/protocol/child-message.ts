@@ -14,7 +14,7 @@ import { isReplyHeaders } from './reply-headers.js';
 import { channelFault, isTime, keyFault } from './run-names.js';
 
 const MAX_JSON_BYTES = 512 * 1024;
-const LOG_KIND = /^(?:console\.[a-z]{1,20}|warning)$/;
+const LOG_KIND = /^(?:console\.[a-z]{1,20}|flow\.[a-z]{1,20}|send\.http|warning)$/;
 
 const fail = (what: string): never => {
   throw new ProtocolBreach(`a child sent ${what}`);

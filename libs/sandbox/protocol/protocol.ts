@@ -113,6 +113,8 @@ export interface ChildSettings {
   readonly tmp: string;
   /** Size of that folder. */
   readonly tmpMb: number;
+  /** Code that sends the requests of props (shim/http-request.ts), or null when no prop needs it. */
+  readonly requestClient: string | null;
   /** Describe the bundle's exports (`meta`) instead of binding them. */
   readonly inspect: boolean;
 }

@@ -81,9 +81,6 @@ describe('what is not built yet', () => {
 
   it.each<[ConfigurableProp[], string]>([
     [[prop('$.interface.apphook'), prop('$.interface.http', { name: 'http' })], 'events of apps'],
-    [[prop('dir')], 'dir props'],
-    [[prop('sql', { optional: true })], 'sql props'],
-    [[prop('http_request', { optional: true })], 'execute()'],
     [[prop('app')], '$auth of this prop is an empty object'],
   ])('is a warning where it is only declared: %j', (props, words) => {
     expect(plan(props).warnings).toEqual([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { boundValue } from './bound-value.js';
-import { SECRET_MASK } from './props.js';
+import { SECRET_MASK } from './secret-mask.js';
 import { plan, prop, refusal, stored } from '../testing/planned-props.js';
 
 describe('values', () => {

@@ -6,13 +6,12 @@ import { type ConfiguredValue, type Endpoint, type SourceDefinition, type Timer 
 import { allowedIn, misspeltKeys, misspeltWarning, optionWarnings } from './given-props.js';
 import { invalidProp, missingProp, toldOf } from './prop-error.js';
 import { withNotes } from './prop-notes.js';
+import { requestValueOf } from './http-request-value.js';
 import { normalisedValue } from './prop-value.js';
 import { sameJson } from './same-json.js';
+import { SECRET_MASK } from './secret-mask.js';
 import { timerOf } from './timer-value.js';
 import { checkBuilt, checkCanBeFilled, checkHasEvents, unbuiltWarnings } from './unbuilt-props.js';
-
-/** Stands for a stored secret in replies; sent back, it means "keep". See docs/reference/rest-api.md#secret-mask. */
-export const SECRET_MASK = '********';
 
 export type ConfiguredProps = Readonly<Record<string, unknown>>;
 
@@ -22,6 +21,8 @@ export interface PropPlan {
   readonly timers: readonly Timer[];
   readonly dbProps: readonly string[];
   readonly appProps: readonly string[];
+  readonly requestProps: readonly string[];
+  readonly dirProps: readonly string[];
   /** Texts to store in the vault before the definition is used. */
   readonly secrets: readonly { readonly ref: string; readonly text: string }[];
   /** What was given or declared, is accepted, and is probably not meant. */
@@ -62,6 +63,8 @@ const planned = (request: PropRequest): PropPlan => {
     timers: [] as Timer[],
     dbProps: [] as string[],
     appProps: [] as string[],
+    requestProps: [] as string[],
+    dirProps: [] as string[],
     secrets: [] as { ref: string; text: string }[],
     warnings: [] as Warning[],
   };
@@ -99,6 +102,8 @@ interface Draft {
   readonly timers: Timer[];
   readonly dbProps: string[];
   readonly appProps: string[];
+  readonly requestProps: string[];
+  readonly dirProps: string[];
   readonly secrets: { ref: string; text: string }[];
   readonly warnings: Warning[];
 }
@@ -123,12 +128,16 @@ const planProp = (prop: ConfigurableProp, request: PropRequest, draft: Draft): v
       return;
     case '$.interface.apphook':
     case 'alert':
+      return;
     case 'dir':
+      draft.dirProps.push(name);
       return;
     default: {
       if (prop.type === 'app') draft.appProps.push(name);
       const value = valueOf(prop, given, request, draft);
-      if (value) draft.values.set(name, value);
+      if (!value) return;
+      draft.values.set(name, value);
+      if (prop.type === 'http_request') draft.requestProps.push(name);
     }
   }
 };
@@ -182,11 +191,17 @@ const storedValue = (request: PropRequest, name: string): ConfiguredValue | unde
 
 /** Checks a stored value again, because the component may have changed. A secret stays secret, whatever code says. */
 const kept = (prop: ConfigurableProp, stored: ConfiguredValue, request: PropRequest, draft: Draft): ConfiguredValue =>
-  'secretRef' in stored ? stored : configured(prop, stored.value, request, draft);
+  // A request that was stored before its fields were checked stays as it is.
+  'secretRef' in stored || (prop.type === 'http_request' && isRequest(stored.value))
+    ? stored
+    : configured(prop, stored.value, request, draft);
+
+const isRequest = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const configured = (prop: ConfigurableProp, given: unknown, request: PropRequest, draft: Draft): ConfiguredValue => {
   if (prop.secret !== true) {
     const value = normalisedValue(prop, given);
+    if (prop.type === 'http_request') return configuredRequest(prop, value as ConfiguredProps, request, draft);
     return prop.withLabel === true ? { value, withLabel: true } : { value };
   }
   if (prop.type !== 'string') {
@@ -197,4 +212,21 @@ const configured = (prop: ConfigurableProp, given: unknown, request: PropRequest
   const ref = request.newSecretRef();
   draft.secrets.push({ ref, text });
   return { secretRef: ref };
+};
+
+/** The secrets of a request go into the vault. The value keeps their masks. */
+const configuredRequest = (
+  prop: ConfigurableProp,
+  given: ConfiguredProps,
+  request: PropRequest,
+  draft: Draft,
+): ConfiguredValue => {
+  const stored = storedValue(request, prop.name);
+  const storedRef = stored && 'value' in stored ? stored.authRef : undefined;
+  const { value, secrets } = requestValueOf(prop, given, storedRef !== undefined);
+  if (secrets === undefined) return { value };
+  if (secrets === null && storedRef !== undefined) return { value, authRef: storedRef };
+  const ref = request.newSecretRef();
+  draft.secrets.push({ ref, text: secrets ?? '' });
+  return { value, authRef: ref };
 };

@@ -19,6 +19,8 @@ export const definitionOf = (
   dbProps: plan.dbProps,
   appProps: plan.appProps,
   ...(dynamicProps.length === 0 ? {} : { dynamicProps }),
+  ...(plan.requestProps.length === 0 ? {} : { requestProps: plan.requestProps }),
+  ...(plan.dirProps.length === 0 ? {} : { dirProps: plan.dirProps }),
   hooks: component.hooks,
   dedupe: component.dedupe,
   emitOnDeploy,

@@ -46,9 +46,6 @@ export const checkHasEvents = (props: readonly ConfigurableProp[]): void => {
 const IGNORED: Readonly<Record<string, string>> = {
   app: 'accounts are not built yet: $auth of this prop is an empty object, so $auth.api_key is undefined. Take the token from a prop of type string with secret: true',
   '$.interface.apphook': 'events of apps are not built yet: it receives none',
-  dir: 'dir props are not built yet: this prop is not on `this`',
-  sql: 'sql props are not built yet: it is its configured value, and cannot query',
-  http_request: 'execute() is not built yet: the prop is its configured value, and execute() throws',
 };
 
 /** Warnings about props that a component declares and that are not built yet, but may do without. */

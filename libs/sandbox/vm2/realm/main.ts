@@ -89,13 +89,19 @@ const logged = (kind: string, line: string): void => {
   else if (n >= 0) late.report(n, 'log', () => quoted(line));
 };
 
+const noRequests = (): Promise<never> =>
+  Promise.reject(
+    new Error('http_request: execute() does not work with SLUICE_ISOLATION=vm2: send the request with fetch'),
+  );
+
 const load = (body: Body, settings: RealmSettings): void => {
   try {
     const module = { exports: {} as unknown };
     body(module.exports, requireModule, module, '/tmp/component.js', '/tmp');
     const exported = componentOf(module.exports);
     if (settings.inspect) return uplink.send(['meta'], stringify(describeComponent(exported)));
-    component = new BoundComponent(exported, settings.props, settings.dynamicProps);
+    const tools = { tmp: '/tmp', sendRequest: noRequests };
+    component = new BoundComponent(exported, settings.props, tools, settings.dynamicProps);
     uplink.send(['ready']);
   } catch (thrown) {
     if (settings.inspect && thrown instanceof InvalidComponent) uplink.send(['invalid', thrown.message, thrown.prop]);

@@ -1,0 +1,2 @@
+export { ActionsModule } from './actions.module.js';
+export { type ActionPlanner } from './ports.js';

@@ -1,0 +1,30 @@
+/** Published contract of the actions context: the port through which an action runs. */
+import { type ActionAnswer } from '../component-model/action-run.js';
+import { type LogLine, type UserError } from '../component-model/run-output.js';
+import { type SourceDefinition } from '../sources/published.js';
+
+export interface ActionRunRequest {
+  readonly runId: string;
+  readonly workspaceId: string;
+  readonly definition: SourceDefinition;
+  /** Texts of the secrets that the definition refers to. */
+  readonly secrets: readonly { readonly ref: string; readonly text: string }[];
+}
+
+export interface ActionOutcome {
+  readonly status: 'ok' | 'threw' | 'killed';
+  /** Set unless the status is `ok`. */
+  readonly error?: UserError;
+  readonly logs: readonly LogLine[];
+  readonly answer: ActionAnswer;
+  readonly endedAt: number;
+}
+
+/** Implemented by the runner. */
+export interface ActionRunner {
+  /**
+   * Runs an action once, in a jailed process of its own. Resolves with the outcome, even when the action failed. Rejects
+   * with DomainError component.too_many_calls or component.calls_overloaded when too many wait.
+   */
+  run(request: ActionRunRequest): Promise<ActionOutcome>;
+}

@@ -1,0 +1,85 @@
+import { Controller, HttpCode, Post } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { type LogLine, type UserError } from '#libs/component-model/run-output.js';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { type Caller } from '#libs/http/callers.js';
+import { Context, type ContextIn } from '#libs/http/command-context.js';
+import { Operation } from '#libs/http/operation.js';
+import { type Parameters, Params } from '#libs/http/parameters.js';
+import {
+  anyJson,
+  listOf,
+  milliseconds,
+  named,
+  object,
+  optional,
+  record,
+  text,
+  type TypeOf,
+} from '#libs/http/reply-schema.js';
+import { workspaceOf } from '#libs/http/workspace.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type ActionOutcome } from '../published.js';
+import { RunActionDto } from './run-action.dto.js';
+import { RunAction } from './run-action.handler.js';
+
+/** See docs/reference/rest-api.md#action-observations. */
+const ActionObservation = named('ActionObservation', {
+  k: text('`console.log`, `warning`, `flow.exit`, `send.http`, … or `error`'),
+  ts: milliseconds(),
+  msg: optional(text()),
+  err: optional(object({ name: text(), message: text(), stack: text() })),
+});
+
+const ActionRun = named('ActionRun', {
+  exports: record('Named exports of the action'),
+  os: listOf(ActionObservation, 'What the run logged and asked for'),
+  ret: anyJson('What `run` returned, null when it returned nothing'),
+});
+
+type Observation = TypeOf<typeof ActionObservation>;
+
+/** Runs an action by itself (docs/reference/rest-api.md#action-run). */
+@Controller('v1/actions')
+export class RunActionController {
+  constructor(private readonly commands: CommandBus) {}
+
+  @Post('run')
+  @Operation({
+    summary: 'Run an action once',
+    body: RunActionDto,
+    objects: { configured_props: 'Values for the props of the action' },
+    reply: ActionRun,
+  })
+  @HttpCode(200)
+  async run(
+    @Params('body_wins', RunActionDto) body: RunActionDto,
+    @Params('body_wins') params: Parameters,
+    @Context() contextIn: ContextIn,
+    @CurrentCaller() caller: Caller,
+  ): Promise<TypeOf<typeof ActionRun>> {
+    if (typeof body.dynamic_props_id === 'string' && body.dynamic_props_id !== '') throw noDynamicProps();
+    const context = contextIn(workspaceOf(caller));
+    const outcome = await this.commands.execute(new RunAction(body.id, params['configured_props'], context));
+    if (outcome.error) throw failed(outcome, outcome.error);
+    const { exports, ret = null } = outcome.answer;
+    return { exports, os: outcome.logs.map(observed), ret };
+  }
+}
+
+const noDynamicProps = (): DomainError =>
+  new DomainError(
+    'request.invalid_parameter',
+    'parameter dynamic_props_id: props of additionalProps are not built yet for actions: leave it out',
+    { field: 'dynamic_props_id' },
+  );
+
+const observed = ({ k, ts, msg }: LogLine): Observation => ({ k, ts, msg });
+
+const failed = ({ logs, endedAt }: ActionOutcome, { name, message, stack, code }: UserError): DomainError =>
+  new DomainError('action.failed', `${name}: ${message}`, {
+    name,
+    message,
+    error_code: code,
+    os: [...logs.map(observed), { k: 'error', ts: endedAt, err: { name, message, stack } }],
+  });

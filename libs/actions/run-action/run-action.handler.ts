@@ -1,0 +1,58 @@
+import { Inject } from '@nestjs/common';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { COMPONENT_CATALOG, type ComponentCatalog, type DeployableComponent } from '#libs/components/published.js';
+import { type Clock } from '#libs/kernel/clock.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type CommandContext } from '#libs/kernel/handle-command.js';
+import { newId } from '#libs/kernel/ids.js';
+import { CLOCK } from '#libs/kernel/tokens.js';
+import { ACTION_PLANNER, ACTION_RUNNER, type ActionPlanner } from '../ports.js';
+import { type ActionOutcome, type ActionRunner } from '../published.js';
+
+export class RunAction extends Command<ActionOutcome> {
+  constructor(
+    /** Id or key of the component. */
+    readonly component: string,
+    readonly configuredProps: unknown,
+    readonly context: CommandContext,
+  ) {
+    super();
+  }
+}
+
+/**
+ * Runs an action of the caller's workspace once. Stores nothing, because no resource changes. Throws
+ * component.not_found, component.not_an_action, source.invalid_prop, source.missing_prop.
+ */
+@CommandHandler(RunAction)
+export class RunActionHandler implements ICommandHandler<RunAction> {
+  constructor(
+    @Inject(COMPONENT_CATALOG) private readonly catalog: ComponentCatalog,
+    @Inject(ACTION_PLANNER) private readonly plan: ActionPlanner,
+    @Inject(ACTION_RUNNER) private readonly runner: ActionRunner,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ component: id, configuredProps, context }: RunAction): Promise<ActionOutcome> {
+    const reference = id.startsWith('sc_') ? { componentId: id } : { key: id };
+    const component = await this.catalog.resolve(reference, context);
+    checkIsAction(component);
+    const now = this.clock.now();
+    const { definition, secrets } = this.plan(component, configuredProps, now);
+    return this.runner.run({
+      runId: newId('act', now),
+      workspaceId: context.workspaceId,
+      definition,
+      secrets,
+    });
+  }
+}
+
+const checkIsAction = ({ id, name, kind }: DeployableComponent): void => {
+  if (kind === 'action') return;
+  throw new DomainError(
+    'component.not_an_action',
+    `component ${id} (${name}) is a source: deploy it with POST /v1/sources; only a component of type action can be run singly`,
+    { id, expected: 'action', actual: kind },
+  );
+};

@@ -1,0 +1,117 @@
+import { type ActionAnswer } from '../component-model/action-run.js';
+import { type LogLine, type UserError } from '../component-model/run-output.js';
+import { type BlobStore } from '../kernel/blob-store.js';
+import { type Clock } from '../kernel/clock.js';
+import { type ActionOutcome, type ActionRunner, type ActionRunRequest } from '../actions/published.js';
+import { type CallOutcome, type ComponentCaller } from '../sandbox/component-caller.js';
+import { userError } from '../sandbox/host/process-end.js';
+import { type BoundProp } from '../sandbox/sandbox.js';
+import { type ConfiguredValue, type SourceDefinition } from '../sources/published.js';
+import { withAuth } from './prop-binder.js';
+import { type PropBinder, type RunnerLogger } from './runner-ports.js';
+import { secretsOf } from './source-process.js';
+
+export interface ActionRunsDependencies {
+  readonly binder: PropBinder;
+  readonly blobs: Pick<BlobStore, 'fileOf'>;
+  readonly caller: ComponentCaller;
+  readonly clock: Clock;
+  readonly logger: Pick<RunnerLogger, 'info' | 'warn'>;
+  /** Time of the run's code, without its wait for a turn. */
+  readonly timeoutMs: number;
+}
+
+/** Runs actions singly (docs/reference/component-model.md#action-run). Nothing is stored; each run is one line. */
+export const actionRuns = (deps: ActionRunsDependencies): ActionRunner => ({
+  async run(request: ActionRunRequest): Promise<ActionOutcome> {
+    const { binder, blobs, caller, clock, timeoutMs } = deps;
+    const { runId, workspaceId, definition } = request;
+    const askedAt = clock.now();
+    const props = await bind(binder, request);
+    const outcome = await caller.call({
+      workspaceId,
+      bundleFile: await blobs.fileOf(definition.bundleHash),
+      props,
+      call: { kind: 'action', facts: { runId, workspaceId, ts: new Date(askedAt).toISOString(), timeoutMs } },
+      secrets: secretsOf(definition, props),
+      timeoutMs,
+    });
+    const endedAt = clock.now();
+    const ended = actionOutcome(outcome, endedAt);
+    writeLine(deps, request, ended, endedAt - askedAt);
+    return ended;
+  },
+});
+
+/** Binds the props like those of a source. The secrets of a single run are not in the vault. */
+const bind = async (
+  binder: PropBinder,
+  { workspaceId, definition, secrets }: ActionRunRequest,
+): Promise<Readonly<Record<string, BoundProp>>> => {
+  const texts = new Map(secrets.map(({ ref, text }) => [ref, text]));
+  const values = Object.entries(definition.values);
+  const plain = values.flatMap(([name, value]): [string, ConfiguredValue][] => {
+    if ('secretRef' in value) return [];
+    const { authRef: _, ...rest } = value;
+    return [[name, rest]];
+  });
+  const bound = new Map(
+    Object.entries(await binder.bind(workspaceId, { ...definition, values: Object.fromEntries(plain) })),
+  );
+  for (const [name, value] of values) {
+    const text = texts.get('secretRef' in value ? value.secretRef : (value.authRef ?? ''));
+    if (text === undefined) continue;
+    const request = bound.get(name);
+    if ('secretRef' in value) bound.set(name, { kind: 'value', value: text });
+    else if (request?.kind === 'request')
+      bound.set(name, { kind: 'request', value: withAuth(request.value, JSON.parse(text) as object) });
+  }
+  return Object.fromEntries(bound);
+};
+
+const NOTHING: ActionAnswer = { exports: {} };
+
+const actionOutcome = ({ status, value, error, logs }: CallOutcome, endedAt: number): ActionOutcome => {
+  if (status === 'ok') {
+    const answer = value === undefined ? undefined : answerOf(value);
+    if (answer) return { status, logs, answer, endedAt };
+    return failed('killed', logs, userError('ProcessExited', 'the run ended without an answer'), endedAt);
+  }
+  return failed(status, logs, error ?? userError('ProcessExited', 'the run ended without an answer'), endedAt);
+};
+
+const failed = (
+  status: 'threw' | 'killed',
+  logs: readonly LogLine[],
+  error: UserError,
+  endedAt: number,
+): ActionOutcome => ({ status, logs, error, answer: NOTHING, endedAt });
+
+/** Undefined when the process made up its answer. The text is JSON of bounded depth. */
+const answerOf = (text: string): ActionAnswer | undefined => {
+  const answer = JSON.parse(text) as unknown;
+  if (typeof answer !== 'object' || answer === null || !('exports' in answer)) return undefined;
+  const { exports } = answer;
+  if (typeof exports !== 'object' || exports === null || Array.isArray(exports)) return undefined;
+  const own = exports as Readonly<Record<string, unknown>>;
+  return 'ret' in answer ? { exports: own, ret: answer.ret } : { exports: own };
+};
+
+const writeLine = (
+  { logger, timeoutMs }: ActionRunsDependencies,
+  { runId, workspaceId, definition }: { runId: string; workspaceId: string; definition: SourceDefinition },
+  { status, error, logs }: ActionOutcome,
+  ms: number,
+): void => {
+  const fields = {
+    run: runId,
+    workspace: workspaceId,
+    component: definition.componentId,
+    status,
+    ms,
+    limitMs: timeoutMs,
+    lines: logs.length,
+    ...(error ? { error: error.name, code: error.code } : {}),
+  };
+  logger[error ? 'warn' : 'info'](fields, 'action.run');
+};
