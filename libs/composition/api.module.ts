@@ -3,6 +3,7 @@ import { CqrsModule } from '@nestjs/cqrs';
 import { auditable, AuditModule } from '#libs/audit/index.js';
 import { componentDecider, ComponentsModule, crawledFetcher, DEFAULT_CODE_LIMITS } from '#libs/components/index.js';
 import { type Config } from '#libs/config/index.js';
+import { dataStore, DataStoresModule } from '#libs/data-stores/index.js';
 import { AddressPolicy } from '#libs/egress/address-policy.js';
 import { fetchText } from '#libs/egress/fetch-text.js';
 import { EventsModule, storedEvents } from '#libs/events/index.js';
@@ -27,6 +28,7 @@ const auditableResources = [
   auditable('dc', sourceDecider),
   auditable('sub', subscription),
   auditable('wh', webhook),
+  auditable('ds', dataStore),
 ];
 
 /** The API: routes and handlers of every context, behind the HTTP edge. */
@@ -78,6 +80,7 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
         waitingInAll: config.buildsWaitingInAll,
       },
     }),
+    DataStoresModule.forRoot({ ...common, events, upcasters, records: engines.records }),
     SourcesModule.forRoot({
       ...common,
       events,
@@ -122,6 +125,7 @@ const resourceLimitsOf = (config: Config): ResourceLimits => ({
   sourcesPerWorkspace: config.maxSources,
   webhooksPerWorkspace: config.maxWebhooks,
   subscriptionsPerWorkspace: config.maxSubscriptions,
+  dataStoresPerWorkspace: config.maxDataStores,
   apiKeysPerUser: config.maxApiKeys,
   codeBytesPerWorkspace: config.workspaceCodeMb * 1024 * 1024,
 });

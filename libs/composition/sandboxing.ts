@@ -1,6 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { type CallersView } from '#libs/tenancy/index.js';
 import { asError } from '#libs/kernel/error-message.js';
+import { type DataStoreAccess } from '#libs/component-model/data-store-calls.js';
 import { type Config } from '#libs/config/index.js';
 import { EgressSockets } from '#libs/egress/egress-sockets.js';
 import { createEgress, type Egress } from '#libs/egress/guarded-dispatcher.js';
@@ -26,7 +27,11 @@ export interface Sandboxing {
 }
 
 /** Starts the sandboxes of user code, and the only way for requests out of them and of the server. */
-export const startSandboxing = async (config: Config, logger: RefusalLogger): Promise<Sandboxing> => {
+export const startSandboxing = async (
+  config: Config,
+  logger: RefusalLogger,
+  dataStores?: DataStoreAccess,
+): Promise<Sandboxing> => {
   const level = await levelFor(config);
   const egress = createEgress({ allow: config.egressAllow, onRefused: refusalLog(logger) });
   const sockets = await EgressSockets.create(folderPrefix('egress'), { policy: egress.policy, lookup: egress.lookup });
@@ -34,6 +39,7 @@ export const startSandboxing = async (config: Config, logger: RefusalLogger): Pr
   const factory = createSandboxFactory({
     level,
     memory,
+    ...(dataStores === undefined ? {} : { dataStores }),
     limits: { memoryMb: config.memoryMb },
     egressSocket: (_workspaceId, sourceId) => sockets.pathFor(sourceId),
   });

@@ -8,6 +8,8 @@ export type BoundProp =
   | { readonly kind: 'http'; readonly endpoint: string }
   | { readonly kind: 'timer'; readonly intervalSeconds: number | null; readonly cron: string | null }
   | { readonly kind: 'db' }
+  /** Data store of the workspace, reached through the host. */
+  | { readonly kind: 'store'; readonly id: string }
   | { readonly kind: 'app'; readonly auth: Readonly<Record<string, unknown>> };
 
 export interface SandboxSpec {

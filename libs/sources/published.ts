@@ -45,6 +45,8 @@ export interface SourceDefinition {
   /** Names of props of type `$.service.db`. */
   readonly dbProps: readonly string[];
   readonly appProps: readonly string[];
+  /** Props of type data_store, whose values are ids. Absent without one, and in events stored before. */
+  readonly storeProps?: readonly string[];
   readonly hooks: readonly HookName[];
   readonly dedupe: DedupeStrategy | null;
   readonly emitOnDeploy: boolean;

@@ -16,6 +16,7 @@ import {
 } from '#libs/kernel/tokens.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { type Vault } from '#libs/kernel/vault.js';
+import { BoundDataStores } from './bound-data-stores.js';
 import { DeleteSourceController } from './delete-source/delete-source.controller.js';
 import { DeleteSourceHandler } from './delete-source/delete-source.handler.js';
 import { DeploySourceController } from './deploy-source/deploy-source.controller.js';
@@ -52,7 +53,7 @@ export interface SourcesPorts {
   readonly resourceLimits?: ResourceLimits;
 }
 
-/** Needs COMPONENT_CATALOG, which ComponentsModule publishes. */
+/** Needs COMPONENT_CATALOG of ComponentsModule and DATA_STORE_CATALOG of DataStoresModule. */
 @Module({
   controllers: [
     DeploySourceController,
@@ -66,6 +67,7 @@ export interface SourcesPorts {
   providers: [
     SourceOperations,
     NameSlugs,
+    BoundDataStores,
     LocateSource,
     DeploySourceHandler,
     UpdateSourceHandler,

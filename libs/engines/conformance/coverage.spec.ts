@@ -18,6 +18,7 @@ const PORTS = [
   'Leases',
   'ProcessRegistry',
   'UsageStore',
+  'DataStoreRecords',
 ] as const;
 
 const filesIn = (folder: string): { name: string; text: string }[] =>

@@ -1,5 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { type DataStoreLimits } from '#libs/component-model/data-store-calls.js';
+import { type DataStoreRecords } from '#libs/data-stores/data-store-records.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type EventStore } from '#libs/kernel/event-store.js';
@@ -13,6 +15,7 @@ import { type TickStore } from '#libs/scheduling/tick-store.js';
 import { type UsageStore } from '#libs/tenancy/published.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { EmbeddedBlobStore } from './stores/blob-store.js';
+import { EmbeddedDataStoreRecords } from './stores/data-store-records.js';
 import { DataDirLock } from './writer/data-dir-lock.js';
 import { EmbeddedEventStore } from './events/event-store.js';
 import { EmbeddedLeases } from './stores/leases.js';
@@ -37,6 +40,8 @@ export interface EmbeddedOptions {
   readonly clock: Clock;
   /** Called once when no write is possible any more (I/O error, writer gone). The process should end. */
   readonly onFatal: (error: Error) => void;
+  /** Default: DATA_STORE_LIMITS. */
+  readonly dataStoreLimits?: DataStoreLimits;
 }
 
 export interface EmbeddedStats extends WriterStats {
@@ -61,6 +66,7 @@ export interface EmbeddedEngines {
   readonly registry: ProcessRegistry;
   readonly vault: Vault;
   readonly blobs: BlobStore;
+  readonly records: DataStoreRecords;
   stats(): EmbeddedStats;
   /** Bytes waiting for the disk. Cheap enough for every arrival, while `stats` reads file sizes. */
   queuedBytes(): number;
@@ -112,7 +118,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedEn
 };
 
 const assemble = (
-  { dataDir, secretKey, previousKey }: EmbeddedOptions,
+  { dataDir, secretKey, previousKey, dataStoreLimits }: EmbeddedOptions,
   writer: Writer,
   readers: Readonly<Record<FileName, Database>>,
   { blobs, release, clock }: { blobs: BlobStore; release: () => void; clock: Clock },
@@ -140,6 +146,7 @@ const assemble = (
     registry: new EmbeddedProcessRegistry(),
     vault,
     blobs,
+    records: new EmbeddedDataStoreRecords(writer, readers.data, dataStoreLimits),
     stats: () => {
       const stats = writer.stats();
       return {

@@ -1,7 +1,9 @@
 import { isPlain } from './plain-object.js';
 import { type BoundProp } from '../sandbox.js';
 import { NO_SAMPLE_EMIT, SAMPLE_EMIT, type ProcessCall } from '../../component-model/hooks.js';
+import { DataStore } from './data-store.js';
 import { type Execution } from './execution.js';
+import { type StoreLink } from './store-link.js';
 
 /** Component object, as its module exports it. */
 export interface ComponentObject {
@@ -77,7 +79,7 @@ const requestOf = (text: string): unknown =>
     },
   });
 
-const binderOf = (prop: BoundProp, definition: unknown): Binder => {
+const binderOf = (prop: BoundProp, definition: unknown, stores: StoreLink | undefined): Binder => {
   switch (prop.kind) {
     case 'value': {
       const value = unwrapLabel(prop.value, isObject(definition) && definition.withLabel === true);
@@ -92,6 +94,8 @@ const binderOf = (prop: BoundProp, definition: unknown): Binder => {
       return () => timerOf(prop);
     case 'db':
       return (execution) => ({ get: execution.dbGet, set: execution.dbSet });
+    case 'store':
+      return (execution) => new DataStore(prop.id, execution, stores);
     case 'app':
       return () => appObject(definition, prop.auth);
   }
@@ -105,9 +109,10 @@ export class BoundComponent {
   constructor(
     private readonly component: ComponentObject,
     props: Readonly<Record<string, BoundProp>>,
+    stores?: StoreLink,
   ) {
     const definitions = isObject(component.props) ? component.props : {};
-    this.binders = Object.entries(props).map(([name, prop]) => [name, binderOf(prop, definitions[name])]);
+    this.binders = Object.entries(props).map(([name, prop]) => [name, binderOf(prop, definitions[name], stores)]);
     this.methods = isObject(component.methods) ? Object.entries(component.methods) : [];
   }
 

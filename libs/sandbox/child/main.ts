@@ -25,11 +25,13 @@ import { bundleFile, openBundle } from './load-bundle.js';
 import { RunQueue } from './run-queue.js';
 import { SourceDb } from './source-db.js';
 import { mapStacks } from './source-map.js';
+import { StoreLink } from './store-link.js';
 import { Uplink } from './uplink.js';
 import { offerWrappers } from './wrappers.js';
 
 const uplink = new Uplink();
 const late = new LateWork(uplink);
+const stores = new StoreLink(uplink, late);
 
 class Child {
   private readonly active = new Map<number, Execution>();
@@ -58,6 +60,8 @@ class Child {
         return uplink.send(['g']);
       case 'hook':
         return this.hook(message.n, message.hook);
+      case 'a':
+        return stores.answered(message.id, record.raw.toString('utf8'), message.error);
     }
   };
 
@@ -80,7 +84,7 @@ class Child {
 
   private load(exports: () => unknown, settings: ChildSettings): void {
     try {
-      this.component = new BoundComponent(componentOf(exports()), settings.props);
+      this.component = new BoundComponent(componentOf(exports()), settings.props, stores);
       uplink.send(['ready']);
     } catch (thrown) {
       uplink.send(['loadfail', textOfError(thrown)]);

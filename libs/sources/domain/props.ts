@@ -9,7 +9,7 @@ import { withNotes } from './prop-notes.js';
 import { normalisedValue } from './prop-value.js';
 import { sameJson } from './same-json.js';
 import { timerOf } from './timer-value.js';
-import { checkBuilt, checkCanBeFilled, checkHasEvents, checkOwnProps, unbuiltWarnings } from './unbuilt-props.js';
+import { checkBuilt, checkHasEvents, checkOwnProps, unbuiltWarnings } from './unbuilt-props.js';
 
 /** Stands for a stored secret in replies; sent back, it means "keep". See docs/reference/rest-api.md#secret-mask. */
 export const SECRET_MASK = '********';
@@ -22,6 +22,8 @@ export interface PropPlan {
   readonly timers: readonly Timer[];
   readonly dbProps: readonly string[];
   readonly appProps: readonly string[];
+  /** Props of type data_store that have a value. */
+  readonly storeProps: readonly string[];
   /** Texts to store in the vault before the definition is used. */
   readonly secrets: readonly { readonly ref: string; readonly text: string }[];
   /** What was given or declared, is accepted, and is probably not meant. */
@@ -62,6 +64,7 @@ const planned = (request: PropRequest): PropPlan => {
     timers: [] as Timer[],
     dbProps: [] as string[],
     appProps: [] as string[],
+    storeProps: [] as string[],
     secrets: [] as { ref: string; text: string }[],
     warnings: [] as Warning[],
   };
@@ -100,6 +103,7 @@ interface Draft {
   readonly timers: Timer[];
   readonly dbProps: string[];
   readonly appProps: string[];
+  readonly storeProps: string[];
   readonly secrets: { ref: string; text: string }[];
   readonly warnings: Warning[];
 }
@@ -130,6 +134,7 @@ const planProp = (prop: ConfigurableProp, request: PropRequest, draft: Draft): v
       if (prop.type === 'app') draft.appProps.push(name);
       const value = valueOf(prop, given, request, draft);
       if (value) draft.values.set(name, value);
+      if (value && prop.type === 'data_store') draft.storeProps.push(name);
     }
   }
 };
@@ -158,7 +163,6 @@ const valueOf = (
     return configured(prop, prop.default, request, draft);
   }
   if (mayBeWithout(prop)) return undefined;
-  checkCanBeFilled(prop);
   throw missing(prop, request);
 };
 

@@ -16,6 +16,7 @@ export const definitionOf = (
   timers: plan.timers,
   dbProps: plan.dbProps,
   appProps: plan.appProps,
+  ...(plan.storeProps.length === 0 ? {} : { storeProps: plan.storeProps }),
   hooks: component.hooks,
   dedupe: component.dedupe,
   emitOnDeploy,

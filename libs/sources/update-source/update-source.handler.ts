@@ -5,6 +5,7 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext, type CommandResult } from '#libs/kernel/handle-command.js';
 import { type SourceResult } from '../deploy-source/deploy-source.handler.js';
+import { BoundDataStores } from '../bound-data-stores.js';
 import { type ConfiguredProps, type PropPlan } from '../domain/props.js';
 import {
   checkNotStale,
@@ -60,6 +61,7 @@ interface Update {
 export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
   constructor(
     private readonly operations: SourceOperations,
+    private readonly dataStores: BoundDataStores,
     @Inject(COMPONENT_CATALOG) private readonly components: ComponentCatalog,
   ) {}
 
@@ -108,7 +110,8 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     const component = await this.components.resolve(wanted, context);
     const { clock } = this.operations;
     const given = await this.operations.maskKnownSecrets(configuredProps ?? {}, source, context.workspaceId);
-    return planDefinition(source, component, given, emitOnDeploy, clock.now());
+    const planned = planDefinition(source, component, given, emitOnDeploy, clock.now());
+    return { ...planned, definition: await this.dataStores.bound(planned.definition, context) };
   }
 
   private async reserve(source: SourceRecord, name: string | undefined, context: CommandContext): Promise<string> {

@@ -55,6 +55,13 @@ const DATA: readonly string[] = [
    UPDATE waiting SET size = length(CAST(record AS BLOB));
    DROP INDEX waiting_by_owner;
    CREATE INDEX waiting_by_owner ON waiting(owner, size);`,
+  `CREATE TABLE store_records(
+     store TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, expires_at INTEGER, size INTEGER NOT NULL,
+     PRIMARY KEY (store, key));
+   CREATE INDEX store_records_by_end ON store_records(expires_at) WHERE expires_at IS NOT NULL;
+   CREATE TABLE store_sizes(
+     store TEXT PRIMARY KEY, workspace TEXT NOT NULL, keys INTEGER NOT NULL, bytes INTEGER NOT NULL) WITHOUT ROWID;
+   CREATE INDEX store_sizes_by_workspace ON store_sizes(workspace, bytes);`,
 ];
 
 const READ: readonly string[] = [

@@ -9,6 +9,7 @@ import { readModelOperations } from '../read-models/read-model-operations.js';
 import { recordOperations } from '../stream-log/record-operations.js';
 import { runOperations } from '../runs/run-operations.js';
 import { migrate, type FileName } from './schema.js';
+import { dataStoreOperations } from '../stores/data-store-operations.js';
 import { smallOperations } from '../stores/small-operations.js';
 import { Database, isNoSpace } from './sqlite-driver.js';
 
@@ -27,7 +28,7 @@ const operationsOf = (file: FileName, db: Database): FileOperations => {
       return eventOperations(db);
     case 'data': {
       const records = recordOperations(db);
-      return joined([records, runOperations(db, records), smallOperations(db)]);
+      return joined([records, runOperations(db, records), smallOperations(db), dataStoreOperations(db)]);
     }
     case 'read':
       return readModelOperations(db);

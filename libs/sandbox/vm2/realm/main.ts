@@ -8,6 +8,7 @@ import { InvalidComponent } from '../../child/invalid-component.js';
 import { LateWork, quoted } from '../../child/late-work.js';
 import { SourceDb } from '../../child/source-db.js';
 import { mapStacks } from '../../child/source-map.js';
+import { StoreLink } from '../../child/store-link.js';
 import { offerWrappers } from '../../child/wrappers.js';
 import { NO_RUN } from '../../protocol/late-work.js';
 import { type ChildMessage } from '../../protocol/protocol.js';
@@ -46,6 +47,7 @@ const uplink = {
 };
 
 const late = new LateWork(uplink);
+const stores = new StoreLink(uplink, late);
 const active = new Map<number, Execution>();
 let db = new SourceDb({});
 let component: BoundComponent | undefined;
@@ -93,7 +95,7 @@ const load = (body: Body, settings: RealmSettings): void => {
     body(module.exports, requireModule, module, '/tmp/component.js', '/tmp');
     const exported = componentOf(module.exports);
     if (settings.inspect) return uplink.send(['meta'], stringify(describeComponent(exported)));
-    component = new BoundComponent(exported, settings.props);
+    component = new BoundComponent(exported, settings.props, stores);
     uplink.send(['ready']);
   } catch (thrown) {
     if (settings.inspect && thrown instanceof InvalidComponent) uplink.send(['invalid', thrown.message, thrown.prop]);
@@ -119,6 +121,7 @@ export const realm: Realm = {
   },
   run: (n, event) => void execute(n, (bound, execution) => bound.run(execution, parse(event))),
   hook: (n, name) => void execute(n, (bound, execution) => bound.hook(execution, name as ProcessCall)),
+  stored: (id, value, code, message) => stores.answered(id, value, code === '' ? undefined : { code, message }),
   fire,
   answer,
   fail: (n, name, message) => {
