@@ -1,3 +1,4 @@
+import { type OwnedRecord } from '#libs/data-stores/data-store-records.js';
 import { type DomainEvent, type EventMetadata } from '#libs/kernel/events.js';
 import { type DedupeCache } from '#libs/runner/run-journal.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
@@ -58,6 +59,8 @@ export interface ArchivedLines {
   readonly states: ArchivedState;
   readonly ticks: ArchivedTick;
   readonly retries: ArchivedRetry;
+  /** Records of data stores. */
+  readonly 'store-records': OwnedRecord;
   /** Emits that the router has routed, and those that it has not. Records of one key are in order, in every part. */
   readonly 'emits-routed': ArchivedRecord;
   readonly 'emits-unrouted': ArchivedRecord;
@@ -76,12 +79,16 @@ export const PARTS: readonly PartName[] = [
   'states',
   'ticks',
   'retries',
+  'store-records',
   'emits-routed',
   'emits-unrouted',
   'invocations',
   'deliveries',
   'attempts',
 ];
+
+/** Parts that archives of earlier versions lack. */
+export const LATER_PARTS: ReadonlySet<PartName> = new Set(['store-records']);
 
 export interface PartSummary {
   readonly records: number;

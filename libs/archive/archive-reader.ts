@@ -12,6 +12,7 @@ import {
   type Manifest,
   type OnProgress,
   type PartName,
+  LATER_PARTS,
   PARTS,
   type PartSummary,
 } from './archive-format.js';
@@ -29,7 +30,7 @@ export class ArchiveReader {
   /** Reads the whole archive once. Rejects when something is missing or was changed. */
   static async open(folder: string, onProgress: OnProgress): Promise<ArchiveReader> {
     const reader = new ArchiveReader(folder, await readManifest(folder));
-    for (const part of PARTS) {
+    for (const part of PARTS.filter((each) => reader.has(each))) {
       await reader.verify(part);
       onProgress(`verify ${part}`, reader.manifest.parts[part].records);
     }
@@ -39,6 +40,7 @@ export class ArchiveReader {
   /** Reads the lines of a part in order. Holds one chunk and one line in memory. */
   async *lines<P extends PartName>(part: P): AsyncIterable<ArchivedLines[P]> {
     // Splits by byte, because Node's readline also splits at U+2028, which JSON does not escape.
+    if (!this.has(part)) return;
     const path = this.pathOf(part);
     let begun: Buffer[] = [];
     let line = 0;
@@ -52,6 +54,10 @@ export class ArchiveReader {
       }
       if (from < chunk.length) begun.push(chunk.subarray(from));
     }
+  }
+
+  private has(part: PartName): boolean {
+    return Object.hasOwn(this.manifest.parts, part);
   }
 
   private pathOf(part: PartName): string {
@@ -89,7 +95,8 @@ export const readManifest = async (folder: string): Promise<Manifest> => {
   for (const name of ['archive', 'keyCheck'] as const) {
     if (typeof manifest[name] !== 'string') throw damaged(path, `"${name}" is missing`);
   }
-  const wrong = PARTS.filter((part) => !isSummary(manifest.parts?.[part]));
+  const isAbsent = (part: PartName): boolean => LATER_PARTS.has(part) && manifest.parts?.[part] === undefined;
+  const wrong = PARTS.filter((part) => !isSummary(manifest.parts?.[part]) && !isAbsent(part));
   if (wrong.length > 0) throw damaged(path, `it does not name ${wrong.join(', ')} with records, bytes and sha256`);
   return manifest as Manifest;
 };

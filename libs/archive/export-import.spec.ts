@@ -133,7 +133,7 @@ describe('an import that was interrupted', () => {
           };
         },
       });
-    const { events, log, journal, schedule, ticks, vault, blobs, readModels } = target;
+    const { events, log, journal, schedule, ticks, vault, blobs, records, readModels } = target;
     return {
       events: guarded(events),
       log: guarded(log),
@@ -142,6 +142,7 @@ describe('an import that was interrupted', () => {
       ticks: guarded(ticks),
       vault: guarded(vault),
       blobs: guarded(blobs),
+      records: guarded(records),
       readModels: guarded(readModels),
     };
   };

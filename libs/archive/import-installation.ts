@@ -89,6 +89,8 @@ const importStores = async (engines: MovedEngines, lines: Lines, seal: ArchiveSe
   await importStates(engines, lines('states'));
   await importTicks(engines, lines('ticks'));
   await importRetries(engines, lines('retries'), config);
+  // Expired records come along, so the time is the beginning: the limits held where they come from.
+  for await (const record of lines('store-records')) await engines.records.set(record, 0);
 };
 
 const importBlobs = async ({ blobs }: MovedEngines, lines: AsyncIterable<ArchivedBlob>): Promise<void> => {
