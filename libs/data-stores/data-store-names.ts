@@ -92,12 +92,7 @@ export class DataStoreNames {
     return (await load(this.store, this.upcasters, dataStoreName, stream)).state;
   }
 
-  private change(
-    type: 'reserve' | 'release',
-    name: string,
-    storeId: string,
-    context: CommandContext,
-  ): Promise<void> {
+  private change(type: 'reserve' | 'release', name: string, storeId: string, context: CommandContext): Promise<void> {
     const id = nameStreamId(context.workspaceId, name);
     return this.mutex.run(id, async () => {
       for (let round = 1; ; round++) {

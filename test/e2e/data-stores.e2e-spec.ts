@@ -61,7 +61,9 @@ describe('a data store', () => {
     expect(await act(two, seen)).toEqual({ ok: [entries, entries.map(([key]) => key), entries, true] });
 
     const record = await recordOf(one.storeId, 'a b/ü');
-    expect(record.body).toEqual({ data: { key: 'a b/ü', value: { n: [1, '1970-01-01T00:00:00.000Z'] }, expires_at: null } });
+    expect(record.body).toEqual({
+      data: { key: 'a b/ü', value: { n: [1, '1970-01-01T00:00:00.000Z'] }, expires_at: null },
+    });
     const path = `/v1/data_stores/${one.storeId}/records`;
     const first = await api.expect<Paged<StoredRecord>>(200, 'GET', path, { query: { limit: '2' } });
     expect(first.page_info).toMatchObject({ total_count: 3, count: 2 });
@@ -73,8 +75,9 @@ describe('a data store', () => {
     expect(await act(one, `return store.get('outside')`)).toEqual({ ok: [1] });
     await api.expect(204, 'DELETE', `${path}/outside`);
     expect((await recordOf(one.storeId, 'outside')).status).toBe(404);
-    expect(await act(one, `return [await store.delete('method'), await store.delete('method'), await store.has('method')]`))
-      .toEqual({ ok: [true, false, false] });
+    expect(
+      await act(one, `return [await store.delete('method'), await store.delete('method'), await store.has('method')]`),
+    ).toEqual({ ok: [true, false, false] });
     await act(one, `await store.clear()`);
     expect(await act(two, `return store.size()`)).toEqual({ ok: 0 });
   }, 60_000);
@@ -100,11 +103,19 @@ describe('a data store', () => {
   it('tells the author what cannot be stored', async () => {
     const source = await deploy('errors');
     const refused = async (js: string) => act(source, `return ${js}`);
-    expect(await refused(`store.set('k', () => 1)`)).toMatchObject({ message: expect.stringMatching(/type function cannot be written as JSON/) });
-    expect(await refused(`store.set('k', 1n)`)).toMatchObject({ message: expect.stringMatching(/cannot be written as JSON/) });
-    expect(await refused(`store.set('k', 'x'.repeat(300000))`)).toMatchObject({ message: expect.stringMatching(/300002 bytes.*262144/) });
+    expect(await refused(`store.set('k', () => 1)`)).toMatchObject({
+      message: expect.stringMatching(/type function cannot be written as JSON/),
+    });
+    expect(await refused(`store.set('k', 1n)`)).toMatchObject({
+      message: expect.stringMatching(/cannot be written as JSON/),
+    });
+    expect(await refused(`store.set('k', 'x'.repeat(300000))`)).toMatchObject({
+      message: expect.stringMatching(/300002 bytes.*262144/),
+    });
     expect(await refused(`store.set('', 1)`)).toMatchObject({ message: expect.stringMatching(/may not be empty/) });
-    expect(await refused(`store.set('k', 1, { ttl: -1 })`)).toMatchObject({ message: expect.stringMatching(/seconds above 0/) });
+    expect(await refused(`store.set('k', 1, { ttl: -1 })`)).toMatchObject({
+      message: expect.stringMatching(/seconds above 0/),
+    });
     expect(await refused(`store.set('t', 'x').then(() => store.incr('t'))`)).toMatchObject({
       name: 'DataStoreError',
       code: 'data_store.not_a_number',
@@ -129,7 +140,10 @@ describe('a data store', () => {
     const create = (name: string) => api.call('POST', '/v1/data_stores', { body: { name } });
     const { data } = (await create('first')).body as unknown as Data<DataStore>;
     expect(data).toMatchObject({ name: 'first' });
-    expect(await create('first')).toMatchObject({ status: 409, body: { code: 'name_taken', details: { id: data.id } } });
+    expect(await create('first')).toMatchObject({
+      status: 409,
+      body: { code: 'name_taken', details: { id: data.id } },
+    });
     expect(await create('ds_abc')).toMatchObject({ status: 400, body: { code: 'invalid_name' } });
     const path = `/v1/data_stores/${data.id}`;
     await api.expect(200, 'PUT', path, { body: { name: 'second' } });

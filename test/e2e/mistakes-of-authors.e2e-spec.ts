@@ -129,7 +129,7 @@ const props: readonly Mistake[] = [
   ),
   row('21 endpoints', http('run() {}', Array.from({ length: 21 }, (_, n) => `h${n}: '$.interface.http'`).join(', '))),
   row('additionalProps', http('additionalProps() { return {}; }, run() {}')),
-  row('a data store', http('run() {}', `http: '$.interface.http', store: { type: 'data_store' }`)),
+  row('a data store without a value', http('run() {}', `http: '$.interface.http', store: { type: 'data_store' }`)),
   row('an app without an account', http('run() {}', `http: '$.interface.http', shop: { type: 'app', app: 'shop' }`)),
   row(
     'an account that there is not',

@@ -1,5 +1,10 @@
 import { type ApiOptions, createApi, manualRunsOf } from '#libs/composition/api.js';
-import { dataStoresOf, startControlPlane, startReactors, type WholeControlPlane } from '#libs/composition/control-plane.js';
+import {
+  dataStoresOf,
+  startControlPlane,
+  startReactors,
+  type WholeControlPlane,
+} from '#libs/composition/control-plane.js';
 import { DiskWatch } from '#libs/composition/disk-watch.js';
 import { HttpListener, type Handler } from '#libs/hosting/http-listener.js';
 import { readYourWritesAndReactions } from '#libs/composition/read-your-writes.js';

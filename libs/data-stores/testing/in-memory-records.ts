@@ -71,8 +71,7 @@ export class InMemoryRecords implements DataStoreRecords {
   async expire(now: number): Promise<number> {
     let removed = 0;
     for (const store of this.records.values())
-      for (const record of [...store.values()])
-        if (!isLive(record, now) && store.delete(record.key)) removed++;
+      for (const record of [...store.values()]) if (!isLive(record, now) && store.delete(record.key)) removed++;
     return removed;
   }
 

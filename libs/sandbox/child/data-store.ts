@@ -120,7 +120,9 @@ const textOf = (key: string, value: unknown): string => {
     throw new TypeError(`${call}: the value cannot be written as JSON: ${messageOf(error)}`, { cause: error });
   }
   if (text === undefined)
-    throw new TypeError(`${call}: a value of type ${typeof value} cannot be written as JSON: use delete to remove a key`);
+    throw new TypeError(
+      `${call}: a value of type ${typeof value} cannot be written as JSON: use delete to remove a key`,
+    );
   if (nestsTooDeep(text)) throw new RangeError(`${call}: the value nests more than ${MAX_NESTING} levels deep`);
   const fault = storeValueFault(Buffer.byteLength(text));
   if (fault !== undefined) throw new RangeError(`${call}: ${fault}`);

@@ -2,7 +2,13 @@ import { type DataStoreAccess } from '../../component-model/data-store-calls.js'
 import { DomainError } from '../../kernel/domain-error.js';
 import { textOf } from '../protocol/child-message.js';
 import { isPlainJson } from '../protocol/json-text.js';
-import { type ChildMessage, type HostMessage, ProtocolBreach, STORE_CALLS, type StoreError } from '../protocol/protocol.js';
+import {
+  type ChildMessage,
+  type HostMessage,
+  ProtocolBreach,
+  STORE_CALLS,
+  type StoreError,
+} from '../protocol/protocol.js';
 import { type BoundProp } from '../sandbox.js';
 
 type Call = Extract<ChildMessage, readonly ['q', ...unknown[]]>;

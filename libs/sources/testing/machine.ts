@@ -117,14 +117,20 @@ export class Machine {
     // Empty, because these specs do not test the number of sources.
     const readModels = new InMemoryReadModels();
     await readModels.register(SOURCES);
-    return new DeploySourceHandler(this.operations, NO_STORES, this.catalog, readModels, DEFAULT_RESOURCE_LIMITS).execute(
-      new DeploySource(full, context),
-    );
+    return new DeploySourceHandler(
+      this.operations,
+      NO_STORES,
+      this.catalog,
+      readModels,
+      DEFAULT_RESOURCE_LIMITS,
+    ).execute(new DeploySource(full, context));
   }
 
   update(id: string, request: Partial<UpdateSourceRequest>, context = contextFor()): Promise<SourceResult> {
     const full = { active: true, ignoreHookErrors: false, ...request };
-    return new UpdateSourceHandler(this.operations, NO_STORES, this.catalog).execute(new UpdateSource(id, full, context));
+    return new UpdateSourceHandler(this.operations, NO_STORES, this.catalog).execute(
+      new UpdateSource(id, full, context),
+    );
   }
 
   delete(id: string, ignoreHookErrors = false, context = contextFor()): Promise<unknown> {

@@ -188,7 +188,10 @@ export class MongoDataStoreRecords implements DataStoreRecords {
       const { workspaceId: workspace } = record;
       await this.records.deleteMany({ workspace, expiresAt: { $ne: null, $lte: now } });
       const exact = await this.readSums(workspace);
-      const before = await this.records.findOne({ _id: idOf(record.storeId, record.key) }, { projection: { bytes: 1 } });
+      const before = await this.records.findOne(
+        { _id: idOf(record.storeId, record.key) },
+        { projection: { bytes: 1 } },
+      );
       const over = this.overOf(exact, record.storeId, before ? 0 : 1, size - (before?.bytes ?? 0));
       if (over) throw over;
       count(exact, record.storeId, before ? 0 : 1, size - (before?.bytes ?? 0));
