@@ -5,6 +5,7 @@ const contexts = [
   'sources',
   'subscriptions',
   'webhooks',
+  'data-stores',
   'tenancy',
   'events',
   'audit',
@@ -34,9 +35,10 @@ const rooms = {
   tenancy: ['http', 'kernel'],
   audit: ['http', 'kernel'],
   components: ['component-model', 'http', 'kernel'],
-  sources: ['component-model', 'components', 'http', 'kernel'],
-  actions: ['component-model', 'components', 'http', 'kernel', 'sources'],
+  sources: ['component-model', 'components', 'data-stores', 'http', 'kernel'],
+  actions: ['component-model', 'components', 'data-stores', 'http', 'kernel', 'sources'],
   webhooks: ['http', 'kernel', 'stream-log'],
+  'data-stores': ['component-model', 'http', 'kernel'],
   subscriptions: ['component-model', 'http', 'kernel', 'sources', 'webhooks'],
   events: ['component-model', 'http', 'kernel', 'sources', 'stream-log'],
   // Roles.
@@ -46,16 +48,37 @@ const rooms = {
   routing: ['component-model', 'kernel', 'sources', 'stream-log', 'subscriptions', 'webhooks'],
   delivery: ['kernel', 'stream-log'],
   // Adapters of the ports that the above declare.
-  engines: ['config', 'delivery', 'kernel', 'runner', 'scheduling', 'stream-log', 'tenancy'],
+  engines: [
+    'component-model',
+    'config',
+    'data-stores',
+    'delivery',
+    'kernel',
+    'runner',
+    'scheduling',
+    'stream-log',
+    'tenancy',
+  ],
   // What the apps are put together from.
   hosting: ['config', 'http', 'sandbox', 'telemetry'],
   cluster: ['ingress', 'kernel', 'telemetry'],
   composition: [
-    ...['actions', 'audit', 'cluster', 'components', 'config', 'delivery', 'egress', 'events', 'hosting', 'http', 'ingress'],
+    ...['actions', 'audit', 'cluster', 'component-model', 'components', 'config', 'data-stores', 'delivery', 'egress'],
+    ...['events', 'hosting', 'http', 'ingress'],
     ...['kernel', 'routing', 'runner', 'sandbox', 'scheduling', 'sources', 'stream-log', 'subscriptions'],
     ...['telemetry', 'tenancy', 'webhooks'],
   ],
-  archive: ['composition', 'config', 'delivery', 'kernel', 'runner', 'sources', 'stream-log', 'webhooks'],
+  archive: [
+    'composition',
+    'config',
+    'data-stores',
+    'delivery',
+    'kernel',
+    'runner',
+    'sources',
+    'stream-log',
+    'webhooks',
+  ],
 };
 const tests = '(\\.spec|\\.int-spec|\\.e2e-spec|\\.suite)\\.(ts|js)$|/testing/';
 const drivers = [

@@ -1,18 +1,17 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { type Clock } from '#libs/kernel/clock.js';
 import { CLOCK } from '#libs/kernel/tokens.js';
-import { ACTION_PLANNER, ACTION_RUNNER, type ActionPlanner } from './ports.js';
+import { ACTION_RUNNER } from './ports.js';
 import { type ActionRunner } from './published.js';
 import { RunActionController } from './run-action/run-action.controller.js';
 import { RunActionHandler } from './run-action/run-action.handler.js';
 
 export interface ActionsPorts {
   readonly clock: Clock;
-  readonly planner: ActionPlanner;
   readonly runner: ActionRunner;
 }
 
-/** Needs COMPONENT_CATALOG, which ComponentsModule publishes. */
+/** Needs COMPONENT_CATALOG, which ComponentsModule publishes, and ACTION_PLANS of SourcesModule. */
 @Module({ controllers: [RunActionController], providers: [RunActionHandler] })
 export class ActionsModule {
   static forRoot(ports: ActionsPorts): DynamicModule {
@@ -20,7 +19,6 @@ export class ActionsModule {
       module: ActionsModule,
       providers: [
         { provide: CLOCK, useValue: ports.clock },
-        { provide: ACTION_PLANNER, useValue: ports.planner },
         { provide: ACTION_RUNNER, useValue: ports.runner },
       ],
     };

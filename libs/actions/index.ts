@@ -1,2 +1,1 @@
 export { ActionsModule } from './actions.module.js';
-export { type ActionPlanner } from './ports.js';

@@ -1,3 +1,4 @@
+import { type OwnedRecord } from '#libs/data-stores/data-store-records.js';
 import { type DomainEvent, type EventMetadata } from '#libs/kernel/events.js';
 import { type DedupeCache } from '#libs/runner/run-journal.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
@@ -61,6 +62,8 @@ export interface ArchivedLines {
   readonly retries: ArchivedRetry;
   /** Events that wait. */
   readonly delayed: DelayedEvent;
+  /** Records of data stores. */
+  readonly 'store-records': OwnedRecord;
   /** Emits that the router has routed, and those that it has not. Records of one key are in order, in every part. */
   readonly 'emits-routed': ArchivedRecord;
   readonly 'emits-unrouted': ArchivedRecord;
@@ -80,6 +83,7 @@ export const PARTS: readonly PartName[] = [
   'ticks',
   'retries',
   'delayed',
+  'store-records',
   'emits-routed',
   'emits-unrouted',
   'invocations',
@@ -88,7 +92,7 @@ export const PARTS: readonly PartName[] = [
 ];
 
 /** Parts that archives of earlier versions lack. */
-export const LATER_PARTS: ReadonlySet<PartName> = new Set<PartName>(['delayed']);
+export const LATER_PARTS: ReadonlySet<PartName> = new Set<PartName>(['delayed', 'store-records']);
 
 export interface PartSummary {
   readonly records: number;

@@ -8,11 +8,11 @@ import {
   type ArchivedLines,
   fileOf,
   FORMAT,
-  LATER_PARTS,
   MANIFEST,
   type Manifest,
   type OnProgress,
   type PartName,
+  LATER_PARTS,
   PARTS,
   type PartSummary,
 } from './archive-format.js';
@@ -30,8 +30,7 @@ export class ArchiveReader {
   /** Reads the whole archive once. Rejects when something is missing or was changed. */
   static async open(folder: string, onProgress: OnProgress): Promise<ArchiveReader> {
     const reader = new ArchiveReader(folder, await readManifest(folder));
-    for (const part of PARTS) {
-      if (!reader.has(part)) continue;
+    for (const part of PARTS.filter((each) => reader.has(each))) {
       await reader.verify(part);
       onProgress(`verify ${part}`, reader.manifest.parts[part].records);
     }
@@ -97,10 +96,8 @@ export const readManifest = async (folder: string): Promise<Manifest> => {
   for (const name of ['archive', 'keyCheck'] as const) {
     if (typeof manifest[name] !== 'string') throw damaged(path, `"${name}" is missing`);
   }
-  const wrong = PARTS.filter((part) => {
-    const summary = manifest.parts?.[part];
-    return !isSummary(summary) && !(summary === undefined && LATER_PARTS.has(part));
-  });
+  const isAbsent = (part: PartName): boolean => LATER_PARTS.has(part) && manifest.parts?.[part] === undefined;
+  const wrong = PARTS.filter((part) => !isSummary(manifest.parts?.[part]) && !isAbsent(part));
   if (wrong.length > 0) throw damaged(path, `it does not name ${wrong.join(', ')} with records, bytes and sha256`);
   return manifest as Manifest;
 };

@@ -133,7 +133,7 @@ describe('an import that was interrupted', () => {
           };
         },
       });
-    const { events, log, journal, schedule, ticks, vault, blobs, readModels, delayed } = target;
+    const { events, log, journal, schedule, ticks, vault, blobs, records, readModels, delayed } = target;
     return {
       events: guarded(events),
       log: guarded(log),
@@ -143,6 +143,7 @@ describe('an import that was interrupted', () => {
       ticks: guarded(ticks),
       vault: guarded(vault),
       blobs: guarded(blobs),
+      records: guarded(records),
       readModels: guarded(readModels),
     };
   };

@@ -22,7 +22,7 @@ import { attempts, deliveriesToDo, emitsRouted, emitsUnrouted, invocationsToDo }
 /** Engines whose data make up an installation. Read models are rebuilt from it; usage counters are not moved. */
 export type MovedEngines = Pick<
   Engines,
-  'events' | 'log' | 'journal' | 'schedule' | 'delayed' | 'ticks' | 'vault' | 'blobs' | 'readModels'
+  'events' | 'log' | 'journal' | 'schedule' | 'delayed' | 'ticks' | 'vault' | 'blobs' | 'records' | 'readModels'
 >;
 
 export interface ExportOptions {
@@ -67,6 +67,7 @@ const linesOf = (engines: ExportOptions['engines'], seal: ArchiveSeal): Lines =>
   ticks: () => ticks(engines),
   retries: () => retries(engines),
   delayed: () => engines.delayed.all(),
+  'store-records': () => engines.records.all(),
   'emits-routed': () => emitsRouted(engines.log),
   'emits-unrouted': () => emitsUnrouted(engines.log),
   invocations: () => invocationsToDo(engines.log, engines.journal),

@@ -90,6 +90,8 @@ const importStores = async (engines: MovedEngines, lines: Lines, seal: ArchiveSe
   await importTicks(engines, lines('ticks'));
   await importRetries(engines, lines('retries'), config);
   for await (const batch of batches(lines('delayed'))) await engines.delayed.put(batch);
+  // Expired records come along, so the time is the beginning: the limits held where they come from.
+  for await (const record of lines('store-records')) await engines.records.set(record, 0);
 };
 
 const importBlobs = async ({ blobs }: MovedEngines, lines: AsyncIterable<ArchivedBlob>): Promise<void> => {

@@ -5,6 +5,7 @@ import { type ActionRunner } from '#libs/actions/published.js';
 import { auditable, AuditModule } from '#libs/audit/index.js';
 import { componentDecider, ComponentsModule, crawledFetcher, DEFAULT_CODE_LIMITS } from '#libs/components/index.js';
 import { type Config } from '#libs/config/index.js';
+import { dataStore, DataStoresModule } from '#libs/data-stores/index.js';
 import { AddressPolicy } from '#libs/egress/address-policy.js';
 import { fetchText } from '#libs/egress/fetch-text.js';
 import { EventsModule, storedEvents } from '#libs/events/index.js';
@@ -14,7 +15,7 @@ import { OperatorAccess } from '#libs/http/operator-access.js';
 import { type ResourceLimits } from '#libs/kernel/resource-limits.js';
 import { actionRuns } from '#libs/runner/action-runs.js';
 import { propBinder } from '#libs/runner/prop-binder.js';
-import { boundValue, planAction, sourceDecider, SourcesModule } from '#libs/sources/index.js';
+import { boundValue, sourceDecider, SourcesModule } from '#libs/sources/index.js';
 import { subscription, SubscriptionsModule } from '#libs/subscriptions/index.js';
 import { TelemetryModule } from '#libs/telemetry/index.js';
 import { apiKey, TenancyModule, user, workspace } from '#libs/tenancy/index.js';
@@ -32,6 +33,7 @@ const auditableResources = [
   auditable('dc', sourceDecider),
   auditable('sub', subscription),
   auditable('wh', webhook),
+  auditable('ds', dataStore),
 ];
 
 /** The API: routes and handlers of every context, behind the HTTP edge. */
@@ -85,6 +87,7 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
         waitingInAll: config.buildsWaitingInAll,
       },
     }),
+    DataStoresModule.forRoot({ ...common, events, upcasters, records: engines.records }),
     SourcesModule.forRoot({
       ...common,
       events,
@@ -96,7 +99,7 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
       endpointUrls: options.urls,
       manualRuns,
     }),
-    ActionsModule.forRoot({ clock, planner: planAction, runner: actionRunner(options) }),
+    ActionsModule.forRoot({ clock, runner: actionRunner(options) }),
     SubscriptionsModule.forRoot({ ...common, resources: views.resources }),
     WebhooksModule.forRoot({
       ...common,
@@ -141,6 +144,7 @@ const resourceLimitsOf = (config: Config): ResourceLimits => ({
   sourcesPerWorkspace: config.maxSources,
   webhooksPerWorkspace: config.maxWebhooks,
   subscriptionsPerWorkspace: config.maxSubscriptions,
+  dataStoresPerWorkspace: config.maxDataStores,
   apiKeysPerUser: config.maxApiKeys,
   codeBytesPerWorkspace: config.workspaceCodeMb * 1024 * 1024,
 });

@@ -1,4 +1,6 @@
 import { componentsProjections } from '#libs/components/index.js';
+import { type DataStoreAccess } from '#libs/component-model/data-store-calls.js';
+import { dataStoreAccess, dataStoreProjections } from '#libs/data-stores/index.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { commandHandler, type HandleCommand } from '#libs/kernel/handle-command.js';
 import { type Projection } from '#libs/kernel/projection.js';
@@ -40,6 +42,7 @@ export const projections: readonly Projection[] = [
   ...sourcesProjections,
   ...subscriptionProjections,
   ...webhookProjections,
+  ...dataStoreProjections,
 ];
 
 /** The read models over the event log, in a store. */
@@ -84,6 +87,18 @@ const parts = (engines: Engines, clock: Clock, upcasters: Upcasters) => ({
   handleCommand: commandHandler({ store: engines.events, upcasters }),
   usage: new UsageMeter(clock, engines.usage),
 });
+
+/** Data stores as user code reaches them from a process of this plane. */
+export const dataStoresOf = (
+  { engines, views, clock }: Pick<ControlPlane, 'engines' | 'views' | 'clock'>,
+  logger: { error(fields: object, text: string): void },
+): DataStoreAccess =>
+  dataStoreAccess({
+    records: engines.records,
+    view: views.dataStores,
+    clock,
+    onFailure: (error) => logger.error({ err: error }, 'data_stores.failed'),
+  });
 
 export const startReactors = async (
   { engines, upcasters }: Pick<ControlPlane, 'engines' | 'upcasters'>,

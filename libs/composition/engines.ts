@@ -1,3 +1,4 @@
+import { type DataStoreRecords } from '#libs/data-stores/data-store-records.js';
 import { type RetrySchedule } from '#libs/delivery/retry-schedule.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type EventStore } from '#libs/kernel/event-store.js';
@@ -23,6 +24,7 @@ export interface Engines {
   readonly vault: Vault;
   readonly blobs: BlobStore;
   readonly usage: UsageStore;
+  readonly records: DataStoreRecords;
   readonly leases: Leases;
   readonly registry: ProcessRegistry;
 }

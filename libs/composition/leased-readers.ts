@@ -10,7 +10,12 @@ import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type Logger } from '#libs/telemetry/index.js';
 import { readModelsApplied } from '../cluster/cluster.js';
 import { type ControlPlane, projections, readModelsIn, startReactors } from './control-plane.js';
-import { deletedSourceEventsReactor, deletedResourceSubscriptionsReactor, webhookCleanUpReactor } from './reactors.js';
+import {
+  dataStoreCleanUpReactor,
+  deletedSourceEventsReactor,
+  deletedResourceSubscriptionsReactor,
+  webhookCleanUpReactor,
+} from './reactors.js';
 import { streamProjections, streamProjector } from './stream-projections.js';
 import { webhookTopics } from './topic-policy.js';
 
@@ -51,6 +56,7 @@ export class LeasedReaders {
     for (const projection of projections)
       this.add(`projection.${projection.name}`, (fail) => this.project(projection, fail));
     this.add('reactor.subscriptions', (fail) => this.react(fail));
+    this.add('reactor.data-stores', (fail) => this.cleanDataStores(fail));
     const { summaries, attempts } = streamProjections(config);
     this.add(`projection.${summaries.name}`, (fail) =>
       this.fold(summaries, fail, (projector) => deletedSourceEventsReactor(projector, options.topics)),
@@ -145,6 +151,12 @@ export class LeasedReaders {
     const { plane } = this.options;
     const applied = readModelsApplied(readModelsIn(plane.engines.readModels), plane.follower, this.options.logger);
     const [runner] = await startReactors(plane, [deletedResourceSubscriptionsReactor(plane, applied)], onFailure);
+    return reaction(runner);
+  }
+
+  private async cleanDataStores(onFailure: (error: Error) => void): Promise<Started> {
+    const { plane } = this.options;
+    const [runner] = await startReactors(plane, [dataStoreCleanUpReactor(plane)], onFailure);
     return reaction(runner);
   }
 

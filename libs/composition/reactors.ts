@@ -1,3 +1,4 @@
+import { DataStoreCleanUpReactor } from '#libs/data-stores/index.js';
 import { DeletedSourceEventsReactor } from '#libs/events/index.js';
 import { type Reactor } from '#libs/kernel/reactor.js';
 import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
@@ -14,6 +15,9 @@ export const deletedResourceSubscriptionsReactor = (plane: ControlPlane, readYou
   const { events, readModels } = engines;
   return new DeletedResourceSubscriptionsReactor({ events, handleCommand, readModels, readYourWrites, clock });
 };
+
+export const dataStoreCleanUpReactor = ({ engines }: ControlPlane): Reactor =>
+  new DataStoreCleanUpReactor(engines.records);
 
 export const deletedSourceEventsReactor = (summaries: StreamProjector, topics: TopicPolicy): Reactor =>
   new DeletedSourceEventsReactor({ summaries, topics });

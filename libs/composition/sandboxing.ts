@@ -1,6 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { type CallersView } from '#libs/tenancy/index.js';
 import { asError } from '#libs/kernel/error-message.js';
+import { type DataStoreAccess } from '#libs/component-model/data-store-calls.js';
 import { type Config } from '#libs/config/index.js';
 import { EgressSockets } from '#libs/egress/egress-sockets.js';
 import { createEgress, type Egress } from '#libs/egress/guarded-dispatcher.js';
@@ -30,11 +31,15 @@ export interface Sandboxing {
 }
 
 /** Starts the sandboxes of user code, and the only way for requests out of them and of the server. */
-export const startSandboxing = async (config: Config, logger: RefusalLogger): Promise<Sandboxing> => {
+export const startSandboxing = async (
+  config: Config,
+  logger: RefusalLogger,
+  dataStores?: DataStoreAccess,
+): Promise<Sandboxing> => {
   const level = await levelFor(config);
   const egress = createEgress({ allow: config.egressAllow, onRefused: refusalLog(logger) });
   const sockets = await EgressSockets.create(folderPrefix('egress'), { policy: egress.policy, lookup: egress.lookup });
-  const { memory, factory } = factoryFor(level, config, sockets);
+  const { memory, factory } = factoryFor(level, config, sockets, dataStores);
   const pool = new SandboxPool(factory, { maxWarm: config.sandboxes, idleMs: config.sandboxIdleS * 1_000 });
   const inspector = inspectorFor(level, config);
   return {
@@ -60,11 +65,13 @@ const factoryFor = (
   level: JailLevel,
   config: Config,
   sockets: EgressSockets,
+  dataStores?: DataStoreAccess,
 ): Pick<Sandboxing, 'memory' | 'factory'> => {
   const memory = new RunsMemory({ bytes: config.runsMemoryMb * 1024 * 1024 });
   const factory = createSandboxFactory({
     level,
     memory,
+    ...(dataStores === undefined ? {} : { dataStores }),
     limits: { memoryMb: config.memoryMb },
     egressSocket: (_workspaceId, sourceId) => sockets.pathFor(sourceId),
   });
@@ -95,11 +102,12 @@ const inspectorFor = (level: JailLevel, config: Config): Inspector =>
 export const startInspecting = async (
   config: Config,
   logger: RefusalLogger,
+  dataStores?: DataStoreAccess,
 ): Promise<Pick<Sandboxing, 'level' | 'egress' | 'inspector' | 'caller' | 'close'>> => {
   const level = await levelFor(config);
   const egress = createEgress({ allow: config.egressAllow, onRefused: refusalLog(logger) });
   const sockets = await EgressSockets.create(folderPrefix('egress'), { policy: egress.policy, lookup: egress.lookup });
-  const { factory } = factoryFor(level, config, sockets);
+  const { factory } = factoryFor(level, config, sockets, dataStores);
   const inspector = inspectorFor(level, config);
   return {
     level,

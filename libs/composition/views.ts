@@ -1,4 +1,5 @@
 import { type Clock } from '#libs/kernel/clock.js';
+import { DataStoresView } from '#libs/data-stores/index.js';
 import { type LiveView } from '#libs/kernel/live-view.js';
 import { SubscriptionTable } from '#libs/routing/subscription-table.js';
 import { SourcesView } from '#libs/sources/index.js';
@@ -11,12 +12,13 @@ export const makeViews = (clock: Clock) => {
   const callers = new CallersView();
   const sources = new SourcesView();
   const webhooks = new WebhooksView(clock);
+  const dataStores = new DataStoresView();
   const subscriptions = new SubscriptionTable();
   const resources: Resources = {
     find: (id) => (id.startsWith('wh_') ? webhooks.find(id) : sources.find(id)),
   };
-  const all: readonly LiveView[] = [callers, sources, webhooks, subscriptions];
-  return { callers, sources, webhooks, subscriptions, resources, all };
+  const all: readonly LiveView[] = [callers, sources, webhooks, dataStores, subscriptions];
+  return { callers, sources, webhooks, dataStores, subscriptions, resources, all };
 };
 
 export type Views = ReturnType<typeof makeViews>;

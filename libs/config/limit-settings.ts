@@ -108,6 +108,15 @@ export const limits = {
     unit: 'sources',
     sentence: 'Sources that a workspace may have.',
   }),
+  maxDataStores: integer({
+    name: 'SLUICE_MAX_DATA_STORES',
+    group: LIMITS,
+    min: 1,
+    max: 1_000_000,
+    fallback: 100,
+    unit: 'data stores',
+    sentence: 'Data stores that a workspace may have.',
+  }),
   maxWebhooks: integer({
     name: 'SLUICE_MAX_WEBHOOKS',
     group: LIMITS,

@@ -14,7 +14,7 @@ const NOT_BUILT: readonly (readonly [RegExp, string])[] = [
     /^\/v1\/(users\/me\/|orgs\/[^/]+\/|workspaces\/[^/]+\/)?(accounts|apps|connect)(\/|$)/,
     'accounts are not built yet',
   ],
-  [/^\/v1\/(projects|data_stores)(\/|$)/, 'projects and data stores are not built yet'],
+  [/^\/v1\/projects(\/|$)/, 'projects are not built yet'],
   [/^\/v1\/oauth(\/|$)/, 'OAuth is not built yet: send an API key'],
   [/^\/v1\/limits$/, 'this route is not built yet: docs/reference/limits.md lists the limits'],
 ];

@@ -2,6 +2,7 @@
 const KINDS = {
   sc: 'a component',
   dc: 'a source',
+  ds: 'a data store',
   wh: 'a webhook',
   sub: 'a subscription',
   p: 'a workflow',

@@ -3,7 +3,23 @@ import { v5 as uuidV5, v7 as uuidV7 } from 'uuid';
 
 /** Prefixes of public ids (docs/reference/rest-api.md#id-prefixes) and of internal ones. */
 export type IdPrefix =
-  'sc' | 'reg' | 'dc' | 'p' | 'wh' | 'sub' | 'asub' | 'o' | 'u' | 'key' | 'apn' | 'sec' | 'dlv' | 'inv' | 'proc' | 'act';
+  | 'sc'
+  | 'reg'
+  | 'dc'
+  | 'ds'
+  | 'p'
+  | 'wh'
+  | 'sub'
+  | 'asub'
+  | 'o'
+  | 'u'
+  | 'key'
+  | 'apn'
+  | 'sec'
+  | 'dlv'
+  | 'inv'
+  | 'proc'
+  | 'act';
 
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
 const EVENT_NAMESPACE = '6d1f8a52-3b1c-5e0f-9a0b-0c2f8d6f5a11';

@@ -32,6 +32,10 @@ export const propBinder = (
       for (const name of definition.appProps) props.set(name, { kind: 'app', auth: {} });
       for (const [name, configured] of Object.entries(definition.values)) {
         if (props.has(name)) continue;
+        if (definition.storeProps?.includes(name) === true && 'value' in configured) {
+          props.set(name, { kind: 'store', id: String(configured.value) });
+          continue;
+        }
         if (!('secretRef' in configured)) {
           if (requests.has(name)) props.set(name, await requestOf(name, configured, workspaceId));
           else props.set(name, { kind: 'value', value: boundValue(configured) });

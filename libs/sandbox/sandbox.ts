@@ -14,6 +14,8 @@ export type BoundProp =
   | { readonly kind: 'request'; readonly value: ConfiguredRequest }
   /** The folder that the process may write to. */
   | { readonly kind: 'dir' }
+  /** Data store of the workspace, reached through the host. */
+  | { readonly kind: 'store'; readonly id: string }
   | { readonly kind: 'app'; readonly auth: Readonly<Record<string, unknown>> };
 
 export interface SandboxSpec {

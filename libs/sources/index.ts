@@ -11,7 +11,6 @@ export {
   type SourceStatus,
 } from './sources-view.js';
 export { reconcileSources, type ReconcileDependencies, type Reconciled } from './reconcile-sources.js';
-export { planAction, type PlannedAction } from './plan-action.js';
 export { boundValue } from './domain/bound-value.js';
 export { sourceDecider } from './domain/source.js';
 export { nameSlugDecider } from './domain/name-slug.js';

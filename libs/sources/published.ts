@@ -3,6 +3,8 @@ import { type ConfigurableProp } from '../component-model/component-metadata.js'
 import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
 import { type HookName, type ProcessCall } from '../component-model/hooks.js';
 import { type LogLine, type UserError } from '../component-model/run-output.js';
+import { type DeployableComponent } from '../components/published.js';
+import { type CommandContext } from '../kernel/handle-command.js';
 
 export interface Endpoint {
   readonly prop: string;
@@ -54,6 +56,8 @@ export interface SourceDefinition {
   readonly requestProps?: readonly string[];
   /** Names of props of type `dir`. Absent when there are none, and in events from before. */
   readonly dirProps?: readonly string[];
+  /** Props of type data_store, whose values are ids. Absent without one, and in events stored before. */
+  readonly storeProps?: readonly string[];
   readonly hooks: readonly HookName[];
   readonly dedupe: DedupeStrategy | null;
   readonly emitOnDeploy: boolean;
@@ -154,6 +158,30 @@ export interface NameSlugReleased {
   readonly data: { readonly slug: string; readonly sourceId: string; readonly releasedAt: number };
 }
 export type NameSlugEvent = NameSlugReserved | NameSlugReleased;
+
+/** Token under which SourcesModule provides its ActionPlans. */
+export const ACTION_PLANS = Symbol('ActionPlans');
+
+/** Props of one run of an action. */
+export interface PlannedAction {
+  readonly definition: SourceDefinition;
+  /** Texts of the secrets that the definition refers to. They are kept for the run only. */
+  readonly secrets: readonly { readonly ref: string; readonly text: string }[];
+}
+
+/** Implemented by the sources context, because actions and sources have the same rules of props. */
+export interface ActionPlans {
+  /**
+   * Checks the configured props of an action (docs/reference/component-model.md#action-props), and creates data stores
+   * of unused names. Rejects with source.invalid_prop, source.missing_prop or request.invalid_parameter.
+   */
+  plan(
+    component: DeployableComponent,
+    configuredProps: unknown,
+    now: number,
+    context: CommandContext,
+  ): Promise<PlannedAction>;
+}
 
 export interface HookOutcome {
   readonly status: 'ok' | 'threw' | 'killed';

@@ -8,7 +8,8 @@ import {
 } from '#libs/components/published.js';
 import { VAULT } from '#libs/kernel/tokens.js';
 import { type Vault } from '#libs/kernel/vault.js';
-import { SECRET_MASK, type ConfiguredProps } from './domain/props.js';
+import { type ConfiguredProps } from './domain/props.js';
+import { SECRET_MASK } from './domain/secret-mask.js';
 import { type SourceRecord } from './domain/source.js';
 
 /** Calls of additionalProps for one operation. A dynamic prop with `reloadProps` may add further props. */

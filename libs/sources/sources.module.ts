@@ -1,4 +1,4 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type EventStore } from '#libs/kernel/event-store.js';
 import { type HandleCommand } from '#libs/kernel/handle-command.js';
@@ -16,6 +16,7 @@ import {
 } from '#libs/kernel/tokens.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { type Vault } from '#libs/kernel/vault.js';
+import { BoundDataStores } from './bound-data-stores.js';
 import { DeleteSourceController } from './delete-source/delete-source.controller.js';
 import { DeleteSourceHandler } from './delete-source/delete-source.handler.js';
 import { DeploySourceController } from './deploy-source/deploy-source.controller.js';
@@ -36,7 +37,8 @@ import { UpdateSourceController } from './update-source/update-source.controller
 import { UpdateSourceHandler } from './update-source/update-source.handler.js';
 import { type EndpointUrls } from './domain/endpoint-urls.js';
 import { ENDPOINT_URLS, HOOK_RUNNER, MANUAL_RUNS, type ManualRuns, SOURCE_TOPICS } from './ports.js';
-import { type HookRunner, type SourceTopics } from './published.js';
+import { PlannedActions } from './plan-action.js';
+import { ACTION_PLANS, type HookRunner, type SourceTopics } from './published.js';
 
 export interface SourcesPorts {
   readonly handleCommand: HandleCommand;
@@ -53,7 +55,11 @@ export interface SourcesPorts {
   readonly resourceLimits?: ResourceLimits;
 }
 
-/** Needs COMPONENT_CATALOG, which ComponentsModule publishes. */
+/**
+ * Needs COMPONENT_CATALOG of ComponentsModule and DATA_STORE_CATALOG of DataStoresModule. Global, because it publishes
+ * ACTION_PLANS to the actions context.
+ */
+@Global()
 @Module({
   controllers: [
     DeploySourceController,
@@ -67,6 +73,8 @@ export interface SourcesPorts {
   providers: [
     SourceOperations,
     NameSlugs,
+    BoundDataStores,
+    { provide: ACTION_PLANS, useClass: PlannedActions },
     LocateSource,
     SourceDynamicProps,
     DeploySourceHandler,
@@ -77,6 +85,7 @@ export interface SourcesPorts {
     GetSourceHandler,
     ListSourcesHandler,
   ],
+  exports: [ACTION_PLANS],
 })
 export class SourcesModule {
   static forRoot(ports: SourcesPorts): DynamicModule {

@@ -216,10 +216,10 @@ export const REFUSED: readonly Refused[] = [
     'a data store',
     'PUT',
     '/v1/sources/{source}',
-    { body: { configured_props: { store: 'ds_1' } } },
+    { body: { configured_props: { store: 'ds_doesnotexist' } } },
     400,
     'invalid_prop',
-    'prop store (data_store): data stores are not built yet: leave the prop out, or keep the data in $.service.db',
+    'prop store (data_store): there is no data store ds_doesnotexist in your workspaces',
   ],
   [
     'a path without /v1',

@@ -134,7 +134,7 @@ const props: readonly Mistake[] = [
       `additionalProps() { throw Object.assign(new Error('no such project'), { name: 'ConfigurationError' }); }, run() {}`,
     ),
   ),
-  row('a data store', http('run() {}', `http: '$.interface.http', store: { type: 'data_store' }`)),
+  row('a data store without a value', http('run() {}', `http: '$.interface.http', store: { type: 'data_store' }`)),
   row('an app without an account', http('run() {}', `http: '$.interface.http', shop: { type: 'app', app: 'shop' }`)),
   row(
     'an account that there is not',

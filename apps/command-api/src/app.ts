@@ -1,4 +1,4 @@
-import { readModelsIn } from '#libs/composition/control-plane.js';
+import { dataStoresOf, readModelsIn } from '#libs/composition/control-plane.js';
 import { createApi, manualRunsOf } from '#libs/composition/api.js';
 import { appliedEverywhere } from '#libs/cluster/cluster.js';
 import { type Handler } from '#libs/hosting/http-listener.js';
@@ -23,7 +23,7 @@ runRole('command-api', openDistributed, async (role) => {
   const { log, readModels, registry, events, journal, ticks, delayed, schedule } = engines;
 
   // 5. A jail for inspecting components, and the egress guard.
-  const inspecting = await startInspecting(config, logger);
+  const inspecting = await startInspecting(config, logger, dataStoresOf(plane, logger));
   closing('inspector', () => inspecting.close());
   enforceIsolation(inspecting.level, config, plane.views.callers, fail);
 

@@ -1,3 +1,4 @@
+import { dataStoresOf } from '#libs/composition/control-plane.js';
 import { runRole } from '#libs/composition/role.js';
 import { startRunnerRole } from '#libs/composition/roles/runner.js';
 import { enforceIsolation, isolationFacts, startSandboxing } from '#libs/composition/sandboxing.js';
@@ -15,7 +16,7 @@ runRole(
     const { config, plane, urls, logger, closing, fail } = role;
 
     // 5. The jail for user code.
-    const sandboxing = await startSandboxing(config, logger);
+    const sandboxing = await startSandboxing(config, logger, dataStoresOf(plane, logger));
     closing('sandboxes', () => sandboxing.close());
     enforceIsolation(sandboxing.level, config, plane.views.callers, fail);
     logger.info(isolationFacts(sandboxing.level), 'sandbox.ready');

@@ -1,10 +1,16 @@
 import { type ApiOptions, createApi, manualRunsOf } from '#libs/composition/api.js';
-import { startControlPlane, startReactors, type WholeControlPlane } from '#libs/composition/control-plane.js';
+import {
+  dataStoresOf,
+  startControlPlane,
+  startReactors,
+  type WholeControlPlane,
+} from '#libs/composition/control-plane.js';
 import { DiskWatch } from '#libs/composition/disk-watch.js';
 import { HttpListener, type Handler } from '#libs/hosting/http-listener.js';
 import { readYourWritesAndReactions } from '#libs/composition/read-your-writes.js';
 import {
   deletedSourceEventsReactor,
+  dataStoreCleanUpReactor,
   deletedResourceSubscriptionsReactor,
   webhookCleanUpReactor,
 } from '#libs/composition/reactors.js';
@@ -161,9 +167,12 @@ const start = async (): Promise<void> => {
 
   // 4. Read models and in-memory tables, caught up with the log; meanwhile the jail for user code is tested.
   const onFailure = (error: Error): void => logger.fatal({ err: error }, 'projection.stopped');
+  const starting = startControlPlane(engines, clock, onFailure);
   const [plane, sandboxing] = await Promise.all([
-    startControlPlane(engines, clock, onFailure),
-    startSandboxing(config, logger),
+    starting,
+    startSandboxing(config, logger, {
+      call: async (...call) => dataStoresOf(await starting, logger).call(...call),
+    }),
   ]);
   checkIsolation(sandboxing.level, config, plane.views.callers.workspaceCount());
   shutdown.add('projections', () => plane.projectors.stop());
@@ -186,6 +195,7 @@ const start = async (): Promise<void> => {
   const cleanUps = [
     webhookCleanUpReactor(plane, attempts, webhookTopics),
     deletedSourceEventsReactor(summaries, topics),
+    dataStoreCleanUpReactor(plane),
   ];
   const reactions = [deletedResourceSubscriptionsReactor(plane, plane.projectors), ...cleanUps];
   const reactors = await startReactors(plane, reactions, onFailure);

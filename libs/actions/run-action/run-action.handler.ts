@@ -6,7 +6,8 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { newId } from '#libs/kernel/ids.js';
 import { CLOCK } from '#libs/kernel/tokens.js';
-import { ACTION_PLANNER, ACTION_RUNNER, type ActionPlanner } from '../ports.js';
+import { ACTION_PLANS, type ActionPlans } from '#libs/sources/published.js';
+import { ACTION_RUNNER } from '../ports.js';
 import { type ActionOutcome, type ActionRunner } from '../published.js';
 
 export class RunAction extends Command<ActionOutcome> {
@@ -28,7 +29,7 @@ export class RunAction extends Command<ActionOutcome> {
 export class RunActionHandler implements ICommandHandler<RunAction> {
   constructor(
     @Inject(COMPONENT_CATALOG) private readonly catalog: ComponentCatalog,
-    @Inject(ACTION_PLANNER) private readonly plan: ActionPlanner,
+    @Inject(ACTION_PLANS) private readonly plans: ActionPlans,
     @Inject(ACTION_RUNNER) private readonly runner: ActionRunner,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -38,7 +39,7 @@ export class RunActionHandler implements ICommandHandler<RunAction> {
     const component = await this.catalog.resolve(reference, context);
     checkIsAction(component);
     const now = this.clock.now();
-    const { definition, secrets } = this.plan(component, configuredProps, now);
+    const { definition, secrets } = await this.plans.plan(component, configuredProps, now, context);
     return this.runner.run({
       runId: newId('act', now),
       workspaceId: context.workspaceId,

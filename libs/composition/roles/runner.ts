@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { startRecordSweeper } from '#libs/data-stores/index.js';
 import { type EgressUsage } from '#libs/egress/egress-usage.js';
 import { HostDeathNotes } from '#libs/runner/host-deaths.js';
 import { propBinder } from '#libs/runner/prop-binder.js';
@@ -72,6 +73,13 @@ export const startRunnerRole = async (own: RoleProcess, options: RunnerRoleOptio
   // Closed before the runs, because a process killed for closing too slowly is not a death of the host.
   closing('runs in flight', async () => hostDeaths.close());
   noteSpinning(sandboxing, runner, logger);
+  const sweeper = startRecordSweeper({
+    records: engines.records,
+    view: views.dataStores,
+    clock,
+    onFailure: (error) => logger.error({ err: error }, 'data_stores.not_swept'),
+  });
+  closing('data stores', () => sweeper.stop());
 
   reportBacklog({
     group: 'runner',

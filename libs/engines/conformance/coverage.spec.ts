@@ -19,6 +19,7 @@ const PORTS = [
   'Leases',
   'ProcessRegistry',
   'UsageStore',
+  'DataStoreRecords',
 ] as const;
 
 const filesIn = (folder: string): { name: string; text: string }[] =>

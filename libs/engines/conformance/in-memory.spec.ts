@@ -1,4 +1,5 @@
 import { InMemoryBlobs } from '#libs/components/testing/fakes.js';
+import { InMemoryRecords } from '#libs/data-stores/testing/in-memory-records.js';
 import { InMemoryRetrySchedule } from '#libs/delivery/testing/in-memory-retry-schedule.js';
 import { InMemoryVault } from '#libs/kernel/testing/control-plane.js';
 import { InMemoryEventStore } from '#libs/kernel/testing/in-memory-event-store.js';
@@ -8,6 +9,7 @@ import { InMemoryDelayedEvents } from '#libs/stream-log/testing/in-memory-delaye
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { InMemoryUsage } from '#libs/tenancy/testing/in-memory-usage.js';
 import { describeDelayedEvents } from './delayed-events.suite.js';
+import { describeDataStoreRecords, SMALL_STORES } from './data-store-records.suite.js';
 import { describeEventStore } from './event-store.suite.js';
 import { type MakeHarness } from './harness.js';
 import { describeReadModelStore } from './read-model-store.suite.js';
@@ -65,6 +67,10 @@ describeRetrySchedule(
 describeDelayedEvents(
   'in memory',
   harness(() => new InMemoryDelayedEvents()),
+);
+describeDataStoreRecords(
+  'in memory',
+  harness(() => new InMemoryRecords(SMALL_STORES)),
 );
 describeUsageStore(
   'in memory',

@@ -51,7 +51,7 @@ export const openDistributed = async (options: DistributedOptions) => {
   );
   const [eventStore, kafka, documents] = await Promise.all([events, log, mongo]);
   const journal = await awaiting('MongoDB', () => documents.openJournal(kafka, { relaysLeftOutboxes }));
-  const { readModels, schedule, delayed, ticks, vault, blobs, usage, leases, registry } = documents;
+  const { readModels, schedule, delayed, ticks, vault, blobs, usage, records, leases, registry } = documents;
   return {
     events: eventStore,
     log: kafka,
@@ -63,6 +63,7 @@ export const openDistributed = async (options: DistributedOptions) => {
     vault,
     blobs,
     usage,
+    records,
     leases,
     registry,
     checks: [

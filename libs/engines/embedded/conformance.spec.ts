@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeDelayedEvents } from '#libs/engines/conformance/delayed-events.suite.js';
+import { describeDataStoreRecords, SMALL_STORES } from '#libs/engines/conformance/data-store-records.suite.js';
 import { describeEventStore } from '#libs/engines/conformance/event-store.suite.js';
 import { type MakeHarness } from '#libs/engines/conformance/harness.js';
 import { describeLeases } from '#libs/engines/conformance/leases.suite.js';
@@ -33,6 +34,7 @@ const harness =
         secretKey: Buffer.alloc(32, 7),
         clock: { now: () => Date.now() + time.ahead },
         onFatal: (error) => fatal.push(error),
+        dataStoreLimits: SMALL_STORES,
       });
     let engines = await open();
     const made = {
@@ -98,6 +100,10 @@ describeTickStore(
 describeUsageStore(
   'embedded',
   harness((engines) => engines.usage),
+);
+describeDataStoreRecords(
+  'embedded',
+  harness((engines) => engines.records),
 );
 describeLeases('embedded', async () => {
   const time = { ahead: 0 };

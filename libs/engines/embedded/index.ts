@@ -1,5 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { type DataStoreLimits } from '#libs/component-model/data-store-calls.js';
+import { type DataStoreRecords } from '#libs/data-stores/data-store-records.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type EventStore } from '#libs/kernel/event-store.js';
@@ -15,6 +17,7 @@ import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { EmbeddedBlobStore } from './stores/blob-store.js';
 import { EmbeddedDelayedEvents } from './stores/delayed-events.js';
+import { EmbeddedDataStoreRecords } from './stores/data-store-records.js';
 import { DataDirLock } from './writer/data-dir-lock.js';
 import { EmbeddedEventStore } from './events/event-store.js';
 import { EmbeddedLeases } from './stores/leases.js';
@@ -39,6 +42,8 @@ export interface EmbeddedOptions {
   readonly clock: Clock;
   /** Called once when no write is possible any more (I/O error, writer gone). The process should end. */
   readonly onFatal: (error: Error) => void;
+  /** Default: DATA_STORE_LIMITS. */
+  readonly dataStoreLimits?: DataStoreLimits;
 }
 
 export interface EmbeddedStats extends WriterStats {
@@ -64,6 +69,7 @@ export interface EmbeddedEngines {
   readonly registry: ProcessRegistry;
   readonly vault: Vault;
   readonly blobs: BlobStore;
+  readonly records: DataStoreRecords;
   stats(): EmbeddedStats;
   /** Bytes waiting for the disk. Cheap enough for every arrival, while `stats` reads file sizes. */
   queuedBytes(): number;
@@ -115,7 +121,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedEn
 };
 
 const assemble = (
-  { dataDir, secretKey, previousKey }: EmbeddedOptions,
+  { dataDir, secretKey, previousKey, dataStoreLimits }: EmbeddedOptions,
   writer: Writer,
   readers: Readonly<Record<FileName, Database>>,
   { blobs, release, clock }: { blobs: BlobStore; release: () => void; clock: Clock },
@@ -144,6 +150,7 @@ const assemble = (
     registry: new EmbeddedProcessRegistry(),
     vault,
     blobs,
+    records: new EmbeddedDataStoreRecords(writer, readers.data, dataStoreLimits),
     stats: () => {
       const stats = writer.stats();
       return {

@@ -1,9 +1,11 @@
 import { type Db } from 'mongodb';
+import { describeDataStoreRecords, SMALL_STORES } from '#libs/engines/conformance/data-store-records.suite.js';
 import { type MakeHarness } from '#libs/engines/conformance/harness.js';
 import { describeLeases, type LeasesUnderTest } from '#libs/engines/conformance/leases.suite.js';
 import { describeProcessRegistry, type RegistryUnderTest } from '#libs/engines/conformance/process-registry.suite.js';
 import { describeReadModelStore } from '#libs/engines/conformance/read-model-store.suite.js';
 import { systemClock } from '#libs/kernel/clock.js';
+import { MongoDataStoreRecords } from './stores/data-store-records.js';
 import { MongoLeases } from './stores/leases.js';
 import { MongoProcessRegistry } from './stores/process-registry.js';
 import { MongoReadModelStore } from './read-models/read-model-store.js';
@@ -32,6 +34,11 @@ const harness =
 describeReadModelStore(
   'mongodb',
   harness((db, onWarning) => new MongoReadModelStore(db, { clock: systemClock, onWarning })),
+);
+
+describeDataStoreRecords(
+  'mongodb',
+  harness((db) => new MongoDataStoreRecords(db, SMALL_STORES)),
 );
 
 const TTL_MS = 5_000;

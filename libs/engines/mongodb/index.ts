@@ -1,3 +1,4 @@
+import { type DataStoreRecords } from '#libs/data-stores/data-store-records.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type Leases } from '#libs/kernel/leases.js';
@@ -11,6 +12,7 @@ import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type UsageStore } from '#libs/tenancy/published.js';
 import { MongoBlobStore } from './stores/blob-store.js';
+import { MongoDataStoreRecords } from './stores/data-store-records.js';
 import { connectMongo, type MongoConnection } from './connect.js';
 import { MongoDelayedEvents } from './stores/delayed-events.js';
 import { MongoLeases } from './stores/leases.js';
@@ -53,6 +55,7 @@ export interface MongoEngines {
   readonly vault: Vault;
   readonly blobs: BlobStore;
   readonly usage: UsageStore;
+  readonly records: DataStoreRecords;
   readonly leases: Leases;
   readonly registry: ProcessRegistry;
   /** Call it once. The outboxes are published to `log`, which must stay open longer than this. */
@@ -85,6 +88,8 @@ const assemble = async (options: MongoOptions, connection: MongoConnection): Pro
   await schedule.ensureIndexes();
   const delayed = new MongoDelayedEvents(db);
   await delayed.ensureIndexes();
+  const records = new MongoDataStoreRecords(db);
+  await records.ensureIndexes();
   const leases = new MongoLeases(db, { ttlMs: leaseMs, onWarning });
   let journal: MongoRunJournal | undefined;
   const end = async (): Promise<void> => {
@@ -103,6 +108,7 @@ const assemble = async (options: MongoOptions, connection: MongoConnection): Pro
     vault: new MongoVault(db, secretKey, previousKey),
     blobs: new MongoBlobStore(db, cacheDir),
     usage: new MongoUsageStore(db),
+    records,
     leases,
     registry: new MongoProcessRegistry(db),
     async openJournal(log, { relaysLeftOutboxes = false } = {}) {

@@ -26,7 +26,11 @@ describe('an app on this', () => {
     ['its definition', app],
     ['the namespace of its module', { __esModule: true, default: app }],
   ])('has its methods when the prop is %s', (_what, definition) => {
-    const component = new BoundComponent({ props: { ledger: definition } }, { ledger: { kind: 'app', auth: {} } });
+    const component = new BoundComponent(
+      { props: { ledger: definition } },
+      { ledger: { kind: 'app', auth: {} } },
+      { tmp: '/tmp' },
+    );
     const { ledger } = component.thisOf({} as Execution) as { ledger: typeof app.methods };
     expect(ledger.name()).toBe('ledger');
   });

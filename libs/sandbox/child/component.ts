@@ -4,8 +4,10 @@ import { type ConfigurableProp } from '../../component-model/component-metadata.
 import { type BoundProp } from '../sandbox.js';
 import { NO_SAMPLE_EMIT, SAMPLE_EMIT, type ProcessCall } from '../../component-model/hooks.js';
 import { type ConfiguredRequest } from '../../component-model/http-request.js';
+import { DataStore } from './data-store.js';
 import { type Execution } from './execution.js';
 import { resolveProp } from './prop-definition.js';
+import { type StoreLink } from './store-link.js';
 
 /** Component object, as its module exports it. */
 export interface ComponentObject {
@@ -80,6 +82,8 @@ export interface PropTools {
   readonly tmp: string;
   /** Sends a configured request. Undefined where no prop needs it, or none can be sent. */
   readonly sendRequest?: ((request: ConfiguredRequest) => Promise<unknown>) | undefined;
+  /** Calls of data stores. Undefined where there are none. */
+  readonly stores?: StoreLink | undefined;
 }
 
 const cannotSend = (): never => {
@@ -114,6 +118,8 @@ const binderOf = (prop: BoundProp, definition: unknown, tools: PropTools): Binde
       return () => timerOf(prop);
     case 'db':
       return (execution) => ({ get: execution.dbGet, set: execution.dbSet });
+    case 'store':
+      return (execution) => new DataStore(prop.id, execution, tools.stores);
     case 'app':
       return () => appObject(definition, prop.auth);
   }

@@ -28,11 +28,13 @@ import { requestSender } from './request-sender.js';
 import { RunQueue } from './run-queue.js';
 import { SourceDb } from './source-db.js';
 import { mapStacks } from './source-map.js';
+import { StoreLink } from './store-link.js';
 import { Uplink } from './uplink.js';
 import { offerWrappers } from './wrappers.js';
 
 const uplink = new Uplink();
 const late = new LateWork(uplink);
+const stores = new StoreLink(uplink, late);
 
 class Child {
   private readonly active = new Map<number, Execution>();
@@ -63,6 +65,8 @@ class Child {
         return this.hook(message.n, message.hook);
       case 'ask':
         return this.ask(message.n, JSON.parse(record.raw.toString('utf8')) as ComponentCall);
+      case 'a':
+        return stores.answered(message.id, record.raw.toString('utf8'), message.error);
     }
   };
 
@@ -85,7 +89,7 @@ class Child {
 
   private load(exports: () => unknown, settings: ChildSettings): void {
     try {
-      const tools = { tmp: settings.tmp, sendRequest: requestSender(settings.requestClient) };
+      const tools = { tmp: settings.tmp, sendRequest: requestSender(settings.requestClient), stores };
       this.component = new BoundComponent(componentOf(exports()), settings.props, tools, settings.dynamicProps);
       uplink.send(['ready']);
     } catch (thrown) {

@@ -23,15 +23,16 @@ export class ChildChannel {
   private received = 1;
   private spokeOfRuns = false;
 
-  constructor(private readonly child: { send(record: Buffer): void }) {}
+  constructor(private readonly child: { send(record: Buffer, sent?: () => void): void }) {}
 
   /** True when the child has sent nothing about a run since `ready`. */
   get isSilent(): boolean {
     return !this.spokeOfRuns;
   }
 
-  send(message: HostMessage, texts?: readonly string[]): void {
-    this.child.send(encodeRecord(this.sent++, message, texts));
+  /** `sent` is called once the record has left this process, or never will. */
+  send(message: HostMessage, texts?: readonly string[], sent?: () => void): void {
+    this.child.send(encodeRecord(this.sent++, message, texts), sent);
   }
 
   /** Reads the next record. Throws ProtocolBreach when it is out of order or malformed, or belongs to loading. */

@@ -144,6 +144,7 @@ const readAnswer = (record: RawRecord, tmp: string): ComponentMetadata | DomainE
     case 'd':
     case 'p':
     case 'x':
+    case 'q':
       return invalid('the component broke the protocol of its process while it was loaded');
   }
 };

@@ -56,6 +56,8 @@ const lateText = (kind: LateKind, run: string | undefined, detail: string): stri
       return `respond was called ${after}, so its reply is lost. ${advice}`;
     case 'db':
       return `db.set was called ${after}, so its change is not stored: ${detail}. ${advice}`;
+    case 'store':
+      return `a data store was used ${after}, so the call did nothing: ${detail}. ${advice}`;
     case 'error':
       return `an error was not caught ${after}: ${detail}. ${advice}`;
     case 'exit':

@@ -2,6 +2,7 @@ import { endsWithin } from '#libs/async/deadline.js';
 import { SerialQueue } from '#libs/async/serial-queue.js';
 import { type ComponentCall } from '../../component-model/component-call.js';
 import { type ProcessCall } from '../../component-model/hooks.js';
+import { type DataStoreAccess } from '../../component-model/data-store-calls.js';
 import { type Clock } from '../../kernel/clock.js';
 import { type JailedProcess, type ProcessEnd } from '../jail/jailed-process.js';
 import { ProtocolBreach, recordBytes, type RawRecord } from '../protocol/protocol.js';
@@ -22,6 +23,7 @@ import { RunSender } from './run-sender.js';
 import { RunWatchdog } from './run-watchdog.js';
 import { type MemoryAccount, type RunsMemory } from './runs-memory.js';
 import { SentRuns } from './sent-runs.js';
+import { StoreCalls, storesOf } from './store-calls.js';
 
 const STOP_GRACE_MS = 500;
 
@@ -40,6 +42,7 @@ export class ProcessSandbox implements Sandbox {
   private readonly sender: RunSender;
   private readonly hooks = new SerialQueue();
   private readonly late = new LateReports();
+  private readonly stores: StoreCalls;
   private readonly finished: Promise<void>;
   private cause: Cause | undefined;
   private culprit: RunCollector | undefined;
@@ -55,10 +58,14 @@ export class ProcessSandbox implements Sandbox {
     private readonly memoryMb: number,
     private readonly clock: Clock,
     memory: RunsMemory,
+    access?: DataStoreAccess,
   ) {
     const alive = (): boolean => this.isAlive;
     this.sent = new SentRuns(spec.concurrency);
     this.channel = new ChildChannel(child);
+    this.stores = new StoreCalls(access, spec.workspaceId, storesOf(spec.props), (message, text, sent) =>
+      this.channel.send(message, text === undefined ? undefined : [text], sent),
+    );
     this.watchdog = new RunWatchdog(this.sent, spec.concurrency, clock, {
       alive,
       onOverdue: (run) => this.endOverdue(run),
@@ -152,6 +159,7 @@ export class ProcessSandbox implements Sandbox {
     if (tag === 's') return this.started(run, message[2]);
     if (!run.started) throw new ProtocolBreach(`a message of kind "${tag}" of a run that has not started`);
     if (tag === 'd') return this.done(run, message);
+    if (tag === 'q') return this.stores.receive(message, raw);
     run.countRecord(recordBytes(json.length, raw.length));
     if (tag === 'x') {
       run.exits();
@@ -246,6 +254,7 @@ export class ProcessSandbox implements Sandbox {
 
   private close(end: ProcessEnd): void {
     this.isAlive = false;
+    this.stores.close();
     this.watchdog.close();
     this.channel.readSpilled(end.spilled, (record) => this.onRecord(record));
     const cause = this.cause ?? causeOf(end, this.memoryMb);

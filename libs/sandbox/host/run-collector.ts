@@ -13,7 +13,7 @@ const MAX_DB_BYTES = 4 * RUN_LIMITS.dbTotalBytes;
 /** Approximate memory of an emit, a log line or a db change in addition to its texts. */
 const OBJECT_BYTES = 256;
 
-type OfRun = Exclude<RunMessage, readonly ['g'] | readonly ['p', ...unknown[]]>;
+type OfRun = Exclude<RunMessage, readonly ['g'] | readonly ['p' | 'q', ...unknown[]]>;
 
 export interface CollectedRun {
   readonly n: number;

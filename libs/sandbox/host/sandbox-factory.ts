@@ -1,5 +1,6 @@
 import { withDeadline } from '#libs/async/deadline.js';
 import { readFile } from 'node:fs/promises';
+import { type DataStoreAccess } from '../../component-model/data-store-calls.js';
 import { type Clock, systemClock } from '../../kernel/clock.js';
 import { childCode } from '../child-file.js';
 import { parseChildMessage } from '../protocol/child-message.js';
@@ -21,6 +22,8 @@ export interface SandboxFactoryOptions {
   readonly clock?: Clock;
   /** Memory budget shared by all runs of this server process. Default: a budget for this factory only. */
   readonly memory?: RunsMemory;
+  /** Data stores of all workspaces. Without it, every call to one fails. */
+  readonly dataStores?: DataStoreAccess;
 }
 
 export interface ClosableSandboxFactory extends SandboxFactory {
@@ -38,7 +41,7 @@ export const createSandboxFactory = (options: SandboxFactoryOptions): ClosableSa
     start: async (spec) => {
       const bundle = await readFile(spec.bundleFile, 'utf8');
       const egress = await options.egressSocket?.(spec.workspaceId, spec.sourceId);
-      return startSandbox({ house, clock, memory }, spec, bundle, egress);
+      return startSandbox({ house, clock, memory, dataStores: options.dataStores }, spec, bundle, egress);
     },
     close: () => house.close(),
   };
@@ -48,10 +51,11 @@ interface Host {
   readonly house: JailLauncher;
   readonly clock: Clock;
   readonly memory: RunsMemory;
+  readonly dataStores: DataStoreAccess | undefined;
 }
 
 const startSandbox = async (
-  { house, clock, memory }: Host,
+  { house, clock, memory, dataStores }: Host,
   spec: SandboxSpec,
   bundle: string,
   egress: string | undefined,
@@ -71,7 +75,7 @@ const startSandbox = async (
       const message = parseChildMessage(record);
       if (record.index === 0 && message[0] === 'loadfail') failed?.(message[1]);
       else if (record.index === 0 && message[0] === 'ready') {
-        sandbox = new ProcessSandbox(spec, child, house.limits.memoryMb, clock, memory);
+        sandbox = new ProcessSandbox(spec, child, house.limits.memoryMb, clock, memory, dataStores);
         loaded?.();
       } else throw new ProtocolBreach('a first record other than "ready"');
     },

@@ -132,8 +132,10 @@ export class JailedProcess {
     return this.child.pid === undefined ? undefined : cpuMsOf(this.child.pid);
   }
 
-  send(record: Buffer): void {
-    if (this.down.writable) this.down.write(record);
+  /** `sent` is called once the child's socket has taken the record, or never will. */
+  send(record: Buffer, sent?: () => void): void {
+    if (this.down.writable) this.down.write(record, sent);
+    else sent?.();
   }
 
   /** Closes the socket to the child, which then exits by itself. */

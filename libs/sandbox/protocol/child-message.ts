@@ -10,6 +10,7 @@ import {
   type ErrorText,
   type RawRecord,
 } from './protocol.js';
+import { isStoreCall } from './store-call.js';
 import { isReplyHeaders } from './reply-headers.js';
 import { channelFault, isTime, keyFault } from './run-names.js';
 
@@ -98,6 +99,7 @@ const checks: Record<ChildMessage[0], (m: readonly unknown[], rawBytes: number) 
     isFlag(m[5]),
   v: (m) => m.length === 2 && isNumber(m[1]),
   p: (m, raw) => m.length === 4 && isNumber(m[1]) && isLateKind(m[2]) && isTime(m[3]) && raw <= LATE_DETAIL_BYTES,
+  q: (m, raw) => isStoreCall(m, raw),
   x: (m, raw) => m.length === 3 && isNumber(m[1]) && isFinite(m[2]) && raw === 0,
   d: (m, raw) => m.length === 4 && isNumber(m[1]) && isTime(m[2]) && (m[3] === null || isError(m[3])) && raw === 0,
 };

@@ -1,5 +1,5 @@
 /** What code may do after its run has ended. Each is reported once a run (docs/reference/component-model.md#late-work). */
-export const LATE_KINDS = ['emit', 'log', 'respond', 'db', 'error', 'exit'] as const;
+export const LATE_KINDS = ['emit', 'log', 'respond', 'db', 'error', 'exit', 'store'] as const;
 export type LateKind = (typeof LATE_KINDS)[number];
 
 const KINDS: ReadonlySet<unknown> = new Set(LATE_KINDS);

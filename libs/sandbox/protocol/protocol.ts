@@ -4,6 +4,7 @@
  * A record is `[u32 index][u32 json bytes][u32 raw bytes][json][raw]`, little endian. The raw part holds large texts
  * (events, payloads). It is cut out by length and never parsed, so that no text can pose as another record.
  */
+import { type DataStoreOp } from '../../component-model/data-store-calls.js';
 import { type LateKind } from './late-work.js';
 import { type ReplyHeaders } from './reply-headers.js';
 import { type BoundProp } from '../sandbox.js';
@@ -98,7 +99,18 @@ export type HostMessage =
   /** Raw: JSON of the ComponentCall. */
   | { readonly t: 'ask'; readonly n: number }
   /** Starts no more runs. Only hooks may follow. Answered by `g`. */
-  | { readonly t: 'drop' };
+  | { readonly t: 'drop' }
+  /** Answers `q`. Raw: JSON of the answer, empty for none. */
+  | { readonly t: 'a'; readonly id: number; readonly error?: StoreError };
+
+/** Why a call to a data store failed, for the author. */
+export interface StoreError {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Calls to data stores that a child has sent and whose answers it has not read. The others wait in the child. */
+export const STORE_CALLS = 8;
 
 export interface ChildSettings {
   readonly sourceId: string;
@@ -153,6 +165,8 @@ export type ChildMessage =
   | readonly ['d', n: number, at: number, error: ErrorText | null]
   /** Work that outlived its run, or NO_RUN. Raw: the detail. */
   | readonly ['p', n: number, kind: LateKind, at: number]
+  /** Call `id` to a data store, answered by `a`. Raw: JSON of the value of `set`. */
+  | readonly ['q', n: number, id: number, op: DataStoreOp, store: string, key: string, number: number | null]
   /** The run called process.exit. */
   | readonly ['x', n: number, exitCode: number];
 

@@ -38,6 +38,8 @@ export interface Realm {
   readonly fire: (timer: number) => void;
   /** Delivers the response of a `fetch`. `head` is JSON of FetchHead. */
   readonly answer: (fetch: number, head: string, body: string) => void;
+  /** Delivers the answer of a call to a data store. `code` is empty without an error. */
+  readonly stored: (call: number, value: string, code: string, message: string) => void;
   /** Ends run `n`, or all runs for -1, with an uncaught error. */
   readonly fail: (n: number, name: string, message: string) => void;
 }

@@ -64,17 +64,21 @@ class Vm2Child {
         this.hooks.add(message.n);
         return this.enter(message.n, () => this.realm.ask(message.n, call));
       }
+      case 'a': {
+        const { code = '', message: text = '' } = message.error ?? {};
+        return this.realm.stored(message.id, record.raw.toString('utf8'), code, text);
+      }
     }
   };
 
   private open(): Realm {
     this.vm.setGlobal('$bridge', this.bridge());
     // Evaluates to proxies of the realm's functions. Each property is read once.
-    const { prepare, run, hook, ask, fire, answer, fail } = this.vm.run(
+    const { prepare, run, hook, ask, fire, answer, fail, stored } = this.vm.run(
       `(() => {${REALM_CODE}\nreturn realm.realm; })()`,
       'sluice-realm.js',
     ) as Realm;
-    return { prepare, run, hook, ask, fire, answer, fail };
+    return { prepare, run, hook, ask, fire, answer, fail, stored };
   }
 
   private init(settings: ChildSettings, raw: Buffer): void {

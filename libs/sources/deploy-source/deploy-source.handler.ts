@@ -13,6 +13,7 @@ import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { checkRoom, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
 import { type Warning } from '#libs/kernel/warning.js';
+import { BoundDataStores } from '../bound-data-stores.js';
 import { slugOf } from '../domain/name-slug.js';
 import { planProps, type ConfiguredProps, type PropPlan } from '../domain/props.js';
 import { deployedSource, secretRefsOf, type SourceRecord } from '../domain/source.js';
@@ -68,6 +69,7 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
   constructor(
     private readonly operations: SourceOperations,
     private readonly dynamicProps: SourceDynamicProps,
+    private readonly dataStores: BoundDataStores,
     @Inject(COMPONENT_CATALOG) private readonly components: ComponentCatalog,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
     @Inject(RESOURCE_LIMITS) private readonly limits: ResourceLimits,
@@ -94,7 +96,8 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
       newEndpointKey: () => `e${randomKey(15)}`,
       newSecretRef: () => newId('sec', now),
     });
-    const definition = definitionOf(component, plan, request.emitOnDeploy, dynamicProps);
+    const bare = definitionOf(component, plan, request.emitOnDeploy, dynamicProps);
+    const definition = await this.dataStores.bound(bare, context);
 
     // 3. Reserve a name slug. It is the source's first trace and the last to go, so that a crash can be cleaned up.
     const sourceId = newId('dc', now);

@@ -69,9 +69,6 @@ describe('a refusal of a prop', () => {
 describe('what is not built yet', () => {
   it.each<[string, ConfigurableProp[], Record<string, unknown>, RegExp]>([
     ['an account', [prop('app')], { p: { authProvisionId: 'apn_1' } }, /prop p \(app\): there is no account "apn_1"/],
-    ['a data store', [prop('data_store')], { p: 'ds_1' }, /data stores are not built yet/],
-    ['an optional data store', [prop('data_store', { optional: true })], { p: 'ds_1' }, /leave the prop out/],
-    ['a required data store', [prop('data_store')], {}, /make the prop optional/],
     ['an app hook alone', [prop('$.interface.apphook')], {}, /would never receive one/],
   ])('is refused by name where it is used: %s', (_, props, given, message) => {
     const error = refusal(() => plan(props, given));

@@ -11,7 +11,7 @@ import { normalisedValue } from './prop-value.js';
 import { sameJson } from './same-json.js';
 import { SECRET_MASK } from './secret-mask.js';
 import { timerOf } from './timer-value.js';
-import { checkBuilt, checkCanBeFilled, checkHasEvents, unbuiltWarnings } from './unbuilt-props.js';
+import { checkBuilt, checkHasEvents, unbuiltWarnings } from './unbuilt-props.js';
 
 export type ConfiguredProps = Readonly<Record<string, unknown>>;
 
@@ -23,6 +23,8 @@ export interface PropPlan {
   readonly appProps: readonly string[];
   readonly requestProps: readonly string[];
   readonly dirProps: readonly string[];
+  /** Props of type data_store that have a value. */
+  readonly storeProps: readonly string[];
   /** Texts to store in the vault before the definition is used. */
   readonly secrets: readonly { readonly ref: string; readonly text: string }[];
   /** What was given or declared, is accepted, and is probably not meant. */
@@ -65,6 +67,7 @@ const planned = (request: PropRequest): PropPlan => {
     appProps: [] as string[],
     requestProps: [] as string[],
     dirProps: [] as string[],
+    storeProps: [] as string[],
     secrets: [] as { ref: string; text: string }[],
     warnings: [] as Warning[],
   };
@@ -104,6 +107,7 @@ interface Draft {
   readonly appProps: string[];
   readonly requestProps: string[];
   readonly dirProps: string[];
+  readonly storeProps: string[];
   readonly secrets: { ref: string; text: string }[];
   readonly warnings: Warning[];
 }
@@ -138,6 +142,7 @@ const planProp = (prop: ConfigurableProp, request: PropRequest, draft: Draft): v
       if (!value) return;
       draft.values.set(name, value);
       if (prop.type === 'http_request') draft.requestProps.push(name);
+      if (prop.type === 'data_store') draft.storeProps.push(name);
     }
   }
 };
@@ -166,7 +171,6 @@ const valueOf = (
     return configured(prop, prop.default, request, draft);
   }
   if (mayBeWithout(prop)) return undefined;
-  checkCanBeFilled(prop);
   throw missing(prop, request);
 };
 

@@ -21,6 +21,7 @@ export const definitionOf = (
   ...(dynamicProps.length === 0 ? {} : { dynamicProps }),
   ...(plan.requestProps.length === 0 ? {} : { requestProps: plan.requestProps }),
   ...(plan.dirProps.length === 0 ? {} : { dirProps: plan.dirProps }),
+  ...(plan.storeProps.length === 0 ? {} : { storeProps: plan.storeProps }),
   hooks: component.hooks,
   dedupe: component.dedupe,
   emitOnDeploy,

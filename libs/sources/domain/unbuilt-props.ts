@@ -7,9 +7,8 @@ import { shown } from './prop-error.js';
 const notBuilt = ({ name, type }: ConfigurableProp, message: string): DomainError =>
   new DomainError('source.invalid_prop', `prop ${name} (${type}): ${message}`, { prop: name, expected: 'none', type });
 
-/** Throws source.invalid_prop for a value that nothing stands behind: an account, or a data store. */
+/** Throws source.invalid_prop for a value that nothing stands behind: an account. */
 export const checkBuilt = (prop: ConfigurableProp, value: unknown): void => {
-  if (prop.type === 'data_store') throw dataStore(prop);
   if (prop.type !== 'app' || typeof value !== 'object' || value === null || !('authProvisionId' in value)) return;
   const account = shown(value.authProvisionId);
   throw notBuilt(
@@ -17,19 +16,6 @@ export const checkBuilt = (prop: ConfigurableProp, value: unknown): void => {
     `there is no account ${account}, because accounts are not built yet: leave the prop out, and give the token in a prop of type string with secret: true`,
   );
 };
-
-/** Throws source.invalid_prop for a required prop that no value could ever fill. */
-export const checkCanBeFilled = (prop: ConfigurableProp): void => {
-  if (prop.type === 'data_store') throw dataStore(prop);
-};
-
-const dataStore = (prop: ConfigurableProp): DomainError =>
-  notBuilt(
-    prop,
-    prop.optional === true
-      ? 'data stores are not built yet: leave the prop out, or keep the data in $.service.db'
-      : 'data stores are not built yet: keep the data in $.service.db, or make the prop optional and leave it out',
-  );
 
 const INTERFACES: readonly string[] = ['$.interface.http', '$.interface.timer'];
 

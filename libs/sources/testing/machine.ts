@@ -14,6 +14,7 @@ import {
 } from '../deploy-source/deploy-source.handler.js';
 import { sourceDecider, type SourceState } from '../domain/source.js';
 import { DEFAULT_RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
+import { BoundDataStores } from '../bound-data-stores.js';
 import { NameSlugs } from '../name-slugs.js';
 import { reconcileSources, type Reconciled } from '../reconcile-sources.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
@@ -83,6 +84,8 @@ export const contextFor = (workspaceId = 'o_1', userId = 'u_1'): CommandContext 
   };
 };
 
+const NO_STORES = new BoundDataStores({ resolve: () => Promise.reject(new Error('no data store is asked for')) });
+
 /** One process with this context over a disk, without HTTP or read models. A second one over that disk is a restart. */
 export class Machine {
   readonly hooks = new FakeHooks();
@@ -123,6 +126,7 @@ export class Machine {
     return new DeploySourceHandler(
       this.operations,
       this.dynamicProps,
+      NO_STORES,
       this.catalog,
       readModels,
       DEFAULT_RESOURCE_LIMITS,
@@ -131,7 +135,7 @@ export class Machine {
 
   update(id: string, request: Partial<UpdateSourceRequest>, context = contextFor()): Promise<SourceResult> {
     const full = { active: true, ignoreHookErrors: false, ...request };
-    return new UpdateSourceHandler(this.operations, this.dynamicProps, this.catalog).execute(
+    return new UpdateSourceHandler(this.operations, this.dynamicProps, NO_STORES, this.catalog).execute(
       new UpdateSource(id, full, context),
     );
   }

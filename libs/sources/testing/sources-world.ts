@@ -1,6 +1,8 @@
 import request from 'supertest';
 import { ComponentsModule, componentsProjections } from '#libs/components/index.js';
 import { codeOf, FakeCalls, FakeInspector, InMemoryBlobs } from '#libs/components/testing/fakes.js';
+import { dataStoreProjections, DataStoresModule } from '#libs/data-stores/index.js';
+import { InMemoryRecords } from '#libs/data-stores/testing/in-memory-records.js';
 import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { dataOf, type Json, type JsonObject } from '#libs/http/testing/replies.js';
 import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
@@ -19,7 +21,7 @@ const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
 export const sourcesWorld = async () => {
   const view = new SourcesView();
   const plane = await ControlPlane.start({
-    projections: [...sourcesProjections, ...componentsProjections],
+    projections: [...sourcesProjections, ...componentsProjections, ...dataStoreProjections],
     views: [view],
   });
   const hooks = new FakeHooks();
@@ -42,6 +44,7 @@ export const sourcesWorld = async () => {
         calls,
         fetcher: { fetch: () => Promise.reject(new Error('nothing is fetched')) },
       }),
+      DataStoresModule.forRoot({ ...plane.ports(), records: new InMemoryRecords() }),
       SourcesModule.forRoot({
         ...plane.ports(),
         hookRunner: hooks,

@@ -5,6 +5,7 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext, type CommandResult } from '#libs/kernel/handle-command.js';
 import { type SourceResult } from '../deploy-source/deploy-source.handler.js';
+import { BoundDataStores } from '../bound-data-stores.js';
 import { type ConfiguredProps, type PropPlan } from '../domain/props.js';
 import {
   checkNotStale,
@@ -64,6 +65,7 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
   constructor(
     private readonly operations: SourceOperations,
     private readonly dynamicProps: SourceDynamicProps,
+    private readonly dataStores: BoundDataStores,
     @Inject(COMPONENT_CATALOG) private readonly components: ComponentCatalog,
   ) {}
 
@@ -115,7 +117,8 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     checkIsSource(component);
     const { workspaceId } = context;
     const dynamicProps = await this.dynamicProps.of({ component, given, dynamicPropsId, workspaceId, source });
-    return planDefinition({ source, component, dynamicProps, given, emitOnDeploy, now: clock.now() });
+    const planned = planDefinition({ source, component, dynamicProps, given, emitOnDeploy, now: clock.now() });
+    return { ...planned, definition: await this.dataStores.bound(planned.definition, context) };
   }
 
   private async reserve(source: SourceRecord, name: string | undefined, context: CommandContext): Promise<string> {

@@ -1,3 +1,5 @@
+import { type DataStoreLimits } from '#libs/component-model/data-store-calls.js';
+import { type FullLimit } from '#libs/data-stores/data-store-records.js';
 import { type RunCommit } from '#libs/runner/run-journal.js';
 import { type CollectionSchema } from '#libs/kernel/read-model-store.js';
 import { type FileName } from './schema.js';
@@ -64,6 +66,13 @@ export interface Ops {
   usage: { args: { day: number; rows: (string | number)[] }; result: null };
   put_secret: { args: { ref: string; workspace: string; sealed: Uint8Array }; result: null };
   delete_secret: { args: string; result: null };
+  store_set: { args: StoreWrite & { value: string; expires: number | null }; result: null };
+  store_incr: { args: StoreWrite & { by: number }; result: number };
+  store_ttl: { args: { store: string; key: string; expires: number | null; now: number }; result: boolean };
+  store_delete: { args: { store: string; key: string; now: number }; result: boolean };
+  /** Both remove a bounded number of records and return how many it was. */
+  store_clear: { args: string; result: number };
+  store_expire: { args: number; result: number };
   register: { args: CollectionSchema; result: number };
   apply: {
     args: {
@@ -79,6 +88,15 @@ export interface Ops {
   activate: { args: { schema: CollectionSchema; generation: number }; result: null };
   /** Drops every generation but the active one. */
   prune: { args: CollectionSchema; result: null };
+}
+
+/** Record of a data store that is written, and the limits that apply. */
+export interface StoreWrite {
+  store: string;
+  workspace: string;
+  key: string;
+  now: number;
+  limits: DataStoreLimits;
 }
 
 export type ReadWrite =
@@ -113,6 +131,12 @@ export const FILE_OF: Readonly<Record<OpKind, FileName>> = {
   usage: 'data',
   put_secret: 'data',
   delete_secret: 'data',
+  store_set: 'data',
+  store_incr: 'data',
+  store_ttl: 'data',
+  store_delete: 'data',
+  store_clear: 'data',
+  store_expire: 'data',
   register: 'read',
   apply: 'read',
   begin: 'read',
@@ -135,6 +159,8 @@ export type Failure =
       readonly expected: string | null;
       readonly actual: string | null;
     }
+  | { readonly rule: 'data_store'; readonly full: FullLimit; readonly limit: number; readonly actual: number }
+  | { readonly rule: 'data_store_number'; readonly message: string }
   | { readonly rule: 'failed'; readonly message: string; readonly fatal: boolean; readonly full: boolean };
 
 export interface WriteRequest {

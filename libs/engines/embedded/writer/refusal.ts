@@ -1,3 +1,4 @@
+import { storeFull } from '#libs/data-stores/data-store-records.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { RevisionConflict, type ExpectedRevision } from '#libs/kernel/event-store.js';
 import { CheckpointConflict } from '#libs/kernel/read-model-store.js';
@@ -22,6 +23,10 @@ export const refusal = (failure: Failure): Error => {
       return new StateConflict(failure.source, failure.expected, failure.actual);
     case 'checkpoint':
       return new CheckpointConflict(failure.collection, failure.expected, failure.actual);
+    case 'data_store':
+      return storeFull(failure.full, failure.limit, failure.actual);
+    case 'data_store_number':
+      return new DomainError('data_store.not_a_number', failure.message);
     case 'failed':
       return failure.full ? storageFull() : new Error(`not written: ${failure.message}`);
   }

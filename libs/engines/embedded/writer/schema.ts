@@ -60,6 +60,13 @@ const DATA: readonly string[] = [
      event TEXT NOT NULL, payload TEXT NOT NULL, PRIMARY KEY (source, sort)) WITHOUT ROWID;
    CREATE INDEX delayed_by_time ON delayed(look_at, source, sort);
    CREATE INDEX delayed_by_size ON delayed(source, size);`,
+  `CREATE TABLE store_records(
+     store TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, expires_at INTEGER, size INTEGER NOT NULL,
+     PRIMARY KEY (store, key));
+   CREATE INDEX store_records_by_end ON store_records(expires_at) WHERE expires_at IS NOT NULL;
+   CREATE TABLE store_sizes(
+     store TEXT PRIMARY KEY, workspace TEXT NOT NULL, keys INTEGER NOT NULL, bytes INTEGER NOT NULL) WITHOUT ROWID;
+   CREATE INDEX store_sizes_by_workspace ON store_sizes(workspace, bytes);`,
 ];
 
 const READ: readonly string[] = [

@@ -10,6 +10,7 @@ import { recordOperations } from '../stream-log/record-operations.js';
 import { runOperations } from '../runs/run-operations.js';
 import { migrate, type FileName } from './schema.js';
 import { delayedOperations } from '../stores/delayed-operations.js';
+import { dataStoreOperations } from '../stores/data-store-operations.js';
 import { smallOperations } from '../stores/small-operations.js';
 import { Database, isNoSpace } from './sqlite-driver.js';
 
@@ -28,7 +29,10 @@ const operationsOf = (file: FileName, db: Database): FileOperations => {
       return eventOperations(db);
     case 'data': {
       const records = recordOperations(db);
-      return joined([records, runOperations(db, records), smallOperations(db), delayedOperations(db)]);
+      return joined([
+        records,
+        ...[runOperations(db, records), smallOperations(db), delayedOperations(db), dataStoreOperations(db)],
+      ]);
     }
     case 'read':
       return readModelOperations(db);

@@ -9,6 +9,7 @@ import { InvalidComponent } from '../../child/invalid-component.js';
 import { LateWork, quoted } from '../../child/late-work.js';
 import { SourceDb } from '../../child/source-db.js';
 import { mapStacks } from '../../child/source-map.js';
+import { StoreLink } from '../../child/store-link.js';
 import { offerWrappers } from '../../child/wrappers.js';
 import { NO_RUN } from '../../protocol/late-work.js';
 import { type ChildMessage } from '../../protocol/protocol.js';
@@ -48,6 +49,7 @@ const uplink = {
 };
 
 const late = new LateWork(uplink);
+const stores = new StoreLink(uplink, late);
 const active = new Map<number, Execution>();
 let db = new SourceDb({});
 let component: BoundComponent | undefined;
@@ -100,7 +102,7 @@ const load = (body: Body, settings: RealmSettings): void => {
     body(module.exports, requireModule, module, '/tmp/component.js', '/tmp');
     const exported = componentOf(module.exports);
     if (settings.inspect) return uplink.send(['meta'], stringify(describeComponent(exported)));
-    const tools = { tmp: '/tmp', sendRequest: noRequests };
+    const tools = { tmp: '/tmp', sendRequest: noRequests, stores };
     component = new BoundComponent(exported, settings.props, tools, settings.dynamicProps);
     uplink.send(['ready']);
   } catch (thrown) {
@@ -128,6 +130,7 @@ export const realm: Realm = {
   run: (n, event) => void execute(n, (bound, execution) => bound.run(execution, parse(event))),
   hook: (n, name) => void execute(n, (bound, execution) => bound.hook(execution, name as ProcessCall)),
   ask: (n, call) => void execute(n, (bound, execution) => answerCall(bound, execution, parse(call) as ComponentCall)),
+  stored: (id, value, code, message) => stores.answered(id, value, code === '' ? undefined : { code, message }),
   fire,
   answer,
   fail: (n, name, message) => {

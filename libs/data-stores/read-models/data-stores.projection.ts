@@ -1,0 +1,38 @@
+import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
+import { type Projection } from '#libs/kernel/projection.js';
+import { type Doc } from '#libs/kernel/read-model-store.js';
+import { type DataStoreEvent } from '../published.js';
+
+export interface DataStoreDoc extends Doc {
+  readonly workspaceId: string;
+  readonly userId: string;
+  readonly name: string;
+  /** Epoch ms in fixed width. */
+  readonly createdAt: string;
+  /** Epoch ms. */
+  readonly updatedAt: number;
+}
+
+const EVENTS: readonly DataStoreEvent['type'][] = ['DataStoreCreated', 'DataStoreRenamed', 'DataStoreDeleted'];
+
+export const dataStoresProjection: Projection<DataStoreDoc> = {
+  name: 'data-stores.data-stores.v1',
+  schema: { name: 'data-stores.data-stores.v1', indexed: ['workspaceId'], sort: 'createdAt' },
+  keys: ({ type, stream }) => (EVENTS.some((known) => known === type) ? [idOf(stream)] : []),
+  evolve(doc, recorded, id) {
+    const event = recorded as RecordedEvent & DataStoreEvent;
+    switch (event.type) {
+      case 'DataStoreCreated': {
+        const { userId, name, createdAt } = event.data;
+        const { workspaceId } = event.metadata;
+        return { id, workspaceId, userId, name, createdAt: String(createdAt).padStart(15, '0'), updatedAt: createdAt };
+      }
+      case 'DataStoreRenamed':
+        return doc && { ...doc, name: event.data.name, updatedAt: event.data.renamedAt };
+      case 'DataStoreDeleted':
+        return undefined;
+      default:
+        return doc;
+    }
+  },
+};

@@ -1,0 +1,237 @@
+import { type Collection, type Db, type Filter } from 'mongodb';
+import { DATA_STORE_LIMITS, type DataStoreLimits, PAGE_BYTES } from '#libs/component-model/data-store-calls.js';
+import {
+  type DataStoreRecords,
+  type OwnedRecord,
+  type PageOfRecords,
+  type RecordPage,
+  recordSize,
+  storeFull,
+  type StoreRecord,
+  sumOf,
+} from '#libs/data-stores/data-store-records.js';
+import { documentsById } from '../documents-by-id.js';
+import { DURABLE } from '../durable.js';
+import { ensureIndexes } from '../ensure-indexes.js';
+import { isDuplicateKey } from '../server-errors.js';
+
+interface RecordDocument {
+  /** `<store>/<key>` */
+  readonly _id: string;
+  readonly store: string;
+  readonly workspace: string;
+  readonly key: string;
+  readonly value: string;
+  readonly expiresAt: number | null;
+  readonly bytes: number;
+}
+
+interface Used {
+  keys: number;
+  bytes: number;
+}
+
+/** What a workspace uses, by store. */
+interface WorkspaceUse {
+  readonly at: number;
+  readonly stores: Map<string, Used>;
+}
+
+/** Age in milliseconds after which the sums of a workspace are read again, because other processes write too. */
+const SUMS_MS = 1_000;
+/** Workspaces whose sums are kept. */
+const MAX_SUMS = 1_000;
+const REMOVED_AT_ONCE = 1_000;
+
+const idOf = (storeId: string, key: string): string => `${storeId}/${key}`;
+
+/** Documents that a reader may see at `now`. */
+const live = (now: number): Filter<RecordDocument> => ({ $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }] });
+
+/**
+ * DataStoreRecords in MongoDB with a document per record. The sums behind the limits are up to a second old, so several
+ * processes may together exceed a limit by what they write in that time.
+ */
+export class MongoDataStoreRecords implements DataStoreRecords {
+  private readonly records: Collection<RecordDocument>;
+  private readonly sums = new Map<string, WorkspaceUse>();
+
+  constructor(
+    db: Db,
+    private readonly limits: DataStoreLimits = DATA_STORE_LIMITS,
+  ) {
+    this.records = db.collection<RecordDocument>('data_store_records', DURABLE);
+  }
+
+  /** Idempotent. Call it before the first use. */
+  async ensureIndexes(): Promise<void> {
+    await ensureIndexes(this.records, [
+      { name: 'sums', key: { workspace: 1, store: 1, bytes: 1 } },
+      { name: 'store', key: { store: 1, _id: 1 } },
+      { name: 'end', key: { expiresAt: 1 } },
+    ]);
+  }
+
+  async get(storeId: string, key: string, now: number): Promise<StoreRecord | undefined> {
+    const found = await this.records.findOne({ _id: idOf(storeId, key), ...live(now) });
+    return found ? { key, value: found.value, expiresAt: found.expiresAt } : undefined;
+  }
+
+  async set(record: OwnedRecord, now: number): Promise<void> {
+    const size = recordSize(record.key, record.value);
+    await this.makeRoom(record, size, now);
+    const { _id, ...fields } = documentOf(record, size);
+    await this.records.updateOne({ _id }, { $set: fields }, { upsert: true });
+  }
+
+  async setTtl(storeId: string, key: string, expiresAt: number | null, now: number): Promise<boolean> {
+    const filter = { _id: idOf(storeId, key), ...live(now) };
+    return (await this.records.updateOne(filter, { $set: { expiresAt } })).matchedCount > 0;
+  }
+
+  async delete(storeId: string, key: string, now: number): Promise<boolean> {
+    const removed = await this.records.findOneAndDelete({ _id: idOf(storeId, key) });
+    if (!removed) return false;
+    this.sums.delete(removed.workspace);
+    return removed.expiresAt === null || removed.expiresAt > now;
+  }
+
+  /** Writes only over the document that was read, so two at once never lose one. One of them always succeeds. */
+  async incr(owner: Omit<OwnedRecord, 'value' | 'expiresAt'>, by: number, now: number): Promise<number> {
+    const { storeId, key } = owner;
+    const _id = idOf(storeId, key);
+    for (;;) {
+      const found = await this.records.findOne({ _id });
+      const current = found && (found.expiresAt === null || found.expiresAt > now) ? found : undefined;
+      const sum = sumOf(key, current?.value, by);
+      const record = { ...owner, value: JSON.stringify(sum), expiresAt: current?.expiresAt ?? null };
+      const size = recordSize(key, record.value);
+      if (await this.replaced(found, record, size, now)) return sum;
+    }
+  }
+
+  async page(storeId: string, { after, limit, keysOnly }: PageOfRecords, now: number): Promise<RecordPage> {
+    const found = this.records
+      .find(
+        { store: storeId, _id: { $gt: idOf(storeId, after) }, ...live(now) },
+        keysOnly ? { projection: { _id: 1, key: 1, expiresAt: 1 } } : {},
+      )
+      .sort({ _id: 1 })
+      .limit(limit + 1)
+      // A first batch of large values would hold more than a page.
+      .batchSize(keysOnly ? limit + 1 : 10);
+    const records: StoreRecord[] = [];
+    let bytes = 0;
+    for await (const { key, value, expiresAt } of found) {
+      bytes += keysOnly ? Buffer.byteLength(key) : recordSize(key, value);
+      if (records.length >= limit || (records.length > 0 && bytes > PAGE_BYTES)) return { records, more: true };
+      records.push({ key, value: keysOnly ? '' : value, expiresAt });
+    }
+    return { records, more: false };
+  }
+
+  size(storeId: string, now: number): Promise<number> {
+    return this.records.countDocuments({ store: storeId, ...live(now) });
+  }
+
+  async clear(storeId: string): Promise<void> {
+    await this.records.deleteMany({ store: storeId });
+    this.sums.clear();
+  }
+
+  async expire(now: number): Promise<number> {
+    const expired = await this.records
+      .find({ expiresAt: { $ne: null, $lte: now } }, { projection: { _id: 1 } })
+      .limit(REMOVED_AT_ONCE)
+      .toArray();
+    if (expired.length === 0) return 0;
+    // Repeats the condition, because a record may have been written again since.
+    const filter = { _id: { $in: expired.map(({ _id }) => _id) }, expiresAt: { $ne: null, $lte: now } };
+    const { deletedCount } = await this.records.deleteMany(filter);
+    if (deletedCount > 0) this.sums.clear();
+    return deletedCount;
+  }
+
+  async *all(): AsyncIterable<OwnedRecord> {
+    for await (const { store, workspace, key, value, expiresAt } of documentsById(this.records))
+      yield { storeId: store, workspaceId: workspace, key, value, expiresAt };
+  }
+
+  private async replaced(
+    found: RecordDocument | null,
+    record: OwnedRecord,
+    size: number,
+    now: number,
+  ): Promise<boolean> {
+    const document = documentOf(record, size);
+    if (found) {
+      const { value, expiresAt } = record;
+      const before = { _id: found._id, value: found.value, expiresAt: found.expiresAt };
+      return (await this.records.updateOne(before, { $set: { value, expiresAt, bytes: size } })).matchedCount > 0;
+    }
+    await this.makeRoom(record, size, now);
+    try {
+      await this.records.insertOne(document);
+      return true;
+    } catch (error) {
+      if (isDuplicateKey(error)) return false;
+      throw error;
+    }
+  }
+
+  /** Counts the record as new at first. Only when it does not fit, reads the sums anew and what the record replaces. */
+  private async makeRoom(record: OwnedRecord, size: number, now: number): Promise<void> {
+    const known = this.sums.get(record.workspaceId);
+    const isFresh = known !== undefined && performance.now() - known.at < SUMS_MS;
+    const use = isFresh ? known : await this.readSums(record.workspaceId);
+    if (this.overOf(use, record.storeId, 1, size)) {
+      const { workspaceId: workspace } = record;
+      await this.records.deleteMany({ workspace, expiresAt: { $ne: null, $lte: now } });
+      const exact = await this.readSums(workspace);
+      const before = await this.records.findOne(
+        { _id: idOf(record.storeId, record.key) },
+        { projection: { bytes: 1 } },
+      );
+      const over = this.overOf(exact, record.storeId, before ? 0 : 1, size - (before?.bytes ?? 0));
+      if (over) throw over;
+      count(exact, record.storeId, before ? 0 : 1, size - (before?.bytes ?? 0));
+    } else count(use, record.storeId, 1, size);
+  }
+
+  private overOf(use: WorkspaceUse, storeId: string, keys: number, bytes: number): Error | undefined {
+    const own = use.stores.get(storeId) ?? { keys: 0, bytes: 0 };
+    const { limits } = this;
+    if (keys > 0 && own.keys + keys > limits.keys) return storeFull('keys', limits.keys, own.keys + keys);
+    if (bytes <= 0) return undefined;
+    if (own.bytes + bytes > limits.storeBytes) return storeFull('storeBytes', limits.storeBytes, own.bytes + bytes);
+    let all = bytes;
+    for (const store of use.stores.values()) all += store.bytes;
+    return all > limits.workspaceBytes ? storeFull('workspaceBytes', limits.workspaceBytes, all) : undefined;
+  }
+
+  private async readSums(workspaceId: string): Promise<WorkspaceUse> {
+    const use: WorkspaceUse = { at: performance.now(), stores: new Map() };
+    const sums = this.records.aggregate<{ _id: string; keys: number; bytes: number }>([
+      { $match: { workspace: workspaceId } },
+      { $group: { _id: '$store', keys: { $sum: 1 }, bytes: { $sum: '$bytes' } } },
+    ]);
+    for await (const { _id, keys, bytes } of sums) use.stores.set(_id, { keys, bytes });
+    this.sums.delete(workspaceId);
+    this.sums.set(workspaceId, use);
+    const oldest = this.sums.keys().next();
+    if (this.sums.size > MAX_SUMS && oldest.done !== true) this.sums.delete(oldest.value);
+    return use;
+  }
+}
+
+const count = ({ stores }: WorkspaceUse, storeId: string, keys: number, bytes: number): void => {
+  const own = stores.get(storeId);
+  if (!own) return void stores.set(storeId, { keys, bytes });
+  own.keys += keys;
+  own.bytes += bytes;
+};
+
+const documentOf = (record: OwnedRecord, bytes: number): RecordDocument => {
+  const { storeId: store, workspaceId: workspace, key, value, expiresAt } = record;
+  return { _id: idOf(store, key), store, workspace, key, value, expiresAt, bytes };
+};
