@@ -60,9 +60,9 @@ const edge = ({ config, plane, readYourWrites, metrics, readiness }: ApiOptions)
 };
 
 const contexts = (options: ApiOptions): DynamicModule[] => {
-  const { config, plane, egress, topics, readYourWrites, hookRunner, sourceTopics, manualRuns, inspector } = options;
+  const { config, plane, egress, readYourWrites, hookRunner, sourceTopics, manualRuns, inspector } = options;
   const { engines, views, clock, handleCommand, upcasters, usage } = plane;
-  const { events, readModels, vault, blobs, log, delayed } = engines;
+  const { events, readModels, vault, blobs } = engines;
   const resourceLimits = resourceLimitsOf(config);
   const codeLimits = { ...DEFAULT_CODE_LIMITS, fileBytes: config.codeMaxKb * 1024 };
   const common = { handleCommand, readModels, clock, resourceLimits };
@@ -101,12 +101,25 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
     }),
     ActionsModule.forRoot({ clock, runner: actionRunner(options) }),
     SubscriptionsModule.forRoot({ ...common, resources: views.resources }),
+    ...eventContexts(options),
+    AuditModule.forRoot({ events, upcasters, auditable: auditableResources }),
+  ];
+};
+
+/** Contexts that show what sources emit, and send it on. */
+const eventContexts = ({ config, plane, topics, webhookTopics, appliedEvents }: ApiOptions): DynamicModule[] => {
+  const { engines, views, clock, handleCommand } = plane;
+  const { readModels, vault, log, delayed } = engines;
+  return [
     WebhooksModule.forRoot({
-      ...common,
+      handleCommand,
+      readModels,
+      clock,
+      resourceLimits: resourceLimitsOf(config),
       vault,
       log,
       topics,
-      webhookTopics: options.webhookTopics,
+      webhookTopics,
       retainedEvents: storedEvents(readModels),
       reach: deliveryReach(config.egressAllow),
     }),
@@ -117,10 +130,9 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
       delayed,
       topics,
       emitters: views.sources,
-      appliedEvents: options.appliedEvents,
+      appliedEvents,
       settings: eventSettings(config),
     }),
-    AuditModule.forRoot({ events, upcasters, auditable: auditableResources }),
   ];
 };
 

@@ -138,7 +138,7 @@ describe('a data store', () => {
 
   it('has one name, which the API gives and changes', async () => {
     const create = (name: string) => api.call('POST', '/v1/data_stores', { body: { name } });
-    const { data } = (await create('first')).body as unknown as Data<DataStore>;
+    const { data } = (await create('first')).body as Data<DataStore>;
     expect(data).toMatchObject({ name: 'first' });
     expect(await create('first')).toMatchObject({
       status: 409,
@@ -148,7 +148,7 @@ describe('a data store', () => {
     const path = `/v1/data_stores/${data.id}`;
     await api.expect(200, 'PUT', path, { body: { name: 'second' } });
     expect((await api.call('GET', path)).body).toMatchObject({ data: { id: data.id, name: 'second' } });
-    const other = ((await create('first')).body as unknown as Data<DataStore>).data;
+    const other = ((await create('first')).body as Data<DataStore>).data;
     expect(other.id).not.toBe(data.id);
     expect((await api.call('PUT', path, { body: { name: 'first' } })).status).toBe(409);
     const list = await api.expect<Paged<DataStore>>(200, 'GET', '/v1/data_stores', { query: { limit: '1' } });

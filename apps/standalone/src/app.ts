@@ -142,6 +142,10 @@ const openEngines = async (config: Config, onFatal: (error: Error) => void): Pro
   return engines;
 };
 
+/** Starts the sandboxes while the control plane starts. Their first call of a data store comes later. */
+const sandboxesOf = (starting: Promise<WholeControlPlane>, config: Config, logger: Logger): Promise<Sandboxing> =>
+  startSandboxing(config, logger, { call: async (...call) => dataStoresOf(await starting, logger).call(...call) });
+
 /** Starts every role in one process on the embedded engines. Shutdown closes in reverse order what the steps open. */
 const start = async (): Promise<void> => {
   const startedAt = performance.now();
@@ -168,12 +172,7 @@ const start = async (): Promise<void> => {
   // 4. Read models and in-memory tables, caught up with the log; meanwhile the jail for user code is tested.
   const onFailure = (error: Error): void => logger.fatal({ err: error }, 'projection.stopped');
   const starting = startControlPlane(engines, clock, onFailure);
-  const [plane, sandboxing] = await Promise.all([
-    starting,
-    startSandboxing(config, logger, {
-      call: async (...call) => dataStoresOf(await starting, logger).call(...call),
-    }),
-  ]);
+  const [plane, sandboxing] = await Promise.all([starting, sandboxesOf(starting, config, logger)]);
   checkIsolation(sandboxing.level, config, plane.views.callers.workspaceCount());
   shutdown.add('projections', () => plane.projectors.stop());
   shutdown.add('usage', () => plane.usage.close());

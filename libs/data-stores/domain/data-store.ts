@@ -40,7 +40,7 @@ export const checkedName = (given: string): string => {
         ? `it has ${name.length} characters, the limit is ${MAX_NAME}`
         : /^ds_/.test(name)
           ? 'it begins with ds_, as the ids of data stores do'
-          : // eslint-disable-next-line no-control-regex -- refuses them
+          :  
             /[\u0000-\u001f\u007f]/.test(name)
             ? 'it holds a control character'
             : undefined;

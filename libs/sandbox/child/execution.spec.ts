@@ -24,9 +24,9 @@ const world = () => {
 const METADATA: readonly (readonly [unknown, string])[] = [
   [
     'orders',
-    '$emit: the second argument is "orders" and is ignored: it must be an object of id, name, summary and ts. To emit on that channel, pass { name: "orders" }',
+    '$emit: the second argument is "orders" and is ignored: it must be an object of id, name, summary, ts and delivery_ts. To emit on that channel, pass { name: "orders" }',
   ],
-  [7, '$emit: the second argument is 7 and is ignored: it must be an object of id, name, summary and ts'],
+  [7, '$emit: the second argument is 7 and is ignored: it must be an object of id, name, summary, ts and delivery_ts'],
   [{ sumary: 'x' }, '$emit: the second argument has the field "sumary", which is ignored. Write "summary" instead'],
   [{ ID: 'x' }, '$emit: the second argument has the field "ID", which is ignored. Write "id" instead'],
   [{ channel: 'x' }, '$emit: the second argument has the field "channel", which is ignored. Write "name" instead'],

@@ -36,7 +36,7 @@ describe('calls of a child to its data stores', () => {
 
   it('pass on what the author did wrong, and hide what went wrong in the server', async () => {
     const errors = [new DomainError('data_store.full', 'too many'), new Error('password of the database')];
-    const { calls, answers } = opened(() => Promise.reject(errors.shift()));
+    const { calls, answers } = opened(() => Promise.reject(errors.shift() ?? new Error('no more')));
     calls.receive(get, NOTHING);
     calls.receive(get, NOTHING);
     await settled();
