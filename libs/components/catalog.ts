@@ -24,26 +24,36 @@ export class StoredComponentCatalog implements ComponentCatalog {
   ) {}
 
   async resolve(reference: ComponentReference, context: CommandContext): Promise<DeployableComponent> {
-    const { componentId, componentCode, componentUrl, files, key } = reference;
-    if (componentId !== undefined) return deployable(await this.byId(componentId, context.workspaceId));
+    const { componentId, componentCode, componentUrl, files, key, refreshPackages = false } = reference;
+    if (componentId !== undefined)
+      return this.refreshed(await this.byId(componentId, context.workspaceId), refreshPackages, context);
     if (componentCode !== undefined || componentUrl !== undefined) {
       const given = {
         ...(componentCode === undefined ? {} : { code: componentCode }),
         ...(componentUrl === undefined ? {} : { url: componentUrl }),
         ...(files === undefined ? {} : { files }),
+        refreshPackages,
       };
       return deployable((await this.saver.execute(new SaveComponent(given, context))).component);
     }
     if (key !== undefined) {
       const doc = key.startsWith('sc_') ? undefined : await findComponent(this.readModels, key, [context.workspaceId]);
       if (!doc) throw componentNotFound(key);
-      return deployable(doc.component);
+      return this.refreshed(doc.component, refreshPackages, context);
     }
     throw new DomainError(
       'component.reference_missing',
       'one of component_id, component_code, component_url and key is required',
       { field: 'component_id' },
     );
+  }
+
+  private async refreshed(
+    component: SavedComponent,
+    refreshPackages: boolean,
+    context: CommandContext,
+  ): Promise<DeployableComponent> {
+    return deployable(refreshPackages ? (await this.saver.refresh(component, context)).component : component);
   }
 
   private async byId(id: string, workspaceId: string): Promise<SavedComponent> {
@@ -67,5 +77,11 @@ const deployable = (component: SavedComponent): DeployableComponent => ({
   configurableProps: component.configurableProps,
   hooks: component.hooks,
   dedupe: component.dedupe,
+  ...besideOf(component),
   ...(component.warnings ? { warnings: component.warnings } : {}),
 });
+
+const besideOf = ({ packages }: SavedComponent): Pick<DeployableComponent, 'packages'> =>
+  packages?.beside === undefined
+    ? {}
+    : { packages: { lockHash: packages.lockHash, hasMachineCode: packages.beside.hasMachineCode } };

@@ -6,6 +6,7 @@ import { EgressSockets } from '#libs/egress/egress-sockets.js';
 import { createEgress, type Egress } from '#libs/egress/guarded-dispatcher.js';
 import { refusalLog, type RefusalLogger } from '#libs/egress/refusal-log.js';
 import { createInspector, type Inspector } from '#libs/sandbox/host/inspector.js';
+import { noPackages, type PackageSource } from '#libs/sandbox/bundler/packages.js';
 import { detectIsolation, IsolationUnavailable } from '#libs/sandbox/jail/detect.js';
 import { folderPrefix } from '#libs/sandbox/jail/stale-folders.js';
 import { type JailLevel, levelLabel } from '#libs/sandbox/jail/jail-level.js';
@@ -22,6 +23,7 @@ export interface Sandboxing {
   readonly pool: SandboxPool;
   readonly memory: RunsMemory;
   readonly inspector: Inspector;
+  readonly packages: PackageSource;
   close(): Promise<void>;
 }
 
@@ -38,7 +40,8 @@ export const startSandboxing = async (config: Config, logger: RefusalLogger): Pr
     egressSocket: (_workspaceId, sourceId) => sockets.pathFor(sourceId),
   });
   const pool = new SandboxPool(factory, { maxWarm: config.sandboxes, idleMs: config.sandboxIdleS * 1_000 });
-  const inspector = inspectorFor(level, config);
+  const packages = noPackages;
+  const inspector = inspectorFor(level, config, packages);
   return {
     level,
     egress,
@@ -47,6 +50,7 @@ export const startSandboxing = async (config: Config, logger: RefusalLogger): Pr
     pool,
     memory,
     inspector,
+    packages,
     async close() {
       await pool.close();
       await factory.close();
@@ -57,8 +61,8 @@ export const startSandboxing = async (config: Config, logger: RefusalLogger): Pr
   };
 };
 
-const inspectorFor = (level: JailLevel, config: Config): Inspector =>
-  createInspector({ level, memoryMb: config.memoryMb, build: { timeoutMs: config.buildTimeoutS * 1_000 } });
+const inspectorFor = (level: JailLevel, config: Config, packages: PackageSource): Inspector =>
+  createInspector({ level, packages, memoryMb: config.memoryMb, build: { timeoutMs: config.buildTimeoutS * 1_000 } });
 
 /** Starts the inspector, which evaluates a component in a jail without network before it is deployed. */
 export const startInspecting = async (
@@ -67,7 +71,7 @@ export const startInspecting = async (
 ): Promise<Pick<Sandboxing, 'level' | 'egress' | 'inspector' | 'close'>> => {
   const level = await levelFor(config);
   const egress = createEgress({ allow: config.egressAllow, onRefused: refusalLog(logger) });
-  const inspector = inspectorFor(level, config);
+  const inspector = inspectorFor(level, config, noPackages);
   return {
     level,
     egress,

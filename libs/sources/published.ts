@@ -1,4 +1,5 @@
 /** Published contract of the sources context: its events, and the ports for hooks and topics. */
+import { type PackagesBeside } from '../components/published.js';
 import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
 import { type HookName, type ProcessCall } from '../component-model/hooks.js';
 import { type LogLine, type UserError } from '../component-model/run-output.js';
@@ -38,6 +39,8 @@ export interface SourceDefinition {
   readonly componentId: string;
   readonly componentKey: string | null;
   readonly bundleHash: string;
+  /** npm packages that the bundle requires while it runs. Absent for none. */
+  readonly packages?: PackagesBeside;
   /** User-input props with a value, given or default. Excludes interface props and db. */
   readonly values: Readonly<Record<string, ConfiguredValue>>;
   readonly endpoints: readonly Endpoint[];

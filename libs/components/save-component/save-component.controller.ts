@@ -37,10 +37,11 @@ export class SaveComponentController {
       ...(typeof code === 'string' ? { code } : {}),
       ...(typeof url === 'string' ? { url } : {}),
       ...(files ? { files } : {}),
+      refreshPackages: body.refresh_packages === true,
     };
     const context = contextIn(workspaceOf(caller));
     const saved = await this.commands.execute(new SaveComponent(given, context));
-    const { position, component } = saved;
-    return new Changed(position, () => warned(componentReply(component, saved.code), component.warnings));
+    const { position, component, changes } = saved;
+    return new Changed(position, () => warned(componentReply(component, saved.code, changes), component.warnings));
   }
 }

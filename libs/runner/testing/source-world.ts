@@ -80,7 +80,8 @@ export class FakeSandboxes implements Sandboxes {
 /** Dependencies of a runner that these specs do not observe. */
 export const quietDependencies = {
   topics: perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 }),
-  blobs: { fileOf: async (hash: string) => `/blobs/${hash}` },
+  packages: () => Promise.reject(new Error('no packages')),
+    blobs: { fileOf: async (hash: string) => `/blobs/${hash}` },
   binder: { bind: async () => ({}) },
   hostDeaths: NO_HOST_DEATHS,
   settings: { concurrency: 10, httpTimeoutMs: 1_000, timerTimeoutMs: 2_000, hookTimeoutMs: 3_000, window: 64 },

@@ -9,7 +9,7 @@ const PROBLEM = { text: 't', file: 'a.mjs', line: 1, column: 2 };
 const ANSWERS: readonly BuildReply[] = [
   { kind: 'loaded' },
   { kind: 'engine_ended' },
-  { kind: 'bundle', bundle: Buffer.from('the code'), inputs: ['component:a.mjs'] },
+  { kind: 'bundle', externals: [], native: null, bundle: Buffer.from('the code'), inputs: ['component:a.mjs'] },
   { kind: 'wanted', packages: ['lodash'] },
   { kind: 'refused', message: 'm', file: null, missing: 'x' },
   { kind: 'invalid', problems: [PROBLEM], count: 3 },

@@ -36,7 +36,7 @@ export class JailLauncher {
   async start(
     egressSocket: string | undefined,
     handlers: JailedProcessHandlers,
-    extras: Pick<JailSpec, 'reads' | 'startsPrograms'> = {},
+    extras: Pick<JailSpec, 'reads' | 'startsPrograms' | 'loadsMachineCode'> = {},
   ): Promise<JailedProcess> {
     this.ready ??= this.open();
     const { dir, childFile } = await this.ready;

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { type Clock, systemClock } from '../../kernel/clock.js';
 import { parseChildMessage } from '../protocol/child-message.js';
 import { DEFAULT_JAIL_LIMITS, JailLauncher, type JailLimits } from './jail-launcher.js';
-import { levelLabel, type JailLevel, type SpawnPlan } from '../jail/jail-level.js';
+import { PACKAGES } from '../protocol/packages.js';
+import { levelLabel, type JailLevel, type JailSpec, type SpawnPlan } from '../jail/jail-level.js';
 import { type JailedProcess, type JailedProcessHandlers } from '../jail/jailed-process.js';
 import { causeOf, userError } from './process-end.js';
 import { ProcessSandbox } from './process-sandbox.js';
@@ -35,9 +36,14 @@ export const createSandboxFactory = (options: SandboxFactoryOptions): ClosableSa
   return {
     level: levelLabel(options.level),
     start: async (spec) => {
-      const bundle = await readFile(spec.bundleFile, 'utf8');
-      const egress = await options.egressSocket?.(spec.workspaceId, spec.sourceId);
-      return startSandbox({ house, clock, memory }, spec, bundle, egress);
+      try {
+        const bundle = await readFile(spec.bundleFile, 'utf8');
+        const egress = await options.egressSocket?.(spec.workspaceId, spec.sourceId);
+        return await startSandbox({ house, clock, memory }, spec, bundle, egress);
+      } catch (error) {
+        await spec.packages?.release();
+        throw error;
+      }
     },
     close: () => house.close(),
   };
@@ -80,9 +86,10 @@ const startSandbox = async (
       else failed?.(userError('ProcessExited', breach.message));
     },
   };
-  const child: JailedProcess = await house.start(egress, handlers);
+  const child: JailedProcess = await house.start(egress, handlers, extrasOf(spec));
   const { startTimeoutMs, memoryMb } = house.limits;
   void child.ended.then((end) => {
+    void spec.packages?.release();
     const { code, text } = causeOf(end, memoryMb);
     failed?.(userError(code, `${text}${end.stderr === '' ? '' : `: ${end.stderr.slice(0, 500)}`}`));
   });
@@ -104,7 +111,12 @@ const startSandbox = async (
   return sandbox;
 };
 
-const settingsOf = (spec: SandboxSpec, { egress, tmp }: SpawnPlan, tmpMb: number): ChildSettings => ({
+const extrasOf = ({ packages }: SandboxSpec): Pick<JailSpec, 'reads' | 'loadsMachineCode'> =>
+  packages === undefined
+    ? {}
+    : { reads: [{ from: packages.folder, to: PACKAGES }], loadsMachineCode: packages.hasMachineCode };
+
+const settingsOf = (spec: SandboxSpec, { egress, tmp, reads }: SpawnPlan, tmpMb: number): ChildSettings => ({
   sourceId: spec.sourceId,
   props: spec.props,
   db: spec.db,
@@ -112,5 +124,6 @@ const settingsOf = (spec: SandboxSpec, { egress, tmp }: SpawnPlan, tmpMb: number
   egress,
   tmp,
   tmpMb,
+  packages: reads[0] ?? null,
   inspect: false,
 });

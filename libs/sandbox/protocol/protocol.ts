@@ -108,6 +108,8 @@ export interface ChildSettings {
   readonly tmp: string;
   /** Size of that folder. */
   readonly tmpMb: number;
+  /** Folder of the packages beside the bundle, as the child sees it. Null for none. */
+  readonly packages: string | null;
   /** Describe the bundle's exports (`meta`) instead of binding them. */
   readonly inspect: boolean;
 }

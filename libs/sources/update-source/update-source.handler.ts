@@ -24,6 +24,8 @@ import { newSlugOf, planDefinition, type PlannedDefinition } from './plan-update
 export interface UpdateSourceRequest {
   /** When absent, the code stays. */
   readonly reference?: ComponentReference;
+  /** Builds the code again with the newest npm packages. */
+  readonly refreshPackages?: boolean;
   readonly name?: string;
   /** Merged per key; null removes a value. */
   readonly configuredProps?: ConfiguredProps;
@@ -99,13 +101,13 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     request: UpdateSourceRequest,
     context: CommandContext,
   ): Promise<PlannedDefinition> {
-    const { reference, configuredProps, emitOnDeploy } = request;
-    if (reference === undefined && configuredProps === undefined) {
+    const { reference, configuredProps, emitOnDeploy, refreshPackages = false } = request;
+    if (reference === undefined && configuredProps === undefined && !refreshPackages) {
       const kept = emitOnDeploy ?? source.definition.emitOnDeploy;
       return { definition: { ...source.definition, emitOnDeploy: kept }, secrets: [], warnings: [] };
     }
     const wanted = reference ?? { componentId: source.definition.componentId };
-    const component = await this.components.resolve(wanted, context);
+    const component = await this.components.resolve({ ...wanted, refreshPackages }, context);
     const { clock } = this.operations;
     const given = await this.operations.maskKnownSecrets(configuredProps ?? {}, source, context.workspaceId);
     return planDefinition(source, component, given, emitOnDeploy, clock.now());
