@@ -17,6 +17,7 @@ import {
 } from '#libs/http/reply-schema.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
 import { type ConfigurableProp, type OptionWithLabel } from '#libs/component-model/component-metadata.js';
+import { type LockedPackage } from '#libs/component-model/package-lock.js';
 import { type SavedComponent } from './domain/component.js';
 import { type SavedPackages } from './published.js';
 import { type PackageChanges } from './save-component/saved-packages.js';
@@ -107,3 +108,22 @@ const packagesReply = (
   { count, bytes, ms, cached }: SavedPackages,
   changes: PackageChanges | undefined,
 ): TypeOf<typeof PackagesReply> => ({ count, bytes, install_ms: ms, cached, ...changes });
+
+/** Package of a component as in docs/reference/rest-api.md#component-packages. */
+export const ComponentPackage = named('ComponentPackage', {
+  name: text(),
+  version: text(),
+  integrity: text('Subresource integrity of its tarball'),
+  published_at: nullable(seconds('Epoch seconds; null when the registry does not tell')),
+  place: text('Folder below the root of the packages'),
+});
+
+export type ComponentPackageReply = TypeOf<typeof ComponentPackage>;
+
+export const componentPackageReply = (locked: LockedPackage): ComponentPackageReply => ({
+  name: locked.name,
+  version: locked.version,
+  integrity: locked.integrity,
+  published_at: locked.publishedAt === null ? null : epochSeconds(locked.publishedAt),
+  place: locked.place,
+});

@@ -10,6 +10,7 @@ import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { StoredComponentCatalog } from './catalog.js';
 import { GetComponentController } from './get-component/get-component.controller.js';
 import { GetComponentHandler } from './get-component/get-component.query.js';
+import { GetComponentPackagesHandler } from './get-component/get-packages.query.js';
 import { COMPONENT_CATALOG } from './published.js';
 import { SaveComponentController } from './save-component/save-component.controller.js';
 import { SaveComponentHandler } from './save-component/save-component.handler.js';
@@ -47,6 +48,7 @@ export interface ComponentsPorts {
   providers: [
     SaveComponentHandler,
     GetComponentHandler,
+    GetComponentPackagesHandler,
     { provide: COMPONENT_CATALOG, useClass: StoredComponentCatalog },
   ],
   exports: [COMPONENT_CATALOG],

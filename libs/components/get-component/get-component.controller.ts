@@ -2,14 +2,25 @@ import { Controller, Get, Param } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
-import { ErrorReply, oneWarned } from '#libs/http/replies.js';
+import { ErrorReply, list, oneWarned } from '#libs/http/replies.js';
 import { type Warned } from '#libs/kernel/warning.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Caller } from '#libs/http/callers.js';
-import { Component, type ComponentReply } from '../component-reply.js';
+import {
+  Component,
+  ComponentPackage,
+  componentPackageReply,
+  type ComponentPackageReply,
+  type ComponentReply,
+} from '../component-reply.js';
+import { GetComponentPackages } from './get-packages.query.js';
 import { GetComponent } from './get-component.query.js';
 
 const NO_REGISTRY = { 404: { description: 'This server has no registry', schema: ErrorReply } };
+
+interface PackagesReply {
+  readonly data: readonly ComponentPackageReply[];
+}
 
 /** `registry` and `search` are never keys. See docs/reference/rest-api.md#component-reserved-words. */
 @Controller('v1/components')
@@ -36,6 +47,13 @@ export class GetComponentController {
   @Operation({ summary: 'Search the registry; this server has none', replies: NO_REGISTRY })
   search(): never {
     throw new DomainError('component.not_found', 'this server has no registry to search in');
+  }
+
+  @Get(':keyOrId/packages')
+  @Operation({ summary: 'The npm packages of a component, as its lock pins them', reply: list(ComponentPackage) })
+  async packages(@Param('keyOrId') keyOrId: string, @CurrentCaller() caller: Caller): Promise<PackagesReply> {
+    const packages = await this.queries.execute(new GetComponentPackages(keyOrId, caller.workspaceIds));
+    return { data: packages.map(componentPackageReply) };
   }
 
   @Get(':keyOrId')
