@@ -27,7 +27,11 @@ describe('an answer of a build process', () => {
 
   it('keeps the bundle when the record is overwritten', () => {
     const raw = Buffer.from('the code');
-    const answer = parseReply({ index: 0, json: Buffer.from('{"kind":"bundle","inputs":[]}'), raw });
+    const answer = parseReply({
+      index: 0,
+      json: Buffer.from('{"kind":"bundle","inputs":[],"externals":[],"native":null}'),
+      raw,
+    });
     raw.fill(0);
     expect(answer).toMatchObject({ bundle: Buffer.from('the code') });
   });
