@@ -1,3 +1,4 @@
+import { describe, expect, it } from '@jest/globals';
 import { NpmRegistry } from './npm-registry.js';
 
 describe('the registry of tests', () => {
