@@ -29,6 +29,7 @@ const rooms = {
   telemetry: ['http', 'kernel'],
   'stream-log': ['kernel'],
   sandbox: ['kernel', 'component-model'],
+  packages: ['kernel', 'component-model', 'sandbox'],
   // Bounded contexts.
   tenancy: ['http', 'kernel'],
   audit: ['http', 'kernel'],
@@ -50,7 +51,7 @@ const rooms = {
   cluster: ['ingress', 'kernel', 'telemetry'],
   composition: [
     ...['audit', 'cluster', 'components', 'config', 'delivery', 'egress', 'events', 'hosting', 'http', 'ingress'],
-    ...['kernel', 'routing', 'runner', 'sandbox', 'scheduling', 'sources', 'stream-log', 'subscriptions'],
+    ...['kernel', 'packages', 'routing', 'runner', 'sandbox', 'scheduling', 'sources', 'stream-log', 'subscriptions'],
     ...['telemetry', 'tenancy', 'webhooks'],
   ],
   archive: ['composition', 'config', 'delivery', 'kernel', 'runner', 'sources', 'stream-log', 'webhooks'],

@@ -6,7 +6,7 @@ import { EgressSockets } from '#libs/egress/egress-sockets.js';
 import { createEgress, type Egress } from '#libs/egress/guarded-dispatcher.js';
 import { refusalLog, type RefusalLogger } from '#libs/egress/refusal-log.js';
 import { createInspector, type Inspector } from '#libs/sandbox/host/inspector.js';
-import { noPackages, type PackageSource } from '#libs/sandbox/bundler/packages.js';
+import { type PackageSource } from '#libs/sandbox/bundler/packages.js';
 import { detectIsolation, IsolationUnavailable } from '#libs/sandbox/jail/detect.js';
 import { folderPrefix } from '#libs/sandbox/jail/stale-folders.js';
 import { type JailLevel, levelLabel } from '#libs/sandbox/jail/jail-level.js';
@@ -14,6 +14,8 @@ import { missingOf, type Protection } from '#libs/sandbox/jail/promises.js';
 import { type ClosableSandboxFactory, createSandboxFactory } from '#libs/sandbox/host/sandbox-factory.js';
 import { RunsMemory } from '#libs/sandbox/host/runs-memory.js';
 import { SandboxPool } from '#libs/sandbox/host/sandbox-pool.js';
+import { type PackageStore } from '#libs/packages/package-store.js';
+import { openPackages, type InstallLogger } from './packages.js';
 
 export interface Sandboxing {
   readonly level: JailLevel;
@@ -23,12 +25,12 @@ export interface Sandboxing {
   readonly pool: SandboxPool;
   readonly memory: RunsMemory;
   readonly inspector: Inspector;
-  readonly packages: PackageSource;
+  readonly packages: PackageStore;
   close(): Promise<void>;
 }
 
 /** Starts the sandboxes of user code, and the only way for requests out of them and of the server. */
-export const startSandboxing = async (config: Config, logger: RefusalLogger): Promise<Sandboxing> => {
+export const startSandboxing = async (config: Config, logger: RefusalLogger & InstallLogger): Promise<Sandboxing> => {
   const level = await levelFor(config);
   const egress = createEgress({ allow: config.egressAllow, onRefused: refusalLog(logger) });
   const sockets = await EgressSockets.create(folderPrefix('egress'), { policy: egress.policy, lookup: egress.lookup });
@@ -40,7 +42,7 @@ export const startSandboxing = async (config: Config, logger: RefusalLogger): Pr
     egressSocket: (_workspaceId, sourceId) => sockets.pathFor(sourceId),
   });
   const pool = new SandboxPool(factory, { maxWarm: config.sandboxes, idleMs: config.sandboxIdleS * 1_000 });
-  const packages = noPackages;
+  const packages = openPackages(config, level, logger);
   const inspector = inspectorFor(level, config, packages);
   return {
     level,
@@ -55,6 +57,7 @@ export const startSandboxing = async (config: Config, logger: RefusalLogger): Pr
       await pool.close();
       await factory.close();
       await inspector.close();
+      await packages.close();
       await sockets.close();
       await egress.close();
     },
@@ -67,17 +70,20 @@ const inspectorFor = (level: JailLevel, config: Config, packages: PackageSource)
 /** Starts the inspector, which evaluates a component in a jail without network before it is deployed. */
 export const startInspecting = async (
   config: Config,
-  logger: RefusalLogger,
-): Promise<Pick<Sandboxing, 'level' | 'egress' | 'inspector' | 'close'>> => {
+  logger: RefusalLogger & InstallLogger,
+): Promise<Pick<Sandboxing, 'level' | 'egress' | 'inspector' | 'packages' | 'close'>> => {
   const level = await levelFor(config);
   const egress = createEgress({ allow: config.egressAllow, onRefused: refusalLog(logger) });
-  const inspector = inspectorFor(level, config, noPackages);
+  const packages = openPackages(config, level, logger);
+  const inspector = inspectorFor(level, config, packages);
   return {
     level,
     egress,
     inspector,
+    packages,
     async close() {
       await inspector.close();
+      await packages.close();
       await egress.close();
     },
   };

@@ -3,18 +3,19 @@ import path from 'node:path';
 import { build, type BuildOptions, type Plugin } from 'esbuild';
 import { innerShim, isInnerShim, SHIM_NAMES } from './bundler/imports.js';
 
-export type ChildKind = 'plain' | 'vm2' | 'build';
+export type ChildKind = 'plain' | 'vm2' | 'build' | 'unpack';
 
 const CHILD = { bundle: true, platform: 'node', format: 'cjs', target: 'node20', write: false } satisfies BuildOptions;
 
 /**
  * Bundles the jailed child into one file, from the sources in `sandbox` (libs/sandbox). The kind `vm2` runs components
  * within a vm2 realm. It contains vm2 and, as text, the realm's startup code. The kind `build` bundles components. It
- * contains esbuild's API and, as text, the shims.
+ * contains esbuild's API and, as text, the shims. The kind `unpack` unpacks the tarball of an npm package.
  */
 export const buildChild = async (sandbox: string, kind: ChildKind): Promise<string> => {
   if (kind === 'plain') return bundle({ ...CHILD, entryPoints: [path.join(sandbox, 'child/main.ts')] });
   if (kind === 'build') return buildBuilder(sandbox);
+  if (kind === 'unpack') return bundle({ ...CHILD, entryPoints: [path.join(sandbox, 'unpack/main.ts')] });
   const realm = await bundle({
     entryPoints: [path.join(sandbox, 'vm2/realm/main.ts')],
     bundle: true,

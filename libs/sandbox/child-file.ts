@@ -6,6 +6,7 @@ const FILES: Readonly<Record<ChildKind, string>> = {
   plain: './child.cjs',
   vm2: './child-vm2.cjs',
   build: './build-child.cjs',
+  unpack: './unpack-child.cjs',
 };
 
 const known = new Map<ChildKind, Promise<string>>();
