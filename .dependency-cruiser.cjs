@@ -31,6 +31,7 @@ const rooms = {
   telemetry: ['http', 'kernel'],
   'stream-log': ['kernel'],
   sandbox: ['kernel', 'component-model'],
+  packages: ['kernel', 'component-model', 'sandbox'],
   // Bounded contexts.
   tenancy: ['http', 'kernel'],
   audit: ['http', 'kernel'],
@@ -65,7 +66,7 @@ const rooms = {
   composition: [
     ...['actions', 'audit', 'cluster', 'component-model', 'components', 'config', 'data-stores', 'delivery', 'egress'],
     ...['events', 'hosting', 'http', 'ingress'],
-    ...['kernel', 'routing', 'runner', 'sandbox', 'scheduling', 'sources', 'stream-log', 'subscriptions'],
+    ...['kernel', 'packages', 'routing', 'runner', 'sandbox', 'scheduling', 'sources', 'stream-log', 'subscriptions'],
     ...['telemetry', 'tenancy', 'webhooks'],
   ],
   archive: [

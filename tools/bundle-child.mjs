@@ -1,6 +1,7 @@
 // Completes `tsc`: bundles each process that runs in a jail into the one file that is mounted there.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { buildFetcher } from '../dist/libs/packages/fetcher-build.js';
 import { buildChild } from '../dist/libs/sandbox/child-build.js';
 
 const sandbox = path.resolve('libs/sandbox');
@@ -8,3 +9,5 @@ await writeFile('dist/libs/sandbox/child.cjs', await buildChild(sandbox, 'plain'
 await writeFile('dist/libs/sandbox/build-child.cjs', await buildChild(sandbox, 'build'));
 await writeFile('dist/libs/sandbox/child-vm2.cjs', await buildChild(sandbox, 'vm2'));
 await writeFile('dist/libs/sandbox/http-request.cjs', await buildChild(sandbox, 'request'));
+await writeFile('dist/libs/sandbox/unpack-child.cjs', await buildChild(sandbox, 'unpack'));
+await writeFile('dist/libs/packages/fetcher-child.cjs', await buildFetcher(path.resolve('libs/packages')));

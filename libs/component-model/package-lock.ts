@@ -1,3 +1,5 @@
+import { type Warning } from '../kernel/warning.js';
+
 /** npm packages of a component, pinned when it was saved (docs/reference/component-model.md#npm-packages). Plain JSON. */
 export interface LockedPackage {
   /** Folder below the root, such as `node_modules/a/node_modules/b`. */
@@ -17,4 +19,19 @@ export interface PackageLock {
   readonly specifiers: Readonly<Record<string, string>>;
   /** Sorted by place. */
   readonly packages: readonly LockedPackage[];
+}
+
+/** What a build did with the packages of a component. */
+export interface ComponentPackages {
+  readonly lock: PackageLock;
+  /** Places of packages that the bundle requires while it runs (docs/reference/component-model.md#packages-beside). */
+  readonly externals: readonly string[];
+  /** True when one of these, or one that it needs, loads machine code. */
+  readonly hasMachineCode: boolean;
+  readonly warnings: readonly Warning[];
+  /** Unpacked size of all packages. */
+  readonly bytes: number;
+  readonly cached: boolean;
+  /** Time that the installation took. */
+  readonly ms: number;
 }

@@ -26,20 +26,22 @@ export class StoredComponentCatalog implements ComponentCatalog {
   ) {}
 
   async resolve(reference: ComponentReference, context: CommandContext): Promise<DeployableComponent> {
-    const { componentId, componentCode, componentUrl, files, fileName, key } = reference;
-    if (componentId !== undefined) return deployable(await this.byId(componentId, context.workspaceId));
+    const { componentId, componentCode, componentUrl, files, fileName, key, refreshPackages = false } = reference;
+    if (componentId !== undefined)
+      return this.refreshed(await this.byId(componentId, context.workspaceId), refreshPackages, context);
     if (componentCode !== undefined || componentUrl !== undefined) {
       const given = {
         ...(componentCode === undefined ? {} : { code: componentCode }),
         ...(componentUrl === undefined ? {} : { url: componentUrl }),
         ...(files === undefined ? {} : { files }),
         ...(fileName === undefined ? {} : { fileName }),
+        refreshPackages,
       };
       return deployable((await this.saver.execute(new SaveComponent(given, context))).component);
     }
     if (key !== undefined) {
       const doc = key.startsWith('sc_') ? undefined : await findComponent(this.readModels, key, [context.workspaceId]);
-      if (doc) return deployable(doc.component);
+      if (doc) return this.refreshed(doc.component, refreshPackages, context);
       const listed = await this.readModels.get<RegistryDoc>(REGISTRY, registryEntryId(key));
       if (!listed) throw componentNotFound(key);
       return deployable(await this.byId(listed.entry.componentId, REGISTRY_WORKSPACE));
@@ -49,6 +51,14 @@ export class StoredComponentCatalog implements ComponentCatalog {
       'one of component_id, component_code, component_url and key is required',
       { field: 'component_id' },
     );
+  }
+
+  private async refreshed(
+    component: SavedComponent,
+    refreshPackages: boolean,
+    context: CommandContext,
+  ): Promise<DeployableComponent> {
+    return deployable(refreshPackages ? (await this.saver.refresh(component, context)).component : component);
   }
 
   private async byId(id: string, workspaceId: string): Promise<SavedComponent> {
@@ -73,5 +83,11 @@ export const deployable = (component: SavedComponent): DeployableComponent => ({
   hooks: component.hooks,
   dedupe: component.dedupe,
   ...(component.hasAdditionalProps === true ? { hasAdditionalProps: true as const } : {}),
+  ...besideOf(component),
   ...(component.warnings ? { warnings: component.warnings } : {}),
 });
+
+const besideOf = ({ packages }: SavedComponent): Pick<DeployableComponent, 'packages'> =>
+  packages?.beside === undefined
+    ? {}
+    : { packages: { lockHash: packages.lockHash, hasMachineCode: packages.beside.hasMachineCode } };

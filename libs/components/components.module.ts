@@ -15,6 +15,7 @@ import { DynamicPropsStore } from './call-component/dynamic-props.js';
 import { StoredComponentCatalog } from './catalog.js';
 import { GetComponentController } from './get-component/get-component.controller.js';
 import { GetComponentHandler } from './get-component/get-component.query.js';
+import { GetComponentPackagesHandler } from './get-component/get-packages.query.js';
 import { GetRegistryComponentController } from './get-registry-component/get-registry-component.controller.js';
 import { GetRegistryComponentHandler } from './get-registry-component/get-registry-component.query.js';
 import { ADDITIONAL_PROPS, COMPONENT_CATALOG } from './published.js';
@@ -74,6 +75,7 @@ export interface ComponentsPorts {
     ComponentForms,
     DynamicPropsStore,
     CalledAdditionalProps,
+    GetComponentPackagesHandler,
     { provide: COMPONENT_CATALOG, useClass: StoredComponentCatalog },
     { provide: ADDITIONAL_PROPS, useExisting: CalledAdditionalProps },
   ],

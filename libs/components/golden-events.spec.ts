@@ -20,6 +20,7 @@ const golden = async (type: ComponentEvent['type'], version: number): Promise<Co
 const BEFORE: Record<ComponentEvent['type'], readonly ComponentEvent['type'][]> = {
   ComponentSaved: [],
   ComponentSavedAgain: ['ComponentSaved'],
+  ComponentPackagesRefreshed: ['ComponentSaved'],
 };
 
 describe('every version of an event of components', () => {

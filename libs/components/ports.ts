@@ -1,6 +1,7 @@
 /** Ports of the components context. The composition root provides them under these tokens. */
 import { type CallOutcome, type ComponentCall } from '../component-model/component-call.js';
 import { type ComponentMetadata, type ConfigurableProp } from '../component-model/component-metadata.js';
+import { type ComponentPackages } from '../component-model/package-lock.js';
 
 export const COMPONENT_INSPECTOR = Symbol('ComponentInspector');
 export const COMPONENT_CALLS = Symbol('ComponentCalls');
@@ -13,6 +14,8 @@ export interface InspectOptions {
   readonly fileName: string;
   /** Text by path, relative to the same root as `fileName`. */
   readonly files?: Readonly<Record<string, string>>;
+  /** A private registry may be open to some workspaces only. */
+  readonly workspaceId: string;
 }
 
 /**
@@ -24,7 +27,12 @@ export interface ComponentInspector {
   inspect(
     code: string,
     options: InspectOptions,
-  ): Promise<{ readonly bundle: string; readonly metadata: ComponentMetadata }>;
+  ): Promise<{
+    readonly bundle: string;
+    readonly metadata: ComponentMetadata;
+    /** Absent for code that imports no npm package. */
+    readonly packages?: ComponentPackages;
+  }>;
 }
 
 export interface ComponentCallRequest {

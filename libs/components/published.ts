@@ -5,6 +5,22 @@ import { type CommandContext } from '../kernel/handle-command.js';
 import { type Warning } from '../kernel/warning.js';
 import { type ConfigurableProp } from '../component-model/component-metadata.js';
 
+/** npm packages of a component. See docs/reference/component-model.md#npm-packages. */
+export interface SavedPackages {
+  /** Blob of the lock, as JSON of PackageLock. */
+  readonly lockHash: string;
+  /** Blob of the file name and the further files, as JSON of CodeParts, so that the code can be built again. */
+  readonly partsHash: string;
+  readonly count: number;
+  /** Unpacked size. */
+  readonly bytes: number;
+  /** Time that the installation took. */
+  readonly ms: number;
+  readonly cached: boolean;
+  /** Whether some of them stay beside the bundle, and whether they load machine code. Absent when none does. */
+  readonly beside?: { readonly hasMachineCode: boolean };
+}
+
 export interface ComponentSaved {
   readonly type: 'ComponentSaved';
   readonly data: {
@@ -20,6 +36,8 @@ export interface ComponentSaved {
     readonly codeHash: string;
     /** Blob of the one-file bundle that runs. */
     readonly bundleHash: string;
+    /** Absent for code that imports no npm package, and in events from before packages were kept. */
+    readonly packages?: SavedPackages;
     /** Size of code and bundle in bytes. Absent in events from before sizes were counted. */
     readonly bytes?: number;
     /** Location of the code; metadata only. */
@@ -43,7 +61,19 @@ export interface ComponentSavedAgain {
   readonly data: { readonly url: string | null; readonly savedAt: number };
 }
 
-export type ComponentEvent = ComponentSaved | ComponentSavedAgain;
+/** Same code, built again with other packages: all that can differ from what was saved before. */
+export interface ComponentPackagesRefreshed {
+  readonly type: 'ComponentPackagesRefreshed';
+  readonly data: ComponentSaved['data'];
+}
+
+export type ComponentEvent = ComponentSaved | ComponentSavedAgain | ComponentPackagesRefreshed;
+
+/** Packages that the bundle requires while it runs. */
+export interface PackagesBeside {
+  readonly lockHash: string;
+  readonly hasMachineCode: boolean;
+}
 
 /** The part of a component that a source needs. */
 export interface DeployableComponent {
@@ -52,6 +82,8 @@ export interface DeployableComponent {
   readonly name: string;
   readonly kind: 'source' | 'action';
   readonly bundleHash: string;
+  /** What its process needs beside the bundle. Absent for nothing. */
+  readonly packages?: PackagesBeside;
   readonly configurableProps: readonly ConfigurableProp[];
   readonly hooks: readonly HookName[];
   readonly dedupe: DedupeStrategy | null;
@@ -70,6 +102,8 @@ export interface ComponentReference {
   /** Path of the code among `files`. */
   readonly fileName?: string;
   readonly key?: string;
+  /** Takes the newest npm packages, and builds the code again. */
+  readonly refreshPackages?: boolean;
 }
 
 /** Token under which ComponentsModule provides its AdditionalProps. */

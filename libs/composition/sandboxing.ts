@@ -9,6 +9,7 @@ import { refusalLog, type RefusalLogger } from '#libs/egress/refusal-log.js';
 import { type ComponentCaller } from '#libs/sandbox/component-caller.js';
 import { SecretMask } from '#libs/runner/secret-mask.js';
 import { createInspector, type Inspector } from '#libs/sandbox/host/inspector.js';
+import { type PackageSource } from '#libs/sandbox/bundler/packages.js';
 import { detectIsolation, IsolationUnavailable } from '#libs/sandbox/jail/detect.js';
 import { folderPrefix } from '#libs/sandbox/jail/stale-folders.js';
 import { type JailLevel, levelLabel } from '#libs/sandbox/jail/jail-level.js';
@@ -17,6 +18,8 @@ import { type ClosableSandboxFactory, createSandboxFactory } from '#libs/sandbox
 import { processCaller } from '#libs/sandbox/host/process-caller.js';
 import { RunsMemory } from '#libs/sandbox/host/runs-memory.js';
 import { SandboxPool } from '#libs/sandbox/host/sandbox-pool.js';
+import { type PackageStore } from '#libs/packages/package-store.js';
+import { openPackages, type InstallLogger } from './packages.js';
 
 export interface Sandboxing {
   readonly level: JailLevel;
@@ -27,13 +30,14 @@ export interface Sandboxing {
   readonly memory: RunsMemory;
   readonly inspector: Inspector;
   readonly caller: ComponentCaller;
+  readonly packages: PackageStore;
   close(): Promise<void>;
 }
 
 /** Starts the sandboxes of user code, and the only way for requests out of them and of the server. */
 export const startSandboxing = async (
   config: Config,
-  logger: RefusalLogger,
+  logger: RefusalLogger & InstallLogger,
   dataStores?: DataStoreAccess,
 ): Promise<Sandboxing> => {
   const level = await levelFor(config);
@@ -41,7 +45,8 @@ export const startSandboxing = async (
   const sockets = await EgressSockets.create(folderPrefix('egress'), { policy: egress.policy, lookup: egress.lookup });
   const { memory, factory } = factoryFor(level, config, sockets, dataStores);
   const pool = new SandboxPool(factory, { maxWarm: config.sandboxes, idleMs: config.sandboxIdleS * 1_000 });
-  const inspector = inspectorFor(level, config);
+  const packages = openPackages(config, level, logger);
+  const inspector = inspectorFor(level, config, packages);
   return {
     level,
     egress,
@@ -51,10 +56,12 @@ export const startSandboxing = async (
     memory,
     inspector,
     caller: callerFor(factory, sockets, config),
+    packages,
     async close() {
       await pool.close();
       await factory.close();
       await inspector.close();
+      await packages.close();
       await sockets.close();
       await egress.close();
     },
@@ -92,8 +99,8 @@ const callerFor = (factory: ClosableSandboxFactory, sockets: EgressSockets, conf
     ended: (name) => sockets.drop(name),
   });
 
-const inspectorFor = (level: JailLevel, config: Config): Inspector =>
-  createInspector({ level, memoryMb: config.memoryMb, build: { timeoutMs: config.buildTimeoutS * 1_000 } });
+const inspectorFor = (level: JailLevel, config: Config, packages: PackageSource): Inspector =>
+  createInspector({ level, packages, memoryMb: config.memoryMb, build: { timeoutMs: config.buildTimeoutS * 1_000 } });
 
 /**
  * Starts what commands need of components: the inspector, which evaluates a component in a jail without network before it
@@ -101,23 +108,26 @@ const inspectorFor = (level: JailLevel, config: Config): Inspector =>
  */
 export const startInspecting = async (
   config: Config,
-  logger: RefusalLogger,
+  logger: RefusalLogger & InstallLogger,
   dataStores?: DataStoreAccess,
-): Promise<Pick<Sandboxing, 'level' | 'egress' | 'inspector' | 'caller' | 'close'>> => {
+): Promise<Pick<Sandboxing, 'level' | 'egress' | 'inspector' | 'caller' | 'packages' | 'close'>> => {
   const level = await levelFor(config);
   const egress = createEgress({ allow: config.egressAllow, onRefused: refusalLog(logger) });
   const sockets = await EgressSockets.create(folderPrefix('egress'), { policy: egress.policy, lookup: egress.lookup });
   const { factory } = factoryFor(level, config, sockets, dataStores);
-  const inspector = inspectorFor(level, config);
+  const packages = openPackages(config, level, logger);
+  const inspector = inspectorFor(level, config, packages);
   return {
     level,
     egress,
     inspector,
     caller: callerFor(factory, sockets, config),
+    packages,
     async close() {
       await inspector.close();
       await factory.close();
       await sockets.close();
+      await packages.close();
       await egress.close();
     },
   };

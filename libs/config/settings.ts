@@ -1,12 +1,22 @@
 import { engines } from './engine-settings.js';
 import { events, webhooks } from './event-settings.js';
 import { limits } from './limit-settings.js';
+import { packages } from './package-settings.js';
 import { builds, runs } from './run-settings.js';
 import { server } from './server-settings.js';
 import { type Setting } from './setting.js';
 
 /** All settings in the order of the reference. */
-export const SETTINGS = { ...server, ...limits, ...runs, ...builds, ...events, ...webhooks, ...engines } as const;
+export const SETTINGS = {
+  ...server,
+  ...limits,
+  ...runs,
+  ...builds,
+  ...packages,
+  ...events,
+  ...webhooks,
+  ...engines,
+} as const;
 
 type ValueOf<S> = S extends Setting<infer T> ? T : never;
 

@@ -1,4 +1,5 @@
 /** Ports that the runner needs from other rooms. */
+import { type InstallPackages } from './packages-beside.js';
 import { type BlobStore } from '../kernel/blob-store.js';
 import { type Clock } from '../kernel/clock.js';
 import { type Position } from '../kernel/events.js';
@@ -97,6 +98,8 @@ export interface RunnerDependencies {
   /** Events of sources that wait. */
   readonly delayed: Pick<DelayedEvents, 'usage'>;
   readonly blobs: Pick<BlobStore, 'fileOf'>;
+  /** Installs the packages that stay beside a bundle, by their lock. */
+  readonly packages: InstallPackages;
   readonly sources: RunnableSources;
   readonly follower: LogFollower;
   readonly sandboxes: Sandboxes;

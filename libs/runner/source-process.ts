@@ -19,7 +19,7 @@ export interface SourceProcessOptions {
   readonly sourceId: string;
   readonly deps: Pick<
     SourceRunnerDependencies,
-    'binder' | 'blobs' | 'clock' | 'logger' | 'metrics' | 'settings' | 'sandboxes'
+    'binder' | 'blobs' | 'packages' | 'clock' | 'logger' | 'metrics' | 'settings' | 'sandboxes'
   >;
   /** Knows the last committed content of `$.service.db`, and whether this process still runs the source. */
   readonly committer: Pick<RunCommitter, 'abandonedFor' | 'db'>;
@@ -115,6 +115,7 @@ export class SourceProcess {
       workspaceId,
       ...(definition.dynamicProps === undefined ? {} : { dynamicProps: definition.dynamicProps }),
       bundleFile: await deps.blobs.fileOf(definition.bundleHash),
+      ...(definition.packages ? { packages: await deps.packages(workspaceId, definition.packages) } : {}),
       props,
       db: committer.db,
       concurrency: definition.dbProps.length > 0 ? 1 : deps.settings.concurrency,

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { build, type BuildOptions, type Plugin } from 'esbuild';
 import { innerShim, isInnerShim, SHIM_NAMES } from './bundler/imports.js';
 
-export type ChildKind = 'plain' | 'vm2' | 'build';
+export type ChildKind = 'plain' | 'vm2' | 'build' | 'unpack';
 
 /** Code that jailed processes get: those of children, and `request`, which a child loads to send configured requests. */
 export type JailedCode = ChildKind | 'request';
@@ -13,7 +13,7 @@ const CHILD = { bundle: true, platform: 'node', format: 'cjs', target: 'node20',
 /**
  * Bundles the jailed child into one file, from the sources in `sandbox` (libs/sandbox). The kind `vm2` runs components
  * within a vm2 realm. It contains vm2 and, as text, the realm's startup code. The kind `build` bundles components. It
- * contains esbuild's API and, as text, the shims.
+ * contains esbuild's API and, as text, the shims. The kind `unpack` unpacks the tarball of an npm package.
  */
 export const buildChild = async (sandbox: string, kind: JailedCode): Promise<string> => {
   if (kind === 'request')
@@ -25,6 +25,7 @@ export const buildChild = async (sandbox: string, kind: JailedCode): Promise<str
     });
   if (kind === 'plain') return bundle({ ...CHILD, entryPoints: [path.join(sandbox, 'child/main.ts')] });
   if (kind === 'build') return buildBuilder(sandbox);
+  if (kind === 'unpack') return bundle({ ...CHILD, entryPoints: [path.join(sandbox, 'unpack/main.ts')] });
   const realm = await bundle({
     entryPoints: [path.join(sandbox, 'vm2/realm/main.ts')],
     bundle: true,

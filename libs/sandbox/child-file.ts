@@ -7,6 +7,7 @@ const FILES: Readonly<Record<JailedCode, string>> = {
   vm2: './child-vm2.cjs',
   build: './build-child.cjs',
   request: './http-request.cjs',
+  unpack: './unpack-child.cjs',
 };
 
 const known = new Map<JailedCode, Promise<string>>();

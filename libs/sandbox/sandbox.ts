@@ -18,12 +18,22 @@ export type BoundProp =
   | { readonly kind: 'store'; readonly id: string }
   | { readonly kind: 'app'; readonly auth: Readonly<Record<string, unknown>> };
 
+export interface SandboxPackages {
+  /** Host folder with `node_modules`. */
+  readonly folder: string;
+  readonly hasMachineCode: boolean;
+  /** Called when the process no longer needs the folder. Idempotent. */
+  release(): Promise<void>;
+}
+
 export interface SandboxSpec {
   /** Each source has its own process, which is never shared between workspaces. */
   readonly sourceId: string;
   readonly workspaceId: string;
   /** Host path of the one-file CommonJS bundle. */
   readonly bundleFile: string;
+  /** Packages that the bundle requires while it runs. Absent for none. */
+  readonly packages?: SandboxPackages;
   readonly props: Readonly<Record<string, BoundProp>>;
   /** Props that additionalProps added or changed. */
   readonly dynamicProps?: readonly ConfigurableProp[];

@@ -3,7 +3,7 @@ import { type ConfigurableProp } from '../component-model/component-metadata.js'
 import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
 import { type HookName, type ProcessCall } from '../component-model/hooks.js';
 import { type LogLine, type UserError } from '../component-model/run-output.js';
-import { type DeployableComponent } from '../components/published.js';
+import { type DeployableComponent, type PackagesBeside } from '../components/published.js';
 import { type CommandContext } from '../kernel/handle-command.js';
 
 export interface Endpoint {
@@ -43,6 +43,8 @@ export interface SourceDefinition {
   readonly componentId: string;
   readonly componentKey: string | null;
   readonly bundleHash: string;
+  /** npm packages that the bundle requires while it runs. Absent for none. */
+  readonly packages?: PackagesBeside;
   /** User-input props with a value, given or default. Excludes interface props and db. */
   readonly values: Readonly<Record<string, ConfiguredValue>>;
   readonly endpoints: readonly Endpoint[];

@@ -19,6 +19,7 @@ export class SourceBodyDto {
   @IsOptional() @IsString() @Length(1, 255) name?: string;
   @IsOptional() @Transform(fromText) @IsBoolean() active?: boolean;
   @IsOptional() @Transform(fromText) @IsBoolean() emit_on_deploy?: boolean;
+  @IsOptional() @Transform(fromText) @IsBoolean() refresh_packages?: boolean;
   @IsOptional() @Transform(fromText) @IsBoolean() ignore_hook_errors?: boolean;
   @IsOptional()
   @Transform(({ value }: { value: unknown }) =>

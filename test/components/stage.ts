@@ -53,7 +53,7 @@ export class Bundles {
   }
 
   private async build(component: string): Promise<string> {
-    const bundle = await this.jail.bundle(filesOf(component));
+    const { bundle } = await this.jail.bundle(filesOf(component), { workspaceId: 'o_components' });
     const file = path.join(this.dir, `${randomUUID()}.cjs`);
     await writeFile(file, bundle);
     return file;

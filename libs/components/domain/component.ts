@@ -13,6 +13,8 @@ export type ComponentState =
 export interface SaveComponentCode {
   readonly type: 'SaveComponentCode';
   readonly data: ComponentSaved['data'];
+  /** Saves known code again with the packages in `data`. */
+  readonly refreshed?: boolean;
 }
 
 /**
@@ -23,8 +25,10 @@ export const componentDecider: Decider<SaveComponentCode, ComponentEvent, Compon
   category: 'component',
   initialState: () => ({ status: 'none' }),
 
-  decide: ({ data }, state) => {
+  decide: ({ data, refreshed }, state) => {
     if (state.status === 'none') return [{ type: 'ComponentSaved', data }];
+    if (refreshed === true && lockOf(data) !== lockOf(state.component))
+      return [{ type: 'ComponentPackagesRefreshed', data }];
     const { url, savedAt } = data;
     const { component } = state;
     const sameUrl = url === null || url === component.url;
@@ -45,8 +49,16 @@ export const componentDecider: Decider<SaveComponentCode, ComponentEvent, Compon
           status: 'saved',
           component: { ...state.component, url: event.data.url ?? state.component.url, updatedAt: event.data.savedAt },
         };
+      case 'ComponentPackagesRefreshed': {
+        if (state.status === 'none') return state;
+        const { savedAt, url, ...component } = event.data;
+        const { createdAt, url: before } = state.component;
+        return { status: 'saved', component: { ...component, url: url ?? before, createdAt, updatedAt: savedAt } };
+      }
       default:
         return state;
     }
   },
 };
+
+const lockOf = ({ packages }: Pick<ComponentSaved['data'], 'packages'>): string | undefined => packages?.lockHash;

@@ -1,6 +1,6 @@
 import { type Projection } from '#libs/kernel/projection.js';
 import { type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
-import { type ComponentSaved } from '../published.js';
+import { type ComponentEvent, type ComponentSaved } from '../published.js';
 
 /** Size of the code and bundles of a workspace; `id` is the workspace's. */
 export interface CodeSizeDoc extends Doc {
@@ -11,11 +11,13 @@ export interface CodeSizeDoc extends Doc {
 
 export const CODE_SIZES: CollectionSchema = { name: 'components.code_sizes.v1', indexed: [], sort: 'through' };
 
-/** Each workspace and code has one ComponentSaved. Events from before sizes were counted add nothing. */
+const TYPES: readonly string[] = ['ComponentSaved', 'ComponentPackagesRefreshed'] satisfies ComponentEvent['type'][];
+
+/** The bytes of a refresh are those of the new bundle, because the former one stays for sources that run it. Events from before sizes were counted add nothing. */
 export const codeSizesProjection: Projection<CodeSizeDoc> = {
   name: CODE_SIZES.name,
   schema: CODE_SIZES,
-  keys: (event) => (event.type === 'ComponentSaved' ? [event.metadata.workspaceId] : []),
+  keys: (event) => (TYPES.includes(event.type) ? [event.metadata.workspaceId] : []),
   evolve: (doc, event, id) => {
     const through = String(event.position).padStart(20, '0');
     if (doc !== undefined && through <= doc.through) return doc;

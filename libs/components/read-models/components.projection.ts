@@ -20,7 +20,11 @@ export const COMPONENTS: CollectionSchema = {
   sort: 'sort',
 };
 
-const TYPES: readonly string[] = ['ComponentSaved', 'ComponentSavedAgain'] satisfies ComponentEvent['type'][];
+const TYPES: readonly string[] = [
+  'ComponentSaved',
+  'ComponentSavedAgain',
+  'ComponentPackagesRefreshed',
+] satisfies ComponentEvent['type'][];
 
 /** Saved components, for look-ups by id and by key. */
 export const componentsProjection: Projection<ComponentDoc> = {

@@ -1,10 +1,15 @@
-import { IsOptional, IsString, MaxLength } from 'class-validator';
+import { Transform } from 'class-transformer';
+import { IsBoolean, IsOptional, IsString, MaxLength } from 'class-validator';
 import { DomainError } from '#libs/kernel/domain-error.js';
+
+const fromText = ({ value }: { value: unknown }): unknown =>
+  value === 'true' ? true : value === 'false' ? false : value;
 
 export class ComponentCodeDto {
   @IsOptional() @IsString() component_code?: string;
   @IsOptional() @IsString() @MaxLength(2_048) component_url?: string;
   @IsOptional() @IsString() @MaxLength(512) file_name?: string;
+  @IsOptional() @Transform(fromText) @IsBoolean() refresh_packages?: boolean;
 }
 
 /**

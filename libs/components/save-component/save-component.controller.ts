@@ -38,10 +38,11 @@ export class SaveComponentController {
       ...(typeof url === 'string' ? { url } : {}),
       ...(files ? { files } : {}),
       ...(typeof fileName === 'string' ? { fileName } : {}),
+      refreshPackages: body.refresh_packages === true,
     };
     const context = contextIn(workspaceOf(caller));
     const saved = await this.commands.execute(new SaveComponent(given, context));
-    const { position, component } = saved;
-    return new Changed(position, () => warned(componentReply(component, saved.code), component.warnings));
+    const { position, component, changes } = saved;
+    return new Changed(position, () => warned(componentReply(component, saved.code, changes), component.warnings));
   }
 }

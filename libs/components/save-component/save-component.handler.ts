@@ -31,6 +31,7 @@ import {
 import { type ComponentSaved } from '../published.js';
 import { checkCodeRoom } from './code-room.js';
 import { Inspections } from './inspections.js';
+import { changesOf, lockOf, NO_CHANGES, partsOf, savedPackagesOf, type PackageChanges } from './saved-packages.js';
 
 /** Name of code without a file name. */
 const UNNAMED = 'component.js';
@@ -42,12 +43,23 @@ export interface ComponentCode {
   /** Path of the code among `files`. */
   readonly fileName?: string;
   readonly files?: Readonly<Record<string, string>>;
+  /** Takes the newest npm packages, and builds known code again. */
+  readonly refreshPackages?: boolean;
 }
 
 export interface SaveComponentResult {
   readonly component: SavedComponent;
   readonly code: string;
   readonly position: Position | undefined;
+  /** What a refresh did to the packages. Absent without one. */
+  readonly changes?: PackageChanges;
+}
+
+interface BuildRequest {
+  readonly source: FetchedComponent;
+  readonly url: string | null;
+  readonly id: string;
+  readonly savedAt: number;
 }
 
 export class SaveComponent extends Command<SaveComponentResult> {
@@ -88,15 +100,47 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
 
     // 2. Known code is not evaluated again: its first bundle stays. See docs/reference/component-model.md#code-pinned.
     const known = await this.find(id);
-    if (known) return this.append({ ...savedDataOf(known), url: given.url ?? null, savedAt }, source.code, context);
+    const request = { source, url: given.url ?? null, id, savedAt };
+    if (!known) return this.append(await this.built(request, context), source.code, context);
+    if (given.refreshPackages === true) return this.buildAgain(known, request, context);
+    return this.append({ ...savedDataOf(known), url: request.url, savedAt }, source.code, context);
+  }
 
+  /** Builds saved code with the newest packages. Code without packages stays as it is. */
+  async refresh(known: SavedComponent, context: CommandContext): Promise<SaveComponentResult> {
+    const code = await this.blobs.get(known.codeHash);
+    if (code === undefined) throw new Error(`code ${known.codeHash} of ${known.componentId} is not in the blob store`);
+    const parts = await partsOf(this.blobs, known);
+    if (!parts) return { component: known, code, position: undefined, changes: NO_CHANGES };
+    const source = { code, finalUrl: known.url ?? '', ...parts };
+    const request = { source, url: null, id: known.componentId, savedAt: this.clock.now() };
+    return this.buildAgain(known, request, context);
+  }
+
+  private async buildAgain(
+    known: SavedComponent,
+    request: BuildRequest,
+    context: CommandContext,
+  ): Promise<SaveComponentResult> {
+    const data = await this.built(request, context);
+    const changes = changesOf(await lockOf(this.blobs, known), await lockOf(this.blobs, data));
+    return { ...(await this.append(data, request.source.code, context, true)), changes };
+  }
+
+  private async built(
+    { source, url, id, savedAt }: BuildRequest,
+    context: CommandContext,
+  ): Promise<ComponentSaved['data']> {
     // 3. Bundle and evaluate, if there is room. The size of the bundle is known only afterwards.
     const room = (bytes: number): Promise<void> =>
       checkCodeRoom(this.readModels, context.workspaceId, bytes, this.resources.codeBytesPerWorkspace);
     const codeBytes = Buffer.byteLength(source.code);
     await room(codeBytes);
-    const request = { workspaceId: context.workspaceId, componentId: id, bytes: sizeOf(source) };
-    const { bundle, metadata } = await this.inspections.of(request, () => this.inspected(source));
+    const { workspaceId } = context;
+    const inspection = { workspaceId, componentId: id, bytes: sizeOf(source) };
+    const { bundle, metadata, packages } = await this.inspections.of(inspection, () =>
+      this.inspected(source, workspaceId),
+    );
     if (metadata.kind === 'app') {
       const text = `an app is not deployable: ${metadata.name} exports an app; save a component that uses it instead`;
       throw new DomainError('component.not_deployable', text, { name: metadata.name });
@@ -120,31 +164,30 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
       warnings,
     } = metadata;
     const version = metadata.version.replaceAll('{{ts}}', String(savedAt));
-    return this.append(
-      {
-        componentId: id,
-        userId: context.actor.userId,
-        kind: metadata.kind,
-        key,
-        name,
-        version,
-        description,
-        annotations,
-        codeHash,
-        bundleHash,
-        bytes,
-        url: given.url ?? null,
-        configurableProps,
-        hooks,
-        dedupe,
-        hasRun,
-        ...(hasAdditionalProps ? { hasAdditionalProps: true as const } : {}),
-        ...(warnings.length === 0 ? {} : { warnings }),
-        savedAt,
-      },
-      source.code,
-      context,
-    );
+    const noted = [...warnings, ...(packages?.warnings ?? [])];
+    const kept = packages && (await savedPackagesOf(this.blobs, packages, source));
+    return {
+      componentId: id,
+      userId: context.actor.userId,
+      kind: metadata.kind,
+      key,
+      name,
+      version,
+      description,
+      annotations,
+      codeHash,
+      bundleHash,
+      ...(kept ? { packages: kept } : {}),
+      bytes,
+      url,
+      configurableProps,
+      hooks,
+      dedupe,
+      hasRun,
+      ...(hasAdditionalProps ? { hasAdditionalProps: true as const } : {}),
+      ...(noted.length === 0 ? {} : { warnings: noted }),
+      savedAt,
+    };
   }
 
   private async sourceOf({ code, url, fileName, files }: ComponentCode): Promise<FetchedComponent> {
@@ -162,19 +205,20 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
   }
 
   /** Throws component.invalid with `name` and `message` in its details. */
-  private async inspected(source: FetchedComponent): ReturnType<ComponentInspector['inspect']> {
+  private async inspected(source: FetchedComponent, workspaceId: string): ReturnType<ComponentInspector['inspect']> {
     try {
-      const { bundle, metadata } = await this.inspect(source);
+      const { metadata, ...built } = await this.inspect(source, workspaceId);
       const fileName = source.fileName === UNNAMED ? undefined : source.fileName;
-      return { bundle, metadata: boundedMetadata(named(metadata, fileName)) };
+      return { ...built, metadata: boundedMetadata(named(metadata, fileName)) };
     } catch (error) {
       throw rejectionOf(error);
     }
   }
 
-  private async inspect(component: FetchedComponent): ReturnType<ComponentInspector['inspect']> {
+  private async inspect(component: FetchedComponent, workspaceId: string): ReturnType<ComponentInspector['inspect']> {
     const { code, fileName, files, missing = [] } = component;
-    const as = (name: string) => this.inspector.inspect(code, { fileName: name, ...(files ? { files } : {}) });
+    const as = (name: string) =>
+      this.inspector.inspect(code, { fileName: name, workspaceId, ...(files ? { files } : {}) });
     try {
       return await as(fileName);
     } catch (error) {
@@ -203,16 +247,17 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     data: ComponentSaved['data'],
     code: string,
     context: CommandContext,
+    refreshed = false,
   ): Promise<SaveComponentResult> {
     try {
-      const command = { type: 'SaveComponentCode', data } as const;
+      const command = { type: 'SaveComponentCode', data, refreshed } as const;
       const { state, position } = await this.handle(componentDecider, data.componentId, command, context);
       if (state.status === 'none') throw new Error(`component ${data.componentId} was not saved`);
       // No event was written because another request just saved the same. The caller must see that request's event.
       return { component: state.component, code, position: position ?? (await this.store.lastPosition()) };
     } catch (error) {
       // Other requests keep refreshing the same component, so it is saved all the same.
-      const known = error instanceof RevisionConflict ? await this.find(data.componentId) : undefined;
+      const known = error instanceof RevisionConflict && !refreshed ? await this.find(data.componentId) : undefined;
       if (!known) throw error;
       return { component: known, code, position: await this.store.lastPosition() };
     }

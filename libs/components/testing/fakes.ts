@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { type ComponentPackages, type LockedPackage } from '#libs/component-model/package-lock.js';
 import { type ComponentMetadata, type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { type CallOutcome } from '#libs/component-model/component-call.js';
 import {
@@ -58,12 +59,18 @@ export class FakeInspector implements ComponentInspector {
   /** Result by code, for code that only a `.ts` file accepts. */
   readonly asTypeScript = new Map<string, string>();
 
-  async inspect(code: string, options: InspectOptions): Promise<{ bundle: string; metadata: ComponentMetadata }> {
+  /** Version of the package `p`, which every component imports while there is one. */
+  packageVersion: string | undefined;
+
+  async inspect(code: string, options: InspectOptions): ReturnType<ComponentInspector['inspect']> {
     this.inspected.push({ code, ...options });
     try {
       const typed = options.fileName.endsWith('.ts') ? this.asTypeScript.get(code) : undefined;
       const declared = JSON.parse(typed ?? code) as Partial<ComponentMetadata>;
-      return { bundle: `bundle of ${code}`, metadata: { ...DEFAULTS, ...declared } };
+      const metadata = { ...DEFAULTS, ...declared };
+      const version = this.packageVersion;
+      if (version === undefined) return { bundle: `bundle of ${code}`, metadata };
+      return { bundle: `bundle of ${code} with p@${version}`, metadata, packages: packagesWith(version) };
     } catch (error) {
       throw new DomainError('component.invalid', `the component cannot be evaluated: ${String(error)}`, {
         name: 'SyntaxError',
@@ -85,3 +92,24 @@ export class FakeCalls implements ComponentCalls {
     return (JSON.parse(answer) as { readonly props: readonly ConfigurableProp[] }).props;
   }
 }
+
+/** The package `p` beside the bundle, warned about, and a package named like its version. */
+const packagesWith = (version: string): ComponentPackages => {
+  const locked = (name: string): LockedPackage => ({
+    place: `node_modules/${name}`,
+    name,
+    version,
+    integrity: `sha512-${name}${version}`,
+    resolved: `http://registry.test/${name}`,
+    publishedAt: 1_700_000_000_000,
+  });
+  return {
+    lock: { specifiers: { p: 'node_modules/p' }, packages: [locked('p'), locked(`v${version}`)] },
+    externals: ['node_modules/p'],
+    hasMachineCode: false,
+    warnings: [{ code: 'package_age', message: 'too young', path: 'p' }],
+    bytes: 1_234,
+    cached: false,
+    ms: 56,
+  };
+};

@@ -9,6 +9,7 @@ import { boundValue, type EndpointUrls } from '#libs/sources/index.js';
 import { INVOCATIONS } from '#libs/stream-log/topics.js';
 import { type Logger, type Metrics } from '#libs/telemetry/index.js';
 import { pressureOf, pressureSettings } from '../pressure.js';
+import { installPackages } from '#libs/runner/packages-beside.js';
 import { type Sandboxing } from '../sandboxing.js';
 import { type Backlog, type Room, type RoleProcess } from './role-process.js';
 
@@ -43,6 +44,7 @@ export const startRunnerRole = async (own: RoleProcess, options: RunnerRoleOptio
     journal: engines.journal,
     delayed: engines.delayed,
     blobs: engines.blobs,
+    packages: installPackages(engines.blobs, sandboxing.packages),
     topics,
     replies,
     clock,

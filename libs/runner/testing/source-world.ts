@@ -80,7 +80,8 @@ export class FakeSandboxes implements Sandboxes {
 /** Dependencies of a runner that these specs do not observe. */
 export const quietDependencies = {
   topics: perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 }),
-  blobs: { fileOf: async (hash: string) => `/blobs/${hash}` },
+  packages: () => Promise.reject(new Error('no packages')),
+    blobs: { fileOf: async (hash: string) => `/blobs/${hash}` },
   binder: { bind: async () => ({}) },
   delayed: { usage: async () => ({ count: 0, bytes: 0 }) },
   hostDeaths: NO_HOST_DEATHS,

@@ -22,6 +22,8 @@ for (const name of NAMES) {
   else available.set(name, level);
 }
 
+const IN = { workspaceId: 'o_1' };
+
 /** Imports every file of a folder as text, by a pattern. esbuild resolves it from its working folder, not by plugin. */
 const readsFolder = (folder: string, ending = '.key'): string =>
   `const q = process.argv[9];
@@ -44,21 +46,18 @@ describe.each([...available.values()])('the build jail in $name', (level) => {
     await rm(secretDir, { recursive: true, force: true });
   });
 
-  const bundle = (code: string, fileName = 'component.mjs') => builds.bundle({ code, fileName });
+  const bundle = async (code: string, fileName = 'component.mjs') =>
+    (await builds.bundle({ code, fileName }, IN)).bundle;
   const expectOthersUnharmed = async (): Promise<void> => {
     expect(await bundle('export default { name: "unharmed" }')).toContain('unharmed');
   };
 
   bundlerCases({
-    bundle: (input) => builds.bundle(input),
-    ...(isJail
-      ? {
-          bundleWith: async (input, packages) => {
-            const withPackages = new BuildJail({ level, packages });
-            return withPackages.bundle(input).finally(() => withPackages.close());
-          },
-        }
-      : {}),
+    bundle: async (input) => (await builds.bundle(input, IN)).bundle,
+    bundleWith: async (input, packages) => {
+      const withPackages = new BuildJail({ level, packages });
+      return withPackages.bundle(input, IN).finally(() => withPackages.close());
+    },
   });
 
   /** Builds like the server, but without the refusal of patterns. */
@@ -70,7 +69,7 @@ describe.each([...available.values()])('the build jail in $name', (level) => {
     const { tmp, reads: seen } = child.plan;
     const load = encodeOrder({ t: 'load', engine: engine.kind, file: seen[0] ?? '', tmp });
     expect(await child.ask(load, 30_000, parseReply)).toMatchObject({ answer: { kind: 'loaded' } });
-    const settings = { packagesIn: null, bundleBytes: 1e6, refusePatterns: false };
+    const settings = { packages: null, bundleBytes: 1e6, refusePatterns: false };
     const outcome = await child.ask(encodeBuild(componentFilesOf({ code }), settings), 30_000, parseReply);
     child.kill();
     await child.ended;
@@ -86,7 +85,7 @@ describe.each([...available.values()])('the build jail in $name', (level) => {
     const files = componentFilesOf({ code });
     const unprotected = await compile(esbuild, {
       files,
-      packagesIn: null,
+      packages: null,
       shims: {},
       refusePatterns: false,
       bundleBytes: 1e6,
@@ -142,7 +141,7 @@ describe.each([...available.values()])('the build jail in $name', (level) => {
     'ends no other build because of %s',
     async (_what, code) => {
       const own = new BuildJail({ level, limits: { timeoutMs: 60_000 } });
-      const error: unknown = await own.bundle({ code }).catch((reason: unknown) => reason);
+      const error: unknown = await own.bundle({ code }, IN).catch((reason: unknown) => reason);
       await own.close();
       if (error instanceof Error) expect(error).toMatchObject({ code: 'component.invalid' });
       else expect(typeof error).toBe('string');
@@ -153,7 +152,7 @@ describe.each([...available.values()])('the build jail in $name', (level) => {
 
   it('names the memory limit that a build exceeded', async () => {
     const own = new BuildJail({ level, limits: { memoryMb: 64, timeoutMs: 60_000 } });
-    const error: unknown = await own.bundle({ code: '['.repeat(1e6) }).catch((reason: unknown) => reason);
+    const error: unknown = await own.bundle({ code: '['.repeat(1e6) }, IN).catch((reason: unknown) => reason);
     await own.close();
     expect(error).toMatchObject({
       code: 'component.invalid',
@@ -166,8 +165,8 @@ describe.each([...available.values()])('the build jail in $name', (level) => {
     expect(exponential.length).toBeLessThan(300);
     const own = new BuildJail({ level, limits: { timeoutMs: 3_000 } });
     // As JavaScript it is a plain syntax error, because the parser tries nothing twice.
-    await expect(own.bundle({ code: exponential })).rejects.toMatchObject({ details: { name: 'SyntaxError' } });
-    const hangs = own.bundle({ code: exponential, fileName: 'component.ts' }).catch((reason: unknown) => reason);
+    await expect(own.bundle({ code: exponential }, IN)).rejects.toMatchObject({ details: { name: 'SyntaxError' } });
+    const hangs = own.bundle({ code: exponential, fileName: 'component.ts' }, IN).catch((reason: unknown) => reason);
     await expectOthersUnharmed();
     expect(await hangs).toMatchObject({
       code: 'component.invalid',
@@ -180,7 +179,7 @@ describe.each([...available.values()])('the build jail in $name', (level) => {
   it('bounds the size of the bundle', async () => {
     const own = new BuildJail({ level, limits: { bundleBytes: 10_000 } });
     const error: unknown = await own
-      .bundle({ code: `export default '${'x'.repeat(20_000)}'` })
+      .bundle({ code: `export default '${'x'.repeat(20_000)}'` }, IN)
       .catch((reason: unknown) => reason);
     await own.close();
     expect(error).toMatchObject({ code: 'component.invalid', details: { name: 'OutputTooLarge' } });

@@ -2,33 +2,41 @@ import { DomainError } from '../../kernel/domain-error.js';
 import { AskedProcess, type Outcome } from '../host/asked-process.js';
 import { DEFAULT_JAIL_LIMITS, JailLauncher } from '../host/jail-launcher.js';
 import { type JailLevel, type JailSpec } from '../jail/jail-level.js';
+import { PACKAGES } from '../protocol/packages.js';
 import { HEADER_BYTES, MB } from '../protocol/protocol.js';
 import { Standby } from '../host/standby.js';
-import { encodeBuild, encodeOrder, parseReply, type BuildReply } from './build-message.js';
-import { bundleComponent, DEFAULT_BUILD_LIMITS, type BuildLimits, type BuildPass, type PassReply } from './bundler.js';
+import { encodeBuild, encodeOrder, parseReply, type BuildReply, type MountedPackages } from './build-message.js';
+import {
+  bundleComponent,
+  DEFAULT_BUILD_LIMITS,
+  type Built,
+  type BuildLimits,
+  type BuildPass,
+  type BundleOptions,
+  type PassReply,
+} from './bundler.js';
 import { type BundleInput, type ComponentFiles } from './component-files.js';
 import { engineFor } from './engine-files.js';
-import { noPackages, type PackageResolver } from './packages.js';
+import { noPackages, type PackageSource } from './packages.js';
+import { checkRunnable } from './runnable-packages.js';
 
 /** Lifetime of an unused process that was started ahead. */
 const IDLE_MS = 60_000;
 const TMP_MB = 16;
 /** Size limit of the head of an answer. */
 const HEAD_BYTES = 2 * MB;
-/** Path of the packages within the jail. */
-const PACKAGES = '/packages';
 
 export interface BuildJailOptions {
   readonly level: JailLevel;
   readonly limits?: Partial<BuildLimits>;
-  readonly packages?: PackageResolver;
+  readonly packages?: PackageSource;
 }
 
 /** Bundles each component in its own jailed process, which contains only the component's files and esbuild. */
 export class BuildJail {
   private readonly level: JailLevel;
   private readonly limits: BuildLimits;
-  private readonly packages: PackageResolver;
+  private readonly packages: PackageSource;
   private readonly house: JailLauncher;
   private readonly standby: Standby<AskedProcess>;
   /** Processes with packages, which are not started ahead. */
@@ -46,9 +54,17 @@ export class BuildJail {
     this.standby = new Standby(() => this.start([]), IDLE_MS);
   }
 
-  /** Bundles a component, as specified for bundleComponent. */
-  bundle(input: BundleInput): Promise<string> {
-    return bundleComponent(this.pass, input, { packages: this.packages, limits: this.limits });
+  /** Bundles a component, as specified for bundleComponent. Refuses packages that cannot run at this level. */
+  async bundle(input: BundleInput, options: Pick<BundleOptions, 'workspaceId' | 'lock'>): Promise<Built> {
+    const { packages, limits, level } = this;
+    const built = await bundleComponent(this.pass, input, { ...options, packages, limits });
+    try {
+      checkRunnable(level, built.packages);
+    } catch (error) {
+      await built.packages?.installed.release();
+      throw error;
+    }
+    return built;
   }
 
   /** Ends every build and removes temporary files. Idempotent. */
@@ -59,22 +75,15 @@ export class BuildJail {
     await this.house.close();
   }
 
-  private readonly pass: BuildPass = async (files, folder) => {
-    if (folder !== null) return this.build(await this.startWith(folder), files, PACKAGES);
-    return this.build(await this.standby.acquire(), files, null).finally(() => this.standby.prepare());
-  };
-
-  private async startWith(folder: string): Promise<AskedProcess> {
-    if (this.level.name === 'process')
-      throw new DomainError(
-        'component.package_unavailable',
-        'npm packages cannot be bundled at the isolation level "process": the server needs bubblewrap, or util-linux with setpriv',
-      );
-    const started = await this.start([{ from: folder, to: PACKAGES }]);
+  private readonly pass: BuildPass = async (files, packages) => {
+    if (packages === null)
+      return this.build(await this.standby.acquire(), files, null).finally(() => this.standby.prepare());
+    const started = await this.start([{ from: packages.folder, to: PACKAGES }]);
     this.others.add(started);
     void started.ended.then(() => this.others.delete(started));
-    return started;
-  }
+    const folder = started.plan.reads[1] ?? '';
+    return this.build(started, files, { ...packages, folder });
+  };
 
   /** Starts a process and loads esbuild in it. Rejects when that fails, which is a fault of the installation. */
   private async start(further: NonNullable<JailSpec['reads']>): Promise<AskedProcess> {
@@ -90,9 +99,13 @@ export class BuildJail {
     throw new Error(`the build process did not load esbuild (${engine.kind}): ${said(outcome)}`);
   }
 
-  private async build(child: AskedProcess, files: ComponentFiles, packagesIn: string | null): Promise<PassReply> {
+  private async build(
+    child: AskedProcess,
+    files: ComponentFiles,
+    packages: MountedPackages | null,
+  ): Promise<PassReply> {
     const { timeoutMs, bundleBytes } = this.limits;
-    const order = encodeBuild(files, { packagesIn, bundleBytes, refusePatterns: true });
+    const order = encodeBuild(files, { packages, bundleBytes, refusePatterns: true });
     const outcome = await child.ask(order, timeoutMs, parseReply);
     child.kill();
     switch (outcome.kind) {

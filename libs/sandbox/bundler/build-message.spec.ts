@@ -9,7 +9,7 @@ const PROBLEM = { text: 't', file: 'a.mjs', line: 1, column: 2 };
 const ANSWERS: readonly BuildReply[] = [
   { kind: 'loaded' },
   { kind: 'engine_ended' },
-  { kind: 'bundle', bundle: Buffer.from('the code'), inputs: ['component:a.mjs'] },
+  { kind: 'bundle', externals: [], native: null, bundle: Buffer.from('the code'), inputs: ['component:a.mjs'] },
   { kind: 'wanted', packages: ['lodash'] },
   { kind: 'refused', message: 'm', file: null, missing: 'x' },
   { kind: 'invalid', problems: [PROBLEM], count: 3 },
@@ -27,7 +27,11 @@ describe('an answer of a build process', () => {
 
   it('keeps the bundle when the record is overwritten', () => {
     const raw = Buffer.from('the code');
-    const answer = parseReply({ index: 0, json: Buffer.from('{"kind":"bundle","inputs":[]}'), raw });
+    const answer = parseReply({
+      index: 0,
+      json: Buffer.from('{"kind":"bundle","inputs":[],"externals":[],"native":null}'),
+      raw,
+    });
     raw.fill(0);
     expect(answer).toMatchObject({ bundle: Buffer.from('the code') });
   });
@@ -45,10 +49,13 @@ describe('an answer of a build process', () => {
     ['an array', ['bundle']],
     ['null', null],
     ['an unknown kind', { kind: 'constructor' }],
-    ['inputs that are no list', { kind: 'bundle', inputs: 'a' }],
-    ['inputs that are no texts', { kind: 'bundle', inputs: [1] }],
-    ['too many inputs', { kind: 'bundle', inputs: Array.from({ length: 20_001 }, () => 'a') }],
-    ['a long input', { kind: 'bundle', inputs: ['a'.repeat(5_000)] }],
+    ['inputs that are no list', { kind: 'bundle', externals: [], native: null, inputs: 'a' }],
+    ['inputs that are no texts', { kind: 'bundle', externals: [], native: null, inputs: [1] }],
+    [
+      'too many inputs',
+      { kind: 'bundle', externals: [], native: null, inputs: Array.from({ length: 20_001 }, () => 'a') },
+    ],
+    ['a long input', { kind: 'bundle', externals: [], native: null, inputs: ['a'.repeat(5_000)] }],
     ['no packages', { kind: 'wanted', packages: [] }],
     ['too many packages', { kind: 'wanted', packages: Array.from({ length: 501 }, () => 'a') }],
     ['a long package', { kind: 'wanted', packages: ['a'.repeat(1_001)] }],

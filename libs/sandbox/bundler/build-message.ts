@@ -8,6 +8,14 @@ import { type ComponentFiles } from './component-files.js';
 
 export type EngineKind = 'native' | 'wasm';
 
+/** Packages that a build may use. */
+export interface MountedPackages {
+  /** Folder with `node_modules`, as the build process sees it. */
+  readonly folder: string;
+  /** Each specifier and the place of its package below the folder. */
+  readonly specifiers: Readonly<Record<string, string>>;
+}
+
 /** Message from host to build process. One `load` is followed by one `build`. */
 export type BuildOrder =
   | { readonly t: 'load'; readonly engine: EngineKind; readonly file: string; readonly tmp: string }
@@ -16,7 +24,7 @@ export type BuildOrder =
       readonly t: 'build';
       readonly entry: string;
       readonly files: readonly (readonly [path: string, bytes: number])[];
-      readonly packagesIn: string | null;
+      readonly packages: MountedPackages | null;
       readonly bundleBytes: number;
       readonly refusePatterns: boolean;
     };
@@ -32,7 +40,15 @@ export interface Problem {
 /** Message from build process to host. On the wire, the bundle is the raw part of its record. */
 export type BuildReply =
   | { readonly kind: 'loaded' }
-  | { readonly kind: 'bundle'; readonly bundle: Buffer; readonly inputs: readonly string[] }
+  | {
+      readonly kind: 'bundle';
+      readonly bundle: Buffer;
+      readonly inputs: readonly string[];
+      /** Places of packages that stay beside the bundle (package-rules.ts). */
+      readonly externals: readonly string[];
+      /** The place of an external package, or of one that it needs, which has machine code. Null for none. */
+      readonly native: string | null;
+    }
   | { readonly kind: 'wanted'; readonly packages: readonly string[] }
   | {
       readonly kind: 'refused';
@@ -53,12 +69,17 @@ const MAX_TEXT = 4_096;
 const MAX_INPUTS = 20_000;
 export const MAX_PACKAGES = 500;
 export const MAX_SPECIFIER = 1_000;
+const MAX_EXTERNALS = 1_000;
 
 export const encodeOrder = (order: BuildOrder, texts: readonly Buffer[] = []): Buffer => encodeRecord(0, order, texts);
 
 export const encodeBuild = (
   { entry, texts }: ComponentFiles,
-  settings: { readonly packagesIn: string | null; readonly bundleBytes: number; readonly refusePatterns: boolean },
+  settings: {
+    readonly packages: MountedPackages | null;
+    readonly bundleBytes: number;
+    readonly refusePatterns: boolean;
+  },
 ): Buffer => {
   const contents = [...texts].map(([path, text]) => [path, Buffer.from(text)] as const);
   const files = contents.map(([path, content]) => [path, content.length] as const);
@@ -70,7 +91,8 @@ export const encodeBuild = (
 
 export const encodeReply = (reply: BuildReply): Buffer => {
   if (reply.kind !== 'bundle') return encodeRecord(0, reply);
-  return encodeRecord(0, { kind: reply.kind, inputs: reply.inputs }, [reply.bundle]);
+  const { bundle, ...head } = reply;
+  return encodeRecord(0, head, [bundle]);
 };
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -109,14 +131,18 @@ const parseHead = (json: Buffer): Fields => {
 
 /** Reads an answer, or returns undefined. Takes each field by name, so unknown fields are dropped. */
 const read = (head: Fields, raw: Buffer): BuildReply | undefined => {
-  const { kind, inputs, packages, message, file, missing, problems, count, bytes } = head;
+  const { kind, inputs, packages, externals, native, message, file, missing, problems, count, bytes } = head;
   switch (kind) {
     case 'loaded':
     case 'engine_ended':
       return { kind };
     case 'bundle':
       // The buffers of a record are views, which the next read overwrites.
-      return areTexts(inputs, MAX_INPUTS, MAX_TEXT) ? { kind, inputs, bundle: Buffer.from(raw) } : undefined;
+      return areTexts(inputs, MAX_INPUTS, MAX_TEXT) &&
+        areTexts(externals, MAX_EXTERNALS, MAX_TEXT) &&
+        isTextOrNull(native)
+        ? { kind, inputs, externals, native, bundle: Buffer.from(raw) }
+        : undefined;
     case 'wanted':
       return areTexts(packages, MAX_PACKAGES, MAX_SPECIFIER) && packages.length > 0 ? { kind, packages } : undefined;
     case 'refused':

@@ -1,7 +1,7 @@
 import { describe } from '@jest/globals';
-import { bundleHere } from '../testing/bundle.js';
+import { buildHere, bundleHere } from '../testing/bundle.js';
 import { bundlerCases } from '../testing/bundler.suite.js';
 
 describe('bundling a component', () => {
-  bundlerCases({ bundle: (input) => bundleHere(input), bundleWith: bundleHere });
+  bundlerCases({ bundle: (input) => bundleHere(input), bundleWith: buildHere });
 });

@@ -2,9 +2,10 @@ import { isBuiltin } from 'node:module';
 import path from 'node:path';
 import { type BuildFailure, type BuildOptions, type BuildResult, type Message, type Plugin } from 'esbuild';
 import { DomainError } from '../../kernel/domain-error.js';
-import { type BuildReply, type Problem } from './build-message.js';
+import { type BuildReply, type MountedPackages, type Problem } from './build-message.js';
 import { quoted, type ComponentFiles } from './component-files.js';
-import { innerShim, resolveImport, withoutVersion } from './imports.js';
+import { innerShim, resolveImport } from './imports.js';
+import { PackageFiles, packageLogs, RESOLVING } from './package-files.js';
 import { boundedMap, withoutOwnMap } from './source-map.js';
 import { COMPONENT, SHIM, withSourceMap } from '../protocol/source-map.js';
 import { ES_MODULE } from '../protocol/es-module.js';
@@ -16,8 +17,10 @@ export interface Compiler {
 
 export interface CompileRequest {
   readonly files: ComponentFiles;
-  /** Folder whose node_modules contains the packages. Null on the first pass, which only collects their names. */
-  readonly packagesIn: string | null;
+  /** Null on the first pass, which only collects the names of packages. */
+  readonly packages: MountedPackages | null;
+  /** True when files of packages are read here, because esbuild has no file system. */
+  readonly readsFiles?: boolean;
   /** Code of each shim module, by name. */
   readonly shims: Readonly<Record<string, string>>;
   /**
@@ -30,10 +33,10 @@ export interface CompileRequest {
 }
 
 /** Namespaces of esbuild are COMPONENT and SHIM. It reads all other files from a file system. */
-const PACKAGE = 'package';
+export const PACKAGE = 'package';
 /** Metafile `input` names of the component's files, of packages and of shims. */
 export const componentInput = (file: string): string => `${COMPONENT}:${file}`;
-export const packageInput = (file: string): string => `${PACKAGE}:${file}`;
+const packageInput = (file: string): string => `${PACKAGE}:${file}`;
 export const shimInput = (name: string): string => `${SHIM}:${name}`;
 
 const LOADERS: Readonly<Record<string, 'ts' | 'json' | 'text'>> = {
@@ -44,7 +47,6 @@ const LOADERS: Readonly<Record<string, 'ts' | 'json' | 'text'>> = {
   '.txt': 'text',
   '.md': 'text',
 };
-const RESOLVING = Symbol('resolving');
 /** Characters of all files beyond which there is no source map, because making it could exceed the limits of a build. */
 const MAX_MAPPED_CHARS = 8 * 1024 * 1024;
 
@@ -57,13 +59,39 @@ export const compile = async (
   request: CompileRequest,
   format: 'cjs' | 'esm' = 'cjs',
 ): Promise<BuildReply> => {
+  const beside = new Set<string>();
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const known = beside.size;
+    const reply = await compileOnce(compiler, request, format, beside);
+    if (beside.size === known) return reply;
+  }
+  return { kind: 'invalid', problems: [TOO_ENTANGLED], count: 1 };
+};
+
+/** Rounds in which more packages are found that have to stay beside the bundle. */
+const MAX_ROUNDS = 10;
+const TOO_ENTANGLED: Problem = {
+  text: 'its npm packages depend on each other in too many ways to tell which can be bundled: import fewer packages',
+  file: null,
+  line: 0,
+  column: 0,
+};
+
+/** Compiles with the packages at the places `beside` left out. Adds the places of others that cannot be bundled. */
+const compileOnce = async (
+  compiler: Compiler,
+  request: CompileRequest,
+  format: 'cjs' | 'esm',
+  beside: Set<string>,
+): Promise<BuildReply> => {
   const wanted = new Set<string>();
+  const packages = request.packages && new PackageFiles(request.packages, beside, request.readsFiles === true);
   const chars = [...request.files.texts.values()].reduce((sum, text) => sum + text.length, 0);
   let result: BuildResult;
   try {
     result = await compiler.build({
       entryPoints: [request.files.entry],
-      plugins: [componentFiles(request, wanted)],
+      plugins: [componentFiles(request, wanted, packages), ...(packages ? [packages.plugin()] : [])],
       bundle: true,
       write: false,
       metafile: true,
@@ -74,6 +102,8 @@ export const compile = async (
       keepNames: true,
       charset: 'utf8',
       logLevel: 'silent',
+      logOverride: packageLogs,
+      preserveSymlinks: true,
       absWorkingDir: '/',
       tsconfigRaw: '{}',
       // esbuild wants a name for a map beside the code. Nothing is written.
@@ -84,17 +114,22 @@ export const compile = async (
     });
   } catch (error) {
     if (!isBuildFailure(error)) throw error;
+    const missing = packages?.missingIn(error.errors) ?? [];
+    if (missing.length > 0) return { kind: 'wanted', packages: missing };
     if (format === 'cjs' && error.errors.some(({ text }) => text.startsWith('Top-level await')))
       return compile(compiler, request, 'esm');
     return failed(error.errors, request.refusePatterns);
   }
   const pattern = request.refusePatterns ? (patternIn(result.warnings) ?? patternMatched(result, request)) : undefined;
   if (pattern) return pattern;
-  if (wanted.size > 0 && request.packagesIn === null) return { kind: 'wanted', packages: [...wanted].sort() };
+  packages?.learn(result.warnings);
+  if (wanted.size > 0 && packages === null) return { kind: 'wanted', packages: [...wanted].sort() };
   return {
     kind: 'bundle',
     bundle: bundleOf(result, request.bundleBytes),
     inputs: Object.keys(result.metafile?.inputs ?? {}).map((input) => inputName(input, request)),
+    externals: [...beside].sort(),
+    native: packages?.nativePlace() ?? null,
   };
 };
 
@@ -107,9 +142,9 @@ const bundleOf = ({ outputFiles = [] }: BuildResult, bundleBytes: number): Buffe
 };
 
 /** Names a package's file by its path below the packages' folder. Other files keep esbuild's name. */
-const inputName = (input: string, { packagesIn }: CompileRequest): string =>
-  packagesIn !== null && `/${input}`.startsWith(`${packagesIn}/`)
-    ? packageInput(`/${input}`.slice(packagesIn.length + 1))
+const inputName = (input: string, { packages }: CompileRequest): string =>
+  packages !== null && `/${input}`.startsWith(`${packages.folder}/`)
+    ? packageInput(`/${input}`.slice(packages.folder.length + 1))
     : input;
 
 const isBuildFailure = (error: unknown): error is BuildFailure =>
@@ -163,9 +198,9 @@ const patternIn = (messages: readonly Message[]): BuildReply | undefined => {
 };
 
 /** Refuses a pattern that matched files. They are not the component's, whose files are in no file system. */
-const patternMatched = ({ metafile }: BuildResult, { packagesIn }: CompileRequest): BuildReply | undefined => {
+const patternMatched = ({ metafile }: BuildResult, { packages }: CompileRequest): BuildReply | undefined => {
   // Imports of packages are not checked.
-  if (packagesIn !== null) return undefined;
+  if (packages !== null) return undefined;
   const own = Object.entries(metafile?.inputs ?? {}).filter(([input]) => input.startsWith(`${COMPONENT}:`));
   const importer = own.find(([, { imports }]) =>
     imports.some(({ path: to, external }) => external !== true && !/^(component|shim):/.test(to)),
@@ -179,7 +214,7 @@ export const patternRefused = (where: string): string =>
   `${where} builds the path of a file from parts, which cannot be bundled: import each file of the component by its whole path, such as import('./part.mjs'), and choose among what was imported`;
 
 /** Serves the component's files and the shims from memory. */
-const componentFiles = (request: CompileRequest, wanted: Set<string>): Plugin => ({
+const componentFiles = (request: CompileRequest, wanted: Set<string>, packages: PackageFiles | null): Plugin => ({
   name: 'component-files',
   setup: (hooks) => {
     hooks.onResolve({ filter: /.*/ }, (args) => {
@@ -200,10 +235,8 @@ const componentFiles = (request: CompileRequest, wanted: Set<string>): Plugin =>
           return { errors: [{ text: resolved.error.message, detail: resolved.error }] };
         case 'package': {
           wanted.add(resolved.specifier);
-          if (request.packagesIn === null) return { path: args.path, external: true };
-          const { kind, importer } = args;
-          const bare = withoutVersion(resolved.specifier);
-          return hooks.resolve(bare, { kind, importer, resolveDir: request.packagesIn, pluginData: RESOLVING });
+          if (packages === null) return { path: args.path, external: true };
+          return packages.resolveSpecifier(hooks, resolved.specifier, args);
         }
       }
     });

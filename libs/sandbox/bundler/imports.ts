@@ -16,6 +16,9 @@ export const SHIM_NAMES: readonly string[] = [...SHIMS.values(), ...INNER_SHIMS.
 export const innerShim = (name: string): string | undefined => INNER_SHIMS.get(name);
 export const isInnerShim = (shim: string): boolean => [...INNER_SHIMS.values()].includes(shim);
 
+/** Shim of a package, or undefined for a package without one. */
+export const shimOf = (name: string): string | undefined => SHIMS.get(withoutVersion(name));
+
 /** Result of resolving an import in a component's file. */
 export type Resolved =
   | { readonly kind: 'file'; readonly path: string }
@@ -25,7 +28,7 @@ export type Resolved =
 
 /** Resolves the import `name` in the file `importer`. The caller handles Node's modules. */
 export const resolveImport = ({ texts }: ComponentFiles, name: string, importer: string): Resolved => {
-  const shim = SHIMS.get(withoutVersion(name));
+  const shim = shimOf(name);
   if (shim !== undefined) return { kind: 'shim', name: shim };
   if (/^\.{1,2}(\/|$)/.test(name)) return resolveRelative(texts, name, importer);
   if (path.posix.isAbsolute(name) || /^[a-z][a-z0-9+.-]*:/i.test(name))
@@ -65,3 +68,6 @@ const resolveRelative = (texts: ReadonlyMap<string, string>, name: string, impor
 
 /** Removes the version, so that `name@1.2.3/sub` becomes `name/sub`. */
 export const withoutVersion = (specifier: string): string => specifier.replace(/^((?:@[^/@]+\/)?[^/@]+)@[^/]+/, '$1');
+
+/** `/sub` of `name@1.2.3/sub`, or the empty text. */
+export const subPathOf = (specifier: string): string => /^(?:@[^/]+\/)?[^/]+(\/.*)$/.exec(specifier)?.[1] ?? '';

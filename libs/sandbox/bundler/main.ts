@@ -9,6 +9,8 @@ import { loadNative, loadWasm } from './engines.js';
 declare const SHIM_CODE: Readonly<Record<string, string>>;
 
 let compiler: Compiler | undefined;
+/** Whether the engine reads files itself. */
+let hasFiles = true;
 
 const up = new Socket({ fd: UP_FD, readable: false, writable: true });
 up.on('error', () => process.exit(1));
@@ -18,6 +20,7 @@ const say = (reply: BuildReply): void => void up.write(encodeReply(reply));
 const load = async ({ engine, file, tmp }: Extract<BuildOrder, { t: 'load' }>): Promise<BuildReply> => {
   // esbuild resolves patterns from the working folder, so it moves to an empty one.
   process.chdir(tmp);
+  hasFiles = engine === 'native';
   compiler = await (engine === 'native' ? loadNative(file) : loadWasm(file));
   return { kind: 'loaded' };
 };
@@ -27,10 +30,11 @@ const build = async (order: Extract<BuildOrder, { t: 'build' }>, raw: Buffer): P
   const texts = new Map<string, string>();
   let at = 0;
   for (const [path, bytes] of order.files) texts.set(path, raw.toString('utf8', at, (at += bytes)));
-  const { entry, packagesIn, refusePatterns, bundleBytes } = order;
+  const { entry, packages, refusePatterns, bundleBytes } = order;
   const reply = await compile(compiler, {
     files: { entry, texts },
-    packagesIn,
+    packages,
+    readsFiles: !hasFiles,
     refusePatterns,
     bundleBytes,
     shims: SHIM_CODE,

@@ -31,15 +31,9 @@ export interface PackageSource {
   install(request: PackageRequest): Promise<InstalledPackages>;
 }
 
-/** Provides packages by specifier, as written in the import (`name`, `name@^1.0.0`, `@scope/name/sub`). */
-export interface PackageResolver {
-  /** Returns a folder whose node_modules contains them all. Rejects with DomainError component.package_unavailable. */
-  resolve(specifiers: readonly string[]): Promise<string>;
-}
-
-/** Resolver that refuses every package. */
-export const noPackages: PackageResolver = {
-  resolve: (specifiers) =>
+/** Source that refuses every package. */
+export const noPackages: PackageSource = {
+  install: ({ specifiers }) =>
     Promise.reject(
       new DomainError(
         'component.package_unavailable',

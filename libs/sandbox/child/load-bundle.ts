@@ -2,9 +2,26 @@ import { writeFileSync } from 'node:fs';
 import Module, { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { ES_MODULE } from '../protocol/es-module.js';
+import { BESIDE_SCHEME } from '../protocol/packages.js';
 
 /** Path of the bundle, as stacks name it. */
 export const bundleFile = (): string => `${process.cwd()}/component.js`;
+
+let packages: string | null = null;
+
+/** Gives bundles the folder of their packages. */
+export const usePackages = (folder: string | null): void => void (packages = folder);
+
+/** `require` for a bundle: modules of Node, and files of packages beside the bundle. */
+const requireIn = (file: string): NodeJS.Require => {
+  const plain = createRequire(file);
+  const folder = packages;
+  if (folder === null) return plain;
+  const beside = createRequire(`${folder}/index.js`);
+  const load = (name: string): unknown =>
+    name.startsWith(BESIDE_SCHEME) ? beside(`${folder}/${name.slice(BESIDE_SCHEME.length)}`) : plain(name);
+  return Object.assign(load, plain);
+};
 
 /** Evaluates a bundle as a CommonJS module named component.js, which may require Node's built-in modules. */
 export const loadBundle = (code: string): unknown => {
@@ -12,7 +29,7 @@ export const loadBundle = (code: string): unknown => {
   const module = new Module(file) as Module & { _compile(code: string, file: string): void };
   module.filename = file;
   module.paths = [];
-  module.require = createRequire(file);
+  module.require = requireIn(file);
   module._compile(code, file);
   return module.exports;
 };
@@ -37,7 +54,7 @@ const importBundle = async (code: string): Promise<unknown> => {
   // Node reads it as an ES module, because of its syntax.
   writeFileSync(file, code);
   // Code that mixes `require` with `import` works in a CommonJS bundle too.
-  Object.assign(globalThis, { require: createRequire(file) });
+  Object.assign(globalThis, { require: requireIn(file) });
   const exported = (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
   return 'default' in exported ? { __esModule: true, default: exported.default } : { __esModule: true };
 };

@@ -23,7 +23,7 @@ import { Execution } from './execution.js';
 import { writesIn } from './file-hint.js';
 import { InvalidComponent } from './invalid-component.js';
 import { LateWork } from './late-work.js';
-import { bundleFile, openBundle } from './load-bundle.js';
+import { bundleFile, openBundle, usePackages } from './load-bundle.js';
 import { requestSender } from './request-sender.js';
 import { RunQueue } from './run-queue.js';
 import { SourceDb } from './source-db.js';
@@ -78,6 +78,7 @@ class Child {
     this.queue.concurrency = settings.concurrency;
     this.db = new SourceDb(settings.db);
     writesIn(settings.tmp, settings.tmpMb);
+    usePackages(settings.packages);
     const { code, map } = splitBundle(raw);
     mapStacks(bundleFile(), () => map?.toString('utf8'));
     openBundle(code, (exports) => {

@@ -26,7 +26,7 @@ export class AskedProcess {
 
   static async start(
     house: JailLauncher,
-    extras: Pick<JailSpec, 'reads' | 'startsPrograms'> = {},
+    extras: Pick<JailSpec, 'reads' | 'startsPrograms' | 'loadsMachineCode'> = {},
     maxRecordBytes?: number,
   ): Promise<AskedProcess> {
     const holder: { process?: AskedProcess } = {};

@@ -2,10 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { type Clock, systemClock } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { AskedProcess } from './asked-process.js';
-import { BuildJail } from '../bundler/build-jail.js';
-import { type BuildLimits } from '../bundler/bundler.js';
+import { type BuildLimits, type BundledPackages } from '../bundler/bundler.js';
 import { type BundleInput } from '../bundler/component-files.js';
-import { type PackageResolver } from '../bundler/packages.js';
+import { type PackageSource } from '../bundler/packages.js';
+import { PACKAGES } from '../protocol/packages.js';
+import { BuildJail } from '../bundler/build-jail.js';
+import { type ComponentPackages, type PackageLock } from '../../component-model/package-lock.js';
 import { parseChildMessage } from '../protocol/child-message.js';
 import { type ComponentMetadata } from '../../component-model/component-metadata.js';
 import { DEFAULT_JAIL_LIMITS, JailLauncher } from './jail-launcher.js';
@@ -23,7 +25,21 @@ export interface InspectorOptions {
   readonly build?: Partial<BuildLimits>;
   readonly clock?: Clock;
   /** Source of npm packages. Default: no packages. */
-  readonly packages?: PackageResolver;
+  readonly packages?: PackageSource;
+}
+
+export interface InspectRequest extends Omit<BundleInput, 'code'> {
+  /** Default: a workspace without packages of its own. */
+  readonly workspaceId?: string;
+  /** Packages to take again. */
+  readonly lock?: PackageLock | undefined;
+}
+
+export interface Inspected {
+  readonly bundle: string;
+  readonly metadata: ComponentMetadata;
+  /** Absent for a component that imports no package. */
+  readonly packages?: ComponentPackages;
 }
 
 export interface Inspector {
@@ -33,15 +49,12 @@ export interface Inspector {
    */
   inspectComponent(bundleFile: string): Promise<ComponentMetadata>;
   /** Bundles code and inspects the bundle. Also rejects with DomainError component.package_unavailable. */
-  inspect(
-    code: string,
-    options?: Omit<BundleInput, 'code'>,
-  ): Promise<{ readonly bundle: string; readonly metadata: ComponentMetadata }>;
+  inspect(code: string, options?: InspectRequest): Promise<Inspected>;
   /** Removes temporary files. Idempotent. */
   close(): Promise<void>;
 }
 
-const SETTINGS: Omit<ChildSettings, 'tmp' | 'tmpMb'> = {
+const SETTINGS: Omit<ChildSettings, 'tmp' | 'tmpMb' | 'packages'> = {
   sourceId: '',
   props: {},
   db: {},
@@ -62,23 +75,37 @@ export const createInspector = (options: InspectorOptions): Inspector => {
   const standby = new Standby(() => AskedProcess.start(house), IDLE_MS);
   const { level, build, packages } = options;
   const builds = new BuildJail({ level, ...(build ? { limits: build } : {}), ...(packages ? { packages } : {}) });
-  const describe = async (bundle: string): Promise<ComponentMetadata> => {
-    const metadata = await evaluate(await standby.acquire(), bundle, timeoutMs, memoryMb).finally(() =>
-      standby.prepare(),
-    );
+  const inPackages = (packages: BundledPackages): Promise<AskedProcess> =>
+    AskedProcess.start(house, {
+      reads: [{ from: packages.installed.folder, to: PACKAGES }],
+      loadsMachineCode: packages.native !== null,
+    });
+  const describe = async (bundle: string, packages: BundledPackages | null): Promise<ComponentMetadata> => {
+    const child = packages?.externals.length ? await inPackages(packages) : await standby.acquire();
+    const metadata = await evaluate(child, bundle, timeoutMs, memoryMb).finally(() => standby.prepare());
     return { ...metadata, version: metadata.version.replaceAll('{{ts}}', String(clock.now())) };
   };
   return {
-    inspectComponent: async (bundleFile) => describe(await readFile(bundleFile, 'utf8')),
-    inspect: async (code, input = {}) => {
-      const bundle = await builds.bundle({ ...input, code });
-      return { bundle, metadata: await describe(bundle) };
+    inspectComponent: async (bundleFile) => describe(await readFile(bundleFile, 'utf8'), null),
+    inspect: async (code, { workspaceId = '', lock, ...input } = {}) => {
+      const { bundle, packages: used } = await builds.bundle({ ...input, code }, { workspaceId, lock });
+      try {
+        const metadata = await describe(bundle, used);
+        return { bundle, metadata, ...(used ? { packages: packagesOf(used) } : {}) };
+      } finally {
+        await used?.installed.release();
+      }
     },
     async close() {
       await Promise.all([builds.close(), standby.close()]);
       await house.close();
     },
   };
+};
+
+const packagesOf = ({ installed, externals, native, ms }: BundledPackages): ComponentPackages => {
+  const { lock, warnings, bytes, cached } = installed;
+  return { lock, externals, hasMachineCode: native !== null, warnings, bytes, cached, ms };
 };
 
 const invalid = (message: string, details: Readonly<Record<string, unknown>> = { name: 'UserError' }): DomainError =>
@@ -90,10 +117,9 @@ const evaluate = async (
   timeoutMs: number,
   memoryMb: number,
 ): Promise<ComponentMetadata> => {
-  const { tmp } = child.plan;
-  const order = encodeRecord(0, { t: 'init', settings: { ...SETTINGS, tmp, tmpMb: DEFAULT_JAIL_LIMITS.tmpMb } }, [
-    bundle,
-  ]);
+  const { tmp, reads } = child.plan;
+  const settings = { ...SETTINGS, tmp, tmpMb: DEFAULT_JAIL_LIMITS.tmpMb, packages: reads[0] ?? null };
+  const order = encodeRecord(0, { t: 'init', settings }, [bundle]);
   const outcome = await child.ask(order, timeoutMs, (record) => readAnswer(record, tmp));
   child.kill();
   switch (outcome.kind) {

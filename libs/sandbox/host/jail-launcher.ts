@@ -36,7 +36,7 @@ export class JailLauncher {
   async start(
     egressSocket: string | undefined,
     handlers: JailedProcessHandlers,
-    extras: Pick<JailSpec, 'reads' | 'startsPrograms'> = {},
+    extras: Pick<JailSpec, 'reads' | 'startsPrograms' | 'loadsMachineCode'> = {},
   ): Promise<JailedProcess> {
     this.ready ??= this.open();
     const { dir, childFile } = await this.ready;
@@ -45,6 +45,8 @@ export class JailLauncher {
     const free = async (): Promise<void> => {
       uids.release(uid);
       await rm(privateDir, { recursive: true, force: true });
+      // Empty by now: only the jail saw what was mounted there.
+      await rm(`${privateDir}-reads`, { recursive: true, force: true });
     };
     try {
       await mkdir(privateDir, { mode: 0o700 });

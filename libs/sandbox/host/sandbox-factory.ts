@@ -5,7 +5,8 @@ import { type Clock, systemClock } from '../../kernel/clock.js';
 import { childCode } from '../child-file.js';
 import { parseChildMessage } from '../protocol/child-message.js';
 import { DEFAULT_JAIL_LIMITS, JailLauncher, type JailLimits } from './jail-launcher.js';
-import { levelLabel, type JailLevel, type SpawnPlan } from '../jail/jail-level.js';
+import { PACKAGES } from '../protocol/packages.js';
+import { levelLabel, type JailLevel, type JailSpec, type SpawnPlan } from '../jail/jail-level.js';
 import { type JailedProcess, type JailedProcessHandlers } from '../jail/jailed-process.js';
 import { causeOf, userError } from './process-end.js';
 import { ProcessSandbox } from './process-sandbox.js';
@@ -39,9 +40,14 @@ export const createSandboxFactory = (options: SandboxFactoryOptions): ClosableSa
   return {
     level: levelLabel(options.level),
     start: async (spec) => {
-      const bundle = await readFile(spec.bundleFile, 'utf8');
-      const egress = await options.egressSocket?.(spec.workspaceId, spec.sourceId);
-      return startSandbox({ house, clock, memory, dataStores: options.dataStores }, spec, bundle, egress);
+      try {
+        const bundle = await readFile(spec.bundleFile, 'utf8');
+        const egress = await options.egressSocket?.(spec.workspaceId, spec.sourceId);
+        return await startSandbox({ house, clock, memory, dataStores: options.dataStores }, spec, bundle, egress);
+      } catch (error) {
+        await spec.packages?.release();
+        throw error;
+      }
     },
     close: () => house.close(),
   };
@@ -85,10 +91,11 @@ const startSandbox = async (
       else failed?.(userError('ProcessExited', breach.message));
     },
   };
-  const child: JailedProcess = await house.start(egress, handlers);
+  const child: JailedProcess = await house.start(egress, handlers, extrasOf(spec));
   const requestClient = needsRequests(spec) ? await childCode('request') : null;
   const { startTimeoutMs, memoryMb } = house.limits;
   void child.ended.then((end) => {
+    void spec.packages?.release();
     const { code, text } = causeOf(end, memoryMb);
     failed?.(userError(code, `${text}${end.stderr === '' ? '' : `: ${end.stderr.slice(0, 500)}`}`));
   });
@@ -114,9 +121,14 @@ const startSandbox = async (
 
 const needsRequests = ({ props }: SandboxSpec): boolean => Object.values(props).some(({ kind }) => kind === 'request');
 
+const extrasOf = ({ packages }: SandboxSpec): Pick<JailSpec, 'reads' | 'loadsMachineCode'> =>
+  packages === undefined
+    ? {}
+    : { reads: [{ from: packages.folder, to: PACKAGES }], loadsMachineCode: packages.hasMachineCode };
+
 const settingsOf = (
   spec: SandboxSpec,
-  { egress, tmp }: SpawnPlan,
+  { egress, tmp, reads }: SpawnPlan,
   tmpMb: number,
   requestClient: string | null,
 ): ChildSettings => ({
@@ -129,5 +141,6 @@ const settingsOf = (
   tmp,
   tmpMb,
   requestClient,
+  packages: reads[0] ?? null,
   inspect: false,
 });

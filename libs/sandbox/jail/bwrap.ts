@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { INPUT_FD } from '../protocol/protocol.js';
 import { findProgram, orNull, programFiles, type ProgramFiles } from './host-programs.js';
 import { type JailSpec, type JailVariant, type SpawnPlan } from './jail-level.js';
@@ -30,10 +31,20 @@ interface Shape {
   readonly isRoot: boolean;
 }
 
-/** Mounts a private /tmp before bwrap binds it. Arguments: folder, options, command. */
+/**
+ * Mounts a private /tmp before bwrap binds it. The folders are mounted beside it, so that bwrap finds them as a user who
+ * may not enter the folders above them. Arguments: folder, options, folders, `--`, command.
+ */
 const TMP_SCRIPT = `set -e
-mount -t tmpfs -o "$2" tmpfs "$1"
-shift 2
+tmp=$1; options=$2; shift 2
+mount -t tmpfs -o "$options" tmpfs "$tmp"
+count=0
+while [ "$1" != -- ]; do
+  (umask 022; mkdir -p "$tmp-reads/$count")
+  mount --bind "$1" "$tmp-reads/$count"
+  count=$((count + 1)); shift
+done
+shift
 exec "$@"
 `;
 
@@ -85,10 +96,17 @@ const carriedBy = ({ filter }: Programs, { ownUser, limitInside, ownTmp, isRoot 
   ...(ownUser || (limitInside && !isRoot) ? (['processes'] as const) : []),
 ];
 
+/** Folders of the spec that root mounts for the jail's user. Their place is that of their index. */
+const foldersFor = ({ ownUser, ownTmp }: Shape, { reads = [], uid }: JailSpec): readonly string[] =>
+  ownUser && ownTmp && uid !== null ? reads.map(({ from }) => from).filter((from) => statSync(from).isDirectory()) : [];
+
 const readOnly = (from: string, to = from): string[] => ['--ro-bind', from, to];
 
 const plan = (programs: Programs, shape: Shape, spec: JailSpec): SpawnPlan => {
   const { bwrap, prlimit, node, filter } = programs;
+  const folders = foldersFor(shape, spec);
+  const seen = (from: string): string =>
+    folders.includes(from) ? `${spec.privateDir}-reads/${folders.indexOf(from)}` : from;
   const libraries = new Set([...node.libraries, ...(shape.limitInside ? prlimit.libraries : [])]);
   const limits = [`--data=${dataLimitBytes(spec.memoryMb)}`, `--fsize=${spec.tmpMb * 1024 * 1024}`, '--core=0'];
   const count = `--nproc=${MAX_PROCESSES}`;
@@ -100,7 +118,7 @@ const plan = (programs: Programs, shape: Shape, spec: JailSpec): SpawnPlan => {
     ...(shape.limitInside ? readOnly(prlimit.file, '/prlimit') : []),
     ...[...libraries].flatMap((library) => readOnly(library)),
     ...readOnly(spec.childFile, '/child.cjs'),
-    ...(spec.reads ?? []).flatMap(({ from, to }) => readOnly(from, to)),
+    ...(spec.reads ?? []).flatMap(({ from, to }) => readOnly(seen(from), to)),
     ...(spec.egressSocket === undefined ? [] : readOnly(spec.egressSocket, EGRESS)),
     ...['--dir', '/dev', ...DEVICES.flatMap((device) => ['--dev-bind', `/dev/${device}`, `/dev/${device}`])],
     ...(shape.ownTmp
@@ -139,7 +157,7 @@ const inOuterNamespace = (
   return [
     ...[unshare, '--mount', '--propagation', 'private'],
     ...(shape.isRoot ? [] : ['--user', '--map-root-user']),
-    ...[shell, '-c', TMP_SCRIPT, 'tmp', spec.privateDir, tmpOptions(spec.tmpMb)],
+    ...[shell, '-c', TMP_SCRIPT, 'tmp', spec.privateDir, tmpOptions(spec.tmpMb), ...foldersFor(shape, spec), '--'],
     ...(shape.ownUser && uid !== null ? [setpriv, `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'] : []),
     ...command,
   ];

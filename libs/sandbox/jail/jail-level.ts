@@ -11,6 +11,8 @@ export interface JailSpec {
   readonly reads?: readonly { readonly from: string; readonly to: string }[];
   /** True when the process may start programs that it can read. Default: false. */
   readonly startsPrograms?: boolean;
+  /** True when the process may load native addons of Node. The level `process` ignores it. Default: false. */
+  readonly loadsMachineCode?: boolean;
   /** Host path of the egress guard's socket. Absent for no network. */
   readonly egressSocket?: string;
   readonly memoryMb: number;

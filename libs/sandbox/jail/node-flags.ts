@@ -4,7 +4,11 @@ const known = process.allowedNodeEnvironmentFlags;
 
 /** Node flags of every child: a bounded heap, and Node's permission model as a second barrier. */
 export const nodeFlags = (
-  { memoryMb, startsPrograms = false }: Pick<JailSpec, 'memoryMb' | 'startsPrograms'>,
+  {
+    memoryMb,
+    startsPrograms = false,
+    loadsMachineCode = false,
+  }: Pick<JailSpec, 'memoryMb' | 'startsPrograms' | 'loadsMachineCode'>,
   readable: readonly string[],
   writable: string,
 ): string[] => [
@@ -14,6 +18,7 @@ export const nodeFlags = (
   ...readable.map((path) => `--allow-fs-read=${path}`),
   `--allow-fs-write=${writable}`,
   ...(startsPrograms ? ['--allow-child-process'] : []),
+  ...(loadsMachineCode ? ['--allow-addons'] : []),
   '--no-warnings',
 ];
 

@@ -42,7 +42,7 @@ const plan = (spec: JailSpec, ownUser: boolean, prlimit: string | null, setpriv:
     // Ends the process with the server, even when the server is killed.
     ...(setpriv === null ? [] : [setpriv, '--pdeathsig', 'KILL', '--no-new-privs']),
     process.execPath,
-    ...nodeFlags(spec, [spec.childFile, dir, ...reads], dir),
+    ...nodeFlags({ ...spec, loadsMachineCode: false }, [spec.childFile, dir, ...reads], dir),
     spec.childFile,
   ];
   const [file, ...args] = command as [string, ...string[]];

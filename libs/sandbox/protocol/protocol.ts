@@ -127,6 +127,8 @@ export interface ChildSettings {
   readonly tmpMb: number;
   /** Code that sends the requests of props (shim/http-request.ts), or null when no prop needs it. */
   readonly requestClient: string | null;
+  /** Folder of the packages beside the bundle, as the child sees it. Null for none. */
+  readonly packages: string | null;
   /** Describe the bundle's exports (`meta`) instead of binding them. */
   readonly inspect: boolean;
 }

@@ -1,18 +1,15 @@
 import { expect, it } from '@jest/globals';
-import { chmod, cp, mkdtemp, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { DomainError } from '../../kernel/domain-error.js';
 import { type BundleInput } from '../bundler/component-files.js';
-import { type PackageResolver } from '../bundler/packages.js';
+import { type PackageSource } from '../bundler/packages.js';
+import { type Built } from '../bundler/bundler.js';
 import { componentOf } from '../child/component.js';
 import { loadBundle } from '../child/load-bundle.js';
+import { packageCases } from './packages.suite.js';
 
 export interface Bundling {
   bundle(input: BundleInput): Promise<string>;
-  /** Absent where packages cannot be bundled. */
-  bundleWith?(input: BundleInput, packages: PackageResolver): Promise<string>;
+  bundleWith(input: BundleInput, packages: PackageSource): Promise<Built>;
 }
 
 /** Test cases of bundling, in a jail and without one. */
@@ -133,33 +130,7 @@ export const bundlerCases = ({ bundle, bundleWith }: Bundling): void => {
     expect(error.message).not.toContain(process.cwd());
   });
 
-  const withPackages = bundleWith ?? (() => Promise.reject(new Error('packages cannot be bundled here')));
-  const bundlesPackages = "bundles packages from the resolver's folder";
-  const [test, title] = bundleWith
-    ? [it, bundlesPackages]
-    : [it.skip, `not promised at this level: ${bundlesPackages}`];
-  test(title, async () => {
-    const folder = await mkdtemp(path.join(tmpdir(), 'sluice-packages-'));
-    await chmod(folder, 0o755);
-    const installed = createRequire(import.meta.url).resolve('uuid');
-    const uuid = 'node_modules/uuid';
-    await cp(installed.slice(0, installed.lastIndexOf(uuid) + uuid.length), path.join(folder, uuid), {
-      recursive: true,
-    });
-    const asked: unknown[] = [];
-    const built = await withPackages(
-      { code: `import { NIL } from 'uuid@14.0.3'; export default { name: NIL }` },
-      {
-        resolve: (specifiers) => {
-          asked.push(specifiers);
-          return Promise.resolve(folder);
-        },
-      },
-    );
-    await rm(folder, { recursive: true });
-    expect(asked).toEqual([['uuid@14.0.3']]);
-    expect(componentOf(loadBundle(built)).name).toBe('00000000-0000-0000-0000-000000000000');
-  });
+  packageCases(bundleWith);
 
   it('names file, line and column of a syntax error', async () => {
     const error = await failing({

@@ -13,6 +13,7 @@ export const definitionOf = (
   componentId: component.id,
   componentKey: component.key,
   bundleHash: component.bundleHash,
+  ...(component.packages ? { packages: component.packages } : {}),
   values: plan.values,
   endpoints: plan.endpoints,
   timers: plan.timers,

@@ -59,11 +59,13 @@ const changesOf = (body: SourceBodyDto, params: Parameters): UpdateSourceRequest
   const reference = referenceOf(body, params);
   const configuredProps = configuredPropsOf(params);
   const dynamicPropsId = dynamicPropsIdOf(body);
+  const refreshPackages = body.refresh_packages === true;
   const { name, active, emit_on_deploy: emitOnDeploy, if_updated_at: ifUpdatedAt } = body;
-  if (!reference && !configuredProps && !isGiven(name) && !isGiven(active) && !isGiven(emitOnDeploy)) {
+  const changes = reference ?? configuredProps ?? (refreshPackages || undefined);
+  if (changes === undefined && !isGiven(name) && !isGiven(active) && !isGiven(emitOnDeploy)) {
     throw new DomainError(
       'component.reference_missing',
-      'nothing to change: give component_id, component_code, component_url or key, or one of name, active, configured_props and emit_on_deploy',
+      'nothing to change: give component_id, component_code, component_url or key, or one of name, active, configured_props, emit_on_deploy and refresh_packages',
       { field: 'component_id' },
     );
   }
@@ -71,6 +73,7 @@ const changesOf = (body: SourceBodyDto, params: Parameters): UpdateSourceRequest
     active: active ?? true,
     ignoreHookErrors: body.ignore_hook_errors ?? false,
     ...(reference ? { reference } : {}),
+    ...(refreshPackages ? { refreshPackages } : {}),
     ...(configuredProps ? { configuredProps } : {}),
     ...dynamicPropsId,
     ...(isGiven(name) ? { name } : {}),

@@ -27,6 +27,8 @@ import { newSlugOf, planDefinition, type PlannedDefinition } from './plan-update
 export interface UpdateSourceRequest {
   /** When absent, the code stays. */
   readonly reference?: ComponentReference;
+  /** Builds the code again with the newest npm packages. */
+  readonly refreshPackages?: boolean;
   readonly name?: string;
   /** Merged per key; null removes a value. */
   readonly configuredProps?: ConfiguredProps;
@@ -105,13 +107,14 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     request: UpdateSourceRequest,
     context: CommandContext,
   ): Promise<PlannedDefinition> {
-    const { reference, configuredProps, dynamicPropsId, emitOnDeploy } = request;
-    if (reference === undefined && configuredProps === undefined && dynamicPropsId === undefined) {
+    const { reference, configuredProps, dynamicPropsId, emitOnDeploy, refreshPackages = false } = request;
+    const wantedChange = reference ?? configuredProps ?? dynamicPropsId;
+    if (wantedChange === undefined && !refreshPackages) {
       const kept = emitOnDeploy ?? source.definition.emitOnDeploy;
       return { definition: { ...source.definition, emitOnDeploy: kept }, secrets: [], warnings: [] };
     }
     const wanted = reference ?? { componentId: source.definition.componentId };
-    const component = await this.components.resolve(wanted, context);
+    const component = await this.components.resolve({ ...wanted, refreshPackages }, context);
     const { clock } = this.operations;
     const given = await this.operations.maskKnownSecrets(configuredProps ?? {}, source, context.workspaceId);
     checkIsSource(component);

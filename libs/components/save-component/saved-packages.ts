@@ -1,0 +1,57 @@
+import { type ComponentPackages, type PackageLock } from '#libs/component-model/package-lock.js';
+import { type BlobStore } from '#libs/kernel/blob-store.js';
+import { type FetchedComponent } from '../ports.js';
+import { type ComponentSaved, type SavedPackages } from '../published.js';
+
+/** What is needed beside the code to build it again. */
+type CodeParts = Pick<FetchedComponent, 'fileName' | 'files'>;
+
+type Saved = Pick<ComponentSaved['data'], 'packages'>;
+
+export interface PackageChanges {
+  readonly added: readonly { readonly name: string; readonly version: string }[];
+  readonly removed: readonly { readonly name: string; readonly version: string }[];
+  readonly changed: readonly { readonly name: string; readonly from: string; readonly to: string }[];
+}
+
+export const NO_CHANGES: PackageChanges = { added: [], removed: [], changed: [] };
+
+/** Stores lock and parts, before an event refers to them. */
+export const savedPackagesOf = async (
+  blobs: BlobStore,
+  { lock, externals, hasMachineCode, bytes, cached, ms }: ComponentPackages,
+  { fileName, files }: CodeParts,
+): Promise<SavedPackages> => {
+  const parts: CodeParts = { fileName, ...(files ? { files } : {}) };
+  const [lockHash, partsHash] = await Promise.all([blobs.put(JSON.stringify(lock)), blobs.put(JSON.stringify(parts))]);
+  const count = lock.packages.length;
+  const beside = externals.length === 0 ? {} : { beside: { hasMachineCode } };
+  return { lockHash, partsHash, count, bytes, ms, cached, ...beside };
+};
+
+/** Undefined for a component without packages. */
+export const lockOf = (blobs: BlobStore, { packages }: Saved): Promise<PackageLock | undefined> =>
+  readJson<PackageLock>(blobs, packages?.lockHash);
+
+export const partsOf = (blobs: BlobStore, { packages }: Saved): Promise<CodeParts | undefined> =>
+  readJson<CodeParts>(blobs, packages?.partsHash);
+
+const readJson = async <T>(blobs: BlobStore, hash: string | undefined): Promise<T | undefined> => {
+  if (hash === undefined) return undefined;
+  const text = await blobs.get(hash);
+  if (text === undefined) throw new Error(`${hash} is not in the blob store`);
+  return JSON.parse(text) as T;
+};
+
+/** Compares two locks place by place. */
+export const changesOf = (before: PackageLock | undefined, after: PackageLock | undefined): PackageChanges => {
+  const old = new Map(before?.packages.map((one) => [one.place, one]));
+  const now = new Map(after?.packages.map((one) => [one.place, one]));
+  const only = (one: typeof old, other: typeof old) =>
+    [...one.values()].flatMap(({ place, name, version }) => (other.has(place) ? [] : [{ name, version }]));
+  const changed = [...now.values()].flatMap(({ place, name, version }) => {
+    const from = old.get(place);
+    return from && from.version !== version ? [{ name, from: from.version, to: version }] : [];
+  });
+  return { added: only(now, old), removed: only(old, now), changed };
+};

@@ -1,0 +1,217 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { nodeFlags } from '#libs/sandbox/jail/node-flags.js';
+import { folderPrefix, removeStaleFolders } from '#libs/sandbox/jail/stale-folders.js';
+import { uids } from '#libs/sandbox/jail/uids.js';
+import { DOWN_FD, encodeRecord, RecordParser, UP_FD } from '#libs/sandbox/protocol/protocol.js';
+import {
+  MAX_FETCHER_RECORD_BYTES,
+  parseFetcherReply,
+  type FetcherOrder,
+  type FetcherReply,
+  type FetchOrder,
+  type Resolution,
+  type ResolveOrder,
+} from './fetcher/message.js';
+import { fetcherCode } from './fetcher-build.js';
+import { unavailable } from './refusals.js';
+import { type RegistryRule } from './registry-rules.js';
+
+/** Heap of the fetcher. Descriptions of large packages take hundreds of megabytes while they are read. */
+const MEMORY_MB = 768;
+const IDLE_MS = 60_000;
+/** Time that a cancelled work has to end before the process is killed. */
+const CANCEL_MS = 2_000;
+const STDERR_KEPT = 4_000;
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly down: Socket;
+  readonly ended: Promise<void>;
+}
+
+interface Waiting {
+  readonly resolve: (reply: FetcherReply) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * The process that asks registries and downloads tarballs. It has the tokens and an empty environment. Its files are
+ * its code and one folder, and under root it has a user of its own. It starts when it is needed and ends when idle.
+ */
+export class FetcherProcess {
+  private running: Promise<Running> | undefined;
+  private opened: Promise<{ readonly dir: string; readonly uid: number | null }> | undefined;
+  private readonly waiting = new Map<number, Waiting>();
+  private count = 0;
+  private idle: NodeJS.Timeout | undefined;
+  private closed = false;
+
+  constructor(private readonly registries: readonly RegistryRule[]) {}
+
+  /** Rejects with DomainError component.package_unavailable. */
+  async resolve(order: ResolveOrder, signal: AbortSignal): Promise<Resolution> {
+    const reply = await this.ask((id) => ({ t: 'resolve', id, order }), signal);
+    if (reply.t !== 'resolved') throw refused(reply);
+    return reply.resolution;
+  }
+
+  /** Downloads a tarball into a file that every user can read. Rejects with DomainError component.package_unavailable. */
+  async fetch(
+    order: Omit<FetchOrder, 'file'>,
+    signal: AbortSignal,
+  ): Promise<{ readonly file: string; readonly bytes: number }> {
+    const { dir } = await this.folder();
+    const file = path.join(dir, 'work', `tarball-${++this.count}`);
+    const reply = await this.ask((id) => ({ t: 'fetch', id, order: { ...order, file } }), signal).catch(
+      async (error: unknown) => {
+        await rm(file, { force: true });
+        throw error;
+      },
+    );
+    if (reply.t === 'fetched') return { file, bytes: reply.bytes };
+    await rm(file, { force: true });
+    throw refused(reply);
+  }
+
+  /** Ends the process and removes its folder. Idempotent. */
+  async close(): Promise<void> {
+    this.closed = true;
+    clearTimeout(this.idle);
+    const running = await this.running?.catch(() => undefined);
+    running?.child.kill('SIGKILL');
+    await running?.ended;
+    const opened = await this.opened?.catch(() => undefined);
+    this.opened = undefined;
+    if (!opened) return;
+    uids.release(opened.uid);
+    await rm(opened.dir, { recursive: true, force: true });
+  }
+
+  private async ask(order: (id: number) => FetcherOrder, signal: AbortSignal): Promise<FetcherReply> {
+    clearTimeout(this.idle);
+    const id = ++this.count;
+    signal.throwIfAborted();
+    try {
+      const reply = await new Promise<FetcherReply>((resolve, reject) => {
+        this.waiting.set(id, { resolve, reject });
+        this.start().then(
+          (running) => this.hear(running, id, order(id), signal),
+          (error: unknown) => reject(error instanceof Error ? error : new Error(String(error))),
+        );
+      });
+      signal.throwIfAborted();
+      return reply;
+    } finally {
+      this.waiting.delete(id);
+      if (this.waiting.size === 0 && !this.closed) {
+        clearTimeout(this.idle);
+        this.idle = setTimeout(() => void this.running?.then(({ child }) => child.kill('SIGKILL')), IDLE_MS);
+        this.idle.unref();
+      }
+    }
+  }
+
+  private hear({ child, down }: Running, id: number, order: FetcherOrder, signal: AbortSignal): void {
+    const cancel = (): void => {
+      down.write(encodeRecord(0, { t: 'cancel', id } satisfies FetcherOrder));
+      setTimeout(() => {
+        if (this.waiting.has(id)) child.kill('SIGKILL');
+      }, CANCEL_MS).unref();
+    };
+    down.write(encodeRecord(0, order));
+    if (signal.aborted) cancel();
+    else signal.addEventListener('abort', cancel, { once: true });
+  }
+
+  private start(): Promise<Running> {
+    if (this.closed) return Promise.reject(new Error('the server is stopping'));
+    this.running ??= this.spawn().catch((error: unknown) => {
+      this.running = undefined;
+      throw error;
+    });
+    return this.running;
+  }
+
+  private async spawn(): Promise<Running> {
+    const { dir, uid } = await this.folder();
+    const work = path.join(dir, 'work');
+    const file = path.join(dir, 'fetcher.cjs');
+    const flags = nodeFlags({ memoryMb: MEMORY_MB }, [file, work], work);
+    const child = spawn(process.execPath, [...flags, file], {
+      cwd: work,
+      // The user of the process has no account, so no home either.
+      env: { HOME: work },
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
+      ...(uid === null ? {} : { uid, gid: uid }),
+    });
+    // 'pipe' gives sockets, which the type of stdio does not express.
+    const down = child.stdio[DOWN_FD] as Socket;
+    const up = child.stdio[UP_FD] as Socket;
+    let stderr = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(-STDERR_KEPT)));
+    down.on('error', () => down.destroy());
+    up.on('error', () => up.destroy());
+    const parser = new RecordParser(MAX_FETCHER_RECORD_BYTES, (record) => {
+      const reply = parseFetcherReply(record);
+      this.waiting.get(reply.id)?.resolve(reply);
+    });
+    up.on('data', (chunk: Buffer) => {
+      try {
+        parser.push(chunk);
+      } catch {
+        child.kill('SIGKILL');
+      }
+    });
+    const ended = new Promise<void>((resolve) => {
+      const over = (): void => {
+        this.running = undefined;
+        const error = new FetcherEnded(stderr);
+        for (const { reject } of this.waiting.values()) reject(error);
+        resolve();
+      };
+      child.once('error', over);
+      child.once('exit', over);
+    });
+    const order: FetcherOrder = { t: 'configure', registries: this.registries, folder: work };
+    down.write(encodeRecord(0, order));
+    return { child, down, ended };
+  }
+
+  /** The folder with the code of the process, and in it the folder that it may write. */
+  private folder(): Promise<{ readonly dir: string; readonly uid: number | null }> {
+    this.opened ??= (async () => {
+      const code = await fetcherCode();
+      await removeStaleFolders(tmpdir());
+      const dir = await mkdtemp(path.join(tmpdir(), folderPrefix('jail')));
+      const uid = uids.acquire();
+      // Jailed users may traverse the folders but not list them.
+      await chmod(dir, 0o711);
+      const file = path.join(dir, 'fetcher.cjs');
+      await writeFile(file, code);
+      await chmod(file, 0o644);
+      const work = path.join(dir, 'work');
+      await mkdir(work);
+      await chmod(work, 0o711);
+      if (uid !== null) await chown(work, uid, uid);
+      return { dir, uid };
+    })();
+    return this.opened;
+  }
+}
+
+/** The process ended while it worked. Its standard error is for the log. */
+export class FetcherEnded extends Error {
+  constructor(stderr: string) {
+    super(`the process that fetches packages ended: ${stderr.trim().slice(-1_000)}`);
+    this.name = 'FetcherEnded';
+  }
+}
+
+const refused = (reply: FetcherReply): Error =>
+  reply.t === 'failed'
+    ? unavailable(reply.message, reply.package)
+    : new Error('the process that fetches packages answered another question');

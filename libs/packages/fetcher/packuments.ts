@@ -1,0 +1,171 @@
+import semver from 'semver';
+import { DenyList } from '../deny-list.js';
+import { isPackageName, scopeOf } from '../specifier.js';
+import { denied, notOpen } from './refusal-texts.js';
+import { Refusal, type RegistryClient } from './registry-client.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+type Texts = Readonly<Record<string, string>>;
+
+export interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly dist: { readonly tarball: string; readonly integrity?: string; readonly shasum?: string };
+  readonly [field: string]: unknown;
+}
+
+/** Description of a package with what its resolution needs. */
+export interface Packument {
+  readonly name: string;
+  readonly 'dist-tags': Texts;
+  readonly versions: Readonly<Record<string, Manifest>>;
+  /** Versions that are too young, which npm's resolver takes for a range only when no other one fits. */
+  readonly stagedVersions: { readonly versions: Readonly<Record<string, Manifest>> };
+  readonly time: Texts;
+  readonly denied: readonly string[];
+}
+
+export interface PackumentPolicy {
+  readonly minAgeMs: number;
+  readonly deny: DenyList;
+  readonly closedScopes: ReadonlySet<string>;
+  readonly now: number;
+}
+
+/** Packages whose place a part of the runtime takes. None of them is asked for. */
+const OWN_SCOPE = '@pipedream';
+const DEPENDENCIES = ['dependencies', 'optionalDependencies', 'peerDependencies'] as const;
+const MAX_DEPENDENCIES = 2_000;
+const MAX_ENTRIES = 20_000;
+
+/** Host of the registry as npm's resolver sees it. It has no packages, so only this cache answers. */
+export const NO_REGISTRY = 'http://registry.invalid/';
+
+/** Descriptions of packages for one resolution, in the form of npm's packument cache. It is the resolver's only source. */
+export class Packuments {
+  private readonly known = new Map<string, Promise<Packument>>();
+
+  constructor(
+    private readonly client: Pick<RegistryClient, 'packument'>,
+    private readonly policy: PackumentPolicy,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  has(): boolean {
+    return true;
+  }
+
+  set(): void {
+    // Only this class writes.
+  }
+
+  delete(): void {
+    // A failure stays for the rest of the resolution.
+  }
+
+  /** @param key `full:<registry>/<escaped name>`, as npm's resolver makes it. */
+  get(key: string): Promise<Packument> {
+    return this.of(decodeURIComponent(key.slice(key.indexOf(NO_REGISTRY) + NO_REGISTRY.length)));
+  }
+
+  of(name: string): Promise<Packument> {
+    const known = this.known.get(name);
+    if (known) return known;
+    const asked = this.ask(name);
+    asked.catch(() => undefined);
+    this.known.set(name, asked);
+    return asked;
+  }
+
+  private async ask(name: string): Promise<Packument> {
+    const { deny, closedScopes } = this.policy;
+    const scope = scopeOf(name);
+    if (!isPackageName(name))
+      throw new Refusal(name.slice(0, 214), `"${name.slice(0, 214)}" is no name of an npm package`);
+    if (scope === OWN_SCOPE)
+      throw new Refusal(name, `the npm package "${name}" is not installed, because the runtime takes its place`);
+    if (scope !== null && closedScopes.has(scope)) throw new Refusal(name, notOpen(name));
+    if (deny.deniesAll(name)) throw new Refusal(name, denied(name));
+    return trimmed(name, await this.client.packument(name, this.signal), this.policy);
+  }
+}
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const textsOf = (value: unknown, most = MAX_ENTRIES): Record<string, string> => {
+  if (!isFields(value)) return {};
+  const entries = Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return Object.fromEntries(entries.slice(0, most));
+};
+
+/** Keeps what the resolution needs, so that descriptions of megabytes do not stay in memory. */
+const trimmed = (name: string, given: unknown, policy: PackumentPolicy): Packument => {
+  if (!isFields(given) || !isFields(given.versions))
+    throw new Refusal(name, `the registry describes no versions of the npm package "${name}"`);
+  const time = textsOf(given.time);
+  const old: Record<string, Manifest> = {};
+  const young: Record<string, Manifest> = {};
+  const deniedVersions: string[] = [];
+  for (const [version, described] of Object.entries(given.versions).slice(0, MAX_ENTRIES)) {
+    const manifest = semver.valid(version) === version ? manifestOf(name, version, described) : undefined;
+    if (!manifest) continue;
+    const age = policy.now - Date.parse(time[version] ?? '');
+    if (policy.deny.denies(name, version)) deniedVersions.push(version);
+    else if (policy.minAgeMs > 0 && age < policy.minAgeMs) young[version] = manifest;
+    else old[version] = manifest;
+  }
+  return {
+    name,
+    'dist-tags': tagsOf(textsOf(given['dist-tags']), Object.keys(old)),
+    versions: old,
+    stagedVersions: { versions: young },
+    time,
+    denied: deniedVersions,
+  };
+};
+
+/** A tag of a version that is too young or denied names the newest one before it. */
+const tagsOf = (tags: Texts, versions: readonly string[]): Texts => {
+  const known = new Set(versions);
+  const read: Record<string, string> = {};
+  for (const [tag, version] of Object.entries(tags)) {
+    if (known.has(version)) read[tag] = version;
+    else if (semver.valid(version) !== null) {
+      const before = versions.filter((each) => semver.lt(each, version));
+      const stable = before.filter((each) => semver.prerelease(each) === null);
+      const [newest] = semver.rsort(stable.length > 0 && semver.prerelease(version) === null ? stable : before);
+      if (newest !== undefined) read[tag] = newest;
+    }
+  }
+  return read;
+};
+
+const manifestOf = (name: string, version: string, described: unknown): Manifest | undefined => {
+  if (!isFields(described) || !isFields(described.dist) || typeof described.dist.tarball !== 'string') return undefined;
+  const { tarball, integrity, shasum } = described.dist;
+  const { os, cpu, libc, peerDependenciesMeta, deprecated } = described;
+  const wanted = DEPENDENCIES.map((kind) => [kind, textsOf(described[kind], MAX_DEPENDENCIES)] as const);
+  return {
+    name,
+    version,
+    _id: `${name}@${version}`,
+    ...Object.fromEntries(wanted),
+    ...(isFields(peerDependenciesMeta) ? { peerDependenciesMeta } : {}),
+    ...(isFields(described.engines) ? { engines: textsOf(described.engines) } : {}),
+    ...(typeof deprecated === 'string' && deprecated !== '' ? { deprecated: 'deprecated' } : {}),
+    ...listed('os', os),
+    ...listed('cpu', cpu),
+    ...listed('libc', libc),
+    dist: {
+      tarball,
+      ...(typeof integrity === 'string' ? { integrity } : {}),
+      ...(typeof shasum === 'string' ? { shasum } : {}),
+    },
+  };
+};
+
+const listed = (field: string, value: unknown): Fields => {
+  const entries = typeof value === 'string' ? [value] : value;
+  return Array.isArray(entries) ? { [field]: entries.filter((each) => typeof each === 'string') } : {};
+};

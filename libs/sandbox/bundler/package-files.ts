@@ -1,0 +1,188 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import {
+  type ImportKind,
+  type Loader,
+  type Message,
+  type OnResolveArgs,
+  type OnResolveResult,
+  type Plugin,
+  type PluginBuild,
+} from 'esbuild';
+import { BESIDE, BESIDE_SCHEME } from '../protocol/packages.js';
+import { SHIM } from '../protocol/source-map.js';
+import { type MountedPackages } from './build-message.js';
+import { shimOf, subPathOf, withoutVersion } from './imports.js';
+import {
+  asksForPlace,
+  CAN_BUNDLE,
+  closureOf,
+  hasMachineCode,
+  isComputed,
+  lookupOf,
+  packageLogs,
+  placeOf,
+} from './package-rules.js';
+import { NodeResolution } from './node-resolution.js';
+import { withoutOwnMap } from './source-map.js';
+
+export { packageLogs };
+/** Marks a question to esbuild's own resolver. */
+export const RESOLVING = Symbol('resolving');
+const LOADERS: Readonly<Record<string, Loader>> = {
+  '.json': 'json',
+  '.ts': 'ts',
+  '.mts': 'ts',
+  '.cts': 'ts',
+  '.jsx': 'jsx',
+  '.tsx': 'tsx',
+};
+/** An ES module beside the bundle keeps its default export. */
+const ES_BESIDE = `${BESIDE}-es`;
+const MISSING = /^Could not resolve "([^"]+)"/;
+
+interface Asked {
+  readonly path: string;
+  readonly kind: ImportKind;
+  readonly importer: string;
+  readonly resolveDir: string;
+}
+
+/** Serves the files of packages to esbuild, and leaves packages out that must stay beside the bundle. */
+export class PackageFiles {
+  private readonly machineCode = new Map<string, boolean>();
+  private readonly own: NodeResolution | undefined;
+
+  /** @param beside places of packages that are left out; more are added while files are read */
+  constructor(
+    private readonly mounted: MountedPackages,
+    private readonly beside: Set<string>,
+    readsFiles: boolean,
+  ) {
+    this.own = readsFiles ? new NodeResolution(mounted.folder) : undefined;
+  }
+
+  plugin(): Plugin {
+    return {
+      name: 'package-files',
+      setup: (hooks) => {
+        hooks.onResolve({ filter: /.*/ }, (args) => this.resolve(hooks, args));
+        hooks.onLoad({ filter: /.*/, namespace: 'file' }, ({ path: file }) => this.load(file));
+        const external = (file: string): string => JSON.stringify(BESIDE_SCHEME + file);
+        hooks.onLoad({ filter: /.*/, namespace: BESIDE }, ({ path: file }) => ({
+          contents: `module.exports = require(${external(file)})`,
+        }));
+        hooks.onLoad({ filter: /.*/, namespace: ES_BESIDE }, ({ path: file }) => ({
+          contents: `export * from ${external(file)}; export { default } from ${external(file)};`,
+        }));
+      },
+    };
+  }
+
+  /** Resolves an import in a file of the component. */
+  async resolveSpecifier(hooks: PluginBuild, specifier: string, args: OnResolveArgs): Promise<OnResolveResult> {
+    const found = await this.atPlace(hooks, specifier, args);
+    if (found) return found;
+    return { errors: [{ text: `Could not resolve "${withoutVersion(specifier)}"` }] };
+  }
+
+  /** Names of packages that packages import without declaring them. */
+  missingIn(errors: readonly Message[]): readonly string[] {
+    const names = errors.flatMap(({ text, location }) => {
+      const name = MISSING.exec(text)?.[1];
+      const inPackage = location !== null && this.placeIn(`/${location.file}`) !== undefined;
+      return name !== undefined && inPackage && /^(?:@[\w.~-]+\/)?[\w~-][\w.~-]*(?:\/|$)/.test(name) ? [name] : [];
+    });
+    return [...new Set(names)].filter((name) => !Object.hasOwn(this.mounted.specifiers, name)).sort();
+  }
+
+  learn(warnings: readonly Message[]): void {
+    for (const warning of warnings) {
+      const place = warning.location ? this.placeIn(`/${warning.location.file}`) : undefined;
+      if (place !== undefined && isComputed(warning)) this.beside.add(place);
+    }
+  }
+
+  /** Place with machine code that the bundle needs, or null. */
+  nativePlace(): string | null {
+    const { folder } = this.mounted;
+    return closureOf(folder, this.beside).find((place) => this.hasMachineCode(place)) ?? null;
+  }
+
+  private async resolve(hooks: PluginBuild, args: OnResolveArgs): Promise<OnResolveResult | undefined> {
+    if (args.pluginData === RESOLVING) return undefined;
+    const name = args.path.startsWith(BESIDE_SCHEME) ? args.path.slice(BESIDE_SCHEME.length) : undefined;
+    if (args.namespace === ES_BESIDE) return { path: name ?? '', namespace: BESIDE };
+    if (args.namespace === BESIDE) return { path: args.path, external: true };
+    if (args.namespace !== 'file') return undefined;
+    const shim = shimOf(args.path);
+    if (shim !== undefined) return { path: shim, namespace: SHIM };
+    const found = await this.find(hooks, args);
+    const result = found === undefined ? await this.atPlace(hooks, args.path, args) : this.targetOf(found);
+    // esbuild then resolves by itself: it also knows whether the file is an ES module, and reports a missing one.
+    return found !== undefined && result?.namespace === 'file' && this.own === undefined ? undefined : result;
+  }
+
+  /** Resolves a specifier of the lock from the place of its package. */
+  private async atPlace(hooks: PluginBuild, specifier: string, args: Asked): Promise<OnResolveResult | undefined> {
+    const { folder, specifiers } = this.mounted;
+    const place = Object.hasOwn(specifiers, specifier) ? specifiers[specifier] : undefined;
+    if (place === undefined) return undefined;
+    const { from, name } = lookupOf(place);
+    const found = await this.find(hooks, {
+      path: name + subPathOf(specifier),
+      kind: args.kind,
+      importer: args.importer,
+      resolveDir: path.join(folder, from),
+    });
+    return found === undefined ? undefined : this.targetOf(found);
+  }
+
+  private async find(
+    hooks: PluginBuild,
+    { path: name, kind, importer, resolveDir }: Asked,
+  ): Promise<string | undefined> {
+    if (this.own) return this.own.resolve(name, resolveDir, kind === 'require-call' || kind === 'require-resolve');
+    const found = await hooks.resolve(name, { kind, importer, resolveDir, pluginData: RESOLVING });
+    return found.errors.length === 0 && found.namespace === 'file' && !found.external ? found.path : undefined;
+  }
+
+  private targetOf(file: string): OnResolveResult {
+    const place = this.placeIn(file);
+    if (place === undefined) return { errors: [{ text: `"${file}" is no file of a package` }] };
+    if (!CAN_BUNDLE.has(path.extname(file)) || this.hasMachineCode(place)) this.beside.add(place);
+    if (!this.beside.has(place)) return { path: file, namespace: 'file' };
+    const isEs = /\.m[jt]s$/.test(file) || (/\.[jt]s$/.test(file) && this.isEsPackage(place));
+    return { path: file.slice(this.mounted.folder.length + 1), namespace: isEs ? ES_BESIDE : BESIDE };
+  }
+
+  private isEsPackage(place: string): boolean {
+    try {
+      const text = readFileSync(path.join(this.mounted.folder, place, 'package.json'), 'utf8');
+      return (JSON.parse(text) as { type?: unknown }).type === 'module';
+    } catch {
+      // Without a readable package.json, files are CommonJS.
+      return false;
+    }
+  }
+
+  private load(file: string): { contents: string; loader: Loader; resolveDir: string } | undefined {
+    const place = this.placeIn(file);
+    if (place === undefined) return undefined;
+    const text = readFileSync(file, 'utf8');
+    const loader = LOADERS[path.extname(file)] ?? 'js';
+    if (loader !== 'json' && asksForPlace(text)) this.beside.add(place);
+    return { contents: loader === 'json' ? text : withoutOwnMap(text), loader, resolveDir: path.dirname(file) };
+  }
+
+  private hasMachineCode(place: string): boolean {
+    const known = this.machineCode.get(place) ?? hasMachineCode(path.join(this.mounted.folder, place));
+    this.machineCode.set(place, known);
+    return known;
+  }
+
+  private placeIn(file: string): string | undefined {
+    const { folder } = this.mounted;
+    return file.startsWith(`${folder}/`) ? placeOf(file.slice(folder.length + 1)) : undefined;
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * Decides which packages stay beside a bundle (docs/reference/component-model.md#packages-beside). Runs in the build
+ * jail, on files of packages, which are hostile input.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { type Message } from 'esbuild';
+
+/** Place of the package that a file belongs to, by the file's path below the folder. Undefined outside of packages. */
+export const placeOf = (file: string): string | undefined =>
+  /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/|$)/.exec(file)?.[0];
+
+/** Folder that a package is looked up from, and its name there. */
+export const lookupOf = (place: string): { readonly from: string; readonly name: string } => {
+  const at = place.lastIndexOf('node_modules/');
+  return { from: place.slice(0, at), name: place.slice(at + 'node_modules/'.length) };
+};
+
+/** Files that a bundle can contain. */
+export const CAN_BUNDLE: ReadonlySet<string> = new Set([
+  '.js',
+  '.mjs',
+  '.cjs',
+  '.json',
+  '.ts',
+  '.mts',
+  '.cts',
+  '.jsx',
+  '.tsx',
+]);
+
+/** Code that asks for its own place on disk probably reads files from there. */
+const ASKS_FOR_PLACE = /\b__dirname\b|\b__filename\b|\bimport\.meta\.(?:url|dirname|filename|resolve)\b/;
+export const asksForPlace = (code: string): boolean => ASKS_FOR_PLACE.test(code);
+
+/** Imports by a computed name. By default, esbuild reports them nowhere when they are within a package. */
+const COMPUTED = ['unsupported-require-call', 'unsupported-dynamic-import', 'indirect-require'] as const;
+export const packageLogs = Object.fromEntries(COMPUTED.map((id) => [id, 'warning' as const]));
+export const isComputed = ({ id }: Message): boolean => COMPUTED.some((known) => known === id);
+
+/** Limit of files looked at in one package. */
+const MAX_FILES = 20_000;
+
+/** True when a package has machine code, or builds some. */
+export const hasMachineCode = (folder: string): boolean => {
+  if (existsSync(path.join(folder, 'binding.gyp'))) return true;
+  const folders = [folder];
+  let seen = 0;
+  for (const dir of folders) {
+    for (const entry of readdirSync(dir, { withFileTypes: true })) {
+      if (++seen > MAX_FILES) return false;
+      if (entry.isFile() && entry.name.endsWith('.node')) return true;
+      if (entry.isDirectory() && entry.name !== 'node_modules') folders.push(path.join(dir, entry.name));
+    }
+  }
+  return false;
+};
+
+/** Places of packages with everything that they depend on. A dependency that is not installed is left out. */
+export const closureOf = (root: string, places: Iterable<string>): readonly string[] => {
+  const found = new Set(places);
+  for (const place of found) {
+    for (const name of dependenciesOf(path.join(root, place))) {
+      const at = lookUp(root, place, name);
+      if (at !== undefined) found.add(at);
+    }
+  }
+  return [...found];
+};
+
+const dependenciesOf = (folder: string): readonly string[] => {
+  try {
+    const parsed = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as Record<string, unknown>;
+    const of = (field: string): string[] => Object.keys(Object(parsed[field]) as object);
+    return [...of('dependencies'), ...of('optionalDependencies'), ...of('peerDependencies')];
+  } catch {
+    // A package without a readable package.json has no dependencies.
+    return [];
+  }
+};
+
+/** Looks a package up like Node: in every node_modules from the place up to the root. */
+export const lookUp = (root: string, place: string, name: string): string | undefined => {
+  if (!/^(?:@[^/]+\/)?[^/]+$/.test(name) || name.startsWith('.')) return undefined;
+  for (let dir = place; ; dir = path.posix.dirname(dir)) {
+    const at = path.posix.join(dir === '.' ? '' : dir, 'node_modules', name);
+    if (existsSync(path.join(root, at))) return at;
+    if (dir === '.' || dir === '') return undefined;
+  }
+};

@@ -1,0 +1,141 @@
+import { expect, it } from '@jest/globals';
+import { type Built } from '../bundler/bundler.js';
+import { type BundleInput } from '../bundler/component-files.js';
+import { type PackageSource } from '../bundler/packages.js';
+import { componentOf } from '../child/component.js';
+import { loadBundle, usePackages } from '../child/load-bundle.js';
+import { PackageFolder, type PackageTexts } from './package-folder.js';
+
+type BundleWith = (input: BundleInput, packages: PackageSource) => Promise<Built>;
+
+/** Test cases of bundling npm packages, in a jail and without one. */
+export const packageCases = (bundleWith: BundleWith): void => {
+  const built = async (code: string, texts: PackageTexts, places?: Readonly<Record<string, string>>) => {
+    const packages = new PackageFolder(texts, places);
+    try {
+      const { bundle, packages: used } = await bundleWith({ code }, packages);
+      usePackages(used?.installed.folder ?? null);
+      const component = componentOf(loadBundle(bundle));
+      await used?.installed.release();
+      expect(packages.held).toBe(0);
+      const asked = packages.asked.map(({ specifiers }) => specifiers);
+      return { component, externals: used?.externals, native: used?.native, asked, bundle };
+    } finally {
+      usePackages(null);
+      await packages.remove();
+    }
+  };
+
+  it('bundles a package, what it needs, and its own copy of a package', async () => {
+    const { component, externals, asked } = await built(
+      `import a from 'a@^1.0.0'; const { b } = require('@s/b@1/sub'); export default { name: a + b }`,
+      {
+        'a/package.json': '{"version":"1.2.3","main":"lib/main"}',
+        'a/lib/main.js': `module.exports = require('c') + require('./data.json').d;`,
+        'a/lib/data.json': '{"d":"d"}',
+        'a/node_modules/c/index.js': `module.exports = 'inner';`,
+        'c/index.js': `module.exports = 'outer';`,
+        '@s/b/package.json': '{"exports":{"./sub":{"import":"./no.mjs","require":"./s.cjs"}}}',
+        '@s/b/s.cjs': `exports.b = require('c');`,
+      },
+    );
+    expect(component.name).toBe('innerdouter');
+    expect(asked).toEqual([['@s/b@1/sub', 'a@^1.0.0']]);
+    expect(externals).toEqual([]);
+  });
+
+  it('takes two versions of one package apart by their specifiers', async () => {
+    const { component } = await built(
+      `import one from 'v@1'; import two from 'v@2/sub.js'; import v from 'v'; export default { name: one + two + v }`,
+      {
+        'v/index.js': `module.exports = 'top';`,
+        'x/node_modules/v/index.js': `module.exports = 'one';`,
+        'y/node_modules/v/sub.js': `module.exports = 'two';`,
+      },
+      { 'v@1': 'node_modules/x/node_modules/v', 'v@2/sub.js': 'node_modules/y/node_modules/v' },
+    );
+    expect(component.name).toBe('onetwotop');
+  });
+
+  it('follows exports, imports, patterns and ES modules like Node', async () => {
+    const { component } = await built(
+      `import e, { n } from 'es'; import f from 'es/features/f.js'; export default { name: e + n + f, later: () => import('es') }`,
+      {
+        'es/package.json':
+          '{"type":"module","exports":{".":{"import":"./m.js","require":"./c.cjs"},"./features/*.js":"./src/*.mjs"},"imports":{"#in":"./in.js"}}',
+        'es/m.js': `import i from '#in'; import self from 'es/features/f.js'; export default 'm' + self; export const n = i;`,
+        'es/in.js': `export default 'i'`,
+        'es/src/f.mjs': `export default 'f'`,
+        'es/c.cjs': `module.exports = 'wrong'`,
+      },
+    );
+    expect(component.name).toBe('mfif');
+    expect(await (component.later as () => Promise<unknown>)()).toMatchObject({ n: 'i' });
+  });
+
+  it('asks for packages that a package imports without declaring them, and leaves an optional one to its try', async () => {
+    const { component, asked } = await built(`import a from 'a'; export default { name: a }`, {
+      'a/index.js': `let o; try { o = require('optional'); } catch { o = 'none'; } module.exports = require('undeclared') + o;`,
+      'undeclared/index.js': `module.exports = require('further/sub.js') + 'u';`,
+      'further/sub.js': `module.exports = 'f';`,
+    });
+    expect(component.name).toBe('funone');
+    expect(asked[0]).toEqual(['a']);
+    expect(asked.at(-1)).toEqual(expect.arrayContaining(['a']));
+  });
+
+  it('gives packages the shim of the platform', async () => {
+    const { component, asked } = await built(`import a from 'a'; export default { name: a }`, {
+      'a/index.js': `module.exports = new (require('@pipedream/platform').ConfigurationError)('m').name;`,
+    });
+    expect(component.name).toBe('ConfigurationError');
+    expect(asked).toEqual([['a']]);
+  });
+
+  it.each([
+    ['requires by a computed name', { 'k/index.js': `const n = './part'; module.exports = require(n + '.js');` }],
+    [
+      'reads a file beside its code',
+      {
+        'k/index.js': `module.exports = require('fs').readFileSync(__dirname + '/text.txt', 'utf8');`,
+        'k/text.txt': 'part',
+      },
+    ],
+  ] as [string, PackageTexts][])('keeps a package beside the bundle that %s', async (_what, texts) => {
+    const { component, externals, native } = await built(
+      `import a from 'a'; import k from 'k'; export default { name: a + k }`,
+      { 'k/part.js': `module.exports = 'part';`, 'a/index.js': `module.exports = 'a';`, ...texts },
+    );
+    expect(component.name).toBe('apart');
+    expect(externals).toEqual(['node_modules/k']);
+    expect(native).toBeNull();
+  });
+
+  it('keeps a package beside a bundle that awaits at the top', async () => {
+    const packages = new PackageFolder({ 'k/index.js': `module.exports = __dirname;` });
+    const { bundle, packages: used } = await bundleWith(
+      { code: `import k from 'k'; await 1; export default { name: k }` },
+      packages,
+    );
+    await packages.remove();
+    expect(used?.externals).toEqual(['node_modules/k']);
+    expect(bundle).not.toMatch(/^import .*sluice-package/m);
+  });
+
+  it('names the package that is missing', async () => {
+    await expect(built(`import a from 'a'; export default {}`, {})).rejects.toMatchObject({
+      code: 'component.package_unavailable',
+      details: { packages: ['a'] },
+    });
+  });
+
+  it.each(['/etc/passwd', '../../../../../../../../etc/passwd', 'file:///etc/passwd'])(
+    'does not let a package read %s',
+    async (name) => {
+      const attempt = built(`import a from 'a'; export default { name: String(a) }`, {
+        'a/index.js': `import x from ${JSON.stringify(name)} with { type: 'text' }; export default x;`,
+      });
+      await expect(attempt).rejects.toMatchObject({ code: 'component.invalid' });
+    },
+  );
+};

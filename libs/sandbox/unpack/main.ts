@@ -1,0 +1,127 @@
+/** Entry point of the jailed process that unpacks one tarball. Bundled to dist/libs/sandbox/unpack-child.cjs. */
+import { createReadStream, statSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { Parser, type ReadEntry } from 'tar';
+import { DOWN_FD, RecordParser, UP_FD } from '../protocol/protocol.js';
+import {
+  ANSWER_BYTES,
+  ANSWER_PARTS,
+  encodeUnpacked,
+  RATIO_FREE_BYTES,
+  wrongPath,
+  type FilePart,
+  type UnpackLimits,
+  type UnpackOrder,
+  type UnpackReply,
+} from './unpack-message.js';
+
+const MAX_RECORD = 64 * 1024;
+const FILES: ReadonlySet<string> = new Set(['File', 'OldFile', 'ContiguousFile']);
+
+const up = new Socket({ fd: UP_FD, readable: false, writable: true });
+up.on('error', () => process.exit(1));
+
+let parts: FilePart[] = [];
+let content: Buffer[] = [];
+let bytes = 0;
+/** Called when the host asks for more. */
+let wanted: (() => void) | undefined;
+let isWanted = true;
+
+const say = (reply: UnpackReply): void => void up.write(encodeUnpacked(reply));
+
+const refuse = (reason: string): void => {
+  say({ kind: 'refused', reason });
+  // Nothing further is read. The host ends the process.
+  isWanted = false;
+};
+
+/** Sends what has gathered, and resolves once the host asks for more. */
+const flush = async (last: boolean): Promise<void> => {
+  if (!isWanted) await new Promise<void>((resolve) => (wanted = resolve));
+  isWanted = false;
+  const reply: UnpackReply = { kind: 'files', parts, last, content: Buffer.concat(content) };
+  parts = [];
+  content = [];
+  bytes = 0;
+  say(reply);
+};
+
+const add = async (part: FilePart, chunk: Buffer): Promise<void> => {
+  parts.push(part);
+  content.push(Buffer.from(chunk));
+  bytes += chunk.length;
+  if (bytes >= ANSWER_BYTES || parts.length >= ANSWER_PARTS) await flush(false);
+};
+
+class Refusal extends Error {}
+
+const unpack = async (file: string, limits: UnpackLimits): Promise<void> => {
+  const packed = statSync(file).size;
+  let unpacked = 0;
+  let entries = 0;
+
+  const count = (more: number): void => {
+    unpacked += more;
+    if (unpacked > limits.bytes) throw new Refusal(`it unpacks to more than ${limits.bytes} bytes`);
+    if (unpacked > RATIO_FREE_BYTES && unpacked > packed * limits.ratio)
+      throw new Refusal(`it unpacks to more than ${limits.ratio} times its ${packed} bytes`);
+  };
+
+  const read = async (entry: ReadEntry): Promise<void> => {
+    if (++entries > limits.entries) throw new Refusal(`it has more than ${limits.entries} entries`);
+    count(entry.size);
+    // A package is in one folder of its tarball, whose name varies.
+    const path = entry.path.replace(/^(?:\.\/)?[^/]+\//, '');
+    // Links and devices are left out, as npm does. So are bundled packages, because the lock does not list them.
+    if (!FILES.has(entry.type) || /^node_modules(\/|$)/.test(path)) return void entry.resume();
+    const wrong =
+      entry.path.startsWith('/') || entry.path.split('/').includes('..')
+        ? 'a path that leaves the package'
+        : wrongPath(path);
+    if (wrong !== undefined) throw new Refusal(`it contains ${wrong}: ${JSON.stringify(entry.path.slice(0, 100))}`);
+    const executable = ((entry.mode ?? 0) & 0o111) !== 0;
+    let starts = true;
+    for await (const chunk of entry as unknown as AsyncIterable<Buffer>) {
+      await add({ path, bytes: chunk.length, executable, starts }, chunk);
+      starts = false;
+    }
+    if (starts) await add({ path, bytes: 0, executable, starts }, Buffer.alloc(0));
+  };
+
+  await new Promise<void>((resolve, reject) => {
+    let reading: Promise<void> = Promise.resolve();
+    const parser = new Parser({
+      strict: true,
+      onReadEntry: (entry) => {
+        reading = reading.then(() => read(entry));
+        reading.catch(reject);
+      },
+    });
+    parser.on('end', () => reading.then(resolve, reject));
+    parser.on('error', reject);
+    const stream = createReadStream(file);
+    stream.on('error', reject);
+    // The types of streams differ, and the parser has what pipe uses.
+    stream.pipe(parser as unknown as NodeJS.WritableStream);
+  });
+  await flush(true);
+};
+
+const receive = (order: UnpackOrder): void => {
+  if (order.t === 'next') {
+    isWanted = true;
+    wanted?.();
+    return;
+  }
+  unpack(order.file, order.limits).catch((error: unknown) => {
+    if (error instanceof Refusal) return refuse(error.message);
+    refuse(`it cannot be read: ${error instanceof Error ? error.message.slice(0, 200) : 'no error was given'}`);
+  });
+};
+
+const down = new Socket({ fd: DOWN_FD, readable: true, writable: false });
+const parser = new RecordParser(MAX_RECORD, ({ json }) => receive(JSON.parse(json.toString('utf8')) as UnpackOrder));
+down.on('data', (chunk: Buffer) => parser.push(chunk));
+down.on('error', () => process.exit(1));
+down.on('end', () => process.exit(0));
