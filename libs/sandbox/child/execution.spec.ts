@@ -32,7 +32,7 @@ const METADATA: readonly (readonly [unknown, string])[] = [
   [{ channel: 'x' }, '$emit: the second argument has the field "channel", which is ignored. Write "name" instead'],
   [
     { colour: 1 },
-    '$emit: the second argument has the field "colour", which is ignored. Known fields are id, name, summary, ts',
+    '$emit: the second argument has the field "colour", which is ignored. Known fields are id, name, summary, ts, delivery_ts',
   ],
 ];
 
