@@ -80,7 +80,9 @@ const factoryFor = (
     memory,
     ...(dataStores === undefined ? {} : { dataStores }),
     limits: { memoryMb: config.memoryMb },
-    egressSocket: (_workspaceId, sourceId) => sockets.pathFor(sourceId),
+    // Calls of components count together, because each has a name of its own.
+    egressSocket: (_workspaceId, sourceId) =>
+      sockets.pathFor(sourceId, sourceId.startsWith('call_') ? 'calls' : sourceId),
   });
   return { memory, factory };
 };

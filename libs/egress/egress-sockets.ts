@@ -29,14 +29,14 @@ export class EgressSockets {
     return new EgressSockets(folder, options);
   }
 
-  /** Path of the source's socket. */
-  async pathFor(sourceId: string): Promise<string> {
+  /** Path of the source's socket. Its connections count under `countedAs`. */
+  async pathFor(sourceId: string, countedAs = sourceId): Promise<string> {
     let socket = this.open.get(sourceId);
     if (!socket) {
       socket = openEgressSocket({
         ...this.options,
         path: join(this.folder, sourceId),
-        onConnection: (connection) => this.usage.note(sourceId, connection),
+        onConnection: (connection) => this.usage.note(countedAs, connection),
       });
       this.open.set(sourceId, socket);
       socket.catch(() => this.open.delete(sourceId));

@@ -35,6 +35,7 @@ let webhookId: string;
 let subscriptionId: string;
 let deliveryId: string;
 let keyId: string;
+let storeId: string;
 let routes: readonly Route[];
 
 beforeAll(async () => {
@@ -47,6 +48,9 @@ beforeAll(async () => {
   webhookId = await instance.listen(source.id);
   subscriptionId = (await api.subscribe(source.id, webhookId)).id;
   keyId = (await api.expect<Data<{ id: string }>>(200, 'POST', '/v1/api_keys', { body: { name: 'mine' } })).data.id;
+  const store = await api.expect<Data<{ id: string }>>(200, 'POST', '/v1/data_stores', { body: { name: 'mine' } });
+  storeId = store.data.id;
+  await api.expect(200, 'PUT', `/v1/data_stores/${storeId}/records/kept`, { body: { value: SECRET } });
   await instance.post(source, SECRET);
   await instance.receiver.until('the delivery', () => instance.arrived(webhookId).length > 0);
   deliveryId = await eventually('the attempt among the deliveries', async () => {
@@ -88,6 +92,10 @@ const idFor = (template: string, name: string): string => {
       return webhookId;
     case 'webhooks deliveryId':
       return deliveryId;
+    case 'data_stores id':
+      return storeId;
+    case 'data_stores key':
+      return 'kept';
     case 'api_keys id':
       return keyId;
     case 'orgs id':
@@ -117,6 +125,8 @@ const stateOfFirst = async (): Promise<string> => {
     `/v1/components/${component.id}`,
     `/v1/sources/${source.id}/event_summaries?expand=event`,
     `/v1/webhooks/${webhookId}/deliveries`,
+    `/v1/data_stores/${storeId}`,
+    `/v1/data_stores/${storeId}/records`,
     ...[source.id, webhookId, subscriptionId, component.id].map((id) => `/v1/audit/${id}`),
   ];
   const replies: string[] = [];

@@ -78,17 +78,20 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Shown>> = {
   'run-log': ['libs/runner/run-log.spec.ts', 'is wide, at debug when the run went well'],
   'egress-socket': ['libs/egress/egress-socket.spec.ts', 'and one that is idle'],
   'shim-axios-debug': ['libs/sandbox/shim/platform.spec.ts', 'and exports it'],
-  'registry': ['test/e2e/registry.e2e-spec.ts', 'is where any workspace deploys by key or id'],
+  registry: ['test/e2e/registry.e2e-spec.ts', 'is where any workspace deploys by key or id'],
   'registry-sources': ['libs/components/registry/registry-folder.spec.ts', 'copies a folder, and again on an update'],
   'registry-files': ['libs/components/registry/registry-folder.spec.ts', 'offers the files that look like components'],
   'registry-sync': ['test/e2e/registry.e2e-spec.ts', 'follows updates, and forgets what is removed'],
   'registry-removed': ['test/e2e/registry.e2e-spec.ts', 'while deployed sources continue'],
-  'calls': ['libs/sandbox/host/process-caller.int-spec.ts', 'gives the options their arguments'],
+  calls: ['libs/sandbox/host/process-caller.int-spec.ts', 'gives the options their arguments'],
   'call-turns': ['libs/sandbox/host/process-caller.int-spec.ts', 'waits for its own calls only'],
   'async-options': ['test/e2e/dynamic-props.e2e-spec.ts', 'pages through the options of an app'],
   'additional-props': ['test/e2e/dynamic-props.e2e-spec.ts', 'gets the endpoint and the values that they add'],
   'http-request-value': ['libs/sources/domain/http-request-value.spec.ts', 'is refused at %s'],
-  'http-request-secrets': ['libs/sources/domain/http-request-value.spec.ts', 'keeps its password and token in the vault'],
+  'http-request-secrets': [
+    'libs/sources/domain/http-request-value.spec.ts',
+    'keeps its password and token in the vault',
+  ],
   'http-request': ['libs/sandbox/shim/http-request.spec.ts', 'resolves to the body, with data, status and headers'],
   'http-request-body': ['libs/sandbox/shim/http-request.spec.ts', 'with body %j sends'],
   'dir-prop': ['test/e2e/http-request.e2e-spec.ts', 'sends the configured request'],
@@ -106,11 +109,20 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Shown>> = {
   'action-send': ['libs/sandbox/child/sends.spec.ts', 'ignores further fields, and tells what only a workflow'],
   'action-context': ['test/e2e/actions.e2e-spec.ts', 'gives $.context, and records'],
   'emit-delivery-ts': ['test/e2e/delayed-events.e2e-spec.ts', 'waits in $in, is listed there, and goes out once'],
-  'emit-delivery-ts-dedupe': ['test/e2e/delayed-events.e2e-spec.ts', 'is deduplicated on its channel when it is emitted'],
+  'emit-delivery-ts-dedupe': [
+    'test/e2e/delayed-events.e2e-spec.ts',
+    'is deduplicated on its channel when it is emitted',
+  ],
   'emit-delivery-ts-source': ['test/e2e/delayed-events.e2e-spec.ts', 'and is gone with a deleted one'],
   'egress-usage': ['test/attacks/egress.e2e-spec.ts', 'count the connections and bytes of each source'],
-  'npm-packages': ['libs/components/component-packages.spec.ts', 'stay for the same code, and change only with refresh_packages'],
-  'packages-beside': ['libs/sandbox/host/packages.int-spec.ts', 'evaluates and runs code with packages in the bundle and beside it'],
+  'npm-packages': [
+    'libs/components/component-packages.spec.ts',
+    'stay for the same code, and change only with refresh_packages',
+  ],
+  'packages-beside': [
+    'libs/sandbox/host/packages.int-spec.ts',
+    'evaluates and runs code with packages in the bundle and beside it',
+  ],
   'isolation-vm2': ['libs/sandbox/vm2/components.int-spec.ts', 'components in a vm2 realm, against the plain child'],
 };
 
@@ -120,6 +132,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Shown>> = {
  */
 export const NOT_SHOWN: Readonly<Record<string, string>> = {
   'not-built-props': 'what it refuses changes with each part that is built; test/e2e/mistakes has its rows',
-  'registry-versions': 'the comparison of versions is that of libs/components/get-component; no test has two files with one key',
+  'registry-versions':
+    'the comparison of versions is that of libs/components/get-component; no test has two files with one key',
   'http-request-before': 'it needs a source that an older version deployed',
 };

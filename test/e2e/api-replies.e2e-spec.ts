@@ -56,8 +56,51 @@ describe('the OpenAPI document agrees with the reply of', () => {
     await contract.expect(200, 'GET /v1/components/{keyOrId}', { path: { keyOrId: data.id } });
     await contract.expect(404, 'GET /v1/components/registry');
     await contract.expect(404, 'GET /v1/components/registry/{key}', { path: { key: 'a' } });
-    await contract.expect(404, 'GET /v1/components/search');
+    await contract.expect(200, 'GET /v1/components/search', { query: { query: 'order' } });
     await contract.expect(400, 'POST /v1/components', { body: { component_code: 'export default {' } });
+  });
+
+  it('calls of components', async () => {
+    const asked = componentCode({
+      props: `
+        http: '$.interface.http',
+        kind: { type: 'string', optional: true, reloadProps: true, options() { return { options: ['x'], context: { at: 1 } }; } },
+        wrong: { type: 'string', optional: true, options() { console.log('asked'); throw new Error('no list'); } },`,
+      members: `additionalProps() { return { more: { type: 'integer' } }; }, run() {},`,
+    });
+    const { data } = await contract.expect<Data<{ id: string }>>(200, 'POST /v1/components', {
+      body: { component_code: asked },
+    });
+    for (const prop_name of ['kind', 'wrong']) {
+      await contract.expect(200, 'POST /v1/components/configure', { body: { id: data.id, prop_name } });
+    }
+    await contract.expect(400, 'POST /v1/components/configure', { body: { id: data.id, prop_name: 'none' } });
+    await contract.expect(200, 'POST /v1/components/props', {
+      body: { id: data.id, configured_props: { kind: 'x' } },
+    });
+    const action = `export default { name: 'Act', version: '1', type: 'action', props: { fail: { type: 'boolean', optional: true } },
+      run({ $ }) { console.log('ran'); if (this.fail) throw new Error('asked to'); $.export('a', { b: 1 }); return [1]; } };`;
+    const saved = await contract.expect<Data<{ id: string }>>(200, 'POST /v1/components', {
+      body: { component_code: action },
+    });
+    await contract.expect(200, 'POST /v1/actions/run', { body: { id: saved.data.id } });
+    const failing = { id: saved.data.id, configured_props: { fail: true } };
+    await contract.expect(422, 'POST /v1/actions/run', { body: failing });
+  });
+
+  it('data stores', async () => {
+    const body = { name: 'described' };
+    const { data: store } = await contract.expect<Data<{ id: string }>>(200, 'POST /v1/data_stores', { body });
+    const path = { id: store.id, key: 'a' };
+    await contract.expect(200, 'GET /v1/data_stores');
+    await contract.expect(200, 'GET /v1/data_stores/{id}', { path });
+    await contract.expect(200, 'PUT /v1/data_stores/{id}', { path, body: { name: 'renamed' } });
+    await contract.expect(200, 'PUT /v1/data_stores/{id}/records/{key}', { path, body: { value: { n: 1 }, ttl: 60 } });
+    await contract.expect(200, 'GET /v1/data_stores/{id}/records', { path });
+    await contract.expect(200, 'GET /v1/data_stores/{id}/records/{key}', { path });
+    await contract.expect(204, 'DELETE /v1/data_stores/{id}/records/{key}', { path });
+    await contract.expect(404, 'GET /v1/data_stores/{id}/records/{key}', { path });
+    await contract.expect(204, 'DELETE /v1/data_stores/{id}', { path });
   });
 
   it('sources', async () => {

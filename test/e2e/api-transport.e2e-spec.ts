@@ -4,7 +4,8 @@ import { type Data, type ErrorBody, type Paged, type Source, type Subscription }
 import { relayCode } from '#test/harness/component-code.js';
 import { useInstance } from '#test/harness/instance.js';
 
-const instance = useInstance();
+/** Each request names an address of its own, because wrong keys are counted by address. */
+const instance = useInstance({ env: { SLUICE_TRUSTED_PROXIES: '127.0.0.1/32', SLUICE_METRICS: 'open' } });
 const { api } = instance;
 let source: Source;
 let webhookId: string;
@@ -47,8 +48,9 @@ describe('authentication', () => {
     const known = await routes();
     expect(known).toContainEqual(['DELETE', `/v1/sources/${source.id}`]);
     expect(known.length).toBeGreaterThan(25);
-    for (const [method, path] of known) {
-      const reply = await api.call(method, path, { key: null, headers });
+    for (const [index, [method, path]] of known.entries()) {
+      const from = { 'x-forwarded-for': `192.0.2.${index}` };
+      const reply = await api.call(method, path, { key: null, headers: { ...headers, ...from } });
       expect({ method, path, status: reply.status }).toEqual({ method, path, status: 401 });
       expect(reply.headers['www-authenticate']).toMatch(/^Bearer/);
       expectError(reply.body, 'unauthorized');

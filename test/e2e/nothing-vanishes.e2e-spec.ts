@@ -85,7 +85,7 @@ const ACCEPTED: readonly Case[] = [
   },
   {
     code: `this.$emit(1, 'orders')`,
-    line: '$emit: the second argument is "orders" and is ignored: it must be an object of id, name, summary and ts. To emit on that channel, pass { name: "orders" }',
+    line: '$emit: the second argument is "orders" and is ignored: it must be an object of id, name, summary, ts and delivery_ts. To emit on that channel, pass { name: "orders" }',
   },
   {
     code: `this.$emit(1, { sumary: 'x' })`,

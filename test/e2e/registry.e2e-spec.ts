@@ -5,6 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Component, type Data } from '#test/harness/api-client.js';
+import { ApiContract } from '#test/harness/api-contract.js';
 import { useInstance } from '#test/harness/instance.js';
 import { ROOT } from '#test/harness/paths.js';
 import { eventually } from '#test/harness/wait.js';
@@ -55,7 +56,9 @@ describe('the registry', () => {
   });
 
   it('gives a component by its key, and 404 for what could not be built', async () => {
-    const { data } = (await registered('shop-new-order')).body;
+    const contract = await ApiContract.of(api);
+    const path = { key: 'shop-new-order' };
+    const { data } = await contract.expect<Data<Component>>(200, 'GET /v1/components/registry/{key}', { path });
     expect(data).toMatchObject({ key: 'shop-new-order', name: 'New Order', version: '1.0.0', type: 'source' });
     expect(data.code).toContain('../../shop.app.mjs');
     const broken = await registered('shop-broken');

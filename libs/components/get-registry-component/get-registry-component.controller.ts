@@ -8,6 +8,7 @@ import { Component, type ComponentReply } from '../component-reply.js';
 import { GetRegistryComponent } from './get-registry-component.query.js';
 
 const NOT_A_KEY = { 404: { description: 'A key is missing', schema: ErrorReply } };
+const NOT_LISTED = { 404: { description: 'The registry has no such key', schema: ErrorReply } };
 
 /** `registry` and `search` are never keys. See docs/reference/rest-api.md#component-reserved-words. */
 @Controller('v1/components/registry')
@@ -15,7 +16,7 @@ export class GetRegistryComponentController {
   constructor(private readonly queries: QueryBus) {}
 
   @Get(':key')
-  @Operation({ summary: 'A component of the registry, by key', reply: oneWarned(Component) })
+  @Operation({ summary: 'A component of the registry, by key', reply: oneWarned(Component), replies: NOT_LISTED })
   async get(@Param('key') key: string): Promise<Warned<ComponentReply>> {
     return this.queries.execute(new GetRegistryComponent(key));
   }

@@ -211,11 +211,17 @@ export class MongoDataStoreRecords implements DataStoreRecords {
 
   private async readSums(workspaceId: string): Promise<WorkspaceUse> {
     const use: WorkspaceUse = { at: performance.now(), stores: new Map() };
-    const sums = this.records.aggregate<{ _id: string; keys: number; bytes: number }>([
-      { $match: { workspace: workspaceId } },
-      { $group: { _id: '$store', keys: { $sum: 1 }, bytes: { $sum: '$bytes' } } },
-    ]);
-    for await (const { _id, keys, bytes } of sums) use.stores.set(_id, { keys, bytes });
+    // Two queries, because FerretDB gives 0 for the second sum of one group.
+    const summed = (what: 1 | '$bytes'): Promise<{ _id: string; sum: number }[]> =>
+      this.records
+        .aggregate<{ _id: string; sum: number }>([
+          { $match: { workspace: workspaceId } },
+          { $group: { _id: '$store', sum: { $sum: what } } },
+        ])
+        .toArray();
+    const [keys, bytes] = await Promise.all([summed(1), summed('$bytes')]);
+    for (const { _id, sum } of keys) use.stores.set(_id, { keys: sum, bytes: 0 });
+    for (const { _id, sum } of bytes) use.stores.set(_id, { keys: use.stores.get(_id)?.keys ?? 0, bytes: sum });
     this.sums.delete(workspaceId);
     this.sums.set(workspaceId, use);
     const oldest = this.sums.keys().next();

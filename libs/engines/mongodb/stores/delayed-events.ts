@@ -101,13 +101,17 @@ export class MongoDelayedEvents implements DelayedEvents {
   }
 
   async usage(sourceId: string): Promise<DelayedUsage> {
-    const [sum] = await this.delayed
-      .aggregate<DelayedUsage>([
-        { $match: { source: sourceId } },
-        { $group: { _id: null, count: { $sum: 1 }, bytes: { $sum: '$bytes' } } },
-      ])
-      .toArray();
-    return { count: sum?.count ?? 0, bytes: sum?.bytes ?? 0 };
+    // Two queries, because FerretDB gives 0 for the second sum of one group.
+    const [count, [sum]] = await Promise.all([
+      this.delayed.countDocuments({ source: sourceId }),
+      this.delayed
+        .aggregate<{ bytes: number }>([
+          { $match: { source: sourceId } },
+          { $group: { _id: null, bytes: { $sum: '$bytes' } } },
+        ])
+        .toArray(),
+    ]);
+    return { count, bytes: sum?.bytes ?? 0 };
   }
 
   async *all(): AsyncIterable<DelayedEvent> {
