@@ -3,7 +3,6 @@
  * dist/libs/packages/fetcher-child.cjs.
  */
 import { Socket } from 'node:net';
-import { Socket } from 'node:net';
 import path from 'node:path';
 import { DOWN_FD, encodeRecord, RecordParser, UP_FD } from '../../sandbox/protocol/protocol.js';
 import { RegistryRules } from '../registry-rules.js';
