@@ -1,16 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { NpmRegistry, tarballOf } from '#test/harness/npm-registry.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { type InstalledPackages } from '#libs/sandbox/bundler/packages.js';
-import { AskedProcess } from '#libs/sandbox/host/asked-process.js';
-import { JailLauncher } from '#libs/sandbox/host/jail-launcher.js';
 import { detectIsolation } from '#libs/sandbox/jail/detect.js';
 import { type JailLevel } from '#libs/sandbox/jail/jail-level.js';
-import { encodeUnpack, parseUnpacked } from '#libs/sandbox/unpack/unpack-message.js';
 import { PackageStore, type InstallFacts, type PackageStoreOptions } from './package-store.js';
 
 const HOUR = 3_600_000;
@@ -352,71 +349,3 @@ describe('packages that are refused', () => {
     60_000,
   );
 });
-
-describe('the cache', () => {
-  it('gives folders that a jail can read, whoever may enter the folders above them', async () => {
-    const inner = tarballOf([{ path: 'package/inner.js', content: 'inner' }]);
-    const tarball = tarballOf([{ path: 'package/inner.tgz', content: inner }]);
-    await registry.publish('nested', '1.0.0', {}, { tarball });
-    const installed = await install(storeWith(), ['nested']);
-    expect(statSync(folder).mode & 0o077).toBe(0);
-    const house = new JailLauncher(level, { memoryMb: 128, tmpMb: 1, startTimeoutMs: 10_000 }, 'unpack');
-    const child = await AskedProcess.start(house, { reads: [{ from: installed.folder, to: '/packages' }] });
-    try {
-      const file = `${child.plan.reads[0] ?? ''}/node_modules/nested/inner.tgz`;
-      const order = encodeUnpack({ t: 'open', file, limits: { bytes: 1_000, entries: 10, ratio: 100 } });
-      const outcome = await child.ask(order, 10_000, parseUnpacked);
-      expect(outcome).toMatchObject({ kind: 'answer', answer: { kind: 'files', parts: [{ path: 'inner.js' }] } });
-    } finally {
-      child.kill();
-      await child.ended;
-      await house.close();
-    }
-  }, 60_000);
-
-  it('never uses a package or a folder that a power cut tore', async () => {
-    await registry.publish('torn', '1.0.0');
-    const { lock, folder: made } = await install(storeWith(), ['torn']);
-    const [key = ''] = readdirSync(path.join(folder, 'content'));
-    const content = path.join(folder, 'content', key);
-    const [tree = ''] = readdirSync(path.join(folder, 'trees'));
-    // As after a restart of the machine: the marks of its former boot count no longer.
-    for (const name of readdirSync(content)) if (name.startsWith('whole-')) rmSync(path.join(content, name));
-    rmSync(path.join(folder, 'trees', tree), { recursive: true });
-    writeFileSync(path.join(content, 'files/index.js'), 'half');
-    const again = await install(storeWith(), ['torn'], { lock });
-    expect(again).toMatchObject({ cached: false, folder: made });
-    expect(text(again, 'torn')).toContain('torn@1.0.0');
-  }, 60_000);
-
-  it('removes what was not used for longest when it is full, and never what is held', async () => {
-    const big = { 'index.js': 'x'.repeat(700_000) };
-    for (const name of ['old', 'held', 'next', 'last'])
-      await registry.publish(name, '1.0.0', big, { manifest: { big: 'yes' } });
-    const store = storeWith({ cacheMb: 1, limits: { ratio: 10_000 } });
-    const old = await install(store, ['old']);
-    await old.release();
-    const used = await install(store, ['held']);
-    makeOld(folder, 2);
-    const next = await install(store, ['next']);
-    expect(existsSync(old.folder)).toBe(false);
-    expect(existsSync(used.folder)).toBe(true);
-    await expect(install(store, ['last'])).rejects.toMatchObject(refusal(/SLUICE_PACKAGES_CACHE_MB/));
-    await used.release();
-    await next.release();
-    makeOld(folder, 1);
-    await install(store, ['last']);
-    expect(existsSync(used.folder)).toBe(false);
-  }, 60_000);
-});
-
-/** Dates fresh marks back, as if nothing had been used for these hours. */
-const makeOld = (root: string, hours: number): void => {
-  for (const kind of ['content', 'trees'])
-    for (const key of readdirSync(path.join(root, kind)))
-      for (const name of readdirSync(path.join(root, kind, key)))
-        if (name.startsWith('whole-')) {
-          const mark = path.join(root, kind, key, name);
-          if (statSync(mark).mtimeMs > ago(0.5).getTime()) utimesSync(mark, ago(hours), ago(hours));
-        }
-};

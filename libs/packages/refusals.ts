@@ -11,5 +11,5 @@ export const unavailable = (message: string, packageName: string): DomainError =
   );
 
 // Texts may come from a registry.
-// eslint-disable-next-line no-control-regex -- control characters are what it removes
+
 const oneLine = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').slice(0, MAX_TEXT);

@@ -2,7 +2,7 @@
  * Entry point of the process that asks registries and downloads tarballs. It alone has their tokens. Bundled to
  * dist/libs/packages/fetcher-child.cjs.
  */
-import net, { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import path from 'node:path';
 import { DOWN_FD, encodeRecord, RecordParser, UP_FD } from '../../sandbox/protocol/protocol.js';
 import { RegistryRules } from '../registry-rules.js';
@@ -30,7 +30,7 @@ const guardConnections = (): void => {
     if (typeof given !== 'object' || !allowed.has(`${given.host ?? ''}:${given.port ?? ''}`))
       throw new Error(`a connection to ${given?.host ?? 'an unknown host'} is not allowed`);
     return Reflect.apply(connect, this, args);
-  } as typeof net.Socket.prototype.connect;
+  };
 };
 
 const work = async (order: Extract<FetcherOrder, { t: 'resolve' | 'fetch' }>, signal: AbortSignal): Promise<object> => {

@@ -1,5 +1,5 @@
 import semver from 'semver';
-import { DenyList } from '../deny-list.js';
+import { type DenyList } from '../deny-list.js';
 import { isPackageName, scopeOf } from '../specifier.js';
 import { denied, notOpen } from './refusal-texts.js';
 import { Refusal, type RegistryClient } from './registry-client.js';

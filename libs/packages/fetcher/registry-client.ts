@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { RegistryRules } from '../registry-rules.js';
+import { type RegistryRules } from '../registry-rules.js';
 import { type FetchOrder } from './message.js';
 
 /** A package that cannot be had. The message is for the author of the component, and names the package. */

@@ -61,7 +61,12 @@ export class NodeResolution {
 
   private isFile(file: string): boolean {
     if (file.startsWith('../') || path.posix.isAbsolute(file)) return false;
-    return statSync(path.join(this.root, file), { throwIfNoEntry: false })?.isFile() === true;
+    try {
+      return statSync(path.join(this.root, file)).isFile();
+    } catch {
+      // Not there, or below a file (ENOTDIR), which throwIfNoEntry does not cover.
+      return false;
+    }
   }
 
   private manifestOf(folder: string): Fields {

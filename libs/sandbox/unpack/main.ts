@@ -103,7 +103,7 @@ const unpack = async (file: string, limits: UnpackLimits): Promise<void> => {
     const stream = createReadStream(file);
     stream.on('error', reject);
     // The types of streams differ, and the parser has what pipe uses.
-    stream.pipe(parser as unknown as NodeJS.WritableStream);
+    stream.pipe(parser);
   });
   await flush(true);
 };
