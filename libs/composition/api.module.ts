@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
+import { account, AccountsModule } from '#libs/accounts/index.js';
 import { auditable, AuditModule } from '#libs/audit/index.js';
 import { componentDecider, ComponentsModule, crawledFetcher, DEFAULT_CODE_LIMITS } from '#libs/components/index.js';
 import { type Config } from '#libs/config/index.js';
@@ -27,6 +28,7 @@ const auditableResources = [
   auditable('dc', sourceDecider),
   auditable('sub', subscription),
   auditable('wh', webhook),
+  auditable('apn', account),
 ];
 
 /** The API: routes and handlers of every context, behind the HTTP edge. */
@@ -88,7 +90,9 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
       sourceTopics,
       endpointUrls: options.urls,
       manualRuns,
+      accounts: views.accounts,
     }),
+    AccountsModule.forRoot({ ...common, vault, allowedEnv: config.accountEnv }),
     SubscriptionsModule.forRoot({ ...common, resources: views.resources }),
     WebhooksModule.forRoot({
       ...common,
@@ -122,6 +126,7 @@ const resourceLimitsOf = (config: Config): ResourceLimits => ({
   sourcesPerWorkspace: config.maxSources,
   webhooksPerWorkspace: config.maxWebhooks,
   subscriptionsPerWorkspace: config.maxSubscriptions,
+  accountsPerWorkspace: config.maxAccounts,
   apiKeysPerUser: config.maxApiKeys,
   codeBytesPerWorkspace: config.workspaceCodeMb * 1024 * 1024,
 });

@@ -1,3 +1,4 @@
+import { accountProjections } from '#libs/accounts/index.js';
 import { componentsProjections } from '#libs/components/index.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { commandHandler, type HandleCommand } from '#libs/kernel/handle-command.js';
@@ -40,6 +41,7 @@ export const projections: readonly Projection[] = [
   ...sourcesProjections,
   ...subscriptionProjections,
   ...webhookProjections,
+  ...accountProjections,
 ];
 
 /** The read models over the event log, in a store. */

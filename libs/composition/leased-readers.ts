@@ -10,7 +10,12 @@ import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type Logger } from '#libs/telemetry/index.js';
 import { readModelsApplied } from '../cluster/cluster.js';
 import { type ControlPlane, projections, readModelsIn, startReactors } from './control-plane.js';
-import { deletedSourceEventsReactor, deletedResourceSubscriptionsReactor, webhookCleanUpReactor } from './reactors.js';
+import {
+  accountCleanUpReactor,
+  deletedSourceEventsReactor,
+  deletedResourceSubscriptionsReactor,
+  webhookCleanUpReactor,
+} from './reactors.js';
 import { streamProjections, streamProjector } from './stream-projections.js';
 import { webhookTopics } from './topic-policy.js';
 
@@ -50,7 +55,10 @@ export class LeasedReaders {
     const { config } = options;
     for (const projection of projections)
       this.add(`projection.${projection.name}`, (fail) => this.project(projection, fail));
-    this.add('reactor.subscriptions', (fail) => this.react(fail));
+    this.add('reactor.subscriptions', (fail) =>
+      this.react(deletedResourceSubscriptionsReactor(options.plane, this.applied()), fail),
+    );
+    this.add('reactor.accounts', (fail) => this.react(accountCleanUpReactor(options.plane), fail));
     const { summaries, attempts } = streamProjections(config);
     this.add(`projection.${summaries.name}`, (fail) =>
       this.fold(summaries, fail, (projector) => deletedSourceEventsReactor(projector, options.topics)),
@@ -141,10 +149,13 @@ export class LeasedReaders {
     return { status: () => [projector.status()], stop: () => projector.stop() };
   }
 
-  private async react(onFailure: (error: Error) => void): Promise<Started> {
-    const { plane } = this.options;
-    const applied = readModelsApplied(readModelsIn(plane.engines.readModels), plane.follower, this.options.logger);
-    const [runner] = await startReactors(plane, [deletedResourceSubscriptionsReactor(plane, applied)], onFailure);
+  private applied() {
+    const { plane, logger } = this.options;
+    return readModelsApplied(readModelsIn(plane.engines.readModels), plane.follower, logger);
+  }
+
+  private async react(reactor: Reactor, onFailure: (error: Error) => void): Promise<Started> {
+    const [runner] = await startReactors(this.options.plane, [reactor], onFailure);
     return reaction(runner);
   }
 

@@ -1,3 +1,4 @@
+import { AccountCleanUpReactor } from '#libs/accounts/index.js';
 import { DeletedSourceEventsReactor } from '#libs/events/index.js';
 import { type Reactor } from '#libs/kernel/reactor.js';
 import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
@@ -13,6 +14,11 @@ export const deletedResourceSubscriptionsReactor = (plane: ControlPlane, readYou
   const { engines, handleCommand, clock } = plane;
   const { events, readModels } = engines;
   return new DeletedResourceSubscriptionsReactor({ events, handleCommand, readModels, readYourWrites, clock });
+};
+
+export const accountCleanUpReactor = ({ engines }: ControlPlane): Reactor => {
+  const { events, vault } = engines;
+  return new AccountCleanUpReactor({ events, vault });
 };
 
 export const deletedSourceEventsReactor = (summaries: StreamProjector, topics: TopicPolicy): Reactor =>

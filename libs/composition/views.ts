@@ -1,3 +1,4 @@
+import { AccountsView } from '#libs/accounts/index.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type LiveView } from '#libs/kernel/live-view.js';
 import { SubscriptionTable } from '#libs/routing/subscription-table.js';
@@ -11,12 +12,13 @@ export const makeViews = (clock: Clock) => {
   const callers = new CallersView();
   const sources = new SourcesView();
   const webhooks = new WebhooksView(clock);
+  const accounts = new AccountsView();
   const subscriptions = new SubscriptionTable();
   const resources: Resources = {
     find: (id) => (id.startsWith('wh_') ? webhooks.find(id) : sources.find(id)),
   };
-  const all: readonly LiveView[] = [callers, sources, webhooks, subscriptions];
-  return { callers, sources, webhooks, subscriptions, resources, all };
+  const all: readonly LiveView[] = [callers, sources, webhooks, accounts, subscriptions];
+  return { callers, sources, webhooks, accounts, subscriptions, resources, all };
 };
 
 export type Views = ReturnType<typeof makeViews>;

@@ -13,8 +13,8 @@ const NOT_BUILT: readonly (readonly [RegExp, string])[] = [
   [/^\/v1\/components\/(configure|props)$/, 'async options and additionalProps are not built yet'],
   [/^\/v1\/actions(\/|$)/, 'actions cannot be run yet'],
   [
-    /^\/v1\/(users\/me\/|orgs\/[^/]+\/|workspaces\/[^/]+\/)?(accounts|apps|connect)(\/|$)/,
-    'accounts are not built yet',
+    /^\/v1\/(users\/me\/|orgs\/[^/]+\/|workspaces\/[^/]+\/)?(apps|connect)(\/|$)/,
+    'lists of apps and hosted connecting are not built yet: connect an account with POST /v1/accounts',
   ],
   [/^\/v1\/(projects|data_stores)(\/|$)/, 'projects and data stores are not built yet'],
   [/^\/v1\/oauth(\/|$)/, 'OAuth is not built yet: send an API key'],

@@ -6,6 +6,7 @@ export interface ResourceLimits {
   readonly sourcesPerWorkspace: number;
   readonly webhooksPerWorkspace: number;
   readonly subscriptionsPerWorkspace: number;
+  readonly accountsPerWorkspace: number;
   readonly apiKeysPerUser: number;
   /** Limit on bytes of component code and bundles. */
   readonly codeBytesPerWorkspace: number;
@@ -17,6 +18,7 @@ export const DEFAULT_RESOURCE_LIMITS: ResourceLimits = {
   sourcesPerWorkspace: 10_000,
   webhooksPerWorkspace: 10_000,
   subscriptionsPerWorkspace: 10_000,
+  accountsPerWorkspace: 1_000,
   apiKeysPerUser: 100,
   codeBytesPerWorkspace: 1024 * 1024 * 1024,
 };

@@ -1,6 +1,6 @@
 import { type Vault } from '../kernel/vault.js';
-import { type ConfiguredValue, type SourceDefinition } from '../sources/published.js';
-import { type PropBinder } from './runner-ports.js';
+import { accountIdOf, type ConfiguredValue, type SourceDefinition } from '../sources/published.js';
+import { type AccountAuths, type PropBinder } from './runner-ports.js';
 import { type BoundProp } from '../sandbox/sandbox.js';
 
 /** Binds a definition's props: values, secrets from the vault, endpoints with their public URL, timers, db, apps. */
@@ -9,11 +9,23 @@ export const propBinder = (
   endpointUrl: (key: string) => string,
   /** Unwraps a value that was chosen with its label. */
   boundValue: (configured: ConfiguredValue & { readonly value: unknown }) => unknown,
+  accounts: AccountAuths,
 ): PropBinder => ({
+  versionOf(workspaceId: string, { appProps, values }: SourceDefinition): string {
+    if (appProps.length === 0) return '';
+    return appProps
+      .map((name) => accountIdOf(valueIn(values, name)))
+      .map((id) => (id === undefined ? '' : accounts.versionOf(id, workspaceId)))
+      .join();
+  },
+
   async bind(workspaceId: string, definition: SourceDefinition): Promise<Readonly<Record<string, BoundProp>>> {
     // A Map, because a prop may have the name of an inherited property.
     const props = new Map<string, BoundProp>();
-    for (const name of definition.appProps) props.set(name, { kind: 'app', auth: {} });
+    for (const name of definition.appProps) {
+      const id = accountIdOf(valueIn(definition.values, name));
+      props.set(name, { kind: 'app', auth: id === undefined ? {} : await accounts.authOf(id, workspaceId) });
+    }
     for (const [name, configured] of Object.entries(definition.values)) {
       if (props.has(name)) continue;
       if (!('secretRef' in configured)) {
@@ -31,3 +43,6 @@ export const propBinder = (
     return Object.fromEntries(props);
   },
 });
+
+const valueIn = (values: SourceDefinition['values'], name: string): ConfiguredValue | undefined =>
+  Object.hasOwn(values, name) ? values[name] : undefined;

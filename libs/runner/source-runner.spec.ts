@@ -302,7 +302,7 @@ describe('source runner', () => {
     const t = sourceWorld({ auto: () => ok() });
     const values = { token: { secretRef: 'ref' } };
     const bind = async () => ({ token: { kind: 'value' as const, value: 'hunter22' } });
-    Object.assign(t.deps, { binder: { bind } });
+    Object.assign(t.deps, { binder: { versionOf: () => '', bind } });
     t.world.definition = undefined;
     const runner = await t.load();
     await runner.hook('deploy', definition({ values }), 'o_1', 'inv_hook');
@@ -332,7 +332,10 @@ describe('source runner', () => {
     t.world.definition = definition({ values, endpoints });
     const runner = await SourceRunner.load(
       'dc_1',
-      { ...t.deps, binder: { bind: async () => ({ token: { kind: 'value', value: 'hunter22' } }) } },
+      {
+        ...t.deps,
+        binder: { versionOf: () => '', bind: async () => ({ token: { kind: 'value', value: 'hunter22' } }) },
+      },
       () => undefined,
     );
     await runner.accept([t.invocation(0, {}, '{"url":"http://x/h/e0123456789abcde","n":1}')]);

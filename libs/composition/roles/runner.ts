@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { accountAuths } from '#libs/accounts/index.js';
 import { HostDeathNotes } from '#libs/runner/host-deaths.js';
 import { propBinder } from '#libs/runner/prop-binder.js';
 import { type Replies } from '#libs/runner/runner-ports.js';
@@ -50,7 +51,12 @@ export const startRunnerRole = async (own: RoleProcess, options: RunnerRoleOptio
     sources: views.sources,
     follower,
     sandboxes: sandboxing.pool,
-    binder: propBinder(engines.vault, (key) => urls.urlOf(key), boundValue),
+    binder: propBinder(
+      engines.vault,
+      (key) => urls.urlOf(key),
+      boundValue,
+      accountAuths(views.accounts, engines.vault, { allowed: config.accountEnv, values: process.env }),
+    ),
     settings: {
       concurrency: config.sourceConcurrency,
       httpTimeoutMs: seconds(config.runTimeoutS, 30),

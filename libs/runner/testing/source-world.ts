@@ -81,7 +81,7 @@ export class FakeSandboxes implements Sandboxes {
 export const quietDependencies = {
   topics: perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 }),
   blobs: { fileOf: async (hash: string) => `/blobs/${hash}` },
-  binder: { bind: async () => ({}) },
+  binder: { versionOf: () => '', bind: async () => ({}) },
   hostDeaths: NO_HOST_DEATHS,
   settings: { concurrency: 10, httpTimeoutMs: 1_000, timerTimeoutMs: 2_000, hookTimeoutMs: 3_000, window: 64 },
   metrics: {

@@ -79,6 +79,7 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
       props: component.configurableProps,
       componentWarnings: component.warnings,
       given: request.configuredProps,
+      appOf: (id) => operations.accounts.find(id, context.workspaceId)?.app,
       now,
       newEndpointKey: () => `e${randomKey(15)}`,
       newSecretRef: () => newId('sec', now),

@@ -9,15 +9,9 @@ import { shown } from './prop-error.js';
 const notBuilt = ({ name, type }: ConfigurableProp, message: string): DomainError =>
   new DomainError('source.invalid_prop', `prop ${name} (${type}): ${message}`, { prop: name, expected: 'none', type });
 
-/** Throws source.invalid_prop for a value that nothing stands behind: an account, or a data store. */
-export const checkBuilt = (prop: ConfigurableProp, value: unknown): void => {
+/** Throws source.invalid_prop for a value that nothing stands behind: a data store. */
+export const checkBuilt = (prop: ConfigurableProp): void => {
   if (prop.type === 'data_store') throw dataStore(prop);
-  if (prop.type !== 'app' || typeof value !== 'object' || value === null || !('authProvisionId' in value)) return;
-  const account = shown(value.authProvisionId);
-  throw notBuilt(
-    prop,
-    `there is no account ${account}, because accounts are not built yet: leave the prop out, and give the token in a prop of type string with secret: true`,
-  );
 };
 
 /** Throws source.invalid_prop for a required prop that no value could ever fill. */
@@ -64,7 +58,6 @@ export const checkOwnProps = (given: Readonly<Record<string, unknown>>, props: r
 };
 
 const IGNORED: Readonly<Record<string, string>> = {
-  app: 'accounts are not built yet: $auth of this prop is an empty object, so $auth.api_key is undefined. Take the token from a prop of type string with secret: true',
   '$.interface.apphook': 'events of apps are not built yet: it receives none',
   dir: 'dir props are not built yet: this prop is not on `this`',
   sql: 'sql props are not built yet: it is its configured value, and cannot query',

@@ -24,6 +24,7 @@ export const planDefinition = (
   given: ConfiguredProps,
   emitOnDeploy: boolean | undefined,
   now: number,
+  appOf: (accountId: string) => string | undefined,
 ): PlannedDefinition => {
   checkIsSource(component);
   const plan = planProps({
@@ -31,6 +32,7 @@ export const planDefinition = (
     componentWarnings: component.warnings,
     given,
     stored: source.definition,
+    appOf,
     now,
     newEndpointKey: () => `e${randomKey(15)}`,
     newSecretRef: () => newId('sec', now),

@@ -108,7 +108,8 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     const component = await this.components.resolve(wanted, context);
     const { clock } = this.operations;
     const given = await this.operations.maskKnownSecrets(configuredProps ?? {}, source, context.workspaceId);
-    return planDefinition(source, component, given, emitOnDeploy, clock.now());
+    const appOf = (id: string) => this.operations.accounts.find(id, context.workspaceId)?.app;
+    return planDefinition(source, component, given, emitOnDeploy, clock.now(), appOf);
   }
 
   private async reserve(source: SourceRecord, name: string | undefined, context: CommandContext): Promise<string> {
