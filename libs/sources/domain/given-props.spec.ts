@@ -99,7 +99,6 @@ describe('what is not built yet', () => {
     [[prop('sql', { optional: true })], 'sql props'],
     [[prop('http_request', { optional: true })], 'execute()'],
     [[prop('string', { optional: true, reloadProps: true })], 'additionalProps'],
-    [[prop('app')], '$auth of this prop is an empty object'],
   ])('is a warning where it is only declared: %j', (props, words) => {
     expect(plan(props).warnings).toEqual([
       { code: 'not_built', message: expect.stringContaining(words), path: 'props.p' },
