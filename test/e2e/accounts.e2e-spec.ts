@@ -12,6 +12,7 @@ interface Account {
 const { api } = useInstance();
 const connect = (body: object) => api.call<Data<Account> & ErrorBody>('POST', '/v1/accounts', { body });
 const code = `export default {
+  name: 'App user', version: '0.0.1',
   props: { slack: { type: 'app', app: 'slack' }, http: '$.interface.http' },
   async run() { this.$emit({ key: this.slack.$auth.api_key }) },
 }`;
@@ -27,10 +28,10 @@ describe('a connected account', () => {
     expect(body.data).toMatchObject({ id: expect.stringMatching(/^apn_/), app: { name_slug: 'slack' } });
     const source = (await deploy(account)).body.data.id;
     const runs = async (key: string): Promise<void> => {
-      await eventually(async () => {
+      await eventually(`an event with ${key}`, async () => {
         await api.call('POST', `/v1/sources/${source}/run`, { body: { wait: true, event: {} } });
         const { text } = await api.call('GET', `/v1/sources/${source}/event_summaries?expand=event`);
-        expect(text).toContain(key);
+        return text.includes(key) ? true : undefined;
       });
     };
     await runs('first-key');
