@@ -61,6 +61,7 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
   const resourceLimits = resourceLimitsOf(config);
   const codeLimits = { ...DEFAULT_CODE_LIMITS, fileBytes: config.codeMaxKb * 1024 };
   const common = { handleCommand, readModels, clock, resourceLimits };
+  const fetchOne = (url: string) => fetchText(url, { dispatcher: egress.dispatcher, maxBytes: codeLimits.fileBytes });
   return [
     TenancyModule.forRoot({ ...common, callers: views.callers, usage }),
     ComponentsModule.forRoot({
@@ -69,10 +70,7 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
       upcasters,
       blobs,
       inspector,
-      fetcher: crawledFetcher(
-        (url) => fetchText(url, { dispatcher: egress.dispatcher, maxBytes: codeLimits.fileBytes }),
-        codeLimits,
-      ),
+      fetcher: crawledFetcher(fetchOne, codeLimits),
       codeLimits,
       inspectionLimits: {
         atOnce: config.buildsAtOnce,

@@ -68,4 +68,37 @@ describe('a connected account', () => {
     expect((await api.call('DELETE', `/v1/accounts/${body.data.id}`)).status).toBe(204);
     expect((await api.call('GET', `/v1/accounts/${body.data.id}`)).status).toBe(404);
   });
+
+  it('is masked in logs and errors', async () => {
+    const { body } = await connect({ app: 'slack', credentials: { api_key: 'masked-key' } });
+    const leaking = code.replace(
+      'this.$emit({ key:',
+      'console.log("said", this.slack.$auth.api_key); throw new Error(',
+    );
+    const component = leaking.replace('api_key })', 'api_key)');
+    const configured = { slack: { authProvisionId: body.data.id } };
+    const deployed = await api.call<Data<{ id: string }>>('POST', '/v1/sources', {
+      body: { component_code: component, configured_props: configured },
+    });
+    const source = deployed.body.data.id;
+    await api.call('POST', `/v1/sources/${source}/run`, { body: { wait: true, event: {} } });
+    for (const channel of ['$logs', '$errors']) {
+      const text = await eventually(`a masked text on ${channel}`, async () => {
+        const reply = await api.call('GET', `/v1/sources/${source}/${channel}/event_summaries?expand=event`);
+        return reply.text.includes('********') ? reply.text : undefined;
+      });
+      expect(text).not.toContain('masked-key');
+    }
+  });
+
+  it('leaves a source that uses it running, with an empty $auth, after a DELETE', async () => {
+    const { body } = await connect({ app: 'slack', credentials: { api_key: 'lost-key' } });
+    const source = (await deploy(body.data.id)).body.data.id;
+    await api.call('DELETE', `/v1/accounts/${body.data.id}`);
+    await eventually('an event without a key', async () => {
+      await api.call('POST', `/v1/sources/${source}/run`, { body: { wait: true, event: {} } });
+      const { text } = await api.call('GET', `/v1/sources/${source}/event_summaries?expand=event`);
+      return /"event":\{\}|"e":\{\}/.test(text) ? true : undefined;
+    });
+  });
 });

@@ -6,11 +6,12 @@ import { type Caller } from '#libs/http/callers.js';
 import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
-import { Params } from '#libs/http/parameters.js';
+import { type Parameters, Params } from '#libs/http/parameters.js';
 import { one } from '#libs/http/replies.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
+import { accountParams } from '../account-params.js';
 import { Account, accountReply, type AccountReply } from '../account-reply.js';
 import { findAccount } from '../find-account.js';
 import { ConnectAccount } from './connect-account.handler.js';
@@ -39,10 +40,11 @@ export class ConnectAccountController {
   @Operation({ summary: 'Connect an account of an app', body: ConnectAccountDto, reply: one(Account) })
   @HttpCode(200)
   async connect(
-    @Params('body_wins', ConnectAccountDto) { app, credentials, name }: ConnectAccountDto,
+    @Params('body_wins') params: Parameters,
     @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
   ): Promise<Changed<{ data: AccountReply }>> {
+    const { app, credentials, name } = await accountParams(ConnectAccountDto, params);
     const input = { app, credentials, name: name || null };
     const command = new ConnectAccount(input, contextIn(workspaceOf(caller)));
     const { accountId, position } = await this.commands.execute(command);

@@ -6,10 +6,11 @@ import { type Caller } from '#libs/http/callers.js';
 import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
-import { Params } from '#libs/http/parameters.js';
+import { type Parameters, Params } from '#libs/http/parameters.js';
 import { one } from '#libs/http/replies.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
+import { accountParams } from '../account-params.js';
 import { Account, accountReply, type AccountReply } from '../account-reply.js';
 import { findAccount } from '../find-account.js';
 import { UpdateAccount } from './update-account.handler.js';
@@ -38,10 +39,11 @@ export class UpdateAccountController {
   @HttpCode(200)
   async update(
     @Param('id') id: string,
-    @Params('body_wins', UpdateAccountDto) { name, credentials }: UpdateAccountDto,
+    @Params('body_wins') params: Parameters,
     @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
   ): Promise<Changed<{ data: AccountReply }>> {
+    const { name, credentials } = await accountParams(UpdateAccountDto, params);
     const { workspaceId } = await findAccount(this.readModels, caller.workspaceIds, id);
     const changes = {
       ...(name === undefined ? {} : { name: name || null }),
