@@ -300,7 +300,7 @@ export const REFUSED: readonly Refused[] = [
     {},
     404,
     'route_not_found',
-    'there is no route GET /v1/users/me/accounts: accounts are not built yet',
+    'there is no route GET /v1/users/me/accounts',
   ],
   [
     'an unknown path',
