@@ -36,6 +36,7 @@ const rooms = {
   tenancy: ['http', 'kernel'],
   audit: ['http', 'kernel'],
   components: ['component-model', 'http', 'kernel'],
+  accounts: ['http', 'kernel'],
   sources: ['component-model', 'components', 'data-stores', 'http', 'kernel'],
   actions: ['component-model', 'components', 'data-stores', 'http', 'kernel', 'sources'],
   webhooks: ['http', 'kernel', 'stream-log'],
@@ -64,8 +65,8 @@ const rooms = {
   hosting: ['config', 'http', 'sandbox', 'telemetry'],
   cluster: ['ingress', 'kernel', 'telemetry'],
   composition: [
-    ...['actions', 'audit', 'cluster', 'component-model', 'components', 'config', 'data-stores', 'delivery', 'egress'],
-    ...['events', 'hosting', 'http', 'ingress'],
+    ...['accounts', 'actions', 'audit', 'cluster', 'component-model', 'components', 'config', 'data-stores'],
+    ...['delivery', 'egress', 'events', 'hosting', 'http', 'ingress'],
     ...['kernel', 'packages', 'routing', 'runner', 'sandbox', 'scheduling', 'sources', 'stream-log', 'subscriptions'],
     ...['telemetry', 'tenancy', 'webhooks'],
   ],

@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
+import { account, accountAuths, AccountsModule } from '#libs/accounts/index.js';
 import { ActionsModule } from '#libs/actions/index.js';
 import { type ActionRunner } from '#libs/actions/published.js';
 import { auditable, AuditModule } from '#libs/audit/index.js';
@@ -34,6 +35,7 @@ const auditableResources = [
   auditable('sub', subscription),
   auditable('wh', webhook),
   auditable('ds', dataStore),
+  auditable('apn', account),
 ];
 
 /** The API: routes and handlers of every context, behind the HTTP edge. */
@@ -66,6 +68,7 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
   const resourceLimits = resourceLimitsOf(config);
   const codeLimits = { ...DEFAULT_CODE_LIMITS, fileBytes: config.codeMaxKb * 1024 };
   const common = { handleCommand, readModels, clock, resourceLimits };
+  const fetchOne = (url: string) => fetchText(url, { dispatcher: egress.dispatcher, maxBytes: codeLimits.fileBytes });
   return [
     TenancyModule.forRoot({ ...common, callers: views.callers, usage }),
     ComponentsModule.forRoot({
@@ -74,12 +77,9 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
       upcasters,
       blobs,
       inspector,
-      calls: componentCalls(options.caller, blobs),
+      calls: componentCalls(options.caller, blobs, authsOf(options)),
       vault,
-      fetcher: crawledFetcher(
-        (url) => fetchText(url, { dispatcher: egress.dispatcher, maxBytes: codeLimits.fileBytes }),
-        codeLimits,
-      ),
+      fetcher: crawledFetcher(fetchOne, codeLimits),
       codeLimits,
       inspectionLimits: {
         atOnce: config.buildsAtOnce,
@@ -98,7 +98,9 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
       sourceTopics,
       endpointUrls: options.urls,
       manualRuns,
+      accounts: views.accounts,
     }),
+    AccountsModule.forRoot({ ...common, vault, allowedEnv: config.accountEnv }),
     ActionsModule.forRoot({ clock, runner: actionRunner(options) }),
     SubscriptionsModule.forRoot({ ...common, resources: views.resources }),
     ...eventContexts(options),
@@ -136,9 +138,12 @@ const eventContexts = ({ config, plane, topics, webhookTopics, appliedEvents }: 
   ];
 };
 
+const authsOf = ({ config, plane }: Pick<ApiOptions, 'config' | 'plane'>) =>
+  accountAuths(plane.views.accounts, plane.engines.vault, { allowed: config.accountEnv, values: process.env });
+
 const actionRunner = ({ config, plane, caller, urls, log }: ApiOptions): ActionRunner =>
   actionRuns({
-    binder: propBinder(plane.engines.vault, (key) => urls.urlOf(key), boundValue),
+    binder: propBinder(plane.engines.vault, (key) => urls.urlOf(key), boundValue, authsOf({ config, plane })),
     blobs: plane.engines.blobs,
     caller,
     clock: plane.clock,
@@ -157,6 +162,7 @@ const resourceLimitsOf = (config: Config): ResourceLimits => ({
   webhooksPerWorkspace: config.maxWebhooks,
   subscriptionsPerWorkspace: config.maxSubscriptions,
   dataStoresPerWorkspace: config.maxDataStores,
+  accountsPerWorkspace: config.maxAccounts,
   apiKeysPerUser: config.maxApiKeys,
   codeBytesPerWorkspace: config.workspaceCodeMb * 1024 * 1024,
 });

@@ -1,22 +1,31 @@
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { type ComponentCalls } from '#libs/components/index.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
+import { type AccountAuths } from '#libs/runner/runner-ports.js';
+import { textsIn } from '#libs/runner/source-process.js';
 import { type ComponentCaller } from '#libs/sandbox/component-caller.js';
 import { parseProps } from '#libs/sandbox/protocol/metadata-validation.js';
 import { ProtocolBreach } from '#libs/sandbox/protocol/protocol.js';
 import { type BoundProp } from '#libs/sandbox/sandbox.js';
+import { accountIdOf } from '#libs/sources/published.js';
 
 /** Calls of components from stored bundles, with values bound by the type of their prop. */
-export const componentCalls = (caller: ComponentCaller, blobs: Pick<BlobStore, 'fileOf'>): ComponentCalls => ({
-  call: async ({ workspaceId, bundleHash, props, dynamicProps, values, secrets, call }) =>
-    caller.call({
+export const componentCalls = (
+  caller: ComponentCaller,
+  blobs: Pick<BlobStore, 'fileOf'>,
+  accounts: Pick<AccountAuths, 'authOf'>,
+): ComponentCalls => ({
+  call: async ({ workspaceId, bundleHash, props, dynamicProps, values, secrets, call }) => {
+    const auths = await authsIn(props, values, (id) => accounts.authOf(id, workspaceId));
+    return caller.call({
       workspaceId,
       bundleFile: await blobs.fileOf(bundleHash),
-      props: boundProps(props, values),
+      props: boundProps(props, values, auths),
       dynamicProps,
-      secrets,
+      secrets: [...secrets, ...[...auths.values()].flatMap(textsIn)],
       call,
-    }),
+    });
+  },
   propsIn: (answer) => {
     try {
       return parseProps(answer);
@@ -27,14 +36,33 @@ export const componentCalls = (caller: ComponentCaller, blobs: Pick<BlobStore, '
   },
 });
 
+/** `$auth` by the name of its prop. */
+type Auths = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+
+const authsIn = async (
+  props: readonly ConfigurableProp[],
+  values: Readonly<Record<string, unknown>>,
+  authOf: (accountId: string) => ReturnType<AccountAuths['authOf']>,
+): Promise<Auths> => {
+  const auths = new Map<string, Readonly<Record<string, unknown>>>();
+  for (const { name, type } of props) {
+    if (type !== 'app' || !Object.hasOwn(values, name)) continue;
+    const id = accountIdOf({ value: values[name] });
+    if (id !== undefined) auths.set(name, await authOf(id));
+  }
+  return auths;
+};
+
 /** Values of a form may be missing or wrong, so they are bound as they are, and checked at the deployment. */
 export const boundProps = (
   props: readonly ConfigurableProp[],
   values: Readonly<Record<string, unknown>>,
+  auths: Auths = new Map(),
 ): Readonly<Record<string, BoundProp>> =>
   Object.fromEntries(
     props.flatMap((prop): readonly (readonly [string, BoundProp])[] => {
       const given = Object.hasOwn(values, prop.name) ? values[prop.name] : undefined;
+      if (prop.type === 'app') return [[prop.name, { kind: 'app', auth: auths.get(prop.name) ?? {} }]];
       const bound = boundProp(prop, given ?? prop.default);
       return bound === undefined ? [] : [[prop.name, bound]];
     }),
@@ -49,8 +77,6 @@ const boundProp = ({ type, static: fixed }: ConfigurableProp, value: unknown): B
       return timerOf(fixed ?? value);
     case '$.service.db':
       return { kind: 'db' };
-    case 'app':
-      return { kind: 'app', auth: {} };
     case '$.interface.apphook':
     case 'alert':
     case 'dir':

@@ -1,3 +1,4 @@
+import { accountProjections } from '#libs/accounts/index.js';
 import { componentsProjections } from '#libs/components/index.js';
 import { type DataStoreAccess } from '#libs/component-model/data-store-calls.js';
 import { dataStoreAccess, dataStoreProjections } from '#libs/data-stores/index.js';
@@ -43,6 +44,7 @@ export const projections: readonly Projection[] = [
   ...subscriptionProjections,
   ...webhookProjections,
   ...dataStoreProjections,
+  ...accountProjections,
 ];
 
 /** The read models over the event log, in a store. */

@@ -12,6 +12,7 @@ import { readModelsApplied } from '../cluster/cluster.js';
 import { type ControlPlane, projections, readModelsIn, startReactors } from './control-plane.js';
 import {
   dataStoreCleanUpReactor,
+  accountCleanUpReactor,
   deletedSourceEventsReactor,
   deletedResourceSubscriptionsReactor,
   webhookCleanUpReactor,
@@ -55,8 +56,11 @@ export class LeasedReaders {
     const { config } = options;
     for (const projection of projections)
       this.add(`projection.${projection.name}`, (fail) => this.project(projection, fail));
-    this.add('reactor.subscriptions', (fail) => this.react(fail));
-    this.add('reactor.data-stores', (fail) => this.cleanDataStores(fail));
+    this.add('reactor.subscriptions', (fail) =>
+      this.react(deletedResourceSubscriptionsReactor(options.plane, this.applied()), fail),
+    );
+    this.add('reactor.data-stores', (fail) => this.react(dataStoreCleanUpReactor(options.plane), fail));
+    this.add('reactor.accounts', (fail) => this.react(accountCleanUpReactor(options.plane), fail));
     const { summaries, attempts } = streamProjections(config);
     this.add(`projection.${summaries.name}`, (fail) =>
       this.fold(summaries, fail, (projector) => deletedSourceEventsReactor(projector, options.topics)),
@@ -147,16 +151,13 @@ export class LeasedReaders {
     return { status: () => [projector.status()], stop: () => projector.stop() };
   }
 
-  private async react(onFailure: (error: Error) => void): Promise<Started> {
-    const { plane } = this.options;
-    const applied = readModelsApplied(readModelsIn(plane.engines.readModels), plane.follower, this.options.logger);
-    const [runner] = await startReactors(plane, [deletedResourceSubscriptionsReactor(plane, applied)], onFailure);
-    return reaction(runner);
+  private applied() {
+    const { plane, logger } = this.options;
+    return readModelsApplied(readModelsIn(plane.engines.readModels), plane.follower, logger);
   }
 
-  private async cleanDataStores(onFailure: (error: Error) => void): Promise<Started> {
-    const { plane } = this.options;
-    const [runner] = await startReactors(plane, [dataStoreCleanUpReactor(plane)], onFailure);
+  private async react(reactor: Reactor, onFailure: (error: Error) => void): Promise<Started> {
+    const [runner] = await startReactors(this.options.plane, [reactor], onFailure);
     return reaction(runner);
   }
 

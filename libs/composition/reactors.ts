@@ -1,3 +1,4 @@
+import { AccountCleanUpReactor } from '#libs/accounts/index.js';
 import { DataStoreCleanUpReactor } from '#libs/data-stores/index.js';
 import { DeletedSourceEventsReactor } from '#libs/events/index.js';
 import { type Reactor } from '#libs/kernel/reactor.js';
@@ -18,6 +19,11 @@ export const deletedResourceSubscriptionsReactor = (plane: ControlPlane, readYou
 
 export const dataStoreCleanUpReactor = ({ engines }: ControlPlane): Reactor =>
   new DataStoreCleanUpReactor(engines.records);
+
+export const accountCleanUpReactor = ({ engines }: ControlPlane): Reactor => {
+  const { events, vault } = engines;
+  return new AccountCleanUpReactor({ events, vault });
+};
 
 export const deletedSourceEventsReactor = (summaries: StreamProjector, topics: TopicPolicy): Reactor =>
   new DeletedSourceEventsReactor({ summaries, topics });

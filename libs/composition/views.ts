@@ -1,3 +1,4 @@
+import { AccountsView } from '#libs/accounts/index.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { DataStoresView } from '#libs/data-stores/index.js';
 import { type LiveView } from '#libs/kernel/live-view.js';
@@ -13,12 +14,13 @@ export const makeViews = (clock: Clock) => {
   const sources = new SourcesView();
   const webhooks = new WebhooksView(clock);
   const dataStores = new DataStoresView();
+  const accounts = new AccountsView();
   const subscriptions = new SubscriptionTable();
   const resources: Resources = {
     find: (id) => (id.startsWith('wh_') ? webhooks.find(id) : sources.find(id)),
   };
-  const all: readonly LiveView[] = [callers, sources, webhooks, dataStores, subscriptions];
-  return { callers, sources, webhooks, dataStores, subscriptions, resources, all };
+  const all: readonly LiveView[] = [callers, sources, webhooks, dataStores, accounts, subscriptions];
+  return { callers, sources, webhooks, dataStores, accounts, subscriptions, resources, all };
 };
 
 export type Views = ReturnType<typeof makeViews>;

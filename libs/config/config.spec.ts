@@ -24,6 +24,7 @@ describe('settings', () => {
       apiKey: null,
       engine: 'embedded',
       isolation: 'auto',
+      accountEnv: [],
       egressAllow: [],
       apiRate: 0,
       apiBurst: 100,

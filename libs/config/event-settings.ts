@@ -4,6 +4,11 @@ import { integer, list } from './setting.js';
 const EVENTS = 'Events';
 const WEBHOOKS = 'Webhooks and outgoing requests';
 
+const variable = (entry: string): string | undefined => {
+  if (!/^[A-Za-z_]\w*$/.test(entry)) return `${JSON.stringify(entry)} is no name of a variable`;
+  return /^SLUICE_/i.test(entry) ? `${entry} is a setting of the server, which credentials must not hold` : undefined;
+};
+
 const range = (entry: string): string | undefined => {
   try {
     new AddressPolicy([entry]);
@@ -130,6 +135,14 @@ export const webhooks = {
     fallback: 10,
     unit: 'attempts',
     sentence: 'Attempts of one delivery, over about three days; 1 never retries.',
+  }),
+  accountEnv: list({
+    name: 'SLUICE_ACCOUNT_ENV',
+    group: WEBHOOKS,
+    allowed: 'names of environment variables, none of them SLUICE_',
+    check: variable,
+    sentence:
+      'Variables that credentials of accounts may refer to; set each for runner and command-api. Every user of the server can read them.',
   }),
   egressAllow: list({
     name: 'SLUICE_EGRESS_ALLOW',

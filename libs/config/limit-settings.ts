@@ -126,6 +126,15 @@ export const limits = {
     unit: 'webhooks',
     sentence: 'Webhooks that a workspace may have.',
   }),
+  maxAccounts: integer({
+    name: 'SLUICE_MAX_ACCOUNTS',
+    group: LIMITS,
+    min: 1,
+    max: 1_000_000,
+    fallback: 1_000,
+    unit: 'accounts',
+    sentence: 'Connected accounts that a workspace may have.',
+  }),
   maxSubscriptions: integer({
     name: 'SLUICE_MAX_SUBSCRIPTIONS',
     group: LIMITS,

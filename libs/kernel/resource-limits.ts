@@ -7,6 +7,7 @@ export interface ResourceLimits {
   readonly webhooksPerWorkspace: number;
   readonly subscriptionsPerWorkspace: number;
   readonly dataStoresPerWorkspace: number;
+  readonly accountsPerWorkspace: number;
   readonly apiKeysPerUser: number;
   /** Limit on bytes of component code and bundles. */
   readonly codeBytesPerWorkspace: number;
@@ -19,6 +20,7 @@ export const DEFAULT_RESOURCE_LIMITS: ResourceLimits = {
   webhooksPerWorkspace: 10_000,
   subscriptionsPerWorkspace: 10_000,
   dataStoresPerWorkspace: 100,
+  accountsPerWorkspace: 1_000,
   apiKeysPerUser: 100,
   codeBytesPerWorkspace: 1024 * 1024 * 1024,
 };

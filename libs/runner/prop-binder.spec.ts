@@ -14,6 +14,10 @@ const binder = propBinder(
   vault,
   (key) => `http://host/h/${key}`,
   ({ value }) => value,
+  {
+    versionOf: (id) => `version of ${id}`,
+    authOf: (id) => Promise.resolve({ api_key: `key of ${id}` }),
+  },
 );
 
 describe('the props of a run', () => {
@@ -29,6 +33,7 @@ describe('the props of a run', () => {
       { ...vault, get: () => Promise.resolve('{"token":"tok"}') },
       (key) => key,
       ({ value }) => value,
+      { versionOf: () => undefined, authOf: () => Promise.resolve({}) },
     );
     const value = { url: 'https://a.example', auth: { type: 'bearer', token: '********' } };
     const values = { call: { value, authRef: 'sec_1' }, open: { value: { url: 'https://b.example' } } };
@@ -48,5 +53,22 @@ describe('the props of a run', () => {
     const bound = await binder.bind('o_1', definition({ values, dbProps: ['__proto__'] }));
     expect(Object.getPrototypeOf(bound)).toBe(Object.prototype);
     expect(Object.keys(bound)).toEqual(['__proto__']);
+  });
+});
+
+describe('an app prop', () => {
+  const values = { slack: { value: { authProvisionId: 'apn_1' } } };
+
+  it('has the credentials of its account, and none without one', async () => {
+    const bound = await binder.bind('o_1', definition({ values, appProps: ['slack', 'http'] }));
+    expect(bound).toEqual({
+      slack: { kind: 'app', auth: { api_key: 'key of apn_1' } },
+      http: { kind: 'app', auth: {} },
+    });
+  });
+
+  it('has a version that changes with the credentials', () => {
+    expect(binder.versionOf('o_1', definition({ values, appProps: ['slack'] }))).toBe('version of apn_1');
+    expect(binder.versionOf('o_1', definition({ values }))).toBe('');
   });
 });

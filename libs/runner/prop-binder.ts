@@ -1,7 +1,7 @@
 import { type Vault } from '../kernel/vault.js';
 import { type ConfiguredRequest } from '../component-model/http-request.js';
-import { type ConfiguredValue, type SourceDefinition } from '../sources/published.js';
-import { type PropBinder } from './runner-ports.js';
+import { accountIdOf, type ConfiguredValue, type SourceDefinition } from '../sources/published.js';
+import { type AccountAuths, type PropBinder } from './runner-ports.js';
 import { type BoundProp } from '../sandbox/sandbox.js';
 
 /** Binds a definition's props: values, secrets from the vault, endpoints with their public URL, timers, db, apps. */
@@ -10,6 +10,7 @@ export const propBinder = (
   endpointUrl: (key: string) => string,
   /** Unwraps a value that was chosen with its label. */
   boundValue: (configured: ConfiguredValue & { readonly value: unknown }) => unknown,
+  accounts: AccountAuths,
 ): PropBinder => {
   const secretOf = async (name: string, ref: string, workspaceId: string): Promise<string> => {
     const secret = await vault.get(ref, workspaceId);
@@ -25,11 +26,21 @@ export const propBinder = (
     return { kind: 'request', value: withAuth(value as ConfiguredRequest, JSON.parse(secrets) as object) };
   };
   return {
+    versionOf(workspaceId: string, { appProps, values }: SourceDefinition): string {
+      return appProps
+        .map((name) => accountIdOf(valueIn(values, name)))
+        .map((id) => (id === undefined ? '' : accounts.versionOf(id, workspaceId)))
+        .join();
+    },
+
     async bind(workspaceId: string, definition: SourceDefinition): Promise<Readonly<Record<string, BoundProp>>> {
       // A Map, because a prop may have the name of an inherited property.
       const props = new Map<string, BoundProp>();
       const requests = new Set(definition.requestProps);
-      for (const name of definition.appProps) props.set(name, { kind: 'app', auth: {} });
+      for (const name of definition.appProps) {
+        const id = accountIdOf(valueIn(definition.values, name));
+        props.set(name, { kind: 'app', auth: id === undefined ? {} : await accounts.authOf(id, workspaceId) });
+      }
       for (const [name, configured] of Object.entries(definition.values)) {
         if (props.has(name)) continue;
         if (definition.storeProps?.includes(name) === true && 'value' in configured) {
@@ -57,3 +68,6 @@ export const propBinder = (
 /** The request with the secrets of its `auth` in the place of their masks. */
 export const withAuth = (request: ConfiguredRequest, secrets: object): ConfiguredRequest =>
   request.auth ? { ...request, auth: Object.assign({ ...request.auth }, secrets) } : request;
+
+const valueIn = (values: SourceDefinition['values'], name: string): ConfiguredValue | undefined =>
+  Object.hasOwn(values, name) ? values[name] : undefined;

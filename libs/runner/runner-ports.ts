@@ -13,6 +13,14 @@ import { type RunJournal } from './run-journal.js';
 import { type BoundProp, type RunOutcome, type Sandbox, type SandboxSpec } from '../sandbox/sandbox.js';
 import { type HttpReply } from '../component-model/run-output.js';
 
+/** Credentials of connected accounts, for `$auth`. */
+export interface AccountAuths {
+  /** A text that changes with the credentials; undefined for an account that does not exist in this workspace. */
+  versionOf(accountId: string, workspaceId: string): string | undefined;
+  /** Empty for an account that does not exist. */
+  authOf(accountId: string, workspaceId: string): Promise<Readonly<Record<string, unknown>>>;
+}
+
 export interface RunnableSource {
   readonly workspaceId: string;
   readonly definition: SourceDefinition;
@@ -44,6 +52,8 @@ export interface Sandboxes {
 
 /** Turns a definition into the props bound on `this`: endpoints with their URLs, secrets from the vault. */
 export interface PropBinder {
+  /** A text that changes when what `bind` reads outside of the definition does, such as credentials of an account. */
+  versionOf(workspaceId: string, definition: SourceDefinition): string;
   bind(workspaceId: string, definition: SourceDefinition): Promise<Readonly<Record<string, BoundProp>>>;
 }
 

@@ -32,6 +32,7 @@ export interface SourceProcessOptions {
 /** Sandbox process of one source, bound to one definition at a time and started on demand. */
 export class SourceProcess {
   private boundTo: string | undefined;
+  private boundVersion = '';
   private readonly switches = new SerialQueue();
   private secrets = NO_SECRETS;
   private latest: Sandbox | undefined;
@@ -47,12 +48,14 @@ export class SourceProcess {
   sandboxFor(workspaceId: string, definition: SourceDefinition): Promise<Sandbox> {
     const { sourceId, deps, untilIdle } = this.options;
     const wanted = fingerprint(definition);
+    const version = deps.binder.versionOf(workspaceId, definition);
     return this.switches.run(async () => {
-      if (this.boundTo !== wanted) {
+      if (this.boundTo !== wanted || this.boundVersion !== version) {
         await untilIdle();
         this.checkOwned();
         await this.end();
         this.boundTo = wanted;
+        this.boundVersion = version;
       }
       this.checkOwned();
       this.latest = await deps.sandboxes.acquire(sourceId, workspaceId, () => this.specFor(workspaceId, definition));
@@ -136,5 +139,12 @@ export const secretsOf = (
       secrets.push(bound.value);
     if (bound?.kind === 'request') secrets.push(...requestSecretsOf(bound.value));
   }
+  for (const bound of Object.values(props)) if (bound.kind === 'app') secrets.push(...textsIn(bound.auth));
   return secrets;
+};
+
+/** Every text within credentials. */
+export const textsIn = (value: unknown): readonly string[] => {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 };

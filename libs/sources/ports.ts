@@ -9,6 +9,13 @@ export const SOURCE_TOPICS = Symbol('SourceTopics');
 export const ENDPOINT_URLS = Symbol('EndpointUrls');
 export const MANUAL_RUNS = Symbol('ManualRuns');
 
+/** Connected accounts, which app props refer to. */
+export interface Accounts {
+  /** Undefined for an account that does not exist in this workspace. */
+  find(accountId: string, workspaceId: string): { readonly app: string } | undefined;
+}
+export const ACCOUNTS = Symbol('Accounts');
+
 export interface ManualRun {
   readonly invocationId: string;
   /** Observations of the run in order. Set only with `wait`. */

@@ -35,6 +35,14 @@ export type ConfiguredValue =
       readonly authRef?: string;
     };
 
+/** The account that a value of an app prop names. */
+export const accountIdOf = (configured: ConfiguredValue | undefined): string | undefined => {
+  if (configured === undefined || !('value' in configured)) return undefined;
+  const { value } = configured;
+  if (typeof value !== 'object' || value === null || !('authProvisionId' in value)) return undefined;
+  return typeof value.authProvisionId === 'string' ? value.authProvisionId : undefined;
+};
+
 /**
  * Everything that a run needs. Code and secrets are references. SourceDeploymentStarted and SourceUpdateStarted hold it,
  * so stored events lack a field that is added here.

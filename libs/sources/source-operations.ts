@@ -20,7 +20,7 @@ import {
 } from './domain/source.js';
 import { HookSession } from './hook-session.js';
 import { NameSlugs } from './name-slugs.js';
-import { HOOK_RUNNER, SOURCE_TOPICS } from './ports.js';
+import { type Accounts, ACCOUNTS, HOOK_RUNNER, SOURCE_TOPICS } from './ports.js';
 import { type HookRunner, type SourceDefinition, type SourceTopics } from './published.js';
 import { stepOf } from './step-of.js';
 
@@ -43,6 +43,7 @@ export class SourceOperations {
     @Inject(HOOK_RUNNER) private readonly runner: HookRunner,
     @Inject(SOURCE_TOPICS) private readonly topics: SourceTopics,
     readonly slugs: NameSlugs,
+    @Inject(ACCOUNTS) readonly accounts: Accounts,
   ) {}
 
   /**

@@ -36,7 +36,15 @@ import { SourceOperations } from './source-operations.js';
 import { UpdateSourceController } from './update-source/update-source.controller.js';
 import { UpdateSourceHandler } from './update-source/update-source.handler.js';
 import { type EndpointUrls } from './domain/endpoint-urls.js';
-import { ENDPOINT_URLS, HOOK_RUNNER, MANUAL_RUNS, type ManualRuns, SOURCE_TOPICS } from './ports.js';
+import {
+  type Accounts,
+  ACCOUNTS,
+  ENDPOINT_URLS,
+  HOOK_RUNNER,
+  MANUAL_RUNS,
+  type ManualRuns,
+  SOURCE_TOPICS,
+} from './ports.js';
 import { PlannedActions } from './plan-action.js';
 import { ACTION_PLANS, type HookRunner, type SourceTopics } from './published.js';
 
@@ -52,6 +60,8 @@ export interface SourcesPorts {
   readonly sourceTopics: SourceTopics;
   readonly endpointUrls: EndpointUrls;
   readonly manualRuns: ManualRuns;
+  /** Default: there are none. */
+  readonly accounts?: Accounts;
   readonly resourceLimits?: ResourceLimits;
 }
 
@@ -102,6 +112,7 @@ export class SourcesModule {
         { provide: HOOK_RUNNER, useValue: ports.hookRunner },
         { provide: SOURCE_TOPICS, useValue: ports.sourceTopics },
         { provide: ENDPOINT_URLS, useValue: ports.endpointUrls },
+        { provide: ACCOUNTS, useValue: ports.accounts ?? { find: () => undefined } },
         { provide: MANUAL_RUNS, useValue: ports.manualRuns },
         { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? DEFAULT_RESOURCE_LIMITS },
       ],

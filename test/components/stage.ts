@@ -126,6 +126,7 @@ export class Stage {
       props: found.configurableProps,
       componentWarnings: found.warnings,
       given,
+      appOf: () => undefined,
       now: SAVED_AT,
       newEndpointKey: () => `ekey${++n}`,
       newSecretRef: () => `sec_${++n}`,
@@ -163,6 +164,7 @@ const bind = (metadata: ComponentMetadata, plan: PropPlan): Promise<Readonly<Rec
     vault as unknown as Parameters<typeof propBinder>[0],
     (key) => `https://${key}.example.test`,
     boundValue,
+    { versionOf: () => undefined, authOf: () => Promise.resolve({}) },
   );
   return binder.bind('o_1', {
     componentId: 'sc_1',

@@ -171,6 +171,18 @@ describe('the OpenAPI document agrees with the reply of', () => {
     return data.find((delivery) => delivery.outcome === outcome)?.id;
   };
 
+  it('accounts', async () => {
+    const body = { app: 'slack', credentials: { api_key: 'abcd' } };
+    const { data } = await contract.expect<Data<{ id: string }>>(200, 'POST /v1/accounts', { body });
+    const path = { id: data.id };
+    const query = { include_credentials: 'true' };
+    await contract.expect(200, 'GET /v1/accounts');
+    await contract.expect(200, 'GET /v1/workspaces/{id}/accounts', { path: { id: workspace } });
+    await contract.expect(200, 'GET /v1/accounts/{id}', { path, query });
+    await contract.expect(200, 'PUT /v1/accounts/{id}', { path, body: { name: 'Team' } });
+    await contract.expect(204, 'DELETE /v1/accounts/{id}', { path });
+  });
+
   it('users, workspaces and API keys', async () => {
     await contract.expect(200, 'GET /v1/users/me');
     await contract.expect(200, 'GET /v1/users/me/workspaces');

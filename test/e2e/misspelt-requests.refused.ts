@@ -210,7 +210,7 @@ export const REFUSED: readonly Refused[] = [
     { body: { configured_props: { app: { authProvisionId: 'apn_123' } } } },
     400,
     'invalid_prop',
-    'prop app (app): there is no account "apn_123", because accounts are not built yet: leave the prop out, and give the token in a prop of type string with secret: true',
+    'prop app (app): there is no account "apn_123" in this workspace: GET /v1/accounts lists them, and POST /v1/accounts connects one',
   ],
   [
     'a data store',
@@ -291,7 +291,7 @@ export const REFUSED: readonly Refused[] = [
     {},
     404,
     'route_not_found',
-    'there is no route GET /v1/users/me/accounts: accounts are not built yet',
+    'there is no route GET /v1/users/me/accounts',
   ],
   [
     'an unknown path',

@@ -9,6 +9,7 @@ import { DiskWatch } from '#libs/composition/disk-watch.js';
 import { HttpListener, type Handler } from '#libs/hosting/http-listener.js';
 import { readYourWritesAndReactions } from '#libs/composition/read-your-writes.js';
 import {
+  accountCleanUpReactor,
   deletedSourceEventsReactor,
   dataStoreCleanUpReactor,
   deletedResourceSubscriptionsReactor,
@@ -192,6 +193,7 @@ const start = async (): Promise<void> => {
   const reconciled = await reconcile(plane, sourceTopics);
   const owner = await setUpOwner(plane, config);
   const cleanUps = [
+    accountCleanUpReactor(plane),
     webhookCleanUpReactor(plane, attempts, webhookTopics),
     deletedSourceEventsReactor(summaries, topics),
     dataStoreCleanUpReactor(plane),

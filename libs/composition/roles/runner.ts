@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { accountAuths } from '#libs/accounts/index.js';
 import { startRecordSweeper } from '#libs/data-stores/index.js';
 import { type EgressUsage } from '#libs/egress/egress-usage.js';
 import { HostDeathNotes } from '#libs/runner/host-deaths.js';
@@ -55,7 +56,12 @@ export const startRunnerRole = async (own: RoleProcess, options: RunnerRoleOptio
     sources: views.sources,
     follower,
     sandboxes: sandboxing.pool,
-    binder: propBinder(engines.vault, (key) => urls.urlOf(key), boundValue),
+    binder: propBinder(
+      engines.vault,
+      (key) => urls.urlOf(key),
+      boundValue,
+      accountAuths(views.accounts, engines.vault, { allowed: config.accountEnv, values: process.env }),
+    ),
     settings: {
       concurrency: config.sourceConcurrency,
       httpTimeoutMs: seconds(config.runTimeoutS, 30),
@@ -75,14 +81,7 @@ export const startRunnerRole = async (own: RoleProcess, options: RunnerRoleOptio
   // Closed before the runs, because a process killed for closing too slowly is not a death of the host.
   closing('runs in flight', async () => hostDeaths.close());
   noteSpinning(sandboxing, runner, logger);
-  const sweeper = startRecordSweeper({
-    records: engines.records,
-    view: views.dataStores,
-    clock,
-    onFailure: (error) => logger.error({ err: error }, 'data_stores.not_swept'),
-  });
-  closing('data stores', () => sweeper.stop());
-
+  sweepRecords(own);
   reportBacklog({
     group: 'runner',
     prefix: INVOCATIONS,
@@ -91,6 +90,13 @@ export const startRunnerRole = async (own: RoleProcess, options: RunnerRoleOptio
   });
   observeSandboxes(sandboxing, metrics);
   return runner;
+};
+
+const sweepRecords = ({ plane, logger, closing }: RoleProcess): void => {
+  const { engines, views, clock } = plane;
+  const onFailure = (error: unknown) => logger.error({ err: error }, 'data_stores.not_swept');
+  const sweeper = startRecordSweeper({ records: engines.records, view: views.dataStores, clock, onFailure });
+  closing('data stores', () => sweeper.stop());
 };
 
 /** Tells the author when a process of a source was ended because it was busy without a run. */

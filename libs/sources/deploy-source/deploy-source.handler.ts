@@ -92,6 +92,7 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
       props: withDynamicProps(component.configurableProps, dynamicProps),
       componentWarnings: component.warnings,
       given,
+      appOf: (id) => operations.accounts.find(id, workspaceId)?.app,
       now,
       newEndpointKey: () => `e${randomKey(15)}`,
       newSecretRef: () => newId('sec', now),

@@ -78,7 +78,6 @@ describe('what is not built yet', () => {
 
   it.each<[ConfigurableProp[], string]>([
     [[prop('$.interface.apphook'), prop('$.interface.http', { name: 'http' })], 'events of apps'],
-    [[prop('app')], '$auth of this prop is an empty object'],
   ])('is a warning where it is only declared: %j', (props, words) => {
     expect(plan(props).warnings).toEqual([
       { code: 'not_built', message: expect.stringContaining(words), path: 'props.p' },

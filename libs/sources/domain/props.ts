@@ -3,6 +3,7 @@ import { tooManyProps } from '#libs/component-model/prop-limits.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Warning } from '#libs/kernel/warning.js';
 import { type ConfiguredValue, type Endpoint, type SourceDefinition, type Timer } from '../published.js';
+import { checkAccount } from './account-value.js';
 import { allowedIn, misspeltKeys, misspeltWarning, optionWarnings } from './given-props.js';
 import { invalidProp, missingProp, toldOf } from './prop-error.js';
 import { withNotes } from './prop-notes.js';
@@ -11,7 +12,7 @@ import { normalisedValue } from './prop-value.js';
 import { sameJson } from './same-json.js';
 import { SECRET_MASK } from './secret-mask.js';
 import { timerOf } from './timer-value.js';
-import { checkBuilt, checkHasEvents, unbuiltWarnings } from './unbuilt-props.js';
+import { checkHasEvents, unbuiltWarnings } from './unbuilt-props.js';
 
 export type ConfiguredProps = Readonly<Record<string, unknown>>;
 
@@ -39,6 +40,8 @@ export interface PropRequest {
   readonly given: ConfiguredProps;
   /** Set on update. A null in `given` removes a value, an absent key keeps it, and endpoints keep their keys. */
   readonly stored?: Pick<SourceDefinition, 'values' | 'endpoints' | 'timers'>;
+  /** App of an account of the workspace. */
+  readonly appOf: (accountId: string) => string | undefined;
   readonly now: number;
   /** Makes `e` and 15 random base-36 characters. */
   readonly newEndpointKey: () => string;
@@ -161,14 +164,15 @@ const valueOf = (
   }
   if (given !== undefined && given !== null) {
     const value = configured(prop, given, request, draft);
-    if (!isStored(stored, given)) checkBuilt(prop, given);
+    if (!isStored(stored, given)) checkAccount(prop, value, request.appOf);
     draft.warnings.push(...optionWarnings(prop, given));
     return value;
   }
   if (given === undefined && stored) return kept(prop, stored, request, draft);
   if (prop.default !== undefined && prop.default !== null) {
-    checkBuilt(prop, prop.default);
-    return configured(prop, prop.default, request, draft);
+    const value = configured(prop, prop.default, request, draft);
+    checkAccount(prop, value, request.appOf);
+    return value;
   }
   if (mayBeWithout(prop)) return undefined;
   throw missing(prop, request);

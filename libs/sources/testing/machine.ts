@@ -115,6 +115,7 @@ export class Machine {
       powered(this.hooks, ['runHook', 'operationEnded'], power),
       powered(disk.topics, ['create', 'remove'], power),
       new NameSlugs(handle, disk.clock),
+      { find: () => undefined },
     );
   }
 

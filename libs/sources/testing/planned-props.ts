@@ -8,10 +8,11 @@ export const plan = (
   stored?: PropRequest['stored'],
 ): PropPlan => planOf({ props, given, ...(stored ? { stored } : {}) });
 
-export const planOf = (request: Omit<PropRequest, 'now' | 'newEndpointKey' | 'newSecretRef'>): PropPlan => {
+export const planOf = (request: Omit<PropRequest, 'appOf' | 'now' | 'newEndpointKey' | 'newSecretRef'>): PropPlan => {
   let n = 0;
   return planProps({
     ...request,
+    appOf: (id) => (id === 'apn_slack' ? 'slack' : undefined),
     now: Date.UTC(2026, 0, 1),
     newEndpointKey: () => `ekey${++n}`,
     newSecretRef: () => `sec_${++n}`,

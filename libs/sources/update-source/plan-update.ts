@@ -3,7 +3,7 @@ import { type DeployableComponent, withDynamicProps } from '#libs/components/pub
 import { type Warning } from '#libs/kernel/warning.js';
 import { newId, randomKey } from '#libs/kernel/ids.js';
 import { slugOf } from '../domain/name-slug.js';
-import { planProps, type ConfiguredProps, type PropPlan } from '../domain/props.js';
+import { planProps, type ConfiguredProps, type PropPlan, type PropRequest } from '../domain/props.js';
 import { type SourceRecord } from '../domain/source.js';
 import { definitionOf } from '../domain/source-definition.js';
 import { type SourceDefinition } from '../published.js';
@@ -23,6 +23,7 @@ export interface UpdatePlan {
   readonly given: ConfiguredProps;
   /** Undefined keeps what is stored. */
   readonly emitOnDeploy: boolean | undefined;
+  readonly appOf: PropRequest['appOf'];
   readonly now: number;
 }
 
@@ -36,6 +37,7 @@ export const planDefinition = ({
   dynamicProps,
   given,
   emitOnDeploy,
+  appOf,
   now,
 }: UpdatePlan): PlannedDefinition => {
   const plan = planProps({
@@ -43,6 +45,7 @@ export const planDefinition = ({
     componentWarnings: component.warnings,
     given,
     stored: source.definition,
+    appOf,
     now,
     newEndpointKey: () => `e${randomKey(15)}`,
     newSecretRef: () => newId('sec', now),

@@ -120,7 +120,8 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     checkIsSource(component);
     const { workspaceId } = context;
     const dynamicProps = await this.dynamicProps.of({ component, given, dynamicPropsId, workspaceId, source });
-    const planned = planDefinition({ source, component, dynamicProps, given, emitOnDeploy, now: clock.now() });
+    const appOf = (id: string) => this.operations.accounts.find(id, workspaceId)?.app;
+    const planned = planDefinition({ source, component, dynamicProps, given, emitOnDeploy, appOf, now: clock.now() });
     return { ...planned, definition: await this.dataStores.bound(planned.definition, context) };
   }
 

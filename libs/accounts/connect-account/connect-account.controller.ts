@@ -1,0 +1,55 @@
+import { Controller, HttpCode, Inject, Post } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { IsObject, IsOptional, IsString, MaxLength } from 'class-validator';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { type Caller } from '#libs/http/callers.js';
+import { Changed } from '#libs/http/changed.js';
+import { Context, type ContextIn } from '#libs/http/command-context.js';
+import { Operation } from '#libs/http/operation.js';
+import { type Parameters, Params } from '#libs/http/parameters.js';
+import { one } from '#libs/http/replies.js';
+import { workspaceOf } from '#libs/http/workspace.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { READ_MODELS } from '#libs/kernel/tokens.js';
+import { accountParams } from '../account-params.js';
+import { Account, accountReply, type AccountReply } from '../account-reply.js';
+import { findAccount } from '../find-account.js';
+import { ConnectAccount } from './connect-account.handler.js';
+
+class ConnectAccountDto {
+  @IsString()
+  app!: string;
+
+  @IsObject()
+  credentials!: object;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(255)
+  name?: string | null;
+}
+
+@Controller('v1/accounts')
+export class ConnectAccountController {
+  constructor(
+    private readonly commands: CommandBus,
+    @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
+  ) {}
+
+  @Post()
+  @Operation({ summary: 'Connect an account of an app', body: ConnectAccountDto, reply: one(Account) })
+  @HttpCode(200)
+  async connect(
+    @Params('body_wins') params: Parameters,
+    @Context() contextIn: ContextIn,
+    @CurrentCaller() caller: Caller,
+  ): Promise<Changed<{ data: AccountReply }>> {
+    const { app, credentials, name } = await accountParams(ConnectAccountDto, params);
+    const input = { app, credentials, name: name || null };
+    const command = new ConnectAccount(input, contextIn(workspaceOf(caller)));
+    const { accountId, position } = await this.commands.execute(command);
+    return new Changed(position, async () => ({
+      data: accountReply(await findAccount(this.readModels, caller.workspaceIds, accountId)),
+    }));
+  }
+}

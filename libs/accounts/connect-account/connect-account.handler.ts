@@ -1,0 +1,57 @@
+import { Inject } from '@nestjs/common';
+import { Command, CommandHandler, ICommandHandler } from '@nestjs/cqrs';
+import { type Clock } from '#libs/kernel/clock.js';
+import { type Position } from '#libs/kernel/events.js';
+import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
+import { newId } from '#libs/kernel/ids.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { checkRoom, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import { CLOCK, HANDLE_COMMAND, READ_MODELS, VAULT } from '#libs/kernel/tokens.js';
+import { type Vault } from '#libs/kernel/vault.js';
+import { account, checkApp } from '../domain/account.js';
+import { checkedCredentials } from '../domain/credentials.js';
+import { ACCOUNT_ENV } from '../ports.js';
+import { accountsProjection } from '../read-models/accounts.projection.js';
+
+export class ConnectAccount extends Command<{ readonly accountId: string; readonly position?: Position }> {
+  constructor(
+    readonly input: { readonly name: string | null; readonly app: string; readonly credentials: unknown },
+    readonly context: CommandContext,
+  ) {
+    super();
+  }
+}
+
+/** Writes the credentials before the event. A failure between leaves a secret that nothing refers to. */
+@CommandHandler(ConnectAccount)
+export class ConnectAccountHandler implements ICommandHandler<ConnectAccount> {
+  constructor(
+    @Inject(HANDLE_COMMAND) private readonly handleCommand: HandleCommand,
+    @Inject(VAULT) private readonly vault: Vault,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
+    @Inject(RESOURCE_LIMITS) private readonly limits: ResourceLimits,
+    @Inject(ACCOUNT_ENV) private readonly allowedEnv: readonly string[],
+  ) {}
+
+  async execute({ input, context }: ConnectAccount): Promise<{ accountId: string; position?: Position }> {
+    const { name, app } = input;
+    const { workspaceId } = context;
+    checkApp(app);
+    const text = checkedCredentials(input.credentials, this.allowedEnv);
+    await checkRoom(
+      this.readModels,
+      accountsProjection.schema,
+      { workspaceId },
+      { what: 'accounts', owner: 'workspace', limit: this.limits.accountsPerWorkspace, setting: 'SLUICE_MAX_ACCOUNTS' },
+    );
+    const now = this.clock.now();
+    const accountId = newId('apn', now);
+    const credentialsRef = newId('sec', now);
+    await this.vault.put(credentialsRef, workspaceId, text);
+    const { userId } = context.actor;
+    const command = { type: 'connect', accountId, userId, name, app, credentialsRef, now } as const;
+    const { position } = await this.handleCommand(account, accountId, command, context);
+    return position === undefined ? { accountId } : { accountId, position };
+  }
+}

@@ -1,0 +1,36 @@
+import { Inject } from '@nestjs/common';
+import { Command, CommandHandler, ICommandHandler } from '@nestjs/cqrs';
+import { type Clock } from '#libs/kernel/clock.js';
+import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
+import { CLOCK, HANDLE_COMMAND, VAULT } from '#libs/kernel/tokens.js';
+import { type Vault } from '#libs/kernel/vault.js';
+import { account } from '../domain/account.js';
+import { type Credentials } from '../domain/credentials.js';
+
+export class ShowCredentials extends Command<Credentials> {
+  constructor(
+    readonly accountId: string,
+    readonly context: CommandContext,
+  ) {
+    super();
+  }
+}
+
+/** Records who reads before it reads, so that no credentials leave without a trace. Throws account.not_owner. */
+@CommandHandler(ShowCredentials)
+export class ShowCredentialsHandler implements ICommandHandler<ShowCredentials> {
+  constructor(
+    @Inject(HANDLE_COMMAND) private readonly handleCommand: HandleCommand,
+    @Inject(VAULT) private readonly vault: Vault,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ accountId, context }: ShowCredentials): Promise<Credentials> {
+    const command = { type: 'show_credentials', userId: context.actor.userId, now: this.clock.now() } as const;
+    const { state } = await this.handleCommand(account, accountId, command, context);
+    const ref = state.status === 'connected' ? state.credentialsRef : undefined;
+    const text = ref === undefined ? undefined : await this.vault.get(ref, context.workspaceId);
+    if (text === undefined) throw new Error(`the credentials of account ${accountId} are missing from the vault`);
+    return JSON.parse(text) as Credentials;
+  }
+}

@@ -1,0 +1,52 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from '@jest/globals';
+import { makeUpcasters } from '#libs/composition/upcasters.js';
+import { recorded } from '#libs/kernel/testing/recorded.js';
+import { account, type AccountState } from './domain/account.js';
+import { type AccountEvent } from './published.js';
+
+const upcasters = makeUpcasters();
+
+const golden = async (type: AccountEvent['type']): Promise<AccountEvent> => {
+  const file = new URL(`../../test/fixtures/events/${type}.v1.json`, import.meta.url);
+  const { data, schemaVersion } = JSON.parse(await readFile(file, 'utf8')) as { data: object; schemaVersion: number };
+  const lifted = upcasters.upcast(recorded('x-1', { type, data }, { metadata: { schemaVersion } }));
+  return { type: lifted.type, data: lifted.data } as AccountEvent;
+};
+
+const after = async (...types: AccountEvent['type'][]): Promise<AccountState> => {
+  let state = account.initialState();
+  for (const type of types) state = account.evolve(state, await golden(type));
+  return state;
+};
+
+const CONNECTED = {
+  status: 'connected',
+  id: 'apn_0k2f9x8a1b3c5d7e9f',
+  userId: 'u_0k2f9x8a1b3c5d7e9f',
+  name: 'Team',
+  app: 'slack',
+  credentialsRef: 'sec_0k2f9x8a1b3c5d7e9f',
+};
+
+const CASES: Record<AccountEvent['type'], () => Promise<void>> = {
+  AccountConnected: async () => expect(await after('AccountConnected')).toEqual(CONNECTED),
+  AccountUpdated: async () =>
+    expect(await after('AccountConnected', 'AccountUpdated')).toEqual({
+      ...CONNECTED,
+      name: null,
+      credentialsRef: 'sec_1k2f9x8a1b3c5d7e9f',
+    }),
+  AccountCredentialsShown: async () =>
+    expect(await after('AccountConnected', 'AccountCredentialsShown')).toEqual(CONNECTED),
+  AccountDisconnected: async () =>
+    expect(await after('AccountConnected', 'AccountDisconnected')).toEqual({ status: 'disconnected' }),
+};
+
+describe('every version of an event of accounts', () => {
+  it.each(Object.entries(CASES))('%s still folds', async (_, check) => check());
+
+  it('is written by the current code in a version with a fixture', () => {
+    for (const type of Object.keys(CASES)) expect(upcasters.currentVersion(type)).toBe(1);
+  });
+});

@@ -1,0 +1,8 @@
+import { accountsProjection } from './read-models/accounts.projection.js';
+
+export { AccountsModule } from './accounts.module.js';
+export { accountAuths, AccountsView } from './accounts-view.js';
+export { AccountCleanUpReactor } from './clean-up/account-clean-up.reactor.js';
+export { account } from './domain/account.js';
+
+export const accountProjections = [accountsProjection];

@@ -1,0 +1,47 @@
+import { Inject } from '@nestjs/common';
+import { Command, CommandHandler, ICommandHandler } from '@nestjs/cqrs';
+import { type Clock } from '#libs/kernel/clock.js';
+import { type Position } from '#libs/kernel/events.js';
+import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
+import { newId } from '#libs/kernel/ids.js';
+import { CLOCK, HANDLE_COMMAND, VAULT } from '#libs/kernel/tokens.js';
+import { type Vault } from '#libs/kernel/vault.js';
+import { account } from '../domain/account.js';
+import { checkedCredentials } from '../domain/credentials.js';
+import { ACCOUNT_ENV } from '../ports.js';
+
+export class UpdateAccount extends Command<{ readonly position?: Position }> {
+  constructor(
+    readonly accountId: string,
+    readonly changes: { readonly name?: string | null; readonly credentials?: unknown },
+    readonly context: CommandContext,
+  ) {
+    super();
+  }
+}
+
+/** New credentials get a new reference, so that processes bound to the former ones start again. */
+@CommandHandler(UpdateAccount)
+export class UpdateAccountHandler implements ICommandHandler<UpdateAccount> {
+  constructor(
+    @Inject(HANDLE_COMMAND) private readonly handleCommand: HandleCommand,
+    @Inject(VAULT) private readonly vault: Vault,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(ACCOUNT_ENV) private readonly allowedEnv: readonly string[],
+  ) {}
+
+  async execute({ accountId, changes, context }: UpdateAccount): Promise<{ position?: Position }> {
+    const { name, credentials } = changes;
+    const now = this.clock.now();
+    const renamed = name === undefined ? {} : { name };
+    let rekeyed = {};
+    if (credentials !== undefined) {
+      const credentialsRef = newId('sec', now);
+      await this.vault.put(credentialsRef, context.workspaceId, checkedCredentials(credentials, this.allowedEnv));
+      rekeyed = { credentialsRef };
+    }
+    const command = { type: 'update', changes: { ...renamed, ...rekeyed }, now } as const;
+    const { position } = await this.handleCommand(account, accountId, command, context);
+    return position === undefined ? {} : { position };
+  }
+}
