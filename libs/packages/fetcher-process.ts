@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -33,6 +33,13 @@ interface Running {
   readonly ended: Promise<void>;
 }
 
+interface Opened {
+  readonly dir: string;
+  readonly uid: number | null;
+  /** File of the operator's own certificate authorities. */
+  readonly ca: string | null;
+}
+
 interface Waiting {
   readonly resolve: (reply: FetcherReply) => void;
   readonly reject: (error: Error) => void;
@@ -44,7 +51,7 @@ interface Waiting {
  */
 export class FetcherProcess {
   private running: Promise<Running> | undefined;
-  private opened: Promise<{ readonly dir: string; readonly uid: number | null }> | undefined;
+  private opened: Promise<Opened> | undefined;
   private readonly waiting = new Map<number, Waiting>();
   private count = 0;
   private idle: NodeJS.Timeout | undefined;
@@ -137,14 +144,14 @@ export class FetcherProcess {
   }
 
   private async spawn(): Promise<Running> {
-    const { dir, uid } = await this.folder();
+    const { dir, uid, ca } = await this.folder();
     const work = path.join(dir, 'work');
     const file = path.join(dir, 'fetcher.cjs');
     const flags = nodeFlags({ memoryMb: MEMORY_MB }, [file, work], work);
     const child = spawn(process.execPath, [...flags, file], {
       cwd: work,
       // The user of the process has no account, so no home either.
-      env: { HOME: work },
+      env: { HOME: work, ...(ca === null ? {} : { NODE_EXTRA_CA_CERTS: ca }) },
       stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
       ...(uid === null ? {} : { uid, gid: uid }),
     });
@@ -162,7 +169,8 @@ export class FetcherProcess {
     up.on('data', (chunk: Buffer) => {
       try {
         parser.push(chunk);
-      } catch {
+      } catch (error) {
+        stderr = String(error);
         child.kill('SIGKILL');
       }
     });
@@ -182,7 +190,7 @@ export class FetcherProcess {
   }
 
   /** The folder with the code of the process, and in it the folder that it may write. */
-  private folder(): Promise<{ readonly dir: string; readonly uid: number | null }> {
+  private folder(): Promise<Opened> {
     this.opened ??= (async () => {
       const code = await fetcherCode();
       await removeStaleFolders(tmpdir());
@@ -197,11 +205,25 @@ export class FetcherProcess {
       await mkdir(work);
       await chmod(work, 0o711);
       if (uid !== null) await chown(work, uid, uid);
-      return { dir, uid };
+      return { dir, uid, ca: await copyOfCertificates(dir) };
     })();
     return this.opened;
   }
 }
+
+/**
+ * A copy of the operator's own certificate authorities, which a private registry may need. The process's user may not
+ * be able to read the original. Null without one. Node warns at its start about a file that cannot be read.
+ */
+const copyOfCertificates = async (dir: string): Promise<string | null> => {
+  const file = process.env.NODE_EXTRA_CA_CERTS;
+  const text = file === undefined || file === '' ? null : await readFile(file).catch(() => null);
+  if (text === null) return null;
+  const copy = path.join(dir, 'ca.pem');
+  await writeFile(copy, text);
+  await chmod(copy, 0o644);
+  return copy;
+};
 
 /** The process ended while it worked. Its standard error is for the log. */
 export class FetcherEnded extends Error {
