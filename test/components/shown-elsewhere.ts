@@ -115,10 +115,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Shown>> = {
   ],
   'emit-delivery-ts-source': ['test/e2e/delayed-events.e2e-spec.ts', 'and is gone with a deleted one'],
   'egress-usage': ['test/attacks/egress.e2e-spec.ts', 'count the connections and bytes of each source'],
-  'npm-packages': [
-    'libs/components/component-packages.spec.ts',
-    'stay for the same code, and change only with refresh_packages',
-  ],
+  'app-env': ['libs/accounts/accounts.spec.ts', 'take a variable only while the operator offers it'],
   'packages-beside': [
     'libs/sandbox/host/packages.int-spec.ts',
     'evaluates and runs code with packages in the bundle and beside it',
