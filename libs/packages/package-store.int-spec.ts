@@ -45,12 +45,18 @@ const refusal = (message: RegExp): object => ({
   message: expect.stringMatching(message),
 });
 
+/** The server's own. */
+const umask = process.umask(0o077);
+
 beforeAll(async () => {
   level = await detectIsolation('auto');
   registry = await NpmRegistry.start({ privateScopes: ['@acme'] });
 }, 60_000);
 
-afterAll(() => registry.close());
+afterAll(async () => {
+  process.umask(umask);
+  await registry.close();
+});
 
 beforeEach(() => {
   folder = tempDir('packages');
@@ -317,6 +323,15 @@ describe('packages that are refused', () => {
     silent.closeAllConnections();
     silent.close();
   }, 60_000);
+
+  it('unpacks paths that name a folder by a dot', async () => {
+    const entries = [
+      { path: 'package/package.json', content: '{"name":"dotted","version":"1.0.0"}' },
+      { path: 'package/./dist/./index.js', content: 'within' },
+    ];
+    await registry.publish('dotted', '1.0.0', {}, { tarball: tarballOf(entries) });
+    expect(text(await install(storeWith(), ['dotted']), 'dotted', 'dist/index.js')).toBe('within');
+  });
 
   it.each([
     ['leaves its folder', [{ path: 'package/../../escaped.js', content: 'x' }], /leaves the package/],

@@ -10,6 +10,9 @@ import { MAX_FETCHER_RECORD_BYTES, MAX_MESSAGE, type FetcherOrder } from './mess
 import { Refusal, RegistryClient } from './registry-client.js';
 import { resolve } from './resolve.js';
 
+// The jails that unpack tarballs have other users. The server's umask is 077.
+process.umask(0o022);
+
 const up = new Socket({ fd: UP_FD, readable: false, writable: true });
 up.on('error', () => process.exit(1));
 

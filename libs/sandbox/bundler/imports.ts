@@ -70,4 +70,5 @@ const resolveRelative = (texts: ReadonlyMap<string, string>, name: string, impor
 export const withoutVersion = (specifier: string): string => specifier.replace(/^((?:@[^/@]+\/)?[^/@]+)@[^/]+/, '$1');
 
 /** `/sub` of `name@1.2.3/sub`, or the empty text. */
-export const subPathOf = (specifier: string): string => /^(?:@[^/]+\/)?[^/]+(\/.*)$/.exec(specifier)?.[1] ?? '';
+export const subPathOf = (specifier: string): string =>
+  /^(?:@[^/]+\/[^/]+|[^@/][^/]*)(\/.*)$/.exec(specifier)?.[1] ?? '';

@@ -39,6 +39,8 @@ const LOADERS: Readonly<Record<string, Loader>> = {
 };
 /** An ES module beside the bundle keeps its default export. */
 const ES_BESIDE = `${BESIDE}-es`;
+/** Ends the path of a stand-in, because esbuild would take the ending .mjs for that of an ES module. */
+const MARK = '#';
 const MISSING = /^Could not resolve "([^"]+)"/;
 
 interface Asked {
@@ -68,7 +70,7 @@ export class PackageFiles {
       setup: (hooks) => {
         hooks.onResolve({ filter: /.*/ }, (args) => this.resolve(hooks, args));
         hooks.onLoad({ filter: /.*/, namespace: 'file' }, ({ path: file }) => this.load(file));
-        const external = (file: string): string => JSON.stringify(BESIDE_SCHEME + file);
+        const external = (file: string): string => JSON.stringify(BESIDE_SCHEME + file.slice(0, -MARK.length));
         hooks.onLoad({ filter: /.*/, namespace: BESIDE }, ({ path: file }) => ({
           contents: `module.exports = require(${external(file)})`,
         }));
@@ -112,7 +114,7 @@ export class PackageFiles {
   private async resolve(hooks: PluginBuild, args: OnResolveArgs): Promise<OnResolveResult | undefined> {
     if (args.pluginData === RESOLVING) return undefined;
     const name = args.path.startsWith(BESIDE_SCHEME) ? args.path.slice(BESIDE_SCHEME.length) : undefined;
-    if (args.namespace === ES_BESIDE) return { path: name ?? '', namespace: BESIDE };
+    if (args.namespace === ES_BESIDE) return { path: (name ?? '') + MARK, namespace: BESIDE };
     if (args.namespace === BESIDE) return { path: args.path, external: true };
     if (args.namespace !== 'file') return undefined;
     const shim = shimOf(args.path);
@@ -153,7 +155,7 @@ export class PackageFiles {
     if (!CAN_BUNDLE.has(path.extname(file)) || this.hasMachineCode(place)) this.beside.add(place);
     if (!this.beside.has(place)) return { path: file, namespace: 'file' };
     const isEs = /\.m[jt]s$/.test(file) || (/\.[jt]s$/.test(file) && this.isEsPackage(place));
-    return { path: file.slice(this.mounted.folder.length + 1), namespace: isEs ? ES_BESIDE : BESIDE };
+    return { path: file.slice(this.mounted.folder.length + 1) + MARK, namespace: isEs ? ES_BESIDE : BESIDE };
   }
 
   private isEsPackage(place: string): boolean {

@@ -76,6 +76,20 @@ describe.each(available)('npm packages in $name', (level) => {
     expect(said).toEqual(['text of d text of d bundled']);
   });
 
+  it('takes ES modules beside the bundle that end in .mjs, of a scope, with and without a default export', async () => {
+    const code = `import { at } from 'm'; import read, { more } from '@s/e'; import * as all from '@s/e/sub.mjs';
+      export default { name: 'n', run() { console.log(at, read(), more, all.sub); } }`;
+    const { said, error } = await run(code, {
+      'm/package.json': '{"exports":"./index.mjs"}',
+      'm/index.mjs': `export const at = import.meta.url.endsWith('/m/index.mjs');`,
+      '@s/e/package.json': '{"main":"index.mjs"}',
+      '@s/e/index.mjs': `export const more = import.meta.url.length > 0; export default () => 'default';`,
+      '@s/e/sub.mjs': `export const sub = 'sub'; import.meta.url;`,
+    });
+    expect(error).toBeUndefined();
+    expect(said).toEqual(['true default true sub']);
+  });
+
   it('maps stacks to the lines of the author', async () => {
     const code = `import a from 'a';\n\nexport default { name: 'n', run() {\n  a(); } }`;
     const { error } = await run(code, { 'a/index.js': `module.exports = () => { throw new Error('of a'); };` });

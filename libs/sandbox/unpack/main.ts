@@ -54,6 +54,13 @@ const add = async (part: FilePart, chunk: Buffer): Promise<void> => {
   if (bytes >= ANSWER_BYTES || parts.length >= ANSWER_PARTS) await flush(false);
 };
 
+/** Some packers write `./` within paths. */
+const plain = (path: string): string =>
+  path
+    .split('/')
+    .filter((part) => part !== '.')
+    .join('/');
+
 class Refusal extends Error {}
 
 const unpack = async (file: string, limits: UnpackLimits): Promise<void> => {
@@ -72,7 +79,7 @@ const unpack = async (file: string, limits: UnpackLimits): Promise<void> => {
     if (++entries > limits.entries) throw new Refusal(`it has more than ${limits.entries} entries`);
     count(entry.size);
     // A package is in one folder of its tarball, whose name varies.
-    const path = entry.path.replace(/^(?:\.\/)?[^/]+\//, '');
+    const path = plain(entry.path.replace(/^(?:\.\/)?[^/]+\//, ''));
     // Links and devices are left out, as npm does. So are bundled packages, because the lock does not list them.
     if (!FILES.has(entry.type) || /^node_modules(\/|$)/.test(path)) return void entry.resume();
     const wrong =
