@@ -4,6 +4,7 @@ import { type ConfigurableProp } from './component-metadata.js';
 const LIMITS: readonly { readonly what: string; readonly limit: number; readonly is: (prop: Counted) => boolean }[] = [
   { what: 'props of type $.interface.timer', limit: 20, is: ({ type }) => type === '$.interface.timer' },
   { what: 'props of type $.interface.http', limit: 20, is: ({ type }) => type === '$.interface.http' },
+  { what: 'props of type $.interface.apphook', limit: 20, is: ({ type }) => type === '$.interface.apphook' },
   { what: 'secret props', limit: 50, is: ({ secret }) => secret === true },
 ];
 
