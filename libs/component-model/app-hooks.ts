@@ -20,7 +20,7 @@ const MOST_NAMED = 20;
 export const appHookFault = (hook: ConfigurableProp, props: readonly ConfigurableProp[]): string | undefined => {
   if (hook.type !== APP_HOOK || appPropOf(hook, props) !== undefined) return undefined;
   const apps = props.filter(({ type }) => type === 'app').map(({ name }) => name.slice(0, 100));
-  const known = apps.length === 0 ? 'there is none' : `there are ${apps.slice(0, MOST_NAMED).join(', ')}`;
+  const known = apps.length === 0 ? 'there is none' : `allowed are ${apps.slice(0, MOST_NAMED).join(', ')}`;
   const given = hook.appProp === undefined ? 'is missing' : `"${hook.appProp.slice(0, 100)}" is none`;
   return `prop "${hook.name.slice(0, 100)}": appProp must be the name of a prop of type app (${known}), and ${given}, so no event of an app starts run`;
 };

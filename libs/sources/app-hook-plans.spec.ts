@@ -65,7 +65,7 @@ describe('the apphooks of a source', () => {
       const { definition: made, warnings, asked } = await planned(componentOf(CHAT, wrong));
       expect([made.apphooks, asked]).toEqual([undefined, []]);
       expect(warnings).toEqual([
-        { code: 'silent_interface', path: 'props.hook', message: expect.stringContaining('there are chat)') },
+        { code: 'silent_interface', path: 'props.hook', message: expect.stringContaining('allowed are chat)') },
       ]);
       const again = await planned({ ...componentOf(CHAT, wrong), warnings });
       expect(again.warnings).toEqual([]);

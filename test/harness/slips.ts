@@ -231,7 +231,7 @@ export const WARNED: readonly [members: string, code: string, path: string, mess
     `props: { chat: { type: 'app', app: 'chat' }, p: { type: '$.interface.apphook', appProp: 'chta' } }, run() {},`,
     'silent_interface',
     'props.p',
-    'prop "p": appProp must be the name of a prop of type app (there are chat), and "chta" is none, so no event of an app starts run',
+    'prop "p": appProp must be the name of a prop of type app (allowed are chat), and "chta" is none, so no event of an app starts run',
   ],
   [`run() {}`, 'no_interface', 'props', NO_INTERFACE],
   [
