@@ -139,6 +139,10 @@ describe('eventNames as a function', () => {
     await update({ word: 'second' });
     expect(await reached('words', { event_name: 'first' })).toEqual([]);
     expect(await reached('words', { event_name: 'second' })).toEqual([source.id]);
+    const { configured_props: shown } = await api.getSource(source.id);
+    expect(shown).toEqual({ word: 'second', hook: { app: 'words', event_names: ['second'] } });
+    await update(shown);
+    expect(await reached('words', { event_name: 'second' })).toEqual([source.id]);
     await update({ word: null });
     expect(await reached('words', { event_name: 'anything' })).toEqual([source.id]);
     expect((await update({ word: 'empty' })).warnings).toMatchObject([
