@@ -45,7 +45,7 @@ const rooms = {
   events: ['component-model', 'http', 'kernel', 'sources', 'stream-log'],
   // Roles.
   scheduling: ['component-model', 'kernel', 'sources', 'stream-log'],
-  runner: ['actions', 'component-model', 'kernel', 'sandbox', 'scheduling', 'sources', 'stream-log'],
+  runner: ['actions', 'component-model', 'components', 'kernel', 'sandbox', 'scheduling', 'sources', 'stream-log'],
   ingress: ['component-model', 'http', 'kernel', 'runner', 'sandbox', 'sources', 'stream-log'],
   routing: ['component-model', 'kernel', 'sources', 'stream-log', 'subscriptions', 'webhooks'],
   delivery: ['kernel', 'stream-log'],

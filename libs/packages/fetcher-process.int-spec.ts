@@ -43,6 +43,26 @@ describe('the fetcher', () => {
   });
 });
 
+describe('a folder for temporary files that only the server may enter', () => {
+  it('does not keep the fetcher from its code', async () => {
+    const before = process.env.TMPDIR;
+    const closed = tempDir('closed');
+    process.env.TMPDIR = closed;
+    try {
+      await registry.publish('lonely', '1.0.0');
+      const roots = [{ alias: 'lonely', name: 'lonely', range: '' }];
+      const order = { roots, minAgeMs: 0, deny: [], closedScopes: [], maxPackages: 10 };
+      const apart = new FetcherProcess([{ scope: null, url: registry.url, token: null, tarballHosts: [] }]);
+      const resolved = apart.resolve(order, AbortSignal.timeout(20_000)).finally(() => apart.close());
+      expect(await resolved).toMatchObject({ packages: [{ name: 'lonely', version: '1.0.0' }] });
+    } finally {
+      if (before === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = before;
+      removeDir(closed);
+    }
+  }, 30_000);
+});
+
 describe('a registry with a certificate of its own authority', () => {
   let folder: string;
   let secure: https.Server;

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -194,10 +194,10 @@ export class FetcherProcess {
     this.opened ??= (async () => {
       const code = await fetcherCode();
       await removeStaleFolders(tmpdir());
-      const dir = await mkdtemp(path.join(tmpdir(), folderPrefix('jail')));
-      const uid = uids.acquire();
+      const dir = await realpath(await mkdtemp(path.join(tmpdir(), folderPrefix('jail'))));
       // Jailed users may traverse the folders but not list them.
       await chmod(dir, 0o711);
+      const uid = (await openToAll([process.execPath, dir])) ? uids.acquire() : null;
       const file = path.join(dir, 'fetcher.cjs');
       await writeFile(file, code);
       await chmod(file, 0o644);
@@ -210,6 +210,17 @@ export class FetcherProcess {
     return this.opened;
   }
 }
+
+/**
+ * Whether another user reaches each of these. TMPDIR and Node may lie in a folder of root's own; then the process has
+ * the user of the server.
+ */
+const openToAll = async (places: readonly string[]): Promise<boolean> => {
+  const above = (place: string): readonly string[] =>
+    place === path.dirname(place) ? [place] : [place, ...above(path.dirname(place))];
+  const modes = await Promise.all(places.flatMap(above).map(async (place) => (await stat(place)).mode));
+  return modes.every((mode) => (mode & 0o001) !== 0);
+};
 
 /**
  * A copy of the operator's own certificate authorities, which a private registry may need. The process's user may not

@@ -36,6 +36,7 @@ let subscriptionId: string;
 let deliveryId: string;
 let keyId: string;
 let storeId: string;
+let accountId: string;
 let routes: readonly Route[];
 
 beforeAll(async () => {
@@ -51,6 +52,8 @@ beforeAll(async () => {
   const store = await api.expect<Data<{ id: string }>>(200, 'POST', '/v1/data_stores', { body: { name: 'mine' } });
   storeId = store.data.id;
   await api.expect(200, 'PUT', `/v1/data_stores/${storeId}/records/kept`, { body: { value: SECRET } });
+  const body = { app: 'shop', name: 'mine', credentials: { token: SECRET } };
+  accountId = (await api.expect<Data<{ id: string }>>(200, 'POST', '/v1/accounts', { body })).data.id;
   await instance.post(source, SECRET);
   await instance.receiver.until('the delivery', () => instance.arrived(webhookId).length > 0);
   deliveryId = await eventually('the attempt among the deliveries', async () => {
@@ -96,6 +99,8 @@ const idFor = (template: string, name: string): string => {
       return storeId;
     case 'data_stores key':
       return 'kept';
+    case 'accounts id':
+      return accountId;
     case 'api_keys id':
       return keyId;
     case 'orgs id':
@@ -127,6 +132,7 @@ const stateOfFirst = async (): Promise<string> => {
     `/v1/webhooks/${webhookId}/deliveries`,
     `/v1/data_stores/${storeId}`,
     `/v1/data_stores/${storeId}/records`,
+    `/v1/accounts/${accountId}`,
     ...[source.id, webhookId, subscriptionId, component.id].map((id) => `/v1/audit/${id}`),
   ];
   const replies: string[] = [];

@@ -119,10 +119,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Shown>> = {
     'uses the current props, at deployment and at each update',
   ],
   'egress-usage': ['test/attacks/egress.e2e-spec.ts', 'count the connections and bytes of each source'],
-  'npm-packages': [
-    'libs/components/component-packages.spec.ts',
-    'stay for the same code, and change only with refresh_packages',
-  ],
+  'app-env': ['libs/accounts/accounts.spec.ts', 'take a variable only while the operator offers it'],
   'packages-beside': [
     'libs/sandbox/host/packages.int-spec.ts',
     'evaluates and runs code with packages in the bundle and beside it',

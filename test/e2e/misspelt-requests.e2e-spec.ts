@@ -186,7 +186,7 @@ const WARNED: readonly Warned[] = [
       {
         code: 'unknown_parameter',
         message:
-          'is_active is ignored, because this route has no such parameter; did you mean active? Allowed are component_id, component_code, component_url, file_name, key, component_key, dynamic_props_id, name, active, emit_on_deploy, ignore_hook_errors, if_updated_at, configured_props, files, workspace_id, org_id, include, exclude.',
+          'is_active is ignored, because this route has no such parameter; did you mean active? Allowed are component_id, component_code, component_url, file_name, key, component_key, dynamic_props_id, name, active, emit_on_deploy, refresh_packages, ignore_hook_errors, if_updated_at, configured_props, files, workspace_id, org_id, include, exclude.',
         path: 'is_active',
       },
     ],

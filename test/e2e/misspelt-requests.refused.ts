@@ -12,7 +12,7 @@ export const REFUSED: readonly Refused[] = [
     { body: { componentCode: 'x' } },
     400,
     'component_reference_missing',
-    'component_code is missing; did you mean it by componentCode? Allowed are component_code, component_url, file_name, files, workspace_id, org_id, include, exclude.',
+    'component_code is missing; did you mean it by componentCode? Allowed are component_code, component_url, file_name, refresh_packages, files, workspace_id, org_id, include, exclude.',
   ],
   [
     'a misspelt URL of a component',
@@ -21,7 +21,7 @@ export const REFUSED: readonly Refused[] = [
     { body: { component_uri: 'https://a.example/x.mjs' } },
     400,
     'component_reference_missing',
-    'component_url is missing; did you mean it by component_uri? Allowed are component_code, component_url, file_name, files, workspace_id, org_id, include, exclude.',
+    'component_url is missing; did you mean it by component_uri? Allowed are component_code, component_url, file_name, refresh_packages, files, workspace_id, org_id, include, exclude.',
   ],
   [
     'a misspelt component of a source',
@@ -30,7 +30,7 @@ export const REFUSED: readonly Refused[] = [
     { body: { componentId: '{component}' } },
     400,
     'component_reference_missing',
-    'component_id is missing; did you mean it by componentId? Allowed are component_id, component_code, component_url, file_name, key, component_key, dynamic_props_id, name, active, emit_on_deploy, ignore_hook_errors, if_updated_at, configured_props, files, workspace_id, org_id, include, exclude.',
+    'component_id is missing; did you mean it by componentId? Allowed are component_id, component_code, component_url, file_name, key, component_key, dynamic_props_id, name, active, emit_on_deploy, refresh_packages, ignore_hook_errors, if_updated_at, configured_props, files, workspace_id, org_id, include, exclude.',
   ],
   [
     'a misspelt change of a source',
@@ -39,7 +39,7 @@ export const REFUSED: readonly Refused[] = [
     { body: { is_activ: false, nmae: 'B' } },
     400,
     'component_reference_missing',
-    'name is missing; did you mean it by nmae? Allowed are component_id, component_code, component_url, file_name, key, component_key, dynamic_props_id, name, active, emit_on_deploy, ignore_hook_errors, if_updated_at, configured_props, files, workspace_id, org_id, include, exclude.',
+    'name is missing; did you mean it by nmae? Allowed are component_id, component_code, component_url, file_name, key, component_key, dynamic_props_id, name, active, emit_on_deploy, refresh_packages, ignore_hook_errors, if_updated_at, configured_props, files, workspace_id, org_id, include, exclude.',
   ],
   [
     'a misspelt name of an event of an app',
@@ -102,7 +102,7 @@ export const REFUSED: readonly Refused[] = [
     { body: { component_id: '{component}', configuredProps: { feedUrl: 'x' } } },
     400,
     'missing_prop',
-    'configured_props is missing; did you mean it by configuredProps? Allowed are component_id, component_code, component_url, file_name, key, component_key, dynamic_props_id, name, active, emit_on_deploy, ignore_hook_errors, if_updated_at, configured_props, files, workspace_id, org_id, include, exclude.',
+    'configured_props is missing; did you mean it by configuredProps? Allowed are component_id, component_code, component_url, file_name, key, component_key, dynamic_props_id, name, active, emit_on_deploy, refresh_packages, ignore_hook_errors, if_updated_at, configured_props, files, workspace_id, org_id, include, exclude.',
   ],
   [
     'a misspelt channel of a deletion of a subscription',

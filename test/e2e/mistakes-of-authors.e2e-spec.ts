@@ -1,9 +1,18 @@
-import { describe } from '@jest/globals';
+import { afterAll, describe } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
 import { useStandalone } from '#test/harness/instance.js';
 import { Author, type Attempt } from './mistakes/author.js';
 import { defineMistakes, type Mistake } from './mistakes/mistake.js';
 
-const author = new Author(useStandalone({ env: { SLUICE_RUN_TIMEOUT_S: '2' } }));
+/** A registry without packages. */
+const registry = createServer((_request, response) => response.writeHead(404).end()).listen(0, '127.0.0.1');
+await once(registry, 'listening');
+afterAll(() => new Promise((resolve) => registry.close(resolve)));
+
+const SLUICE_NPM_REGISTRY = `http://127.0.0.1:${(registry.address() as AddressInfo).port}`;
+const author = new Author(useStandalone({ env: { SLUICE_RUN_TIMEOUT_S: '2', SLUICE_NPM_REGISTRY } }));
 
 const row = (mistake: string, code: string, attempt: Attempt = {}): Mistake => ({
   mistake,

@@ -3,7 +3,7 @@ import { tooManyProps } from '#libs/component-model/prop-limits.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Warning } from '#libs/kernel/warning.js';
 import { type ConfiguredValue, type Endpoint, type SourceDefinition, type Timer } from '../published.js';
-import { checkAccount } from './account-value.js';
+import { checkAccount, noAccount } from './account-value.js';
 import { allowedIn, misspeltKeys, misspeltWarning, optionWarnings } from './given-props.js';
 import { invalidProp, missingProp, toldOf } from './prop-error.js';
 import { withNotes } from './prop-notes.js';
@@ -139,6 +139,7 @@ const planProp = (prop: ConfigurableProp, request: PropRequest, draft: Draft): v
     default: {
       if (prop.type === 'app') draft.appProps.push(name);
       const value = valueOf(prop, given, request, draft);
+      if (!value && prop.type === 'app' && !request.stored) draft.warnings.push(noAccount(prop));
       if (!value) return;
       draft.values.set(name, value);
       if (prop.type === 'http_request') draft.requestProps.push(name);
