@@ -96,7 +96,7 @@ export default {
             { name: 'hook', type: '$.interface.apphook', appProp: 'chat', eventNames: ['message', 'mention'] },
           ],
         },
-        warnings: [],
+        warnings: ['no_account'],
       },
     },
     {

@@ -189,10 +189,13 @@ describe('an apphook that names no app', () => {
       props: `app: { type: 'app', app: 'silent' }, hook: { type: '$.interface.apphook', appProp: 'ap' }`,
       members: 'run() {},',
     });
-    const { warnings } = await api.expect<{ warnings: { code: string }[] }>(200, 'POST', '/v1/sources', {
+    const { warnings } = await api.expect<{ warnings: { code: string; path: string }[] }>(200, 'POST', '/v1/sources', {
       body: { component_code },
     });
-    expect(warnings).toMatchObject([{ code: 'silent_interface', path: 'props.hook' }]);
+    expect(warnings.map(({ code, path }) => [code, path])).toEqual([
+      ['no_account', 'configured_props.app'],
+      ['silent_interface', 'props.hook'],
+    ]);
     expect(await reached('silent', { event_name: 'x' })).toEqual([]);
   });
 });
