@@ -16,6 +16,8 @@ export type ComponentCall =
     }
   /** Calls `additionalProps`. */
   | { readonly kind: 'additional_props' }
+  /** Calls `eventNames` of a prop of type `$.interface.apphook`. Its value is an EventNamesAnswer. */
+  | { readonly kind: 'event_names'; readonly prop: string }
   /** Runs an action. Its value is an ActionAnswer. */
   | { readonly kind: 'action'; readonly facts: ActionFacts };
 
@@ -25,6 +27,12 @@ export interface OptionsAnswer {
   readonly options: readonly unknown[];
   /** Absent when the component returned a bare list. */
   readonly context?: unknown;
+}
+
+/** Value of a call of kind `event_names`, as JSON. */
+export interface EventNamesAnswer {
+  /** What the component returned; null when it has no `eventNames`. */
+  readonly eventNames: unknown;
 }
 
 /** Value of a call of kind `additional_props`, as JSON: every prop of the component, those it added last. */

@@ -4,6 +4,8 @@ import { type ConfigurableProp } from './component-metadata.js';
 const LIMITS: readonly { readonly what: string; readonly limit: number; readonly is: (prop: Counted) => boolean }[] = [
   { what: 'props of type $.interface.timer', limit: 20, is: ({ type }) => type === '$.interface.timer' },
   { what: 'props of type $.interface.http', limit: 20, is: ({ type }) => type === '$.interface.http' },
+  // Each may cost a deployment one call of the component.
+  { what: 'props of type $.interface.apphook', limit: 5, is: ({ type }) => type === '$.interface.apphook' },
   { what: 'secret props', limit: 50, is: ({ secret }) => secret === true },
 ];
 

@@ -12,13 +12,14 @@ import { CalledAdditionalProps } from './call-component/additional-props.js';
 import { CallComponentController } from './call-component/call-component.controller.js';
 import { ComponentForms } from './call-component/call-component.handler.js';
 import { DynamicPropsStore } from './call-component/dynamic-props.js';
+import { CalledEventNames } from './call-component/event-names.js';
 import { StoredComponentCatalog } from './catalog.js';
 import { GetComponentController } from './get-component/get-component.controller.js';
 import { GetComponentHandler } from './get-component/get-component.query.js';
 import { GetComponentPackagesHandler } from './get-component/get-packages.query.js';
 import { GetRegistryComponentController } from './get-registry-component/get-registry-component.controller.js';
 import { GetRegistryComponentHandler } from './get-registry-component/get-registry-component.query.js';
-import { ADDITIONAL_PROPS, COMPONENT_CATALOG } from './published.js';
+import { ADDITIONAL_PROPS, COMPONENT_CATALOG, EVENT_NAMES } from './published.js';
 import { RegistrySync } from './registry/registry-sync.js';
 import { SaveComponentController } from './save-component/save-component.controller.js';
 import { SaveComponentHandler } from './save-component/save-component.handler.js';
@@ -78,8 +79,9 @@ export interface ComponentsPorts {
     GetComponentPackagesHandler,
     { provide: COMPONENT_CATALOG, useClass: StoredComponentCatalog },
     { provide: ADDITIONAL_PROPS, useExisting: CalledAdditionalProps },
+    { provide: EVENT_NAMES, useClass: CalledEventNames },
   ],
-  exports: [COMPONENT_CATALOG, ADDITIONAL_PROPS],
+  exports: [COMPONENT_CATALOG, ADDITIONAL_PROPS, EVENT_NAMES],
 })
 export class ComponentsModule {
   static forRoot(ports: ComponentsPorts): DynamicModule {

@@ -8,8 +8,8 @@ import { type ComponentEvent } from './published.js';
 const upcasters = makeUpcasters();
 
 /** An event as a shipped version wrote it (test/fixtures/events), upcast to the current version. */
-const golden = async (type: ComponentEvent['type'], version: number): Promise<ComponentEvent> => {
-  const file = new URL(`../../test/fixtures/events/${type}.v${version}.json`, import.meta.url);
+const golden = async (type: ComponentEvent['type'], version: number, variant = ''): Promise<ComponentEvent> => {
+  const file = new URL(`../../test/fixtures/events/${type}.v${version}${variant}.json`, import.meta.url);
   const { data, schemaVersion } = JSON.parse(await readFile(file, 'utf8')) as { data: object; schemaVersion: number };
   expect(schemaVersion).toBe(version);
   const lifted = upcasters.upcast(recorded('component-sc_1', { type, data }, { metadata: { schemaVersion } }));
@@ -35,5 +35,18 @@ describe('every version of an event of components', () => {
         component: { key: 'github-webhook', hooks: ['deploy', 'activate', 'deactivate'] },
       });
     }
+  });
+
+  it('keeps the fields that a component has had since later', async () => {
+    const saved = await golden('ComponentSaved', 1, '.optional');
+    const { hasAdditionalProps, packages, warnings } = saved.data as Extract<
+      ComponentEvent,
+      { type: 'ComponentSaved' }
+    >['data'];
+    expect([hasAdditionalProps, packages, warnings]).not.toContain(undefined);
+    const after = componentDecider.evolve(componentDecider.initialState(), saved);
+    expect(after).toMatchObject({ status: 'saved', component: { hasAdditionalProps, packages, warnings } });
+    const again = componentDecider.evolve(after, await golden('ComponentSavedAgain', 1));
+    expect(again).toMatchObject({ component: { hasAdditionalProps, packages, warnings } });
   });
 });

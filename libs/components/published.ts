@@ -130,6 +130,18 @@ export interface AdditionalProps {
   stored(id: string, workspaceId: string, componentId: string): Promise<readonly ConfigurableProp[]>;
 }
 
+/** Token under which ComponentsModule provides its EventNames. */
+export const EVENT_NAMES = Symbol('EventNames');
+
+/** Implemented by the components context. See docs/reference/component-model.md#apphook-event-names. */
+export interface EventNames {
+  /**
+   * Calls `eventNames` of a prop. Resolves with null when the prop has none, or when the method returns nothing. Rejects
+   * with DomainError component.event_names_failed.
+   */
+  call(request: AdditionalPropsRequest, prop: string): Promise<readonly string[] | null>;
+}
+
 /** The component's own props with those that additionalProps added or changed. */
 export const withDynamicProps = (
   own: readonly ConfigurableProp[],

@@ -62,7 +62,7 @@ const edge = ({ config, plane, readYourWrites, metrics, readiness }: ApiOptions)
 };
 
 const contexts = (options: ApiOptions): DynamicModule[] => {
-  const { config, plane, egress, readYourWrites, hookRunner, sourceTopics, manualRuns, inspector } = options;
+  const { config, plane, egress, readYourWrites, hookRunner, sourceTopics, manualRuns, appEvents, inspector } = options;
   const { engines, views, clock, handleCommand, upcasters, usage } = plane;
   const { events, readModels, vault, blobs } = engines;
   const resourceLimits = resourceLimitsOf(config);
@@ -98,6 +98,7 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
       sourceTopics,
       endpointUrls: options.urls,
       manualRuns,
+      appEvents,
       accounts: views.accounts,
     }),
     AccountsModule.forRoot({ ...common, vault, allowedEnv: config.accountEnv }),

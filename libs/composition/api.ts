@@ -10,9 +10,10 @@ import { type ComponentCaller } from '#libs/sandbox/component-caller.js';
 import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
 import { type ResponseRelay } from '#libs/ingress/response-relay.js';
 import { type DomainError } from '#libs/kernel/domain-error.js';
+import { appEvents } from '#libs/ingress/app-events.js';
 import { manualRuns } from '#libs/ingress/manual-runs.js';
 import { tickEvent } from '#libs/scheduling/tick-event.js';
-import { type EndpointUrls, type ManualRuns } from '#libs/sources/index.js';
+import { type AppEvents, type EndpointUrls, type ManualRuns } from '#libs/sources/index.js';
 import { type HookRunner, type SourceTopics } from '#libs/sources/published.js';
 import { type UnreadLimits } from '#libs/stream-log/unread-limits.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
@@ -29,6 +30,7 @@ export interface ApiOptions {
   readonly readYourWrites: ReadYourWrites;
   readonly hookRunner: HookRunner;
   readonly manualRuns: ManualRuns;
+  readonly appEvents: AppEvents;
   readonly sourceTopics: SourceTopics;
   readonly webhookTopics: WebhookTopics;
   readonly appliedEvents: AppliedRecords;
@@ -64,6 +66,23 @@ export const manualRunsOf = (
       const timer = views.sources.find(sourceId)?.definition.timers[0];
       return timer ? tickEvent(timer, clock.now()) : '{}';
     },
+  });
+};
+
+/** Gives events of apps to the sources that take them. */
+export const appEventsOf = (
+  { config, plane, topics, log }: Pick<ApiOptions, 'config' | 'plane' | 'topics' | 'log'>,
+  unread?: UnreadLimits,
+): AppEvents => {
+  const { engines, clock, views } = plane;
+  return appEvents({
+    log: engines.log,
+    topics,
+    clock,
+    ...(unread === undefined ? {} : { unread }),
+    matching: (...event) => views.sources.appHooks.matching(...event),
+    maxPayload: config.maxBodyKb * 1024,
+    onFailure: (err) => log.error({ err }, 'app event was not stored for every source'),
   });
 };
 

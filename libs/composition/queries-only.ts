@@ -9,10 +9,11 @@ const elsewhere = async (): Promise<never> => {
 /** Stand-ins for the ports of commands, in a process that takes no commands. */
 export const queriesOnly: Pick<
   ApiOptions,
-  'hookRunner' | 'manualRuns' | 'sourceTopics' | 'appliedEvents' | 'inspector' | 'caller' | 'egress'
+  'hookRunner' | 'manualRuns' | 'appEvents' | 'sourceTopics' | 'appliedEvents' | 'inspector' | 'caller' | 'egress'
 > = {
   hookRunner: { runHook: elsewhere, operationEnded: elsewhere },
   manualRuns: { run: elsewhere },
+  appEvents: { send: elsewhere },
   sourceTopics: { create: elsewhere, remove: elsewhere },
   appliedEvents: { waitApplied: elsewhere },
   inspector: { inspect: elsewhere },

@@ -191,6 +191,7 @@ export class SourceRunner {
   private enqueue(invocation: Invocation): void {
     switch (invocation.headers.kind) {
       case 'http':
+      case 'apphook':
       case 'emit':
       case 'manual':
       case 'timer':

@@ -4,14 +4,24 @@ import { type Decider } from '#libs/kernel/decider.js';
 import { recorded } from '#libs/kernel/testing/recorded.js';
 import { makeUpcasters } from '#libs/composition/upcasters.js';
 import { nameSlugDecider } from './domain/name-slug.js';
-import { sourceDecider } from './domain/source.js';
-import { type NameSlugEvent, type SourceEvent } from './published.js';
+import { sourceDecider, type SourceState } from './domain/source.js';
+import {
+  type NameSlugEvent,
+  type SourceDeploymentStarted,
+  type SourceEvent,
+  type SourceUpdateStarted,
+} from './published.js';
+import { SourcesView } from './sources-view.js';
 
 const upcasters = makeUpcasters();
 
 /** An event as a shipped version wrote it (test/fixtures/events), upcast to the current version. */
-const golden = async <E extends SourceEvent | NameSlugEvent>(type: E['type'], version: number): Promise<E> => {
-  const file = new URL(`../../test/fixtures/events/${type}.v${version}.json`, import.meta.url);
+const golden = async <E extends SourceEvent | NameSlugEvent>(
+  type: E['type'],
+  version: number,
+  variant = '',
+): Promise<E> => {
+  const file = new URL(`../../test/fixtures/events/${type}.v${version}${variant}.json`, import.meta.url);
   const { data, schemaVersion } = JSON.parse(await readFile(file, 'utf8')) as { data: object; schemaVersion: number };
   expect(schemaVersion).toBe(version);
   const lifted = upcasters.upcast(recorded('source-dc_1', { type, data }, { metadata: { schemaVersion } }));
@@ -19,6 +29,9 @@ const golden = async <E extends SourceEvent | NameSlugEvent>(type: E['type'], ve
 };
 
 type Histories<E extends SourceEvent | NameSlugEvent> = Record<E['type'], readonly E['type'][]>;
+
+/** Optional fields of a definition. */
+const LATER = ['packages', 'dynamicProps', 'requestProps', 'dirProps', 'storeProps', 'apphooks'] as const;
 
 /** Events that come before each event, complete by type. */
 const SOURCE: Histories<SourceEvent> = {
@@ -60,5 +73,33 @@ describe('every version of an event of sources', () => {
 
   it.each(Object.keys(NAME_SLUG) as NameSlugEvent['type'][])('%s still folds', async (type) => {
     await folds(nameSlugDecider, NAME_SLUG[type], type);
+  });
+
+  it('keeps the fields that a definition has had since later, and does without them in older events', async () => {
+    const started = await golden<SourceDeploymentStarted>('SourceDeploymentStarted', 1, '.optional');
+    const update = await golden<SourceUpdateStarted>('SourceUpdateStarted', 1, '.optional');
+    const deployed = await golden<SourceEvent>('SourceDeployed', 1);
+    const updated = await golden<SourceEvent>('SourceUpdated', 1);
+    const fold = (...events: readonly SourceEvent[]): SourceState =>
+      events.reduce((state, event) => sourceDecider.evolve(state, event), sourceDecider.initialState());
+    const { definition } = started.data;
+    for (const field of LATER) expect(definition[field]).toBeDefined();
+    expect(fold(started, deployed)).toMatchObject({ status: 'deployed', source: { definition } });
+    const old = await golden<SourceDeploymentStarted>('SourceDeploymentStarted', 1);
+    for (const field of LATER) expect(old.data.definition[field]).toBeUndefined();
+    expect(fold(old, deployed, update, updated)).toMatchObject({ status: 'deployed', source: { definition } });
+  });
+
+  it('a source of an older event takes no event of an app until it is updated', async () => {
+    const view = new SourcesView();
+    const happened = async (type: SourceEvent['type'], variant = ''): Promise<void> =>
+      view.apply(recorded('source-dc_1', await golden<SourceEvent>(type, 1, variant)));
+    const taken = (): number => view.appHooks.matching('o_1', 'slack_v2', 'message', 'apn_0mf3k2a9b7c6d5e4f3').length;
+    await happened('SourceDeploymentStarted');
+    await happened('SourceDeployed');
+    expect(taken()).toBe(0);
+    await happened('SourceUpdateStarted', '.optional');
+    await happened('SourceUpdated');
+    expect(taken()).toBe(1);
   });
 });

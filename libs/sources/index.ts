@@ -15,6 +15,7 @@ export { boundValue } from './domain/bound-value.js';
 export { sourceDecider } from './domain/source.js';
 export { nameSlugDecider } from './domain/name-slug.js';
 export { hostEndpointUrls, pathEndpointUrls, type EndpointUrls } from './domain/endpoint-urls.js';
-export { type ManualRun, type ManualRuns } from './ports.js';
+export { type AppEvents, type ManualRun, type ManualRuns } from './ports.js';
+export { type HookedSource } from './app-hook-index.js';
 
 export const sourcesProjections: readonly Projection[] = [sourcesProjection];

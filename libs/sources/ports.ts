@@ -16,6 +16,34 @@ export interface Accounts {
 }
 export const ACCOUNTS = Symbol('Accounts');
 
+/** An event of an app, for the sources of one workspace. */
+export interface AppEvent {
+  readonly workspaceId: string;
+  /** Slug of the app. */
+  readonly app: string;
+  readonly eventName: string;
+  /** Set for sources with this account only. */
+  readonly accountId?: string;
+  /** What `run` receives, as JSON. */
+  readonly payload: string;
+}
+
+export interface SentAppEvent {
+  /** One for each source that has the event. */
+  readonly invocations: readonly { readonly id: string; readonly sourceId: string }[];
+  /** Sources that the event is for and that do not have it. */
+  readonly refused: readonly { readonly sourceId: string; readonly code: string; readonly message: string }[];
+}
+
+export interface AppEvents {
+  /**
+   * Resolves once the invocations are durable; without any when no source takes the event. Rejects with
+   * request.too_large, source.too_many_matches, or source.unread_limit when every source refuses it.
+   */
+  send(event: AppEvent): Promise<SentAppEvent>;
+}
+export const APP_EVENTS = Symbol('AppEvents');
+
 export interface ManualRun {
   readonly invocationId: string;
   /** Observations of the run in order. Set only with `wait`. */

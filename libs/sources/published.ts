@@ -21,6 +21,17 @@ export interface Timer {
   readonly timezone: string | null;
 }
 
+/** A prop of type `$.interface.apphook` whose app is known. */
+export interface AppHook {
+  readonly prop: string;
+  /** The prop that names the app, and the account. */
+  readonly appProp: string;
+  /** Slug of the app. */
+  readonly app: string;
+  /** Null takes every event of the app. */
+  readonly eventNames: readonly string[] | null;
+}
+
 /**
  * A secret is stored as `{ secretRef }`, and its text is in the vault. Other values are normalised by prop type. A
  * labelled value is `{__lv}` and passes `boundValue` (domain/bound-value.ts) before a run sees it.
@@ -68,6 +79,8 @@ export interface SourceDefinition {
   readonly dirProps?: readonly string[];
   /** Props of type data_store, whose values are ids. Absent without one, and in events stored before. */
   readonly storeProps?: readonly string[];
+  /** Absent without one, and in events from before apps could send events. */
+  readonly apphooks?: readonly AppHook[];
   readonly hooks: readonly HookName[];
   readonly dedupe: DedupeStrategy | null;
   readonly emitOnDeploy: boolean;

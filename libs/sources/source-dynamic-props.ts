@@ -9,8 +9,8 @@ import {
 import { VAULT } from '#libs/kernel/tokens.js';
 import { type Vault } from '#libs/kernel/vault.js';
 import { type ConfiguredProps } from './domain/props.js';
-import { SECRET_MASK } from './domain/secret-mask.js';
 import { type SourceRecord } from './domain/source.js';
+import { secretsIn, valuesInClear } from './values-in-clear.js';
 
 /** Calls of additionalProps for one operation. A dynamic prop with `reloadProps` may add further props. */
 const MOST_CALLS = 5;
@@ -41,7 +41,7 @@ export class SourceDynamicProps {
     source,
   }: DynamicPropsRequest): Promise<readonly ConfigurableProp[]> {
     const secrets: string[] = [];
-    const values = await this.valuesOf(given, source, workspaceId, secrets);
+    const values = await valuesInClear(this.vault, { given, source, workspaceId }, secrets);
     let dynamicProps =
       dynamicPropsId === undefined
         ? (source?.definition.dynamicProps ?? [])
@@ -54,37 +54,7 @@ export class SourceDynamicProps {
       dynamicProps = next;
     }
   }
-
-  /** The values after the operation, with secrets in clear. */
-  private async valuesOf(
-    given: ConfiguredProps,
-    source: SourceRecord | undefined,
-    workspaceId: string,
-    secrets: string[],
-  ): Promise<ConfiguredProps> {
-    const values = new Map<string, unknown>();
-    const { definition } = source ?? {};
-    for (const [name, stored] of Object.entries(definition?.values ?? {})) {
-      if ('value' in stored) {
-        values.set(name, stored.value);
-        continue;
-      }
-      const text = await this.vault.get(stored.secretRef, workspaceId);
-      if (text === undefined) continue;
-      secrets.push(text);
-      values.set(name, text);
-    }
-    for (const { prop, cron, intervalSeconds } of definition?.timers ?? []) values.set(prop, { cron, intervalSeconds });
-    for (const [name, value] of Object.entries(given)) if (value !== SECRET_MASK) values.set(name, value);
-    return Object.fromEntries(values);
-  }
 }
-
-const secretsIn = (props: readonly ConfigurableProp[], values: ConfiguredProps): readonly string[] =>
-  props.flatMap(({ name, secret }) => {
-    const value = secret === true && Object.hasOwn(values, name) ? values[name] : undefined;
-    return typeof value === 'string' ? [value] : [];
-  });
 
 /** True when a new prop has `reloadProps` and a value, which the last call did not see. */
 const mayAddMore = (

@@ -11,7 +11,7 @@ export const Source = named('Source', {
   owner_id: text('The workspace'),
   component_id: text('`sc_…`'),
   component_key: nullable(text()),
-  configured_props: record('Values by prop; secrets are masked, endpoints and timers shown'),
+  configured_props: record('Values by prop; secrets are masked; endpoints, timers and events of apps shown'),
   active: boolean(),
   created_at: seconds('Epoch seconds of the end of the deployment'),
   updated_at: seconds(),
@@ -59,5 +59,8 @@ const configuredProps = (definition: SourceDefinition, urls: EndpointUrls): Reco
     ...definition.timers.map(
       ({ prop, cron, intervalSeconds, timezone }) =>
         [prop, { cron, interval_seconds: intervalSeconds, ...(timezone === null ? {} : { timezone }) }] as const,
+    ),
+    ...(definition.apphooks ?? []).map(
+      ({ prop, app, eventNames }) => [prop, { app, event_names: eventNames }] as const,
     ),
   ]);

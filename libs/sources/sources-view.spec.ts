@@ -76,6 +76,34 @@ describe('SourcesView', () => {
     });
   });
 
+  it('knows which events of apps a source takes, by the definition in force, while it is active', () => {
+    const { view, happened } = observed();
+    const takes = (name: string) =>
+      definition({ apphooks: [{ prop: 'hook', appProp: 'chat', app: 'chat', eventNames: [name] }] });
+    const taken = (): readonly string[] =>
+      ['a', 'b'].filter((name) => view.appHooks.matching('o_1', 'chat', name).length);
+    happened(deploymentStarted({ definition: takes('a') }));
+    expect(taken()).toEqual([]);
+    happened(deployed);
+    expect(taken()).toEqual(['a']);
+    happened(updateStarted(takes('b')));
+    expect(taken()).toEqual(['a']);
+    happened(updated);
+    expect(taken()).toEqual(['b']);
+    happened(updateStarted(takes('a')));
+    happened({ type: 'SourceUpdateFailed', data: failure });
+    expect(taken()).toEqual(['b']);
+    happened(updateStarted(takes('b'), false));
+    happened(updated);
+    expect(taken()).toEqual([]);
+    happened(updateStarted(takes('a')));
+    happened(updated);
+    happened({ type: 'SourceDeletionStarted', data: { startedAt: 6_000 } });
+    expect(taken()).toEqual(['a']);
+    happened({ type: 'SourceDeleted', data: { deletedAt: 7_000 } });
+    expect(taken()).toEqual([]);
+  });
+
   it('goes back to the former definition when an update fails', () => {
     const { view, timers, happened } = observed();
     const next = definition({ endpoints: [endpoint('etwo', 'more')] });

@@ -1,5 +1,6 @@
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 import { type LiveView } from '#libs/kernel/live-view.js';
+import { AppHookIndex } from './app-hook-index.js';
 import { sourceDecider, type SourceRecord, type SourceState } from './domain/source.js';
 import { type NameSlugReleased, type NameSlugReserved, type SourceDefinition, type Timer } from './published.js';
 import { isSourceEvent, sourceEventOf } from './read-models/sources.projection.js';
@@ -49,6 +50,8 @@ const UNARMED: Row['armed'] = { timers: [], since: 0, first: false };
 export class SourcesView implements LiveView {
   private readonly rows = new Map<string, Row>();
   private readonly endpoints = new Map<string, ServedEndpoint>();
+  /** Sources by the events of apps that they take. */
+  readonly appHooks = new AppHookIndex();
   private readonly changeListeners = new Set<(sourceId: string) => void>();
   private readonly timerListeners = new Set<(armed: ArmedTimers) => void>();
   /** Held slugs, also of sources that are gone or never existed, for `reconcileSources`. */
@@ -129,6 +132,7 @@ export class SourcesView implements LiveView {
     for (const { key, prop, customResponse } of servedBy(after)) {
       this.endpoints.set(key, { sourceId, workspaceId, prop, customResponse });
     }
+    this.appHooks.set(sourceId, workspaceId, definitionInForce(after));
   }
 
   private dropIfForgotten(sourceId: string): void {
@@ -184,6 +188,20 @@ const servedBy = (state: SourceState): SourceDefinition['endpoints'] => {
         ...(state.next.active ? state.next.definition.endpoints : []),
         ...(state.source.active ? state.source.definition.endpoints : []),
       ];
+  }
+};
+
+/** The definition by which a source takes events of apps. Undefined for a source that is inactive or not deployed. */
+const definitionInForce = (state: SourceState): SourceDefinition | undefined => {
+  switch (state.status) {
+    case 'none':
+    case 'gone':
+    case 'deploying':
+      return undefined;
+    case 'deployed':
+    case 'updating':
+    case 'deleting':
+      return state.source.active ? state.source.definition : undefined;
   }
 };
 

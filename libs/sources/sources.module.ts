@@ -16,6 +16,7 @@ import {
 } from '#libs/kernel/tokens.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { type Vault } from '#libs/kernel/vault.js';
+import { AppHookPlans } from './app-hook-plans.js';
 import { BoundDataStores } from './bound-data-stores.js';
 import { DeleteSourceController } from './delete-source/delete-source.controller.js';
 import { DeleteSourceHandler } from './delete-source/delete-source.handler.js';
@@ -31,6 +32,8 @@ import { LocateSource } from './locate-source.js';
 import { NameSlugs } from './name-slugs.js';
 import { RunSourceController } from './run-source/run-source.controller.js';
 import { RunSourceHandler } from './run-source/run-source.handler.js';
+import { SendAppEventController } from './send-app-event/send-app-event.controller.js';
+import { SendAppEventHandler } from './send-app-event/send-app-event.handler.js';
 import { SourceDynamicProps } from './source-dynamic-props.js';
 import { SourceOperations } from './source-operations.js';
 import { UpdateSourceController } from './update-source/update-source.controller.js';
@@ -39,6 +42,8 @@ import { type EndpointUrls } from './domain/endpoint-urls.js';
 import {
   type Accounts,
   ACCOUNTS,
+  APP_EVENTS,
+  type AppEvents,
   ENDPOINT_URLS,
   HOOK_RUNNER,
   MANUAL_RUNS,
@@ -60,6 +65,7 @@ export interface SourcesPorts {
   readonly sourceTopics: SourceTopics;
   readonly endpointUrls: EndpointUrls;
   readonly manualRuns: ManualRuns;
+  readonly appEvents: AppEvents;
   /** Default: there are none. */
   readonly accounts?: Accounts;
   readonly resourceLimits?: ResourceLimits;
@@ -79,10 +85,12 @@ export interface SourcesPorts {
     DeleteSourceController,
     RunSourceController,
     EmitSampleController,
+    SendAppEventController,
   ],
   providers: [
     SourceOperations,
     NameSlugs,
+    AppHookPlans,
     BoundDataStores,
     { provide: ACTION_PLANS, useClass: PlannedActions },
     LocateSource,
@@ -92,6 +100,7 @@ export interface SourcesPorts {
     DeleteSourceHandler,
     RunSourceHandler,
     EmitSampleHandler,
+    SendAppEventHandler,
     GetSourceHandler,
     ListSourcesHandler,
   ],
@@ -114,6 +123,7 @@ export class SourcesModule {
         { provide: ENDPOINT_URLS, useValue: ports.endpointUrls },
         { provide: ACCOUNTS, useValue: ports.accounts ?? { find: () => undefined } },
         { provide: MANUAL_RUNS, useValue: ports.manualRuns },
+        { provide: APP_EVENTS, useValue: ports.appEvents },
         { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? DEFAULT_RESOURCE_LIMITS },
       ],
     };

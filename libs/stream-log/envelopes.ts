@@ -7,7 +7,7 @@ import { type LogRecord } from './stream-log.js';
  * definition is in force again once the log has been followed up to the position in `value`. `delayed` sends out an
  * event that has waited and runs no code.
  */
-export type InvocationKind = 'http' | 'timer' | 'emit' | 'manual' | 'hook' | 'settled' | 'delayed';
+export type InvocationKind = 'http' | 'timer' | 'apphook' | 'emit' | 'manual' | 'hook' | 'settled' | 'delayed';
 
 /** Headers on `invocations.*`. The value is the JSON of the event that `run` receives. */
 export interface InvocationHeaders extends Record<string, string> {
@@ -20,7 +20,7 @@ export interface InvocationHeaders extends Record<string, string> {
   at: string;
   /** Number of listeners that the cause has passed. The router stops at MAX_HOPS. */
   hops: string;
-  /** Interface prop that fired, for `http` and `timer`. */
+  /** Interface prop that fired, for `http`, `timer` and `apphook`. */
   prop: string;
   /** Address of the ResponseRelay that awaits the outcome; empty when none does. */
   respond: string;

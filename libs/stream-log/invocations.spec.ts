@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type EmitHeaders } from './envelopes.js';
 import {
+  appHookInvocation,
   emitInvocation,
   hookInvocation,
   httpInvocation,
@@ -41,6 +42,11 @@ describe('the headers of invocations', () => {
       'timer',
       timerInvocation(topics, { ...call, prop: 'timer', dueAt: 1_700_000_000_000, event }),
       '{"id":"inv_1syxpraq9tpj5sdtef","kind":"timer","source":"dc_1","workspace":"o_1","at":"1700000000500","hops":"0","prop":"timer","respond":""}',
+    ],
+    [
+      'apphook',
+      appHookInvocation(topics, { ...call, prop: 'hook', event }),
+      '{"id":"inv_0loyw3vg4*","kind":"apphook","source":"dc_1","workspace":"o_1","at":"1700000000500","hops":"0","prop":"hook","respond":""}',
     ],
     [
       'emit',

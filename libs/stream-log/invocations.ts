@@ -39,6 +39,12 @@ export const timerInvocation = (
   return invocation(topics, 'timer', id, call, call.event);
 };
 
+/** An event of an app. `prop` is the first of the source's apphooks that takes it. */
+export const appHookInvocation = (
+  topics: TopicPolicy,
+  call: Call & WithEvent & { readonly prop: string },
+): Invocation => invocation(topics, 'apphook', newId('inv', call.now), call, call.event);
+
 /** An emit that a subscription passes on to a source. Routing the emit again gives the same id. */
 export const emitInvocation = (
   topics: TopicPolicy,

@@ -84,6 +84,28 @@ export default {
       then: { emits: [{ http: ['endpoint', 'respond'], db: ['get', 'set'], city: 'Lima' }] },
     },
     {
+      component: 'props/apphook.mjs',
+      title: 'an event of an app comes as it was sent, and its apphook is not on this',
+      shows: ['apphooks', 'apphook-event', 'this-props'],
+      when: [{ event: { text: 'hi', by: ['a'] } }],
+      then: {
+        emits: [{ text: 'HI', event: { text: 'hi', by: ['a'] }, hook: 'undefined' }],
+        described: {
+          configurableProps: [
+            { name: 'chat', type: 'app', app: 'chat' },
+            { name: 'hook', type: '$.interface.apphook', appProp: 'chat', eventNames: ['message', 'mention'] },
+          ],
+        },
+        warnings: ['no_account'],
+      },
+    },
+    {
+      component: 'props/apphook-without-app.mjs',
+      title: 'an apphook that names no app is a warning',
+      shows: ['apphooks'],
+      then: { emits: [{}], warnings: ['silent_interface'] },
+    },
+    {
       component: 'props/options.mjs',
       title: 'options, and values chosen with their label, with and without withLabel',
       shows: ['prop-options', 'prop-label', 'prop-entry'],

@@ -114,6 +114,10 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Shown>> = {
     'is deduplicated on its channel when it is emitted',
   ],
   'emit-delivery-ts-source': ['test/e2e/delayed-events.e2e-spec.ts', 'and is gone with a deleted one'],
+  'apphook-event-names': [
+    'test/e2e/app-events.e2e-spec.ts',
+    'uses the current props, at deployment and at each update',
+  ],
   'egress-usage': ['test/attacks/egress.e2e-spec.ts', 'count the connections and bytes of each source'],
   'app-env': ['libs/accounts/accounts.spec.ts', 'take a variable only while the operator offers it'],
   'packages-beside': [
@@ -128,7 +132,6 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Shown>> = {
  * part is built and a component shows it.
  */
 export const NOT_SHOWN: Readonly<Record<string, string>> = {
-  'not-built-props': 'what it refuses changes with each part that is built; test/e2e/mistakes has its rows',
   'registry-versions':
     'the comparison of versions is that of libs/components/get-component; no test has two files with one key',
   'http-request-before': 'it needs a source that an older version deployed',

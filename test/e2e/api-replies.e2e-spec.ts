@@ -126,6 +126,19 @@ describe('the OpenAPI document agrees with the reply of', () => {
     await contract.expect(404, 'GET /v1/sources/{idOrSlug}', { path: { idOrSlug: 'dc_none' } });
   });
 
+  it('events of apps', async () => {
+    const hooked = componentCode({
+      props: `chat: { type: 'app', app: 'described' }, hook: { type: '$.interface.apphook', appProp: 'chat' }`,
+      members: 'run() {},',
+    });
+    await contract.expect(200, 'POST /v1/sources', { body: { component_code: hooked } });
+    const body = { event_name: 'message', payload: { text: 'hi' } };
+    for (const slug of ['described', 'nobody'])
+      await contract.expect(202, 'POST /v1/apps/{slug}/events', { path: { slug }, body });
+    const path = { slug: 'described' };
+    await contract.expect(400, 'POST /v1/apps/{slug}/events', { path, body: { payload: 1 } });
+  });
+
   it('events', async () => {
     const path = { id: source.id };
     await instance.history(source, 4);

@@ -157,6 +157,26 @@ const WARNED: readonly Warned[] = [
     ],
   ],
   [
+    'a misspelt account of an event of an app',
+    'POST',
+    '/v1/apps/chat/events',
+    { body: { event_name: 'x', payload: 1, acount_id: 'apn_1' } },
+    202,
+    [
+      {
+        code: 'unknown_parameter',
+        message:
+          'acount_id is ignored, because this route has no such parameter; did you mean account_id? Allowed are event_name, account_id, payload, workspace_id, org_id, include, exclude.',
+        path: 'acount_id',
+      },
+      {
+        code: 'no_source',
+        message: 'no active source of this workspace takes the event "x" of the app "chat", so nothing runs',
+        path: 'event_name',
+      },
+    ],
+  ],
+  [
     'a misspelt active',
     'PUT',
     '/v1/sources/{source}',

@@ -69,6 +69,17 @@ const props: readonly Mistake[] = [
   row('a misspelt type', http('run() {}', `http: '$.interface.http', url: { type: 'sting' }`)),
   row('a prop without a type', http('run() {}', `http: '$.interface.http', url: { label: 'URL' }`)),
   row('a prop that is a number', http('run() {}', `http: '$.interface.http', url: 5`)),
+  row(
+    'an apphook whose appProp names no app',
+    http('run() {}', `chat: { type: 'app', app: 'chat' }, hook: { type: '$.interface.apphook', appProp: 'chta' }`),
+  ),
+  row(
+    'eventNames that returns a text',
+    http(
+      'run() {}',
+      `chat: { type: 'app', app: 'chat' }, hook: { type: '$.interface.apphook', appProp: 'chat', eventNames() { return 'message'; } }`,
+    ),
+  ),
   row('optinal for optional', http('run() {}', `http: '$.interface.http', url: { type: 'string', optinal: true }`)),
   row('defualt for default', http('run() {}', `http: '$.interface.http', url: { type: 'string', defualt: 'x' }`)),
   row(

@@ -182,6 +182,12 @@ const queries: readonly Mistake[] = [
   call('a state at a time that is none', 'GET', '/v1/audit/{source}', { query: { at: 'yesterday' } }),
   call('the history of what there is not', 'GET', '/v1/audit/dc_nosuchsource'),
   call('a run of a source that is off', 'POST', '/v1/sources/{off}/run', { body: {} }),
+  call('an event of an app without its name', 'POST', '/v1/apps/chat/events', { body: { payload: {} } }),
+  call('an event of an app without a payload', 'POST', '/v1/apps/chat/events', { body: { event_name: 'message' } }),
+  call('an event of an app that no source takes', 'POST', '/v1/apps/chat/events', {
+    body: { event_name: 'message', payload: {} },
+  }),
+  call('an event of an app with GET', 'GET', '/v1/apps/chat/events'),
 ];
 
 const endpoints: readonly Mistake[] = [

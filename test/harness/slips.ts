@@ -225,7 +225,13 @@ export const WARNED: readonly [members: string, code: string, path: string, mess
     prop(`{ type: '$.interface.apphook' }`),
     'silent_interface',
     'props.p',
-    'prop "p": this server gets no events of apps, so a prop of type $.interface.apphook never starts run',
+    'prop "p": appProp must be the name of a prop of type app (there is none), and is missing, so no event of an app starts run',
+  ],
+  [
+    `props: { chat: { type: 'app', app: 'chat' }, p: { type: '$.interface.apphook', appProp: 'chta' } }, run() {},`,
+    'silent_interface',
+    'props.p',
+    'prop "p": appProp must be the name of a prop of type app (allowed are chat), and "chta" is none, so no event of an app starts run',
   ],
   [`run() {}`, 'no_interface', 'props', NO_INTERFACE],
   [

@@ -1,5 +1,5 @@
 import { dataStoresOf, readModelsIn } from '#libs/composition/control-plane.js';
-import { createApi, manualRunsOf } from '#libs/composition/api.js';
+import { appEventsOf, createApi, manualRunsOf } from '#libs/composition/api.js';
 import { appliedEverywhere } from '#libs/cluster/cluster.js';
 import { type Handler } from '#libs/hosting/http-listener.js';
 import { runRole } from '#libs/composition/role.js';
@@ -66,6 +66,7 @@ runRole('command-api', openDistributed, async (role) => {
     readYourWrites,
     sourceTopics: topicsOfSources,
     manualRuns: manualRunsOf({ config, plane, topics }, relay),
+    appEvents: appEventsOf({ config, plane, topics, log: logger }),
     webhookTopics: webhookTopics(log, topics, schedule),
     appliedEvents: appliedEventsIn(engines, config, logger),
     ...inspecting,

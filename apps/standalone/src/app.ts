@@ -1,4 +1,4 @@
-import { type ApiOptions, createApi, manualRunsOf } from '#libs/composition/api.js';
+import { type ApiOptions, appEventsOf, createApi, manualRunsOf } from '#libs/composition/api.js';
 import {
   dataStoresOf,
   startControlPlane,
@@ -124,6 +124,7 @@ const openApi = (parts: ApiParts, edge: Edge) => {
     readYourWrites: readYourWritesAndReactions(plane.projectors, plane.engines.events, reactors),
     hookRunner: roles.runner,
     manualRuns: manualRunsOf({ config, plane, topics }, roles.relay, roles.unread),
+    appEvents: appEventsOf({ config, plane, topics, log: edge.log }, roles.unread),
     appliedEvents: roles.summaries,
     inspector: sandboxing.inspector,
     caller: sandboxing.caller,

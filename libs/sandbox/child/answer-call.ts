@@ -1,6 +1,7 @@
 import { type ComponentCall } from '../../component-model/component-call.js';
 import { runAction } from './action-run.js';
 import { describeAll, dynamicDefinitions } from './additional-props.js';
+import { askEventNames } from './ask-event-names.js';
 import { askOptions } from './ask-options.js';
 import { type BoundComponent } from './component.js';
 import { type Execution } from './execution.js';
@@ -14,6 +15,8 @@ export const answerCall = async (
   switch (call.kind) {
     case 'options':
       return execution.returns(await askOptions(component, execution, call), `options of prop ${call.prop}`);
+    case 'event_names':
+      return execution.returns(await askEventNames(component, execution, call.prop), `eventNames of prop ${call.prop}`);
     case 'action':
       return execution.returns(await runAction(component, execution, call.facts), 'the action');
     case 'additional_props': {

@@ -36,7 +36,7 @@ export const askOptions = async (
 };
 
 /** A prop of additionalProps has its functions only in what that method returns, so it is called again. */
-const definitionOf = async (component: BoundComponent, execution: Execution, prop: string): Promise<unknown> => {
+export const definitionOf = async (component: BoundComponent, execution: Execution, prop: string): Promise<unknown> => {
   const { props } = component.component;
   const own = isObject(props) && Object.hasOwn(props, prop) ? props[prop] : undefined;
   const isDynamic = component.dynamicProps.some(({ name }) => name === prop);

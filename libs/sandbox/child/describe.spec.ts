@@ -50,6 +50,7 @@ describe('metadata of a component', () => {
   it.each([
     ['$.interface.timer', {}, 20],
     ['$.interface.http', {}, 20],
+    ['$.interface.apphook', {}, 5],
     ['string', { secret: true }, 50],
   ])('allows only so many props of type %s with %j', (type, more, limit) => {
     const many = (count: number) =>

@@ -1,4 +1,5 @@
 import { type ComponentMetadata, type ConfigurableProp } from '../../component-model/component-metadata.js';
+import { appHookFault } from '../../component-model/app-hooks.js';
 import { tooManyProps } from '../../component-model/prop-limits.js';
 import { type HookName } from '../../component-model/hooks.js';
 import { type ComponentObject } from './component.js';
@@ -227,13 +228,10 @@ const checkRun = (metadata: ComponentMetadata, component: ComponentObject): void
 const warnOfInterfaces = (metadata: ComponentMetadata, warnings: Warnings): void => {
   const { kind, hasAdditionalProps, configurableProps } = metadata;
   if (kind !== 'source') return;
-  for (const { name, type } of configurableProps)
-    if (type === '$.interface.apphook')
-      warnings.add(
-        'silent_interface',
-        `props.${name}`,
-        `prop ${shown(name)}: this server gets no events of apps, so a prop of type $.interface.apphook never starts run`,
-      );
+  for (const hook of hasAdditionalProps ? [] : configurableProps) {
+    const fault = appHookFault(hook, configurableProps);
+    if (fault !== undefined) warnings.add('silent_interface', `props.${hook.name}`, fault);
+  }
   if (hasAdditionalProps || configurableProps.some(isInterface)) return;
   warnings.add(
     'no_interface',

@@ -13,6 +13,7 @@ import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { checkRoom, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
 import { type Warning } from '#libs/kernel/warning.js';
+import { AppHookPlans } from '../app-hook-plans.js';
 import { BoundDataStores } from '../bound-data-stores.js';
 import { slugOf } from '../domain/name-slug.js';
 import { planProps, type ConfiguredProps, type PropPlan } from '../domain/props.js';
@@ -69,6 +70,7 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
   constructor(
     private readonly operations: SourceOperations,
     private readonly dynamicProps: SourceDynamicProps,
+    private readonly appHooks: AppHookPlans,
     private readonly dataStores: BoundDataStores,
     @Inject(COMPONENT_CATALOG) private readonly components: ComponentCatalog,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
@@ -98,7 +100,8 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
       newSecretRef: () => newId('sec', now),
     });
     const bare = definitionOf(component, plan, request.emitOnDeploy, dynamicProps);
-    const definition = await this.dataStores.bound(bare, context);
+    const hooked = await this.appHooks.planned(bare, { component, given, workspaceId });
+    const definition = await this.dataStores.bound(hooked.definition, context);
 
     // 3. Reserve a name slug. It is the source's first trace and the last to go, so that a crash can be cleaned up.
     const sourceId = newId('dc', now);
@@ -107,7 +110,7 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
 
     const hooks = operations.hookSession(sourceId, context.workspaceId);
     const { secrets } = plan;
-    const warnings = [...plan.warnings, ...(component.warnings ?? [])];
+    const warnings = [...plan.warnings, ...hooked.warnings, ...(component.warnings ?? [])];
     const deployment = { sourceId, name, nameSlug, definition, secrets, hooks, activateStarted: false };
     try {
       return { ...(await this.deploy(deployment, context)), warnings };

@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { type Warning } from '#libs/kernel/warning.js';
 import { plan, planOf, prop, refusal, stored } from '../testing/planned-props.js';
 
@@ -66,30 +65,16 @@ describe('a refusal of a prop', () => {
   });
 });
 
-describe('what is not built yet', () => {
-  it.each<[string, ConfigurableProp[], Record<string, unknown>, RegExp]>([
-    ['an account', [prop('app')], { p: { authProvisionId: 'apn_1' } }, /prop p \(app\): there is no account "apn_1"/],
-    ['an app hook alone', [prop('$.interface.apphook')], {}, /would never receive one/],
-  ])('is refused by name where it is used: %s', (_, props, given, message) => {
-    const error = refusal(() => plan(props, given));
-    expect(error.code).toBe('source.invalid_prop');
-    expect(error.message).toMatch(message);
-  });
-
-  it.each<[ConfigurableProp[], string]>([
-    [[prop('$.interface.apphook'), prop('$.interface.http', { name: 'http' })], 'events of apps'],
-  ])('is a warning where it is only declared: %j', (props, words) => {
-    expect(plan(props).warnings).toEqual([
-      { code: 'not_built', message: expect.stringContaining(words), path: 'props.p' },
-    ]);
-  });
-
-  it('stays in a source that has it, also when its value is sent back', () => {
+describe('a stored value', () => {
+  it('is accepted when it is sent back, also when nothing has it any more', () => {
     const values = { p: { value: { authProvisionId: 'apn_1' } }, store: { value: 'ds_1' } };
     const props = [prop('app'), prop('data_store', { name: 'store' }), prop('$.interface.apphook', { name: 'hook' })];
     const before = stored({ values });
     expect(plan(props, {}, before)).toMatchObject({ values, warnings: [] });
     expect(plan(props, { p: { authProvisionId: 'apn_1' }, store: 'ds_1' }, before)).toMatchObject({ values });
     expect(() => plan(props, { p: { authProvisionId: 'apn_2' } }, before)).toThrow(/no account "apn_2"/);
+    const error = refusal(() => plan([prop('app')], { p: { authProvisionId: 'apn_1' } }));
+    expect(error.code).toBe('source.invalid_prop');
+    expect(error.message).toMatch(/prop p \(app\): there is no account "apn_1"/);
   });
 });

@@ -12,7 +12,6 @@ import { normalisedValue } from './prop-value.js';
 import { sameJson } from './same-json.js';
 import { SECRET_MASK } from './secret-mask.js';
 import { timerOf } from './timer-value.js';
-import { checkHasEvents, unbuiltWarnings } from './unbuilt-props.js';
 
 export type ConfiguredProps = Readonly<Record<string, unknown>>;
 
@@ -76,11 +75,9 @@ const planned = (request: PropRequest): PropPlan => {
   };
   const fault = tooManyProps(request.props);
   if (fault) throw invalidProp(fault.prop, `one of at most ${fault.limit} ${fault.what}`, fault.count, fault.limit);
-  if (!request.stored) checkHasEvents(request.props);
   for (const prop of request.props) planProp(prop, request, plan);
   const misspelt = misspeltKeys(request.given, request.props).map((key) => misspeltWarning(key, request.props));
   plan.warnings.unshift(...misspelt);
-  if (!request.stored) plan.warnings.push(...unbuiltWarnings(request.props));
   const values = Object.fromEntries(plan.values);
   checkTotal(values, plan.secrets);
   return { ...plan, values };

@@ -14,6 +14,7 @@ import {
 } from '../deploy-source/deploy-source.handler.js';
 import { sourceDecider, type SourceState } from '../domain/source.js';
 import { DEFAULT_RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
+import { AppHookPlans } from '../app-hook-plans.js';
 import { BoundDataStores } from '../bound-data-stores.js';
 import { NameSlugs } from '../name-slugs.js';
 import { reconcileSources, type Reconciled } from '../reconcile-sources.js';
@@ -95,6 +96,7 @@ export class Machine {
   private readonly operations: SourceOperations;
 
   readonly dynamicProps: SourceDynamicProps;
+  readonly appHooks: AppHookPlans;
   constructor(
     readonly disk = new Disk(),
     readonly power = new PowerSwitch(),
@@ -104,6 +106,7 @@ export class Machine {
       { call: () => Promise.resolve([]), stored: () => Promise.reject(new Error('no dynamic props')) },
       disk.vault,
     );
+    this.appHooks = new AppHookPlans({ call: () => Promise.resolve(null) }, disk.vault);
     const handle = commandHandler({ store: this.store, upcasters: this.upcasters });
     this.operations = new SourceOperations(
       handle,
@@ -127,6 +130,7 @@ export class Machine {
     return new DeploySourceHandler(
       this.operations,
       this.dynamicProps,
+      this.appHooks,
       NO_STORES,
       this.catalog,
       readModels,
@@ -136,7 +140,7 @@ export class Machine {
 
   update(id: string, request: Partial<UpdateSourceRequest>, context = contextFor()): Promise<SourceResult> {
     const full = { active: true, ignoreHookErrors: false, ...request };
-    return new UpdateSourceHandler(this.operations, this.dynamicProps, NO_STORES, this.catalog).execute(
+    return new UpdateSourceHandler(this.operations, this.dynamicProps, this.appHooks, NO_STORES, this.catalog).execute(
       new UpdateSource(id, full, context),
     );
   }

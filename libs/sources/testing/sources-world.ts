@@ -7,7 +7,14 @@ import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { dataOf, type Json, type JsonObject } from '#libs/http/testing/replies.js';
 import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
 import { type Caller } from '#libs/http/callers.js';
-import { pathEndpointUrls, SourcesModule, sourcesProjections, SourcesView, type ManualRuns } from '../index.js';
+import {
+  pathEndpointUrls,
+  SourcesModule,
+  sourcesProjections,
+  SourcesView,
+  type AppEvents,
+  type ManualRuns,
+} from '../index.js';
 import { FakeHooks, FakeTopics } from './fakes.js';
 
 const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
@@ -35,6 +42,12 @@ export const sourcesWorld = async () => {
       return { invocationId: 'inv_1', ...(given[3] ? { observations } : {}) };
     },
   };
+  const appEvents: AppEvents = {
+    send: async ({ workspaceId, app: slug, eventName, accountId }) => {
+      const found = view.appHooks.matching(workspaceId, slug, eventName, accountId);
+      return { invocations: found.map(({ sourceId }) => ({ id: `inv_${sourceId}`, sourceId })), refused: [] };
+    },
+  };
   const app = await httpTestApp({
     imports: [
       ComponentsModule.forRoot({
@@ -50,6 +63,7 @@ export const sourcesWorld = async () => {
         hookRunner: hooks,
         sourceTopics: topics,
         manualRuns,
+        appEvents,
         endpointUrls: pathEndpointUrls(() => 'http://127.0.0.1:3000/'),
       }),
     ],

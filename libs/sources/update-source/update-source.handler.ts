@@ -5,6 +5,7 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext, type CommandResult } from '#libs/kernel/handle-command.js';
 import { type SourceResult } from '../deploy-source/deploy-source.handler.js';
+import { AppHookPlans } from '../app-hook-plans.js';
 import { BoundDataStores } from '../bound-data-stores.js';
 import { type ConfiguredProps, type PropPlan } from '../domain/props.js';
 import {
@@ -67,6 +68,7 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
   constructor(
     private readonly operations: SourceOperations,
     private readonly dynamicProps: SourceDynamicProps,
+    private readonly appHooks: AppHookPlans,
     private readonly dataStores: BoundDataStores,
     @Inject(COMPONENT_CATALOG) private readonly components: ComponentCatalog,
   ) {}
@@ -122,7 +124,9 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     const dynamicProps = await this.dynamicProps.of({ component, given, dynamicPropsId, workspaceId, source });
     const appOf = (id: string) => this.operations.accounts.find(id, workspaceId)?.app;
     const planned = planDefinition({ source, component, dynamicProps, given, emitOnDeploy, appOf, now: clock.now() });
-    return { ...planned, definition: await this.dataStores.bound(planned.definition, context) };
+    const hooked = await this.appHooks.planned(planned.definition, { component, given, workspaceId, source });
+    const definition = await this.dataStores.bound(hooked.definition, context);
+    return { ...planned, definition, warnings: [...hooked.warnings, ...planned.warnings] };
   }
 
   private async reserve(source: SourceRecord, name: string | undefined, context: CommandContext): Promise<string> {

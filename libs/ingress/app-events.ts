@@ -1,0 +1,130 @@
+import { APP_EVENT_LIMITS } from '../component-model/app-event-limits.js';
+import { type Clock } from '../kernel/clock.js';
+import { DomainError } from '../kernel/domain-error.js';
+import { isDropped } from '../stream-log/ask.js';
+import { appHookInvocation, type Invocation } from '../stream-log/invocations.js';
+import { type StreamLog } from '../stream-log/stream-log.js';
+import { type TopicPolicy } from '../stream-log/topics.js';
+import { type UnreadLimits } from '../stream-log/unread-limits.js';
+
+export interface AppEventsDependencies {
+  readonly log: Pick<StreamLog, 'publish'>;
+  readonly topics: TopicPolicy;
+  readonly unread?: Pick<UnreadLimits, 'refusal'>;
+  readonly clock: Clock;
+  /** Each source of the workspace once. */
+  readonly matching: (
+    workspaceId: string,
+    app: string,
+    eventName: string,
+    accountId?: string,
+  ) => readonly { readonly sourceId: string; readonly prop: string }[];
+  /** Bytes. */
+  readonly maxPayload: number;
+  readonly onFailure: (error: unknown) => void;
+}
+
+export interface AppEventRequest {
+  readonly workspaceId: string;
+  readonly app: string;
+  readonly eventName: string;
+  readonly accountId?: string;
+  readonly payload: string;
+}
+
+interface Refused {
+  readonly sourceId: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface AppEventResult {
+  readonly invocations: readonly { readonly id: string; readonly sourceId: string }[];
+  readonly refused: readonly Refused[];
+}
+
+/** Bytes of one publication, so that an event for many sources does not fill the memory of the log's writer. */
+const BATCH_BYTES = 4 * 1024 * 1024;
+const BATCH_RECORDS = 200;
+
+/** Publishes an event of an app for each source that takes it (docs/reference/rest-api.md#app-events). */
+export const appEvents = (deps: AppEventsDependencies) => ({
+  async send(event: AppEventRequest): Promise<AppEventResult> {
+    const { workspaceId, app, eventName, accountId, payload } = event;
+    const bytes = Buffer.byteLength(payload);
+    if (bytes > deps.maxPayload) throw tooLarge(`payload has ${bytes} bytes`, deps.maxPayload, bytes);
+    const sources = deps.matching(workspaceId, app, eventName, accountId);
+    checkFanOut(sources.length, bytes);
+    const refused: Refused[] = [];
+    const invocations: { readonly id: string; readonly sourceId: string }[] = [];
+    const perBatch = Math.max(1, Math.min(BATCH_RECORDS, Math.floor(BATCH_BYTES / Math.max(1, bytes))));
+    let retryAfter = 0;
+    for (let at = 0; at < sources.length; at += perBatch) {
+      const records: Invocation[] = [];
+      for (const { sourceId, prop } of sources.slice(at, at + perBatch)) {
+        // Asked before each batch, because the earlier ones fill the same limit of the workspace.
+        const unread = deps.unread?.refusal(sourceId, workspaceId);
+        if (unread === undefined) {
+          const call = { sourceId, workspaceId, prop, now: deps.clock.now(), event: payload };
+          records.push(appHookInvocation(deps.topics, call));
+          continue;
+        }
+        retryAfter = Math.max(retryAfter, unread.retryAfterS);
+        refused.push({ sourceId, code: unread.code, message: unread.text });
+      }
+      invocations.push(...(await published(records, invocations.length === 0, refused, deps)));
+    }
+    const [first] = refused;
+    if (first !== undefined && invocations.length === 0)
+      throw new DomainError('source.unread_limit', `source ${first.sourceId}: ${first.message}`, {
+        id: first.sourceId,
+        retry_after: retryAfter,
+      });
+    return { invocations, refused };
+  },
+});
+
+/** Rejects when the log fails before any source has the event. Later failures are added to `refused`. */
+const published = async (
+  records: readonly Invocation[],
+  first: boolean,
+  refused: Refused[],
+  { log, onFailure }: AppEventsDependencies,
+): Promise<AppEventResult['invocations']> => {
+  if (records.length === 0) return [];
+  try {
+    const offsets = await log.publish(records);
+    // A source that was deleted meanwhile is no longer one that the event is for.
+    return records.flatMap(({ headers: { id, source } }, i) =>
+      isDropped(offsets[i]) ? [] : [{ id, sourceId: source }],
+    );
+  } catch (error) {
+    if (first) throw error;
+    onFailure(error);
+    for (const { headers } of records) refused.push({ sourceId: headers.source, code: 'unavailable', message: UNSURE });
+    return [];
+  }
+};
+
+const UNSURE =
+  'the server could not confirm that it stored the event for this source, which may run all the same: to send it again, to this source alone, use POST /v1/sources/{id}/run';
+
+const checkFanOut = (sources: number, bytes: number): void => {
+  const { sources: most, totalBytes } = APP_EVENT_LIMITS;
+  if (sources > most)
+    throw new DomainError(
+      'source.too_many_matches',
+      `${sources} sources take this event, at most ${most} may get one: name an account_id, or give the sources different event names`,
+      { limit: most, actual: sources },
+    );
+  const total = sources * bytes;
+  if (total > totalBytes)
+    throw tooLarge(`payload has ${bytes} bytes for each of ${sources} sources, ${total} in all`, totalBytes, total);
+};
+
+const tooLarge = (what: string, limit: number, actual: number): DomainError =>
+  new DomainError('request.too_large', `${what}, the limit is ${limit}: send less`, {
+    field: 'payload',
+    limit,
+    actual,
+  });
