@@ -37,12 +37,33 @@ const codeWith = (packageName: string): string =>
     members: 'run(event) { this.$emit(tree.next.f1(event.body.n, 1)); }',
   });
 
-const deployMs = async ({ api }: Installation, code: string): Promise<number> => {
+interface Deploy {
+  readonly ms: number;
+  /** What the server logged last about an installation of packages. */
+  readonly install: Readonly<Record<string, unknown>>;
+}
+
+/** Deploys a source and deletes it again, which also leaves the log line time to arrive. */
+const deploy = async ({ api, server }: Installation, code: string): Promise<Deploy> => {
   const startedAt = performance.now();
   const { id } = await api.createSource({ component_code: code });
   const ms = performance.now() - startedAt;
   await api.deleteSource(id);
-  return ms;
+  const line = server.lastOutput.split('\n').findLast((each) => each.includes('packages.install'));
+  return { ms, install: line === undefined ? {} : (JSON.parse(line) as Record<string, unknown>) };
+};
+
+/** Records a deploy with packages, and the parts of its installation. */
+const addDeploy = (book: SampleBook, kind: string, { ms, install }: Deploy): void => {
+  book.add('deploy', kind, 'ms', ms);
+  for (const [field, what] of [
+    ['ms', 'install'],
+    ['resolve_ms', 'of it: resolve'],
+    ['fetch_ms', 'of it: fetch, all downloads added'],
+    ['unpack_ms', 'of it: unpack, all packages added'],
+  ] as const) {
+    book.add('deploy', `${kind}, ${what}`, 'ms', Number(install[field] ?? NaN));
+  }
 };
 
 /** Times POST /v1/sources with inline code. The kinds of code take turns. */
@@ -57,12 +78,12 @@ export const measureDeploys = async (
     const installation = await openSluice({ env: { SLUICE_NPM_REGISTRY: registry.url } });
     try {
       say(`deploy: ${PACKAGES} packages of ${PACKAGE_BYTES} bytes a tree`);
-      book.add('deploy', 'no packages, first of the server', 'ms', await deployMs(installation, plainCode()));
+      book.add('deploy', 'no packages, first of the server', 'ms', (await deploy(installation, plainCode())).ms);
       for (let sample = 0; sample < rounds * each; sample++) {
         const tree = await publishTree(registry, sample);
-        book.add('deploy', 'no packages', 'ms', await deployMs(installation, plainCode()));
-        book.add('deploy', '1 MB of packages, cold cache', 'ms', await deployMs(installation, codeWith(tree)));
-        book.add('deploy', '1 MB of packages, warm cache', 'ms', await deployMs(installation, codeWith(tree)));
+        book.add('deploy', 'no packages', 'ms', (await deploy(installation, plainCode())).ms);
+        addDeploy(book, '1 MB of packages, cold cache', await deploy(installation, codeWith(tree)));
+        addDeploy(book, '1 MB of packages, warm cache', await deploy(installation, codeWith(tree)));
       }
     } finally {
       await installation.close();

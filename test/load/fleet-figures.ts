@@ -110,6 +110,11 @@ const measureIdle = async (
     'bytes a source',
     each(({ rssBytes }) => rssBytes),
   );
+  add(
+    'timers',
+    'each source',
+    each(({ timers }) => timers),
+  );
   const types = new Set([before, after].flatMap(({ probe }) => Object.keys(probe.resources)));
   for (const type of types)
     add(

@@ -1,4 +1,4 @@
-import { setFlagsFromString } from 'node:v8';
+import { queryObjects, setFlagsFromString } from 'node:v8';
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
@@ -9,7 +9,9 @@ export interface Probe {
   readonly heapBytes: number;
   readonly externalBytes: number;
   readonly rssBytes: number;
-  /** Active resources, counted by type, such as Timeout. */
+  /** Timers in the heap, those that do not keep the process alive too. */
+  readonly timers: number;
+  /** Active resources, counted by type, such as Timeout. Without those that do not keep the process alive. */
   readonly resources: Readonly<Record<string, number>>;
 }
 
@@ -17,6 +19,9 @@ export interface Probe {
 const arm = (dir: string): void => {
   setFlagsFromString('--expose-gc');
   const gc = runInNewContext('gc') as () => void;
+  const sample = setTimeout(() => undefined, 0);
+  const timer = sample.constructor;
+  clearTimeout(sample);
   let count = 0;
   process.on('SIGUSR2', () => {
     // The second collection frees what finalizers of the first one let go.
@@ -25,7 +30,8 @@ const arm = (dir: string): void => {
     const { heapUsed, external, rss } = process.memoryUsage();
     const resources: Record<string, number> = {};
     for (const type of process.getActiveResourcesInfo()) resources[type] = (resources[type] ?? 0) + 1;
-    const probe: Probe = { heapBytes: heapUsed, externalBytes: external, rssBytes: rss, resources };
+    const timers = queryObjects(timer, { format: 'count' });
+    const probe: Probe = { heapBytes: heapUsed, externalBytes: external, rssBytes: rss, timers, resources };
     const file = join(dir, `${++count}.json`);
     writeFileSync(`${file}.part`, JSON.stringify(probe));
     renameSync(`${file}.part`, file);

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type JailLevel } from '#libs/sandbox/jail/jail-level.js';
 import { ComponentSandboxes } from '#libs/sandbox/testing/component-sandboxes.js';
 import { type SampleBook } from './component-samples.js';
@@ -36,7 +38,9 @@ export const measureWarmRuns = async (
   const sandboxes = await ComponentSandboxes.open(level);
   const floor = new EchoFloor();
   try {
-    const sandbox = await sandboxes.start(RELAY_COMPONENT);
+    const bundle = join(sandboxes.dir, 'relay.cjs');
+    await writeFile(bundle, RELAY_COMPONENT.replace('export default', 'module.exports ='));
+    const sandbox = await sandboxes.startFile(bundle);
     let count = 0;
     const inSandbox: Run = async () => {
       const outcome = await sandbox.run({ invocationId: `inv_${++count}`, event: EVENT, timeoutMs: 30_000 });
