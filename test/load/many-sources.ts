@@ -90,7 +90,7 @@ const deployAndPost = async (
   };
 };
 
-const inParallel = async (count: number, work: (index: number) => Promise<void>): Promise<void> => {
+export const inParallel = async (count: number, work: (index: number) => Promise<void>): Promise<void> => {
   let next = 0;
   const worker = async (): Promise<void> => {
     while (next < count) await work(next++);

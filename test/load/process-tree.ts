@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { types } from 'node:util';
 
 /**
  * Usage of a process and all its descendants. It includes jailed ones, because the host sees them under its own process
@@ -68,7 +69,8 @@ const readIfThere = (file: string): string | undefined => {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    // An error of another realm, such as Jest's, is no instance of this one's Error.
+    const code = types.isNativeError(error) && 'code' in error ? error.code : undefined;
     if (code === 'ENOENT' || code === 'ESRCH') return undefined;
     if (code === 'EACCES' || code === 'EPERM') return '';
     throw error;

@@ -1,5 +1,5 @@
 import { ApiClient, endpointOf } from '#test/harness/api-client.js';
-import { Server, type TestServer } from '#test/harness/server.js';
+import { Server, type ServerOptions, type TestServer } from '#test/harness/server.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { PartProcess } from './part-process.js';
 import { type Part } from './part-usage.js';
@@ -62,8 +62,8 @@ export interface Installation {
   readonly close: () => Promise<void>;
 }
 
-export const openSluice = async (): Promise<Installation> => {
-  const server = new Server();
+export const openSluice = async (options?: ServerOptions): Promise<Installation> => {
+  const server = new Server(options);
   const api = new ApiClient(server);
   const close = async (): Promise<void> => {
     await api.close();
