@@ -17,7 +17,8 @@ import {
   asksForPlace,
   CAN_BUNDLE,
   closureOf,
-  hasMachineCode,
+  contentOf,
+  type PackageContent,
   isComputed,
   lookupOf,
   packageLogs,
@@ -52,7 +53,7 @@ interface Asked {
 
 /** Serves the files of packages to esbuild, and leaves packages out that must stay beside the bundle. */
 export class PackageFiles {
-  private readonly machineCode = new Map<string, boolean>();
+  private readonly contents = new Map<string, PackageContent>();
   private readonly own: NodeResolution | undefined;
 
   /** @param beside places of packages that are left out; more are added while files are read */
@@ -108,7 +109,7 @@ export class PackageFiles {
   /** Place with machine code that the bundle needs, or null. */
   nativePlace(): string | null {
     const { folder } = this.mounted;
-    return closureOf(folder, this.beside).find((place) => this.hasMachineCode(place)) ?? null;
+    return closureOf(folder, this.beside).find((place) => this.contentOf(place).hasMachineCode) ?? null;
   }
 
   private async resolve(hooks: PluginBuild, args: OnResolveArgs): Promise<OnResolveResult | undefined> {
@@ -152,7 +153,8 @@ export class PackageFiles {
   private targetOf(file: string): OnResolveResult {
     const place = this.placeIn(file);
     if (place === undefined) return { errors: [{ text: `"${file}" is no file of a package` }] };
-    if (!CAN_BUNDLE.has(path.extname(file)) || this.hasMachineCode(place)) this.beside.add(place);
+    const { hasMachineCode, isLarge } = this.contentOf(place);
+    if (!CAN_BUNDLE.has(path.extname(file)) || hasMachineCode || isLarge) this.beside.add(place);
     if (!this.beside.has(place)) return { path: file, namespace: 'file' };
     const isEs = /\.m[jt]s$/.test(file) || (/\.[jt]s$/.test(file) && this.isEsPackage(place));
     return { path: file.slice(this.mounted.folder.length + 1) + MARK, namespace: isEs ? ES_BESIDE : BESIDE };
@@ -177,9 +179,9 @@ export class PackageFiles {
     return { contents: loader === 'json' ? text : withoutOwnMap(text), loader, resolveDir: path.dirname(file) };
   }
 
-  private hasMachineCode(place: string): boolean {
-    const known = this.machineCode.get(place) ?? hasMachineCode(path.join(this.mounted.folder, place));
-    this.machineCode.set(place, known);
+  private contentOf(place: string): PackageContent {
+    const known = this.contents.get(place) ?? contentOf(path.join(this.mounted.folder, place));
+    this.contents.set(place, known);
     return known;
   }
 

@@ -2,7 +2,7 @@
  * Decides which packages stay beside a bundle (docs/reference/component-model.md#packages-beside). Runs in the build
  * jail, on files of packages, which are hostile input.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { type Message } from 'esbuild';
 
@@ -41,19 +41,30 @@ export const isComputed = ({ id }: Message): boolean => COMPUTED.some((known) =>
 /** Limit of files looked at in one package. */
 const MAX_FILES = 20_000;
 
-/** True when a package has machine code, or builds some. */
-export const hasMachineCode = (folder: string): boolean => {
-  if (existsSync(path.join(folder, 'binding.gyp'))) return true;
-  const folders = [folder];
+/** Code of a package beyond which it stays beside the bundle, because a build could take longer than it may. */
+const LARGE_BYTES = 8 * 1024 * 1024;
+
+export interface PackageContent {
+  /** It has machine code, or builds some. */
+  readonly hasMachineCode: boolean;
+  readonly isLarge: boolean;
+}
+
+export const contentOf = (folder: string): PackageContent => {
+  let hasMachineCode = existsSync(path.join(folder, 'binding.gyp'));
+  let bytes = 0;
   let seen = 0;
+  const folders = [folder];
   for (const dir of folders) {
     for (const entry of readdirSync(dir, { withFileTypes: true })) {
-      if (++seen > MAX_FILES) return false;
-      if (entry.isFile() && entry.name.endsWith('.node')) return true;
+      if (++seen > MAX_FILES) return { hasMachineCode, isLarge: true };
       if (entry.isDirectory() && entry.name !== 'node_modules') folders.push(path.join(dir, entry.name));
+      if (!entry.isFile()) continue;
+      hasMachineCode ||= entry.name.endsWith('.node');
+      if (CAN_BUNDLE.has(path.extname(entry.name))) bytes += statSync(path.join(dir, entry.name)).size;
     }
   }
-  return false;
+  return { hasMachineCode, isLarge: bytes > LARGE_BYTES };
 };
 
 /** Places of packages with everything that they depend on. A dependency that is not installed is left out. */

@@ -90,6 +90,18 @@ describe.each(available)('npm packages in $name', (level) => {
     expect(said).toEqual(['true default true sub']);
   });
 
+  it('leaves a large package beside the bundle', async () => {
+    const code = `import big from 'big'; import a from 'a'; export default { name: 'n', run() { console.log(big, a); } }`;
+    const texts = {
+      'big/index.js': `module.exports = 'big';`,
+      'big/never-loaded.js': `//${'x'.repeat(8 * 1024 * 1024)}`,
+      'a/index.js': `module.exports = 'bundled';`,
+    };
+    const { packages } = await inspected(code, new PackageFolder(texts));
+    expect(packages?.externals).toEqual(['node_modules/big']);
+    expect((await run(code, texts)).said).toEqual(['big bundled']);
+  });
+
   it('maps stacks to the lines of the author', async () => {
     const code = `import a from 'a';\n\nexport default { name: 'n', run() {\n  a(); } }`;
     const { error } = await run(code, { 'a/index.js': `module.exports = () => { throw new Error('of a'); };` });

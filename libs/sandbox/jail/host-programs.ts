@@ -62,5 +62,24 @@ const librariesOf = async (file: string): Promise<string[]> => {
     (error: { stdout?: string }) => error.stdout ?? '',
   );
   const found = [...output.matchAll(/^\s*(?:\S+ => )?(\/\S+) \(0x[0-9a-f]+\)$/gm)].map(([, library]) => library ?? '');
-  return [...new Set(found)].filter((library) => library !== '');
+  const libraries = [...new Set(found)].filter((library) => library !== '');
+  return [...libraries, ...(await restOfLibc(libraries))];
+};
+
+/** Parts of glibc that the program does not load itself, and machine code of packages may. */
+const REST_OF_LIBC = ['libresolv.so.2', 'librt.so.1', 'libutil.so.1', 'libanl.so.1'];
+
+const restOfLibc = async (libraries: readonly string[]): Promise<string[]> => {
+  const libc = libraries.find((library) => path.basename(library) === 'libc.so.6');
+  if (libc === undefined) return [];
+  const files = REST_OF_LIBC.map((name) => path.join(path.dirname(libc), name));
+  const isThere = await Promise.all(
+    files.map((file) =>
+      access(file).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
+  return files.filter((file, index) => isThere[index] === true && !libraries.includes(file));
 };
