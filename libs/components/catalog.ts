@@ -13,7 +13,11 @@ import { componentNotFound } from './get-component/get-component.query.js';
 import { type ComponentCatalog, type ComponentReference, type DeployableComponent } from './published.js';
 import { registryEntryId, REGISTRY_WORKSPACE } from './registry/registry-entry.js';
 import { REGISTRY, type RegistryDoc } from './registry/registry.projection.js';
-import { SaveComponent, SaveComponentHandler } from './save-component/save-component.handler.js';
+import {
+  SaveComponent,
+  SaveComponentHandler,
+  type SaveComponentResult,
+} from './save-component/save-component.handler.js';
 
 /** Reads ids from the event log, so that a component can be deployed as soon as it is saved. */
 @Injectable()
@@ -37,7 +41,7 @@ export class StoredComponentCatalog implements ComponentCatalog {
         ...(fileName === undefined ? {} : { fileName }),
         refreshPackages,
       };
-      return deployable((await this.saver.execute(new SaveComponent(given, context))).component);
+      return saved(await this.saver.execute(new SaveComponent(given, context)));
     }
     if (key !== undefined) {
       const doc = key.startsWith('sc_') ? undefined : await findComponent(this.readModels, key, [context.workspaceId]);
@@ -58,7 +62,7 @@ export class StoredComponentCatalog implements ComponentCatalog {
     refreshPackages: boolean,
     context: CommandContext,
   ): Promise<DeployableComponent> {
-    return deployable(refreshPackages ? (await this.saver.refresh(component, context)).component : component);
+    return refreshPackages ? saved(await this.saver.refresh(component, context)) : deployable(component);
   }
 
   private async byId(id: string, workspaceId: string): Promise<SavedComponent> {
@@ -85,6 +89,11 @@ export const deployable = (component: SavedComponent): DeployableComponent => ({
   ...(component.hasAdditionalProps === true ? { hasAdditionalProps: true as const } : {}),
   ...besideOf(component),
   ...(component.warnings ? { warnings: component.warnings } : {}),
+});
+
+const saved = ({ component, changes }: SaveComponentResult): DeployableComponent => ({
+  ...deployable(component),
+  ...(changes === undefined ? {} : { packageChanges: changes }),
 });
 
 const besideOf = ({ packages }: SavedComponent): Pick<DeployableComponent, 'packages'> =>

@@ -1,6 +1,7 @@
 /** Published contract of the components context. */
 import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
 import { type HookName } from '../component-model/hooks.js';
+import { type PackageChanges } from '../component-model/package-lock.js';
 import { type CommandContext } from '../kernel/handle-command.js';
 import { type Warning } from '../kernel/warning.js';
 import { type ConfigurableProp } from '../component-model/component-metadata.js';
@@ -89,6 +90,8 @@ export interface DeployableComponent {
   readonly dedupe: DedupeStrategy | null;
   /** Absent for a component without additionalProps, and for one saved before they were called. */
   readonly hasAdditionalProps?: true;
+  /** What a refresh did to the packages. Absent without one. */
+  readonly packageChanges?: PackageChanges;
   /** What inspection found at the first save. */
   readonly warnings?: readonly Warning[];
 }

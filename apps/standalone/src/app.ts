@@ -127,6 +127,7 @@ const openApi = (parts: ApiParts, edge: Edge) => {
     appliedEvents: roles.summaries,
     inspector: sandboxing.inspector,
     caller: sandboxing.caller,
+    packages: sandboxing.packages,
     noRoom: () => disk.error(),
     egress: sandboxing.egress,
     serves: 'everything',

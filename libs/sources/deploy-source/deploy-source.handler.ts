@@ -1,5 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { type PackageChanges } from '#libs/component-model/package-lock.js';
 import {
   COMPONENT_CATALOG,
   type ComponentCatalog,
@@ -39,6 +40,8 @@ export interface SourceResult {
   readonly position: Position | undefined;
   /** About the component and about the request. */
   readonly warnings?: readonly Warning[];
+  /** What a refresh did to the packages of the component. Absent without one. */
+  readonly packageChanges?: PackageChanges;
 }
 
 export class DeploySource extends Command<SourceResult> {
