@@ -48,7 +48,7 @@ export class StoredComponentCatalog implements ComponentCatalog {
       if (doc) return this.refreshed(doc.component, refreshPackages, context);
       const listed = await this.readModels.get<RegistryDoc>(REGISTRY, registryEntryId(key));
       if (!listed) throw componentNotFound(key);
-      return deployable(await this.byId(listed.entry.componentId, REGISTRY_WORKSPACE));
+      return this.refreshed(await this.byId(listed.entry.componentId, REGISTRY_WORKSPACE), refreshPackages, context);
     }
     throw new DomainError(
       'component.reference_missing',
@@ -62,7 +62,21 @@ export class StoredComponentCatalog implements ComponentCatalog {
     refreshPackages: boolean,
     context: CommandContext,
   ): Promise<DeployableComponent> {
-    return refreshPackages ? saved(await this.saver.refresh(component, context)) : deployable(component);
+    if (!refreshPackages) return deployable(component);
+    await this.checkOwn(component.componentId, context.workspaceId);
+    return saved(await this.saver.refresh(component, context));
+  }
+
+  /** Every workspace may use a component of the registry, so none of them may change its packages. */
+  private async checkOwn(id: string, workspaceId: string): Promise<void> {
+    for await (const first of this.store.read(streamName(componentDecider.category, id), { limit: 1 })) {
+      if (first.metadata.workspaceId === workspaceId) return;
+    }
+    throw new DomainError(
+      'component.package_unavailable',
+      `component ${id} is from the registry of the server, so its npm packages cannot be refreshed here: save its code with POST /components, and use that component`,
+      { id },
+    );
   }
 
   private async byId(id: string, workspaceId: string): Promise<SavedComponent> {

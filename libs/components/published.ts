@@ -18,6 +18,8 @@ export interface SavedPackages {
   /** Time that the installation took. */
   readonly ms: number;
   readonly cached: boolean;
+  /** Each `name@version` once, sorted. Absent in events from before they were listed. */
+  readonly uses?: readonly string[];
   /** Whether some of them stay beside the bundle, and whether they load machine code. Absent when none does. */
   readonly beside?: { readonly hasMachineCode: boolean };
 }
@@ -65,7 +67,8 @@ export interface ComponentSavedAgain {
 /** Same code, built again with other packages: all that can differ from what was saved before. */
 export interface ComponentPackagesRefreshed {
   readonly type: 'ComponentPackagesRefreshed';
-  readonly data: ComponentSaved['data'];
+  /** `dropped` has each `name@version` that is no longer among `uses`. Absent for none. */
+  readonly data: ComponentSaved['data'] & { readonly dropped?: readonly string[] };
 }
 
 export type ComponentEvent = ComponentSaved | ComponentSavedAgain | ComponentPackagesRefreshed;

@@ -51,6 +51,13 @@ const packagesOf = async (componentId: string): Promise<readonly Locked[]> =>
   (await api.expect<Data<readonly Locked[]>>(200, 'GET', `/v1/components/${componentId}/packages`)).data;
 const versionsOf = async (componentId: string): Promise<readonly string[]> =>
   (await packagesOf(componentId)).map(({ name, version }) => `${name}@${version}`);
+/** Ids of the components that use a package. */
+const usersOf = async (wanted: string): Promise<readonly string[]> => {
+  const query = { package: wanted };
+  return (await api.expect<Data<readonly { id: string }[]>>(200, 'GET', '/v1/components', { query })).data.map(
+    ({ id }) => id,
+  );
+};
 /** Payload of the event that a request to the endpoint gives. */
 const emitted = async (source: Source, before: number): Promise<unknown> => {
   await instance.post(source, {});
@@ -82,6 +89,7 @@ describe('npm packages of a component', () => {
         place: `node_modules/${name}`,
       })),
     );
+    expect(await usersOf('tide-base@1.0.0')).toEqual([id]);
     const source = await instance.deploy(code);
     expect(source.component_id).toBe(id);
     expect(await emitted(source, 0)).toEqual({ x: 'tide 1.0.0 on tide-base@1.0.0' });
@@ -99,6 +107,8 @@ describe('npm packages of a component', () => {
     const changed = [{ name: 'tide-base', from: '1.0.0', to: '1.1.0' }];
     expect(refreshed.data.packages).toMatchObject({ added: [], removed: [], changed });
     expect(await versionsOf(id)).toEqual(['tide@1.0.0', 'tide-base@1.1.0']);
+    expect(await usersOf('tide-base@1.0.0')).toEqual([]);
+    expect(await usersOf('tide-base@1.1.0')).toEqual([id]);
     // A deployed source keeps what it runs with until its own update.
     expect(await emitted(source, 2)).toEqual({ x: 'tide 1.0.0 on tide-base@1.0.0' });
     const fresh = await instance.deploy(code);

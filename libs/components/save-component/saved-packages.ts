@@ -20,7 +20,8 @@ export const savedPackagesOf = async (
   const [lockHash, partsHash] = await Promise.all([blobs.put(JSON.stringify(lock)), blobs.put(JSON.stringify(parts))]);
   const count = lock.packages.length;
   const beside = externals.length === 0 ? {} : { beside: { hasMachineCode } };
-  return { lockHash, partsHash, count, bytes, ms, cached, ...beside };
+  const uses = [...new Set(lock.packages.map(({ name, version }) => `${name}@${version}`))].sort();
+  return { lockHash, partsHash, count, bytes, ms, cached, uses, ...beside };
 };
 
 /** Undefined for a component without packages. */
