@@ -1,7 +1,13 @@
+import { execFile } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { type Component, type Data, type ErrorBody, type Source } from '#test/harness/api-client.js';
 import { componentCode } from '#test/harness/component-code.js';
 import { useStandalone } from '#test/harness/instance.js';
+import { eventually } from '#test/harness/wait.js';
+import { ROOT } from '#test/harness/paths.js';
 import { NpmRegistry } from '#test/harness/npm-registry.js';
 
 /** Starts before the server, which is told its address. */
@@ -182,7 +188,7 @@ describe('npm packages of a component', () => {
     expect(details).toEqual({ package: name });
   });
 
-  it('that stay beside the bundle work in a source, a hook, a form, and a single run of an action', async () => {
+  it('that stay beside the bundle work in a source, a form and an action, and their loss makes events wait', async () => {
     await registry.publish('beside', '1.0.0', {
       'index.js': `module.exports = require('fs').readFileSync(__dirname + '/text.txt', 'utf8');`,
       'text.txt': 'read beside',
@@ -206,12 +212,66 @@ describe('npm packages of a component', () => {
     const deployed = await instance.deploy(source, { choice: 'read beside' });
     expect(await emitted(deployed, 0)).toEqual({ x: 'read beside' });
 
+    // The cache is gone and the registry away: the event waits, and the source is told once.
+    await server.stop();
+    rmSync(path.join(server.dataDir, 'packages'), { recursive: true });
+    server.setting('SLUICE_NPM_OFFLINE', 'true');
+    await server.start();
+    await instance.post(deployed, {});
+    const [error] = await instance.history(deployed, 1, '$errors');
+    expect(JSON.stringify(error?.event)).toMatch(/PackageUnavailable.*beside/);
+    server.setting('SLUICE_NPM_OFFLINE', 'false');
+    await server.restart();
+    expect(await instance.payloads(deployed, 2)).toEqual([{ x: 'read beside' }, { x: 'read beside' }]);
+    expect(await instance.history(deployed, 1, '$errors')).toHaveLength(1);
+    expect(await (await fetch(`${server.url}/metrics`)).text()).toMatch(
+      /sluice_package_installs_total\{outcome="installed"\} 1/,
+    );
+
     const code = `${head} export default { type: 'action', name: 'Read', key: 'read-beside', run() { return x; } };`;
     const action = await save(code);
     const ran = await api.expect(200, 'POST', '/v1/actions/run', {
       body: { id: action.data.id, configured_props: {} },
     });
     expect(ran).toMatchObject({ ret: 'read beside' });
+  });
+
+  it('of components fill the registry, whose operator asks for a package by name and for its newest version again', async () => {
+    const scope = { SLUICE_NPM_SCOPES: JSON.stringify({ '@acme': { registry: registry.url, workspaces: ['o_1'] } }) };
+    const sluice = async (args: readonly string[], more: Readonly<Record<string, string>> = {}) => {
+      const cli = path.join(ROOT, 'dist/apps/cli/src/main.js');
+      const { stdout } = await promisify(execFile)(process.execPath, [cli, 'registry', ...args], {
+        env: { ...process.env, ...server.settings, ...more },
+      });
+      return stdout;
+    };
+    const parts = (version: string) =>
+      registry.publish('tide-parts', version, {
+        'tide.app.mjs': `import x from 'swell-parts'; export default { type: 'app', app: 'tide', methods: { x: () => x } };`,
+        'sources/new-tide/new-tide.mjs': `import tide from '../../tide.app.mjs';
+          export default { key: 'tide-new', name: 'New Tide', version: '${version}', props: { tide, http: '$.interface.http' },
+            run() { this.$emit({ x: this.tide.x(), version: '${version}' }); } };`,
+      });
+    await publish('swell-parts', '1.0.0');
+    await parts('1.0.0');
+    expect(await sluice(['add', 'npm:tide-parts'])).toMatch(/^added tide-parts to .* \(1\.0\.0\)\n$/);
+    const source = await eventually(
+      'the component is listed',
+      async () => {
+        const reply = await api.call<Data<Source>>('POST', '/v1/sources', { body: { key: 'tide-new' } });
+        return reply.status === 200 ? reply.body.data : undefined;
+      },
+      60_000,
+      200,
+    );
+    expect(await emitted(source, 0)).toEqual({ x: 'swell-parts@1.0.0', version: '1.0.0' });
+    const body = { active: true, refresh_packages: true };
+    expect((await api.call('PUT', `/v1/sources/${source.id}`, { body })).status).toBe(422);
+    await parts('1.1.0');
+    expect(await sluice(['update'])).toBe('updated tide-parts (1.1.0)\n');
+    await expect(sluice(['add', 'npm:nowhere'])).rejects.toThrow(/"nowhere"|nowhere/);
+    await expect(sluice(['add', 'npm:@acme/parts'], scope)).rejects.toThrow(/@acme/);
+    await expect(sluice(['add', 'npm:../up'])).rejects.toThrow(/names no npm package|cannot be a folder/);
   });
 
   it('come from the cache in offline mode, and those that are not pinned are a 422', async () => {
