@@ -138,6 +138,12 @@ describe('npm packages of a component', () => {
       changed: [{ name: 'swell', from: '1.0.0', to: '2.0.0' }],
     });
     expect(await emitted(source, 2)).toEqual({ x: 'swell@2.0.0' });
+
+    await publish('swell', '3.0.0');
+    const body = { component_code: code, refresh_packages: true };
+    const { data } = await api.expect<Data<Source & { packages?: unknown }>>(200, 'POST', '/v1/sources', { body });
+    expect(data.packages).toEqual({ added: [], removed: [], changed: [{ name: 'swell', from: '2.0.0', to: '3.0.0' }] });
+    expect(await emitted(data, 0)).toEqual({ x: 'swell@3.0.0' });
   });
 
   it('take the newest version that is old enough, and say so', async () => {

@@ -113,7 +113,9 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
     const warnings = [...plan.warnings, ...(component.warnings ?? [])];
     const deployment = { sourceId, name, nameSlug, definition, secrets, hooks, activateStarted: false };
     try {
-      return { ...(await this.deploy(deployment, context)), warnings };
+      const { packageChanges } = component;
+      const told = { warnings, ...(packageChanges === undefined ? {} : { packageChanges }) };
+      return { ...(await this.deploy(deployment, context)), ...told };
     } catch (error) {
       await this.undo(deployment, error, context);
       throw error;
