@@ -21,6 +21,13 @@ export interface PackageLock {
   readonly packages: readonly LockedPackage[];
 }
 
+/** What became of the packages of a component when they were resolved anew. */
+export interface PackageChanges {
+  readonly added: readonly { readonly name: string; readonly version: string }[];
+  readonly removed: readonly { readonly name: string; readonly version: string }[];
+  readonly changed: readonly { readonly name: string; readonly from: string; readonly to: string }[];
+}
+
 /** What a build did with the packages of a component. */
 export interface ComponentPackages {
   readonly lock: PackageLock;

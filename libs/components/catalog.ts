@@ -13,7 +13,11 @@ import { componentNotFound } from './get-component/get-component.query.js';
 import { type ComponentCatalog, type ComponentReference, type DeployableComponent } from './published.js';
 import { registryEntryId, REGISTRY_WORKSPACE } from './registry/registry-entry.js';
 import { REGISTRY, type RegistryDoc } from './registry/registry.projection.js';
-import { SaveComponent, SaveComponentHandler } from './save-component/save-component.handler.js';
+import {
+  SaveComponent,
+  SaveComponentHandler,
+  type SaveComponentResult,
+} from './save-component/save-component.handler.js';
 
 /** Reads ids from the event log, so that a component can be deployed as soon as it is saved. */
 @Injectable()
@@ -37,14 +41,14 @@ export class StoredComponentCatalog implements ComponentCatalog {
         ...(fileName === undefined ? {} : { fileName }),
         refreshPackages,
       };
-      return deployable((await this.saver.execute(new SaveComponent(given, context))).component);
+      return saved(await this.saver.execute(new SaveComponent(given, context)));
     }
     if (key !== undefined) {
       const doc = key.startsWith('sc_') ? undefined : await findComponent(this.readModels, key, [context.workspaceId]);
       if (doc) return this.refreshed(doc.component, refreshPackages, context);
       const listed = await this.readModels.get<RegistryDoc>(REGISTRY, registryEntryId(key));
       if (!listed) throw componentNotFound(key);
-      return deployable(await this.byId(listed.entry.componentId, REGISTRY_WORKSPACE));
+      return this.refreshed(await this.byId(listed.entry.componentId, REGISTRY_WORKSPACE), refreshPackages, context);
     }
     throw new DomainError(
       'component.reference_missing',
@@ -58,7 +62,21 @@ export class StoredComponentCatalog implements ComponentCatalog {
     refreshPackages: boolean,
     context: CommandContext,
   ): Promise<DeployableComponent> {
-    return deployable(refreshPackages ? (await this.saver.refresh(component, context)).component : component);
+    if (!refreshPackages) return deployable(component);
+    await this.checkOwn(component.componentId, context.workspaceId);
+    return saved(await this.saver.refresh(component, context));
+  }
+
+  /** Every workspace may use a component of the registry, so none of them may change its packages. */
+  private async checkOwn(id: string, workspaceId: string): Promise<void> {
+    for await (const first of this.store.read(streamName(componentDecider.category, id), { limit: 1 })) {
+      if (first.metadata.workspaceId === workspaceId) return;
+    }
+    throw new DomainError(
+      'component.package_unavailable',
+      `component ${id} is from the registry of the server, so its npm packages cannot be refreshed here: save its code with POST /components, and use that component`,
+      { id },
+    );
   }
 
   private async byId(id: string, workspaceId: string): Promise<SavedComponent> {
@@ -85,6 +103,11 @@ export const deployable = (component: SavedComponent): DeployableComponent => ({
   ...(component.hasAdditionalProps === true ? { hasAdditionalProps: true as const } : {}),
   ...besideOf(component),
   ...(component.warnings ? { warnings: component.warnings } : {}),
+});
+
+const saved = ({ component, changes }: SaveComponentResult): DeployableComponent => ({
+  ...deployable(component),
+  ...(changes === undefined ? {} : { packageChanges: changes }),
 });
 
 const besideOf = ({ packages }: SavedComponent): Pick<DeployableComponent, 'packages'> =>

@@ -6,6 +6,7 @@ import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
 import { ComponentsModule, componentsProjections } from './index.js';
 import { COMPONENT_CATALOG, type ComponentCatalog } from './published.js';
+import { REGISTRY_WORKSPACE } from './registry/registry-entry.js';
 import { codeOf, FakeCalls, FakeInspector, InMemoryBlobs } from './testing/fakes.js';
 
 const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
@@ -33,7 +34,15 @@ const world = async () => {
   inspector.packageVersion = '1.0.0';
   const fetcher = { fetch: (url: string) => Promise.reject(new Error(`unexpected fetch of ${url}`)) };
   const app = await httpTestApp({
-    imports: [ComponentsModule.forRoot({ ...plane.ports(), blobs: new InMemoryBlobs(), inspector, fetcher, calls: new FakeCalls() })],
+    imports: [
+      ComponentsModule.forRoot({
+        ...plane.ports(),
+        blobs: new InMemoryBlobs(),
+        inspector,
+        fetcher,
+        calls: new FakeCalls(),
+      }),
+    ],
     http: plane.ports(),
     callers: { one: caller('u_1', 'o_1'), other: caller('u_3', 'o_2') },
   });
@@ -98,6 +107,64 @@ describe('npm packages of a component', () => {
     expect((await save({ refresh_packages: true })).body).toMatchObject({
       data: { packages: { changed: [], added: [], removed: [] } },
     });
+  });
+
+  it('tell which components of the workspace use a package or one version, and no longer after a refresh', async () => {
+    const { inspector, call, save } = await world();
+    const usersOf = async (wanted: string, key = 'one') => {
+      const reply = await call('get', `/v1/components?package=${encodeURIComponent(wanted)}`, key);
+      return (reply.body as { data: { id: string; package: unknown }[] }).data;
+    };
+    const { data } = (await save()).body as { data: { id: string } };
+    const other = (await save({ component_code: codeOf({ key: 'other' }) })).body as { data: { id: string } };
+    const use = (id: string) => expect.objectContaining({ id, package: { name: 'p', version: '1.0.0' } });
+    expect(await usersOf('p@1.0.0')).toEqual(expect.arrayContaining([use(data.id), use(other.data.id)]));
+    expect(await usersOf('p')).toHaveLength(2);
+    expect(await usersOf('p', 'other')).toEqual([]);
+    expect(await usersOf('p@9.9.9')).toEqual([]);
+    inspector.packageVersion = '2.0.0';
+    await save({ refresh_packages: true });
+    expect(await usersOf('p@1.0.0')).toEqual([use(other.data.id)]);
+    expect(await usersOf('p@2.0.0')).toEqual([
+      {
+        id: data.id,
+        name: expect.any(String),
+        key: null,
+        type: 'source',
+        package: { name: 'p', version: '2.0.0' },
+      },
+    ]);
+    expect(await usersOf('v1.0.0@1.0.0')).toHaveLength(1);
+  });
+
+  it.each([
+    ['', 'missing'],
+    ['?package=p@^1.0.0', 'range'],
+    ['?package=a%20b', 'space'],
+  ])('cannot be asked for with %j', async (query) => {
+    const { call } = await world();
+    const reply = await call('get', `/v1/components${query}`);
+    expect(reply.status).toBe(400);
+    expect(reply.body).toMatchObject({ details: { field: 'package' } });
+  });
+
+  it('of a component of the registry cannot be refreshed by a workspace that uses it', async () => {
+    const { save, catalog } = await world();
+    const { data } = (await save()).body as { data: { id: string } };
+    const context = { ...CONTEXT, workspaceId: 'o_2' };
+    await expect(catalog.resolve({ componentId: data.id, refreshPackages: true }, context)).rejects.toMatchObject({
+      code: 'component.not_found',
+    });
+    const registry = { ...CONTEXT, workspaceId: REGISTRY_WORKSPACE };
+    const listed = await catalog.resolve(
+      { componentCode: codeOf({ key: 'listed' }), refreshPackages: false },
+      registry,
+    );
+    await expect(catalog.resolve({ componentId: listed.id, refreshPackages: true }, CONTEXT)).rejects.toMatchObject({
+      code: 'component.package_unavailable',
+      message: expect.stringContaining('registry'),
+    });
+    expect(await catalog.resolve({ componentId: listed.id }, CONTEXT)).toEqual(listed);
   });
 
   it('are refreshed by the id of a component, with the files that it was saved with', async () => {

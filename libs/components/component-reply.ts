@@ -17,10 +17,9 @@ import {
 } from '#libs/http/reply-schema.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
 import { type ConfigurableProp, type OptionWithLabel } from '#libs/component-model/component-metadata.js';
-import { type LockedPackage } from '#libs/component-model/package-lock.js';
+import { type LockedPackage, type PackageChanges } from '#libs/component-model/package-lock.js';
 import { type SavedComponent } from './domain/component.js';
 import { type SavedPackages } from './published.js';
-import { type PackageChanges } from './save-component/saved-packages.js';
 
 export const Option = object({ label: text(), value: anyJson() } satisfies FieldsOf<OptionWithLabel>);
 

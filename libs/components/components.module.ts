@@ -19,6 +19,8 @@ import { GetComponentHandler } from './get-component/get-component.query.js';
 import { GetComponentPackagesHandler } from './get-component/get-packages.query.js';
 import { GetRegistryComponentController } from './get-registry-component/get-registry-component.controller.js';
 import { GetRegistryComponentHandler } from './get-registry-component/get-registry-component.query.js';
+import { ListPackageUsersController } from './list-package-users/list-package-users.controller.js';
+import { ListPackageUsersHandler } from './list-package-users/list-package-users.query.js';
 import { ADDITIONAL_PROPS, COMPONENT_CATALOG, EVENT_NAMES } from './published.js';
 import { RegistrySync } from './registry/registry-sync.js';
 import { SaveComponentController } from './save-component/save-component.controller.js';
@@ -65,6 +67,7 @@ export interface ComponentsPorts {
     CallComponentController,
     GetRegistryComponentController,
     SearchRegistryController,
+    ListPackageUsersController,
     GetComponentController,
   ],
   providers: [
@@ -77,6 +80,7 @@ export interface ComponentsPorts {
     DynamicPropsStore,
     CalledAdditionalProps,
     GetComponentPackagesHandler,
+    ListPackageUsersHandler,
     { provide: COMPONENT_CATALOG, useClass: StoredComponentCatalog },
     { provide: ADDITIONAL_PROPS, useExisting: CalledAdditionalProps },
     { provide: EVENT_NAMES, useClass: CalledEventNames },

@@ -13,11 +13,12 @@ export { componentDecider } from './domain/component.js';
 
 export { RegistrySync, type Synced } from './registry/registry-sync.js';
 export { registryFolder } from './registry/registry-folder.js';
-export { RegistrySources, type RegistrySource } from './registry/registry-sources.js';
-export { registryDecider } from './registry/registry-entry.js';
+export { RegistrySources, type RegistryPackages, type RegistrySource } from './registry/registry-sources.js';
+export { registryDecider, REGISTRY_WORKSPACE } from './registry/registry-entry.js';
 
 import { type Projection } from '#libs/kernel/projection.js';
 import { codeSizesProjection } from './read-models/code-sizes.projection.js';
+import { packageUsesProjection } from './read-models/package-uses.projection.js';
 import { registryProjection } from './registry/registry.projection.js';
 import { componentsProjection } from './read-models/components.projection.js';
 
@@ -25,4 +26,5 @@ export const componentsProjections: readonly Projection[] = [
   componentsProjection,
   codeSizesProjection,
   registryProjection,
+  packageUsesProjection,
 ];

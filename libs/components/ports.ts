@@ -2,6 +2,7 @@
 import { type CallOutcome, type ComponentCall } from '../component-model/component-call.js';
 import { type ComponentMetadata, type ConfigurableProp } from '../component-model/component-metadata.js';
 import { type ComponentPackages } from '../component-model/package-lock.js';
+import { type PackagesBeside } from './published.js';
 
 export const COMPONENT_INSPECTOR = Symbol('ComponentInspector');
 export const COMPONENT_CALLS = Symbol('ComponentCalls');
@@ -38,6 +39,8 @@ export interface ComponentInspector {
 export interface ComponentCallRequest {
   readonly workspaceId: string;
   readonly bundleHash: string;
+  /** What its process needs beside the bundle. Absent for nothing. */
+  readonly packages?: PackagesBeside | undefined;
   /** Every prop, the dynamic ones included. A value is bound by its type. */
   readonly props: readonly ConfigurableProp[];
   readonly dynamicProps: readonly ConfigurableProp[];

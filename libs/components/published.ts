@@ -1,6 +1,7 @@
 /** Published contract of the components context. */
 import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
 import { type HookName } from '../component-model/hooks.js';
+import { type PackageChanges } from '../component-model/package-lock.js';
 import { type CommandContext } from '../kernel/handle-command.js';
 import { type Warning } from '../kernel/warning.js';
 import { type ConfigurableProp } from '../component-model/component-metadata.js';
@@ -17,6 +18,8 @@ export interface SavedPackages {
   /** Time that the installation took. */
   readonly ms: number;
   readonly cached: boolean;
+  /** Each `name@version` once, sorted. Absent in events from before they were listed. */
+  readonly uses?: readonly string[];
   /** Whether some of them stay beside the bundle, and whether they load machine code. Absent when none does. */
   readonly beside?: { readonly hasMachineCode: boolean };
 }
@@ -64,7 +67,8 @@ export interface ComponentSavedAgain {
 /** Same code, built again with other packages: all that can differ from what was saved before. */
 export interface ComponentPackagesRefreshed {
   readonly type: 'ComponentPackagesRefreshed';
-  readonly data: ComponentSaved['data'];
+  /** `dropped` has each `name@version` that is no longer among `uses`. Absent for none. */
+  readonly data: ComponentSaved['data'] & { readonly dropped?: readonly string[] };
 }
 
 export type ComponentEvent = ComponentSaved | ComponentSavedAgain | ComponentPackagesRefreshed;
@@ -89,6 +93,8 @@ export interface DeployableComponent {
   readonly dedupe: DedupeStrategy | null;
   /** Absent for a component without additionalProps, and for one saved before they were called. */
   readonly hasAdditionalProps?: true;
+  /** What a refresh did to the packages. Absent without one. */
+  readonly packageChanges?: PackageChanges;
   /** What inspection found at the first save. */
   readonly warnings?: readonly Warning[];
 }

@@ -15,6 +15,7 @@ import { HttpModule } from '#libs/http/http.module.js';
 import { OperatorAccess } from '#libs/http/operator-access.js';
 import { type ResourceLimits } from '#libs/kernel/resource-limits.js';
 import { actionRuns } from '#libs/runner/action-runs.js';
+import { installPackages } from '#libs/runner/packages-beside.js';
 import { propBinder } from '#libs/runner/prop-binder.js';
 import { boundValue, sourceDecider, SourcesModule } from '#libs/sources/index.js';
 import { subscription, SubscriptionsModule } from '#libs/subscriptions/index.js';
@@ -77,7 +78,7 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
       upcasters,
       blobs,
       inspector,
-      calls: componentCalls(options.caller, blobs, authsOf(options)),
+      calls: componentCalls(options.caller, blobs, authsOf(options), installPackages(blobs, options.packages)),
       vault,
       fetcher: crawledFetcher(fetchOne, codeLimits),
       codeLimits,
@@ -142,10 +143,11 @@ const eventContexts = ({ config, plane, topics, webhookTopics, appliedEvents }: 
 const authsOf = ({ config, plane }: Pick<ApiOptions, 'config' | 'plane'>) =>
   accountAuths(plane.views.accounts, plane.engines.vault, { allowed: config.accountEnv, values: process.env });
 
-const actionRunner = ({ config, plane, caller, urls, log }: ApiOptions): ActionRunner =>
+const actionRunner = ({ config, plane, caller, packages, urls, log }: ApiOptions): ActionRunner =>
   actionRuns({
     binder: propBinder(plane.engines.vault, (key) => urls.urlOf(key), boundValue, authsOf({ config, plane })),
     blobs: plane.engines.blobs,
+    packages: installPackages(plane.engines.blobs, packages),
     caller,
     clock: plane.clock,
     logger: log,

@@ -6,6 +6,7 @@ import { type Config, maxApiBodyBytes } from '#libs/config/index.js';
 import { type Egress } from '#libs/egress/guarded-dispatcher.js';
 import { type AppliedRecords } from '#libs/events/index.js';
 import { configureHttp, type HttpHalf } from '#libs/http/configure-http.js';
+import { type PackageSource } from '#libs/sandbox/bundler/packages.js';
 import { type ComponentCaller } from '#libs/sandbox/component-caller.js';
 import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
 import { type ResponseRelay } from '#libs/ingress/response-relay.js';
@@ -36,6 +37,7 @@ export interface ApiOptions {
   readonly appliedEvents: AppliedRecords;
   readonly inspector: ComponentInspector;
   readonly caller: ComponentCaller;
+  readonly packages: PackageSource;
   readonly egress: Pick<Egress, 'dispatcher'>;
   readonly urls: EndpointUrls;
   readonly metrics: Metrics;

@@ -1,6 +1,7 @@
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { type ComponentCalls } from '#libs/components/index.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
+import { type InstallPackages } from '#libs/runner/packages-beside.js';
 import { type AccountAuths } from '#libs/runner/runner-ports.js';
 import { textsIn } from '#libs/runner/source-process.js';
 import { type ComponentCaller } from '#libs/sandbox/component-caller.js';
@@ -14,12 +15,14 @@ export const componentCalls = (
   caller: ComponentCaller,
   blobs: Pick<BlobStore, 'fileOf'>,
   accounts: Pick<AccountAuths, 'authOf'>,
+  install: InstallPackages,
 ): ComponentCalls => ({
-  call: async ({ workspaceId, bundleHash, props, dynamicProps, values, secrets, call }) => {
+  call: async ({ workspaceId, bundleHash, packages, props, dynamicProps, values, secrets, call }) => {
     const auths = await authsIn(props, values, (id) => accounts.authOf(id, workspaceId));
     return caller.call({
       workspaceId,
       bundleFile: await blobs.fileOf(bundleHash),
+      ...(packages === undefined ? {} : { packages: () => install(workspaceId, packages) }),
       props: boundProps(props, values, auths),
       dynamicProps,
       secrets: [...secrets, ...[...auths.values()].flatMap(textsIn)],

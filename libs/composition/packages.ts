@@ -1,13 +1,30 @@
 import path from 'node:path';
 import { WrongSettings, type Config } from '#libs/config/index.js';
 import { wrongDenial } from '#libs/packages/deny-list.js';
-import { DEFAULT_PACKAGE_LIMITS, PackageStore } from '#libs/packages/package-store.js';
+import { DEFAULT_PACKAGE_LIMITS, type InstallFacts, PackageStore } from '#libs/packages/package-store.js';
 import { type RegistryRule } from '#libs/packages/registry-rules.js';
 import { type JailLevel } from '#libs/sandbox/jail/jail-level.js';
 
 export interface InstallLogger {
   info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
 }
+
+export interface InstallMetrics {
+  onInstall(outcome: InstallOutcome, downloaded: number, bytes: number, ms: number): void;
+}
+
+type InstallOutcome = 'cached' | 'installed' | 'failed';
+
+/** Writes one line for each install, and counts it. */
+export const installReport =
+  (logger: InstallLogger, metrics?: InstallMetrics) =>
+  (facts: InstallFacts): void => {
+    const outcome = facts.failed !== undefined ? 'failed' : facts.cached ? 'cached' : 'installed';
+    const { cached: _, ...rest } = facts;
+    logger[outcome === 'failed' ? 'warn' : 'info']({ outcome, ...rest }, 'packages.install');
+    metrics?.onInstall(outcome, facts.downloaded, facts.downloaded_bytes, facts.ms);
+  };
 
 const HOUR_MS = 3_600_000;
 
@@ -16,6 +33,7 @@ export const openPackages = (
   config: Config,
   level: JailLevel,
   logger: InstallLogger,
+  metrics?: InstallMetrics,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): PackageStore => {
   const problems = config.npmDeny.flatMap((entry) => wrongDenial(entry) ?? []);
@@ -34,7 +52,7 @@ export const openPackages = (
       // Builds without packages keep the other half, however slow a registry is.
       atOnce: Math.max(DEFAULT_PACKAGE_LIMITS.atOnce, Math.floor(config.buildsAtOnce / 2)),
     },
-    onInstall: (facts) => logger.info(facts, 'packages.install'),
+    onInstall: installReport(logger, metrics),
   });
 };
 

@@ -9,7 +9,15 @@ const elsewhere = async (): Promise<never> => {
 /** Stand-ins for the ports of commands, in a process that takes no commands. */
 export const queriesOnly: Pick<
   ApiOptions,
-  'hookRunner' | 'manualRuns' | 'appEvents' | 'sourceTopics' | 'appliedEvents' | 'inspector' | 'caller' | 'egress'
+  | 'hookRunner'
+  | 'manualRuns'
+  | 'appEvents'
+  | 'sourceTopics'
+  | 'appliedEvents'
+  | 'inspector'
+  | 'caller'
+  | 'packages'
+  | 'egress'
 > = {
   hookRunner: { runHook: elsewhere, operationEnded: elsewhere },
   manualRuns: { run: elsewhere },
@@ -18,6 +26,7 @@ export const queriesOnly: Pick<
   appliedEvents: { waitApplied: elsewhere },
   inspector: { inspect: elsewhere },
   caller: { call: elsewhere },
+  packages: { install: elsewhere },
   egress: {
     get dispatcher(): never {
       throw new Error('this process sends no requests');

@@ -19,7 +19,7 @@ import { processCaller } from '#libs/sandbox/host/process-caller.js';
 import { RunsMemory } from '#libs/sandbox/host/runs-memory.js';
 import { SandboxPool } from '#libs/sandbox/host/sandbox-pool.js';
 import { type PackageStore } from '#libs/packages/package-store.js';
-import { openPackages, type InstallLogger } from './packages.js';
+import { openPackages, type InstallLogger, type InstallMetrics } from './packages.js';
 
 export interface Sandboxing {
   readonly level: JailLevel;
@@ -39,13 +39,14 @@ export const startSandboxing = async (
   config: Config,
   logger: RefusalLogger & InstallLogger,
   dataStores?: DataStoreAccess,
+  metrics?: InstallMetrics,
 ): Promise<Sandboxing> => {
   const level = await levelFor(config);
   const egress = createEgress({ allow: config.egressAllow, onRefused: refusalLog(logger) });
   const sockets = await EgressSockets.create(folderPrefix('egress'), { policy: egress.policy, lookup: egress.lookup });
   const { memory, factory } = factoryFor(level, config, sockets, dataStores);
   const pool = new SandboxPool(factory, { maxWarm: config.sandboxes, idleMs: config.sandboxIdleS * 1_000 });
-  const packages = openPackages(config, level, logger);
+  const packages = openPackages(config, level, logger, metrics);
   const inspector = inspectorFor(level, config, packages);
   return {
     level,
@@ -112,12 +113,13 @@ export const startInspecting = async (
   config: Config,
   logger: RefusalLogger & InstallLogger,
   dataStores?: DataStoreAccess,
+  metrics?: InstallMetrics,
 ): Promise<Pick<Sandboxing, 'level' | 'egress' | 'inspector' | 'caller' | 'packages' | 'close'>> => {
   const level = await levelFor(config);
   const egress = createEgress({ allow: config.egressAllow, onRefused: refusalLog(logger) });
   const sockets = await EgressSockets.create(folderPrefix('egress'), { policy: egress.policy, lookup: egress.lookup });
   const { factory } = factoryFor(level, config, sockets, dataStores);
-  const packages = openPackages(config, level, logger);
+  const packages = openPackages(config, level, logger, metrics);
   const inspector = inspectorFor(level, config, packages);
   return {
     level,
@@ -147,7 +149,7 @@ export const DOCKER_RUN =
 type IsolationConfig = Pick<Config, 'isolation' | 'host' | 'inImage'>;
 
 /** Throws IsolationUnavailable when no level that the setting accepts works. */
-const levelFor = async ({ isolation, inImage }: IsolationConfig): Promise<JailLevel> => {
+export const levelFor = async ({ isolation, inImage }: IsolationConfig): Promise<JailLevel> => {
   try {
     return await detectIsolation(isolation);
   } catch (error) {

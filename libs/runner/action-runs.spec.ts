@@ -8,6 +8,7 @@ import { definition } from './testing/source-world.js';
 const world = (outcome: CallOutcome) => {
   const calls: CallRequest[] = [];
   const lines: [object, string][] = [];
+  const installs: unknown[] = [];
   const noVault = () => Promise.reject(new Error('the vault must not be asked'));
   const vault = { put: noVault, get: noVault, delete: noVault, entries: async function* () {} };
   const runner = actionRuns({
@@ -17,6 +18,10 @@ const world = (outcome: CallOutcome) => {
       ({ value }) => value,
       { versionOf: () => undefined, authOf: () => Promise.resolve({}) },
     ),
+    packages: (workspaceId, beside) => {
+      installs.push([workspaceId, beside]);
+      return Promise.resolve({ folder: '/packages', hasMachineCode: false, release: () => Promise.resolve() });
+    },
     blobs: { fileOf: (hash) => Promise.resolve(`/blobs/${hash}`) },
     caller: {
       call: (request) => {
@@ -31,7 +36,7 @@ const world = (outcome: CallOutcome) => {
     },
     timeoutMs: 30_000,
   });
-  return { runner, calls, lines };
+  return { runner, calls, lines, installs };
 };
 
 const MASKED = { type: 'bearer', token: '********' };
@@ -70,6 +75,15 @@ describe('a single run of an action', () => {
         dir: { kind: 'dir' },
       },
     });
+  });
+
+  it('installs the packages beside its bundle once it has its turn, for its own workspace', async () => {
+    const { runner, calls, installs } = world({ status: 'ok', value: '{"exports":{}}', logs: [] });
+    const packages = { lockHash: 'lock', hasMachineCode: false };
+    await runner.run({ ...request, definition: { ...request.definition, packages } });
+    expect(installs).toEqual([]);
+    expect(await calls[0]?.packages?.()).toMatchObject({ folder: '/packages' });
+    expect(installs).toEqual([['o_1', packages]]);
   });
 
   it.each(['[]', 'null', '5', '{}', '{"exports":[]}', '{"exports":null}'])(

@@ -8,6 +8,7 @@ import { type ComponentCaller } from '../sandbox/component-caller.js';
 import { userError } from '../sandbox/host/process-end.js';
 import { type BoundProp } from '../sandbox/sandbox.js';
 import { type ConfiguredValue, type SourceDefinition } from '../sources/published.js';
+import { type InstallPackages } from './packages-beside.js';
 import { withAuth } from './prop-binder.js';
 import { type PropBinder, type RunnerLogger } from './runner-ports.js';
 import { secretsOf } from './source-process.js';
@@ -15,6 +16,7 @@ import { secretsOf } from './source-process.js';
 export interface ActionRunsDependencies {
   readonly binder: PropBinder;
   readonly blobs: Pick<BlobStore, 'fileOf'>;
+  readonly packages: InstallPackages;
   readonly caller: ComponentCaller;
   readonly clock: Clock;
   readonly logger: Pick<RunnerLogger, 'info' | 'warn'>;
@@ -25,13 +27,15 @@ export interface ActionRunsDependencies {
 /** Runs actions singly (docs/reference/component-model.md#action-run). Nothing is stored; each run is one line. */
 export const actionRuns = (deps: ActionRunsDependencies): ActionRunner => ({
   async run(request: ActionRunRequest): Promise<ActionOutcome> {
-    const { binder, blobs, caller, clock, timeoutMs } = deps;
+    const { binder, blobs, packages: install, caller, clock, timeoutMs } = deps;
     const { runId, workspaceId, definition } = request;
+    const { packages } = definition;
     const askedAt = clock.now();
     const props = await bind(binder, request);
     const outcome = await caller.call({
       workspaceId,
       bundleFile: await blobs.fileOf(definition.bundleHash),
+      ...(packages === undefined ? {} : { packages: () => install(workspaceId, packages) }),
       props,
       call: { kind: 'action', facts: { runId, workspaceId, ts: new Date(askedAt).toISOString(), timeoutMs } },
       secrets: secretsOf(definition, props),

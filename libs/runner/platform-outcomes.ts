@@ -43,6 +43,17 @@ export const delayedOutcome = (
   return { status: 'ok', emits: [emit], logs: [], dbChanges: {}, startedAt: now, endedAt: now };
 };
 
+/** Outcome that tells once that the runs of a source wait for npm packages. It belongs to none of them. */
+export const waitsForPackages = (message: string, now: number): RunOutcome =>
+  nothingButError(
+    'threw',
+    userError(
+      'PackageUnavailable',
+      `the component cannot be started, so its events wait and it is tried again: ${message}`,
+    ),
+    now,
+  );
+
 const nothingButError = (status: RunOutcome['status'], error: UserError, now: number): RunOutcome => ({
   status,
   error,

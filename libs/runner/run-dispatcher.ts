@@ -1,4 +1,5 @@
 import { Backoff } from '#libs/async/backoff.js';
+import { DomainError } from '../kernel/domain-error.js';
 import { BundleNotLoaded, type RunOutcome, type Sandbox, SandboxGone } from '../sandbox/sandbox.js';
 import { type SourceDefinition } from '../sources/published.js';
 import { type DefinitionOverride } from './definition-override.js';
@@ -19,6 +20,8 @@ export interface RunDispatcherOptions {
   readonly process: Pick<SourceProcess, 'sandboxFor'>;
   readonly override: DefinitionOverride;
   readonly finisher: RunFinisher;
+  /** Called once when npm packages cannot be installed, until a process has started. */
+  readonly onPackagesMissing: (error: DomainError) => void;
   /** Called when fewer runs are in the process than before. */
   readonly onRunEnded: () => void;
   /** True when no more runs may start. */
@@ -32,6 +35,7 @@ export class RunDispatcher {
   private readonly pause: SourcePause;
   private inFlight = 0;
   private dispatching = false;
+  private toldOfPackages = false;
 
   constructor(private readonly options: RunDispatcherOptions) {
     const { sourceId, deps } = options;
@@ -65,7 +69,7 @@ export class RunDispatcher {
       () => this.dispatchAgain(0),
       (error: unknown) => {
         // The platform failed, not the component, so it retries with back-off. The records stay unacknowledged.
-        if (!this.options.isClosed()) this.failed({ error: String(error) }, 'run.start_failed');
+        if (!this.options.isClosed()) this.failedToStart(error);
         this.dispatchAgain(this.backoff.next());
       },
     );
@@ -103,6 +107,7 @@ export class RunDispatcher {
         continue;
       }
       this.backoff.reset();
+      this.toldOfPackages = false;
       await this.startQueued(sandbox, definition, source.workspaceId);
     }
   }
@@ -176,6 +181,14 @@ export class RunDispatcher {
   private finish(invocation: Invocation, definition: SourceDefinition, workspaceId: string, outcome: RunOutcome): void {
     this.queue.runEnded(invocation);
     this.options.finisher.finish(invocation, definition, workspaceId, outcome);
+  }
+
+  private failedToStart(error: unknown): void {
+    this.failed({ error: String(error) }, 'run.start_failed');
+    if (!(error instanceof DomainError) || error.code !== 'component.package_unavailable' || this.toldOfPackages)
+      return;
+    this.toldOfPackages = true;
+    this.options.onPackagesMissing(error);
   }
 
   private failed(fields: object, message: string): void {

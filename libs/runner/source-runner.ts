@@ -13,7 +13,7 @@ import { RunCommitter } from './run-committer.js';
 import { RunDispatcher } from './run-dispatcher.js';
 import { RunFinisher } from './run-finisher.js';
 import { type SourceState, type StateConflict } from './run-journal.js';
-import { loggedOutcome } from './platform-outcomes.js';
+import { loggedOutcome, waitsForPackages } from './platform-outcomes.js';
 import { executionOf } from './run-result.js';
 import { type SourceRunnerDependencies } from './runner-ports.js';
 import { SourceProcess } from './source-process.js';
@@ -74,6 +74,7 @@ export class SourceRunner {
       process,
       override,
       finisher,
+      onPackagesMissing: ({ message }) => this.say((now) => waitsForPackages(message, now)),
       onRunEnded: () => this.resumeIfIdle(),
       isClosed,
     });
@@ -122,10 +123,16 @@ export class SourceRunner {
 
   /** Writes a line of the platform to the source's `$logs`. */
   note(executionId: string, msg: string): void {
+    this.say((now) => loggedOutcome({ k: 'console.error', ts: now, msg }, now), executionId);
+  }
+
+  /** Commits what belongs to no run. */
+  private say(outcomeAt: (now: number) => RunOutcome, given?: string): void {
     const source = this.deps.sources.find(this.sourceId);
     if (!source || this.closed) return;
     const now = this.deps.clock.now();
-    const outcome = loggedOutcome({ k: 'console.error', ts: now, msg }, now);
+    const outcome = outcomeAt(now);
+    const executionId = given ?? newId('inv', now);
     const execution = executionOf(this.sourceId, executionId, source.definition, source.workspaceId);
     this.committer.push({ execution, outcome, invocation: undefined, committed: () => undefined });
   }

@@ -1,12 +1,14 @@
 /** Port through which one function of a component is called on demand (docs/reference/component-model.md#calls). */
 import { type CallOutcome, type ComponentCall } from '../component-model/component-call.js';
 import { type ConfigurableProp } from '../component-model/component-metadata.js';
-import { type BoundProp } from './sandbox.js';
+import { type BoundProp, type SandboxPackages } from './sandbox.js';
 
 export interface CallRequest {
   readonly workspaceId: string;
   /** Host path of the one-file bundle. */
   readonly bundleFile: string;
+  /** Installs what the bundle requires while it runs, once the call has its turn. Absent for nothing. */
+  readonly packages?: (() => Promise<SandboxPackages>) | undefined;
   readonly props: Readonly<Record<string, BoundProp>>;
   /** Props that additionalProps added or changed. */
   readonly dynamicProps?: readonly ConfigurableProp[];
@@ -20,7 +22,8 @@ export interface CallRequest {
 export interface ComponentCaller {
   /**
    * Makes one call in a process of its own. Resolves even when the component fails. Rejects with DomainError
-   * component.too_many_calls or component.calls_overloaded when the call would have to wait and the queue is full.
+   * component.too_many_calls or component.calls_overloaded when the call would have to wait and the queue is full, and
+   * with the error of `packages`.
    */
   call(request: CallRequest): Promise<CallOutcome>;
 }

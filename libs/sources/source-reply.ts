@@ -1,4 +1,16 @@
-import { boolean, named, nullable, record, seconds, text, type TypeOf } from '#libs/http/reply-schema.js';
+import {
+  boolean,
+  listOf,
+  named,
+  nullable,
+  object,
+  optional,
+  record,
+  seconds,
+  text,
+  type TypeOf,
+} from '#libs/http/reply-schema.js';
+import { type PackageChanges } from '#libs/component-model/package-lock.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
 import { type EndpointUrls } from './domain/endpoint-urls.js';
 import { SECRET_MASK } from './domain/secret-mask.js';
@@ -19,10 +31,19 @@ export const Source = named('Source', {
   name_slug: text('Unique in the workspace'),
 });
 
-/** Source in the replies of create and update. */
+const Versioned = object({ name: text(), version: text() });
+
+const PackageChangesReply = named('PackageChanges', {
+  added: listOf(Versioned),
+  removed: listOf(Versioned),
+  changed: listOf(object({ name: text(), from: text(), to: text() })),
+});
+
+/** Source in the replies of create and update. `packages` is there only after `refresh_packages`. */
 export const ChangedSource = named('ChangedSource', {
   ...Source.fields,
   user_id: text('`u_…`, the user who deployed it'),
+  packages: optional(PackageChangesReply),
 });
 
 export type SourceReply = TypeOf<typeof Source>;
@@ -45,9 +66,10 @@ export const changedSourceReply = (
   source: SourceRecord,
   workspaceId: string,
   urls: EndpointUrls,
+  packages?: PackageChanges,
 ): ChangedSourceReply => {
   const { id, ...rest } = sourceReply(source, workspaceId, urls);
-  return { id, user_id: source.userId, ...rest };
+  return { id, user_id: source.userId, ...rest, ...(packages === undefined ? {} : { packages }) };
 };
 
 const configuredProps = (definition: SourceDefinition, urls: EndpointUrls): Record<string, unknown> =>

@@ -41,6 +41,23 @@ export class Metrics {
     [],
   );
 
+  private readonly installsTotal = this.tally(
+    'sluice_package_installs_total',
+    'Installs of the npm packages of a component by outcome: cached, installed, failed',
+    'outcome',
+  );
+  private readonly installSeconds = this.histogram(
+    'sluice_package_install_seconds',
+    'Duration of installs of npm packages that were not cached',
+    ['outcome'],
+  );
+  private readonly packagesTotal = this.counter('sluice_packages_downloaded_total', 'npm packages downloaded', []);
+  private readonly packageBytes = this.counter(
+    'sluice_packages_downloaded_bytes_total',
+    'Bytes of the tarballs of npm packages downloaded',
+    [],
+  );
+
   /** RunnerMetrics of libs/runner. */
   readonly runner = {
     runs: (status: 'ok' | 'threw' | 'killed', count: number): void => this.runsTotal.add(status, count),
@@ -63,6 +80,16 @@ export class Metrics {
     },
     onDeferred: (count: number): void => this.deferredTotal.inc(count),
     onWriteFailure: (): void => this.writeFailuresTotal.inc(),
+  };
+
+  /** InstallMetrics of libs/composition. */
+  readonly packages = {
+    onInstall: (outcome: 'cached' | 'installed' | 'failed', downloaded: number, bytes: number, ms: number): void => {
+      this.installsTotal.add(outcome, 1);
+      if (outcome !== 'cached') this.installSeconds.observe({ outcome }, ms / 1000);
+      this.packagesTotal.inc(downloaded);
+      this.packageBytes.inc(bytes);
+    },
   };
 
   constructor() {

@@ -55,6 +55,7 @@ describe('the OpenAPI document agrees with the reply of', () => {
     const { data } = await contract.expect<Data<{ id: string }>>(200, 'POST /v1/components', { body });
     await contract.expect(200, 'GET /v1/components/{keyOrId}', { path: { keyOrId: data.id } });
     await contract.expect(200, 'GET /v1/components/{keyOrId}/packages', { path: { keyOrId: data.id } });
+    await contract.expect(200, 'GET /v1/components', { query: { package: 'left-pad@1.3.0' } });
     await contract.expect(404, 'GET /v1/components/registry');
     await contract.expect(404, 'GET /v1/components/registry/{key}', { path: { key: 'a' } });
     await contract.expect(200, 'GET /v1/components/search', { query: { query: 'order' } });

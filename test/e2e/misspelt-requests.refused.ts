@@ -24,6 +24,15 @@ export const REFUSED: readonly Refused[] = [
     'component_url is missing; did you mean it by component_uri? Allowed are component_code, component_url, file_name, refresh_packages, files, workspace_id, org_id, include, exclude.',
   ],
   [
+    'a misspelt package',
+    'GET',
+    '/v1/components?pakage=left-pad',
+    {},
+    400,
+    'missing_parameter',
+    'package is missing; did you mean it by pakage? Allowed are package, limit, after, before, workspace_id, org_id, include, exclude.',
+  ],
+  [
     'a misspelt component of a source',
     'POST',
     '/v1/sources',

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { type Command } from 'commander';
 import { type RegistrySource, RegistrySources } from '#libs/components/index.js';
 import { registryDirOf } from '#libs/composition/registry.js';
+import { registryPackages } from '#libs/composition/registry-packages.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { tell } from './progress.js';
 import { readConfig } from './with-engines.js';
@@ -15,8 +16,8 @@ export const registerRegistry = (program: Command): void => {
     .description(`Adds, lists, updates and removes the components that every workspace may deploy by key. ${WHERE}`);
   registry
     .command('add')
-    .description('Copies components into the registry from a folder or a git repository.')
-    .argument('<from>', 'a folder, or git+<url>[#<branch or tag>]')
+    .description('Copies components into the registry from a folder, a git repository or an npm package.')
+    .argument('<from>', 'a folder, git+<url>[#<branch or tag>], or npm:<name>[@<version or range>]')
     .option('--name <name>', 'name of the source in the registry; default: the last part of <from>')
     .action(async (from: string, { name }: { name?: string }) => {
       const { sources, dir } = opened();
@@ -52,12 +53,17 @@ export const registerRegistry = (program: Command): void => {
     });
 };
 
+/** The command itself tells what it did. */
+const QUIET = { info: () => undefined, warn: () => undefined };
+
 const opened = (): { readonly sources: RegistrySources; readonly dir: string } => {
-  const given = registryDirOf(readConfig());
+  const config = readConfig();
+  const given = registryDirOf(config);
   if (given === undefined)
     throw new Error('SLUICE_REGISTRY_DIR is not set: name a folder that every command-api process can read');
   const dir = path.resolve(given);
-  return { dir, sources: new RegistrySources({ dir, now: () => systemClock.now() }) };
+  const packages = registryPackages(config, QUIET, (text) => void process.stderr.write(`${text}\n`));
+  return { dir, sources: new RegistrySources({ dir, now: () => systemClock.now(), packages }) };
 };
 
 const revisionOf = ({ revision }: RegistrySource): string => (revision === null ? '' : ` (${revision.slice(0, 12)})`);

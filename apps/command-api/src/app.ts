@@ -23,7 +23,7 @@ runRole('command-api', openDistributed, async (role) => {
   const { log, readModels, registry, events, journal, ticks, delayed, schedule } = engines;
 
   // 5. A jail for inspecting components, and the egress guard.
-  const inspecting = await startInspecting(config, logger, dataStoresOf(plane, logger));
+  const inspecting = await startInspecting(config, logger, dataStoresOf(plane, logger), metrics.packages);
   closing('inspector', () => inspecting.close());
   enforceIsolation(inspecting.level, config, plane.views.callers, fail);
 

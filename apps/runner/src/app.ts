@@ -13,10 +13,10 @@ runRole(
   'runner',
   (options) => openDistributed({ ...options, relaysLeftOutboxes: true }),
   async (role) => {
-    const { config, plane, urls, logger, closing, fail } = role;
+    const { config, plane, urls, metrics, logger, closing, fail } = role;
 
     // 5. The jail for user code.
-    const sandboxing = await startSandboxing(config, logger, dataStoresOf(plane, logger));
+    const sandboxing = await startSandboxing(config, logger, dataStoresOf(plane, logger), metrics.packages);
     closing('sandboxes', () => sandboxing.close());
     enforceIsolation(sandboxing.level, config, plane.views.callers, fail);
     logger.info(isolationFacts(sandboxing.level), 'sandbox.ready');

@@ -128,6 +128,7 @@ const openApi = (parts: ApiParts, edge: Edge) => {
     appliedEvents: roles.summaries,
     inspector: sandboxing.inspector,
     caller: sandboxing.caller,
+    packages: sandboxing.packages,
     noRoom: () => disk.error(),
     egress: sandboxing.egress,
     serves: 'everything',
@@ -145,8 +146,18 @@ const openEngines = async (config: Config, onFatal: (error: Error) => void): Pro
 };
 
 /** Starts the sandboxes while the control plane starts. Their first call of a data store comes later. */
-const sandboxesOf = (starting: Promise<WholeControlPlane>, config: Config, logger: Logger): Promise<Sandboxing> =>
-  startSandboxing(config, logger, { call: async (...call) => dataStoresOf(await starting, logger).call(...call) });
+const sandboxesOf = (
+  starting: Promise<WholeControlPlane>,
+  config: Config,
+  logger: Logger,
+  metrics: Metrics,
+): Promise<Sandboxing> =>
+  startSandboxing(
+    config,
+    logger,
+    { call: async (...call) => dataStoresOf(await starting, logger).call(...call) },
+    metrics.packages,
+  );
 
 /** Starts every role in one process on the embedded engines. Shutdown closes in reverse order what the steps open. */
 const start = async (): Promise<void> => {
@@ -173,15 +184,15 @@ const start = async (): Promise<void> => {
 
   // 4. Read models and in-memory tables, caught up with the log; meanwhile the jail for user code is tested.
   const onFailure = (error: Error): void => logger.fatal({ err: error }, 'projection.stopped');
+  const metrics = new Metrics();
   const starting = startControlPlane(engines, clock, onFailure);
-  const [plane, sandboxing] = await Promise.all([starting, sandboxesOf(starting, config, logger)]);
+  const [plane, sandboxing] = await Promise.all([starting, sandboxesOf(starting, config, logger, metrics)]);
   checkIsolation(sandboxing.level, config, plane.views.callers.workspaceCount());
   shutdown.add('projections', () => plane.projectors.stop());
   shutdown.add('usage', () => plane.usage.close());
   shutdown.add('sandboxes', () => sandboxing.close());
 
   // 5. The roles that move events.
-  const metrics = new Metrics();
   const topics = topicPolicy(config);
   await createFixedTopics(engines.log, topics);
   const closing = (step: string, close: () => Promise<void>): void => shutdown.add(step, close);

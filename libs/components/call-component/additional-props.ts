@@ -40,6 +40,7 @@ export class CalledAdditionalProps implements AdditionalProps {
     const outcome = await this.calls.call({
       ...rest,
       bundleHash: component.bundleHash,
+      packages: component.packages,
       props: withDynamicProps(component.configurableProps, dynamicProps),
       dynamicProps,
       call: { kind: 'additional_props' },

@@ -74,6 +74,7 @@ export class ComponentForms {
     const outcome = await this.calls.call({
       workspaceId,
       bundleHash: component.bundleHash,
+      packages: component.packages,
       props,
       dynamicProps,
       values,

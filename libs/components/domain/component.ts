@@ -28,7 +28,7 @@ export const componentDecider: Decider<SaveComponentCode, ComponentEvent, Compon
   decide: ({ data, refreshed }, state) => {
     if (state.status === 'none') return [{ type: 'ComponentSaved', data }];
     if (refreshed === true && lockOf(data) !== lockOf(state.component))
-      return [{ type: 'ComponentPackagesRefreshed', data }];
+      return [{ type: 'ComponentPackagesRefreshed', data: { ...data, ...droppedBy(data, state.component) } }];
     const { url, savedAt } = data;
     const { component } = state;
     const sameUrl = url === null || url === component.url;
@@ -51,7 +51,7 @@ export const componentDecider: Decider<SaveComponentCode, ComponentEvent, Compon
         };
       case 'ComponentPackagesRefreshed': {
         if (state.status === 'none') return state;
-        const { savedAt, url, ...component } = event.data;
+        const { savedAt, url, dropped: _, ...component } = event.data;
         const { createdAt, url: before } = state.component;
         return { status: 'saved', component: { ...component, url: url ?? before, createdAt, updatedAt: savedAt } };
       }
@@ -61,4 +61,12 @@ export const componentDecider: Decider<SaveComponentCode, ComponentEvent, Compon
   },
 };
 
-const lockOf = ({ packages }: Pick<ComponentSaved['data'], 'packages'>): string | undefined => packages?.lockHash;
+type Saved = Pick<ComponentSaved['data'], 'packages'>;
+
+const droppedBy = (next: Saved, before: Saved): { readonly dropped?: readonly string[] } => {
+  const kept = new Set(next.packages?.uses);
+  const dropped = before.packages?.uses?.filter((use) => !kept.has(use)) ?? [];
+  return dropped.length === 0 ? {} : { dropped };
+};
+
+const lockOf = ({ packages }: Saved): string | undefined => packages?.lockHash;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DEFAULT_CODE_LIMITS } from '../ports.js';
 import { registryFolder } from './registry-folder.js';
-import { RegistrySources } from './registry-sources.js';
+import { type RegistryPackages, RegistrySources, type RegistrySourcesOptions } from './registry-sources.js';
 
 let scratch: string;
 beforeEach(() => void (scratch = mkdtempSync(path.join(tmpdir(), 'sluice-registry-'))));
@@ -74,7 +74,9 @@ describe('the folder of the registry', () => {
 });
 
 describe('the sources of the registry', () => {
-  const sources = (): RegistrySources => new RegistrySources({ dir: path.join(scratch, 'registry'), now: () => 5 });
+  const packages: RegistryPackages = { fetch: () => Promise.reject(new Error('the npm package "p" is away')) };
+  const sources = (over: Partial<RegistrySourcesOptions> = {}): RegistrySources =>
+    new RegistrySources({ dir: path.join(scratch, 'registry'), now: () => 5, packages, ...over });
   const copied = (name: string): string => readFileSync(path.join(scratch, 'registry', name), 'utf8');
 
   it('copies a folder, and again on an update', async () => {
@@ -112,12 +114,33 @@ describe('the sources of the registry', () => {
     expect(readdirSync(path.join(scratch, 'registry/next')).sort()).toEqual(['.source.json', 'a.mjs']);
   });
 
+  it('copies an npm package by its name, without what it depends on, and keeps nothing of one that failed', async () => {
+    const folder = write({ 'a.mjs': '1', 'node_modules/x.js': '' }, 'installed');
+    const asked: string[] = [];
+    const fetch: RegistryPackages['fetch'] = async (specifier, use) => {
+      asked.push(specifier);
+      await use(folder);
+      return '1.2.3';
+    };
+    const added = await sources({ packages: { fetch } }).add('npm:@acme/parts@^1.0.0');
+    expect(added).toMatchObject({ name: 'parts', from: 'npm:@acme/parts@^1.0.0', kind: 'npm', revision: '1.2.3' });
+    expect(readdirSync(path.join(scratch, 'registry/parts')).sort()).toEqual(['.source.json', 'a.mjs']);
+    writeFileSync(path.join(folder, 'a.mjs'), '2');
+    await sources({ packages: { fetch } }).update('parts');
+    expect(copied('parts/a.mjs')).toBe('2');
+    expect(asked).toEqual(['@acme/parts@^1.0.0', '@acme/parts@^1.0.0']);
+    await expect(sources().update('parts')).rejects.toThrow('"p" is away');
+    await expect(sources().add('npm:p')).rejects.toThrow('"p" is away');
+    expect(copied('parts/a.mjs')).toBe('2');
+    expect(readdirSync(path.join(scratch, 'registry'))).toEqual(['parts']);
+  });
+
   it('refuses a taken name, a name that is no folder, and what is no source, and leaves nothing behind', async () => {
     const from = write({ 'a.mjs': '1' }, 'parts');
     await sources().add(from);
     await expect(sources().add(from)).rejects.toThrow('the registry has parts already: give another --name');
     await expect(sources().add(from, '../up')).rejects.toThrow('the name "../up" cannot be a folder');
-    await expect(sources().add(path.join(scratch, 'nowhere'))).rejects.toThrow('is no folder: give a folder or git+');
+    await expect(sources().add(path.join(scratch, 'nowhere'))).rejects.toThrow('is no folder: give a folder, git+<url> or npm:<name>');
     await expect(sources().add('git+file:///nowhere/at-all')).rejects.toThrow(/git could not clone file:\/\/\/nowhere/);
     await expect(sources().update('gone')).rejects.toThrow('the registry has no source gone: it has parts');
     expect(readdirSync(path.join(scratch, 'registry'))).toEqual(['parts']);

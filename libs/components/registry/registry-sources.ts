@@ -9,14 +9,21 @@ const run = promisify(execFile);
 export interface RegistrySource {
   readonly name: string;
   readonly from: string;
-  readonly kind: 'folder' | 'git';
-  /** Commit of a repository, or null. */
+  readonly kind: 'folder' | 'git' | 'npm';
+  /** Commit of a repository, version of a package, or null. */
   readonly revision: string | null;
   /** Epoch milliseconds of the last copy. */
   readonly updatedAt: number;
 }
 
+/** Gives the files of an npm package to `use`, and takes them back afterwards. */
+export interface RegistryPackages {
+  /** @param specifier `name` or `name@range`. Resolves with the version. Rejects with an error that names the package. */
+  fetch(specifier: string, use: (folder: string) => Promise<void>): Promise<string>;
+}
+
 export interface RegistrySourcesOptions {
+  readonly packages: RegistryPackages;
   /** Folder of the registry. It is made when it is missing. */
   readonly dir: string;
   readonly now: () => number;
@@ -24,6 +31,7 @@ export interface RegistrySourcesOptions {
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,99}$/;
 const FACTS = '.source.json';
+const NPM = 'npm:';
 const GIT_TIMEOUT_MS = 300_000;
 /** Nothing of these is part of a component. */
 const LEFT_OUT = new Set(['.git', 'node_modules']);
@@ -35,7 +43,7 @@ const LEFT_OUT = new Set(['.git', 'node_modules']);
 export class RegistrySources {
   constructor(private readonly options: RegistrySourcesOptions) {}
 
-  /** Adds a folder or a git repository. Rejects when the name is taken. */
+  /** Adds a folder, a git repository or an npm package. Rejects when the name is taken. */
   async add(from: string, name = nameOf(from)): Promise<RegistrySource> {
     checkName(name);
     if (await this.find(name)) {
@@ -104,6 +112,8 @@ export class RegistrySources {
         return null;
       case 'git':
         return cloned(at, aside);
+      case 'npm':
+        return this.options.packages.fetch(at, (folder) => copyFolder(folder, aside));
     }
   }
 
@@ -133,14 +143,15 @@ const checkName = (name: string): void => {
 };
 
 const locationOf = (from: string): { readonly kind: RegistrySource['kind']; readonly at: string } => {
+  if (from.startsWith(NPM)) return { kind: 'npm', at: from.slice(NPM.length) };
   if (from.startsWith('git+')) return { kind: 'git', at: from.slice('git+'.length) };
   if (/^(?:https?|ssh|git):\/\/\S+$|^git@\S+:\S+$/.test(from)) return { kind: 'git', at: from };
   return { kind: 'folder', at: from };
 };
 
-/** Last part of the address without `.git`. */
+/** Last part of the address without `.git`, or of the name of a package. */
 const nameOf = (from: string): string => {
-  const bare = from
+  const bare = (from.startsWith(NPM) ? from.slice(NPM.length).replace(/(?<=.)@.*$/, '') : from)
     .replace(/[?#].*$/, '')
     .replace(/\/+$/, '')
     .replace(/\.git$/, '');
@@ -151,7 +162,7 @@ const nameOf = (from: string): string => {
 
 const copyFolder = async (from: string, into: string): Promise<void> => {
   const facts = await stat(from).catch(() => undefined);
-  if (!facts?.isDirectory()) throw new Error(`${from} is no folder: give a folder or git+<url>`);
+  if (!facts?.isDirectory()) throw new Error(`${from} is no folder: give a folder, git+<url> or npm:<name>`);
   await cp(from, into, {
     recursive: true,
     verbatimSymlinks: true,

@@ -1,5 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { type PackageChanges } from '#libs/component-model/package-lock.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
@@ -31,7 +32,7 @@ import {
 import { type ComponentSaved } from '../published.js';
 import { checkCodeRoom } from './code-room.js';
 import { Inspections } from './inspections.js';
-import { changesOf, lockOf, NO_CHANGES, partsOf, savedPackagesOf, type PackageChanges } from './saved-packages.js';
+import { changesOf, lockOf, NO_CHANGES, partsOf, savedPackagesOf } from './saved-packages.js';
 
 /** Name of code without a file name. */
 const UNNAMED = 'component.js';

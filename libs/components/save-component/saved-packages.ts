@@ -1,4 +1,4 @@
-import { type ComponentPackages, type PackageLock } from '#libs/component-model/package-lock.js';
+import { type ComponentPackages, type PackageChanges, type PackageLock } from '#libs/component-model/package-lock.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type FetchedComponent } from '../ports.js';
 import { type ComponentSaved, type SavedPackages } from '../published.js';
@@ -7,12 +7,6 @@ import { type ComponentSaved, type SavedPackages } from '../published.js';
 type CodeParts = Pick<FetchedComponent, 'fileName' | 'files'>;
 
 type Saved = Pick<ComponentSaved['data'], 'packages'>;
-
-export interface PackageChanges {
-  readonly added: readonly { readonly name: string; readonly version: string }[];
-  readonly removed: readonly { readonly name: string; readonly version: string }[];
-  readonly changed: readonly { readonly name: string; readonly from: string; readonly to: string }[];
-}
 
 export const NO_CHANGES: PackageChanges = { added: [], removed: [], changed: [] };
 
@@ -26,7 +20,8 @@ export const savedPackagesOf = async (
   const [lockHash, partsHash] = await Promise.all([blobs.put(JSON.stringify(lock)), blobs.put(JSON.stringify(parts))]);
   const count = lock.packages.length;
   const beside = externals.length === 0 ? {} : { beside: { hasMachineCode } };
-  return { lockHash, partsHash, count, bytes, ms, cached, ...beside };
+  const uses = [...new Set(lock.packages.map(({ name, version }) => `${name}@${version}`))].sort();
+  return { lockHash, partsHash, count, bytes, ms, cached, uses, ...beside };
 };
 
 /** Undefined for a component without packages. */

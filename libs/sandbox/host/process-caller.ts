@@ -48,13 +48,14 @@ const inProcess = async (
   name: string,
   request: CallRequest,
 ): Promise<RunOutcome> => {
-  const { workspaceId, bundleFile, props, dynamicProps, call } = request;
+  const { workspaceId, bundleFile, props, dynamicProps, packages, call } = request;
   try {
     const sandbox = await factory.start({
       sourceId: name,
       workspaceId,
       bundleFile,
       props,
+      ...(packages === undefined ? {} : { packages: await packages() }),
       ...(dynamicProps === undefined ? {} : { dynamicProps }),
       db: {},
       concurrency: 1,

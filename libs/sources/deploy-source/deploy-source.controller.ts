@@ -40,16 +40,18 @@ export class DeploySourceController {
     @CurrentCaller() caller: Caller,
   ): Promise<Changed<Warned<ChangedSourceReply>>> {
     const deployment = {
-      reference: referenceOf(body, params) ?? {},
+      reference: { ...referenceOf(body, params), refreshPackages: body.refresh_packages === true },
       configuredProps: configuredPropsOf(params) ?? {},
       emitOnDeploy: body.emit_on_deploy ?? true,
       ...dynamicPropsIdOf(body),
       ...(typeof body.name === 'string' ? { name: body.name } : {}),
     };
     const context = contextIn(workspaceOf(caller));
-    const { source, workspaceId, position, warnings } = await this.commands.execute(
+    const { source, workspaceId, position, warnings, packageChanges } = await this.commands.execute(
       new DeploySource(deployment, context),
     );
-    return new Changed(position, () => warned(changedSourceReply(source, workspaceId, this.urls), warnings));
+    return new Changed(position, () =>
+      warned(changedSourceReply(source, workspaceId, this.urls, packageChanges), warnings),
+    );
   }
 }

@@ -1,5 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { type PackageChanges } from '#libs/component-model/package-lock.js';
 import {
   COMPONENT_CATALOG,
   type ComponentCatalog,
@@ -40,6 +41,8 @@ export interface SourceResult {
   readonly position: Position | undefined;
   /** About the component and about the request. */
   readonly warnings?: readonly Warning[];
+  /** What a refresh did to the packages of the component. Absent without one. */
+  readonly packageChanges?: PackageChanges;
 }
 
 export class DeploySource extends Command<SourceResult> {
@@ -113,7 +116,9 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
     const warnings = [...plan.warnings, ...hooked.warnings, ...(component.warnings ?? [])];
     const deployment = { sourceId, name, nameSlug, definition, secrets, hooks, activateStarted: false };
     try {
-      return { ...(await this.deploy(deployment, context)), warnings };
+      const { packageChanges } = component;
+      const told = { warnings, ...(packageChanges === undefined ? {} : { packageChanges }) };
+      return { ...(await this.deploy(deployment, context)), ...told };
     } catch (error) {
       await this.undo(deployment, error, context);
       throw error;

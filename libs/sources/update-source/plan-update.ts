@@ -1,4 +1,5 @@
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
+import { type PackageChanges } from '#libs/component-model/package-lock.js';
 import { type DeployableComponent, withDynamicProps } from '#libs/components/published.js';
 import { type Warning } from '#libs/kernel/warning.js';
 import { newId, randomKey } from '#libs/kernel/ids.js';
@@ -13,6 +14,8 @@ export interface PlannedDefinition {
   readonly secrets: PropPlan['secrets'];
   /** About the component and about the request. */
   readonly warnings: readonly Warning[];
+  /** What a refresh did to the packages. Absent without one. */
+  readonly packageChanges?: PackageChanges;
 }
 
 export interface UpdatePlan {

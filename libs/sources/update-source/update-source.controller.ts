@@ -46,8 +46,10 @@ export class UpdateSourceController {
     const located = await this.sources.locate(idOrSlug, caller);
     const context = contextIn(located.workspaceId);
     const command = new UpdateSource(located.sourceId, changes, context);
-    const { source, workspaceId, position, warnings } = await this.commands.execute(command);
-    return new Changed(position, () => warned(changedSourceReply(source, workspaceId, this.urls), warnings));
+    const { source, workspaceId, position, warnings, packageChanges } = await this.commands.execute(command);
+    return new Changed(position, () =>
+      warned(changedSourceReply(source, workspaceId, this.urls, packageChanges), warnings),
+    );
   }
 }
 

@@ -85,7 +85,7 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     checkNotStale(source, request.ifUpdatedAt);
 
     // 2. Plan the new definition and 3. reserve its slug.
-    const { definition, secrets, warnings } = await this.plan(source, request, context);
+    const { definition, secrets, ...told } = await this.plan(source, request, context);
     const name = request.name ?? source.name;
     const nameSlug = await this.reserve(source, request.name, context);
     const next = { name, nameSlug, active: request.active, definition };
@@ -94,10 +94,10 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     // 4. Log the whole update, so that a crash can be undone. No event means that nothing changes.
     const { state, position } = await this.start(update, context);
     if (state.status === 'deployed') {
-      return { source: state.source, workspaceId: context.workspaceId, position: undefined, warnings };
+      return { source: state.source, workspaceId: context.workspaceId, position: undefined, ...told };
     }
     try {
-      return { ...(await this.carryOut(update, position, context)), warnings };
+      return { ...(await this.carryOut(update, position, context)), ...told };
     } catch (error) {
       await this.undo(update, error, context);
       throw error;
@@ -124,9 +124,11 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     const dynamicProps = await this.dynamicProps.of({ component, given, dynamicPropsId, workspaceId, source });
     const appOf = (id: string) => this.operations.accounts.find(id, workspaceId)?.app;
     const planned = planDefinition({ source, component, dynamicProps, given, emitOnDeploy, appOf, now: clock.now() });
+    const { packageChanges } = component;
     const hooked = await this.appHooks.planned(planned.definition, { component, given, workspaceId, source });
     const definition = await this.dataStores.bound(hooked.definition, context);
-    return { ...planned, definition, warnings: [...hooked.warnings, ...planned.warnings] };
+    const warnings = [...hooked.warnings, ...planned.warnings];
+    return { ...planned, definition, warnings, ...(packageChanges === undefined ? {} : { packageChanges }) };
   }
 
   private async reserve(source: SourceRecord, name: string | undefined, context: CommandContext): Promise<string> {

@@ -1,0 +1,38 @@
+import path from 'node:path';
+import { REGISTRY_WORKSPACE, type RegistryPackages } from '#libs/components/index.js';
+import { type Config } from '#libs/config/index.js';
+import { parseSpecifier } from '#libs/packages/specifier.js';
+import { type InstallLogger, openPackages } from './packages.js';
+import { levelFor } from './sandboxing.js';
+
+/**
+ * npm packages for the registry, on the path of all others (docs/adr/0021). A private scope that is not open to every
+ * workspace is refused, because every workspace may use the registry.
+ */
+export const registryPackages = (
+  config: Config,
+  logger: InstallLogger,
+  warn: (text: string) => void,
+): RegistryPackages => ({
+  async fetch(specifier, use) {
+    const named = parseSpecifier(specifier);
+    if (!named || named.subpath !== '')
+      throw new Error(`"${specifier}" names no npm package: write npm:name, npm:name@version or npm:@scope/name`);
+    const packages = openPackages(config, await levelFor(config), logger);
+    try {
+      const installed = await packages.install({ specifiers: [specifier], workspaceId: REGISTRY_WORKSPACE });
+      try {
+        for (const { message } of installed.warnings) warn(message);
+        const { folder, lock } = installed;
+        const found = lock.packages.find(({ place }) => place === lock.specifiers[specifier]);
+        if (!found) throw new Error(`the npm package ${specifier} was not installed`);
+        await use(path.join(folder, found.place));
+        return found.version;
+      } finally {
+        await installed.release();
+      }
+    } finally {
+      await packages.close();
+    }
+  },
+});
