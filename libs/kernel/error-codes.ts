@@ -69,6 +69,7 @@ export type ErrorCode =
   | 'account.not_found'
   | 'account.not_owner'
   | 'account.env_not_allowed'
+  | 'account.not_refreshed'
   | 'delivery.not_found'
   | 'event.invalid_id'
   | 'audit.not_found'

@@ -15,7 +15,7 @@ const world = (outcome: CallOutcome) => {
       vault,
       (key) => key,
       ({ value }) => value,
-      { versionOf: () => undefined, authOf: () => Promise.resolve({}) },
+      { versionOf: () => undefined, freshen: () => undefined, authOf: () => Promise.resolve({}) },
     ),
     blobs: { fileOf: (hash) => Promise.resolve(`/blobs/${hash}`) },
     caller: {

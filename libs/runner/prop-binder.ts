@@ -33,6 +33,16 @@ export const propBinder = (
         .join();
     },
 
+    freshen(workspaceId: string, { appProps, values }: SourceDefinition): Promise<void> | undefined {
+      let all: Promise<void> | undefined;
+      for (const name of appProps) {
+        const id = accountIdOf(valueIn(values, name));
+        const one = id === undefined ? undefined : accounts.freshen(id, workspaceId);
+        if (one) all = all ? Promise.all([all, one]).then(() => undefined) : one;
+      }
+      return all;
+    },
+
     async bind(workspaceId: string, definition: SourceDefinition): Promise<Readonly<Record<string, BoundProp>>> {
       // A Map, because a prop may have the name of an inherited property.
       const props = new Map<string, BoundProp>();
