@@ -33,7 +33,15 @@ const world = async () => {
   inspector.packageVersion = '1.0.0';
   const fetcher = { fetch: (url: string) => Promise.reject(new Error(`unexpected fetch of ${url}`)) };
   const app = await httpTestApp({
-    imports: [ComponentsModule.forRoot({ ...plane.ports(), blobs: new InMemoryBlobs(), inspector, fetcher, calls: new FakeCalls() })],
+    imports: [
+      ComponentsModule.forRoot({
+        ...plane.ports(),
+        blobs: new InMemoryBlobs(),
+        inspector,
+        fetcher,
+        calls: new FakeCalls(),
+      }),
+    ],
     http: plane.ports(),
     callers: { one: caller('u_1', 'o_1'), other: caller('u_3', 'o_2') },
   });

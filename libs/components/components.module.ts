@@ -16,6 +16,8 @@ import { StoredComponentCatalog } from './catalog.js';
 import { GetComponentController } from './get-component/get-component.controller.js';
 import { GetComponentHandler } from './get-component/get-component.query.js';
 import { GetComponentPackagesHandler } from './get-component/get-packages.query.js';
+import { AppsController } from './list-apps/apps.controller.js';
+import { GetAppHandler, ListAppsHandler } from './list-apps/apps.query.js';
 import { GetRegistryComponentController } from './get-registry-component/get-registry-component.controller.js';
 import { GetRegistryComponentHandler } from './get-registry-component/get-registry-component.query.js';
 import { ADDITIONAL_PROPS, COMPONENT_CATALOG } from './published.js';
@@ -65,6 +67,7 @@ export interface ComponentsPorts {
     GetRegistryComponentController,
     SearchRegistryController,
     GetComponentController,
+    AppsController,
   ],
   providers: [
     SaveComponentHandler,
@@ -76,6 +79,8 @@ export interface ComponentsPorts {
     DynamicPropsStore,
     CalledAdditionalProps,
     GetComponentPackagesHandler,
+    ListAppsHandler,
+    GetAppHandler,
     { provide: COMPONENT_CATALOG, useClass: StoredComponentCatalog },
     { provide: ADDITIONAL_PROPS, useExisting: CalledAdditionalProps },
   ],

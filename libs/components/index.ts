@@ -18,6 +18,7 @@ export { registryDecider } from './registry/registry-entry.js';
 
 import { type Projection } from '#libs/kernel/projection.js';
 import { codeSizesProjection } from './read-models/code-sizes.projection.js';
+import { appsProjection } from './read-models/apps.projection.js';
 import { registryProjection } from './registry/registry.projection.js';
 import { componentsProjection } from './read-models/components.projection.js';
 
@@ -25,4 +26,5 @@ export const componentsProjections: readonly Projection[] = [
   componentsProjection,
   codeSizesProjection,
   registryProjection,
+  appsProjection,
 ];

@@ -76,6 +76,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   'data_store.invalid_record': { status: 400, word: 'invalid_record' },
   'data_store.full': { status: 409, word: 'data_store_full' },
   'data_store.not_a_number': { status: 409, word: 'not_a_number' },
+  'app.not_found': { status: 404, word: 'app_not_found' },
   'account.not_found': { status: 404, word: 'account_not_found' },
   'account.not_owner': { status: 403, word: 'not_owner' },
   'account.env_not_allowed': { status: 422, word: 'env_not_allowed' },

@@ -66,6 +66,7 @@ export type ErrorCode =
   | 'data_store.invalid_record'
   | 'data_store.full'
   | 'data_store.not_a_number'
+  | 'app.not_found'
   | 'account.not_found'
   | 'account.not_owner'
   | 'account.env_not_allowed'
