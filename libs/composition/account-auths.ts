@@ -27,12 +27,12 @@ export const authsOf = ({ config, plane, egress, log }: AccountAuthsOptions): Ac
   return accountAuths(views.accounts, vault, env, refresher);
 };
 
-/** Posts to token servers. */
+/** Posts to token servers. Looks at the dispatcher only then, because a process that serves reads has none. */
 export const tokenServers =
-  ({ dispatcher }: Pick<Egress, 'dispatcher'>, limits = { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS }): PostForm =>
+  (egress: Pick<Egress, 'dispatcher'>, limits = { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS }): PostForm =>
   async (url, form) => {
     try {
-      return await postForm(url, form, { dispatcher, ...limits });
+      return await postForm(url, form, { dispatcher: egress.dispatcher, ...limits });
     } catch (error) {
       if (error instanceof PostFailed) throw new TokenRefused(error.message, false);
       throw error;

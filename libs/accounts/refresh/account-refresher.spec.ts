@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { type AccountEvent } from '../published.js';
 import { ControlPlane, InMemoryVault } from '#libs/kernel/testing/control-plane.js';
 import { type Vault } from '#libs/kernel/vault.js';
@@ -115,6 +115,12 @@ describe('the refresh of tokens', () => {
       code: 'account.not_refreshed',
       message: expect.stringMatching(/apn_1 has expired .* because t did not answer: it is tried again/),
     });
+    expect(asked).toBe(2);
+    // The next runs fail at once: nothing is read or asked before the pause is over.
+    await plane.idle();
+    const reads = jest.spyOn(plane.events, 'read');
+    await expect(one.authOf(ID, 'o_1')).rejects.toMatchObject({ code: 'account.not_refreshed' });
+    expect(reads).not.toHaveBeenCalled();
     expect(asked).toBe(2);
   });
 

@@ -46,8 +46,12 @@ export class AccountRefresher {
     if (known?.oauth === undefined) return undefined;
     const now = this.deps.clock.now();
     if (now < known.oauth.refreshAt) return undefined;
-    if (now >= known.oauth.expiresAt) return this.refresh(accountId, known);
-    if (!isPaused(known.oauth, now) && !isBusy(known.oauth, now))
+    const { expiresAt, failure } = known.oauth;
+    const paused = isPaused(known.oauth, now);
+    // Without a look at the account's stream, because every run of a source with a dead account comes here.
+    if (now >= expiresAt && paused && failure) return Promise.reject(notRefreshed(accountId, failure));
+    if (now >= expiresAt) return this.refresh(accountId, known);
+    if (!paused && !isBusy(known.oauth, now))
       this.refresh(accountId, known).catch((error: unknown) => {
         if (!(error instanceof DomainError))
           this.deps.logger.error({ account: accountId, err: error }, 'account.refresh_broken');
