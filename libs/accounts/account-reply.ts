@@ -1,4 +1,14 @@
-import { named, nullable, object, optional, record, seconds, text, type TypeOf } from '#libs/http/reply-schema.js';
+import {
+  boolean,
+  named,
+  nullable,
+  object,
+  optional,
+  record,
+  seconds,
+  text,
+  type TypeOf,
+} from '#libs/http/reply-schema.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
 import { type Credentials } from './domain/credentials.js';
 import { type AccountDoc } from './read-models/accounts.projection.js';
@@ -10,18 +20,42 @@ export const Account = named('Account', {
   app: object({ name_slug: text('Slug of the app') }),
   created_at: seconds(),
   updated_at: seconds(),
+  healthy: boolean('False while a refresh of the token has failed'),
+  dead: boolean('True when only new credentials help'),
+  error: nullable(text('Reason of the last failed refresh')),
+  expires_at: nullable(seconds('Expiry of the access token; null for credentials that are never refreshed')),
+  last_refreshed_at: nullable(seconds()),
+  next_refresh_at: nullable(seconds('Earliest next attempt; it is made when the account is used')),
   credentials: optional(record('Only with `include_credentials=true`')),
 });
 
 export type AccountReply = TypeOf<typeof Account>;
 
-export const accountReply = ({ id, name, app, createdAt, updatedAt }: AccountDoc): AccountReply => ({
+export const accountReply = ({ id, name, app, createdAt, updatedAt, oauth }: AccountDoc): AccountReply => ({
   id,
   name,
   app: { name_slug: app },
   created_at: epochSeconds(Number(createdAt)),
   updated_at: epochSeconds(updatedAt),
+  ...tokenReply(oauth),
 });
+
+const tokenReply = (oauth: AccountDoc['oauth']) => {
+  const error = oauth?.error ?? null;
+  const dead = error !== null && oauth?.retryAt === null;
+  const next = error === null ? oauth?.refreshAt : (oauth?.retryAt ?? undefined);
+  return {
+    healthy: error === null,
+    dead,
+    error,
+    expires_at: secondsOrNull(oauth?.expiresAt),
+    last_refreshed_at: secondsOrNull(oauth?.refreshedAt),
+    next_refresh_at: secondsOrNull(next),
+  };
+};
+
+const secondsOrNull = (ms: number | null | undefined): number | null =>
+  ms === undefined || ms === null ? null : epochSeconds(ms);
 
 export const accountWithCredentials = (doc: AccountDoc, credentials: Credentials): AccountReply => ({
   ...accountReply(doc),

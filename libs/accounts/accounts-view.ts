@@ -1,15 +1,23 @@
-import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
+import { idOf, type RecordedEvent, streamName } from '#libs/kernel/events.js';
 import { type LiveView } from '#libs/kernel/live-view.js';
 import { type Vault } from '#libs/kernel/vault.js';
-import { withEnv } from './domain/env-references.js';
+import { type VariablesOffered, withEnv } from './domain/env-references.js';
+import { account } from './domain/account.js';
+import { type RefreshState } from './domain/refresh.js';
 import { type AccountEvent } from './published.js';
+import { type AccountRefresher } from './refresh/account-refresher.js';
 
 export interface KnownAccount {
   readonly workspaceId: string;
+  readonly userId: string;
   readonly app: string;
   /** Changes with the credentials. */
   readonly credentialsRef: string;
+  /** Absent for credentials that are never refreshed. */
+  readonly oauth?: RefreshState;
 }
+
+const STREAMS = streamName(account.category, '');
 
 /** Keeps every account in memory, without its credentials, for those that check and bind app props. */
 export class AccountsView implements LiveView {
@@ -22,24 +30,20 @@ export class AccountsView implements LiveView {
 
   apply(recorded: RecordedEvent): void {
     const event = recorded as RecordedEvent & AccountEvent;
+    if (!event.stream.startsWith(STREAMS)) return;
     const id = idOf(event.stream);
-    switch (event.type) {
-      case 'AccountConnected': {
-        const { app, credentialsRef } = event.data;
-        this.entries.set(id, { workspaceId: event.metadata.workspaceId, app, credentialsRef });
-        return;
-      }
-      case 'AccountUpdated': {
-        const entry = this.entries.get(id);
-        if (entry) this.entries.set(id, { ...entry, credentialsRef: event.data.credentialsRef });
-        return;
-      }
-      case 'AccountDisconnected':
-        this.entries.delete(id);
-        return;
-      default:
-        return;
+    const known = this.entries.get(id);
+    const state = account.evolve(
+      known ? { status: 'connected', id, name: null, ...known } : account.initialState(),
+      event,
+    );
+    if (state.status !== 'connected') {
+      this.entries.delete(id);
+      return;
     }
+    const { userId, app, credentialsRef, oauth } = state;
+    const fields = { workspaceId: event.metadata.workspaceId, userId, app, credentialsRef };
+    this.entries.set(id, oauth === undefined ? fields : { ...fields, oauth });
   }
 }
 
@@ -47,13 +51,21 @@ export class AccountsView implements LiveView {
 export const accountAuths = (
   view: AccountsView,
   vault: Vault,
-  env: { readonly allowed: readonly string[]; readonly values: Readonly<Record<string, string | undefined>> },
+  env: VariablesOffered,
+  refresher: Pick<AccountRefresher, 'freshen'>,
 ) => ({
   /** A text that changes with the credentials; undefined for an account that does not exist in this workspace. */
   versionOf: (accountId: string, workspaceId: string): string | undefined =>
     view.find(accountId, workspaceId)?.credentialsRef,
+  /**
+   * Undefined while the token is valid; one that expires soon is refreshed meanwhile. Else resolves once there is a new
+   * one, and rejects with account.not_refreshed.
+   */
+  freshen: (accountId: string, workspaceId: string): Promise<void> | undefined =>
+    refresher.freshen(accountId, workspaceId),
   /** Empty for an account that does not exist. Rejects when its credentials are missing from the vault. */
   async authOf(accountId: string, workspaceId: string): Promise<Readonly<Record<string, unknown>>> {
+    await refresher.freshen(accountId, workspaceId);
     const known = view.find(accountId, workspaceId);
     if (!known) return {};
     const text = await vault.get(known.credentialsRef, workspaceId);

@@ -13,6 +13,9 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
+/** For accounts that are never refreshed. */
+const STATIC = { freshen: () => undefined };
+
 const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
   userId,
   apiKeyId: `key_${userId}`,
@@ -74,8 +77,8 @@ describe('accounts', () => {
     expect(types).toEqual(['AccountConnected', 'AccountCredentialsShown']);
   });
 
-  it.each(['oauth', 'refresh_token', 'token_url', 'client_secret'])(
-    'refuse %s, which asks for a refresh',
+  it.each(['refresh_token', 'token_url', 'client_secret', 'oauth_access_token', 'expires_in'])(
+    'refuse %s outside of credentials and oauth',
     async (name) => {
       const { call, connect } = await world();
       const body = { app: 'slack', credentials: { a: 'b' }, [name]: {} };
@@ -84,7 +87,7 @@ describe('accounts', () => {
         await call('put', `/v1/accounts/${await connect()}`).send(body),
       ]) {
         expect(reply.status).toBe(400);
-        expect(reply.text).toMatch(/not built yet: put a static token into credentials/);
+        expect(reply.text).toMatch(/put what refreshes a token into oauth/);
       }
     },
   );
@@ -127,7 +130,8 @@ describe('accounts', () => {
     const { plane, view, call, connect } = await world();
     const id = await connect({ api_key: { $env: 'TOKEN' } });
     const values = { TOKEN: 'from the server', HOME: '/root' };
-    const authOf = (allowed: string[]) => accountAuths(view, plane.vault, { allowed, values }).authOf(id, 'o_1');
+    const authOf = (allowed: string[]) =>
+      accountAuths(view, plane.vault, { allowed, values }, STATIC).authOf(id, 'o_1');
     expect(await authOf(['TOKEN'])).toEqual({ api_key: 'from the server' });
     expect(await authOf([])).toEqual({});
     const refused = await call('post', '/v1/accounts').send({ app: 'a', credentials: { k: { $env: 'HOME' } } });
@@ -143,6 +147,6 @@ describe('accounts', () => {
     await call('delete', `/v1/accounts/${id}`);
     await plane.idle();
     expect(plane.vault.secrets.size).toBe(0);
-    expect(await accountAuths(view, plane.vault, { allowed: [], values: {} }).authOf(id, 'o_1')).toEqual({});
+    expect(await accountAuths(view, plane.vault, { allowed: [], values: {} }, STATIC).authOf(id, 'o_1')).toEqual({});
   });
 });

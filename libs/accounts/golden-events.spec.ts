@@ -36,6 +36,20 @@ const CASES: Record<AccountEvent['type'], () => Promise<void>> = {
       ...CONNECTED,
       name: null,
       credentialsRef: 'sec_1k2f9x8a1b3c5d7e9f',
+      oauth: { ref: 'sec_3k2f9x8a1b3c5d7e9f', expiresAt: 1763712601000, refreshAt: 1763712301000, failures: 0 },
+    }),
+  AccountRefreshStarted: async () =>
+    expect(await after('AccountConnected', 'AccountUpdated', 'AccountRefreshStarted')).toMatchObject({
+      oauth: { attempt: { credentialsRef: 'sec_2k2f9x8a1b3c5d7e9f', until: 1763712361000 }, interrupted: false },
+    }),
+  AccountRefreshed: async () =>
+    expect(await after('AccountConnected', 'AccountUpdated', 'AccountRefreshed')).toMatchObject({
+      credentialsRef: 'sec_2k2f9x8a1b3c5d7e9f',
+      oauth: { ref: 'sec_3k2f9x8a1b3c5d7e9f', expiresAt: 1763715902000, refreshAt: 1763715602000, failures: 0 },
+    }),
+  AccountRefreshFailed: async () =>
+    expect(await after('AccountConnected', 'AccountUpdated', 'AccountRefreshFailed')).toMatchObject({
+      oauth: { failures: 1, failure: { reason: 'the token server answered 400 invalid_grant', retryAt: null } },
     }),
   AccountCredentialsShown: async () =>
     expect(await after('AccountConnected', 'AccountCredentialsShown')).toEqual(CONNECTED),

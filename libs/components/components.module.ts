@@ -17,6 +17,8 @@ import { StoredComponentCatalog } from './catalog.js';
 import { GetComponentController } from './get-component/get-component.controller.js';
 import { GetComponentHandler } from './get-component/get-component.query.js';
 import { GetComponentPackagesHandler } from './get-component/get-packages.query.js';
+import { AppsController } from './list-apps/apps.controller.js';
+import { GetAppHandler, ListAppsHandler } from './list-apps/apps.query.js';
 import { GetRegistryComponentController } from './get-registry-component/get-registry-component.controller.js';
 import { GetRegistryComponentHandler } from './get-registry-component/get-registry-component.query.js';
 import { ListPackageUsersController } from './list-package-users/list-package-users.controller.js';
@@ -69,6 +71,7 @@ export interface ComponentsPorts {
     SearchRegistryController,
     ListPackageUsersController,
     GetComponentController,
+    AppsController,
   ],
   providers: [
     SaveComponentHandler,
@@ -81,6 +84,8 @@ export interface ComponentsPorts {
     CalledAdditionalProps,
     GetComponentPackagesHandler,
     ListPackageUsersHandler,
+    ListAppsHandler,
+    GetAppHandler,
     { provide: COMPONENT_CATALOG, useClass: StoredComponentCatalog },
     { provide: ADDITIONAL_PROPS, useExisting: CalledAdditionalProps },
     { provide: EVENT_NAMES, useClass: CalledEventNames },

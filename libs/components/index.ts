@@ -19,6 +19,7 @@ export { registryDecider, REGISTRY_WORKSPACE } from './registry/registry-entry.j
 import { type Projection } from '#libs/kernel/projection.js';
 import { codeSizesProjection } from './read-models/code-sizes.projection.js';
 import { packageUsesProjection } from './read-models/package-uses.projection.js';
+import { appsProjection } from './read-models/apps.projection.js';
 import { registryProjection } from './registry/registry.projection.js';
 import { componentsProjection } from './read-models/components.projection.js';
 
@@ -27,4 +28,5 @@ export const componentsProjections: readonly Projection[] = [
   codeSizesProjection,
   registryProjection,
   packageUsesProjection,
+  appsProjection,
 ];

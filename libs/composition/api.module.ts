@@ -1,6 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
-import { account, accountAuths, AccountsModule } from '#libs/accounts/index.js';
+import { account, AccountsModule } from '#libs/accounts/index.js';
 import { ActionsModule } from '#libs/actions/index.js';
 import { type ActionRunner } from '#libs/actions/published.js';
 import { auditable, AuditModule } from '#libs/audit/index.js';
@@ -16,12 +16,14 @@ import { OperatorAccess } from '#libs/http/operator-access.js';
 import { type ResourceLimits } from '#libs/kernel/resource-limits.js';
 import { actionRuns } from '#libs/runner/action-runs.js';
 import { installPackages } from '#libs/runner/packages-beside.js';
+import { type AccountAuths } from '#libs/runner/runner-ports.js';
 import { propBinder } from '#libs/runner/prop-binder.js';
 import { boundValue, sourceDecider, SourcesModule } from '#libs/sources/index.js';
 import { subscription, SubscriptionsModule } from '#libs/subscriptions/index.js';
 import { TelemetryModule } from '#libs/telemetry/index.js';
 import { apiKey, TenancyModule, user, workspace } from '#libs/tenancy/index.js';
 import { type DeliveryReach, webhook, WebhooksModule } from '#libs/webhooks/index.js';
+import { authsOf } from './account-auths.js';
 import { type ApiOptions } from './api.js';
 import { componentCalls } from './component-calls.js';
 import { eventSettings } from './stream-projections.js';
@@ -67,6 +69,7 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
   const { engines, views, clock, handleCommand, upcasters, usage } = plane;
   const { events, readModels, vault, blobs } = engines;
   const resourceLimits = resourceLimitsOf(config);
+  const auths = authsOf(options);
   const codeLimits = { ...DEFAULT_CODE_LIMITS, fileBytes: config.codeMaxKb * 1024 };
   const common = { handleCommand, readModels, clock, resourceLimits };
   const fetchOne = (url: string) => fetchText(url, { dispatcher: egress.dispatcher, maxBytes: codeLimits.fileBytes });
@@ -78,7 +81,7 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
       upcasters,
       blobs,
       inspector,
-      calls: componentCalls(options.caller, blobs, authsOf(options), installPackages(blobs, options.packages)),
+      calls: componentCalls(options.caller, blobs, auths, installPackages(blobs, options.packages)),
       vault,
       fetcher: crawledFetcher(fetchOne, codeLimits),
       codeLimits,
@@ -103,7 +106,7 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
       accounts: views.accounts,
     }),
     AccountsModule.forRoot({ ...common, vault, allowedEnv: config.accountEnv }),
-    ActionsModule.forRoot({ clock, runner: actionRunner(options) }),
+    ActionsModule.forRoot({ clock, runner: actionRunner(options, auths) }),
     SubscriptionsModule.forRoot({ ...common, resources: views.resources }),
     ...eventContexts(options),
     AuditModule.forRoot({ events, upcasters, auditable: auditableResources }),
@@ -140,12 +143,9 @@ const eventContexts = ({ config, plane, topics, webhookTopics, appliedEvents }: 
   ];
 };
 
-const authsOf = ({ config, plane }: Pick<ApiOptions, 'config' | 'plane'>) =>
-  accountAuths(plane.views.accounts, plane.engines.vault, { allowed: config.accountEnv, values: process.env });
-
-const actionRunner = ({ config, plane, caller, packages, urls, log }: ApiOptions): ActionRunner =>
+const actionRunner = ({ config, plane, caller, packages, urls, log }: ApiOptions, auths: AccountAuths): ActionRunner =>
   actionRuns({
-    binder: propBinder(plane.engines.vault, (key) => urls.urlOf(key), boundValue, authsOf({ config, plane })),
+    binder: propBinder(plane.engines.vault, (key) => urls.urlOf(key), boundValue, auths),
     blobs: plane.engines.blobs,
     packages: installPackages(plane.engines.blobs, packages),
     caller,

@@ -53,6 +53,7 @@ describe('settings', () => {
     ['SLUICE_SECRET_KEY', Buffer.alloc(32, 255).toString('base64url'), 'secretKey', `${'/'.repeat(42)}8`],
     ['SLUICE_LOG_LEVEL', 'DEBUG', 'logLevel', 'debug'],
     ['SLUICE_EGRESS_ALLOW', '10.0.0.0/8, 127.0.0.1,', 'egressAllow', ['10.0.0.0/8', '127.0.0.1']],
+    ['SLUICE_ACCOUNT_ENV', 'SLACK_TOKEN, GITHUB', 'accountEnv', ['SLACK_TOKEN', 'GITHUB']],
     [
       'SLUICE_CORS_ORIGINS',
       'https://a.example,http://localhost:8080',
@@ -119,6 +120,9 @@ describe('settings', () => {
 
   it.each([
     ['SLUICE_EGRESS_ALLOW', '10.0.0.0/33'],
+    ['SLUICE_ACCOUNT_ENV', 'SLACK_TOKEN,SLUICE_SECRET_KEY'],
+    ['SLUICE_ACCOUNT_ENV', 'sluice_api_key'],
+    ['SLUICE_ACCOUNT_ENV', 'A-B'],
     ['SLUICE_EGRESS_ALLOW', 'localhost'],
     ['SLUICE_CORS_ORIGINS', 'https://a.example/path'],
     ['SLUICE_ENDPOINT_DOMAIN', '*.example.com'],

@@ -11,9 +11,8 @@ const NOT_BUILT: readonly (readonly [RegExp, string])[] = [
     'live streams are not built yet: poll event_summaries',
   ],
   [
-    // An app takes events, with one method.
-    /^\/v1\/(users\/me\/|orgs\/[^/]+\/|workspaces\/[^/]+\/)?(apps(?!\/[^/]+\/events$)|connect)(\/|$)/,
-    'lists of apps and hosted connecting are not built yet: connect an account with POST /v1/accounts',
+    /^\/v1\/(users\/me\/|orgs\/[^/]+\/|workspaces\/[^/]+\/)?connect(\/|$)/,
+    'hosted connecting is not built yet: connect an account with POST /v1/accounts',
   ],
   [/^\/v1\/projects(\/|$)/, 'projects are not built yet'],
   [/^\/v1\/oauth(\/|$)/, 'OAuth is not built yet: send an API key'],

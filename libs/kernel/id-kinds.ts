@@ -12,6 +12,7 @@ const KINDS = {
   inv: 'an invocation',
   dlv: 'a delivery',
   apn: 'an account',
+  app: 'an app',
 } as const;
 
 const ID = /^([a-z]{1,4})_[0-9a-zA-Z]{6,}$/;

@@ -15,6 +15,7 @@ export type IdPrefix =
   | 'u'
   | 'key'
   | 'apn'
+  | 'app'
   | 'sec'
   | 'dlv'
   | 'inv'

@@ -16,7 +16,7 @@ const world = (outcome: CallOutcome) => {
       vault,
       (key) => key,
       ({ value }) => value,
-      { versionOf: () => undefined, authOf: () => Promise.resolve({}) },
+      { versionOf: () => undefined, freshen: () => undefined, authOf: () => Promise.resolve({}) },
     ),
     packages: (workspaceId, beside) => {
       installs.push([workspaceId, beside]);

@@ -16,6 +16,7 @@ const binder = propBinder(
   ({ value }) => value,
   {
     versionOf: (id) => `version of ${id}`,
+    freshen: () => undefined,
     authOf: (id) => Promise.resolve({ api_key: `key of ${id}` }),
   },
 );
@@ -33,7 +34,7 @@ describe('the props of a run', () => {
       { ...vault, get: () => Promise.resolve('{"token":"tok"}') },
       (key) => key,
       ({ value }) => value,
-      { versionOf: () => undefined, authOf: () => Promise.resolve({}) },
+      { versionOf: () => undefined, freshen: () => undefined, authOf: () => Promise.resolve({}) },
     );
     const value = { url: 'https://a.example', auth: { type: 'bearer', token: '********' } };
     const values = { call: { value, authRef: 'sec_1' }, open: { value: { url: 'https://b.example' } } };

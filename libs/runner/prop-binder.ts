@@ -33,6 +33,8 @@ export const propBinder = (
         .join();
     },
 
+    freshen: (workspaceId, definition) => freshened(accounts, workspaceId, definition),
+
     async bind(workspaceId: string, definition: SourceDefinition): Promise<Readonly<Record<string, BoundProp>>> {
       // A Map, because a prop may have the name of an inherited property.
       const props = new Map<string, BoundProp>();
@@ -63,6 +65,21 @@ export const propBinder = (
       return Object.fromEntries(props);
     },
   };
+};
+
+/** Undefined when no token has expired, which costs a run nothing. */
+const freshened = (
+  accounts: AccountAuths,
+  workspaceId: string,
+  { appProps, values }: SourceDefinition,
+): Promise<void> | undefined => {
+  let all: Promise<void> | undefined;
+  for (const name of appProps) {
+    const id = accountIdOf(valueIn(values, name));
+    const one = id === undefined ? undefined : accounts.freshen(id, workspaceId);
+    if (one) all = all ? Promise.all([all, one]).then(() => undefined) : one;
+  }
+  return all;
 };
 
 /** The request with the secrets of its `auth` in the place of their masks. */

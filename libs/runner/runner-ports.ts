@@ -17,6 +17,10 @@ import { type HttpReply } from '../component-model/run-output.js';
 export interface AccountAuths {
   /** A text that changes with the credentials; undefined for an account that does not exist in this workspace. */
   versionOf(accountId: string, workspaceId: string): string | undefined;
+  /**
+   * Undefined while the token is valid. Else resolves once there is a new one, and rejects with account.not_refreshed.
+   */
+  freshen(accountId: string, workspaceId: string): Promise<void> | undefined;
   /** Empty for an account that does not exist. */
   authOf(accountId: string, workspaceId: string): Promise<Readonly<Record<string, unknown>>>;
 }
@@ -54,6 +58,8 @@ export interface Sandboxes {
 export interface PropBinder {
   /** A text that changes when what `bind` reads outside of the definition does, such as credentials of an account. */
   versionOf(workspaceId: string, definition: SourceDefinition): string;
+  /** Makes expired tokens fresh before they are bound. Undefined when none has expired. */
+  freshen(workspaceId: string, definition: SourceDefinition): Promise<void> | undefined;
   bind(workspaceId: string, definition: SourceDefinition): Promise<Readonly<Record<string, BoundProp>>>;
 }
 

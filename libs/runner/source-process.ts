@@ -1,4 +1,6 @@
 import { SerialQueue } from '#libs/async/serial-queue.js';
+import { DomainError } from '../kernel/domain-error.js';
+import { userError } from '../sandbox/host/process-end.js';
 import { type SourceDefinition } from '../sources/published.js';
 import { type RunCommitter } from './run-committer.js';
 import { type SourceRunnerDependencies } from './runner-ports.js';
@@ -48,8 +50,10 @@ export class SourceProcess {
   sandboxFor(workspaceId: string, definition: SourceDefinition): Promise<Sandbox> {
     const { sourceId, deps, untilIdle } = this.options;
     const wanted = fingerprint(definition);
-    const version = deps.binder.versionOf(workspaceId, definition);
     return this.switches.run(async () => {
+      const expired = deps.binder.freshen(workspaceId, definition);
+      if (expired) await this.refreshed(expired);
+      const version = deps.binder.versionOf(workspaceId, definition);
       if (this.boundTo !== wanted || this.boundVersion !== version) {
         await untilIdle();
         this.checkOwned();
@@ -100,6 +104,16 @@ export class SourceProcess {
       deps.metrics.platformFailure();
       deps.logger.error({ source: sourceId, error: String(error) }, 'sandbox.drop_failed');
     });
+  }
+
+  /** Gives the author the reason for which a token was not refreshed. */
+  private async refreshed(expired: Promise<void>): Promise<void> {
+    try {
+      await expired;
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      throw new BundleNotLoaded(this.options.sourceId, userError('AccountNotRefreshed', error.message));
+    }
   }
 
   private checkOwned(): void {

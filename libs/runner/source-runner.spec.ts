@@ -302,7 +302,7 @@ describe('source runner', () => {
     const t = sourceWorld({ auto: () => ok() });
     const values = { token: { secretRef: 'ref' } };
     const bind = async () => ({ token: { kind: 'value' as const, value: 'hunter22' } });
-    Object.assign(t.deps, { binder: { versionOf: () => '', bind } });
+    Object.assign(t.deps, { binder: { versionOf: () => '', freshen: () => undefined, bind } });
     t.world.definition = undefined;
     const runner = await t.load();
     await runner.hook('deploy', definition({ values }), 'o_1', 'inv_hook');
@@ -331,7 +331,7 @@ describe('source runner', () => {
     });
     t.world.definition = definition({ values, endpoints });
     const bind = async () => ({ token: { kind: 'value' as const, value: 'hunter22' } });
-    Object.assign(t.deps, { binder: { versionOf: () => '', bind } });
+    Object.assign(t.deps, { binder: { versionOf: () => '', freshen: () => undefined, bind } });
     const runner = await SourceRunner.load('dc_1', t.deps, () => undefined);
     await runner.accept([t.invocation(0, {}, '{"url":"http://x/h/e0123456789abcde","n":1}')]);
     await until(() => t.acked.length === 1);

@@ -54,6 +54,7 @@ beforeAll(async () => {
   await api.expect(200, 'PUT', `/v1/data_stores/${storeId}/records/kept`, { body: { value: SECRET } });
   const body = { app: 'shop', name: 'mine', credentials: { token: SECRET } };
   accountId = (await api.expect<Data<{ id: string }>>(200, 'POST', '/v1/accounts', { body })).data.id;
+  await api.createComponent(componentCode({ props: `shop: { type: 'app', app: 'shop' }`, members: 'run() {},' }));
   await instance.post(source, SECRET);
   await instance.receiver.until('the delivery', () => instance.arrived(webhookId).length > 0);
   deliveryId = await eventually('the attempt among the deliveries', async () => {
@@ -99,6 +100,8 @@ const idFor = (template: string, name: string): string => {
       return storeId;
     case 'data_stores key':
       return 'kept';
+    case 'apps idOrSlug':
+      return 'shop';
     case 'accounts id':
       return accountId;
     case 'api_keys id':

@@ -164,7 +164,7 @@ const bind = (metadata: ComponentMetadata, plan: PropPlan): Promise<Readonly<Rec
     vault as unknown as Parameters<typeof propBinder>[0],
     (key) => `https://${key}.example.test`,
     boundValue,
-    { versionOf: () => undefined, authOf: () => Promise.resolve({}) },
+    { versionOf: () => undefined, freshen: () => undefined, authOf: () => Promise.resolve({}) },
   );
   return binder.bind('o_1', {
     componentId: 'sc_1',

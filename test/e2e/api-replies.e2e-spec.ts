@@ -196,6 +196,10 @@ describe('the OpenAPI document agrees with the reply of', () => {
     await contract.expect(200, 'GET /v1/accounts/{id}', { path, query });
     await contract.expect(200, 'PUT /v1/accounts/{id}', { path, body: { name: 'Team' } });
     await contract.expect(204, 'DELETE /v1/accounts/{id}', { path });
+    const code = `export default { name: 'App user', version: '0.0.1', props: { a: { type: 'app', app: 'slack' } }, run() {} }`;
+    await contract.expect(200, 'POST /v1/components', { body: { component_code: code } });
+    await contract.expect(200, 'GET /v1/apps');
+    await contract.expect(200, 'GET /v1/apps/{idOrSlug}', { path: { idOrSlug: 'slack' } });
   });
 
   it('users, workspaces and API keys', async () => {

@@ -137,6 +137,22 @@ const fields: readonly Mistake[] = [
   call('component_url of a private address', 'POST', '/v1/components', {
     body: { component_url: 'http://10.0.0.1/orders.mjs' },
   }),
+  call('a refresh_token outside of oauth', 'POST', '/v1/accounts', {
+    body: { app: 'slack', credentials: { oauth_access_token: 'a' }, refresh_token: 'r' },
+  }),
+  call('oauth without a refresh token', 'POST', '/v1/accounts', {
+    body: { app: 'slack', credentials: {}, oauth: { token_url: 'https://example.com/token', client_id: 'c' } },
+  }),
+  call('an access token without its expiry', 'POST', '/v1/accounts', {
+    body: {
+      app: 'slack',
+      credentials: { oauth_access_token: 'a' },
+      oauth: { token_url: 'https://example.com/token', client_id: 'c', refresh_token: 'r' },
+    },
+  }),
+  call('a variable that is not offered', 'POST', '/v1/accounts', {
+    body: { app: 'slack', credentials: { api_key: { $env: 'SLUICE_SECRET_KEY' } } },
+  }),
   call('component_url of a closed port', 'POST', '/v1/components', {
     body: { component_url: 'http://127.0.0.1:1/orders.mjs' },
   }),

@@ -64,6 +64,8 @@ interface Parts {
   readonly webhook: Webhook;
   /** Answers 503 until told otherwise. Receives the emits of `unique` on the channel `later`. */
   readonly failing: Webhook;
+  /** Id of a connected account. */
+  readonly account: string;
   readonly renamedAt: number;
 }
 
@@ -112,7 +114,8 @@ export class MoveScene {
     const failing = await this.listen(`${receiver.url}?failing`, unique.id, 'later');
     const gone = await api.createSource({ component_code: emitterCode() });
     await api.deleteSource(gone.id);
-    this.parts = { counting, unique, secretive, webhook, failing, renamedAt: Date.now() };
+    const account = await this.connect();
+    this.parts = { counting, unique, secretive, webhook, failing, account, renamedAt: Date.now() };
 
     await api.expect(200, 'PUT', `/v1/sources/${counting.id}`, { body: { name: 'Renamed' } });
     await this.emit(['first', { id: 1 }], ['second', { id: 2 }], ['waits', { id: 3, name: 'later' }]);
@@ -130,7 +133,7 @@ export class MoveScene {
 
   /** Answers that every later installation must repeat. */
   async answers(): Promise<Answers> {
-    const { counting, unique, secretive, webhook, failing, renamedAt } = this.made;
+    const { counting, unique, secretive, webhook, failing, account, renamedAt } = this.made;
     const resources = [counting, unique, secretive, webhook, failing];
     const paths = [
       ...['sources', 'webhooks', 'subscriptions'].map((list) => `/v1/users/me/${list}`),
@@ -141,6 +144,8 @@ export class MoveScene {
       ...['', '&event_name=later'].map((channel) => `/v1/sources/${unique.id}/event_summaries?expand=event${channel}`),
       `/v1/audit/${counting.id}?at=${renamedAt}`,
       `/v1/webhooks/${webhook.id}/deliveries`,
+      '/v1/accounts',
+      `/v1/accounts/${account}?include_credentials=true`,
     ];
     const { url } = this.target;
     const entries = paths.map(async (path): Promise<[string, string]> => {
@@ -150,6 +155,13 @@ export class MoveScene {
       return [path, `${status} ${same}`];
     });
     return Object.fromEntries(await Promise.all(entries));
+  }
+
+  /** Connects an account whose token nobody refreshes, because nothing uses it. */
+  private async connect(): Promise<string> {
+    const oauth = { token_url: 'https://example.com/token', client_id: 'c', refresh_token: 'r', expires_in: 3600 };
+    const body = { app: 'slack', name: 'Team', credentials: { oauth_access_token: 'a' }, oauth };
+    return (await this.api.expect<Data<{ id: string }>>(200, 'POST', '/v1/accounts', { body })).data.id;
   }
 
   /** Runs the counter once more. Returns its answer and the expected one. */

@@ -24,6 +24,10 @@ class ConnectAccountDto {
   credentials!: object;
 
   @IsOptional()
+  @IsObject()
+  oauth?: object | null;
+
+  @IsOptional()
   @IsString()
   @MaxLength(255)
   name?: string | null;
@@ -44,8 +48,8 @@ export class ConnectAccountController {
     @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
   ): Promise<Changed<{ data: AccountReply }>> {
-    const { app, credentials, name } = await accountParams(ConnectAccountDto, params);
-    const input = { app, credentials, name: name || null };
+    const { app, credentials, name, oauth = null } = await accountParams(ConnectAccountDto, params);
+    const input = { app, credentials, oauth, name: name || null };
     const command = new ConnectAccount(input, contextIn(workspaceOf(caller)));
     const { accountId, position } = await this.commands.execute(command);
     return new Changed(position, async () => ({

@@ -9,13 +9,13 @@ import { checkRoom, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/re
 import { CLOCK, HANDLE_COMMAND, READ_MODELS, VAULT } from '#libs/kernel/tokens.js';
 import { type Vault } from '#libs/kernel/vault.js';
 import { account, checkApp } from '../domain/account.js';
-import { checkedCredentials } from '../domain/credentials.js';
+import { checkedGiven, type Given, putGiven } from '../given-credentials.js';
 import { ACCOUNT_ENV } from '../ports.js';
 import { accountsProjection } from '../read-models/accounts.projection.js';
 
 export class ConnectAccount extends Command<{ readonly accountId: string; readonly position?: Position }> {
   constructor(
-    readonly input: { readonly name: string | null; readonly app: string; readonly credentials: unknown },
+    readonly input: Given & { readonly name: string | null; readonly app: string },
     readonly context: CommandContext,
   ) {
     super();
@@ -38,19 +38,18 @@ export class ConnectAccountHandler implements ICommandHandler<ConnectAccount> {
     const { name, app } = input;
     const { workspaceId } = context;
     checkApp(app);
-    const text = checkedCredentials(input.credentials, this.allowedEnv);
+    const now = this.clock.now();
+    const given = checkedGiven(input, this.allowedEnv, now);
     await checkRoom(
       this.readModels,
       accountsProjection.schema,
       { workspaceId },
       { what: 'accounts', owner: 'workspace', limit: this.limits.accountsPerWorkspace, setting: 'SLUICE_MAX_ACCOUNTS' },
     );
-    const now = this.clock.now();
     const accountId = newId('apn', now);
-    const credentialsRef = newId('sec', now);
-    await this.vault.put(credentialsRef, workspaceId, text);
+    const secrets = await putGiven(this.vault, workspaceId, given, now);
     const { userId } = context.actor;
-    const command = { type: 'connect', accountId, userId, name, app, credentialsRef, now } as const;
+    const command = { type: 'connect', accountId, userId, name, app, ...secrets, now } as const;
     const { position } = await this.handleCommand(account, accountId, command, context);
     return position === undefined ? { accountId } : { accountId, position };
   }

@@ -1,6 +1,7 @@
 import { type Decider } from '#libs/kernel/decider.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { type AccountEvent } from '../published.js';
+import { type AccountEvent, type OAuthGrant } from '../published.js';
+import { decideRefresh, evolveRefresh, type RefreshCommand, type RefreshState } from './refresh.js';
 
 export type AccountCommand =
   | {
@@ -10,14 +11,20 @@ export type AccountCommand =
       readonly name: string | null;
       readonly app: string;
       readonly credentialsRef: string;
+      readonly oauth?: OAuthGrant;
       readonly now: number;
     }
   | {
       readonly type: 'update';
-      /** Changed fields. An absent one stays as it is. */
-      readonly changes: { readonly name?: string | null; readonly credentialsRef?: string };
+      /** Changed fields. An absent one stays as it is; null ends the refresh. */
+      readonly changes: {
+        readonly name?: string | null;
+        readonly credentialsRef?: string;
+        readonly oauth?: OAuthGrant | null;
+      };
       readonly now: number;
     }
+  | RefreshCommand
   | { readonly type: 'show_credentials'; readonly userId: string; readonly now: number }
   | { readonly type: 'disconnect'; readonly now: number };
 
@@ -28,6 +35,8 @@ export interface ConnectedAccount {
   readonly name: string | null;
   readonly app: string;
   readonly credentialsRef: string;
+  /** Absent for credentials that are never refreshed. */
+  readonly oauth?: RefreshState;
 }
 
 export type AccountState = ConnectedAccount | { readonly status: 'none' } | { readonly status: 'disconnected' };
@@ -42,19 +51,19 @@ export const account: Decider<AccountCommand, AccountEvent, AccountState> = {
     if (command.type === 'connect') {
       // Ids are never reused, so an existing account means that this command was already handled.
       if (state.status !== 'none') return [];
-      const { accountId, userId, name, app, credentialsRef, now } = command;
+      const { accountId, userId, name, app, credentialsRef, oauth, now } = command;
       checkApp(app);
-      return [{ type: 'AccountConnected', data: { accountId, userId, name, app, credentialsRef, connectedAt: now } }];
+      const fields = { accountId, userId, name, app, credentialsRef, connectedAt: now };
+      return [{ type: 'AccountConnected', data: oauth === undefined ? fields : { ...fields, oauth } }];
     }
     if (state.status !== 'connected') throw new DomainError('account.not_found', 'there is no such account');
     switch (command.type) {
-      case 'update': {
-        const { changes, now } = command;
-        const name = changes.name === undefined ? state.name : changes.name;
-        const credentialsRef = changes.credentialsRef ?? state.credentialsRef;
-        if (name === state.name && credentialsRef === state.credentialsRef) return [];
-        return [{ type: 'AccountUpdated', data: { name, credentialsRef, updatedAt: now } }];
-      }
+      case 'update':
+        return update(command, state);
+      case 'start_refresh':
+      case 'finish_refresh':
+      case 'fail_refresh':
+        return decideRefresh(command, state);
       case 'show_credentials':
         if (command.userId !== state.userId)
           throw new DomainError(
@@ -70,19 +79,48 @@ export const account: Decider<AccountCommand, AccountEvent, AccountState> = {
 
   evolve(state, event): AccountState {
     if (event.type === 'AccountConnected') {
-      const { accountId, userId, name, app, credentialsRef } = event.data;
-      return { status: 'connected', id: accountId, userId, name, app, credentialsRef };
+      const { accountId, userId, name, app, credentialsRef, oauth } = event.data;
+      const fields = { status: 'connected', id: accountId, userId, name, app, credentialsRef } as const;
+      return oauth === undefined ? fields : { ...fields, oauth: { ...oauth, failures: 0 } };
     }
     if (state.status !== 'connected') return state;
     switch (event.type) {
-      case 'AccountUpdated':
-        return { ...state, name: event.data.name, credentialsRef: event.data.credentialsRef };
+      case 'AccountUpdated': {
+        const { name, credentialsRef, oauth } = event.data;
+        const updated = { ...state, name, credentialsRef };
+        if (oauth === undefined) return updated;
+        const { oauth: _, ...others } = updated;
+        return oauth === null ? others : { ...others, oauth: { ...oauth, failures: 0 } };
+      }
+      case 'AccountRefreshStarted':
+      case 'AccountRefreshed':
+      case 'AccountRefreshFailed':
+        return evolveRefresh(state, event);
       case 'AccountCredentialsShown':
         return state;
       case 'AccountDisconnected':
         return { status: 'disconnected' };
     }
   },
+};
+
+const update = (
+  { changes, now }: Extract<AccountCommand, { type: 'update' }>,
+  state: ConnectedAccount,
+): AccountEvent[] => {
+  const name = changes.name === undefined ? state.name : changes.name;
+  const credentialsRef = changes.credentialsRef ?? state.credentialsRef;
+  const { oauth } = changes;
+  if (state.oauth !== undefined && changes.credentialsRef !== undefined && oauth === undefined)
+    throw new DomainError(
+      'request.invalid_parameter',
+      `parameter credentials alone would be overwritten by the next refresh of account ${state.id}: give oauth too, or "oauth": null to end the refresh`,
+      { field: 'credentials' },
+    );
+  const ends = oauth === null && state.oauth !== undefined;
+  if (name === state.name && credentialsRef === state.credentialsRef && !ends) return [];
+  const fields = { name, credentialsRef, updatedAt: now };
+  return [{ type: 'AccountUpdated', data: oauth === undefined ? fields : { ...fields, oauth } }];
 };
 
 /** Throws request.invalid_parameter for a text that is no slug of an app. */

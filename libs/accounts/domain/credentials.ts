@@ -1,5 +1,5 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { isEnvReference } from './env-references.js';
+import { checkEnvReference, isEnvReference } from './env-references.js';
 
 /** Fields of `$auth`. */
 export type Credentials = Readonly<Record<string, unknown>>;
@@ -43,18 +43,8 @@ const checkValue = (value: unknown, allowedEnv: readonly string[], depth: number
   if (typeof value !== 'object' || value === null) return;
   if (depth > MAX_DEPTH)
     throw invalid(`is nested deeper than ${MAX_DEPTH} levels: flatten it`, { limit: MAX_DEPTH, actual: depth });
-  if (isEnvReference(value)) return checkEnv(value.$env, allowedEnv);
+  if (isEnvReference(value)) return checkEnvReference(value, allowedEnv, 'credentials');
   for (const each of Object.values(value)) checkValue(each, allowedEnv, depth + 1);
-};
-
-const checkEnv = (name: unknown, allowedEnv: readonly string[]): void => {
-  if (typeof name === 'string' && allowedEnv.includes(name)) return;
-  const shown = JSON.stringify(name)?.slice(0, 100) ?? 'nothing';
-  throw new DomainError(
-    'account.env_not_allowed',
-    `parameter credentials refers to the variable ${shown}, which the operator does not offer: give the value itself, or have the name added to SLUICE_ACCOUNT_ENV`,
-    { field: 'credentials', setting: 'SLUICE_ACCOUNT_ENV', actual: shown },
-  );
 };
 
 const invalid = (what: string, details: Readonly<Record<string, unknown>>): DomainError =>

@@ -1,7 +1,7 @@
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 import { type Projection } from '#libs/kernel/projection.js';
 import { type Doc } from '#libs/kernel/read-model-store.js';
-import { type AccountEvent } from '../published.js';
+import { type AccountEvent, type AccountUpdated, type OAuthGrant } from '../published.js';
 
 export interface AccountDoc extends Doc {
   readonly workspaceId: string;
@@ -12,9 +12,24 @@ export interface AccountDoc extends Doc {
   readonly createdAt: string;
   /** Epoch ms. */
   readonly updatedAt: number;
+  /** Absent for credentials that are never refreshed. Times in epoch ms. */
+  readonly oauth?: {
+    readonly expiresAt: number;
+    readonly refreshAt: number;
+    readonly refreshedAt: number | null;
+    readonly error: string | null;
+    /** Null when only new credentials help. */
+    readonly retryAt: number | null;
+  };
 }
 
-const ACCOUNT_EVENTS: readonly AccountEvent['type'][] = ['AccountConnected', 'AccountUpdated', 'AccountDisconnected'];
+const ACCOUNT_EVENTS: readonly AccountEvent['type'][] = [
+  'AccountConnected',
+  'AccountUpdated',
+  'AccountRefreshed',
+  'AccountRefreshFailed',
+  'AccountDisconnected',
+];
 
 export const accountsProjection: Projection<AccountDoc> = {
   name: 'accounts.accounts.v1',
@@ -24,16 +39,40 @@ export const accountsProjection: Projection<AccountDoc> = {
     const event = recorded as RecordedEvent & AccountEvent;
     switch (event.type) {
       case 'AccountConnected': {
-        const { userId, name, app, connectedAt } = event.data;
+        const { userId, name, app, connectedAt, oauth } = event.data;
         const times = { createdAt: String(connectedAt).padStart(15, '0'), updatedAt: connectedAt };
-        return { id, workspaceId: event.metadata.workspaceId, userId, name, app, ...times };
+        const doc = { id, workspaceId: event.metadata.workspaceId, userId, name, app, ...times };
+        return oauth === undefined ? doc : { ...doc, oauth: tokenOf(oauth) };
       }
       case 'AccountUpdated':
-        return doc && { ...doc, name: event.data.name, updatedAt: event.data.updatedAt };
+        return doc && updated(doc, event.data);
+      case 'AccountRefreshed': {
+        const { expiresAt, refreshAt, refreshedAt } = event.data;
+        return doc && { ...doc, oauth: { ...tokenOf({ expiresAt, refreshAt }), refreshedAt } };
+      }
+      case 'AccountRefreshFailed': {
+        const { reason: error, retryAt } = event.data;
+        return doc?.oauth === undefined ? doc : { ...doc, oauth: { ...doc.oauth, error, retryAt } };
+      }
       case 'AccountDisconnected':
         return undefined;
       default:
         return doc;
     }
   },
+};
+
+const tokenOf = ({ expiresAt, refreshAt }: Pick<OAuthGrant, 'expiresAt' | 'refreshAt'>) => ({
+  expiresAt,
+  refreshAt,
+  refreshedAt: null,
+  error: null,
+  retryAt: null,
+});
+
+const updated = (doc: AccountDoc, { name, oauth, updatedAt }: AccountUpdated['data']): AccountDoc => {
+  const changed = { ...doc, name, updatedAt };
+  if (oauth === undefined) return changed;
+  const { oauth: _, ...others } = changed;
+  return oauth === null ? others : { ...others, oauth: tokenOf(oauth) };
 };

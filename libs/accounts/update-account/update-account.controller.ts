@@ -24,6 +24,10 @@ class UpdateAccountDto {
   @IsOptional()
   @IsObject()
   credentials?: object | null;
+
+  @IsOptional()
+  @IsObject()
+  oauth?: object | null;
 }
 
 @Controller('v1/accounts')
@@ -33,7 +37,7 @@ export class UpdateAccountController {
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
   ) {}
 
-  /** Keeps absent fields; null clears the name. Credentials are replaced as a whole. */
+  /** Keeps absent fields; null clears the name. Credentials are replaced as a whole; oauth null ends the refresh. */
   @Put(':id')
   @Operation({ summary: 'Rename an account or replace its credentials', body: UpdateAccountDto, reply: one(Account) })
   @HttpCode(200)
@@ -43,11 +47,12 @@ export class UpdateAccountController {
     @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
   ): Promise<Changed<{ data: AccountReply }>> {
-    const { name, credentials } = await accountParams(UpdateAccountDto, params);
+    const { name, credentials, oauth } = await accountParams(UpdateAccountDto, params);
     const { workspaceId } = await findAccount(this.readModels, caller.workspaceIds, id);
     const changes = {
       ...(name === undefined ? {} : { name: name || null }),
       ...(credentials === undefined || credentials === null ? {} : { credentials }),
+      ...(oauth === undefined ? {} : { oauth }),
     };
     const { position } = await this.commands.execute(new UpdateAccount(id, changes, contextIn(workspaceId)));
     return new Changed(position, async () => ({

@@ -1,19 +1,24 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, ICommandHandler } from '@nestjs/cqrs';
 import { type Clock } from '#libs/kernel/clock.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
-import { newId } from '#libs/kernel/ids.js';
 import { CLOCK, HANDLE_COMMAND, VAULT } from '#libs/kernel/tokens.js';
 import { type Vault } from '#libs/kernel/vault.js';
 import { account } from '../domain/account.js';
-import { checkedCredentials } from '../domain/credentials.js';
+import { checkedGiven, putGiven } from '../given-credentials.js';
 import { ACCOUNT_ENV } from '../ports.js';
 
 export class UpdateAccount extends Command<{ readonly position?: Position }> {
   constructor(
     readonly accountId: string,
-    readonly changes: { readonly name?: string | null; readonly credentials?: unknown },
+    readonly changes: {
+      readonly name?: string | null;
+      readonly credentials?: unknown;
+      /** Null ends the refresh. */
+      readonly oauth?: object | null;
+    },
     readonly context: CommandContext,
   ) {
     super();
@@ -31,16 +36,21 @@ export class UpdateAccountHandler implements ICommandHandler<UpdateAccount> {
   ) {}
 
   async execute({ accountId, changes, context }: UpdateAccount): Promise<{ position?: Position }> {
-    const { name, credentials } = changes;
+    const { name, credentials, oauth } = changes;
     const now = this.clock.now();
     const renamed = name === undefined ? {} : { name };
+    const ended = oauth === null ? { oauth } : {};
     let rekeyed = {};
     if (credentials !== undefined) {
-      const credentialsRef = newId('sec', now);
-      await this.vault.put(credentialsRef, context.workspaceId, checkedCredentials(credentials, this.allowedEnv));
-      rekeyed = { credentialsRef };
-    }
-    const command = { type: 'update', changes: { ...renamed, ...rekeyed }, now } as const;
+      const given = checkedGiven(oauth === undefined ? { credentials } : { credentials, oauth }, this.allowedEnv, now);
+      rekeyed = await putGiven(this.vault, context.workspaceId, given, now);
+    } else if (oauth)
+      throw new DomainError(
+        'request.invalid_parameter',
+        'parameter credentials is missing: give it with oauth, because both are replaced together',
+        { field: 'credentials' },
+      );
+    const command = { type: 'update', changes: { ...renamed, ...ended, ...rekeyed }, now } as const;
     const { position } = await this.handleCommand(account, accountId, command, context);
     return position === undefined ? {} : { position };
   }

@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { accountAuths } from '#libs/accounts/index.js';
 import { startRecordSweeper } from '#libs/data-stores/index.js';
 import { type EgressUsage } from '#libs/egress/egress-usage.js';
 import { HostDeathNotes } from '#libs/runner/host-deaths.js';
@@ -9,6 +8,7 @@ import { type Runner, startRunner } from '#libs/runner/runner.js';
 import { boundValue, type EndpointUrls } from '#libs/sources/index.js';
 import { INVOCATIONS } from '#libs/stream-log/topics.js';
 import { type Logger, type Metrics } from '#libs/telemetry/index.js';
+import { authsOf } from '../account-auths.js';
 import { pressureOf, pressureSettings } from '../pressure.js';
 import { installPackages } from '#libs/runner/packages-beside.js';
 import { type Sandboxing } from '../sandboxing.js';
@@ -60,7 +60,7 @@ export const startRunnerRole = async (own: RoleProcess, options: RunnerRoleOptio
       engines.vault,
       (key) => urls.urlOf(key),
       boundValue,
-      accountAuths(views.accounts, engines.vault, { allowed: config.accountEnv, values: process.env }),
+      authsOf({ config, plane, egress: sandboxing.egress, log: logger }),
     ),
     settings: {
       concurrency: config.sourceConcurrency,

@@ -82,7 +82,7 @@ export const quietDependencies = {
   topics: perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 }),
   packages: () => Promise.reject(new Error('no packages')),
   blobs: { fileOf: async (hash: string) => `/blobs/${hash}` },
-  binder: { versionOf: () => '', bind: async () => ({}) },
+  binder: { versionOf: () => '', freshen: () => undefined, bind: async () => ({}) },
   delayed: { usage: async () => ({ count: 0, bytes: 0 }) },
   hostDeaths: NO_HOST_DEATHS,
   settings: { concurrency: 10, httpTimeoutMs: 1_000, timerTimeoutMs: 2_000, hookTimeoutMs: 3_000, window: 64 },
