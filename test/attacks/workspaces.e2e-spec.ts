@@ -100,6 +100,7 @@ const idFor = (template: string, name: string): string => {
       return storeId;
     case 'data_stores key':
       return 'kept';
+    case 'apps slug':
     case 'apps idOrSlug':
       return 'shop';
     case 'accounts id':

@@ -3,6 +3,7 @@ import { type Dispatcher } from 'undici';
 import { type CallOptions, type ErrorBody } from '#test/harness/api-client.js';
 import { componentCode } from '#test/harness/component-code.js';
 import { useInstance } from '#test/harness/instance.js';
+import { REFUSED_BODIES } from './misspelt-requests.bodies.js';
 import { REFUSED } from './misspelt-requests.refused.js';
 
 const instance = useInstance();
@@ -35,7 +36,7 @@ const call = (method: Dispatcher.HttpMethod, path: string, options: CallOptions)
   api.call<Partial<ErrorBody> & { readonly warnings?: unknown }>(method, withIds(path), withIds(options));
 
 describe('a request that cannot work is refused with what to do', () => {
-  it.each(REFUSED)('%s', async (_title, method, path, options, status, code, error) => {
+  it.each([...REFUSED, ...REFUSED_BODIES])('%s', async (_title, method, path, options, status, code, error) => {
     const reply = await call(method, path, options);
     expect([reply.status, reply.body.code, reply.body.error]).toEqual([status, code, withIds(error)]);
   });
