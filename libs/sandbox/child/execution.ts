@@ -94,8 +94,7 @@ export class Execution {
     if (this.logLines > RUN_LIMITS.logLines) return;
     const bytes = logBytes(kind, Buffer.byteLength(text));
     const left = Math.min(RUN_LIMITS.logBytes - this.logBytes, RUN_LIMITS.payloadBytes - this.payloadBytes);
-    this.logLines++;
-    if (this.logLines >= RUN_LIMITS.logLines || bytes > left) {
+    if (++this.logLines > RUN_LIMITS.logLines || bytes > left) {
       this.logLines = RUN_LIMITS.logLines + 1;
       const limits = `${RUN_LIMITS.logLines} lines, ${RUN_LIMITS.logBytes / 1024} KB, or what the run may send in all`;
       this.uplink.send(
