@@ -192,15 +192,25 @@ export interface PlannedAction {
   readonly secrets: readonly { readonly ref: string; readonly text: string }[];
 }
 
+/** What a caller configured for one run of an action. */
+export interface ConfiguredAction {
+  /** Values by prop, as the caller sent them. */
+  readonly props: unknown;
+  /** Names what additionalProps returned before (docs/reference/rest-api.md#dynamic-props-id). */
+  readonly dynamicPropsId: string | undefined;
+}
+
 /** Implemented by the sources context, because actions and sources have the same rules of props. */
 export interface ActionPlans {
   /**
    * Checks the configured props of an action (docs/reference/component-model.md#action-props), and creates data stores
-   * of unused names. Rejects with source.invalid_prop, source.missing_prop or request.invalid_parameter.
+   * of unused names. Calls additionalProps for a component that has it. Rejects with source.invalid_prop,
+   * source.missing_prop, request.invalid_parameter, component.additional_props_failed or
+   * component.dynamic_props_not_found.
    */
   plan(
     component: DeployableComponent,
-    configuredProps: unknown,
+    configured: ConfiguredAction,
     now: number,
     context: CommandContext,
   ): Promise<PlannedAction>;

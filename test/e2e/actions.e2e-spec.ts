@@ -3,6 +3,7 @@ import http from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { componentCode } from '#test/harness/component-code.js';
 import { useInstance } from '#test/harness/instance.js';
+import { addWorkspace } from '#test/harness/second-workspace.js';
 
 interface Observation {
   readonly k: string;
@@ -200,10 +201,37 @@ describe('POST /v1/actions/run', () => {
     expect([reply.status, reply.body.code]).toEqual([status, code]);
   });
 
+  it('takes the props that additionalProps adds, by dynamic_props_id or called anew', async () => {
+    const members = `additionalProps() { return this.kind === 'note' ? { text: { type: 'string' } } : {}; },
+      run() { return [this.kind, this.text]; }`;
+    const action = await save(members, `kind: { type: 'string', reloadProps: true }`);
+    const body = { id: action, configured_props: { kind: 'note' } };
+    const asked = await api.call<{ dynamic_props: { id: string } }>('POST', '/v1/components/props', { body });
+    const more = { dynamic_props_id: asked.body.dynamic_props.id };
+    expect(await run(action, { kind: 'note', text: 'hello' }, more)).toMatchObject({
+      status: 200,
+      body: { ret: ['note', 'hello'] },
+    });
+    expect((await run(action, { kind: 'note', text: 'hello' })).body.ret).toEqual(['note', 'hello']);
+    expect((await run(action, { kind: 'note' })).body).toMatchObject({
+      code: 'missing_prop',
+      details: { prop: 'text' },
+    });
+    const other = await save('run() {}', `kind: { type: 'string', reloadProps: true }`);
+    const foreign = await run(other, { kind: 'note' }, more);
+    expect([foreign.status, foreign.body.code]).toEqual([404, 'dynamic_props_not_found']);
+    const stranger = await addWorkspace(instance, 'stranger-of-actions');
+    const code = componentCode({ props: '', members: `type: 'action', run() {}` });
+    const own = await stranger.api.createComponent(code);
+    const reply = await stranger.api.call<Reply>('POST', '/v1/actions/run', { body: { id: own.id, ...more } });
+    expect([reply.status, reply.body.code]).toEqual([404, 'dynamic_props_not_found']);
+  });
+
   it('refuses unknown components, those of another workspace, and callers without a key', async () => {
     expect((await run('sc_doesnotexist')).status).toBe(404);
     expect((await run('no-such-key')).status).toBe(404);
-    expect((await run(await save('run() {}'), {}, { dynamic_props_id: 'dyp_1' })).status).toBe(400);
+    const withId = await run(await save('run() {}'), {}, { dynamic_props_id: 'dyp_1' });
+    expect([withId.status, withId.body.code]).toEqual([404, 'dynamic_props_not_found']);
     expect((await api.call('POST', '/v1/actions/run', { key: null, body: { id: 'x' } })).status).toBe(401);
     expect((await api.call<Reply>('POST', '/v1/actions/run')).body.code).toBe('missing_parameter');
   });

@@ -58,21 +58,15 @@ export class RunActionController {
     @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
   ): Promise<TypeOf<typeof ActionRun>> {
-    if (typeof body.dynamic_props_id === 'string' && body.dynamic_props_id !== '') throw noDynamicProps();
+    const dynamicPropsId = body.dynamic_props_id === '' ? undefined : body.dynamic_props_id;
+    const configured = { props: params['configured_props'], dynamicPropsId };
     const context = contextIn(workspaceOf(caller));
-    const outcome = await this.commands.execute(new RunAction(body.id, params['configured_props'], context));
+    const outcome = await this.commands.execute(new RunAction(body.id, configured, context));
     if (outcome.error) throw failed(outcome, outcome.error);
     const { exports, ret = null } = outcome.answer;
     return { exports, os: outcome.logs.map(observed), ret };
   }
 }
-
-const noDynamicProps = (): DomainError =>
-  new DomainError(
-    'request.invalid_parameter',
-    'parameter dynamic_props_id: props of additionalProps are not built yet for actions: leave it out',
-    { field: 'dynamic_props_id' },
-  );
 
 const observed = ({ k, ts, msg }: LogLine): Observation => ({ k, ts, msg });
 

@@ -6,7 +6,7 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { newId } from '#libs/kernel/ids.js';
 import { CLOCK } from '#libs/kernel/tokens.js';
-import { ACTION_PLANS, type ActionPlans } from '#libs/sources/published.js';
+import { ACTION_PLANS, type ActionPlans, type ConfiguredAction } from '#libs/sources/published.js';
 import { ACTION_RUNNER } from '../ports.js';
 import { type ActionOutcome, type ActionRunner } from '../published.js';
 
@@ -14,7 +14,7 @@ export class RunAction extends Command<ActionOutcome> {
   constructor(
     /** Id or key of the component. */
     readonly component: string,
-    readonly configuredProps: unknown,
+    readonly configured: ConfiguredAction,
     readonly context: CommandContext,
   ) {
     super();
@@ -23,7 +23,8 @@ export class RunAction extends Command<ActionOutcome> {
 
 /**
  * Runs an action of the caller's workspace once. Stores nothing, because no resource changes. Throws
- * component.not_found, component.not_an_action, source.invalid_prop, source.missing_prop.
+ * component.not_found, component.not_an_action, source.invalid_prop, source.missing_prop,
+ * component.additional_props_failed, component.dynamic_props_not_found.
  */
 @CommandHandler(RunAction)
 export class RunActionHandler implements ICommandHandler<RunAction> {
@@ -34,12 +35,12 @@ export class RunActionHandler implements ICommandHandler<RunAction> {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ component: id, configuredProps, context }: RunAction): Promise<ActionOutcome> {
+  async execute({ component: id, configured, context }: RunAction): Promise<ActionOutcome> {
     const reference = id.startsWith('sc_') ? { componentId: id } : { key: id };
     const component = await this.catalog.resolve(reference, context);
     checkIsAction(component);
     const now = this.clock.now();
-    const { definition, secrets } = await this.plans.plan(component, configuredProps, now, context);
+    const { definition, secrets } = await this.plans.plan(component, configured, now, context);
     return this.runner.run({
       runId: newId('act', now),
       workspaceId: context.workspaceId,
