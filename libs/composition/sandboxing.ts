@@ -56,7 +56,7 @@ export const startSandboxing = async (
     pool,
     memory,
     inspector,
-    caller: callerFor(factory, sockets, config),
+    caller: callerFor(factory, config),
     packages,
     async close() {
       await pool.close();
@@ -84,12 +84,13 @@ const factoryFor = (
     // Calls of components count together, because each has a name of its own.
     egressSocket: (_workspaceId, sourceId) =>
       sockets.pathFor(sourceId, sourceId.startsWith('call_') ? 'calls' : sourceId),
+    egressDone: (sourceId) => sockets.release(sourceId),
   });
   return { memory, factory };
 };
 
 /** Calls functions of components, each in a process of its own with an egress socket of its own. */
-const callerFor = (factory: ClosableSandboxFactory, sockets: EgressSockets, config: Config): ComponentCaller =>
+const callerFor = (factory: ClosableSandboxFactory, config: Config): ComponentCaller =>
   processCaller({
     factory,
     timeoutMs: config.callTimeoutS * 1_000,
@@ -99,7 +100,6 @@ const callerFor = (factory: ClosableSandboxFactory, sockets: EgressSockets, conf
       waitingInAll: config.callsWaitingInAll,
     },
     masked: (outcome, secrets) => new SecretMask(secrets).outcome(outcome),
-    ended: (name) => sockets.drop(name),
   });
 
 const inspectorFor = (level: JailLevel, config: Config, packages: PackageSource): Inspector =>
@@ -125,7 +125,7 @@ export const startInspecting = async (
     level,
     egress,
     inspector,
-    caller: callerFor(factory, sockets, config),
+    caller: callerFor(factory, config),
     packages,
     async close() {
       await inspector.close();

@@ -7,10 +7,22 @@ import { EgressUsage } from './egress-usage.js';
 import { type GuardedLookup } from './guarded-lookup.js';
 import { type EgressSocket, type EgressSocketLimits, openEgressSocket } from './egress-socket.js';
 
-/** One egress socket per sandboxed source, opened on first use. Limits are per source, so none can starve another. */
+interface Held {
+  readonly socket: Promise<EgressSocket>;
+  /** Processes that use it. */
+  users: number;
+}
+
+/**
+ * One egress socket per sandboxed source, open while the source has a process. Limits are per source, so none can starve
+ * another.
+ */
 export class EgressSockets {
   readonly usage = new EgressUsage();
-  private readonly open = new Map<string, Promise<EgressSocket>>();
+  private readonly open = new Map<string, Held>();
+  /** Closing sockets keep their path, so each opening gets another one. */
+  private opened = 0;
+  private readonly closing = new Set<Promise<void>>();
 
   private constructor(
     private readonly folder: string,
@@ -29,30 +41,46 @@ export class EgressSockets {
     return new EgressSockets(folder, options);
   }
 
-  /** Path of the source's socket. Its connections count under `countedAs`. */
+  /** Path of the source's socket, until it is released as often. Its connections count under `countedAs`. */
   async pathFor(sourceId: string, countedAs = sourceId): Promise<string> {
-    let socket = this.open.get(sourceId);
-    if (!socket) {
-      socket = openEgressSocket({
+    let held = this.open.get(sourceId);
+    if (!held) {
+      const socket = openEgressSocket({
         ...this.options,
-        path: join(this.folder, sourceId),
+        path: join(this.folder, `${sourceId}-${++this.opened}`),
         onConnection: (connection) => this.usage.note(countedAs, connection),
       });
-      this.open.set(sourceId, socket);
+      held = { socket, users: 0 };
+      this.open.set(sourceId, held);
       socket.catch(() => this.open.delete(sourceId));
     }
-    return (await socket).path;
+    held.users++;
+    return (await held.socket).path;
   }
 
-  /** Ends the source's connections. Idempotent. */
-  async drop(sourceId: string): Promise<void> {
-    const socket = this.open.get(sourceId);
+  /** Closes the socket once no process of the source uses it. */
+  release(sourceId: string): void {
+    const held = this.open.get(sourceId);
+    if (!held || --held.users > 0) return;
     this.open.delete(sourceId);
-    await (await socket)?.close();
+    const closed = held.socket.then((socket) => socket.close());
+    this.closing.add(closed);
+    // A failure is that of close(), which waits for it.
+    closed.then(
+      () => this.closing.delete(closed),
+      () => undefined,
+    );
+  }
+
+  /** Open sockets. */
+  get size(): number {
+    return this.open.size;
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.open.keys()].map((sourceId) => this.drop(sourceId)));
+    const open = [...this.open.values()].map(async ({ socket }) => (await socket).close());
+    this.open.clear();
+    await Promise.all([...open, ...this.closing]);
     await rm(this.folder, { recursive: true, force: true });
   }
 }

@@ -120,6 +120,10 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Shown>> = {
   ],
   'egress-usage': ['test/attacks/egress.e2e-spec.ts', 'count the connections and bytes of each source'],
   'app-env': ['libs/accounts/accounts.spec.ts', 'take a variable only while the operator offers it'],
+  'packages-lost': [
+    'test/e2e/packages.e2e-spec.ts',
+    'that stay beside the bundle work in a source, a form and an action, and their loss makes events wait',
+  ],
   'packages-beside': [
     'libs/sandbox/host/packages.int-spec.ts',
     'evaluates and runs code with packages in the bundle and beside it',

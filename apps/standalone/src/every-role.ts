@@ -70,10 +70,7 @@ export const startEveryRole = async (own: OneProcess, options: EveryRoleOptions)
   const ingress = startIngressRole(own, { backlog, room, relay });
 
   const { log, journal, ticks, delayed, schedule } = plane.engines;
-  const forget = async (sourceId: string): Promise<void> => {
-    await runner.forget(sourceId);
-    await sandboxing.sockets.drop(sourceId);
-  };
+  const forget = (sourceId: string): Promise<void> => runner.forget(sourceId);
   return {
     ingress,
     runner,

@@ -13,8 +13,6 @@ export interface ProcessCallerOptions {
   readonly timeoutMs?: number;
   /** Keeps secrets out of logs and errors. */
   readonly masked?: (outcome: RunOutcome, secrets: readonly string[]) => RunOutcome;
-  /** Releases what was opened for the process of this name, once it has ended. */
-  readonly ended?: (name: string) => Promise<void>;
 }
 
 /** Makes each call in a jailed process of its own, which ends with it. */
@@ -27,20 +25,16 @@ export const processCaller = (options: ProcessCallerOptions): ComponentCaller =>
 
 const callOnce = async (options: ProcessCallerOptions, request: CallRequest): Promise<CallOutcome> => {
   const name = `call_${randomKey(18)}`;
-  try {
-    const outcome = await inProcess(options, name, request);
-    const { status, value, error, logs } = options.masked?.(outcome, request.secrets ?? []) ?? outcome;
-    if (status === 'ok' && value === undefined)
-      return { status: 'killed', error: userError('ProcessExited', 'the call ended without an answer'), logs };
-    return {
-      status,
-      logs,
-      ...(status === 'ok' && value !== undefined ? { value } : {}),
-      ...(error === undefined ? {} : { error }),
-    };
-  } finally {
-    await options.ended?.(name);
-  }
+  const outcome = await inProcess(options, name, request);
+  const { status, value, error, logs } = options.masked?.(outcome, request.secrets ?? []) ?? outcome;
+  if (status === 'ok' && value === undefined)
+    return { status: 'killed', error: userError('ProcessExited', 'the call ended without an answer'), logs };
+  return {
+    status,
+    logs,
+    ...(status === 'ok' && value !== undefined ? { value } : {}),
+    ...(error === undefined ? {} : { error }),
+  };
 };
 
 const inProcess = async (

@@ -1,8 +1,46 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { EventEmitter } from 'node:events';
+import { chmodSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { detectIsolation } from '../jail/detect.js';
 import { BundleNotLoaded, type RunOutcome, type Sandbox, SandboxGone } from '../sandbox.js';
 import { ComponentSandboxes } from '../testing/component-sandboxes.js';
+
+describe('the egress socket of a process', () => {
+  it('is given back once, when the process has ended or could not be started', async () => {
+    const folder = tempDir('egress');
+    chmodSync(folder, 0o711);
+    const file = path.join(folder, 'egress.sock');
+    const server = createServer().listen(file);
+    await EventEmitter.once(server, 'listening');
+    const asked: string[] = [];
+    const done: string[] = [];
+    const sandboxes = await ComponentSandboxes.open(await detectIsolation('auto'), {
+      egressSocket: (_workspace, sourceId) => {
+        asked.push(sourceId);
+        return sourceId === 'dc_none' ? undefined : Promise.resolve(file);
+      },
+      egressDone: (sourceId) => void done.push(sourceId),
+    });
+    const code = `export default { name: 't', version: '1', run() {} }`;
+    const sandbox = await sandboxes.start(code, { sourceId: 'dc_runs' });
+    expect(done).toEqual([]);
+    await sandbox.stop();
+    expect(done).toEqual(['dc_runs']);
+    await expect(sandboxes.start(`throw new Error('broken')`, { sourceId: 'dc_broken' })).rejects.toThrow();
+    expect(done).toEqual(['dc_runs', 'dc_broken']);
+    const offline = await sandboxes.start(code, { sourceId: 'dc_none' });
+    await offline.stop();
+    expect(done).toEqual(['dc_runs', 'dc_broken']);
+    expect(asked).toEqual(['dc_runs', 'dc_broken', 'dc_none']);
+    await sandboxes.close();
+    server.close();
+    removeDir(folder);
+  });
+});
 
 describe('a warm process', () => {
   let sandboxes: ComponentSandboxes;

@@ -20,6 +20,8 @@ export interface SandboxFactoryOptions {
   readonly limits?: Partial<JailLimits>;
   /** Unix socket of a source's egress guard, connectable by any user. Undefined means no network. */
   readonly egressSocket?: (workspaceId: string, sourceId: string) => Promise<string> | undefined;
+  /** Called once for each answered call of `egressSocket`, when its process has ended or could not be started. */
+  readonly egressDone?: (sourceId: string) => void;
   readonly clock?: Clock;
   /** Memory budget shared by all runs of this server process. Default: a budget for this factory only. */
   readonly memory?: RunsMemory;
@@ -40,12 +42,25 @@ export const createSandboxFactory = (options: SandboxFactoryOptions): ClosableSa
   return {
     level: levelLabel(options.level),
     start: async (spec) => {
+      let egress: string | undefined;
+      let isReleased = false;
+      const release = (): void => {
+        if (isReleased) return;
+        isReleased = true;
+        void spec.packages?.release();
+        if (egress !== undefined) options.egressDone?.(spec.sourceId);
+      };
       try {
         const bundle = await readFile(spec.bundleFile, 'utf8');
-        const egress = await options.egressSocket?.(spec.workspaceId, spec.sourceId);
-        return await startSandbox({ house, clock, memory, dataStores: options.dataStores }, spec, bundle, egress);
+        egress = await options.egressSocket?.(spec.workspaceId, spec.sourceId);
+        return await startSandbox(
+          { house, clock, memory, dataStores: options.dataStores, release },
+          spec,
+          bundle,
+          egress,
+        );
       } catch (error) {
-        await spec.packages?.release();
+        release();
         throw error;
       }
     },
@@ -58,10 +73,12 @@ interface Host {
   readonly clock: Clock;
   readonly memory: RunsMemory;
   readonly dataStores: DataStoreAccess | undefined;
+  /** Gives back what was taken for the process. Idempotent. */
+  readonly release: () => void;
 }
 
 const startSandbox = async (
-  { house, clock, memory, dataStores }: Host,
+  { house, clock, memory, dataStores, release }: Host,
   spec: SandboxSpec,
   bundle: string,
   egress: string | undefined,
@@ -95,7 +112,7 @@ const startSandbox = async (
   const requestClient = needsRequests(spec) ? await childCode('request') : null;
   const { startTimeoutMs, memoryMb } = house.limits;
   void child.ended.then((end) => {
-    void spec.packages?.release();
+    release();
     const { code, text } = causeOf(end, memoryMb);
     failed?.(userError(code, `${text}${end.stderr === '' ? '' : `: ${end.stderr.slice(0, 500)}`}`));
   });
