@@ -140,7 +140,9 @@ describe('the sources of the registry', () => {
     await sources().add(from);
     await expect(sources().add(from)).rejects.toThrow('the registry has parts already: give another --name');
     await expect(sources().add(from, '../up')).rejects.toThrow('the name "../up" cannot be a folder');
-    await expect(sources().add(path.join(scratch, 'nowhere'))).rejects.toThrow('is no folder: give a folder, git+<url> or npm:<name>');
+    await expect(sources().add(path.join(scratch, 'nowhere'))).rejects.toThrow(
+      'is no folder: give a folder, git+<url> or npm:<name>',
+    );
     await expect(sources().add('git+file:///nowhere/at-all')).rejects.toThrow(/git could not clone file:\/\/\/nowhere/);
     await expect(sources().update('gone')).rejects.toThrow('the registry has no source gone: it has parts');
     expect(readdirSync(path.join(scratch, 'registry'))).toEqual(['parts']);

@@ -40,8 +40,7 @@ export const checkedName = (given: string): string => {
         ? `it has ${name.length} characters, the limit is ${MAX_NAME}`
         : /^ds_/.test(name)
           ? 'it begins with ds_, as the ids of data stores do'
-          :  
-            /[\u0000-\u001f\u007f]/.test(name)
+          : /[\u0000-\u001f\u007f]/.test(name)
             ? 'it holds a control character'
             : undefined;
   if (fault === undefined) return name;

@@ -36,7 +36,8 @@ export const linksOf = (prop: string, definition: unknown): Link[] => {
     const { app, values } = at;
     const given = typeof at.definition === 'string' ? { type: at.definition } : at.definition;
     const own =
-      definitionIn(given) ?? invalid(prop, `a definition must be an object or the name of a type, not ${kindOfValue(given)}`);
+      definitionIn(given) ??
+      invalid(prop, `a definition must be an object or the name of a type, not ${kindOfValue(given)}`);
     const { propDefinition: reference, ...local } = own;
     links.push({ own: local, app, values });
     if (reference === undefined) return links;

@@ -57,7 +57,7 @@ export const encodeUnpacked = (reply: UnpackReply): Buffer => {
 export const wrongPath = (path: string): string | undefined => {
   if (path === '' || path.length > MAX_PATH) return `a path of ${path.length} characters, at most ${MAX_PATH}`;
   if (path.startsWith('/') || /^[a-z]:/i.test(path)) return 'an absolute path';
-   
+
   if (/[\u0000-\u001f\\]/.test(path)) return 'a path with a control character or a backslash';
   const names = path.split('/');
   if (names.length > MAX_DEPTH) return `a path ${names.length} folders deep, at most ${MAX_DEPTH}`;
