@@ -5,7 +5,7 @@ import { DomainError } from '../../kernel/domain-error.js';
 import { type BuildReply, type MountedPackages, type Problem } from './build-message.js';
 import { quoted, type ComponentFiles } from './component-files.js';
 import { innerShim, resolveImport } from './imports.js';
-import { PackageFiles, packageLogs, RESOLVING } from './package-files.js';
+import { PackageFiles, packageLogs, pathOfInput, RESOLVING } from './package-files.js';
 import { boundedMap, withoutOwnMap } from './source-map.js';
 import { COMPONENT, SHIM, withSourceMap } from '../protocol/source-map.js';
 import { ES_MODULE } from '../protocol/es-module.js';
@@ -143,8 +143,8 @@ const bundleOf = ({ outputFiles = [] }: BuildResult, bundleBytes: number): Buffe
 
 /** Names a package's file by its path below the packages' folder. Other files keep esbuild's name. */
 const inputName = (input: string, { packages }: CompileRequest): string =>
-  packages !== null && `/${input}`.startsWith(`${packages.folder}/`)
-    ? packageInput(`/${input}`.slice(packages.folder.length + 1))
+  packages !== null && pathOfInput(input).startsWith(`${packages.folder}/`)
+    ? packageInput(pathOfInput(input).slice(packages.folder.length + 1))
     : input;
 
 const isBuildFailure = (error: unknown): error is BuildFailure =>
@@ -172,7 +172,7 @@ const refusedBy = ({ message, details }: DomainError): BuildReply => {
 };
 
 /** esbuild's `"component:load.mjs"`, where the part before the colon is a namespace of this file. */
-const NAMESPACED = /"(?:component|shim):(?=[^"]*")/g;
+const NAMESPACED = /"(?:component|shim|package-file):(?=[^"]*")/g;
 
 const problemOf = ({ text, location }: Message): Problem => ({
   text: text.slice(0, MAX_PROBLEM_TEXT).replace(NAMESPACED, '"'),

@@ -42,6 +42,15 @@ const LOADERS: Readonly<Record<string, Loader>> = {
 const ES_BESIDE = `${BESIDE}-es`;
 /** Ends the path of a stand-in, because esbuild would take the ending .mjs for that of an ES module. */
 const MARK = '#';
+/**
+ * Files that are read here. They have no folder for esbuild, which would otherwise look for what is not there in a file
+ * system that it does not have, and fail also for a `require` in a `try`.
+ */
+const READ = 'package-file';
+/** Path of an input or of a message's file, which esbuild writes below `/` or with its namespace. */
+export const pathOfInput = (input: string): string =>
+  input.startsWith(`${READ}:`) ? input.slice(READ.length + 1) : `/${input}`;
+
 const MISSING = /^Could not resolve "([^"]+)"/;
 
 interface Asked {
@@ -55,6 +64,7 @@ interface Asked {
 export class PackageFiles {
   private readonly contents = new Map<string, PackageContent>();
   private readonly own: NodeResolution | undefined;
+  private readonly namespace: 'file' | typeof READ;
 
   /** @param beside places of packages that are left out; more are added while files are read */
   constructor(
@@ -63,6 +73,7 @@ export class PackageFiles {
     readsFiles: boolean,
   ) {
     this.own = readsFiles ? new NodeResolution(mounted.folder) : undefined;
+    this.namespace = readsFiles ? READ : 'file';
   }
 
   plugin(): Plugin {
@@ -70,7 +81,7 @@ export class PackageFiles {
       name: 'package-files',
       setup: (hooks) => {
         hooks.onResolve({ filter: /.*/ }, (args) => this.resolve(hooks, args));
-        hooks.onLoad({ filter: /.*/, namespace: 'file' }, ({ path: file }) => this.load(file));
+        hooks.onLoad({ filter: /.*/, namespace: this.namespace }, ({ path: file }) => this.load(file));
         const external = (file: string): string => JSON.stringify(BESIDE_SCHEME + file.slice(0, -MARK.length));
         hooks.onLoad({ filter: /.*/, namespace: BESIDE }, ({ path: file }) => ({
           contents: `module.exports = require(${external(file)})`,
@@ -93,7 +104,7 @@ export class PackageFiles {
   missingIn(errors: readonly Message[]): readonly string[] {
     const names = errors.flatMap(({ text, location }) => {
       const name = MISSING.exec(text)?.[1];
-      const inPackage = location !== null && this.placeIn(`/${location.file}`) !== undefined;
+      const inPackage = location !== null && this.placeIn(pathOfInput(location.file)) !== undefined;
       return name !== undefined && inPackage && /^(?:@[\w.~-]+\/)?[\w~-][\w.~-]*(?:\/|$)/.test(name) ? [name] : [];
     });
     return [...new Set(names)].filter((name) => !Object.hasOwn(this.mounted.specifiers, name)).sort();
@@ -101,7 +112,7 @@ export class PackageFiles {
 
   learn(warnings: readonly Message[]): void {
     for (const warning of warnings) {
-      const place = warning.location ? this.placeIn(`/${warning.location.file}`) : undefined;
+      const place = warning.location ? this.placeIn(pathOfInput(warning.location.file)) : undefined;
       if (place !== undefined && isComputed(warning)) this.beside.add(place);
     }
   }
@@ -117,13 +128,13 @@ export class PackageFiles {
     const name = args.path.startsWith(BESIDE_SCHEME) ? args.path.slice(BESIDE_SCHEME.length) : undefined;
     if (args.namespace === ES_BESIDE) return { path: (name ?? '') + MARK, namespace: BESIDE };
     if (args.namespace === BESIDE) return { path: args.path, external: true };
-    if (args.namespace !== 'file') return undefined;
+    if (args.namespace !== this.namespace) return undefined;
     const shim = shimOf(args.path);
     if (shim !== undefined) return { path: shim, namespace: SHIM };
-    const found = await this.find(hooks, args);
+    const found = await this.find(hooks, this.own ? { ...args, resolveDir: path.dirname(args.importer) } : args);
     const result = found === undefined ? await this.atPlace(hooks, args.path, args) : this.targetOf(found);
     // esbuild then resolves by itself: it also knows whether the file is an ES module, and reports a missing one.
-    return found !== undefined && result?.namespace === 'file' && this.own === undefined ? undefined : result;
+    return found !== undefined && result?.namespace === 'file' ? undefined : result;
   }
 
   /** Resolves a specifier of the lock from the place of its package. */
@@ -155,7 +166,7 @@ export class PackageFiles {
     if (place === undefined) return { errors: [{ text: `"${file}" is no file of a package` }] };
     const { hasMachineCode, isLarge } = this.contentOf(place);
     if (!CAN_BUNDLE.has(path.extname(file)) || hasMachineCode || isLarge) this.beside.add(place);
-    if (!this.beside.has(place)) return { path: file, namespace: 'file' };
+    if (!this.beside.has(place)) return { path: file, namespace: this.namespace };
     const isEs = /\.m[jt]s$/.test(file) || (/\.[jt]s$/.test(file) && this.isEsPackage(place));
     return { path: file.slice(this.mounted.folder.length + 1) + MARK, namespace: isEs ? ES_BESIDE : BESIDE };
   }
@@ -170,13 +181,14 @@ export class PackageFiles {
     }
   }
 
-  private load(file: string): { contents: string; loader: Loader; resolveDir: string } | undefined {
+  private load(file: string): { contents: string; loader: Loader; resolveDir?: string } | undefined {
     const place = this.placeIn(file);
     if (place === undefined) return undefined;
     const text = readFileSync(file, 'utf8');
     const loader = LOADERS[path.extname(file)] ?? 'js';
     if (loader !== 'json' && asksForPlace(text)) this.beside.add(place);
-    return { contents: loader === 'json' ? text : withoutOwnMap(text), loader, resolveDir: path.dirname(file) };
+    const contents = loader === 'json' ? text : withoutOwnMap(text);
+    return this.own ? { contents, loader } : { contents, loader, resolveDir: path.dirname(file) };
   }
 
   private contentOf(place: string): PackageContent {
