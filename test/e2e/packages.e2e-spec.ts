@@ -42,6 +42,8 @@ interface Locked {
   readonly published_at: number | null;
 }
 
+/** Each test installs packages, starts servers or runs the command line several times. */
+const TEST_MS = 120_000;
 const A_YEAR_AGO = new Date(Math.floor(Date.now() / 1_000) * 1_000 - 365 * 86_400_000);
 /** Publishes a package that exports its own version. */
 const publish = (name: string, version: string, time = A_YEAR_AGO): Promise<void> =>
@@ -71,104 +73,124 @@ const emitted = async (source: Source, before: number): Promise<unknown> => {
 };
 
 describe('npm packages of a component', () => {
-  it('are resolved, listed, run, and kept over a new version, the same code and a restart, until a refresh', async () => {
-    await publish('tide-base', '1.0.0');
-    await registry.publish(
-      'tide',
-      '1.0.0',
-      { 'index.js': `module.exports = 'tide 1.0.0 on ' + require('tide-base');` },
-      { dependencies: { 'tide-base': '^1.0.0' }, time: A_YEAR_AGO },
-    );
-    const code = emitting('tide');
-    const first = await save(code);
-    expect(first.data.packages).toMatchObject({ count: 2, cached: false });
-    expect(first.data.packages?.bytes).toBeGreaterThan(0);
-    expect(first.warnings).toBeUndefined();
-    const { id } = first.data;
-    const locked = await packagesOf(id);
-    expect(locked).toEqual(
-      ['tide', 'tide-base'].map((name) => ({
-        name,
-        version: '1.0.0',
-        integrity: expect.stringMatching(/^sha512-/),
-        published_at: A_YEAR_AGO.getTime() / 1_000,
-        place: `node_modules/${name}`,
-      })),
-    );
-    expect(await usersOf('tide-base@1.0.0')).toEqual([id]);
-    const source = await instance.deploy(code);
-    expect(source.component_id).toBe(id);
-    expect(await emitted(source, 0)).toEqual({ x: 'tide 1.0.0 on tide-base@1.0.0' });
+  it(
+    'are resolved, listed, run, and kept over a new version, the same code and a restart, until a refresh',
+    async () => {
+      await publish('tide-base', '1.0.0');
+      await registry.publish(
+        'tide',
+        '1.0.0',
+        { 'index.js': `module.exports = 'tide 1.0.0 on ' + require('tide-base');` },
+        { dependencies: { 'tide-base': '^1.0.0' }, time: A_YEAR_AGO },
+      );
+      const code = emitting('tide');
+      const first = await save(code);
+      expect(first.data.packages).toMatchObject({ count: 2, cached: false });
+      expect(first.data.packages?.bytes).toBeGreaterThan(0);
+      expect(first.warnings).toBeUndefined();
+      const { id } = first.data;
+      const locked = await packagesOf(id);
+      expect(locked).toEqual(
+        ['tide', 'tide-base'].map((name) => ({
+          name,
+          version: '1.0.0',
+          integrity: expect.stringMatching(/^sha512-/),
+          published_at: A_YEAR_AGO.getTime() / 1_000,
+          place: `node_modules/${name}`,
+        })),
+      );
+      expect(await usersOf('tide-base@1.0.0')).toEqual([id]);
+      const source = await instance.deploy(code);
+      expect(source.component_id).toBe(id);
+      expect(await emitted(source, 0)).toEqual({ x: 'tide 1.0.0 on tide-base@1.0.0' });
 
-    await publish('tide-base', '1.1.0');
-    const again = await save(code);
-    expect(again.data.packages).not.toHaveProperty('changed');
-    expect((await instance.deploy(code)).component_id).toBe(id);
-    expect(await packagesOf(id)).toEqual(locked);
-    await server.restart();
-    expect(await packagesOf(id)).toEqual(locked);
-    expect(await emitted(source, 1)).toEqual({ x: 'tide 1.0.0 on tide-base@1.0.0' });
+      await publish('tide-base', '1.1.0');
+      const again = await save(code);
+      expect(again.data.packages).not.toHaveProperty('changed');
+      expect((await instance.deploy(code)).component_id).toBe(id);
+      expect(await packagesOf(id)).toEqual(locked);
+      await server.restart();
+      expect(await packagesOf(id)).toEqual(locked);
+      expect(await emitted(source, 1)).toEqual({ x: 'tide 1.0.0 on tide-base@1.0.0' });
 
-    const refreshed = await save(code, { refresh_packages: true });
-    const changed = [{ name: 'tide-base', from: '1.0.0', to: '1.1.0' }];
-    expect(refreshed.data.packages).toMatchObject({ added: [], removed: [], changed });
-    expect(await versionsOf(id)).toEqual(['tide@1.0.0', 'tide-base@1.1.0']);
-    expect(await usersOf('tide-base@1.0.0')).toEqual([]);
-    expect(await usersOf('tide-base@1.1.0')).toEqual([id]);
-    // A deployed source keeps what it runs with until its own update.
-    expect(await emitted(source, 2)).toEqual({ x: 'tide 1.0.0 on tide-base@1.0.0' });
-    const fresh = await instance.deploy(code);
-    expect(await emitted(fresh, 0)).toEqual({ x: 'tide 1.0.0 on tide-base@1.1.0' });
-  });
+      const refreshed = await save(code, { refresh_packages: true });
+      const changed = [{ name: 'tide-base', from: '1.0.0', to: '1.1.0' }];
+      expect(refreshed.data.packages).toMatchObject({ added: [], removed: [], changed });
+      expect(await versionsOf(id)).toEqual(['tide@1.0.0', 'tide-base@1.1.0']);
+      expect(await usersOf('tide-base@1.0.0')).toEqual([]);
+      expect(await usersOf('tide-base@1.1.0')).toEqual([id]);
+      // A deployed source keeps what it runs with until its own update.
+      expect(await emitted(source, 2)).toEqual({ x: 'tide 1.0.0 on tide-base@1.0.0' });
+      const fresh = await instance.deploy(code);
+      expect(await emitted(fresh, 0)).toEqual({ x: 'tide 1.0.0 on tide-base@1.1.0' });
+    },
+    TEST_MS,
+  );
 
-  it('are resolved anew by an update of a source with refresh_packages, and its reply says what changed', async () => {
-    await publish('swell', '1.0.0');
-    const code = emitting('swell');
-    const source = await instance.deploy(code);
-    expect(await emitted(source, 0)).toEqual({ x: 'swell@1.0.0' });
-    await publish('swell', '2.0.0');
-    const put = (body: object) =>
-      api.expect<Data<Source & { packages?: Packages }>>(200, 'PUT', `/v1/sources/${source.id}`, { body });
-    expect((await put({ active: true })).data).not.toHaveProperty('packages');
-    expect(await emitted(source, 1)).toEqual({ x: 'swell@1.0.0' });
-    const updated = await put({ active: true, refresh_packages: true });
-    expect(updated.data.packages).toEqual({
-      added: [],
-      removed: [],
-      changed: [{ name: 'swell', from: '1.0.0', to: '2.0.0' }],
-    });
-    expect(await emitted(source, 2)).toEqual({ x: 'swell@2.0.0' });
-
-    await publish('swell', '3.0.0');
-    const body = { component_code: code, refresh_packages: true };
-    const { data } = await api.expect<Data<Source & { packages?: unknown }>>(200, 'POST', '/v1/sources', { body });
-    expect(data.packages).toEqual({ added: [], removed: [], changed: [{ name: 'swell', from: '2.0.0', to: '3.0.0' }] });
-    expect(await emitted(data, 0)).toEqual({ x: 'swell@3.0.0' });
-  });
-
-  it('take the newest version that is old enough, and say so', async () => {
-    await publish('young', '1.0.0');
-    await publish('young', '1.0.1', new Date(Date.now() - 3_600_000));
-    const { data, warnings } = await save(emitting('young'));
-    expect(await versionsOf(data.id)).toEqual(['young@1.0.0']);
-    expect(warnings?.map(({ message }) => message).join()).toMatch(/young.*1\.0\.1.*SLUICE_NPM_MIN_AGE_H/s);
-    const exact = await save(emitting('young@1.0.1'));
-    expect(await versionsOf(exact.data.id)).toEqual(['young@1.0.1']);
-    expect(exact.warnings).toBeUndefined();
-  });
-
-  it('may be named with a version, a range and a path, also in require', async () => {
-    for (const version of ['1.2.0', '1.2.5', '1.3.0', '2.0.0'])
-      await registry.publish('ranged', version, {
-        'index.js': `module.exports = '${version}';`,
-        'lib/sub.js': `module.exports = 'sub ${version}';`,
+  it(
+    'are resolved anew by an update of a source with refresh_packages, and its reply says what changed',
+    async () => {
+      await publish('swell', '1.0.0');
+      const code = emitting('swell');
+      const source = await instance.deploy(code);
+      expect(await emitted(source, 0)).toEqual({ x: 'swell@1.0.0' });
+      await publish('swell', '2.0.0');
+      const put = (body: object) =>
+        api.expect<Data<Source & { packages?: Packages }>>(200, 'PUT', `/v1/sources/${source.id}`, { body });
+      expect((await put({ active: true })).data).not.toHaveProperty('packages');
+      expect(await emitted(source, 1)).toEqual({ x: 'swell@1.0.0' });
+      const updated = await put({ active: true, refresh_packages: true });
+      expect(updated.data.packages).toEqual({
+        added: [],
+        removed: [],
+        changed: [{ name: 'swell', from: '1.0.0', to: '2.0.0' }],
       });
-    const code = `const tilde = require('ranged@~1.2.0'), caret = require('ranged@^1.0.0/lib/sub.js'), exact = require('ranged@1.2.0');
+      expect(await emitted(source, 2)).toEqual({ x: 'swell@2.0.0' });
+
+      await publish('swell', '3.0.0');
+      const body = { component_code: code, refresh_packages: true };
+      const { data } = await api.expect<Data<Source & { packages?: unknown }>>(200, 'POST', '/v1/sources', { body });
+      expect(data.packages).toEqual({
+        added: [],
+        removed: [],
+        changed: [{ name: 'swell', from: '2.0.0', to: '3.0.0' }],
+      });
+      expect(await emitted(data, 0)).toEqual({ x: 'swell@3.0.0' });
+    },
+    TEST_MS,
+  );
+
+  it(
+    'take the newest version that is old enough, and say so',
+    async () => {
+      await publish('young', '1.0.0');
+      await publish('young', '1.0.1', new Date(Date.now() - 3_600_000));
+      const { data, warnings } = await save(emitting('young'));
+      expect(await versionsOf(data.id)).toEqual(['young@1.0.0']);
+      expect(warnings?.map(({ message }) => message).join()).toMatch(/young.*1\.0\.1.*SLUICE_NPM_MIN_AGE_H/s);
+      const exact = await save(emitting('young@1.0.1'));
+      expect(await versionsOf(exact.data.id)).toEqual(['young@1.0.1']);
+      expect(exact.warnings).toBeUndefined();
+    },
+    TEST_MS,
+  );
+
+  it(
+    'may be named with a version, a range and a path, also in require',
+    async () => {
+      for (const version of ['1.2.0', '1.2.5', '1.3.0', '2.0.0'])
+        await registry.publish('ranged', version, {
+          'index.js': `module.exports = '${version}';`,
+          'lib/sub.js': `module.exports = 'sub ${version}';`,
+        });
+      const code = `const tilde = require('ranged@~1.2.0'), caret = require('ranged@^1.0.0/lib/sub.js'), exact = require('ranged@1.2.0');
       module.exports = { name: 'n', props: { http: '$.interface.http' }, async run() {
         this.$emit([tilde, caret, exact, (await import('ranged')).default]); } };`;
-    const source = await instance.deploy(code);
-    expect(await emitted(source, 0)).toEqual(['1.2.5', 'sub 1.3.0', '1.2.0', '2.0.0']);
-  });
+      const source = await instance.deploy(code);
+      expect(await emitted(source, 0)).toEqual(['1.2.5', 'sub 1.3.0', '1.2.0', '2.0.0']);
+    },
+    TEST_MS,
+  );
 
   it.each([
     ['is unknown', 'nowhere', 'nowhere', /nowhere/],
@@ -194,110 +216,122 @@ describe('npm packages of a component', () => {
     expect(details).toEqual({ package: name });
   });
 
-  it('that stay beside the bundle work in a source, a form and an action, and their loss makes events wait', async () => {
-    await registry.publish('beside', '1.0.0', {
-      'index.js': `module.exports = require('fs').readFileSync(__dirname + '/text.txt', 'utf8');`,
-      'text.txt': 'read beside',
-    });
-    const head = `import x from 'beside';`;
-    const source = componentCode({
-      head,
-      props: `http: '$.interface.http', choice: { type: 'string', async options() { return [x]; } }`,
-      members: `hooks: { async activate() { console.log(x); } },
+  it(
+    'that stay beside the bundle work in a source, a form and an action, and their loss makes events wait',
+    async () => {
+      await registry.publish('beside', '1.0.0', {
+        'index.js': `module.exports = require('fs').readFileSync(__dirname + '/text.txt', 'utf8');`,
+        'text.txt': 'read beside',
+      });
+      const head = `import x from 'beside';`;
+      const source = componentCode({
+        head,
+        props: `http: '$.interface.http', choice: { type: 'string', async options() { return [x]; } }`,
+        members: `hooks: { async activate() { console.log(x); } },
         additionalProps() { return { more: { type: 'string', label: x, optional: true } }; },
         run() { this.$emit({ x }); },`,
-    });
-    const { data } = await save(source);
-    const body = { id: data.id, prop_name: 'choice', configured_props: {} };
-    const options = await api.expect(200, 'POST', '/v1/components/configure', { body });
-    expect(options).toMatchObject({ string_options: ['read beside'], errors: [] });
-    const props = await api.expect(200, 'POST', '/v1/components/props', {
-      body: { id: data.id, configured_props: {} },
-    });
-    expect(JSON.stringify(props)).toContain('"label":"read beside"');
-    const deployed = await instance.deploy(source, { choice: 'read beside' });
-    expect(await emitted(deployed, 0)).toEqual({ x: 'read beside' });
-
-    // The cache is gone and the registry away: the event waits, and the source is told once.
-    await server.stop();
-    rmSync(path.join(server.dataDir, 'packages'), { recursive: true });
-    server.setting('SLUICE_NPM_OFFLINE', 'true');
-    await server.start();
-    await instance.post(deployed, {});
-    const [error] = await instance.history(deployed, 1, '$errors');
-    expect(JSON.stringify(error?.event)).toMatch(/PackageUnavailable.*beside/);
-    server.setting('SLUICE_NPM_OFFLINE', 'false');
-    await server.restart();
-    expect(await instance.payloads(deployed, 2)).toEqual([{ x: 'read beside' }, { x: 'read beside' }]);
-    expect(await instance.history(deployed, 1, '$errors')).toHaveLength(1);
-    expect(await (await fetch(`${server.url}/metrics`)).text()).toMatch(
-      /sluice_package_installs_total\{outcome="installed"\} 1/,
-    );
-
-    const code = `${head} export default { type: 'action', name: 'Read', key: 'read-beside', run() { return x; } };`;
-    const action = await save(code);
-    const ran = await api.expect(200, 'POST', '/v1/actions/run', {
-      body: { id: action.data.id, configured_props: {} },
-    });
-    expect(ran).toMatchObject({ ret: 'read beside' });
-  });
-
-  it('of components fill the registry, whose operator asks for a package by name and for its newest version again', async () => {
-    const scope = { SLUICE_NPM_SCOPES: JSON.stringify({ '@acme': { registry: registry.url, workspaces: ['o_1'] } }) };
-    const sluice = async (args: readonly string[], more: Readonly<Record<string, string>> = {}) => {
-      const cli = path.join(ROOT, 'dist/apps/cli/src/main.js');
-      const { stdout } = await promisify(execFile)(process.execPath, [cli, 'registry', ...args], {
-        env: { ...process.env, ...server.settings, ...more },
       });
-      return stdout;
-    };
-    const parts = (version: string) =>
-      registry.publish('tide-parts', version, {
-        'tide.app.mjs': `import x from 'swell-parts'; export default { type: 'app', app: 'tide', methods: { x: () => x } };`,
-        'sources/new-tide/new-tide.mjs': `import tide from '../../tide.app.mjs';
-          export default { key: 'tide-new', name: 'New Tide', version: '${version}', props: { tide, http: '$.interface.http' },
-            run() { this.$emit({ x: this.tide.x(), version: '${version}' }); } };`,
+      const { data } = await save(source);
+      const body = { id: data.id, prop_name: 'choice', configured_props: {} };
+      const options = await api.expect(200, 'POST', '/v1/components/configure', { body });
+      expect(options).toMatchObject({ string_options: ['read beside'], errors: [] });
+      const props = await api.expect(200, 'POST', '/v1/components/props', {
+        body: { id: data.id, configured_props: {} },
       });
-    await publish('swell-parts', '1.0.0');
-    await parts('1.0.0');
-    expect(await sluice(['add', 'npm:tide-parts'])).toMatch(/^added tide-parts to .* \(1\.0\.0\)\n$/);
-    const source = await eventually(
-      'the component is listed',
-      async () => {
-        const reply = await api.call<Data<Source>>('POST', '/v1/sources', { body: { key: 'tide-new' } });
-        return reply.status === 200 ? reply.body.data : undefined;
-      },
-      60_000,
-      200,
-    );
-    expect(await emitted(source, 0)).toEqual({ x: 'swell-parts@1.0.0', version: '1.0.0' });
-    const body = { active: true, refresh_packages: true };
-    expect((await api.call('PUT', `/v1/sources/${source.id}`, { body })).status).toBe(422);
-    await parts('1.1.0');
-    expect(await sluice(['update'])).toBe('updated tide-parts (1.1.0)\n');
-    await expect(sluice(['add', 'npm:nowhere'])).rejects.toThrow(/"nowhere"|nowhere/);
-    await expect(sluice(['add', 'npm:@acme/parts'], scope)).rejects.toThrow(/@acme/);
-    await expect(sluice(['add', 'npm:../up'])).rejects.toThrow(/names no npm package|cannot be a folder/);
-  });
+      expect(JSON.stringify(props)).toContain('"label":"read beside"');
+      const deployed = await instance.deploy(source, { choice: 'read beside' });
+      expect(await emitted(deployed, 0)).toEqual({ x: 'read beside' });
 
-  it('come from the cache in offline mode, and those that are not pinned are a 422', async () => {
-    await publish('kept', '1.0.0');
-    await publish('other', '1.0.0');
-    const code = emitting('kept');
-    const { data } = await save(code);
-    server.setting('SLUICE_NPM_OFFLINE', 'true');
-    await server.restart();
-    const asked = registry.requests().length;
-    try {
-      const source = await instance.deploy(code);
-      expect(source.component_id).toBe(data.id);
-      expect(await emitted(source, 0)).toEqual({ x: 'kept@1.0.0' });
-      const { code: error, error: text } = await refused(emitting('other'));
-      expect([error, text]).toEqual(['package_unavailable', expect.stringMatching(/"other".*SLUICE_NPM_OFFLINE/)]);
-      expect(registry.requests()).toHaveLength(asked);
-    } finally {
+      // The cache is gone and the registry away: the event waits, and the source is told once.
+      await server.stop();
+      rmSync(path.join(server.dataDir, 'packages'), { recursive: true });
+      server.setting('SLUICE_NPM_OFFLINE', 'true');
+      await server.start();
+      await instance.post(deployed, {});
+      const [error] = await instance.history(deployed, 1, '$errors');
+      expect(JSON.stringify(error?.event)).toMatch(/PackageUnavailable.*beside/);
       server.setting('SLUICE_NPM_OFFLINE', 'false');
       await server.restart();
-    }
-  });
+      expect(await instance.payloads(deployed, 2)).toEqual([{ x: 'read beside' }, { x: 'read beside' }]);
+      expect(await instance.history(deployed, 1, '$errors')).toHaveLength(1);
+      expect(await (await fetch(`${server.url}/metrics`)).text()).toMatch(
+        /sluice_package_installs_total\{outcome="installed"\} 1/,
+      );
+
+      const code = `${head} export default { type: 'action', name: 'Read', key: 'read-beside', run() { return x; } };`;
+      const action = await save(code);
+      const ran = await api.expect(200, 'POST', '/v1/actions/run', {
+        body: { id: action.data.id, configured_props: {} },
+      });
+      expect(ran).toMatchObject({ ret: 'read beside' });
+    },
+    TEST_MS,
+  );
+
+  it(
+    'of components fill the registry, whose operator asks for a package by name and for its newest version again',
+    async () => {
+      const scope = { SLUICE_NPM_SCOPES: JSON.stringify({ '@acme': { registry: registry.url, workspaces: ['o_1'] } }) };
+      const sluice = async (args: readonly string[], more: Readonly<Record<string, string>> = {}) => {
+        const cli = path.join(ROOT, 'dist/apps/cli/src/main.js');
+        const { stdout } = await promisify(execFile)(process.execPath, [cli, 'registry', ...args], {
+          env: { ...process.env, ...server.settings, ...more },
+        });
+        return stdout;
+      };
+      const parts = (version: string) =>
+        registry.publish('tide-parts', version, {
+          'tide.app.mjs': `import x from 'swell-parts'; export default { type: 'app', app: 'tide', methods: { x: () => x } };`,
+          'sources/new-tide/new-tide.mjs': `import tide from '../../tide.app.mjs';
+          export default { key: 'tide-new', name: 'New Tide', version: '${version}', props: { tide, http: '$.interface.http' },
+            run() { this.$emit({ x: this.tide.x(), version: '${version}' }); } };`,
+        });
+      await publish('swell-parts', '1.0.0');
+      await parts('1.0.0');
+      expect(await sluice(['add', 'npm:tide-parts'])).toMatch(/^added tide-parts to .* \(1\.0\.0\)\n$/);
+      const source = await eventually(
+        'the component is listed',
+        async () => {
+          const reply = await api.call<Data<Source>>('POST', '/v1/sources', { body: { key: 'tide-new' } });
+          return reply.status === 200 ? reply.body.data : undefined;
+        },
+        60_000,
+        200,
+      );
+      expect(await emitted(source, 0)).toEqual({ x: 'swell-parts@1.0.0', version: '1.0.0' });
+      const body = { active: true, refresh_packages: true };
+      expect((await api.call('PUT', `/v1/sources/${source.id}`, { body })).status).toBe(422);
+      await parts('1.1.0');
+      expect(await sluice(['update'])).toBe('updated tide-parts (1.1.0)\n');
+      await expect(sluice(['add', 'npm:nowhere'])).rejects.toThrow(/"nowhere"|nowhere/);
+      await expect(sluice(['add', 'npm:@acme/parts'], scope)).rejects.toThrow(/@acme/);
+      await expect(sluice(['add', 'npm:../up'])).rejects.toThrow(/names no npm package|cannot be a folder/);
+    },
+    TEST_MS,
+  );
+
+  it(
+    'come from the cache in offline mode, and those that are not pinned are a 422',
+    async () => {
+      await publish('kept', '1.0.0');
+      await publish('other', '1.0.0');
+      const code = emitting('kept');
+      const { data } = await save(code);
+      server.setting('SLUICE_NPM_OFFLINE', 'true');
+      await server.restart();
+      const asked = registry.requests().length;
+      try {
+        const source = await instance.deploy(code);
+        expect(source.component_id).toBe(data.id);
+        expect(await emitted(source, 0)).toEqual({ x: 'kept@1.0.0' });
+        const { code: error, error: text } = await refused(emitting('other'));
+        expect([error, text]).toEqual(['package_unavailable', expect.stringMatching(/"other".*SLUICE_NPM_OFFLINE/)]);
+        expect(registry.requests()).toHaveLength(asked);
+      } finally {
+        server.setting('SLUICE_NPM_OFFLINE', 'false');
+        await server.restart();
+      }
+    },
+    TEST_MS,
+  );
 });
