@@ -79,6 +79,14 @@ export class ContentStore {
     return content;
   }
 
+  /** Returns a package whose files all are as they were unpacked, or undefined. Removes any other. */
+  async verified(key: string): Promise<Content | undefined> {
+    const content = await read(this.folderOf(key));
+    if (content && (await isWhole(content))) return content;
+    await this.remove(key);
+    return undefined;
+  }
+
   /** Stores a package. `unpack` gives its files to the sink. Two processes may do so at once. */
   async add(key: string, unpack: (sink: FileSink) => Promise<void>): Promise<Content> {
     const draft = path.join(this.root, `new-${randomUUID()}`);
@@ -91,10 +99,7 @@ export class ContentStore {
       const listed = await writer.end();
       await writeFile(path.join(draft, LIST), JSON.stringify(listed));
       await writeFile(path.join(draft, `whole-${BOOT}`), '');
-      await rename(draft, this.folderOf(key)).catch(async (error: unknown) => {
-        // Another process was first, with the same files.
-        if (!(await this.find(key))) throw error;
-      });
+      await renameOver(draft, this.root, key, async () => (await this.find(key)) !== undefined);
     } finally {
       await writer.abort();
       await rm(draft, { recursive: true, force: true });
@@ -142,6 +147,24 @@ export const remove = async (root: string, name: string): Promise<void> => {
   const gone = path.join(root, `old-${randomUUID()}`);
   await rename(path.join(root, name), gone).catch(() => undefined);
   await rm(gone, { recursive: true, force: true });
+};
+
+/** Renames a draft into place. What another process put there stays if it is usable, and is replaced if it is not. */
+export const renameOver = async (
+  draft: string,
+  root: string,
+  name: string,
+  isUsable: () => Promise<boolean>,
+): Promise<void> => {
+  const target = path.join(root, name);
+  await rename(draft, target).catch(async () => {
+    if (await isUsable()) return;
+    await remove(root, name);
+    await rename(draft, target).catch(async (error: unknown) => {
+      // Another process replaced it at the same time.
+      if (!(await isUsable())) throw error;
+    });
+  });
 };
 
 const LEFTOVER_MS = 3_600_000;

@@ -101,6 +101,30 @@ describe('the cache', () => {
     expect(text(again, 'torn')).toContain('torn@1.0.0');
   }, 60_000);
 
+  it.each([
+    ['the list of a package is torn', 'content', 'files.json', ''],
+    ['the list of a package is gone', 'content', 'files.json', null],
+    ['a file of a package is gone', 'content', 'files/index.js', null],
+    ['the list of a folder is torn', 'trees', 'packages.json', ''],
+    ['the list of a folder is gone', 'trees', 'packages.json', null],
+  ])(
+    'installs again when %s',
+    async (_what, kind, name, left) => {
+      await registry.publish('damaged', '1.0.0').catch(() => undefined);
+      const { lock } = await install(storeWith(), ['damaged']);
+      if (kind === 'content') rmSync(path.join(folder, 'trees'), { recursive: true });
+      const [key = ''] = readdirSync(path.join(folder, kind));
+      const file = path.join(folder, kind, key, name);
+      if (left === null) rmSync(file);
+      else writeFileSync(file, left);
+      const again = await install(storeWith(), ['damaged'], { lock });
+      expect(again.cached).toBe(false);
+      expect(text(again, 'damaged')).toContain('damaged@1.0.0');
+      expect(await install(storeWith(), ['damaged'], { lock })).toMatchObject({ cached: true, folder: again.folder });
+    },
+    60_000,
+  );
+
   it('removes what was not used for longest when it is full, and never what is held', async () => {
     const big = { 'index.js': 'x'.repeat(700_000) };
     for (const name of ['old', 'held', 'next', 'last'])

@@ -89,7 +89,15 @@ export class PackageCache {
     );
     if (found.some(([, content]) => content === undefined)) await this.makeRoom();
     const all = await settled(found.map(async ([one, content]) => [one, content ?? (await obtain(one))] as const));
-    await this.trees.make(key, all);
+    await this.trees.make(key, all).catch(async (error: unknown) => {
+      if (!isMissing(error)) throw error;
+      // Somebody removed files of the cache. What is not whole is obtained anew, once.
+      const whole = packages.map(async (one) => {
+        const content = await this.contents.verified(ContentStore.keyOf(one));
+        return [one, content ?? (await obtain(one))] as const;
+      });
+      await this.trees.make(key, await settled(whole));
+    });
   }
 
   private async evict(): Promise<void> {
@@ -116,6 +124,9 @@ export class PackageCache {
       );
   }
 }
+
+const isMissing = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT';
 
 /** Awaits all works, also after a failure, so that none of them continues behind the caller's back. */
 export const settled = async <T>(works: readonly Promise<T>[]): Promise<readonly T[]> => {

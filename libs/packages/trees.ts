@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { chmod, copyFile, link, mkdir, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, link, mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type LockedPackage } from '#libs/component-model/package-lock.js';
-import { BOOT, ContentStore, lastUse, remove, type Content } from './content-store.js';
+import { BOOT, ContentStore, lastUse, remove, renameOver, type Content } from './content-store.js';
 
 const LIST = 'packages.json';
 
@@ -54,10 +54,12 @@ export class Trees {
       };
       await writeFile(path.join(draft, LIST), JSON.stringify(about));
       await writeFile(path.join(draft, `whole-${BOOT}`), '');
-      await rename(draft, path.join(this.root, key)).catch(async (error: unknown) => {
-        // Another process was first, with the same packages.
-        if (!(await this.touch(key))) throw error;
-      });
+      await renameOver(
+        draft,
+        this.root,
+        key,
+        async () => (await this.touch(key)) && (await this.about(key)) !== undefined,
+      );
     } finally {
       await rm(draft, { recursive: true, force: true });
     }

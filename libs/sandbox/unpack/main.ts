@@ -1,6 +1,8 @@
 /** Entry point of the jailed process that unpacks one tarball. Bundled to dist/libs/sandbox/unpack-child.cjs. */
-import { createReadStream, statSync } from 'node:fs';
+import { closeSync, createReadStream, openSync, readSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { pipeline, Transform, type TransformCallback } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import { Parser, type ReadEntry } from 'tar';
 import { DOWN_FD, RecordParser, UP_FD } from '../protocol/protocol.js';
 import {
@@ -63,6 +65,37 @@ const plain = (path: string): string =>
 
 class Refusal extends Error {}
 
+const GZIP = Buffer.from([0x1f, 0x8b]);
+const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+/** Most bytes of an archive that an entry takes besides its content: headers, a long path, and what fills its block. */
+const ENTRY_BYTES = 4_096;
+
+const isGzip = (file: string): boolean => {
+  const fd = openSync(file, 'r');
+  const first = Buffer.alloc(GZIP.length);
+  readSync(fd, first, 0, first.length, 0);
+  closeSync(fd);
+  return first.equals(GZIP);
+};
+
+/**
+ * Counts the bytes of the archive itself, and refuses one within a compressed file, which the parser would unzip again.
+ */
+const archiveGuard = ({ bytes, entries }: UnpackLimits): Transform => {
+  const most = bytes + entries * ENTRY_BYTES;
+  let seen = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback) {
+      const isFirst = seen === 0;
+      seen += chunk.length;
+      if (isFirst && [GZIP, ZSTD].some((magic) => chunk.subarray(0, magic.length).equals(magic)))
+        return done(new Refusal('it is compressed twice'));
+      if (seen > most) return done(new Refusal(`its archive has more than ${most} bytes`));
+      done(null, chunk);
+    },
+  });
+};
+
 const unpack = async (file: string, limits: UnpackLimits): Promise<void> => {
   const packed = statSync(file).size;
   let unpacked = 0;
@@ -100,6 +133,8 @@ const unpack = async (file: string, limits: UnpackLimits): Promise<void> => {
     let reading: Promise<void> = Promise.resolve();
     const parser = new Parser({
       strict: true,
+      brotli: false,
+      zstd: false,
       onReadEntry: (entry) => {
         reading = reading.then(() => read(entry));
         reading.catch(reject);
@@ -107,10 +142,19 @@ const unpack = async (file: string, limits: UnpackLimits): Promise<void> => {
     });
     parser.on('end', () => reading.then(resolve, reject));
     parser.on('error', reject);
-    const stream = createReadStream(file);
-    stream.on('error', reject);
+    const guard = archiveGuard(limits);
+    const failed = (error: Error | null | undefined): void => {
+      if (error) reject(error);
+    };
+    if (isGzip(file)) pipeline(createReadStream(file), createGunzip(), guard, failed);
+    else pipeline(createReadStream(file), guard, failed);
     // The types of streams differ, and the parser has what pipe uses.
-    stream.pipe(parser);
+    guard.pipe(parser);
+    // What follows the end of an archive stalls the parser until the deadline, so nothing of it is read.
+    parser.on('eof', () => {
+      guard.unpipe(parser);
+      setImmediate(() => parser.end());
+    });
   });
   await flush(true);
 };
