@@ -219,9 +219,18 @@ export class PackageStore implements PackageSource {
       if (isLate) void turn.then(() => this.turns.release(workspaceId));
       throw error;
     });
+    // Node 20 may collect AbortSignal.any() of a timeout before it fires, and the install would never end.
+    const aborter = new AbortController();
+    const close = (): void => aborter.abort(this.closing.signal.reason);
+    const late = (): void => aborter.abort(new DOMException('the install took too long', 'TimeoutError'));
+    const deadline = setTimeout(late, this.limits.timeoutMs);
+    if (this.closing.signal.aborted) close();
+    else this.closing.signal.addEventListener('abort', close, { once: true });
     try {
-      return await work(AbortSignal.any([AbortSignal.timeout(this.limits.timeoutMs), this.closing.signal]));
+      return await work(aborter.signal);
     } finally {
+      clearTimeout(deadline);
+      this.closing.signal.removeEventListener('abort', close);
       this.turns.release(workspaceId);
     }
   }
