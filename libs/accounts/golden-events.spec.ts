@@ -7,16 +7,23 @@ import { type AccountEvent } from './published.js';
 
 const upcasters = makeUpcasters();
 
-const golden = async (type: AccountEvent['type']): Promise<AccountEvent> => {
-  const file = new URL(`../../test/fixtures/events/${type}.v1.json`, import.meta.url);
+const golden = async (type: AccountEvent['type'], variant = ''): Promise<AccountEvent> => {
+  const file = new URL(`../../test/fixtures/events/${type}.v1${variant}.json`, import.meta.url);
   const { data, schemaVersion } = JSON.parse(await readFile(file, 'utf8')) as { data: object; schemaVersion: number };
   const lifted = upcasters.upcast(recorded('x-1', { type, data }, { metadata: { schemaVersion } }));
   return { type: lifted.type, data: lifted.data } as AccountEvent;
 };
 
-const after = async (...types: AccountEvent['type'][]): Promise<AccountState> => {
+/** A type may be followed by the variant of its fixture. */
+const after = async (
+  ...types: (AccountEvent['type'] | `${AccountEvent['type']}.${string}`)[]
+): Promise<AccountState> => {
   let state = account.initialState();
-  for (const type of types) state = account.evolve(state, await golden(type));
+  for (const each of types) {
+    const [type = '', variant] = each.split('.');
+    const event = await golden(type as AccountEvent['type'], variant === undefined ? '' : `.${variant}`);
+    state = account.evolve(state, event);
+  }
   return state;
 };
 
@@ -59,6 +66,19 @@ const CASES: Record<AccountEvent['type'], () => Promise<void>> = {
 
 describe('every version of an event of accounts', () => {
   it.each(Object.entries(CASES))('%s still folds', async (_, check) => check());
+
+  it('keeps what refreshes the token over an update without oauth, and ends it with one that is null', async () => {
+    const oauth = { ref: 'sec_4k2f9x8a1b3c5d7e9f', expiresAt: 1763712600000, refreshAt: 1763712300000, failures: 0 };
+    const updated = { ...CONNECTED, credentialsRef: 'sec_1k2f9x8a1b3c5d7e9f' };
+    expect(await after('AccountConnected.optional')).toEqual({ ...CONNECTED, oauth });
+    expect(await after('AccountConnected.optional', 'AccountUpdated.plain')).toEqual({
+      ...updated,
+      name: 'Team 2',
+      oauth,
+    });
+    expect(await after('AccountConnected.optional', 'AccountUpdated.ended')).toEqual({ ...updated, name: null });
+    expect(await after('AccountConnected', 'AccountUpdated.plain')).toEqual({ ...updated, name: 'Team 2' });
+  });
 
   it('is written by the current code in a version with a fixture', () => {
     for (const type of Object.keys(CASES)) expect(upcasters.currentVersion(type)).toBe(1);

@@ -4,7 +4,7 @@ export { AccountsModule } from './accounts.module.js';
 export { accountAuths, AccountsView } from './accounts-view.js';
 export { AccountCleanUpReactor } from './clean-up/account-clean-up.reactor.js';
 export { account } from './domain/account.js';
-export { AccountRefresher } from './refresh/account-refresher.js';
+export { AccountRefresher, EVENTS_WAIT_MS } from './refresh/account-refresher.js';
 export { type PostForm, TokenRefused } from './refresh/token-grant.js';
 
 export const accountProjections = [accountsProjection];

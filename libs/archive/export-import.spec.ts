@@ -121,7 +121,8 @@ describe('an import that was interrupted', () => {
   /** Wraps the engines so that writes fail from the nth on. */
   const failing = (target: MovedEngines, from: number): MovedEngines => {
     let writes = 0;
-    const writing = /^(append|put|commit|save|createTopic|deleteTopic|publish|setCommitted|apply|activateGeneration)$/;
+    const writing =
+      /^(append|put|set|commit|save|createTopic|deleteTopic|publish|setCommitted|apply|activateGeneration)$/;
     const guarded = <T extends object>(port: T): T =>
       new Proxy(port, {
         get(object, name) {

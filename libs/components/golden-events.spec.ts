@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
-import { recorded } from '#libs/kernel/testing/recorded.js';
+import { projecting } from '#libs/kernel/testing/projection-specification.js';
+import { history, recorded } from '#libs/kernel/testing/recorded.js';
 import { makeUpcasters } from '#libs/composition/upcasters.js';
 import { componentDecider, type ComponentState } from './domain/component.js';
 import { type ComponentEvent } from './published.js';
+import { packageUsesProjection } from './read-models/package-uses.projection.js';
 
 const upcasters = makeUpcasters();
 
@@ -48,5 +50,33 @@ describe('every version of an event of components', () => {
     expect(after).toMatchObject({ status: 'saved', component: { hasAdditionalProps, packages, warnings } });
     const again = componentDecider.evolve(after, await golden('ComponentSavedAgain', 1));
     expect(again).toMatchObject({ component: { hasAdditionalProps, packages, warnings } });
+  });
+
+  it('lists the packages that a component uses, and none of an event from before they were listed', async () => {
+    const [saved, refreshed] = await Promise.all([
+      golden('ComponentSaved', 1, '.uses'),
+      golden('ComponentPackagesRefreshed', 1, '.uses'),
+    ]);
+    const state = [saved, refreshed].reduce<ComponentState>(
+      (before, event) => componentDecider.evolve(before, event),
+      componentDecider.initialState(),
+    );
+    const uses = ['axios@1.22.0', 'follow-redirects@1.15.9'];
+    expect(state).toMatchObject({ status: 'saved', component: { packages: { uses }, bytes: 2100 } });
+    expect(state).not.toHaveProperty('component.dropped');
+
+    const stream = 'component-sc_1';
+    const id = 'sc_1:axios@1.21.1';
+    const used = { componentId: 'sc_0k3v9x2m1q8w7e6r5t', package: 'axios', packageVersion: 'axios@1.21.1' };
+    projecting(packageUsesProjection)
+      .given(history([stream, saved]))
+      .numberOfTimes(2)
+      .thenMatches(id, used);
+    projecting(packageUsesProjection)
+      .given(history([stream, saved], [stream, refreshed]))
+      .then(id, undefined)
+      .thenMatches('sc_1:axios@1.22.0', { package: 'axios' });
+    for (const type of ['ComponentSaved', 'ComponentPackagesRefreshed'] as const)
+      expect(packageUsesProjection.keys(recorded(stream, await golden(type, 1)))).toEqual([]);
   });
 });

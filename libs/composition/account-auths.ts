@@ -11,6 +11,8 @@ export interface AccountAuthsOptions {
   readonly plane: ControlPlane;
   readonly egress: Pick<Egress, 'dispatcher'>;
   readonly log: Pick<Logger, 'warn' | 'error'>;
+  /** Longest wait for a refresh by another process. Default: what a caller of the API may wait. */
+  readonly waitMs?: number;
 }
 
 /** docs/reference/limits.md#account-token-server */
@@ -18,12 +20,13 @@ const MAX_BYTES = 64 * 1024;
 const TIMEOUT_MS = 10_000;
 
 /** Credentials of accounts for the processes that bind props. Token servers are reached through the egress guard. */
-export const authsOf = ({ config, plane, egress, log }: AccountAuthsOptions): AccountAuths => {
+export const authsOf = ({ config, plane, egress, log, waitMs }: AccountAuthsOptions): AccountAuths => {
   const { engines, views, clock, handleCommand } = plane;
   const { vault } = engines;
   const env = { allowed: config.accountEnv, values: process.env };
   const post = tokenServers(egress);
-  const refresher = new AccountRefresher({ view: views.accounts, handleCommand, vault, clock, env, post, logger: log });
+  const deps = { view: views.accounts, handleCommand, vault, clock, env, post, logger: log };
+  const refresher = new AccountRefresher(waitMs === undefined ? deps : { ...deps, waitMs });
   return accountAuths(views.accounts, vault, env, refresher);
 };
 

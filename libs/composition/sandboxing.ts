@@ -114,7 +114,7 @@ export const startInspecting = async (
   logger: RefusalLogger & InstallLogger,
   dataStores?: DataStoreAccess,
   metrics?: InstallMetrics,
-): Promise<Pick<Sandboxing, 'level' | 'egress' | 'inspector' | 'caller' | 'packages' | 'close'>> => {
+): Promise<Pick<Sandboxing, 'level' | 'egress' | 'sockets' | 'inspector' | 'caller' | 'packages' | 'close'>> => {
   const level = await levelFor(config);
   const egress = createEgress({ allow: config.egressAllow, onRefused: refusalLog(logger) });
   const sockets = await EgressSockets.create(folderPrefix('egress'), { policy: egress.policy, lookup: egress.lookup });
@@ -124,6 +124,7 @@ export const startInspecting = async (
   return {
     level,
     egress,
+    sockets,
     inspector,
     caller: callerFor(factory, config),
     packages,

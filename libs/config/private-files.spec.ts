@@ -67,6 +67,12 @@ describe('the files of a process', () => {
     expect(readFileSync(outside, 'utf8')).toBe('x');
   });
 
+  it('are closed in a folder that holds the registry alone', () => {
+    const dataDir = join(folder, 'filled');
+    mkdirSync(join(dataDir, 'registry'), { mode: 0o755, recursive: true });
+    expect(keep(dataDir)).toHaveLength(1);
+  });
+
   it('are not changed in a folder that other users need, which is refused', () => {
     const shared = join(folder, 'lib');
     mkdirSync(shared, { mode: 0o755 });

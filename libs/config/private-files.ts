@@ -39,9 +39,15 @@ export const DATA_DIRECTORY_NAMES: readonly string[] = [
   'blobs',
 ];
 
+/**
+ * What may lie in a data directory before the first start: the folder of a file system, and the components that
+ * `sluice registry add` copies.
+ */
+export const NAMES_BEFORE_FIRST_START: readonly string[] = ['lost+found', 'registry'];
+
 /** Refuses a folder that other users need, such as `/tmp`, `/var/lib` or a home, instead of closing it to them. */
 const checkIsOurs = (dataDir: string): void => {
-  const names = readdirSync(dataDir).filter((name) => name !== 'lost+found');
+  const names = readdirSync(dataDir).filter((name) => !NAMES_BEFORE_FIRST_START.includes(name));
   const foreign = names.length > 0 && !names.some((name) => DATA_DIRECTORY_NAMES.includes(name));
   const isSticky = (statSync(dataDir).mode & 0o1000) !== 0;
   if (!foreign && !isSticky) return;

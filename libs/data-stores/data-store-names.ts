@@ -66,18 +66,22 @@ export class DataStoreNames {
 
   /** Reserves the name for `storeId`. Resolves with the data store that holds it, which may be another. */
   async hold(name: string, storeId: string, context: CommandContext): Promise<string> {
+    // A store that exists already only changes its name.
+    const isNew = (await this.stateOf(storeId, context.workspaceId)).status !== 'exists';
     for (let round = 1; round <= MAX_ROUNDS; round++) {
       const held = await this.stateOfName(name, context);
       if (!held) {
-        await this.checkRoom(storeId, context.workspaceId);
+        if (isNew) await this.checkRoom(context.workspaceId);
         await this.change('reserve', name, storeId, context);
         continue;
       }
       if (held.storeId === storeId) return storeId;
       const holder = await this.stateOf(held.storeId, context.workspaceId);
-      if (holder.status === 'none' || (holder.status === 'exists' && holder.name === name)) return held.storeId;
-      // Another name: it is being given this one, or that was interrupted.
-      if (holder.status === 'exists' && this.clock.now() - held.reservedAt < ABANDONED_MS) throw busy(name);
+      if (holder.status === 'exists' && holder.name === name) return held.storeId;
+      // A creation ends what another one began. Nobody else can: nothing has the name yet.
+      if (holder.status === 'none' && isNew) return held.storeId;
+      // The name is being given, or that was interrupted.
+      if (holder.status !== 'deleted' && this.clock.now() - held.reservedAt < ABANDONED_MS) throw busy(name);
       await this.change('release', name, held.storeId, context);
     }
     throw busy(name);
@@ -107,9 +111,7 @@ export class DataStoreNames {
     });
   }
 
-  /** A store that exists already only changes its name. */
-  private async checkRoom(storeId: string, workspaceId: string): Promise<void> {
-    if ((await this.stateOf(storeId, workspaceId)).status === 'exists') return;
+  private async checkRoom(workspaceId: string): Promise<void> {
     const limit = this.limits.dataStoresPerWorkspace;
     const counted = { what: 'data stores', owner: 'workspace', limit, setting: 'SLUICE_MAX_DATA_STORES' } as const;
     await checkRoom(this.readModels, dataStoresProjection.schema, { workspaceId }, counted);

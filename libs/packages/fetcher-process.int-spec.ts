@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { chmodSync, readFileSync } from 'node:fs';
 import https from 'node:https';
 import { type AddressInfo } from 'node:net';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { NpmRegistry } from '#test/harness/npm-registry.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { FetcherProcess } from './fetcher-process.js';
+
+const INSTALLING = fileURLToPath(new URL('../../dist/libs/packages/testing/installing-process.js', import.meta.url));
 
 let registry: NpmRegistry;
 let fetcher: FetcherProcess;
@@ -45,22 +49,21 @@ describe('the fetcher', () => {
 
 describe('a folder for temporary files that only the server may enter', () => {
   it('does not keep the fetcher from its code', async () => {
-    const before = process.env.TMPDIR;
     const closed = tempDir('closed');
-    process.env.TMPDIR = closed;
+    chmodSync(closed, 0o700);
     try {
-      await registry.publish('lonely', '1.0.0');
-      const roots = [{ alias: 'lonely', name: 'lonely', range: '' }];
-      const order = { roots, minAgeMs: 0, deny: [], closedScopes: [], maxPackages: 10 };
-      const apart = new FetcherProcess([{ scope: null, url: registry.url, token: null, tarballHosts: [] }]);
-      const resolved = apart.resolve(order, AbortSignal.timeout(20_000)).finally(() => apart.close());
-      expect(await resolved).toMatchObject({ packages: [{ name: 'lonely', version: '1.0.0' }] });
+      await registry.publish('lonely', '1.0.0', { 'index.js': 'alone' });
+      // A process of its own, because Jest gives tests a copy of the environment.
+      const { stdout } = await promisify(execFile)(
+        process.execPath,
+        [INSTALLING, path.join(closed, 'cache'), registry.url, 'lonely'],
+        { env: { PATH: process.env.PATH, TMPDIR: closed }, timeout: 60_000 },
+      );
+      expect(stdout).toBe('began\n{"lonely":"alone"}\n');
     } finally {
-      if (before === undefined) delete process.env.TMPDIR;
-      else process.env.TMPDIR = before;
       removeDir(closed);
     }
-  }, 30_000);
+  }, 90_000);
 });
 
 describe('a registry with a certificate of its own authority', () => {

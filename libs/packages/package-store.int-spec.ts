@@ -165,6 +165,9 @@ describe('packages that are refused', () => {
     await expect(install(store, ['lonely@^9.0.0'])).rejects.toMatchObject(
       refusal(/"lonely" has no version \^9.0.0: the newest is 1.0.0/),
     );
+    await expect(install(store, ['@pipedream/platfrom'])).rejects.toMatchObject(
+      refusal(/"@pipedream\/platfrom" here: of @pipedream, only @pipedream\/platform and @pipedream\/types exist/),
+    );
     await expect(install(store, ['lonely@git+ssh:x'])).rejects.toMatchObject(refusal(/names no npm package/));
   }, 60_000);
 
@@ -183,10 +186,14 @@ describe('packages that are refused', () => {
     60_000,
   );
 
-  it('never asks for packages whose place the runtime takes', async () => {
-    await registry.publish('wants-types', '1.0.0', undefined, { dependencies: { '@pipedream/types': '*' } });
-    await expect(install(storeWith(), ['wants-types'])).rejects.toMatchObject(
-      refusal(/@pipedream\/types.*"wants-types" needs/),
+  it('never asks for packages whose place the runtime takes, nor for others of their scope', async () => {
+    await registry.publish('wants-types', '1.0.0', undefined, {
+      dependencies: { '@pipedream/types': '*', '@pipedream/platform': '^3.0.0' },
+    });
+    await registry.publish('wants-another', '1.0.0', undefined, { dependencies: { '@pipedream/another': '*' } });
+    expect(versions(await install(storeWith(), ['wants-types']))).toEqual(['wants-types@1.0.0']);
+    await expect(install(storeWith(), ['wants-another'])).rejects.toMatchObject(
+      refusal(/no package "@pipedream\/another" here: .*"wants-another" needs/),
     );
     expect(registry.requests().filter((each) => each.includes('@pipedream'))).toEqual([]);
   }, 60_000);

@@ -8,7 +8,7 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Warning } from '#libs/kernel/warning.js';
 import { type InstalledPackages, type PackageRequest, type PackageSource } from '#libs/sandbox/bundler/packages.js';
 import { type JailLevel } from '#libs/sandbox/jail/jail-level.js';
-import { TarballJail } from '#libs/sandbox/unpack/tarball-jail.js';
+import { TarballJail, type FileSink } from '#libs/sandbox/unpack/tarball-jail.js';
 import { Access, type ScopeAccess } from './access.js';
 import { ContentStore, type Content } from './content-store.js';
 import { lockedPackageOf } from './fetcher/message.js';
@@ -328,11 +328,12 @@ export class PackageStore implements PackageSource {
     try {
       signal.throwIfAborted();
       return await this.cache.contents.add(key, async (sink) => {
-        const result = await this.jail.unpack(file, { bytes: left, entries, ratio }, timeoutMs, async (...part) => {
+        const counted: FileSink = async (...part) => {
           signal.throwIfAborted();
           tally.unpackedBytes += part[1].length;
           await sink(...part);
-        });
+        };
+        const result = await this.jail.unpack(file, { bytes: left, entries, ratio }, timeoutMs, counted, name);
         if (result.kind === 'refused')
           throw unavailable(`the npm package "${name}@${version}" cannot be unpacked: ${result.reason}`, name);
       });

@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { loadConfig } from '#libs/config/index.js';
-import { wrongPath } from '#libs/sandbox/unpack/unpack-message.js';
+import { ProtocolBreach } from '#libs/sandbox/protocol/protocol.js';
+import { parseUnpacked, wrongPath } from '#libs/sandbox/unpack/unpack-message.js';
 import { Access } from './access.js';
 import { DenyList, wrongDenial } from './deny-list.js';
+import { wrongShape } from './fetcher/json-shape.js';
 import { isPlace, lockedPackageOf } from './fetcher/message.js';
 import { runsOn } from './fetcher/platform.js';
 import { RegistryRules } from './registry-rules.js';
@@ -96,10 +98,13 @@ describe('what comes from strangers', () => {
     'a/'.repeat(40) + 'x',
     'x'.repeat(300),
     './x',
+    'node_modules/a/index.js',
+    'Node_Modules/a/index.js',
   ])('refuses the path %j', (path) => expect(wrongPath(path)).toBeDefined());
 
   it('accepts paths within a package, and places below node_modules', () => {
     expect(wrongPath('lib/a b/ü.js')).toBeUndefined();
+    expect(wrongPath('dist/node_modules/a/index.js')).toBeUndefined();
     expect(isPlace('node_modules/@s/a/node_modules/b')).toBe(true);
     for (const place of ['a', 'node_modules/../x', 'node_modules/.hidden', 'node_modules/a/b', 'node_modules/a/'])
       expect(isPlace(place)).toBe(false);
@@ -113,6 +118,24 @@ describe('what comes from strangers', () => {
         publishedAt: 1,
       }),
     ).toBeUndefined();
+  });
+
+  it.each(['node_modules/b/index.js', '../x', '/etc/x'])(
+    'refuses %j as the path of a file also when the process that unpacks it was taken over',
+    (path) => {
+      const part = { path, bytes: 1, executable: false, starts: true };
+      const json = Buffer.from(JSON.stringify({ kind: 'files', last: true, parts: [[part.path, part.bytes, 0, 1]] }));
+      expect(() => parseUnpacked({ index: 0, json, raw: Buffer.from('x') })).toThrow(ProtocolBreach);
+    },
+  );
+
+  it('refuses descriptions whose objects would take too much memory, before they are parsed', () => {
+    const limits = { depth: 3, values: 7 };
+    const shape = (text: string) => wrongShape(Buffer.from(text), limits);
+    expect(shape('{"a":["b,c[[[[","\\"],[","\\\\"],"d":[]}')).toBeUndefined();
+    expect(shape('[[[[]]]]')).toBe('nests more than 3 levels deep');
+    expect(shape('[1,2,3,4,5,6,7]')).toBe('has more than 7 values');
+    expect(shape('"never closed')).toBeUndefined();
   });
 
   it('keeps packages of other platforms out', () => {

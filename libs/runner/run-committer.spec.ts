@@ -28,6 +28,7 @@ const world = (fails: { journal?: () => void; build?: () => void }) => {
   let built = 0;
   const committer = new RunCommitter({
     sourceId: 'dc_1',
+    delayed: { usage: async () => ({ count: 0, bytes: 0 }) },
     state: { version: 0, progress: { through: -1, above: [] }, dedupe: {}, db: {}, lastEventId: '' },
     tracker,
     strategy: () => {

@@ -1,5 +1,6 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { pause } from '#libs/async/pause.js';
+import { type DelayedEvents } from '../stream-log/delayed-events.js';
 import { EventIds } from '../stream-log/event-ids.js';
 import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
 import { type LaneTracker } from './lane-tracker.js';
@@ -16,7 +17,8 @@ const COMMIT_EMITS = 256;
 
 export interface RunCommitterOptions {
   readonly sourceId: string;
-  readonly deps: Pick<SourceRunnerDependencies, 'journal' | 'delayed' | 'topics' | 'metrics' | 'logger' | 'settings'>;
+  readonly deps: Pick<SourceRunnerDependencies, 'journal' | 'topics' | 'metrics' | 'logger' | 'settings'>;
+  readonly delayed: Pick<DelayedEvents, 'usage'>;
   readonly state: SourceState;
   readonly tracker: LaneTracker;
   readonly strategy: () => DedupeStrategy | null;
@@ -110,7 +112,7 @@ export class RunCommitter {
         tracker,
         eventIds: this.eventIds,
         metrics: deps.metrics,
-        delayed: deps.delayed,
+        delayed: this.options.delayed,
       });
       if (!(await this.write(commit)) || this.abandonReason) return;
       this.state = next;

@@ -16,6 +16,7 @@ import { type ProcessCall } from '../component-model/hooks.js';
 import { NO_SECRETS, requestSecretsOf, SecretMask } from './secret-mask.js';
 import { fingerprint } from './definition-fingerprint.js';
 import { failedToLoad, loggedOutcome } from './platform-outcomes.js';
+import { type WaitingTold } from './waiting-told.js';
 
 export interface SourceProcessOptions {
   readonly sourceId: string;
@@ -25,6 +26,7 @@ export interface SourceProcessOptions {
   >;
   /** Knows the last committed content of `$.service.db`, and whether this process still runs the source. */
   readonly committer: Pick<RunCommitter, 'abandonedFor' | 'db'>;
+  readonly waiting: Pick<WaitingTold, 'tell'>;
   /** Resolves when nothing runs and nothing is uncommitted. */
   readonly untilIdle: () => Promise<void>;
   /** Takes what code of this definition left in `$logs` after its run. */
@@ -48,7 +50,7 @@ export class SourceProcess {
 
   /** Ends a process of another definition first, once its runs are committed, so the next one gets the complete db. */
   sandboxFor(workspaceId: string, definition: SourceDefinition): Promise<Sandbox> {
-    const { sourceId, deps, untilIdle } = this.options;
+    const { sourceId, deps, waiting, untilIdle } = this.options;
     const wanted = fingerprint(definition);
     return this.switches.run(async () => {
       const expired = deps.binder.freshen(workspaceId, definition);
@@ -62,8 +64,11 @@ export class SourceProcess {
         this.boundVersion = version;
       }
       this.checkOwned();
-      this.latest = await deps.sandboxes.acquire(sourceId, workspaceId, () => this.specFor(workspaceId, definition));
-      return this.latest;
+      const sandbox = await deps.sandboxes.acquire(sourceId, workspaceId, () => this.specFor(workspaceId, definition));
+      this.latest = sandbox;
+      const told = waiting.tell(sandbox);
+      if (told) await told;
+      return sandbox;
     });
   }
 

@@ -17,6 +17,7 @@ import { loggedOutcome, waitsForPackages } from './platform-outcomes.js';
 import { executionOf } from './run-result.js';
 import { type SourceRunnerDependencies } from './runner-ports.js';
 import { SourceProcess } from './source-process.js';
+import { WaitingTold } from './waiting-told.js';
 
 /**
  * Runs one source in this process. Invocations start in lane order. Results are committed in the order in which the
@@ -43,9 +44,11 @@ export class SourceRunner {
   ) {
     const { override, invocations } = this;
     const tracker = new LaneTracker(state.progress);
+    const waiting = new WaitingTold({ sourceId, delayed: deps.delayed, clock: deps.clock });
     const committer = new RunCommitter({
       sourceId,
       deps,
+      delayed: waiting,
       state,
       tracker,
       strategy: () => (override.current(deps.clock.now()) ?? deps.sources.find(sourceId)?.definition)?.dedupe ?? null,
@@ -57,6 +60,7 @@ export class SourceRunner {
       sourceId,
       deps,
       committer,
+      waiting,
       untilIdle: () => this.untilIdle(),
       onLate: (workspaceId, definition, outcome) => this.late(workspaceId, definition, outcome),
     });

@@ -1,4 +1,5 @@
 /** Port through which user code runs, never in a server process (docs/adr/0004). */
+import { type WaitingEvents } from '../component-model/delayed-limits.js';
 import { type ConfigurableProp } from '../component-model/component-metadata.js';
 import { type ProcessCall } from '../component-model/hooks.js';
 import { type ConfiguredRequest } from '../component-model/http-request.js';
@@ -92,6 +93,8 @@ export interface Sandbox {
   run(request: RunRequest): Promise<RunOutcome>;
   /** Runs a hook. Hooks run concurrently with invocations, but one hook at a time. */
   hook(hook: ProcessCall, timeoutMs: number): Promise<RunOutcome>;
+  /** Tells what waits in `$in`, for the `$emit` of later runs and hooks. Does nothing once the process has ended. */
+  tellWaiting(events: WaitingEvents): void;
   /**
    * Rejects invocations that have not started, and all later ones, with SandboxGone. Started invocations continue, and
    * hooks still run. Idempotent.

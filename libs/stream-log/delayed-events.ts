@@ -76,6 +76,3 @@ export const delayedSort = (eventId: string): string => {
   if (sort === undefined) throw new Error(`${eventId} is not an event id`);
   return sort;
 };
-
-/** Limits of the events that wait for one source (docs/reference/limits.md#delayed-events). */
-export const DELAYED_LIMITS = { events: 10_000, bytes: 64 * 1024 * 1024 } as const;

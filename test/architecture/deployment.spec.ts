@@ -112,6 +112,13 @@ describe('docker-compose.yml', () => {
     expect(used.filter((name) => !known.includes(name))).toEqual([]);
   });
 
+  it('passes the settings of npm packages on', () => {
+    const names = Object.values(SETTINGS).map(({ name }): string => name);
+    const given = Object.fromEntries(names.filter((name) => /^SLUICE_NPM_/.test(name)).map((name) => [name, 'given']));
+    for (const role of ['command-api', 'runner'])
+      expect(environmentOf(role, { ...GIVEN, ...given })).toEqual(expect.objectContaining(given));
+  });
+
   it('lets only the roles that run components create jails', () => {
     const jailing = Object.keys(compose.services).filter((name) =>
       serviceOf(name).security_opt?.includes('seccomp=./deploy/seccomp.json'),

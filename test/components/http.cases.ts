@@ -121,6 +121,12 @@ export default {
     ),
     reply('a Uint8Array', { kind: 'bytes' }, { body: 'AB' }, 'respond-body'),
     reply(
+      'a stream',
+      { status: 206, kind: 'stream' },
+      { status: 206, headers: { 'content-type': 'application/octet-stream' }, body: 'a tide' },
+      'respond-stream',
+    ),
+    reply(
       'a status as text, and no body',
       { status: '204', kind: 'none' },
       { status: 204, body: '' },

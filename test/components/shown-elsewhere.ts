@@ -81,6 +81,11 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Shown>> = {
   registry: ['test/e2e/registry.e2e-spec.ts', 'is where any workspace deploys by key or id'],
   'registry-sources': ['libs/components/registry/registry-folder.spec.ts', 'copies a folder, and again on an update'],
   'registry-files': ['libs/components/registry/registry-folder.spec.ts', 'offers the files that look like components'],
+  'registry-versions': [
+    'libs/components/registry/registry-sync.spec.ts',
+    'fall back to the other one when the newest is removed',
+  ],
+  'http-request-before': ['libs/sandbox/child/bound-props.spec.ts', 'that was deployed before requests could be sent'],
   'registry-sync': ['test/e2e/registry.e2e-spec.ts', 'follows updates, and forgets what is removed'],
   'registry-removed': ['test/e2e/registry.e2e-spec.ts', 'while deployed sources continue'],
   calls: ['libs/sandbox/host/process-caller.int-spec.ts', 'gives the options their arguments'],
@@ -128,6 +133,11 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Shown>> = {
     'libs/sandbox/host/packages.int-spec.ts',
     'evaluates and runs code with packages in the bundle and beside it',
   ],
+  'create-require': [
+    'libs/sandbox/host/packages.int-spec.ts',
+    'gives createRequire the packages of the lock, in the component and in a package',
+  ],
+  'packages-hostile': ['libs/packages/hostile-registries.int-spec.ts', 'a hostile registry'],
   'isolation-vm2': ['libs/sandbox/vm2/components.int-spec.ts', 'components in a vm2 realm, against the plain child'],
 };
 
@@ -135,8 +145,4 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Shown>> = {
  * Rules of what is not built yet, each with the reason why no test here shows it. An entry leaves this list when its
  * part is built and a component shows it.
  */
-export const NOT_SHOWN: Readonly<Record<string, string>> = {
-  'registry-versions':
-    'the comparison of versions is that of libs/components/get-component; no test has two files with one key',
-  'http-request-before': 'it needs a source that an older version deployed',
-};
+export const NOT_SHOWN: Readonly<Record<string, string>> = {};

@@ -13,9 +13,11 @@ import { createInspector, type Inspector } from '#libs/sandbox/host/inspector.js
 import { createSandboxFactory, type ClosableSandboxFactory } from '#libs/sandbox/host/sandbox-factory.js';
 import { type JailLevel } from '#libs/sandbox/jail/jail-level.js';
 import { type BoundProp, type Sandbox } from '#libs/sandbox/sandbox.js';
+import { PackageFolder } from '#libs/sandbox/testing/package-folder.js';
 import { boundValue } from '#libs/sources/domain/bound-value.js';
 import { planProps, type PropPlan } from '#libs/sources/domain/props.js';
 import { ROOT } from '#test/harness/paths.js';
+import { PACKAGE_PLACES, PACKAGE_TEXTS } from './package-texts.js';
 
 /** Time at which a component is saved. */
 export const SAVED_AT = Date.UTC(2026, 0, 1);
@@ -28,13 +30,14 @@ export interface Bundled {
 /** Builds each component once, in the jail for builds. What it makes is run at every level. */
 export class Bundles {
   private readonly jail: BuildJail;
+  private readonly packages = new PackageFolder(PACKAGE_TEXTS, PACKAGE_PLACES);
   private readonly made = new Map<string, Promise<string>>();
 
   private constructor(
     level: JailLevel,
     readonly dir: string,
   ) {
-    this.jail = new BuildJail({ level });
+    this.jail = new BuildJail({ level, packages: this.packages });
   }
 
   static async open(level: JailLevel): Promise<Bundles> {
@@ -53,7 +56,9 @@ export class Bundles {
   }
 
   private async build(component: string): Promise<string> {
-    const { bundle } = await this.jail.bundle(filesOf(component), { workspaceId: 'o_components' });
+    const { bundle, packages } = await this.jail.bundle(filesOf(component), { workspaceId: 'o_components' });
+    await packages?.installed.release();
+    if (packages?.externals.length) throw new Error(`${component}: packages beside a bundle have a test of their own`);
     const file = path.join(this.dir, `${randomUUID()}.cjs`);
     await writeFile(file, bundle);
     return file;
@@ -61,6 +66,7 @@ export class Bundles {
 
   async close(): Promise<void> {
     await this.jail.close();
+    await this.packages.remove();
     await rm(this.dir, { recursive: true, force: true });
   }
 }

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Data, type ErrorBody } from '#test/harness/api-client.js';
 import { useInstance } from '#test/harness/instance.js';
@@ -16,7 +17,7 @@ interface Account {
   readonly credentials?: Readonly<Record<string, unknown>>;
 }
 
-const { api } = useInstance();
+const { api, server: sluice } = useInstance();
 let server: Server;
 let tokenUrl: string;
 /** Refresh tokens in the order in which the token server got them. */
@@ -28,6 +29,7 @@ beforeAll(async () => {
       const token = new URLSearchParams(body).get('refresh_token') ?? '';
       asked.push(token);
       res.setHeader('content-type', 'application/json');
+      if (token.startsWith('silent')) return;
       if (token.startsWith('revoked'))
         res.writeHead(400).end(`{"error":"invalid_grant","error_description":"${token}"}`);
       else if (token.startsWith('moved')) res.writeHead(302, { location: '/elsewhere' }).end();
@@ -141,4 +143,23 @@ describe('a connected account with oauth', () => {
     expect(status).toBe(400);
     expect(body.error).toMatch(words);
   });
+});
+
+describe('a server that is killed while a token server keeps it waiting', () => {
+  it('lets the event wait after its start, and still stops in order', async () => {
+    const id = await connect('silent');
+    const source = await deploy(id);
+    await api.expect(202, 'POST', `/v1/sources/${source}/run`, { body: { event: {} } });
+    await eventually('the token server is asked', () => (asked.includes('silent') ? true : undefined), 60_000);
+    await sluice.kill9();
+    await sluice.start();
+    // Nothing tells from outside that the event waits.
+    await pause(2_000);
+    expect(await sluice.stop()).toBe(0);
+    await sluice.start();
+    const path = `/v1/sources/${source}/$errors/event_summaries`;
+    expect((await api.expect<Data<unknown[]>>(200, 'GET', path)).data).toEqual([]);
+    expect(await shown(id)).toMatchObject({ dead: false, error: null });
+    expect(asked.filter((token) => token === 'silent')).toHaveLength(1);
+  }, 400_000);
 });

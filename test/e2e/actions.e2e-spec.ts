@@ -225,7 +225,7 @@ describe('POST /v1/actions/run', () => {
     const own = await stranger.api.createComponent(code);
     const reply = await stranger.api.call<Reply>('POST', '/v1/actions/run', { body: { id: own.id, ...more } });
     expect([reply.status, reply.body.code]).toEqual([404, 'dynamic_props_not_found']);
-  });
+  }, 400_000);
 
   it('refuses unknown components, those of another workspace, and callers without a key', async () => {
     expect((await run('sc_doesnotexist')).status).toBe(404);

@@ -127,32 +127,52 @@ describe('an event with delivery_ts', () => {
     expect(instance.arrived(webhook)).toEqual([]);
   });
 
-  it('is refused beyond 10,000 of one source, in $errors and with the rest kept', async () => {
+  it('makes $emit throw beyond 10,000 of one source, in a process that has just started too', async () => {
     const source = await instance.deploy(
       componentCode({
-        members: `run({ body }) {
-          for (let n = 0; n < body.n; n++) this.$emit(n, { delivery_ts: Date.now() + ${FAR} });
-          if (body.n < 10) this.$emit('kept');
+        members: `
+        methods: { late(count) { for (let n = 0; n < count; n++) this.$emit(n, { delivery_ts: Date.now() + ${FAR} }); } },
+        hooks: { activate() { this.late(1); } },
+        run({ body }) {
+          try {
+            this.late(body.n);
+          } catch (error) {
+            this.$emit({ code: error.code, message: error.message });
+          }
+          this.$emit('kept');
         },`,
       }),
     );
-    await instance.post(source, { n: 10_000 });
+    await instance.post(source, { n: 9_999 });
     const total = async (): Promise<number> =>
       (await api.summaries(source.id, { event_name: '$in', limit: '1' })).page_info.total_count;
-    await eventually('10,000 that wait', async () => ((await total()) === 10_000 ? true : undefined), 60_000);
-    await instance.post(source, { n: 2 });
-    expect(await instance.payloads(source, 1)).toEqual(['kept']);
-    const [error] = await instance.history(source, 1, '$errors');
-    expect(error?.event).toMatchObject({
-      error: {
-        code: 'DelayedLimitExceeded',
-        message: expect.stringMatching(
-          /^\$emit: 2 event\(s\) with delivery_ts were refused: 10000 events .* wait in \$in/,
-        ),
-      },
+    await eventually('10,000 that wait', async () => ((await total()) === 10_000 ? true : undefined), 120_000);
+    const refused = {
+      code: 'DelayedLimitExceeded',
+      message: expect.stringMatching(
+        /^\$emit: delivery_ts is refused: 10000 events with \d+ bytes wait in \$in, and at most 10000 events .*Cancel some/,
+      ),
+    };
+    await instance.post(source, { n: 1 });
+    expect(await instance.payloads(source, 3)).toEqual(['kept', refused, 'kept']);
+    await server.kill9();
+    await server.start();
+    await instance.post(source, { n: 1 });
+    expect(await instance.payloads(source, 5)).toEqual(['kept', refused, 'kept', refused, 'kept']);
+    await api.expect(200, 'PUT', `/v1/sources/${source.id}`, { body: { active: false } });
+    const hook = await api.expect<{ observations: unknown[] }>(422, 'PUT', `/v1/sources/${source.id}`, {
+      body: { active: true },
     });
+    expect(hook.observations).toContainEqual(
+      expect.objectContaining({ k: 'error', err: expect.objectContaining({ message: refused.message }) }),
+    );
     expect(await total()).toBe(10_000);
+
     await cancel(source, {});
     expect(await total()).toBe(0);
-  });
+    await api.expect(200, 'PUT', `/v1/sources/${source.id}`, { body: { active: true } });
+    await instance.post(source, { n: 2 });
+    expect((await instance.payloads(source, 6)).at(-1)).toEqual('kept');
+    await untilWaiting(source, 3);
+  }, 240_000);
 });

@@ -3,6 +3,7 @@ import { type Source } from '#test/harness/api-client.js';
 import { componentCode } from '#test/harness/component-code.js';
 import { jsonOf, send } from '#test/harness/http.js';
 import { useInstance } from '#test/harness/instance.js';
+import { addWorkspace } from '#test/harness/second-workspace.js';
 
 const instance = useInstance();
 const { api } = instance;
@@ -22,7 +23,8 @@ const optionsCode = (): string =>
         return { options: this.list(list + (prevContext.next ?? '') + (query ?? '')), context: { next: '-more' } };
       } } } };`,
     props: `app, list: 'string', item: { propDefinition: [app, 'item', (c) => ({ list: c.list })] },
-      number: { type: 'integer', options() { return [1, { label: 'two', value: 2 }]; } }, fixed: { type: 'string', options: ['a'] }`,
+      number: { type: 'integer', options() { return [1, { label: 'two', value: 2 }]; } }, fixed: { type: 'string', options: ['a'] },
+      asked: { type: 'string', options({ page, prevContext, query }) { return [JSON.stringify([page, prevContext, typeof query])]; } }`,
     members: 'run() {},',
   });
 
@@ -39,6 +41,18 @@ const eitherCode = (): string =>
           : { timer: { type: '$.interface.timer', default: { intervalSeconds: 3600 } } };
       },
       run() { this.http?.respond({ status: 200, body: { count: this.count, token: this.token } }); },`,
+  });
+
+/** Adds as many props as `more` says, and tells which ones it saw. */
+const countingCode = (): string =>
+  componentCode({
+    props: `more: 'integer'`,
+    members: `additionalProps(defs) {
+        const seen = Object.keys(defs).filter((name) => name.startsWith('p')).length;
+        const added = Array.from({ length: this.more }, (_, n) => ['p' + n, { type: 'integer', optional: true }]);
+        return { ...Object.fromEntries(added), ['saw' + seen]: { type: 'boolean', default: true } };
+      },
+      run() {},`,
   });
 
 describe('POST /v1/components/configure', () => {
@@ -66,6 +80,14 @@ describe('POST /v1/components/configure', () => {
       string_options: null,
       context: null,
     });
+  });
+
+  it('gives the first call page 0 and an empty prevContext, and null is the same as nothing', async () => {
+    const id = await save(optionsCode());
+    for (const asked of [{}, { page: null, prev_context: null }, { prev_context: {} }]) {
+      const { status, body } = await configure({ id, prop_name: 'asked', ...asked });
+      expect([status, body]).toMatchObject([200, { string_options: [expect.stringMatching(/^\[0,\{\},/)] }]);
+    }
   });
 
   it('tells what the method threw, and refuses a prop without one', async () => {
@@ -143,6 +165,47 @@ describe('a source with additionalProps', () => {
     expect((await send(endpoint, {})).status).toBe(404);
   });
 
+  /** Props that additionalProps returned for these values, as the form keeps them. */
+  const idOf = async (component: string, configured_props: object): Promise<string> => {
+    const { status, body } = await propsOf({ id: component, configured_props });
+    expect(status).toBe(200);
+    return (body as { dynamic_props: { id: string } }).dynamic_props.id;
+  };
+
+  it('is updated with the dynamic props of a form, which additionalProps sees and the values must fit', async () => {
+    const source = await instance.deploy(countingCode(), { more: 2 });
+    expect(source.configured_props).toEqual({ more: 2, saw0: true });
+    const dynamic_props_id = await idOf(source.component_id, { more: 3 });
+    const changed = await put(source, { dynamic_props_id, configured_props: { more: 3 } });
+    expect([changed.status, changed.body]).toMatchObject([
+      200,
+      { data: { configured_props: { more: 3, saw3: true } } },
+    ]);
+    // Without the id it sees those of the source.
+    await put(source, { configured_props: { more: 1 } });
+    const again = await put(source, { configured_props: { more: 2 } });
+    expect((again.body as { data: Source }).data.configured_props).toEqual({ more: 2, saw1: true });
+    const wrong = await put(source, { dynamic_props_id, configured_props: { more: 1, p0: 'x' } });
+    expect([wrong.status, wrong.body]).toMatchObject([400, { code: 'invalid_prop', details: { prop: 'p0' } }]);
+  });
+
+  it('is not updated with dynamic props of other code, of no form, or that made room', async () => {
+    const source = await instance.deploy(countingCode(), { more: 1 });
+    const other = await save(countingCode());
+    const expired = `dyp_${'0'.repeat(40)}`;
+    const given = [await idOf(other, { more: 2 }), expired, 'dyp_', 'sc_1', '../x'];
+    for (const dynamic_props_id of given) {
+      const refused = await put(source, { dynamic_props_id, configured_props: { more: 2 } });
+      expect([dynamic_props_id, refused.status, refused.body]).toMatchObject([
+        dynamic_props_id,
+        404,
+        { code: 'dynamic_props_not_found', error: expect.stringContaining('ask POST /v1/components/props again') },
+      ]);
+    }
+    const { data } = await api.expect<{ data: Source }>(200, 'GET', `/v1/sources/${source.id}`);
+    expect([data.configured_props, data.updated_at]).toEqual([source.configured_props, source.updated_at]);
+  });
+
   it.each([
     [{ by: 'http' }, 'missing_prop', 'count'],
     [{ by: 'http', count: 10 }, 'invalid_prop', 'count'],
@@ -153,4 +216,22 @@ describe('a source with additionalProps', () => {
     });
     expect([status, body]).toMatchObject([400, { code, error: expect.stringContaining(text) }]);
   });
+
+  // Restarts the server, because the command line makes the other workspace.
+  it('is not updated with dynamic props of another workspace', async () => {
+    const code = countingCode();
+    const source = await instance.deploy(code, { more: 1 });
+    const { api: stranger } = await addWorkspace(instance, 'stranger');
+    const theirs = await stranger.call<{ data: { id: string } }>('POST', '/v1/components', {
+      body: { component_code: code },
+    });
+    const form = await stranger.call<{ dynamic_props: { id: string } }>('POST', '/v1/components/props', {
+      body: { id: theirs.body.data.id, configured_props: { more: 2 } },
+    });
+    await stranger.close();
+    const { id } = form.body.dynamic_props;
+    expect(id).toMatch(/^dyp_/);
+    const refused = await put(source, { dynamic_props_id: id, configured_props: { more: 2 } });
+    expect([refused.status, refused.body]).toMatchObject([404, { code: 'dynamic_props_not_found' }]);
+  }, 120_000);
 });

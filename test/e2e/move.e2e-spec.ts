@@ -4,6 +4,7 @@ import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { makeRetriesDue, MoveScene, secretKeyIn, sluice, withStopped } from '#test/harness/move-scene.js';
 import { Server } from '#test/harness/server.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
+import { MoveFeatures } from '#test/harness/move-features.js';
 import { WebhookReceiver } from '#test/harness/webhook-receiver.js';
 
 const scratch = tempDir('move');
@@ -12,6 +13,7 @@ const first = new Server({ readyTimeoutMs: 120_000 });
 const second = new Server({ env: { SLUICE_API_KEY: first.apiKey }, readyTimeoutMs: 120_000 });
 let receiver: WebhookReceiver;
 let scene: MoveScene;
+let features: MoveFeatures;
 let at = first;
 
 beforeAll(async () => {
@@ -23,11 +25,16 @@ beforeAll(async () => {
     apiKey: first.apiKey,
   };
   scene = new MoveScene(target, receiver);
+  features = await MoveFeatures.start(target);
+  for (const [name, value] of Object.entries(features.first)) first.setting(name, value);
+  for (const [name, value] of Object.entries(features.later)) second.setting(name, value);
   await first.start();
   await scene.build();
+  await features.build();
 }, 300_000);
 afterAll(async () => {
   await scene.close();
+  await features.close();
   await first.close();
   await second.close();
   await receiver.close();
@@ -50,11 +57,12 @@ describe('sluice export and import', () => {
   }, 120_000);
 
   it('give an installation that answers the same and continues where the former one stopped', async () => {
-    const before = await scene.answers();
+    const before = { ...(await scene.answers()), ...(await features.answers()) };
     await first.stop();
     await withStopped(first.dataDir, async (engines) => {
       await leaveUnrouted(engines.log, '"not yet routed"');
       await makeRetriesDue(engines);
+      await features.makeDue(engines);
     });
     const told = await sluice({ SLUICE_DATA_DIR: first.dataDir }, 'export', '--out', archive);
     expect(told).toMatch(/archive [0-9a-f-]{36}: \d+ records/);
@@ -72,7 +80,7 @@ describe('sluice export and import', () => {
     await second.start();
     at = second;
 
-    expect(await scene.answers()).toEqual(before);
+    expect({ ...(await scene.answers()), ...(await features.answers()) }).toEqual(before);
     const [got, expected] = await scene.countOn();
     expect(got).toBe(expected);
     expect(await scene.secretBackwards()).toBe('difficulty');
@@ -81,5 +89,8 @@ describe('sluice export and import', () => {
     expect([...scene.arrived].sort()).toEqual(['first', 'not yet routed', 'second', 'third']);
     expect((await scene.delivered()).size).toBe(1);
     expect(receiver.unsigned).toBe(0);
+    const [used, asExpected] = await features.use();
+    expect(used).toEqual(asExpected);
+    expect(await features.outAndWaiting()).toEqual([['soon'], ['far']]);
   }, 400_000);
 });

@@ -55,8 +55,11 @@ export const ATTACK_SPECS: readonly string[] = [
   'test/attacks/(?!data-dir|dead-webhook|disk|host-ended|run-limits|pages)[^/]+\\.e2e-spec\\.ts$',
 ];
 
-/** Specs that run two processes of every role: sixteen, which needs a machine without other load. */
-export const COPY_SPECS: readonly string[] = ['test/engines/two-copies'];
+/**
+ * Specs that run two processes of every role, which are sixteen, or of those roles in which a feature has state. They
+ * need a machine without other load.
+ */
+export const COPY_SPECS: readonly string[] = ['test/engines/two-copies', 'on-roles.int-spec.ts'];
 
 /** Specs that kill roles and engines. They start their own servers. */
 export const FAULT_SPECS: readonly string[] = ['test/engines/engines-away', 'test/engines/kill9-roles'];

@@ -6,6 +6,7 @@ import { runRole } from '#libs/composition/role.js';
 import { enforceIsolation, startInspecting } from '#libs/composition/sandboxing.js';
 import { appliedEventsIn } from '#libs/composition/stream-projections.js';
 import { webhookTopics } from '#libs/composition/topic-policy.js';
+import { observeEgress } from '#libs/composition/egress-metrics.js';
 import { startRegistry } from '#libs/composition/registry.js';
 import { startMaintenance } from '#libs/composition/maintenance.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
@@ -26,6 +27,7 @@ runRole('command-api', openDistributed, async (role) => {
   const inspecting = await startInspecting(config, logger, dataStoresOf(plane, logger), metrics.packages);
   closing('inspector', () => inspecting.close());
   enforceIsolation(inspecting.level, config, plane.views.callers, fail);
+  observeEgress(inspecting.sockets.usage, metrics);
 
   // 6. The channel for outcomes of hooks and manual runs.
   const channel = await openReplyChannel({ log, processId: id, logger });

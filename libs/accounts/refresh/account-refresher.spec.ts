@@ -3,7 +3,7 @@ import { type AccountEvent } from '../published.js';
 import { ControlPlane, InMemoryVault } from '#libs/kernel/testing/control-plane.js';
 import { type Vault } from '#libs/kernel/vault.js';
 import { AccountCleanUpReactor, accountAuths, accountProjections, AccountsView } from '../index.js';
-import { AccountRefresher } from './account-refresher.js';
+import { AccountRefresher, type AccountRefresherDependencies, EVENTS_WAIT_MS } from './account-refresher.js';
 import { type PostForm, TokenRefused } from './token-grant.js';
 
 const ID = 'apn_1';
@@ -52,10 +52,10 @@ const world = async ({ leftMs = 0, settings = {} }: { leftMs?: number; settings?
   const connected: AccountEvent = { type: 'AccountConnected', data: { ...fields, oauth, connectedAt: clock.time } };
   await plane.happened(`account-${ID}`, connected);
   /** A process that binds accounts. */
-  const process = (post: PostForm, writes: Vault = vault) => {
+  const process = (post: PostForm, writes: Vault = vault, waits: Partial<AccountRefresherDependencies> = {}) => {
     const { handleCommand } = plane;
-    const storePausesMs = [1];
-    const deps = { view, handleCommand, vault: writes, clock, env: OFFERED, post, logger: NO_LOG, storePausesMs };
+    const given = { view, handleCommand, vault: writes, clock, env: OFFERED, post, logger: NO_LOG };
+    const deps = { ...given, storePausesMs: [1], ...waits };
     return accountAuths(view, vault, OFFERED, new AccountRefresher(deps));
   };
   const types = async () => (await plane.eventsOf(`account-${ID}`)).map(({ type }) => type).slice(1);
@@ -155,6 +155,41 @@ describe('the refresh of tokens', () => {
     expect(await process(post).authOf(ID, 'o_1')).toHaveProperty('oauth_refresh_token', 'refresh-2');
     expect(taken).toEqual(['refresh-0', 'refresh-1']);
     expect(await types()).not.toContain('AccountRefreshFailed');
+  });
+
+  describe('while a process that died has the attempt', () => {
+    const afterDeath = async () => {
+      const made = await world();
+      const { post, taken } = rotating();
+      let isAsked = false;
+      const never: PostForm = () => {
+        isAsked = true;
+        return died();
+      };
+      void made.process(never).authOf(ID, 'o_1');
+      while (!isAsked) await made.plane.idle();
+      return { ...made, post, taken };
+    };
+    /** Advances the clock by steps, with time for the waiting to look. */
+    const pass = async (plane: ControlPlane, ms: number): Promise<void> => {
+      for (let passed = 0; passed < ms; passed += 10_000) {
+        plane.clock.time += 10_000;
+        await new Promise((resolve) => setTimeout(resolve, 250));
+      }
+    };
+
+    it('a caller is answered before its end, and an event waits until a token is there', async () => {
+      const { process, plane, post, taken } = await afterDeath();
+      const caller = process(post)
+        .authOf(ID, 'o_1')
+        .catch((error: Error) => error.message);
+      const event = process(post, undefined, { waitMs: EVENTS_WAIT_MS }).authOf(ID, 'o_1');
+      await pass(plane, 30_000);
+      expect(await caller).toMatch(/another process still waits for the token server/);
+      expect(taken).toEqual([]);
+      await pass(plane, 40_000);
+      expect(await event).toHaveProperty('oauth_access_token', 'access-1');
+    });
   });
 
   it('stores a token again when the first write fails', async () => {

@@ -8,7 +8,7 @@ import { type AccountsView, type KnownAccount } from '../accounts-view.js';
 import { account, type AccountCommand, type AccountState, type ConnectedAccount } from '../domain/account.js';
 import { type VariablesOffered, withEnv } from '../domain/env-references.js';
 import { type OAuthSettings } from '../domain/oauth-settings.js';
-import { isBusy, isPaused } from '../domain/refresh.js';
+import { ATTEMPT_MS, isBusy, isPaused } from '../domain/refresh.js';
 import { type NewToken, type PostForm, refreshGrant, TokenRefused } from './token-grant.js';
 
 export interface AccountRefresherDependencies {
@@ -21,13 +21,19 @@ export interface AccountRefresherDependencies {
   readonly logger: { warn(fields: object, text: string): void; error(fields: object, text: string): void };
   /** Pauses in ms between attempts to store a new token. */
   readonly storePausesMs?: readonly number[];
+  /** Longest wait for the refresh of another process. Default: what a caller of the API may wait. */
+  readonly waitMs?: number;
 }
 
 /** A token that is not stored is lost, so the writes are repeated for most of the time that the attempt owns. */
 const STORE_PAUSES_MS = [100, 500, 1_000, 2_000, 5_000, 10_000, 10_000];
 const LOOK_MS = 200;
-/** Longest wait for the refresh of another process. */
 const WAIT_MS = 20_000;
+/**
+ * Longest wait where events wait as well. A process that dies keeps its attempt for a minute, and another process may
+ * begin the next one. An event must not fail because of that.
+ */
+export const EVENTS_WAIT_MS = 2 * ATTEMPT_MS;
 /** Longest wait for the view of this process to hold the new token. */
 const VIEW_MS = 5_000;
 
@@ -69,8 +75,8 @@ export class AccountRefresher {
   }
 
   private async untilFresh(accountId: string, known: KnownAccount): Promise<void> {
-    const { clock } = this.deps;
-    const giveUpAt = clock.now() + WAIT_MS;
+    const { clock, waitMs = WAIT_MS } = this.deps;
+    const giveUpAt = clock.now() + waitMs;
     for (;;) {
       const state = await this.attempt(accountId, known);
       if (state?.oauth === undefined) return;

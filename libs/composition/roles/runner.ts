@@ -1,6 +1,6 @@
 import path from 'node:path';
+import { EVENTS_WAIT_MS } from '#libs/accounts/index.js';
 import { startRecordSweeper } from '#libs/data-stores/index.js';
-import { type EgressUsage } from '#libs/egress/egress-usage.js';
 import { HostDeathNotes } from '#libs/runner/host-deaths.js';
 import { propBinder } from '#libs/runner/prop-binder.js';
 import { type Replies } from '#libs/runner/runner-ports.js';
@@ -9,6 +9,7 @@ import { boundValue, type EndpointUrls } from '#libs/sources/index.js';
 import { INVOCATIONS } from '#libs/stream-log/topics.js';
 import { type Logger, type Metrics } from '#libs/telemetry/index.js';
 import { authsOf } from '../account-auths.js';
+import { observeEgress } from '../egress-metrics.js';
 import { pressureOf, pressureSettings } from '../pressure.js';
 import { installPackages } from '#libs/runner/packages-beside.js';
 import { type Sandboxing } from '../sandboxing.js';
@@ -60,7 +61,7 @@ export const startRunnerRole = async (own: RoleProcess, options: RunnerRoleOptio
       engines.vault,
       (key) => urls.urlOf(key),
       boundValue,
-      authsOf({ config, plane, egress: sandboxing.egress, log: logger }),
+      authsOf({ config, plane, egress: sandboxing.egress, log: logger, waitMs: EVENTS_WAIT_MS }),
     ),
     settings: {
       concurrency: config.sourceConcurrency,
@@ -111,34 +112,6 @@ const noteSpinning = ({ pool }: Sandboxing, runner: Runner, logger: Logger): voi
       .note(sourceId, text)
       .catch((error: unknown) => logger.error({ err: error, source: sourceId }, 'note.failed'));
   });
-
-/** Of the 100 sources that moved most bytes, because each source is a time series. */
-const observeEgress = (usage: EgressUsage, metrics: Metrics): void => {
-  metrics.sampled(
-    'sluice_egress_connections',
-    'Finished connections of components to the outside, of the 100 sources that moved most bytes',
-    () => usage.bySource('connections'),
-    'source',
-  );
-  metrics.sampled(
-    'sluice_egress_failed',
-    'Those of them that were refused, did not open, or were cut off',
-    () => usage.bySource('failed'),
-    'source',
-  );
-  metrics.sampled(
-    'sluice_egress_sent_bytes',
-    'Bytes that components sent over these connections',
-    () => usage.bySource('sent'),
-    'source',
-  );
-  metrics.sampled(
-    'sluice_egress_received_bytes',
-    'Bytes that components received over these connections',
-    () => usage.bySource('received'),
-    'source',
-  );
-};
 
 const observeSandboxes = ({ pool, memory, sockets }: Sandboxing, metrics: Metrics): void => {
   metrics.sampled('sluice_sandboxes', 'Processes of sources', () => ({ ...pool.stats() }), 'state');

@@ -69,6 +69,11 @@ describe('a data directory', () => {
     expect(readdirSync(dir).sort()).toEqual(['PG_VERSION', 'base', 'global', 'pg_wal']);
   });
 
+  it('is an empty one when it holds the registry alone, which an operator may fill before the first start', () => {
+    mkdirSync(join(dir, 'registry'));
+    expect(inspect()).toEqual({ isInstallation: false, lacksReadModels: false });
+  });
+
   it.each(['events.db', 'data.db', 'blobs'])('is refused when %s is lost, with the way back', async (file) => {
     await started();
     remove(file);

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { DATA_DIRECTORY_NAMES } from '#libs/config/private-files.js';
+import { DATA_DIRECTORY_NAMES, NAMES_BEFORE_FIRST_START } from '#libs/config/private-files.js';
 import { UnusableDataDirectory } from '#libs/config/unusable-data-directory.js';
 import { Database } from './writer/sqlite-driver.js';
 
@@ -69,9 +69,11 @@ export const readModelsRestored = (dataDir: string): void => {
 
 const namesIn = (dataDir: string): readonly string[] => (existsSync(dataDir) ? readdirSync(dataDir) : []);
 
-/** Files of a file system or of a version control system do not make a folder another program's. */
+/** Files of a version control system do not make a folder another program's. */
 const checkIsOurs = (dataDir: string, names: readonly string[]): void => {
-  const others = names.filter((name) => !isOurs(name) && name !== 'lost+found' && !name.startsWith('.'));
+  const others = names.filter(
+    (name) => !isOurs(name) && !NAMES_BEFORE_FIRST_START.includes(name) && !name.startsWith('.'),
+  );
   if (others.length === 0 || names.some(isOurs)) return;
   const shown = others.slice(0, 3).join(', ') + (others.length > 3 ? ` and ${others.length - 3} more` : '');
   throw new UnusableDataDirectory(

@@ -8,7 +8,7 @@ import { DOWN_FD, encodeRecord, RecordParser, UP_FD } from '../../sandbox/protoc
 import { RegistryRules } from '../registry-rules.js';
 import { MAX_FETCHER_RECORD_BYTES, MAX_MESSAGE, type FetcherOrder } from './message.js';
 import { Refusal, RegistryClient } from './registry-client.js';
-import { resolve } from './resolve.js';
+import { named, resolve } from './resolve.js';
 
 // The jails that unpack tarballs have other users. The server's umask is 077.
 process.umask(0o022);
@@ -42,6 +42,11 @@ const work = async (order: Extract<FetcherOrder, { t: 'resolve' | 'fetch' }>, si
   return { t: 'resolved', id, ...(await resolve(order.order, client, path.join(folder, `resolve-${id}`), signal)) };
 };
 
+const workName = (order: Extract<FetcherOrder, { t: 'resolve' | 'fetch' }>): string =>
+  order.t === 'resolve'
+    ? `the npm packages ${named(order.order.roots)} cannot be resolved`
+    : `the npm package "${order.order.name}@${order.order.version}" cannot be downloaded`;
+
 const run = async (order: Extract<FetcherOrder, { t: 'resolve' | 'fetch' }>): Promise<void> => {
   const { id } = order;
   const aborter = new AbortController();
@@ -54,7 +59,7 @@ const run = async (order: Extract<FetcherOrder, { t: 'resolve' | 'fetch' }>): Pr
       process.stderr.write(`${rules.masked(String(error instanceof Error ? error.stack : error))}\n`);
     const message = isRefusal
       ? error.message
-      : `the npm packages cannot be resolved: ${error instanceof Error ? error.message : String(error)}`;
+      : `${workName(order)}: ${error instanceof Error ? error.message : String(error)}`;
     say({
       t: 'failed',
       id,

@@ -61,7 +61,7 @@ const MAX_URL = 2_048;
 const MAX_PLACE = 1_024;
 const PLACE = /^node_modules\/(?:@[^/]+\/)?[^/]+(?:\/node_modules\/(?:@[^/]+\/)?[^/]+)*$/;
 const VERSION = /^\d+\.\d+\.\d+[0-9a-z.+-]*$/i;
-const INTEGRITY = /^(?:sha1|sha256|sha384|sha512)-[A-Za-z0-9+/]{20,128}={0,2}$/;
+export const INTEGRITY = /^(?:sha1|sha256|sha384|sha512)-[A-Za-z0-9+/]{20,128}={0,2}$/;
 
 type Fields = Readonly<Record<string, unknown>>;
 

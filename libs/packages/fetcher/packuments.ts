@@ -32,8 +32,9 @@ export interface PackumentPolicy {
   readonly now: number;
 }
 
-/** Packages whose place a part of the runtime takes. None of them is asked for. */
+/** No package of this scope is asked for. The runtime takes the place of two of them. */
 const OWN_SCOPE = '@pipedream';
+const OWN_PACKAGES: readonly string[] = ['@pipedream/platform', '@pipedream/types'];
 const DEPENDENCIES = ['dependencies', 'optionalDependencies', 'peerDependencies'] as const;
 const MAX_DEPENDENCIES = 2_000;
 const MAX_ENTRIES = 20_000;
@@ -49,6 +50,8 @@ export class Packuments {
     private readonly client: Pick<RegistryClient, 'packument'>,
     private readonly policy: PackumentPolicy,
     private readonly signal: AbortSignal,
+    /** Descriptions that one resolution may ask for. */
+    private readonly most: number,
   ) {}
 
   has(): boolean {
@@ -71,7 +74,7 @@ export class Packuments {
   of(name: string): Promise<Packument> {
     const known = this.known.get(name);
     if (known) return known;
-    const asked = this.ask(name);
+    const asked = this.known.size < this.most ? this.ask(name) : Promise.reject(tooMany(name, this.most));
     asked.catch(() => undefined);
     this.known.set(name, asked);
     return asked;
@@ -82,13 +85,22 @@ export class Packuments {
     const scope = scopeOf(name);
     if (!isPackageName(name))
       throw new Refusal(name.slice(0, 214), `"${name.slice(0, 214)}" is no name of an npm package`);
-    if (scope === OWN_SCOPE)
-      throw new Refusal(name, `the npm package "${name}" is not installed, because the runtime takes its place`);
+    if (scope === OWN_SCOPE) throw new Refusal(name, ownScope(name));
     if (scope !== null && closedScopes.has(scope)) throw new Refusal(name, notOpen(name));
     if (deny.deniesAll(name)) throw new Refusal(name, denied(name));
     return trimmed(name, await this.client.packument(name, this.signal), this.policy);
   }
 }
+
+const tooMany = (name: string, most: number): Refusal =>
+  new Refusal(
+    name.slice(0, 214),
+    `the npm packages of the component need more than ${most} others, such as "${name.slice(0, 214)}": use smaller ones`,
+  );
+const ownScope = (name: string): string =>
+  OWN_PACKAGES.includes(name)
+    ? `the npm package "${name}" is not installed, because the runtime takes its place`
+    : `there is no package "${name}" here: of ${OWN_SCOPE}, only ${OWN_PACKAGES.join(' and ')} exist`;
 
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -145,7 +157,7 @@ const manifestOf = (name: string, version: string, described: unknown): Manifest
   if (!isFields(described) || !isFields(described.dist) || typeof described.dist.tarball !== 'string') return undefined;
   const { tarball, integrity, shasum } = described.dist;
   const { os, cpu, libc, peerDependenciesMeta, deprecated } = described;
-  const wanted = DEPENDENCIES.map((kind) => [kind, textsOf(described[kind], MAX_DEPENDENCIES)] as const);
+  const wanted = DEPENDENCIES.map((kind) => [kind, dependenciesOf(described[kind])] as const);
   return {
     name,
     version,
@@ -163,6 +175,16 @@ const manifestOf = (name: string, version: string, described: unknown): Manifest
       ...(typeof shasum === 'string' ? { shasum } : {}),
     },
   };
+};
+
+/**
+ * Without packages whose place the runtime takes, and without an empty name, for which npm's resolver asks for
+ * "undefined". Another bad name is refused when it is asked for.
+ */
+const dependenciesOf = (value: unknown): Record<string, string> => {
+  const { '': _, ...named } = textsOf(value, MAX_DEPENDENCIES);
+  for (const name of OWN_PACKAGES) Reflect.deleteProperty(named, name);
+  return named;
 };
 
 const listed = (field: string, value: unknown): Fields => {

@@ -2,6 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type RegistryRules } from '../registry-rules.js';
+import { wrongShape } from './json-shape.js';
 import { type FetchOrder } from './message.js';
 
 /** A package that cannot be had. The message is for the author of the component, and names the package. */
@@ -35,8 +36,12 @@ export class RegistryClient {
       chunks.push(chunk);
       return Promise.resolve();
     });
+    const text = Buffer.concat(chunks);
+    const wrong = wrongShape(text);
+    if (wrong !== undefined)
+      throw new Refusal(name, `the description of the npm package "${name}" at ${hostOf(url)} ${wrong}`);
     try {
-      return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
+      return JSON.parse(text.toString('utf8')) as unknown;
     } catch {
       throw new Refusal(name, `the description of the npm package "${name}" at ${hostOf(url)} is no JSON`);
     }

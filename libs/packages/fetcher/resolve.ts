@@ -5,7 +5,15 @@ import semver from 'semver';
 import { type LockedPackage } from '../../component-model/package-lock.js';
 import { type Warning } from '../../kernel/warning.js';
 import { DenyList } from '../deny-list.js';
-import { MAX_WARNINGS, type ResolveOrder, type Resolution, type Root } from './message.js';
+import {
+  INTEGRITY,
+  isPlace,
+  lockedPackageOf,
+  MAX_WARNINGS,
+  type ResolveOrder,
+  type Resolution,
+  type Root,
+} from './message.js';
 import { NO_REGISTRY, Packuments, type Packument } from './packuments.js';
 import { runsOn, thisPlatform, type Platform } from './platform.js';
 import { denied } from './refusal-texts.js';
@@ -25,8 +33,8 @@ interface TreeNode {
   readonly packageName: string;
   readonly version: string;
   readonly location: string;
-  readonly resolved: string | null;
-  readonly integrity: string | null;
+  readonly resolved?: string | null;
+  readonly integrity?: string | null;
   readonly isRoot: boolean;
   readonly inert?: boolean;
   readonly errors: readonly unknown[];
@@ -62,7 +70,7 @@ export const resolve = async (
     closedScopes: new Set(order.closedScopes),
     now,
   };
-  const packuments = new Packuments(client, policy, signal);
+  const packuments = new Packuments(client, policy, signal, 2 * order.maxPackages);
   // Each package is asked for first, so that the error of a root names it and not one of its dependencies.
   await Promise.all(order.roots.map(({ name }) => packuments.of(name)));
   const tree = await idealTree(order.roots, packuments, folder).catch(async (error: unknown) => {
@@ -85,7 +93,7 @@ export const resolve = async (
   };
 };
 
-const named = (roots: readonly Root[]): string =>
+export const named = (roots: readonly Root[]): string =>
   roots
     .slice(0, 5)
     .map(({ name }) => `"${name}"`)
@@ -192,13 +200,14 @@ const tooYoung = (name: string, version: string, age: string, minAgeMs: number):
 
 const locked = async (node: TreeNode, packuments: Packuments): Promise<LockedPackage> => {
   const { location, packageName: name, version, integrity, resolved } = node;
-  if (integrity === null || resolved === null)
+  // Without a hash that can be read, npm's resolver gives null, undefined or an empty text.
+  if (typeof integrity !== 'string' || integrity === '' || typeof resolved !== 'string')
     throw new Refusal(
       name,
-      `the registry gives no integrity of the npm package "${name}@${version}", so its tarball cannot be checked`,
+      `the registry gives no valid integrity of the npm package "${name}@${version}", so its tarball cannot be checked`,
     );
   const published = Date.parse((await packuments.of(name)).time[version] ?? '');
-  return {
+  const found = {
     place: location,
     name,
     version,
@@ -207,7 +216,22 @@ const locked = async (node: TreeNode, packuments: Packuments): Promise<LockedPac
     resolved,
     publishedAt: Number.isFinite(published) ? Math.max(0, published) : null,
   };
+  // The server checks the same, and could not name the package.
+  const wrong = wrongIn(found);
+  if (wrong !== undefined) throw new Refusal(name, `the npm package "${name}@${version.slice(0, 100)}" ${wrong}`);
+  return found;
 };
+
+const wrongIn = (found: LockedPackage): string | undefined => {
+  if (lockedPackageOf(found) !== undefined) return undefined;
+  if (!isPlace(found.place))
+    return `is wanted under the name ${JSON.stringify(aliasIn(found.place))}, which is no name`;
+  return INTEGRITY.test(found.integrity)
+    ? 'is described by its registry in a form that cannot be stored: its version or the URL of its tarball is too long'
+    : `has the malformed integrity ${JSON.stringify(found.integrity.slice(0, 40))} at its registry, so its tarball cannot be checked`;
+};
+
+const aliasIn = (place: string): string => place.replace(/^.*node_modules\//, '').slice(0, 100);
 
 /** Puts an error of npm's resolver into words for the author. Rethrows what is none. */
 const refusalOf = async (error: unknown, order: ResolveOrder, packuments: Packuments): Promise<unknown> => {

@@ -1,3 +1,4 @@
+import { type WaitingEvents } from '../../component-model/delayed-limits.js';
 import { type ProcessCall } from '../../component-model/hooks.js';
 import {
   type RunOutcome,
@@ -36,6 +37,7 @@ interface Pending {
 export class FakeSandbox implements Sandbox {
   readonly started: string[] = [];
   readonly hooks: ProcessCall[] = [];
+  readonly toldWaiting: WaitingEvents[] = [];
   readonly pending = new Map<string, Pending>();
   private readonly stopped: (() => void)[] = [];
   private living = true;
@@ -55,6 +57,10 @@ export class FakeSandbox implements Sandbox {
     this.hooks.push(hook);
     const killed = new Promise<RunOutcome>((resolve) => this.stopped.push(() => resolve(ok({ status: 'killed' }))));
     return Promise.race([killed, this.script.hook?.(hook, timeoutMs) ?? Promise.resolve(hookOutcome)]);
+  }
+
+  tellWaiting(events: WaitingEvents): void {
+    this.toldWaiting.push(events);
   }
 
   /** Gives back the runs beyond the concurrency limit, as not started. */

@@ -2,6 +2,7 @@ import { DomainError } from '../../kernel/domain-error.js';
 import { MB } from '../protocol/protocol.js';
 import { MAX_PACKAGES, type BuildReply, type MountedPackages, type Problem } from './build-message.js';
 import { componentFilesOf, type BundleInput, type ComponentFiles } from './component-files.js';
+import { CREATED } from './created-require.js';
 import { componentInput, PACKAGE, patternRefused, shimInput } from './compile.js';
 import { SHIM_NAMES } from './imports.js';
 import { type PackageLock } from '../../component-model/package-lock.js';
@@ -174,7 +175,11 @@ const checkInputs = (
   { texts }: ComponentFiles,
   lock: PackageLock | null,
 ): void => {
-  const own = new Set([...[...texts.keys()].map(componentInput), ...SHIM_NAMES.map(shimInput)]);
+  const own = new Set([
+    ...[...texts.keys()].map(componentInput),
+    ...SHIM_NAMES.map(shimInput),
+    `${CREATED}:${CREATED}`,
+  ]);
   const places = new Set(lock?.packages.map(({ place }) => place));
   const isPlace = (place: string | undefined): boolean => place !== undefined && places.has(place);
   const beside = new Set(externals);

@@ -4,6 +4,7 @@ import { type BuildFailure, type BuildOptions, type BuildResult, type Message, t
 import { DomainError } from '../../kernel/domain-error.js';
 import { type BuildReply, type MountedPackages, type Problem } from './build-message.js';
 import { quoted, type ComponentFiles } from './component-files.js';
+import { CREATED, createdRequiresIn, isModuleModule, moduleCode, type CreatedRequires } from './created-require.js';
 import { innerShim, resolveImport } from './imports.js';
 import { PackageFiles, packageLogs, pathOfInput, RESOLVING } from './package-files.js';
 import { boundedMap, withoutOwnMap } from './source-map.js';
@@ -60,9 +61,10 @@ export const compile = async (
   format: 'cjs' | 'esm' = 'cjs',
 ): Promise<BuildReply> => {
   const beside = new Set<string>();
+  const created = await createdRequiresIn(compiler, request.files);
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const known = beside.size;
-    const reply = await compileOnce(compiler, request, format, beside);
+    const reply = await compileOnce(compiler, request, format, beside, created);
     if (beside.size === known) return reply;
   }
   return { kind: 'invalid', problems: [TOO_ENTANGLED], count: 1 };
@@ -83,6 +85,7 @@ const compileOnce = async (
   request: CompileRequest,
   format: 'cjs' | 'esm',
   beside: Set<string>,
+  created: CreatedRequires | null,
 ): Promise<BuildReply> => {
   const wanted = new Set<string>();
   const packages = request.packages && new PackageFiles(request.packages, beside, request.readsFiles === true);
@@ -91,7 +94,7 @@ const compileOnce = async (
   try {
     result = await compiler.build({
       entryPoints: [request.files.entry],
-      plugins: [componentFiles(request, wanted, packages), ...(packages ? [packages.plugin()] : [])],
+      plugins: [componentFiles(request, { wanted, packages, created }), ...(packages ? [packages.plugin()] : [])],
       bundle: true,
       write: false,
       metafile: true,
@@ -203,7 +206,7 @@ const patternMatched = ({ metafile }: BuildResult, { packages }: CompileRequest)
   if (packages !== null) return undefined;
   const own = Object.entries(metafile?.inputs ?? {}).filter(([input]) => input.startsWith(`${COMPONENT}:`));
   const importer = own.find(([, { imports }]) =>
-    imports.some(({ path: to, external }) => external !== true && !/^(component|shim):/.test(to)),
+    imports.some(({ path: to, external }) => external !== true && !/^(component|shim|created-require):/.test(to)),
   )?.[0];
   if (importer === undefined) return undefined;
   const file = quoted(importer.replace(`${COMPONENT}:`, ''));
@@ -213,19 +216,28 @@ const patternMatched = ({ metafile }: BuildResult, { packages }: CompileRequest)
 export const patternRefused = (where: string): string =>
   `${where} builds the path of a file from parts, which cannot be bundled: import each file of the component by its whole path, such as import('./part.mjs'), and choose among what was imported`;
 
+interface PluginState {
+  readonly wanted: Set<string>;
+  readonly packages: PackageFiles | null;
+  readonly created: CreatedRequires | null;
+}
+
 /** Serves the component's files and the shims from memory. */
-const componentFiles = (request: CompileRequest, wanted: Set<string>, packages: PackageFiles | null): Plugin => ({
+const componentFiles = (request: CompileRequest, { wanted, packages, created }: PluginState): Plugin => ({
   name: 'component-files',
   setup: (hooks) => {
     hooks.onResolve({ filter: /.*/ }, (args) => {
       if (args.pluginData === RESOLVING) return undefined;
       if (args.kind === 'entry-point') return { path: args.path, namespace: COMPONENT };
+      if (created !== null && args.namespace === COMPONENT && isModuleModule(args.path))
+        return { path: CREATED, namespace: CREATED };
       if (isBuiltin(args.path)) return { path: args.path, external: true };
       const inner = args.namespace === SHIM ? innerShim(args.path) : undefined;
       if (inner !== undefined) return { path: inner, namespace: SHIM };
       // Within a package, esbuild resolves by its own rules.
-      if (args.namespace !== COMPONENT) return undefined;
-      const resolved = resolveImport(request.files, args.path, args.importer);
+      if (args.namespace !== COMPONENT && args.namespace !== CREATED) return undefined;
+      const importer = args.namespace === CREATED ? created?.importers.get(args.path) : args.importer;
+      const resolved = resolveImport(request.files, args.path, importer ?? request.files.entry);
       switch (resolved.kind) {
         case 'file':
           return { path: resolved.path, namespace: COMPONENT };
@@ -246,6 +258,9 @@ const componentFiles = (request: CompileRequest, wanted: Set<string>, packages: 
       const loader = LOADERS[path.posix.extname(args.path)] ?? 'js';
       return { contents: loader === 'json' || loader === 'text' ? contents : withoutOwnMap(contents), loader };
     });
+    hooks.onLoad({ filter: /.*/, namespace: CREATED }, () => ({
+      contents: created === null ? '' : moduleCode(created, Object.keys(request.packages?.specifiers ?? {})),
+    }));
     hooks.onLoad({ filter: /.*/, namespace: SHIM }, (args) => ({ contents: request.shims[args.path] ?? '' }));
   },
 });

@@ -1,5 +1,7 @@
+import { builtinModules } from 'node:module';
 import path from 'node:path';
 import { DomainError } from '../../kernel/domain-error.js';
+import { nearMiss } from '../../kernel/near-miss.js';
 import { insideOf, quoted, type ComponentFiles } from './component-files.js';
 
 const ENDINGS = ['', '.mjs', '.js', '.cjs', '.ts', '.mts', '.cts', '.json', '/index.mjs', '/index.js', '/index.ts'];
@@ -36,8 +38,16 @@ export const resolveImport = ({ texts }: ComponentFiles, name: string, importer:
       `"${quoted(name)}" cannot be imported (in ${importer}): import modules of Node, and files of the component by relative path`,
       { file: importer },
     );
+  const module = nearMiss(name, MODULES_BELOW);
+  if (module !== undefined)
+    return refused(`${importer} imports "${quoted(name)}", which is no module of Node: "${module}" is probably meant`, {
+      file: importer,
+    });
   return { kind: 'package', specifier: name };
 };
+
+/** Modules of Node whose names have a slash. Without this check, a misspelt one would be looked up as an npm package. */
+const MODULES_BELOW = builtinModules.filter((name) => /^[a-z][a-z_]*\/[a-z]+$/.test(name));
 
 const refused = (message: string, details: Readonly<Record<string, unknown>>): Resolved => ({
   kind: 'refused',
@@ -49,8 +59,11 @@ const resolveRelative = (texts: ReadonlyMap<string, string>, name: string, impor
   try {
     wanted = insideOf(path.posix.dirname(importer), name);
   } catch (error) {
-    if (error instanceof DomainError) return { kind: 'refused', error };
-    throw error;
+    if (!(error instanceof DomainError)) throw error;
+    // At the root nothing lies above, and code that was taken out of a folder imports from above.
+    return importer.includes('/')
+      ? { kind: 'refused', error }
+      : refused(`${error.message}, or give the path of the code among the files as file_name`, error.details ?? {});
   }
   const candidates = ENDINGS.map((ending) => `${wanted}${ending}`);
   // TypeScript imports name the compiled file of a .ts file.

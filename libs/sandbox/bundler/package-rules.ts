@@ -6,9 +6,12 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { type Message } from 'esbuild';
 
-/** Place of the package that a file belongs to, by the file's path below the folder. Undefined outside of packages. */
-export const placeOf = (file: string): string | undefined =>
-  /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/|$)/.exec(file)?.[0];
+const PLACE = /^node_modules\/(?:@[^/]+\/)?[^/]+(?:\/node_modules\/(?:@[^/]+\/)?[^/]+)*(?=\/|$)/;
+/**
+ * Place of the package that a file belongs to, by the file's path below the folder. Undefined outside of packages. A
+ * folder `node_modules` deeper in a package, such as one that its own build made, is part of that package.
+ */
+export const placeOf = (file: string): string | undefined => PLACE.exec(file)?.[0];
 
 /** Folder that a package is looked up from, and its name there. */
 export const lookupOf = (place: string): { readonly from: string; readonly name: string } => {
@@ -58,7 +61,8 @@ export const contentOf = (folder: string): PackageContent => {
   for (const dir of folders) {
     for (const entry of readdirSync(dir, { withFileTypes: true })) {
       if (++seen > MAX_FILES) return { hasMachineCode, isLarge: true };
-      if (entry.isDirectory() && entry.name !== 'node_modules') folders.push(path.join(dir, entry.name));
+      if (entry.isDirectory() && !(dir === folder && entry.name === 'node_modules'))
+        folders.push(path.join(dir, entry.name));
       if (!entry.isFile()) continue;
       hasMachineCode ||= entry.name.endsWith('.node');
       if (CAN_BUNDLE.has(path.extname(entry.name))) bytes += statSync(path.join(dir, entry.name)).size;

@@ -7,11 +7,15 @@ import { contextOf, type ActionContext } from './action-context.js';
 import { type BoundComponent } from './component.js';
 import { type Execution } from './execution.js';
 import { readReply, type RespondInput } from './reply.js';
+import { isStream } from './reply-stream.js';
 import { Sends } from './sends.js';
 
 const MAX_EXPORTS = 1_000;
 const DAY_MS = 86_400_000;
 const YEAR_MS = 366 * DAY_MS;
+
+/** The answer wraps an export in two levels. */
+const ANSWER_NESTING = MAX_NESTING - 2;
 
 /** No workflow waits for these addresses to be called. */
 const NO_RESUME = { resume_url: null, cancel_url: null } as const;
@@ -81,7 +85,7 @@ class ActionRun {
 
   /** Checks the reply like a source's, and tells that nobody gets it. */
   private readonly respond = (input?: RespondInput): Promise<void> => {
-    const { status } = readReply(input);
+    const { status } = readReply(isStream(input?.body) ? { ...input, body: undefined } : input);
     this.warn(`$.respond: a single run has no caller, so the reply with status ${status} reaches nobody`);
     return Promise.resolve();
   };
@@ -130,7 +134,8 @@ const jsonOf = (name: string, value: unknown): string => {
     throw new Error(`$.export: the value of ${name} cannot be written as JSON: ${messageOf(error)}`, { cause: error });
   }
   if (text === undefined) throw new Error(`$.export: the value of ${name} is a ${typeof value}, which has no JSON`);
-  if (nestsTooDeep(text)) throw new Error(`$.export: the value of ${name} nests more than ${MAX_NESTING} levels deep`);
+  if (nestsTooDeep(text, ANSWER_NESTING))
+    throw new Error(`$.export: the value of ${name} nests more than ${ANSWER_NESTING} levels deep`);
   return text;
 };
 

@@ -77,11 +77,17 @@ const answerOf = (prop: string, returned: unknown): OptionsAnswer => {
   throw new TypeError(`options of prop ${prop} must return a list, or an object {options, context}, not ${found}`);
 };
 
+const keysIn = (option: object): string => {
+  const keys = Object.keys(option);
+  return keys.length === 0 ? '(none)' : keys.slice(0, 5).join(', ').slice(0, 200);
+};
+
 const optionOf = (prop: string, option: unknown): unknown => {
   if (typeof option === 'string' || typeof option === 'number' || typeof option === 'boolean') return option;
   if (!isRecord(option) || !('value' in option)) {
     const expected = 'a text, a number, or an object {label, value}';
-    throw new TypeError(`an option of prop ${prop} must be ${expected}, not ${kindOfValue(option)}`);
+    const found = isRecord(option) ? `an object with the keys ${keysIn(option)}` : kindOfValue(option);
+    throw new TypeError(`an option of prop ${prop} must be ${expected}, not ${found}`);
   }
   const value = option.value ?? null;
   const label = option.label ?? value;

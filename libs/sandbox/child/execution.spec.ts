@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import { DELAYED_LIMITS } from '../../component-model/delayed-limits.js';
 import { type ChildMessage } from '../protocol/protocol.js';
 import { type EmitMetadata, Execution } from './execution.js';
 import { LateWork } from './late-work.js';
 import { type RespondInput } from './reply.js';
 import { SourceDb } from './source-db.js';
+import { Waiting } from './waiting.js';
 
 const world = () => {
   const sent: [ChildMessage, string][] = [];
@@ -11,14 +13,15 @@ const world = () => {
   const send = (message: ChildMessage, raw = ''): void => void sent.push([message, raw]);
   const uplink = { send, spill: nothing, flush: nothing, flushIfOlderThan: nothing };
   const late = new LateWork(uplink);
-  const execution = (n = 1): Execution => new Execution(n, uplink, new SourceDb({}), late, nothing);
+  const waiting = new Waiting();
+  const execution = (n = 1): Execution => new Execution(n, uplink, new SourceDb({}), waiting, late, nothing);
   const said = (tag: string, field: number, value: string): readonly string[] =>
     sent.filter(([message]) => message[0] === tag && message[field] === value).map(([, raw]) => raw);
   const warnings = (): readonly string[] => said('l', 2, 'warning');
   const reports = (): readonly (readonly unknown[])[] =>
     sent.filter(([[tag]]) => tag === 'p').map(([message, raw]) => [message[1], message[2], raw]);
   const tags = (): readonly string[] => sent.map(([[tag]]) => tag);
-  return { execution, warnings, reports, tags };
+  return { execution, warnings, reports, tags, waiting };
 };
 
 const METADATA: readonly (readonly [unknown, string])[] = [
@@ -89,6 +92,39 @@ describe('a warning', () => {
     await right().respond({ status: 200, headers: {}, body: { a: null }, immediate: false });
     right().dbSet('gone', undefined);
     expect(none()).toEqual([]);
+  });
+});
+
+describe('an emit with delivery_ts', () => {
+  const emit = (run: Execution, event: unknown, inMs = 60_000): unknown => {
+    try {
+      return void run.emit(event, { delivery_ts: Date.now() + inMs });
+    } catch (error) {
+      return error;
+    }
+  };
+
+  it('throws once so many wait as the host told, and those emitted since', () => {
+    const { execution, tags, waiting } = world();
+    const run = execution();
+    waiting.told({ count: DELAYED_LIMITS.events - 2, bytes: 5 });
+    expect([emit(run, 1), emit(run, 2)]).toEqual([undefined, undefined]);
+    expect(emit(execution(2), 3)).toMatchObject({
+      code: 'DelayedLimitExceeded',
+      message: expect.stringMatching(/^\$emit: delivery_ts is refused: 10000 events with 7 bytes wait in \$in/),
+    });
+    expect(emit(run, 'over', -1)).toBeUndefined();
+    expect(tags()).toEqual(['e', 'e', 'e']);
+    waiting.told({ count: 0, bytes: 0 });
+    expect(emit(run, 3)).toBeUndefined();
+  });
+
+  it('throws once the payloads would have too many bytes', () => {
+    const { execution, waiting } = world();
+    waiting.told({ count: 1, bytes: DELAYED_LIMITS.bytes - 3 });
+    const run = execution();
+    expect(emit(run, 'ab')).toMatchObject({ code: 'DelayedLimitExceeded' });
+    expect(emit(run, 'a')).toBeUndefined();
   });
 });
 

@@ -7,9 +7,11 @@ import { messageOf } from '../../kernel/error-message.js';
 import { type Uplink } from './uplink.js';
 import { textOfError } from './error-text.js';
 import { type SourceDb } from './source-db.js';
-import { readReply, type RespondInput } from './reply.js';
+import { readReply, type ReadReply, type RespondInput } from './reply.js';
+import { type BodyStream, bytesOf, isStream } from './reply-stream.js';
 import { lossIn, mayLose } from './json-loss.js';
 import { type LateWork, quoted } from './late-work.js';
+import { type Waiting } from './waiting.js';
 import * as warnings from './run-warnings.js';
 import { WARNING } from '../../component-model/run-output.js';
 
@@ -43,6 +45,7 @@ export class Execution {
     readonly n: number,
     private readonly uplink: Pick<Uplink, 'send' | 'spill' | 'flush' | 'flushIfOlderThan'>,
     private readonly db: SourceDb,
+    private readonly waiting: Waiting,
     private readonly late: LateWork,
     onEnd: (execution: Execution) => void,
   ) {
@@ -81,9 +84,13 @@ export class Execution {
         `$emit: one run may emit at most ${RUN_LIMITS.emits} events; emit the others in a later run`,
       );
     this.countChannel(channel);
-    this.countPayload(emitBytes(Buffer.byteLength(payload), channel, id, summary), '$emit');
+    const bytes = Buffer.byteLength(payload);
+    this.countPayload(emitBytes(bytes, channel, id, summary), '$emit');
     if (deliverAt === null) this.uplink.send(['e', this.n, channel, id, summary, ts], payload);
-    else this.uplink.send(['e', this.n, channel, id, summary, ts, deliverAt], payload);
+    else {
+      if (deliverAt > Date.now()) this.waiting.add(bytes);
+      this.uplink.send(['e', this.n, channel, id, summary, ts, deliverAt], payload);
+    }
     this.uplink.spill();
     return Promise.resolve();
   };
@@ -111,6 +118,7 @@ export class Execution {
 
   readonly respond = (input?: RespondInput): Promise<void> => {
     if (this.over) return this.lost('respond');
+    if (isStream(input?.body)) return this.respondWithStream(input, input.body);
     const reply = readReply(input);
     const fault = warnings.faultOfReply(input);
     if (fault !== undefined) this.warn('respond-fields', fault);
@@ -120,14 +128,41 @@ export class Execution {
       this.warn('respond-twice', warnings.RESPOND_TWICE);
       return Promise.resolve();
     }
+    this.sendReply(reply);
+    return Promise.resolve();
+  };
+
+  private sendReply(reply: ReadReply): void {
     this.countPayload(replyBytes(Buffer.byteLength(reply.body), reply.headers), 'respond');
     this.responded = true;
     const { status, headers, immediate, base64 } = reply;
     this.uplink.send(['r', this.n, status, headers, immediate ? 1 : 0, base64 ? 1 : 0], reply.body);
     if (immediate) this.uplink.flush();
     else this.uplink.spill();
-    return Promise.resolve();
-  };
+  }
+
+  /** Claims the reply at once, so that the first call counts. A stream that fails gives the claim back. */
+  private respondWithStream(input: RespondInput, stream: BodyStream): Promise<void> {
+    if (readReply({ ...input, body: undefined }).immediate)
+      throw new Error('respond: a stream cannot be sent with immediate: true: leave it out, and await respond');
+    if (this.responded) {
+      this.warn('respond-twice', warnings.RESPOND_TWICE);
+      return Promise.resolve();
+    }
+    this.responded = true;
+    return this.sendStream(input, stream);
+  }
+
+  private async sendStream(input: RespondInput, stream: BodyStream): Promise<void> {
+    try {
+      const reply = readReply({ ...input, body: await bytesOf(stream) });
+      if (this.over) await this.lost('respond');
+      else this.sendReply(reply);
+    } catch (error) {
+      this.responded = false;
+      throw error;
+    }
+  }
 
   /** Sends what a call answers. Throws when it cannot be written as JSON, or is too large. */
   returns(value: unknown, what: string): void {

@@ -30,6 +30,7 @@ import { SourceDb } from './source-db.js';
 import { mapStacks } from './source-map.js';
 import { StoreLink } from './store-link.js';
 import { Uplink } from './uplink.js';
+import { Waiting } from './waiting.js';
 import { offerWrappers } from './wrappers.js';
 
 const uplink = new Uplink();
@@ -39,6 +40,7 @@ const stores = new StoreLink(uplink, late);
 class Child {
   private readonly active = new Map<number, Execution>();
   private db = new SourceDb({});
+  private readonly waiting = new Waiting();
   private component: BoundComponent | undefined;
   private readonly queue = new RunQueue((n, event) =>
     this.execute(n, this.endRun, (component, execution) => component.run(execution, JSON.parse(event))),
@@ -58,6 +60,8 @@ class Child {
         return this.init(message.settings, record.raw);
       case 'run':
         return this.queue.add(message.runs, record.raw);
+      case 'waiting':
+        return this.waiting.told(message.events);
       case 'drop':
         this.queue.drop();
         return uplink.send(['g']);
@@ -134,7 +138,7 @@ class Child {
     call: (component: BoundComponent, execution: Execution) => unknown,
   ): void {
     const component = this.component;
-    const execution = new Execution(n, uplink, this.db, late, onEnd);
+    const execution = new Execution(n, uplink, this.db, this.waiting, late, onEnd);
     this.active.set(n, execution);
     execution.begin();
     if (!component) return execution.end({ thrown: new Error('the component is not loaded') });

@@ -55,3 +55,95 @@ describe('headers of respond', () => {
     expect(() => headersOf(headers)).toThrow(message);
   });
 });
+
+const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels)) as unknown;
+
+describe('the status of respond', () => {
+  it.each<[unknown, number]>([
+    [undefined, 200],
+    [null, 200],
+    [100, 100],
+    [599, 599],
+    ['204', 204],
+    [' 418 ', 418],
+  ])('%j is %i', (status, expected) => expect(readReply({ status }).status).toBe(expected));
+
+  it.each<[unknown, string]>([
+    [99, '99'],
+    [600, '600'],
+    [200.5, '200.5'],
+    [Number.NaN, 'null'],
+    ['', '""'],
+    ['2e2', '"2e2"'],
+    ['-200', '"-200"'],
+    [true, 'true'],
+    [[200], '[200]'],
+    [() => 200, 'function'],
+  ])('%p is refused', (status, shown) => {
+    expect(() => readReply({ status })).toThrow(`respond: status must be an integer from 100 to 599, not ${shown}`);
+  });
+});
+
+describe('the body of respond', () => {
+  const TEXT = 'text/plain; charset=utf-8';
+  const BYTES = 'application/octet-stream';
+  const JSON_TYPE = 'application/json; charset=utf-8';
+  const utf16 = new Uint16Array([1, 2]);
+
+  it.each<[string, unknown, string, boolean, string | undefined]>([
+    ['none', undefined, '', false, undefined],
+    ['null', null, '', false, undefined],
+    ['an empty text', '', '', false, TEXT],
+    ['a text that looks like JSON', '{"a":1}', '{"a":1}', false, TEXT],
+    ['a Buffer', Buffer.from([0, 255]), 'AP8=', true, BYTES],
+    ['a view into a larger buffer', new Uint8Array([9, 65, 66, 9]).subarray(1, 3), 'QUI=', true, BYTES],
+    ['an ArrayBuffer', new Uint8Array([65, 66]).buffer, 'QUI=', true, BYTES],
+    ['an object', { a: [1] }, '{"a":[1]}', false, JSON_TYPE],
+    ['a list', [1, 'a', null], '[1,"a",null]', false, JSON_TYPE],
+    ['a number', 0, '0', false, JSON_TYPE],
+    ['a boolean', false, 'false', false, JSON_TYPE],
+    ['a value with toJSON', { toJSON: () => ({ b: 2 }) }, '{"b":2}', false, JSON_TYPE],
+    ['a list of other numbers', utf16, '{"0":1,"1":2}', false, JSON_TYPE],
+  ])('may be %s', (_, given, body, base64, type) => {
+    const reply = readReply({ body: given });
+    expect(reply).toMatchObject({ body, base64, immediate: false });
+    expect(reply.headers['content-type']).toBe(type);
+  });
+
+  it('keeps the content type that headers give, in any case of its name', () => {
+    for (const name of ['content-type', 'Content-Type'])
+      expect(readReply({ body: { a: 1 }, headers: { [name]: 'application/ld+json' } }).headers).toEqual({
+        [name]: 'application/ld+json',
+      });
+  });
+
+  it.each<[string, () => unknown, RegExp]>([
+    ['a function', () => () => 1, /a body of type function cannot be sent/],
+    ['a symbol', () => Symbol('s'), /a body of type symbol cannot be sent/],
+    ['a bigint', () => ({ n: 1n }), /body cannot be written as JSON: .*BigInt/],
+    [
+      'a circle',
+      () => {
+        const a: Record<string, unknown> = {};
+        a['a'] = a;
+        return a;
+      },
+      /cannot be written as JSON: .*circular/,
+    ],
+    ['257 levels', () => nested(257), /the body nests more than 256 levels deep: flatten it/],
+    ['1,000 levels', () => nested(1_000), /the body nests more than 256 levels deep: flatten it/],
+  ])('is refused when it is %s', (_, make, message) => {
+    expect(() => readReply({ body: make() })).toThrow(message);
+  });
+
+  it('may nest 256 levels deep, and a text or bytes may hold anything', () => {
+    expect(readReply({ body: nested(256) }).body).toHaveLength(512);
+    const text = '['.repeat(1_000);
+    expect(readReply({ body: text }).body).toBe(text);
+  });
+
+  it('is sent at once only for immediate: true itself', () => {
+    expect(readReply({ immediate: true }).immediate).toBe(true);
+    for (const immediate of [1, 'true', {}, null]) expect(readReply({ immediate }).immediate).toBe(false);
+  });
+});

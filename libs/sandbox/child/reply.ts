@@ -1,3 +1,4 @@
+import { MAX_NESTING, nestsTooDeep } from '../protocol/json-text.js';
 import { TEXT_LIMITS } from '../protocol/protocol.js';
 import { isFraming, isHeaderName, isHeaderValue, sizeOfHeader } from '../protocol/reply-headers.js';
 import { messageOf } from '../../kernel/error-message.js';
@@ -81,8 +82,9 @@ const headerText = (name: string, value: unknown): string => {
 const readBody = (body: unknown): { body: string; base64: boolean; type: string | null } => {
   if (body === undefined || body === null) return { body: '', base64: false, type: null };
   if (typeof body === 'string') return { body, base64: false, type: 'text/plain; charset=utf-8' };
-  if (body instanceof Uint8Array) {
-    const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  if (body instanceof Uint8Array || body instanceof ArrayBuffer) {
+    const bytes =
+      body instanceof ArrayBuffer ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
     return { body: bytes.toString('base64'), base64: true, type: 'application/octet-stream' };
   }
   let json: string | undefined;
@@ -94,5 +96,6 @@ const readBody = (body: unknown): { body: string; base64: boolean; type: string 
     });
   }
   if (json === undefined) throw new Error(`respond: a body of type ${typeof body} cannot be sent`);
+  if (nestsTooDeep(json)) throw new Error(`respond: the body nests more than ${MAX_NESTING} levels deep: flatten it`);
   return { body: json, base64: false, type: 'application/json; charset=utf-8' };
 };

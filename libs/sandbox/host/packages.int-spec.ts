@@ -90,6 +90,25 @@ describe.each(available)('npm packages in $name', (level) => {
     expect(said).toEqual(['true default true sub']);
   });
 
+  it('gives createRequire the packages of the lock, in the component and in a package', async () => {
+    const code = `import { createRequire } from 'node:module'; import k from 'k';
+      const require = createRequire(import.meta.url);
+      const failed = () => { try { return require(['o', 'ther'].join('')); } catch ({ code, message }) { return code + message; } };
+      export default { name: 'n', run() { console.log(require('b'), require('node:path').sep, k, require('k').default); console.log(failed()); } }`;
+    const { said, error } = await run(code, {
+      'k/package.json': '{"type":"module","exports":"./index.js","dependencies":{"d":"1"}}',
+      'k/index.js': `import { createRequire } from 'node:module'; export default createRequire(import.meta.url)('d');`,
+      'd/index.js': `module.exports = 'of d';`,
+      'b/index.js': `module.exports = 'bundled';`,
+      'other/index.js': `module.exports = 'of nobody';`,
+    });
+    expect(error).toBeUndefined();
+    expect(said).toEqual([
+      'bundled / of d of d',
+      expect.stringMatching(/^MODULE_NOT_FOUNDCannot find module "other": /),
+    ]);
+  });
+
   it('leaves a large package beside the bundle', async () => {
     const code = `import big from 'big'; import a from 'a'; export default { name: 'n', run() { console.log(big, a); } }`;
     const texts = {

@@ -1,4 +1,5 @@
 import { type Clock } from '../../kernel/clock.js';
+import { type WaitingEvents } from '../../component-model/delayed-limits.js';
 import { type ProcessCall } from '../../component-model/hooks.js';
 import { type RunOutcome, type RunRequest, type Sandbox } from '../sandbox.js';
 
@@ -50,6 +51,10 @@ export class PooledSandbox implements Sandbox {
 
   hook(hook: ProcessCall, timeoutMs: number): Promise<RunOutcome> {
     return this.counted(this.inner.hook(hook, timeoutMs));
+  }
+
+  tellWaiting(events: WaitingEvents): void {
+    this.inner.tellWaiting(events);
   }
 
   drain(): void {

@@ -73,6 +73,16 @@ describe('a call of a component', () => {
   });
 
   it.each([
+    ['{ name: "Work", id: 1 }', 'not an object with the keys name, id'],
+    ['null', 'not null'],
+  ])('says what the option %s lacks', async (option, text) => {
+    const outcome = await optionsOf(`return [${option}]`);
+    expect(outcome.error?.message).toBe(
+      `an option of prop p must be a text, a number, or an object {label, value}, ${text}`,
+    );
+  });
+
+  it.each([
     [options('other'), 'NoSuchProp'],
     [options('plain'), 'NoOptionsMethod'],
   ])('%j is refused with %s', async (call, code) => {
@@ -151,6 +161,37 @@ describe('a call of a component', () => {
   ])('that %s ends alone', async (_what, body, status, code) => {
     const outcome = await optionsOf(body, { timeoutMs: 2_000 });
     expect([outcome.status, outcome.error?.code, outcome.value]).toEqual([status, code, undefined]);
+  });
+
+  const FACTS = { runId: 'run_1', workspaceId: 'o_1', ts: '2026-01-01T00:00:00.000Z', timeoutMs: 5_000 };
+  const act = (body: string): Promise<CallOutcome> =>
+    callOf(`export default { type: 'action', run({ $ }) { ${body} } }`, { call: { kind: 'action', facts: FACTS } });
+  const DEEP = `const deep = (levels) => JSON.parse('['.repeat(levels) + ']'.repeat(levels));`;
+
+  it('of an action keeps exports and what it returns, also with names of inherited properties', async () => {
+    const before = Reflect.ownKeys(Object.prototype);
+    const evil = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toJSON":1}';
+    const outcome = await act(`const evil = JSON.parse('${evil}');
+      for (const name of ['__proto__', 'constructor', 'toString']) $.export(name, evil);
+      return evil;`);
+    expect(outcome.value).toBe(
+      `{"exports":{"__proto__":${evil},"constructor":${evil},"toString":${evil}},"ret":${evil}}`,
+    );
+    expect(Reflect.ownKeys(Object.prototype)).toEqual(before);
+  });
+
+  it('of an action refuses an export that nests too deep where it is made, and names it', async () => {
+    const outcome = await act(`${DEEP} $.export('fits', deep(254));
+      try { $.export('deep', deep(255)); } catch (error) { return error.message; }`);
+    expect(valueOf(outcome)).toMatchObject({
+      exports: { fits: expect.any(Array) },
+      ret: '$.export: the value of deep nests more than 254 levels deep',
+    });
+    const returned = await act(`${DEEP} return deep(256);`);
+    expect([returned.status, returned.error?.message]).toEqual([
+      'threw',
+      'the action: the value nests more than 256 levels deep',
+    ]);
   });
 
   it('of one workspace waits for its own calls only, and a full queue refuses more', async () => {

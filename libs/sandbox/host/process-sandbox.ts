@@ -1,5 +1,6 @@
 import { endsWithin } from '#libs/async/deadline.js';
 import { SerialQueue } from '#libs/async/serial-queue.js';
+import { type WaitingEvents } from '../../component-model/delayed-limits.js';
 import { type ComponentCall } from '../../component-model/component-call.js';
 import { type ProcessCall } from '../../component-model/hooks.js';
 import { type DataStoreAccess } from '../../component-model/data-store-calls.js';
@@ -97,6 +98,10 @@ export class ProcessSandbox implements Sandbox {
   ask(call: ComponentCall, timeoutMs: number): Promise<RunOutcome> {
     if (!this.isAlive) return Promise.reject(this.gone());
     return new Promise((resolve, reject) => this.sender.sendCall(JSON.stringify(call), timeoutMs, resolve, reject));
+  }
+
+  tellWaiting(events: WaitingEvents): void {
+    if (this.isAlive) this.channel.send({ t: 'waiting', events });
   }
 
   drain(): void {

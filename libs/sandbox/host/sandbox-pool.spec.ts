@@ -21,6 +21,7 @@ class FakeSandbox implements Sandbox {
   finish: (() => void)[] = [];
   run = (): Promise<RunOutcome> => new Promise((resolve) => this.finish.push(() => resolve(OUTCOME)));
   hook = (): Promise<RunOutcome> => Promise.resolve(OUTCOME);
+  tellWaiting = (): void => undefined;
   alive = (): boolean => this.living;
   cpuMs = (): number => this.cpu;
   drain = (): void => {

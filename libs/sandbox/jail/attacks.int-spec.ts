@@ -226,6 +226,75 @@ describe.each([...available.values()])('attacks in $name', (level) => {
     await expectOthersUnharmed();
   });
 
+  it('survives a million emits whose refusals are caught', async () => {
+    const outcome = await attack(
+      `Error.stackTraceLimit = 0;
+       let refused = 0;
+       for (let i = 0; i < 1e6; i++) try { emit(i) } catch (error) { refused++ }
+       console.log(refused);`,
+      {},
+      60_000,
+    );
+    // The last emit is the attacker's own answer, which is refused too.
+    expect(outcome).toMatchObject({ status: 'threw', error: { code: 'FunctionPayloadLimitExceeded' } });
+    expect([outcome.emits.length, outcome.logs[0]?.msg]).toEqual([10_000, '990000']);
+    await expectOthersUnharmed();
+  }, 120_000);
+
+  it('refuses an emit of 10 MB and JSON that nests too deep, with errors that a component can catch', async () => {
+    const outcome = await attack(
+      `const deep = (levels) => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
+       const said = [];
+       for (const event of ['x'.repeat(10 * 1024 * 1024 - 2), deep(257), deep(1e5)])
+         try { emit(event) } catch (error) { said.push(error.message) }
+       return said`,
+    );
+    expect(emitted(outcome)).toEqual([
+      expect.stringMatching(/^\$emit: this run would send 104857\d\d bytes, at most 6291456/),
+      '$emit: the value nests more than 256 levels deep',
+      expect.stringMatching(/^\$emit: the value cannot be written as JSON: Maximum call stack/),
+    ]);
+    await expectOthersUnharmed();
+  });
+
+  it('cannot pollute prototypes of the host', async () => {
+    const prototypes = [Object.prototype, Array.prototype, Function.prototype, String.prototype, Promise.prototype];
+    const before = prototypes.map((each) => Reflect.ownKeys(each));
+    const polluted = `JSON.parse('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toJSON":1,"then":1}')`;
+    const said = await attack(
+      `const evil = ${polluted};
+       emit(evil, { id: '__proto__', name: '__proto__', summary: 'constructor' });
+       console.log('%o', evil);
+       throw Object.assign(new Error('evil'), evil, { name: '__proto__', code: 'constructor', cause: evil });`,
+    );
+    expect(said).toMatchObject({ status: 'threw', error: { name: '__proto__', code: 'constructor' } });
+    expect(said.emits[0]).toMatchObject({ channel: '__proto__', id: '__proto__' });
+    expect(said.emits[0]?.payload).toBe(
+      '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toJSON":1,"then":1}',
+    );
+    for (const [head, message] of [
+      ['["d",1,0,{"name":"n","message":"m","stack":"","code":"c","__proto__":{"polluted":1}}]', /malformed message/],
+      ['{"0":"e","1":1,"length":6,"__proto__":{"polluted":1}}', /a message that is no array/],
+      // Well-formed. The process's own next record is out of order.
+      ['["r",1,200,{"__proto__":["x"],"constructor":"x"},0,0]', /a record out of order|malformed message/],
+      ['["b",1,"__proto__",0]', /a record out of order/],
+    ] as const) {
+      // Written at once, so before the process's own records of this run.
+      const forged = await attack(
+        `const head = Buffer.from(args), raw = Buffer.from('{"polluted":1}'), record = Buffer.alloc(12);
+         record.writeUInt32LE(2, 0); record.writeUInt32LE(head.length, 4); record.writeUInt32LE(raw.length, 8);
+         await new Promise((resolve) => setTimeout(resolve, 50));
+         require('fs').writeSync(4, Buffer.concat([record, head, raw]));
+         await new Promise((resolve) => setTimeout(resolve, 100));`,
+        head,
+      );
+      expect(forged).toMatchObject({ status: 'killed', error: { message: expect.stringMatching(message) } });
+    }
+    expect(prototypes.map((each) => Reflect.ownKeys(each))).toEqual(before);
+    expect('polluted' in {}).toBe(false);
+    await expectOthersUnharmed();
+  });
+
   it('bounds a flood of logs, and reports that in a line', async () => {
     const lines = await attack(`for (let i = 0; i < 1e5; i++) console.log(i); return 'done'`);
     expect(emitted(lines)).toBe('done');

@@ -16,14 +16,14 @@ export const isPlainJson = (text: string): boolean => {
   }
 };
 
-/** True beyond 256 levels. Cheap for texts with few brackets. */
-export const nestsTooDeep = (text: string): boolean => {
-  if (text.length <= MAX_NESTING) return false;
+/** True beyond 256 levels, or beyond fewer. Cheap for texts with few brackets. */
+export const nestsTooDeep = (text: string, levels = MAX_NESTING): boolean => {
+  if (text.length <= levels) return false;
   // Brackets within strings count too. This gives an upper bound, which is refined only when it exceeds the limit.
   let opened = 0;
-  for (let at = text.indexOf('['); at >= 0 && opened <= MAX_NESTING; at = text.indexOf('[', at + 1)) opened++;
-  for (let at = text.indexOf('{'); at >= 0 && opened <= MAX_NESTING; at = text.indexOf('{', at + 1)) opened++;
-  return opened > MAX_NESTING && depthOf(text) > MAX_NESTING;
+  for (let at = text.indexOf('['); at >= 0 && opened <= levels; at = text.indexOf('[', at + 1)) opened++;
+  for (let at = text.indexOf('{'); at >= 0 && opened <= levels; at = text.indexOf('{', at + 1)) opened++;
+  return opened > levels && depthOf(text) > levels;
 };
 
 /** Nesting depth of a JSON text. Stops counting beyond the limit. */

@@ -5,6 +5,7 @@
  * (events, payloads). It is cut out by length and never parsed, so that no text can pose as another record.
  */
 import { type DataStoreOp } from '../../component-model/data-store-calls.js';
+import { type WaitingEvents } from '../../component-model/delayed-limits.js';
 import { type LateKind } from './late-work.js';
 import { type ReplyHeaders } from './reply-headers.js';
 import { type BoundProp } from '../sandbox.js';
@@ -98,6 +99,8 @@ export type HostMessage =
   | { readonly t: 'hook'; readonly n: number; readonly hook: ProcessCall }
   /** Raw: JSON of the ComponentCall. */
   | { readonly t: 'ask'; readonly n: number }
+  /** What waits in `$in`, for the runs and hooks after it. */
+  | { readonly t: 'waiting'; readonly events: WaitingEvents }
   /** Starts no more runs. Only hooks may follow. Answered by `g`. */
   | { readonly t: 'drop' }
   /** Answers `q`. Raw: JSON of the answer, empty for none. */

@@ -145,6 +145,8 @@ export const bundlerCases = ({ bundle, bundleWith }: Bundling): void => {
   it.each([
     ['import x from "../outside.mjs"', 'lies outside'],
     ['import x from "./a/../../outside.mjs"', 'lies outside'],
+    ['import x from "../../app.mjs"', 'or give the path of the code among the files as file_name'],
+    ['import x from "fs/promise"', 'which is no module of Node: "fs/promises" is probably meant'],
     ['import x from "/etc/passwd"', 'cannot be imported'],
     ['import x from "file:///etc/passwd"', 'cannot be imported'],
     ['import x from "https://example.com/x.js"', 'cannot be imported'],

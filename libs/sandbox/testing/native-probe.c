@@ -1,5 +1,6 @@
 /* Does from machine code what a component could do after breaking out of Node. The file in its last argument names the
-   action. The result is one record on descriptor 4 (protocol/protocol.ts). */
+   action. The result is one record on descriptor 4 (protocol/protocol.ts). As an addon of Node (NATIVE_ADDON), it exports
+   `run`, which takes the action and returns the result. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -14,10 +15,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifdef NATIVE_ADDON
+static char said[8192];
+static void report(const char *json) { strcpy(said, json); }
+#else
 static void report(const char *json) {
   uint32_t head[3] = {0, (uint32_t)strlen(json), 0};
   if (write(4, head, sizeof head) < 0 || write(4, json, head[1]) < 0) _exit(1);
 }
+#endif
 
 static char out[8192];
 static void add(const char *name, long result) {
@@ -101,6 +107,7 @@ static void files(int most) {
   report(out);
 }
 
+#ifndef NATIVE_ADDON
 static void execute_copy(const char *self) {
   char part[65536];
   int from = open(self, O_RDONLY), to = open("copy", O_CREAT | O_WRONLY, 0755);
@@ -119,14 +126,9 @@ static void execute_copy(const char *self) {
   report(out);
 }
 
-int main(int argc, char **argv) {
-  const char *last = argv[argc - 1];
-  if (strcmp(last, "--ran") == 0) return 200;
-  char task[64] = "";
-  int fd = open(last, O_RDONLY);
-  if (fd < 0 || read(fd, task, sizeof task - 1) < 0) return 2;
-  close(fd);
-  if (strcmp(last, "/child.cjs") == 0 && chdir("/tmp") < 0) return 3;
+#endif
+
+static void act(const char *task) {
   char what[32] = "";
   int number = 0;
   sscanf(task, "%31s %d", what, &number);
@@ -135,7 +137,49 @@ int main(int argc, char **argv) {
   if (!strcmp(what, "processes")) processes(number);
   if (!strcmp(what, "shared_memory")) shared_memory(number);
   if (!strcmp(what, "files")) files(number);
-  if (!strcmp(what, "execute_copy")) execute_copy(argv[0]);
-  if (!strcmp(what, "wait")) { report("{}"); for (;;) pause(); }
+}
+
+#ifdef NATIVE_ADDON
+/* The few functions of Node's C interface that are needed, so that no header is. */
+typedef struct napi_env__ *napi_env;
+typedef struct napi_value__ *napi_value;
+typedef struct napi_info__ *napi_info;
+extern int napi_get_cb_info(napi_env, napi_info, size_t *, napi_value *, napi_value *, void **);
+extern int napi_get_value_string_utf8(napi_env, napi_value, char *, size_t, size_t *);
+extern int napi_create_string_utf8(napi_env, const char *, size_t, napi_value *);
+extern int napi_create_function(napi_env, const char *, size_t, napi_value (*)(napi_env, napi_info), void *, napi_value *);
+extern int napi_set_named_property(napi_env, napi_value, const char *, napi_value);
+
+static napi_value run(napi_env env, napi_info info) {
+  size_t count = 1;
+  napi_value task, result;
+  char text[64] = "";
+  napi_get_cb_info(env, info, &count, &task, NULL, NULL);
+  napi_get_value_string_utf8(env, task, text, sizeof text, NULL);
+  said[0] = out[0] = 0;
+  act(text);
+  napi_create_string_utf8(env, said, strlen(said), &result);
+  return result;
+}
+
+napi_value napi_register_module_v1(napi_env env, napi_value exports) {
+  napi_value function;
+  napi_create_function(env, "run", 3, run, NULL, &function);
+  napi_set_named_property(env, exports, "run", function);
+  return exports;
+}
+#else
+int main(int argc, char **argv) {
+  const char *last = argv[argc - 1];
+  if (strcmp(last, "--ran") == 0) return 200;
+  char task[64] = "";
+  int fd = open(last, O_RDONLY);
+  if (fd < 0 || read(fd, task, sizeof task - 1) < 0) return 2;
+  close(fd);
+  if (strcmp(last, "/child.cjs") == 0 && chdir("/tmp") < 0) return 3;
+  act(task);
+  if (!strcmp(task, "execute_copy")) execute_copy(argv[0]);
+  if (!strcmp(task, "wait")) { report("{}"); for (;;) pause(); }
   return 0;
 }
+#endif

@@ -10,10 +10,15 @@ type BundleWith = (input: BundleInput, packages: PackageSource) => Promise<Built
 
 /** Test cases of bundling npm packages, in a jail and without one. */
 export const packageCases = (bundleWith: BundleWith): void => {
-  const built = async (code: string, texts: PackageTexts, places?: Readonly<Record<string, string>>) => {
+  const built = async (
+    code: string,
+    texts: PackageTexts,
+    places?: Readonly<Record<string, string>>,
+    files?: Readonly<Record<string, string>>,
+  ) => {
     const packages = new PackageFolder(texts, places);
     try {
-      const { bundle, packages: used } = await bundleWith({ code }, packages);
+      const { bundle, packages: used } = await bundleWith(files === undefined ? { code } : { code, files }, packages);
       usePackages(used?.installed.folder ?? null);
       const component = componentOf(loadBundle(bundle));
       await used?.installed.release();
@@ -82,6 +87,59 @@ export const packageCases = (bundleWith: BundleWith): void => {
     expect(component.name).toBe('funone');
     expect(asked[0]).toEqual(['a']);
     expect(asked.at(-1)).toEqual(expect.arrayContaining(['a']));
+  });
+
+  it.each([
+    [`import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`, 'require'],
+    [`import { createRequire as made } from 'module'; const r = made(import.meta.url);`, 'r'],
+    [`import Module from 'node:module'; const r = Module.createRequire(import.meta.url);`, 'r'],
+    [`import * as m from 'node:module'; const r = m.createRequire(import.meta.url);`, 'r'],
+    [`import { createRequire } from 'node:module';`, 'createRequire(import.meta.url)'],
+    [`const r = require('module').createRequire(__filename);`, 'r'],
+  ])('requires packages and files through createRequire: %s', async (head, r) => {
+    const code = `${head}
+      // ${r}('in-a-comment')
+      const a = ${r}("a@^1.0.0"), own = ${r}('./own.json'), { sep } = ${r}('node:path');
+      export default { name: a.b + own.c + sep }`;
+    const texts = {
+      'a/package.json': '{"version":"1.2.3"}',
+      'a/index.js': `exports.b = require('b');`,
+      'b/index.js': `module.exports = 'b';`,
+    };
+    const { component, asked } = await built(
+      head.startsWith('const') ? code.replace('export default', 'module.exports =') : code,
+      texts,
+      undefined,
+      { 'own.json': '{"c":"c"}' },
+    );
+    expect(component.name).toBe('bc/');
+    expect(asked).toEqual([['a@^1.0.0']]);
+  });
+
+  it('requires a package by a computed name through createRequire when the component imports it elsewhere', async () => {
+    const { component } = await built(
+      `import { createRequire } from 'node:module'; import a from 'a'; const r = createRequire(import.meta.url);
+       const tried = (name) => { try { return r(name); } catch (error) { return error.code + ': ' + error.message; } };
+       export default { name: a, values: ['a', 'b', './c.cjs'].map(tried), types: [typeof r.resolve, r.resolve('fs')] }`,
+      { 'a/index.js': `module.exports = 'a';`, 'b/index.js': `module.exports = 'b';` },
+    );
+    expect(component.values).toEqual([
+      'a',
+      expect.stringMatching(/^MODULE_NOT_FOUND: Cannot find module "b": .*whose name stands in quotes in the call/),
+      expect.stringMatching(/^MODULE_NOT_FOUND: Cannot find module '\.\/c\.cjs'/),
+    ]);
+    expect(component.types).toEqual(['function', 'fs']);
+  });
+
+  it('bundles a folder node_modules that a package has within', async () => {
+    const { component, externals } = await built(`import a from 'a'; export default { name: a }`, {
+      'a/package.json': '{"main":"dist/index.js"}',
+      'a/dist/index.js': `module.exports = require('./node_modules/b/index.js') + require('c');`,
+      'a/dist/node_modules/b/index.js': `module.exports = 'b';`,
+      'a/dist/node_modules/c/index.js': `module.exports = 'c';`,
+    });
+    expect(component.name).toBe('bc');
+    expect(externals).toEqual([]);
   });
 
   it('gives packages the shim of the platform', async () => {

@@ -96,7 +96,22 @@ const archiveGuard = ({ bytes, entries }: UnpackLimits): Transform => {
   });
 };
 
-const unpack = async (file: string, limits: UnpackLimits): Promise<void> => {
+/** Longest package.json whose name is compared. */
+const MANIFEST_BYTES = 1024 * 1024;
+
+/** Refuses a package.json that names another package, as which it could pass in lists and in resolution. */
+const checkName = (text: string, packageName: string): void => {
+  let name: unknown;
+  try {
+    name = (JSON.parse(text.replace(/^\uFEFF/, '')) as { name?: unknown } | null)?.name;
+  } catch {
+    return;
+  }
+  if (typeof name === 'string' && name.trim() !== packageName)
+    throw new Refusal(`its package.json names another package, ${JSON.stringify(name.slice(0, 214))}`);
+};
+
+const unpack = async (file: string, limits: UnpackLimits, packageName?: string): Promise<void> => {
   const packed = statSync(file).size;
   let unpacked = 0;
   let entries = 0;
@@ -121,11 +136,15 @@ const unpack = async (file: string, limits: UnpackLimits): Promise<void> => {
         : wrongPath(path);
     if (wrong !== undefined) throw new Refusal(`it contains ${wrong}: ${JSON.stringify(entry.path.slice(0, 100))}`);
     const executable = ((entry.mode ?? 0) & 0o111) !== 0;
+    const isManifest = path === 'package.json' && packageName !== undefined && entry.size <= MANIFEST_BYTES;
+    const manifest: Buffer[] = [];
     let starts = true;
     for await (const chunk of entry as unknown as AsyncIterable<Buffer>) {
+      if (isManifest) manifest.push(Buffer.from(chunk));
       await add({ path, bytes: chunk.length, executable, starts }, chunk);
       starts = false;
     }
+    if (isManifest) checkName(Buffer.concat(manifest).toString('utf8'), packageName);
     if (starts) await add({ path, bytes: 0, executable, starts }, Buffer.alloc(0));
   };
 
@@ -165,7 +184,7 @@ const receive = (order: UnpackOrder): void => {
     wanted?.();
     return;
   }
-  unpack(order.file, order.limits).catch((error: unknown) => {
+  unpack(order.file, order.limits, order.packageName).catch((error: unknown) => {
     if (error instanceof Refusal) return refuse(error.message);
     refuse(`it cannot be read: ${error instanceof Error ? error.message.slice(0, 200) : 'no error was given'}`);
   });

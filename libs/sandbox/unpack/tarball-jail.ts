@@ -34,13 +34,24 @@ export class TarballJail {
     this.house = new JailLauncher(level, { memoryMb: MEMORY_MB, tmpMb: TMP_MB, startTimeoutMs: 10_000 }, 'unpack');
   }
 
-  /** @param file tarball that every user can read. */
-  async unpack(file: string, limits: UnpackLimits, timeoutMs: number, sink: FileSink): Promise<UnpackResult> {
+  /**
+   * @param file tarball that every user can read.
+   * @param packageName name that its package.json must have, if it has one.
+   */
+  async unpack(
+    file: string,
+    limits: UnpackLimits,
+    timeoutMs: number,
+    sink: FileSink,
+    packageName?: string,
+  ): Promise<UnpackResult> {
     const extras = { reads: [{ from: file, to: '/tarball' }] };
     const child = await AskedProcess.start(this.house, extras, HEADER_BYTES + MAX_ANSWER_BYTES);
     this.alive.add(child);
     try {
-      return await this.drain(child, limits, Date.now() + timeoutMs, sink);
+      const named = packageName === undefined ? {} : { packageName };
+      const order = encodeUnpack({ t: 'open', file: child.plan.reads[0] ?? '', limits, ...named });
+      return await this.drain(child, order, limits, Date.now() + timeoutMs, sink);
     } finally {
       child.kill();
       await child.ended;
@@ -55,9 +66,15 @@ export class TarballJail {
     await this.house.close();
   }
 
-  private async drain(child: AskedProcess, limits: UnpackLimits, until: number, sink: FileSink): Promise<UnpackResult> {
+  private async drain(
+    child: AskedProcess,
+    open: Buffer,
+    limits: UnpackLimits,
+    until: number,
+    sink: FileSink,
+  ): Promise<UnpackResult> {
     const seen = { bytes: 0, parts: 0 };
-    let order = encodeUnpack({ t: 'open', file: child.plan.reads[0] ?? '', limits });
+    let order = open;
     for (;;) {
       const reply = replyOf(await child.ask(order, Math.max(1, until - Date.now()), parseUnpacked));
       if (reply.kind === 'refused') return reply;

@@ -7,7 +7,14 @@ import { encodeRecord, ProtocolBreach, type RawRecord } from '../protocol/protoc
 
 /** Message from host. `open` comes first. `next` asks for more until an answer is the last one. */
 export type UnpackOrder =
-  { readonly t: 'open'; readonly file: string; readonly limits: UnpackLimits } | { readonly t: 'next' };
+  | {
+      readonly t: 'open';
+      readonly file: string;
+      readonly limits: UnpackLimits;
+      /** Refuses a package.json with another name. */
+      readonly packageName?: string;
+    }
+  | { readonly t: 'next' };
 
 export interface UnpackLimits {
   readonly bytes: number;
@@ -62,6 +69,8 @@ export const wrongPath = (path: string): string | undefined => {
   const names = path.split('/');
   if (names.length > MAX_DEPTH) return `a path ${names.length} folders deep, at most ${MAX_DEPTH}`;
   if (names.some((name) => name === '..' || name === '.' || name === '')) return 'a path that leaves the package';
+  // Only the lock places packages within packages. Lowercased, because some file systems do not tell cases apart.
+  if (names[0]?.toLowerCase() === 'node_modules') return 'a package of its own';
   return names.some((name) => Buffer.byteLength(name) > MAX_NAME) ? `a name of more than ${MAX_NAME} bytes` : undefined;
 };
 

@@ -33,6 +33,8 @@ export interface Realm {
   readonly prepare: (settings: string) => void;
   readonly run: (n: number, event: string) => void;
   readonly hook: (n: number, name: string) => void;
+  /** What waits in `$in` from now on. */
+  readonly waiting: (count: number, bytes: number) => void;
   /** `call` is JSON of a ComponentCall. */
   readonly ask: (n: number, call: string) => void;
   readonly fire: (timer: number) => void;

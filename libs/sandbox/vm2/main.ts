@@ -53,6 +53,8 @@ class Vm2Child {
         return this.init(message.settings, record.raw);
       case 'run':
         return this.queue.add(message.runs, record.raw);
+      case 'waiting':
+        return this.realm.waiting(message.events.count, message.events.bytes);
       case 'drop':
         this.queue.drop();
         return this.uplink.send(['g']);
@@ -74,11 +76,11 @@ class Vm2Child {
   private open(): Realm {
     this.vm.setGlobal('$bridge', this.bridge());
     // Evaluates to proxies of the realm's functions. Each property is read once.
-    const { prepare, run, hook, ask, fire, answer, fail, stored } = this.vm.run(
+    const { prepare, run, hook, waiting, ask, fire, answer, fail, stored } = this.vm.run(
       `(() => {${REALM_CODE}\nreturn realm.realm; })()`,
       'sluice-realm.js',
     ) as Realm;
-    return { prepare, run, hook, ask, fire, answer, fail, stored };
+    return { prepare, run, hook, waiting, ask, fire, answer, fail, stored };
   }
 
   private init(settings: ChildSettings, raw: Buffer): void {

@@ -19,6 +19,14 @@ export const missingProp = (prop: string, type: string, misspelt?: string, allow
     { prop, expected: type, actual: misspelt ?? 'none' },
   );
 
+/** A timer is mostly missing because its author declared no time, so the text shows one. */
+export const missingTimer = (prop: string, type: string): DomainError =>
+  new DomainError(
+    'source.missing_prop',
+    `prop ${prop} (${type}) has no time: give {"intervalSeconds": 900} or {"cron": "0 9 * * *"} in configured_props, or as the default of the prop`,
+    { prop, expected: type, actual: 'none' },
+  );
+
 /** Shortens a value for an error text. */
 export const shown = (value: unknown): string => {
   if (value === undefined) return 'none';

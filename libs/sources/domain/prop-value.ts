@@ -64,7 +64,7 @@ const special = (prop: ConfigurableProp, value: unknown): unknown => {
 };
 
 const list = (prop: ConfigurableProp, type: Scalar, value: unknown): unknown[] => {
-  const given = typeof value === 'string' ? parsed(value) : value;
+  const given = typeof value === 'string' ? parsed(prop, value) : value;
   if (!Array.isArray(given)) throw invalidProp(prop.name, `an array of ${type}`, toldOf(prop, value));
   return given.map((item: unknown, i) => scalar(prop, type, item, `[${i}]`));
 };
@@ -99,7 +99,7 @@ const integer = (prop: ConfigurableProp, name: string, value: unknown): number =
 };
 
 const object = (prop: ConfigurableProp, value: unknown): unknown => {
-  const given = typeof value === 'string' ? parsed(value) : value;
+  const given = typeof value === 'string' ? parsed(prop, value) : value;
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw invalidProp(prop.name, 'an object', toldOf(prop, value));
   }
@@ -114,8 +114,14 @@ const account = (prop: ConfigurableProp, value: unknown): unknown => {
   throw invalidProp(prop.name, '{authProvisionId: "apn_…"}', toldOf(prop, value));
 };
 
-/** Parses JSON; undefined for any other text. */
-const parsed = (text: string): unknown => {
+/** Parses JSON; undefined for any other text. Only a text can nest deeper than the body that held it. */
+const parsed = (prop: ConfigurableProp, text: string): unknown => {
+  const value = jsonIn(text);
+  if (!nestsTooDeep(value)) return value;
+  throw invalidProp(prop.name, `JSON of at most ${MAX_NESTING} levels`, 'more levels', MAX_NESTING);
+};
+
+const jsonIn = (text: string): unknown => {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
@@ -123,3 +129,18 @@ const parsed = (text: string): unknown => {
     throw error;
   }
 };
+
+/** See docs/reference/limits.md#configured-nesting. */
+const MAX_NESTING = 256;
+
+/** Walks level by level, because a recursion would exhaust the stack. */
+const nestsTooDeep = (value: unknown): boolean => {
+  let level = [value].filter(isContainer);
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > MAX_NESTING) return true;
+    level = level.flatMap((each) => Object.values(each).filter(isContainer));
+  }
+  return false;
+};
+
+const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -280,6 +280,14 @@ describe('endpoints', () => {
 
 describe('timers', () => {
   const timer = (over: Partial<ConfigurableProp> = {}): ConfigurableProp => prop('$.interface.timer', over);
+
+  it('says what a time looks like when there is none', () => {
+    expect(refusal(() => plan([timer()], {}))).toMatchObject({
+      message:
+        'prop p ($.interface.timer) has no time: give {"intervalSeconds": 900} or {"cron": "0 9 * * *"} in configured_props, or as the default of the prop',
+    });
+  });
+
   const every = (intervalSeconds: number) => ({ prop: 'p', cron: null, intervalSeconds, timezone: null });
   const cron = (text: string, timezone: string | null = null) => ({
     prop: 'p',

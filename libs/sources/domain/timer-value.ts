@@ -2,7 +2,7 @@ import { Cron } from 'croner';
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { type Timer } from '../published.js';
-import { invalidProp, missingProp, shown } from './prop-error.js';
+import { invalidProp, missingTimer, shown } from './prop-error.js';
 
 /** Shortest time between two ticks, in seconds. See docs/reference/component-model.md#prop-timer-limits. */
 export const MIN_INTERVAL_SECONDS = 15;
@@ -26,7 +26,7 @@ export const timerOf = (
   if (given === undefined && stored !== undefined) return stored;
   if (prop.default !== undefined && prop.default !== null) return parseTimer(prop.name, prop.default, now);
   if (prop.optional === true) return undefined;
-  throw missingProp(prop.name, prop.type);
+  throw missingTimer(prop.name, prop.type);
 };
 
 const parseTimer = (prop: string, value: unknown, now: number): Timer => {

@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+
 const BODIES = {
   text: 'plain',
   object: { a: 1 },
@@ -13,7 +15,8 @@ export default {
   props: { http: { type: '$.interface.http', customResponse: true } },
   async run({ body }) {
     const { status, headers, kind, twice } = body;
-    this.http.respond({ status, headers, body: BODIES[kind] });
+    const given = kind === 'stream' ? Readable.from(['a ', Buffer.from('tide')]) : BODIES[kind];
+    await this.http.respond({ status, headers, body: given });
     if (twice) this.http.respond({ status: 418 });
   },
 };

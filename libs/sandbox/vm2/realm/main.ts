@@ -10,6 +10,7 @@ import { LateWork, quoted } from '../../child/late-work.js';
 import { SourceDb } from '../../child/source-db.js';
 import { mapStacks } from '../../child/source-map.js';
 import { StoreLink } from '../../child/store-link.js';
+import { Waiting } from '../../child/waiting.js';
 import { offerWrappers } from '../../child/wrappers.js';
 import { NO_RUN } from '../../protocol/late-work.js';
 import { type ChildMessage } from '../../protocol/protocol.js';
@@ -50,6 +51,7 @@ const uplink = {
 
 const late = new LateWork(uplink);
 const stores = new StoreLink(uplink, late);
+const waiting = new Waiting();
 const active = new Map<number, Execution>();
 let db = new SourceDb({});
 let component: BoundComponent | undefined;
@@ -60,7 +62,7 @@ const execute = async (
   n: number,
   call: (component: BoundComponent, execution: Execution) => unknown,
 ): Promise<void> => {
-  const execution = new Execution(n, uplink, db, late, endExecution);
+  const execution = new Execution(n, uplink, db, waiting, late, endExecution);
   active.set(n, execution);
   try {
     if (!component) throw new Error('the component is not loaded');
@@ -129,6 +131,7 @@ export const realm: Realm = {
   },
   run: (n, event) => void execute(n, (bound, execution) => bound.run(execution, parse(event))),
   hook: (n, name) => void execute(n, (bound, execution) => bound.hook(execution, name as ProcessCall)),
+  waiting: (count, bytes) => waiting.told({ count, bytes }),
   ask: (n, call) => void execute(n, (bound, execution) => answerCall(bound, execution, parse(call) as ComponentCall)),
   stored: (id, value, code, message) => stores.answered(id, value, code === '' ? undefined : { code, message }),
   fire,

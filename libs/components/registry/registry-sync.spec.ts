@@ -1,0 +1,96 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { httpTestApp } from '#libs/http/testing/http-test-app.js';
+import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
+import { ComponentsModule, componentsProjections, RegistrySync, type Synced } from '../index.js';
+import { codeOf, FakeCalls, FakeInspector, InMemoryBlobs } from '../testing/fakes.js';
+import { registryEntries } from './registry.projection.js';
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+/** The registry over a folder that is a dictionary of paths and codes. */
+const world = async () => {
+  const plane = await ControlPlane.start({ projections: componentsProjections });
+  const inspector = new FakeInspector();
+  const fetcher = { fetch: (url: string) => Promise.reject(new Error(`unexpected fetch of ${url}`)) };
+  const calls = new FakeCalls();
+  const app = await httpTestApp({
+    imports: [ComponentsModule.forRoot({ ...plane.ports(), blobs: new InMemoryBlobs(), inspector, fetcher, calls })],
+    http: plane.ports(),
+    callers: {},
+  });
+  closing.push(
+    () => app.close(),
+    () => plane.stop(),
+  );
+  const sync = async (files: Readonly<Record<string, string>>): Promise<Synced> => {
+    const folder = {
+      fingerprint: async () => '',
+      candidates: async () => Object.keys(files),
+      read: async (path: string) => ({ code: files[path] ?? '', fileName: path, finalUrl: path }),
+    };
+    const synced = await app.get(RegistrySync).sync(folder, new AbortController().signal);
+    await plane.idle();
+    return synced;
+  };
+  const listed = async (): Promise<Record<string, string>> => {
+    const found: Record<string, string> = {};
+    for await (const { key, version, path } of registryEntries(plane.readModels)) found[key] = `${version} ${path}`;
+    return found;
+  };
+  return { inspector, sync, listed };
+};
+const component = (version: string, salt = ''): string => codeOf({ key: 'shop-new-order', version, salt });
+
+describe('files of the registry with one key', () => {
+  it.each<[string, Record<string, string>, string]>([
+    ['the newest by numbers, not by text', { 'a.mjs': '0.9.0', 'b.mjs': '0.10.0' }, '0.10.0 b.mjs'],
+    ['the release, before what came before it', { 'a.mjs': '1.0.0', 'b.mjs': '1.0.0-rc.2' }, '1.0.0 a.mjs'],
+    ['the later of two that came before', { 'a.mjs': '1.0.0-rc.2', 'b.mjs': '1.0.0-rc.10' }, '1.0.0-rc.10 b.mjs'],
+    ['any that is a version, before any that is none', { 'a.mjs': 'newest', 'b.mjs': '0.0.1' }, '0.0.1 b.mjs'],
+    ['the first path of one version', { 'b.mjs': '1.0.0', 'a.mjs': '1.0.0' }, '1.0.0 a.mjs'],
+    ['the first path without versions', { 'z/b.mjs': '', 'y/c.mjs': '' }, ' y/c.mjs'],
+    ['the first path of builds of one version', { 'b.mjs': '1.0.0+2', 'a.mjs': '1.0.0+1' }, '1.0.0+1 a.mjs'],
+  ])('list %s', async (_, versions, expected) => {
+    const { sync, listed } = await world();
+    const files = Object.fromEntries(
+      Object.entries(versions).map(([path, version]) => [path, component(version, path)]),
+    );
+    expect(await sync(files)).toEqual({ listed: 1, removed: 0, kept: 1, refused: [] });
+    expect(await listed()).toEqual({ 'shop-new-order': expected });
+    // In any order of the folder, and again without a change.
+    const turned = Object.fromEntries(Object.entries(files).reverse());
+    expect(await sync(turned)).toEqual({ listed: 0, removed: 0, kept: 2, refused: [] });
+    expect(await listed()).toEqual({ 'shop-new-order': expected });
+  });
+
+  it('fall back to the other one when the newest is removed, and follow a newer one', async () => {
+    const { sync, listed } = await world();
+    const [old, newer, newest] = [component('1.0.0'), component('2.0.0'), component('3.0.0')];
+    await sync({ 'old.mjs': old, 'new.mjs': newer });
+    await sync({ 'old.mjs': old });
+    expect(await listed()).toEqual({ 'shop-new-order': '1.0.0 old.mjs' });
+    await sync({ 'old.mjs': old, 'new.mjs': newest });
+    expect(await listed()).toEqual({ 'shop-new-order': '3.0.0 new.mjs' });
+    expect(await sync({})).toMatchObject({ removed: 1 });
+    expect(await listed()).toEqual({});
+  });
+
+  it('keep the newest while it cannot be built, with the reason', async () => {
+    const { sync, listed } = await world();
+    await sync({ 'old.mjs': component('1.0.0'), 'new.mjs': component('2.0.0') });
+    const synced = await sync({ 'old.mjs': component('1.0.0'), 'new.mjs': 'no component' });
+    expect(synced).toMatchObject({ listed: 0, removed: 0 });
+    expect(synced.refused).toEqual([{ path: 'new.mjs', reason: expect.stringContaining('cannot be evaluated') }]);
+    expect(await listed()).toEqual({ 'shop-new-order': '2.0.0 new.mjs' });
+  });
+
+  it('refuse one without a key, and list the others', async () => {
+    const { sync, listed } = await world();
+    const { refused } = await sync({ 'a.mjs': codeOf({ version: '1.0.0' }), 'b.mjs': component('1.0.0') });
+    expect(refused).toEqual([{ path: 'a.mjs', reason: expect.stringContaining('declares no key') }]);
+    expect(await listed()).toEqual({ 'shop-new-order': '1.0.0 b.mjs' });
+  });
+});

@@ -1,0 +1,217 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type EmbeddedEngines } from '#libs/engines/embedded/index.js';
+import { connectAccount } from './accounts.js';
+import { ApiClient, type Data, endpointOf, type EventSummary, type Source, type Target } from './api-client.js';
+import { componentCode, CUSTOM_HTTP } from './component-code.js';
+import { jsonOf, send } from './http.js';
+import { NpmRegistry } from './npm-registry.js';
+import { removeDir, tempDir } from './temp-dir.js';
+import { TokenServer } from './token-server.js';
+import { eventually } from './wait.js';
+
+interface Parts {
+  /** Emits the access token of an account, which lives for a second. */
+  readonly refreshing: Source;
+  readonly account: string;
+  /** Emits the version of an npm package that stays beside its bundle. */
+  readonly packaged: Source;
+  /** Adds one to a record of a data store, and answers with it. */
+  readonly storing: Source;
+  readonly store: string;
+  /** Emits events that wait: `soon`, `far` and `cancelled`. */
+  readonly delaying: Source;
+  /** Takes events of an app. */
+  readonly hooked: Source;
+}
+
+/** What the features of components keep, on an installation that is moved. Each `use` shows that they go on. */
+export class MoveFeatures {
+  private readonly registryDir = tempDir('registry');
+  private readonly api: ApiClient;
+  private parts: Parts | undefined;
+  private used = 0;
+
+  private constructor(
+    private readonly target: Target,
+    private readonly packages: NpmRegistry,
+    readonly tokens: TokenServer,
+  ) {
+    this.api = new ApiClient(target);
+  }
+
+  /** `target`: where it runs now. */
+  static async start(target: Target): Promise<MoveFeatures> {
+    const [packages, tokens] = await Promise.all([NpmRegistry.start(), TokenServer.start({ expiresIn: 1 })]);
+    return new MoveFeatures(target, packages, tokens);
+  }
+
+  /** Settings of the first installation. */
+  get first(): Readonly<Record<string, string>> {
+    return { ...this.later, SLUICE_REGISTRY_DIR: this.registryDir };
+  }
+
+  /** Settings of every later one, which has neither the folder of the registry nor a package in its cache. */
+  get later(): Readonly<Record<string, string>> {
+    return { SLUICE_NPM_REGISTRY: this.packages.url };
+  }
+
+  async build(): Promise<void> {
+    const { api, tokens, packages } = this;
+    const folder = join(this.registryDir, 'parts', 'shop', 'sources', 'new-order');
+    mkdirSync(folder, { recursive: true });
+    const entry = `export default { key: 'shop-new-order', name: 'Order', version: '1.0.0', run() {} };`;
+    writeFileSync(join(folder, 'new-order.mjs'), entry);
+    await packages.publish('swell', '1.0.0', {
+      'index.js': `module.exports = require('fs').readFileSync(__dirname + '/text.txt', 'utf8');`,
+      'text.txt': 'swell 1.0.0',
+    });
+
+    const account = await connectAccount(api, tokens, 'moved-0');
+    const refreshing = await this.deploy(
+      {
+        props: `slack: { type: 'app', app: 'slack' }, http: '$.interface.http'`,
+        members: `run() { this.$emit(this.slack.$auth.oauth_access_token.split('-').at(-1)); },`,
+      },
+      { slack: { authProvisionId: account } },
+    );
+    const packaged = await this.deploy({ head: `import x from 'swell';`, members: 'run() { this.$emit(x); },' });
+    const storing = await this.deploy(
+      {
+        props: `${CUSTOM_HTTP}, store: { type: 'data_store' }`,
+        members: `async run() { this.http.respond({ status: 200, body: { n: await this.store.incr('n') } }); },`,
+      },
+      { store: 'orders' },
+    );
+    const delaying = await this.deploy({
+      members: `run() {
+        for (const id of ['soon', 'far', 'cancelled']) this.$emit(id, { id, delivery_ts: Date.now() + 3_600_000 });
+      },`,
+    });
+    const hooked = await this.deploy(
+      {
+        props: `chat: { type: 'app', app: 'chat' }, word: 'string',
+          hook: { type: '$.interface.apphook', appProp: 'chat', eventNames() { return [this.word]; } }`,
+        members: 'run(event) { this.$emit(event); },',
+      },
+      { word: 'message' },
+    );
+    const store = String(storing.configured_props['store']);
+    this.parts = { refreshing, account, packaged, storing, store, delaying, hooked };
+
+    await api.expect(200, 'PUT', `/v1/data_stores/${store}/records/brief`, { body: { value: ['kept'], ttl: 3_600 } });
+    await this.post(delaying);
+    const waiting = await eventually('three events wait', async () => {
+      const found = await this.waiting();
+      return found.length === 3 ? found : undefined;
+    });
+    const id = waiting.find(({ event }) => event === 'cancelled')?.id ?? '';
+    const query = { event_name: '$in', start_id: id, end_id: id };
+    await api.expect(202, 'DELETE', `/v1/sources/${delaying.id}/events`, { query });
+    await eventually(
+      'the registry lists its component',
+      async () => ((await api.call('GET', REGISTERED)).status === 200 ? true : undefined),
+      60_000,
+    );
+    await this.use();
+    // No installation takes it, because the lock moves.
+    await packages.publish('swell', '2.0.0');
+  }
+
+  /** Uses everything once. Returns what it gave, and what it should have given. */
+  async use(): Promise<readonly [got: unknown, expected: unknown]> {
+    const { refreshing, packaged, storing, hooked } = this.made;
+    const times = ++this.used;
+    const emits = async (source: Source): Promise<unknown> => {
+      await this.post(source);
+      return this.newest(source, times);
+    };
+    const body = { event_name: 'message', payload: { times } };
+    await this.api.expect(202, 'POST', '/v1/apps/chat/events', { body });
+    const got = {
+      token: Number(await emits(refreshing)) >= times,
+      package: await emits(packaged),
+      stored: jsonOf(await this.post(storing)),
+      app: await this.newest(hooked, times),
+      repeatedTokens: this.tokens.asked.filter((token, n) => this.tokens.asked.indexOf(token) !== n),
+    };
+    const app = { times };
+    return [got, { token: true, package: 'swell 1.0.0', stored: { n: times }, app, repeatedTokens: [] }];
+  }
+
+  /** Answers that every later installation must repeat. */
+  async answers(): Promise<Readonly<Record<string, string>>> {
+    const { account, packaged, store, hooked } = this.made;
+    const paths = [
+      `/v1/accounts/${account}?include_credentials=true`,
+      `/v1/components/${packaged.component_id}/packages`,
+      '/v1/components?package=swell',
+      '/v1/components?package=swell@1.0.0',
+      '/v1/data_stores',
+      `/v1/data_stores/${store}/records`,
+      REGISTERED,
+      '/v1/components/search?query=order',
+      `/v1/sources/${hooked.id}`,
+    ];
+    const entries = paths.map(async (path): Promise<[string, string]> => {
+      const { status, text } = await this.api.call('GET', path);
+      return [path, `${status} ${text.replaceAll(this.target.url, 'http://server')}`];
+    });
+    return Object.fromEntries(await Promise.all(entries));
+  }
+
+  /** Makes the event `soon` due, on a stopped installation. */
+  async makeDue({ delayed }: Pick<EmbeddedEngines, 'delayed'>): Promise<void> {
+    for await (const event of delayed.all())
+      if (event.payload === '"soon"') await delayed.put([{ ...event, dueAt: Date.now() }]);
+  }
+
+  /** Events that went out, once `soon` did, and those that wait. */
+  async outAndWaiting(): Promise<readonly [out: readonly unknown[], waiting: readonly unknown[]]> {
+    const { delaying } = this.made;
+    await this.newest(delaying, 1);
+    const { data } = await this.api.summaries(delaying.id, { expand: 'event' });
+    return [data.map(({ event }) => event), (await this.waiting()).map(({ event }) => event)];
+  }
+
+  async close(): Promise<void> {
+    await this.api.close();
+    await this.packages.close();
+    await this.tokens.close();
+    removeDir(this.registryDir);
+  }
+
+  private get made(): Parts {
+    if (!this.parts) throw new Error('the features are not built');
+    return this.parts;
+  }
+
+  private async waiting(): Promise<readonly EventSummary[]> {
+    const { data } = await this.api.summaries(this.parts?.delaying.id ?? '', { event_name: '$in', expand: 'event' });
+    return data;
+  }
+
+  private newest(source: Source, count: number): Promise<unknown> {
+    return eventually(
+      `${count} events of ${source.id}`,
+      async () => {
+        const { data } = await this.api.summaries(source.id, { expand: 'event' });
+        return data.length >= count ? data[0]?.event : undefined;
+      },
+      60_000,
+    );
+  }
+
+  private async deploy(parts: Parameters<typeof componentCode>[0], props: object = {}): Promise<Source> {
+    const body = { component_code: componentCode(parts), configured_props: props };
+    return (await this.api.expect<Data<Source>>(200, 'POST', '/v1/sources', { body })).data;
+  }
+
+  private async post(source: Source): ReturnType<typeof send> {
+    const answer = await send(endpointOf(this.target, source), { body: {} });
+    if (answer.status !== 200) throw new Error(`the endpoint of ${source.id} answered ${answer.status}`);
+    return answer;
+  }
+}
+
+const REGISTERED = '/v1/components/registry/shop-new-order';
