@@ -6,7 +6,6 @@ import {
   type PageOfRecords,
   type RecordPage,
   recordSize,
-  storeFull,
   type StoreRecord,
   sumOf,
 } from '#libs/data-stores/data-store-records.js';
@@ -14,6 +13,7 @@ import { documentsById } from '../documents-by-id.js';
 import { DURABLE } from '../durable.js';
 import { ensureIndexes } from '../ensure-indexes.js';
 import { isDuplicateKey } from '../server-errors.js';
+import { Room, type Used, type Wanted } from './room.js';
 
 interface RecordDocument {
   /** `<store>/<key>` */
@@ -26,21 +26,6 @@ interface RecordDocument {
   readonly bytes: number;
 }
 
-interface Used {
-  keys: number;
-  bytes: number;
-}
-
-/** What a workspace uses, by store. */
-interface WorkspaceUse {
-  readonly at: number;
-  readonly stores: Map<string, Used>;
-}
-
-/** Age in milliseconds after which the sums of a workspace are read again, because other processes write too. */
-const SUMS_MS = 1_000;
-/** Workspaces whose sums are kept. */
-const MAX_SUMS = 1_000;
 const REMOVED_AT_ONCE = 1_000;
 
 const idOf = (storeId: string, key: string): string => `${storeId}/${key}`;
@@ -54,13 +39,11 @@ const live = (now: number): Filter<RecordDocument> => ({ $or: [{ expiresAt: null
  */
 export class MongoDataStoreRecords implements DataStoreRecords {
   private readonly records: Collection<RecordDocument>;
-  private readonly sums = new Map<string, WorkspaceUse>();
+  private readonly room: Room;
 
-  constructor(
-    db: Db,
-    private readonly limits: DataStoreLimits = DATA_STORE_LIMITS,
-  ) {
+  constructor(db: Db, limits: DataStoreLimits = DATA_STORE_LIMITS) {
     this.records = db.collection<RecordDocument>('data_store_records', DURABLE);
+    this.room = new Room(limits, (workspaceId) => this.readSums(workspaceId));
   }
 
   /** Idempotent. Call it before the first use. */
@@ -79,9 +62,8 @@ export class MongoDataStoreRecords implements DataStoreRecords {
 
   async set(record: OwnedRecord, now: number): Promise<void> {
     const size = recordSize(record.key, record.value);
-    await this.makeRoom(record, size, now);
     const { _id, ...fields } = documentOf(record, size);
-    await this.records.updateOne({ _id }, { $set: fields }, { upsert: true });
+    await this.withRoom(record, size, now, () => this.records.updateOne({ _id }, { $set: fields }, { upsert: true }));
   }
 
   async setTtl(storeId: string, key: string, expiresAt: number | null, now: number): Promise<boolean> {
@@ -92,7 +74,7 @@ export class MongoDataStoreRecords implements DataStoreRecords {
   async delete(storeId: string, key: string, now: number): Promise<boolean> {
     const removed = await this.records.findOneAndDelete({ _id: idOf(storeId, key) });
     if (!removed) return false;
-    this.sums.delete(removed.workspace);
+    this.room.forget(removed.workspace);
     return removed.expiresAt === null || removed.expiresAt > now;
   }
 
@@ -136,7 +118,7 @@ export class MongoDataStoreRecords implements DataStoreRecords {
 
   async clear(storeId: string): Promise<void> {
     await this.records.deleteMany({ store: storeId });
-    this.sums.clear();
+    this.room.forgetAll();
   }
 
   async expire(now: number): Promise<number> {
@@ -148,7 +130,7 @@ export class MongoDataStoreRecords implements DataStoreRecords {
     // Repeats the condition, because a record may have been written again since.
     const filter = { _id: { $in: expired.map(({ _id }) => _id) }, expiresAt: { $ne: null, $lte: now } };
     const { deletedCount } = await this.records.deleteMany(filter);
-    if (deletedCount > 0) this.sums.clear();
+    if (deletedCount > 0) this.room.forgetAll();
     return deletedCount;
   }
 
@@ -169,9 +151,8 @@ export class MongoDataStoreRecords implements DataStoreRecords {
       const before = { _id: found._id, value: found.value, expiresAt: found.expiresAt };
       return (await this.records.updateOne(before, { $set: { value, expiresAt, bytes: size } })).matchedCount > 0;
     }
-    await this.makeRoom(record, size, now);
     try {
-      await this.records.insertOne(document);
+      await this.withRoom(record, size, now, () => this.records.insertOne(document));
       return true;
     } catch (error) {
       if (isDuplicateKey(error)) return false;
@@ -179,63 +160,30 @@ export class MongoDataStoreRecords implements DataStoreRecords {
     }
   }
 
-  /** Counts the record as new at first. Only when it does not fit, reads the sums anew and what the record replaces. */
-  private async makeRoom(record: OwnedRecord, size: number, now: number): Promise<void> {
-    const known = this.sums.get(record.workspaceId);
-    const isFresh = known !== undefined && performance.now() - known.at < SUMS_MS;
-    const use = isFresh ? known : await this.readSums(record.workspaceId);
-    if (this.overOf(use, record.storeId, 1, size)) {
-      const { workspaceId: workspace } = record;
+  private withRoom<T>(record: OwnedRecord, bytes: number, now: number, write: () => Promise<T>): Promise<T> {
+    const { storeId, workspaceId: workspace, key } = record;
+    const exactly = async (): Promise<Wanted> => {
       await this.records.deleteMany({ workspace, expiresAt: { $ne: null, $lte: now } });
-      const exact = await this.readSums(workspace);
-      const before = await this.records.findOne(
-        { _id: idOf(record.storeId, record.key) },
-        { projection: { bytes: 1 } },
-      );
-      const over = this.overOf(exact, record.storeId, before ? 0 : 1, size - (before?.bytes ?? 0));
-      if (over) throw over;
-      count(exact, record.storeId, before ? 0 : 1, size - (before?.bytes ?? 0));
-    } else count(use, record.storeId, 1, size);
+      const before = await this.records.findOne({ _id: idOf(storeId, key) }, { projection: { bytes: 1 } });
+      return { storeId, keys: before ? 0 : 1, bytes: bytes - (before?.bytes ?? 0) };
+    };
+    return this.room.during(workspace, { storeId, keys: 1, bytes }, exactly, write);
   }
 
-  private overOf(use: WorkspaceUse, storeId: string, keys: number, bytes: number): Error | undefined {
-    const own = use.stores.get(storeId) ?? { keys: 0, bytes: 0 };
-    const { limits } = this;
-    if (keys > 0 && own.keys + keys > limits.keys) return storeFull('keys', limits.keys, own.keys + keys);
-    if (bytes <= 0) return undefined;
-    if (own.bytes + bytes > limits.storeBytes) return storeFull('storeBytes', limits.storeBytes, own.bytes + bytes);
-    let all = bytes;
-    for (const store of use.stores.values()) all += store.bytes;
-    return all > limits.workspaceBytes ? storeFull('workspaceBytes', limits.workspaceBytes, all) : undefined;
-  }
-
-  private async readSums(workspaceId: string): Promise<WorkspaceUse> {
-    const use: WorkspaceUse = { at: performance.now(), stores: new Map() };
+  private async readSums(workspace: string): Promise<Map<string, Used>> {
     // Two queries, because FerretDB gives 0 for the second sum of one group.
     const summed = (what: 1 | '$bytes'): Promise<{ _id: string; sum: number }[]> =>
       this.records
         .aggregate<{ _id: string; sum: number }>([
-          { $match: { workspace: workspaceId } },
+          { $match: { workspace } },
           { $group: { _id: '$store', sum: { $sum: what } } },
         ])
         .toArray();
     const [keys, bytes] = await Promise.all([summed(1), summed('$bytes')]);
-    for (const { _id, sum } of keys) use.stores.set(_id, { keys: sum, bytes: 0 });
-    for (const { _id, sum } of bytes) use.stores.set(_id, { keys: use.stores.get(_id)?.keys ?? 0, bytes: sum });
-    this.sums.delete(workspaceId);
-    this.sums.set(workspaceId, use);
-    const oldest = this.sums.keys().next();
-    if (this.sums.size > MAX_SUMS && oldest.done !== true) this.sums.delete(oldest.value);
-    return use;
+    const bytesOf = new Map(bytes.map(({ _id, sum }) => [_id, sum]));
+    return new Map(keys.map(({ _id, sum }) => [_id, { keys: sum, bytes: bytesOf.get(_id) ?? 0 }]));
   }
 }
-
-const count = ({ stores }: WorkspaceUse, storeId: string, keys: number, bytes: number): void => {
-  const own = stores.get(storeId);
-  if (!own) return void stores.set(storeId, { keys, bytes });
-  own.keys += keys;
-  own.bytes += bytes;
-};
 
 const documentOf = (record: OwnedRecord, bytes: number): RecordDocument => {
   const { storeId: store, workspaceId: workspace, key, value, expiresAt } = record;
