@@ -136,6 +136,15 @@ export const webhooks = {
     unit: 'attempts',
     sentence: 'Attempts of one delivery, over about three days; 1 never retries.',
   }),
+  webhookDisableAfter: integer({
+    name: 'SLUICE_WEBHOOK_DISABLE_AFTER',
+    group: WEBHOOKS,
+    min: 0,
+    max: 10_000,
+    fallback: 0,
+    unit: 'deliveries',
+    sentence: 'Deliveries that fail for good in a row before the server disables their webhook; 0 never does.',
+  }),
   accountEnv: list({
     name: 'SLUICE_ACCOUNT_ENV',
     group: WEBHOOKS,

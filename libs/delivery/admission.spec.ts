@@ -2,6 +2,8 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Admission, type Admitted, type Verdict, type Wait } from './admission.js';
 import { type Delivery } from './delivery-records.js';
 import { KEY } from './testing/worker-harness.js';
+import { EventOrder } from './event-order.js';
+import { InMemoryRetrySchedule } from './testing/in-memory-retry-schedule.js';
 import { type WebhookTarget } from './webhook-directory.js';
 import { DEFAULT_WEBHOOK_SETTINGS } from './webhook-settings.js';
 
@@ -50,6 +52,7 @@ beforeEach(() => {
     clock: { now: () => now },
     random: () => 0,
     logger: { error: (_, message) => errors.push(message) },
+    order: new EventOrder(new InMemoryRetrySchedule()),
   });
 });
 

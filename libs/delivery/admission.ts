@@ -2,6 +2,7 @@ import { type Clock } from '#libs/kernel/clock.js';
 import { type Delivery } from './delivery-records.js';
 import { DeliverySemaphore } from './delivery-semaphore.js';
 import { Endpoint, type PreparedTarget } from './endpoint.js';
+import { type EventOrder } from './event-order.js';
 import { type ScheduledRetry } from './retry-schedule.js';
 import { type WebhookDirectory, type WebhookTarget } from './webhook-directory.js';
 import { type DeliveryLogger, type WebhookWorkerSettings } from './webhook-settings.js';
@@ -12,6 +13,7 @@ export interface AdmissionOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Pick<DeliveryLogger, 'error'>;
+  readonly order: EventOrder;
 }
 
 /** The delivery holds a slot, until `finished`. */
@@ -90,6 +92,8 @@ export class Admission {
     const gate = endpoint.gate(now);
     if (gate === 'hold') return this.hold(delivery, endpoint, now);
     if (gate === 'wait' || !endpoint.hasRoom(target)) return endpoint.changed();
+    const turn = target.ordered ? this.turnOf(delivery, now) : undefined;
+    if (turn !== undefined) return turn;
 
     const prepared = endpoint.prepared(target);
     if (prepared === undefined) {
@@ -144,6 +148,21 @@ export class Admission {
     const { settings, random } = this.options;
     if (now - at > settings.maxAgeMs) return { kind: 'drop', error: 'expired while the endpoint was failing' };
     return { kind: 'put off', dueAt: endpoint.heldUntil(now, random()) };
+  }
+
+  /** Holds a delivery of an ordered webhook back while an earlier one waits; undefined when it is its turn. */
+  private turnOf(delivery: Delivery, now: number): Verdict | Wait | undefined {
+    const { order, settings, logger, clock } = this.options;
+    const until = order.heldUntil(delivery, now);
+    if (until === undefined) return undefined;
+    if (typeof until === 'number') {
+      if (now - delivery.at > settings.maxAgeMs) return { kind: 'drop', error: 'expired while earlier events failed' };
+      return { kind: 'put off', dueAt: until };
+    }
+    return until.catch((error: unknown) => {
+      logger.error({ err: error, webhook: delivery.headers.webhook }, 'waiting deliveries cannot be read; put off');
+      return { kind: 'put off', dueAt: clock.now() + KEYS_PAUSE_MS };
+    });
   }
 
   /** Puts a delivery to an unknown webhook off, because the directory may lag behind the router. */

@@ -2,6 +2,7 @@ import { type LaneBatch, type StoredRecord } from '#libs/stream-log/stream-log.j
 import { Admission, type Admitted, type Verdict, type Wait } from './admission.js';
 import { AttemptRunner, outcomeOf, wellOf } from './attempt-runner.js';
 import { readDelivery } from './delivery-records.js';
+import { EventOrder } from './event-order.js';
 import { ABORTED, type AttemptResult } from './http-attempt.js';
 import { LaneWork } from './lane-work.js';
 import { OutcomeRecorder, type Claimed } from './outcome-recorder.js';
@@ -19,6 +20,7 @@ export interface DelivererOptions extends Omit<WebhookWorkerOptions, 'settings'>
 /** Takes deliveries from lanes in order: claims each, has it admitted, sends it, and has its outcome recorded. */
 export class Deliverer {
   private readonly works = new Map<string, LaneWork>();
+  private readonly order: EventOrder;
   private readonly admission: Admission;
   private readonly attempts: AttemptRunner;
   private readonly recorder: OutcomeRecorder;
@@ -28,9 +30,10 @@ export class Deliverer {
   private onIdle: (() => void) | undefined;
 
   constructor(private readonly options: DelivererOptions) {
-    this.admission = new Admission(options);
+    this.order = new EventOrder(options.schedule);
+    this.admission = new Admission({ ...options, order: this.order });
     this.attempts = new AttemptRunner(options.dispatcher, options.settings);
-    this.recorder = new OutcomeRecorder(options);
+    this.recorder = new OutcomeRecorder({ ...options, order: this.order });
   }
 
   get inFlight(): number {
@@ -59,6 +62,7 @@ export class Deliverer {
     const work = this.works.get(lane);
     this.works.delete(lane);
     this.admission.forgetLane(lane);
+    this.order.forget();
     this.admission.wakeAll();
     await work?.drain(ms);
   }
@@ -175,7 +179,11 @@ export class Deliverer {
 
     const { target } = admitted;
     const decision = this.recorder.attempted(claimed, { target, result, outcome, startedAt, endedAt });
+    const given = admitted.endpoint.givenUp(decision.kind);
+    const { disableAfter } = this.options.settings;
     if (decision.kind === 'disable') this.disable(admitted, decision.reason);
+    else if (decision.kind === 'final' && disableAfter > 0 && given >= disableAfter)
+      this.disable(admitted, `${given} deliveries in a row failed for good, the last with ${decision.reason}`);
   }
 
   private disable({ endpoint, target }: Admitted, reason: string): void {
@@ -187,7 +195,7 @@ export class Deliverer {
         endpoint.disabled = undefined;
         this.options.logger.error(
           { err: error, webhook: target.id },
-          'cannot disable a webhook; its next 410 tries again',
+          'cannot disable a webhook; its next failure tries again',
         );
       });
   }

@@ -1,4 +1,5 @@
 import { afterResult, CLOSED, gateOf, probeStarted, type BreakerState, type Gate } from './breaker.js';
+import { type RetryDecision } from './retry-policy.js';
 import { parseSigningKey, type SigningKey } from './signing.js';
 import { type WebhookTarget } from './webhook-directory.js';
 import { type WebhookWorkerSettings } from './webhook-settings.js';
@@ -29,6 +30,7 @@ export class Endpoint {
   /** undefined until the first result. */
   private averageMs: number | undefined;
   private held = 0;
+  private givenUpInARow = 0;
   private cached: PreparedTarget | undefined;
   private waiting: (() => void)[] = [];
 
@@ -52,6 +54,13 @@ export class Endpoint {
    */
   get healthy(): boolean {
     return this.breaker.phase === 'closed' && !this.slow;
+  }
+
+  /** Counts deliveries that failed for good in a row, and returns how many. */
+  givenUp(outcome: RetryDecision['kind']): number {
+    if (outcome === 'success') this.givenUpInARow = 0;
+    else if (outcome === 'final') this.givenUpInARow += 1;
+    return this.givenUpInARow;
   }
 
   hasRoom(target: WebhookTarget): boolean {

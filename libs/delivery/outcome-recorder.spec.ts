@@ -22,6 +22,7 @@ const world = () => {
     random: () => 0,
     metrics: { onAttempt: (...args) => metrics.push(args), onDeferred: (count) => metrics.push(count) },
     outcomes: { push: (outcome) => void pushed.push(outcome) },
+    order: { waits: () => undefined, ended: () => undefined },
   });
   const work = new LaneWork();
   const claim = (attempt = 1): Claimed => {

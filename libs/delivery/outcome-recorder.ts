@@ -2,6 +2,7 @@ import { type Clock } from '#libs/kernel/clock.js';
 import { type LaneBatch } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { attemptRecord, deferred, nextAttempt, type Delivery } from './delivery-records.js';
+import { type EventOrder } from './event-order.js';
 import { type AttemptResult } from './http-attempt.js';
 import { type LaneWork } from './lane-work.js';
 import { decideRetry, withMaxAttempts, type AttemptOutcome, type RetryDecision } from './retry-policy.js';
@@ -33,6 +34,7 @@ export interface OutcomeRecorderOptions {
   readonly random: () => number;
   readonly metrics?: WebhookMetrics;
   readonly outcomes: Pick<OutcomeWriter, 'push'>;
+  readonly order: Pick<EventOrder, 'waits' | 'ended'>;
 }
 
 const MAX_ERROR = 500;
@@ -87,6 +89,8 @@ export class OutcomeRecorder {
   private record({ batch, work, offset, delivery }: Claimed, outcome: Omit<DeliveryOutcome, 'durable'>): void {
     // Another worker owns the record now.
     if (work.gone) return work.left(delivery.headers.id);
+    if (outcome.waiting) this.options.order.waits(delivery, outcome.waiting.dueAt);
+    else this.options.order.ended(delivery);
     this.options.outcomes.push({
       ...outcome,
       durable: () => {

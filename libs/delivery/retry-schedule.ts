@@ -11,6 +11,11 @@ export interface ScheduledRetry {
   readonly record: LogRecord;
 }
 
+export interface WaitingHeaders {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly dueAt: number;
+}
+
 /** Durable store of retries, ordered by due time. A record read twice carries the same ids. */
 export interface RetrySchedule {
   /** Resolves when durable. */
@@ -23,6 +28,8 @@ export interface RetrySchedule {
   /** Due time of the earliest entry; undefined when empty. */
   nextDueAt(): Promise<number | undefined>;
   countOf(owner: string): Promise<number>;
+  /** Headers and due times of an owner's entries, in any order. */
+  waitingOf(owner: string): Promise<readonly WaitingHeaders[]>;
   /**
    * Bytes of an owner's waiting records, each as JSON in UTF-8. Read from memory, so it is cheap enough for every emit.
    * Exact when one process has the schedule, else a few seconds old.

@@ -7,6 +7,8 @@ export interface WebhookTarget {
   readonly timeoutMs: number;
   /** Most deliveries in flight at once; the worker's setting when absent. */
   readonly concurrency?: number;
+  /** Whether a delivery waits until those before it have ended, retries included. */
+  readonly ordered?: boolean;
   /** Most attempts; 1 never retries. The worker's setting when absent. */
   readonly maxAttempts?: number;
   /** `whsec_…`, newest first; two during a rotation, none for an unsigned webhook. */

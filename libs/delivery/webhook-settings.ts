@@ -19,6 +19,8 @@ export interface WebhookWorkerSettings {
   readonly maxUnacked: number;
   readonly retries: RetrySettings;
   readonly breaker: BreakerSettings;
+  /** Deliveries that fail for good in a row before the webhook is disabled; 0 never. Counted since the start. */
+  readonly disableAfter: number;
   /** An endpoint whose answers take longer on average is slow: it exerts no back-pressure on ingress. */
   readonly slowMs: number;
   /** A delivery held back by an open breaker ends after this age. Above the sum of the pauses of DEFAULT_RETRIES. */
@@ -48,6 +50,7 @@ export const DEFAULT_WEBHOOK_SETTINGS: WebhookWorkerSettings = {
   maxUnacked: 1024,
   retries: DEFAULT_RETRIES,
   breaker: DEFAULT_BREAKER,
+  disableAfter: 0,
   slowMs: 1000,
   maxAgeMs: 4 * 86_400_000,
   unknownDelaysMs: [1000, 5000],
@@ -89,7 +92,7 @@ export interface WebhookWorkerOptions {
   /** Whether this worker publishes due retries (default), or the retry pump of another process does. */
   readonly pump?: 'here' | 'elsewhere' | undefined;
   readonly metrics?: WebhookMetrics;
-  /** Called when the endpoint answers 410, once per state of the webhook. A rejection is logged. */
+  /** Called when the endpoint answers 410 or gave up `disableAfter` deliveries, once per state of the webhook. A rejection is logged. */
   readonly onDisable: (webhookId: string, reason: string) => void | Promise<void>;
   readonly logger: DeliveryLogger;
 }

@@ -1,4 +1,16 @@
 /** Events of webhooks, for other contexts and the roles. */
+
+/** How deliveries to one webhook differ from the server's settings. Events from before there were rules lack them. */
+export interface WebhookRules {
+  /** Seconds that the endpoint has to answer; null for the server's setting. */
+  readonly timeoutS: number | null;
+  /** Attempts of a delivery; null for the server's setting. */
+  readonly maxAttempts: number | null;
+  /** Whether an event waits until those before it have ended, retries included. */
+  readonly ordered: boolean;
+}
+export const DEFAULT_RULES: WebhookRules = { timeoutS: null, maxAttempts: null, ordered: false };
+
 export interface WebhookCreated {
   readonly type: 'WebhookCreated';
   readonly data: {
@@ -9,6 +21,7 @@ export interface WebhookCreated {
     readonly url: string;
     /** Vault reference of the signing key, which is `whsec_…` in plain text. */
     readonly signingKeyRef: string;
+    readonly rules?: WebhookRules;
     readonly createdAt: number;
   };
 }
@@ -19,6 +32,7 @@ export interface WebhookUpdated {
     readonly description: string | null;
     readonly url: string;
     readonly active: boolean;
+    readonly rules?: WebhookRules;
     readonly updatedAt: number;
   };
 }

@@ -1,5 +1,6 @@
-import { boolean, named, nullable, oneOf, seconds, text, type TypeOf } from '#libs/http/reply-schema.js';
+import { boolean, integer, named, nullable, oneOf, seconds, text, type TypeOf } from '#libs/http/reply-schema.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
+import { type WebhookRules } from './published.js';
 
 interface Shown {
   readonly id: string;
@@ -7,6 +8,7 @@ interface Shown {
   readonly description: string | null;
   readonly url: string;
   readonly active: boolean;
+  readonly rules: WebhookRules;
   /** Epoch ms as a number or as fixed-width text. */
   readonly createdAt: number | string;
   readonly updatedAt: number;
@@ -20,6 +22,9 @@ export const Webhook = named('Webhook', {
   description: nullable(text()),
   url: text(),
   active: boolean(),
+  timeout_s: nullable(integer("Seconds that the endpoint has to answer; null for the server's setting")),
+  max_attempts: nullable(integer("Attempts of a delivery; null for the server's setting")),
+  ordered: boolean('Whether an event waits until those before it have ended, retries included'),
   disabled_reason: nullable(text('Why the server stopped delivering')),
   signing_key_set: oneOf([true]),
   created_at: seconds(),
@@ -46,6 +51,9 @@ export const webhookReply = (webhook: Shown): WebhookReply => ({
   description: webhook.description,
   url: webhook.url,
   active: webhook.active,
+  timeout_s: webhook.rules.timeoutS,
+  max_attempts: webhook.rules.maxAttempts,
+  ordered: webhook.rules.ordered,
   disabled_reason: webhook.disabledReason ?? null,
   signing_key_set: true,
   created_at: epochSeconds(Number(webhook.createdAt)),

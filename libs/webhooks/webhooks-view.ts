@@ -2,13 +2,14 @@ import { type Clock } from '#libs/kernel/clock.js';
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 import { type LiveView } from '#libs/kernel/live-view.js';
 import { type Vault } from '#libs/kernel/vault.js';
-import { type WebhookEvent } from './published.js';
+import { DEFAULT_RULES, type WebhookEvent, type WebhookRules } from './published.js';
 
 export interface KnownWebhook {
   readonly id: string;
   readonly workspaceId: string;
   readonly url: string;
   readonly active: boolean;
+  readonly rules: WebhookRules;
   /** Vault references of the keys that are valid now, newest first. */
   readonly signingKeyRefs: readonly string[];
 }
@@ -40,17 +41,19 @@ export class WebhooksView implements LiveView {
     const event = recorded as RecordedEvent & WebhookEvent;
     const id = idOf(event.stream);
     if (event.type === 'WebhookCreated') {
-      const { url, signingKeyRef } = event.data;
+      const { url, signingKeyRef, rules = DEFAULT_RULES } = event.data;
       const { workspaceId } = event.metadata;
-      this.put({ id, workspaceId, url, active: true, signingKeyRefs: [], formerKeys: [] }, signingKeyRef);
+      this.put({ id, workspaceId, url, active: true, rules, signingKeyRefs: [], formerKeys: [] }, signingKeyRef);
       return;
     }
     const entry = this.entries.get(id);
     if (!entry) return;
     switch (event.type) {
-      case 'WebhookUpdated':
-        this.entries.set(id, { ...entry, url: event.data.url, active: event.data.active });
+      case 'WebhookUpdated': {
+        const { url, active, rules = entry.rules } = event.data;
+        this.entries.set(id, { ...entry, url, active, rules });
         return;
+      }
       case 'WebhookDisabled':
         this.entries.set(id, { ...entry, active: false });
         return;
@@ -83,6 +86,9 @@ export interface DeliverableWebhook {
   readonly url: string;
   readonly active: boolean;
   readonly timeoutMs: number;
+  readonly maxAttempts?: number;
+  readonly concurrency?: number;
+  readonly ordered?: boolean;
   signingKeys(): Promise<readonly string[]>;
 }
 
@@ -99,12 +105,23 @@ export const webhookDirectory = (
       if (!known) return undefined;
       let target = made.get(known);
       if (!target) {
-        const { id, workspaceId, url, active, signingKeyRefs } = known;
+        const { id, workspaceId, url, active, rules, signingKeyRefs } = known;
+        const { timeoutS, maxAttempts, ordered } = rules;
         const signingKeys = async (): Promise<readonly string[]> => {
           const keys = await Promise.all(signingKeyRefs.map((ref) => vault.get(ref, workspaceId)));
           return keys.filter((key) => key !== undefined);
         };
-        made.set(known, (target = { id, workspaceId, url, active, timeoutMs: settings.timeoutMs, signingKeys }));
+        target = {
+          id,
+          workspaceId,
+          url,
+          active,
+          timeoutMs: timeoutS === null ? settings.timeoutMs : timeoutS * 1_000,
+          ...(maxAttempts === null ? {} : { maxAttempts }),
+          ...(ordered ? { ordered, concurrency: 1 } : {}),
+          signingKeys,
+        };
+        made.set(known, target);
       }
       return target;
     },

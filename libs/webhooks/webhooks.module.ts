@@ -19,6 +19,8 @@ import { ListDeliveriesController } from './list-deliveries/list-deliveries.cont
 import { ListDeliveriesHandler } from './list-deliveries/list-deliveries.query.js';
 import { ListWebhooksController } from './list-webhooks/list-webhooks.controller.js';
 import { ListWebhooksHandler } from './list-webhooks/list-webhooks.query.js';
+import { RedeliverDeliveriesController } from './redeliver-deliveries/redeliver-deliveries.controller.js';
+import { RedeliverDeliveriesHandler } from './redeliver-deliveries/redeliver-deliveries.handler.js';
 import { RedeliverDeliveryController } from './redeliver-delivery/redeliver-delivery.controller.js';
 import { RedeliverDeliveryHandler } from './redeliver-delivery/redeliver-delivery.handler.js';
 import { RegenerateSigningKeyController } from './regenerate-signing-key/regenerate-signing-key.controller.js';
@@ -57,6 +59,7 @@ export interface WebhooksPorts {
     RegenerateSigningKeyController,
     ListDeliveriesController,
     RedeliverDeliveryController,
+    RedeliverDeliveriesController,
   ],
   providers: [
     CreateWebhookHandler,
@@ -68,6 +71,7 @@ export interface WebhooksPorts {
     RegenerateSigningKeyHandler,
     ListDeliveriesHandler,
     RedeliverDeliveryHandler,
+    RedeliverDeliveriesHandler,
   ],
 })
 export class WebhooksModule {

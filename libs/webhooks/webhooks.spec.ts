@@ -135,6 +135,9 @@ describe('POST /v1/webhooks', () => {
         description: null,
         url: 'https://example.com/hook',
         active: true,
+        timeout_s: null,
+        max_attempts: null,
+        ordered: false,
         disabled_reason: null,
         signing_key_set: true,
         signing_key: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
@@ -230,12 +233,8 @@ describe('PUT /v1/webhooks/{id}', () => {
     const { id } = await create('url=https://example.com&name=Old&description=Text');
     const reply = await call('put', `/v1/webhooks/${id}?active=false`).send({ name: 'New' });
     expect(reply.status).toBe(200);
-    expect(dataOf(reply)).toMatchObject({
-      name: 'New',
-      description: 'Text',
-      url: 'https://example.com',
-      active: false,
-    });
+    const rest = { description: 'Text', url: 'https://example.com' };
+    expect(dataOf(reply)).toMatchObject({ name: 'New', active: false, ...rest });
     const cleared = await call('put', `/v1/webhooks/${id}`).send({ name: null, description: null, active: true });
     expect(dataOf(cleared)).toMatchObject({ name: null, description: null, active: true });
     expect(dataOf(await call('get', `/v1/webhooks/${id}`))).toEqual(dataOf(cleared));
@@ -255,8 +254,8 @@ describe('PUT /v1/webhooks/{id}', () => {
   ])('refuses %j', async (body, code, field) => {
     const { call, create } = await world();
     const { id } = await create();
-    const error = errorOf(await call('put', `/v1/webhooks/${id}`).send(body));
-    expect(error).toMatchObject({ status: 400, code, details: { field } });
+    const refused = await call('put', `/v1/webhooks/${id}`).send(body);
+    expect(errorOf(refused)).toMatchObject({ status: 400, code, details: { field } });
   });
 
   it('ends a disablement by the platform', async () => {

@@ -177,6 +177,8 @@ describe('the OpenAPI document agrees with the reply of', () => {
     const again = { ...path, deliveryId: failed };
     await contract.expect(200, 'POST /v1/webhooks/{id}/deliveries/{deliveryId}/redeliver', { path: again });
     await eventually('a delivery has arrived', () => deliveryWith('success'));
+    const many = { path, query: { outcome: 'success' } };
+    await contract.expect(200, 'POST /v1/webhooks/{id}/deliveries/redeliver', many);
   });
 
   const deliveryWith = async (outcome: string): Promise<string | undefined> => {

@@ -202,7 +202,7 @@ const WARNED: readonly Warned[] = [
       {
         code: 'unknown_parameter',
         message:
-          'naem is ignored, because this route has no such parameter; did you mean name? Allowed are url, name, description, active, workspace_id, org_id, include, exclude.',
+          'naem is ignored, because this route has no such parameter; did you mean name? Allowed are url, name, description, active, timeout_s, max_attempts, ordered, workspace_id, org_id, include, exclude.',
         path: 'naem',
       },
     ],

@@ -93,7 +93,7 @@ export const REFUSED: readonly Refused[] = [
     { body: { uri: 'https://a.example' } },
     400,
     'missing_parameter',
-    'url is missing; did you mean it by uri? Allowed are url, name, description, workspace_id, org_id, include, exclude.',
+    'url is missing; did you mean it by uri? Allowed are url, name, description, timeout_s, max_attempts, ordered, workspace_id, org_id, include, exclude.',
   ],
   [
     'a misspelt required prop',

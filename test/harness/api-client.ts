@@ -55,6 +55,9 @@ export interface Webhook {
   readonly description: string | null;
   readonly url: string;
   readonly active: boolean;
+  readonly timeout_s: number | null;
+  readonly max_attempts: number | null;
+  readonly ordered: boolean;
   readonly signing_key?: string;
   readonly signing_key_set?: boolean;
 }

@@ -32,6 +32,7 @@ export const startWebhookWorkerRole = async (
     dispatcher: egress.dispatcher,
     settings: {
       concurrencyPerWebhook: config.webhookConcurrency,
+      disableAfter: config.webhookDisableAfter,
       retries: withMaxAttempts(DEFAULT_RETRIES, config.webhookMaxAttempts),
     },
     onDisable: async (webhookId, reason) => {

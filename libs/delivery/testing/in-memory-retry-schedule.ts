@@ -1,4 +1,4 @@
-import { type RetrySchedule, type ScheduledRetry } from '../retry-schedule.js';
+import { type RetrySchedule, type ScheduledRetry, type WaitingHeaders } from '../retry-schedule.js';
 
 /** In-memory RetrySchedule for the tests of this lib, with failures on demand. */
 export class InMemoryRetrySchedule implements RetrySchedule {
@@ -33,6 +33,11 @@ export class InMemoryRetrySchedule implements RetrySchedule {
 
   async countOf(owner: string): Promise<number> {
     return this.sorted().filter((entry) => entry.owner === owner).length;
+  }
+
+  async waitingOf(owner: string): Promise<readonly WaitingHeaders[]> {
+    const entries = this.sorted().filter((entry) => entry.owner === owner);
+    return entries.map(({ record, dueAt }) => ({ headers: record.headers, dueAt }));
   }
 
   bytesOf(owner: string): number {

@@ -11,7 +11,7 @@ import { runParts, type Omitted } from './run-parts.js';
 
 export const VAULT_PARTS = ['secrets', 'isolation', 'listing', 'restart'] as const;
 export const BLOB_STORE_PARTS = ['blobs', 'files', 'listing', 'restart'] as const;
-export const RETRY_SCHEDULE_PARTS = ['order', 'replace', 'remove', 'size', 'listing', 'restart'] as const;
+export const RETRY_SCHEDULE_PARTS = ['order', 'replace', 'owner', 'remove', 'size', 'listing', 'restart'] as const;
 export const TICK_STORE_PARTS = ['ticks', 'drop', 'restart'] as const;
 export const USAGE_STORE_PARTS = ['counters', 'restart'] as const;
 
@@ -173,6 +173,18 @@ const schedule: Record<(typeof RETRY_SCHEDULE_PARTS)[number], Part<RetrySchedule
       expect(await store().due(49, 10)).toEqual([]);
       expect(idsOf(await store().due(50, 10))).toEqual(['a']);
       expect(await store().countOf('wh_1')).toBe(1);
+    });
+  },
+  owner: (store) => {
+    it('lists the headers of what waits for an owner', async () => {
+      const { record } = waiting('a', 10);
+      await store().put([waiting('a', 10), waiting('b', 20), waiting('c', 30, 'wh_2')]);
+      const found = [...(await store().waitingOf('wh_1'))].sort((one, other) => one.dueAt - other.dueAt);
+      expect(found).toEqual([
+        { headers: record.headers, dueAt: 10 },
+        { headers: waiting('b', 20).record.headers, dueAt: 20 },
+      ]);
+      expect(await store().waitingOf('wh_3')).toEqual([]);
     });
   },
   remove: (store) => {

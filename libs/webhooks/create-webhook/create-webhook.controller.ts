@@ -12,11 +12,13 @@ import { workspaceOf } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/http/callers.js';
 import { type Warned, warned } from '#libs/kernel/warning.js';
 import { DELIVERY_REACH, type DeliveryReach } from '../ports.js';
+import { DEFAULT_RULES } from '../published.js';
+import { givenRules, RulesDto } from '../rules.dto.js';
 import { urlWarnings } from '../url-warnings.js';
 import { CreatedWebhook, webhookReply } from '../webhook-reply.js';
 import { CreateWebhook } from './create-webhook.handler.js';
 
-class CreateWebhookDto {
+class CreateWebhookDto extends RulesDto {
   @IsString()
   url!: string;
 
@@ -46,12 +48,14 @@ export class CreateWebhookController {
   })
   @HttpCode(200)
   async create(
-    @Params('query_wins', CreateWebhookDto) { url, name, description }: CreateWebhookDto,
+    @Params('query_wins', CreateWebhookDto) dto: CreateWebhookDto,
     @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
   ): Promise<Changed<Warned<TypeOf<typeof CreatedWebhook>>>> {
     const context = contextIn(workspaceOf(caller));
-    const input = { url, name: name || null, description: description || null };
+    const { url, name, description } = dto;
+    const rules = { ...DEFAULT_RULES, ...givenRules(dto) };
+    const input = { url, name: name || null, description: description || null, rules };
     const { webhook, signingKey, position } = await this.commands.execute(new CreateWebhook(input, context));
     const data = { ...webhookReply(webhook), user_id: webhook.userId, signing_key: signingKey };
     return new Changed(position, () => warned(data, urlWarnings(webhook.url, this.reach)));

@@ -23,7 +23,7 @@ export interface CreatedWebhook {
 
 export class CreateWebhook extends Command<CreatedWebhook> {
   constructor(
-    readonly input: { readonly url: string; readonly name: string | null; readonly description: string | null },
+    readonly input: Pick<ExistingWebhook, 'url' | 'name' | 'description' | 'rules'>,
     readonly context: CommandContext,
   ) {
     super();
@@ -47,7 +47,7 @@ export class CreateWebhookHandler implements ICommandHandler<CreateWebhook> {
   ) {}
 
   async execute({ input, context }: CreateWebhook): Promise<CreatedWebhook> {
-    const { name, description } = input;
+    const { name, description, rules } = input;
     const url = checkWebhookUrl(input.url);
     await checkRoom(
       this.readModels,
@@ -63,7 +63,7 @@ export class CreateWebhookHandler implements ICommandHandler<CreateWebhook> {
     await this.topics.create(id);
 
     const { userId } = context.actor;
-    const fields = { userId, name, description, url };
+    const fields = { userId, name, description, url, rules };
     const command = { type: 'create', webhookId: id, ...fields, signingKeyRef, now } as const;
     const { position } = await this.handleCommand(webhook, id, command, context);
     const created = { id, ...fields, active: true, createdAt: now, updatedAt: now };

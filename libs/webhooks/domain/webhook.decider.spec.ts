@@ -1,24 +1,26 @@
 import { describe, it } from '@jest/globals';
 import { given } from '#libs/kernel/testing/decider-specification.js';
-import { type WebhookEvent } from '../published.js';
+import { DEFAULT_RULES, type WebhookEvent } from '../published.js';
 import { FORMER_KEY_VALID_MS, webhook } from './webhook.js';
 
 const fields = { name: 'Orders', description: null, url: 'https://example.com/hook' };
+const rules = DEFAULT_RULES;
 const create = {
   type: 'create',
   webhookId: 'wh_1',
   userId: 'u_1',
   ...fields,
   signingKeyRef: 'sec_1',
+  rules,
   now: 1_000,
 } as const;
 const created: WebhookEvent = {
   type: 'WebhookCreated',
-  data: { webhookId: 'wh_1', userId: 'u_1', ...fields, signingKeyRef: 'sec_1', createdAt: 1_000 },
+  data: { webhookId: 'wh_1', userId: 'u_1', ...fields, signingKeyRef: 'sec_1', rules, createdAt: 1_000 },
 };
 const updated = (changes: object): WebhookEvent => ({
   type: 'WebhookUpdated',
-  data: { ...fields, active: true, updatedAt: 2_000, ...changes },
+  data: { ...fields, active: true, rules, updatedAt: 2_000, ...changes },
 });
 const disabled: WebhookEvent = { type: 'WebhookDisabled', data: { reason: '410', disabledAt: 1_500 } };
 const deleted: WebhookEvent = { type: 'WebhookDeleted', data: { deletedAt: 3_000 } };
@@ -48,8 +50,19 @@ describe('a webhook', () => {
     given(webhook, [created]).when({ type: 'update', changes, now: 2_000 }).then(updated(changes)),
   );
 
-  it.each([[{}], [{ ...fields, active: true }]])('is not updated without a change: %j', (changes) =>
-    given(webhook, [created]).when({ type: 'update', changes, now: 2_000 }).thenNothingHappened(),
+  it('changes one of its rules, and keeps the others', () => {
+    const first = updated({ rules: { timeoutS: 20, maxAttempts: null, ordered: false } });
+    given(webhook, [created])
+      .when({ type: 'update', changes: { rules: { timeoutS: 20 } }, now: 2_000 })
+      .then(first);
+    given(webhook, [created, first])
+      .when({ type: 'update', changes: { rules: { ordered: true } }, now: 2_000 })
+      .then(updated({ rules: { timeoutS: 20, maxAttempts: null, ordered: true } }));
+  });
+
+  it.each([[{}], [{ rules: {} }], [{ ...fields, active: true, rules }]])(
+    'is not updated without a change: %j',
+    (changes) => given(webhook, [created]).when({ type: 'update', changes, now: 2_000 }).thenNothingHappened(),
   );
 
   it('is disabled by the platform once, and enabled again by its owner', () => {

@@ -1,6 +1,6 @@
 import { type Decider } from '#libs/kernel/decider.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { type WebhookEvent } from '../published.js';
+import { DEFAULT_RULES, type WebhookEvent, type WebhookRules } from '../published.js';
 import { checkWebhookUrl } from './webhook-url.js';
 
 export type WebhookCommand =
@@ -12,6 +12,7 @@ export type WebhookCommand =
       readonly description: string | null;
       readonly url: string;
       readonly signingKeyRef: string;
+      readonly rules: WebhookRules;
       readonly now: number;
     }
   | {
@@ -22,6 +23,7 @@ export type WebhookCommand =
         readonly description?: string | null;
         readonly url?: string;
         readonly active?: boolean;
+        readonly rules?: Partial<WebhookRules>;
       };
       readonly now: number;
     }
@@ -37,6 +39,7 @@ export interface ExistingWebhook {
   readonly description: string | null;
   readonly url: string;
   readonly active: boolean;
+  readonly rules: WebhookRules;
   readonly signingKeyRef: string;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -55,11 +58,10 @@ export const webhook: Decider<WebhookCommand, WebhookEvent, WebhookState> = {
     if (command.type === 'create') {
       // Ids are never reused, so an existing webhook means that this command was already handled.
       if (state.status !== 'none') return [];
-      const { webhookId, userId, name, description, signingKeyRef, now } = command;
+      const { webhookId, userId, name, description, signingKeyRef, rules, now } = command;
       const url = checkWebhookUrl(command.url);
-      return [
-        { type: 'WebhookCreated', data: { webhookId, userId, name, description, url, signingKeyRef, createdAt: now } },
-      ];
+      const data = { webhookId, userId, name, description, url, signingKeyRef, rules, createdAt: now };
+      return [{ type: 'WebhookCreated', data }];
     }
     if (state.status !== 'exists') throw new DomainError('webhook.not_found', 'there is no such webhook');
     switch (command.type) {
@@ -80,9 +82,8 @@ export const webhook: Decider<WebhookCommand, WebhookEvent, WebhookState> = {
 
   evolve(state, event): WebhookState {
     if (event.type === 'WebhookCreated') {
-      const { webhookId, userId, name, description, url, signingKeyRef, createdAt } = event.data;
-      const times = { createdAt, updatedAt: createdAt };
-      return { status: 'exists', id: webhookId, userId, name, description, url, active: true, signingKeyRef, ...times };
+      const { webhookId, createdAt, rules = DEFAULT_RULES, ...fields } = event.data;
+      return { status: 'exists', id: webhookId, ...fields, active: true, rules, createdAt, updatedAt: createdAt };
     }
     if (state.status !== 'exists') return state;
     switch (event.type) {
@@ -100,14 +101,17 @@ export const webhook: Decider<WebhookCommand, WebhookEvent, WebhookState> = {
 
 const updated = (
   { changes, now }: Extract<WebhookCommand, { type: 'update' }>,
-  { name, description, url, active }: ExistingWebhook,
+  { name, description, url, active, rules }: ExistingWebhook,
 ): WebhookEvent[] => {
   const next = {
     name: changes.name === undefined ? name : changes.name,
     description: changes.description === undefined ? description : changes.description,
     url: changes.url === undefined ? url : checkWebhookUrl(changes.url),
     active: changes.active ?? active,
+    rules: { ...rules, ...changes.rules },
   };
-  const same = next.name === name && next.description === description && next.url === url && next.active === active;
+  const sameRules = (Object.keys(rules) as (keyof WebhookRules)[]).every((rule) => next.rules[rule] === rules[rule]);
+  const sameTexts = next.name === name && next.description === description && next.url === url;
+  const same = sameTexts && sameRules && next.active === active;
   return same ? [] : [{ type: 'WebhookUpdated', data: { ...next, updatedAt: now } }];
 };

@@ -1,6 +1,7 @@
 import { describe, it } from '@jest/globals';
 import { projecting } from '#libs/kernel/testing/projection-specification.js';
 import { history } from '#libs/kernel/testing/recorded.js';
+import { DEFAULT_RULES } from '../published.js';
 import { webhooksProjection } from './webhooks.projection.js';
 
 const stream = 'webhook-wh_1';
@@ -17,12 +18,13 @@ const doc = {
   userId: 'u_1',
   ...fields,
   active: true,
+  rules: DEFAULT_RULES,
   disabledReason: null,
   createdAt: '001700000000000',
   updatedAt: 1_700_000_000_000,
 };
 
-describe('webhooks.webhooks.v1', () => {
+describe('webhooks.webhooks.v2', () => {
   it('shows a created webhook without its key', () => {
     projecting(webhooksProjection)
       .given(history([stream, created]))

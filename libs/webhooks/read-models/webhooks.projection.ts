@@ -1,7 +1,7 @@
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 import { type Projection } from '#libs/kernel/projection.js';
 import { type Doc } from '#libs/kernel/read-model-store.js';
-import { type WebhookEvent } from '../published.js';
+import { DEFAULT_RULES, type WebhookEvent, type WebhookRules } from '../published.js';
 
 export interface WebhookDoc extends Doc {
   readonly workspaceId: string;
@@ -10,6 +10,7 @@ export interface WebhookDoc extends Doc {
   readonly description: string | null;
   readonly url: string;
   readonly active: boolean;
+  readonly rules: WebhookRules;
   /** Reason why the platform stopped delivering; null when it did not. */
   readonly disabledReason: string | null;
   /** Epoch ms in fixed width. */
@@ -27,22 +28,22 @@ const WEBHOOK_EVENTS: readonly WebhookEvent['type'][] = [
 ];
 
 export const webhooksProjection: Projection<WebhookDoc> = {
-  name: 'webhooks.webhooks.v1',
-  schema: { name: 'webhooks.webhooks.v1', indexed: ['workspaceId', 'userId'], sort: 'createdAt' },
+  name: 'webhooks.webhooks.v2',
+  schema: { name: 'webhooks.webhooks.v2', indexed: ['workspaceId', 'userId'], sort: 'createdAt' },
   keys: ({ type, stream }) => (WEBHOOK_EVENTS.some((known) => known === type) ? [idOf(stream)] : []),
   evolve(doc, recorded, id) {
     const event = recorded as RecordedEvent & WebhookEvent;
     switch (event.type) {
       case 'WebhookCreated': {
-        const { userId, name, description, url, createdAt } = event.data;
+        const { userId, name, description, url, rules = DEFAULT_RULES, createdAt } = event.data;
         const { workspaceId } = event.metadata;
-        const state = { active: true, disabledReason: null };
+        const state = { active: true, rules, disabledReason: null };
         const times = { createdAt: String(createdAt).padStart(15, '0'), updatedAt: createdAt };
         return { id, workspaceId, userId, name, description, url, ...state, ...times };
       }
       case 'WebhookUpdated': {
-        const { name, description, url, active, updatedAt } = event.data;
-        return doc && { ...doc, name, description, url, active, disabledReason: null, updatedAt };
+        const { rules, ...changed } = event.data;
+        return doc && { ...doc, ...changed, rules: rules ?? doc.rules, disabledReason: null };
       }
       case 'WebhookDisabled':
         return doc && { ...doc, active: false, disabledReason: event.data.reason, updatedAt: event.data.disabledAt };

@@ -5,13 +5,13 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { isIdOf, shownId } from '#libs/kernel/ids.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { CLOCK, READ_MODELS } from '#libs/kernel/tokens.js';
-import { type DeliveryHeaders } from '#libs/stream-log/envelopes.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { STREAM_LOG, TOPIC_POLICY } from '#libs/stream-log/tokens.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { findWebhook } from '../find-webhook.js';
 import { RETAINED_EVENTS, type RetainedEvents } from '../ports.js';
 import { type AttemptDoc, deliveryAttempts } from '../read-models/attempts.projection.js';
+import { redelivery } from './redelivery.js';
 
 export class RedeliverDelivery extends Command<{ readonly deliveryId: string }> {
   constructor(
@@ -38,13 +38,13 @@ export class RedeliverDeliveryHandler implements ICommandHandler<RedeliverDelive
   ) {}
 
   async execute({ webhookId, deliveryId, workspaceIds }: RedeliverDelivery): Promise<{ readonly deliveryId: string }> {
-    const { workspaceId } = await findWebhook(this.readModels, workspaceIds, webhookId);
+    await findWebhook(this.readModels, workspaceIds, webhookId);
     if (!isIdOf('dlv', deliveryId)) throw notFound(deliveryId, `webhook ${webhookId} has no such delivery`);
     const where = { deliveryId, webhookId };
     const [attempt] = (await this.readModels.page<AttemptDoc>(deliveryAttempts, { where, limit: 1 })).docs;
     if (!attempt)
       throw notFound(deliveryId, `webhook ${webhookId} has no delivery ${deliveryId} among its last attempts`);
-    const { emitterId, channel, emitId, eventId } = attempt;
+    const { emitterId, channel, eventId } = attempt;
     const body = await this.events.payloadOf(emitterId, channel, eventId);
     if (body === undefined) {
       throw notFound(
@@ -52,18 +52,7 @@ export class RedeliverDeliveryHandler implements ICommandHandler<RedeliverDelive
         `delivery ${deliveryId} cannot be sent again: event ${eventId} of ${emitterId} is no longer kept`,
       );
     }
-    const headers: DeliveryHeaders = {
-      id: deliveryId,
-      webhook: webhookId,
-      workspace: workspaceId,
-      emitter: emitterId,
-      channel,
-      emit: emitId,
-      event: eventId,
-      attempt: '1',
-      at: String(this.clock.now()),
-    };
-    await this.log.publish([{ topic: this.topics.deliveries(webhookId), key: webhookId, headers, value: body }]);
+    await this.log.publish([redelivery(attempt, body, this.topics, this.clock)]);
     return { deliveryId };
   }
 }

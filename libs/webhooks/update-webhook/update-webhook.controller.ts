@@ -5,6 +5,7 @@ import { IsBoolean, IsOptional, IsString, MaxLength } from 'class-validator';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
+import { flagFromText } from '#libs/http/from-text.js';
 import { Operation } from '#libs/http/operation.js';
 import { Params } from '#libs/http/parameters.js';
 import { oneWarned } from '#libs/http/replies.js';
@@ -14,14 +15,12 @@ import { type Caller } from '#libs/http/callers.js';
 import { type Warned, warned } from '#libs/kernel/warning.js';
 import { findWebhook } from '../find-webhook.js';
 import { DELIVERY_REACH, type DeliveryReach } from '../ports.js';
+import { givenRules, RulesDto } from '../rules.dto.js';
 import { urlWarnings } from '../url-warnings.js';
 import { Webhook, webhookReply, type WebhookReply } from '../webhook-reply.js';
 import { UpdateWebhook, type WebhookChanges } from './update-webhook.handler.js';
 
-/** Reads a flag that arrives as text in a query. */
-const flag = ({ value }: { value: unknown }): unknown => (value === 'true' ? true : value === 'false' ? false : value);
-
-class UpdateWebhookDto {
+class UpdateWebhookDto extends RulesDto {
   @IsOptional()
   @IsString()
   url?: string | null;
@@ -37,7 +36,7 @@ class UpdateWebhookDto {
   description?: string | null;
 
   @IsOptional()
-  @Transform(flag)
+  @Transform(flagFromText)
   @IsBoolean()
   active?: boolean | null;
 }
@@ -66,6 +65,7 @@ export class UpdateWebhookController {
       ...(dto.name === undefined ? {} : { name: dto.name || null }),
       ...(dto.description === undefined ? {} : { description: dto.description || null }),
       ...(dto.active === undefined || dto.active === null ? {} : { active: dto.active }),
+      rules: givenRules(dto),
     };
     const command = new UpdateWebhook(id, changes, contextIn(workspaceId));
     const { webhook, position } = await this.commands.execute(command);

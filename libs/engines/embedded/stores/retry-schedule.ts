@@ -1,4 +1,4 @@
-import { type RetrySchedule, type ScheduledRetry } from '#libs/delivery/retry-schedule.js';
+import { type RetrySchedule, type ScheduledRetry, type WaitingHeaders } from '#libs/delivery/retry-schedule.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { BATCH_BYTES } from '../stream-log/fetcher.js';
 import { type WaitingBytes } from '../writer/ops.js';
@@ -66,6 +66,14 @@ export class EmbeddedRetrySchedule implements RetrySchedule {
 
   async countOf(owner: string): Promise<number> {
     return this.reader.sql('SELECT count(*) AS n FROM waiting WHERE owner = ?').get<{ n: number }>(owner)?.n ?? 0;
+  }
+
+  async waitingOf(owner: string): Promise<readonly WaitingHeaders[]> {
+    const found: WaitingHeaders[] = [];
+    const rows = this.reader.sql('SELECT due_at, record FROM waiting WHERE owner = ?');
+    for (const row of rows.iterate<Pick<RetryRow, 'due_at' | 'record'>>(owner))
+      found.push({ headers: (JSON.parse(row.record) as LogRecord).headers, dueAt: row.due_at });
+    return found;
   }
 
   bytesOf(owner: string): number {

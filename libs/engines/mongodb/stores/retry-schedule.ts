@@ -1,5 +1,5 @@
 import { type Collection, type Db } from 'mongodb';
-import { type RetrySchedule, type ScheduledRetry } from '#libs/delivery/retry-schedule.js';
+import { type RetrySchedule, type ScheduledRetry, type WaitingHeaders } from '#libs/delivery/retry-schedule.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { documentsById } from '../documents-by-id.js';
 import { DURABLE } from '../durable.js';
@@ -88,6 +88,15 @@ export class MongoRetrySchedule implements RetrySchedule {
 
   countOf(owner: string): Promise<number> {
     return this.waiting.countDocuments({ owner });
+  }
+
+  async waitingOf(owner: string): Promise<readonly WaitingHeaders[]> {
+    const found: WaitingHeaders[] = [];
+    for await (const entry of this.waiting.find({ owner })) {
+      const { record, dueAt } = waitingOf(entry);
+      found.push({ headers: record.headers, dueAt });
+    }
+    return found;
   }
 
   /**

@@ -1,0 +1,18 @@
+import { Transform } from 'class-transformer';
+import { IsBoolean, IsInt, IsOptional, Max, Min } from 'class-validator';
+import { flagFromText, integerFromText } from '#libs/http/from-text.js';
+import { type WebhookRules } from './published.js';
+
+/** Rules of one webhook (docs/reference/rest-api.md#webhook-rules). */
+export class RulesDto {
+  @IsOptional() @Transform(integerFromText) @IsInt() @Min(1) @Max(30) timeout_s?: number | null;
+  @IsOptional() @Transform(integerFromText) @IsInt() @Min(1) @Max(10) max_attempts?: number | null;
+  @IsOptional() @Transform(flagFromText) @IsBoolean() ordered?: boolean | null;
+}
+
+/** What is given of the rules. Null returns to the server's setting. */
+export const givenRules = ({ timeout_s, max_attempts, ordered }: RulesDto): Partial<WebhookRules> => ({
+  ...(timeout_s === undefined ? {} : { timeoutS: timeout_s }),
+  ...(max_attempts === undefined ? {} : { maxAttempts: max_attempts }),
+  ...(ordered === undefined ? {} : { ordered: ordered ?? false }),
+});
