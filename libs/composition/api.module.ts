@@ -19,13 +19,14 @@ import { installPackages } from '#libs/runner/packages-beside.js';
 import { type AccountAuths } from '#libs/runner/runner-ports.js';
 import { propBinder } from '#libs/runner/prop-binder.js';
 import { boundValue, sourceDecider, SourcesModule } from '#libs/sources/index.js';
-import { subscription, SubscriptionsModule } from '#libs/subscriptions/index.js';
+import { autoSubscription, subscription, SubscriptionsModule } from '#libs/subscriptions/index.js';
 import { TelemetryModule } from '#libs/telemetry/index.js';
 import { apiKey, TenancyModule, user, workspace } from '#libs/tenancy/index.js';
 import { type DeliveryReach, webhook, WebhooksModule } from '#libs/webhooks/index.js';
 import { authsOf } from './account-auths.js';
 import { type ApiOptions } from './api.js';
 import { componentCalls } from './component-calls.js';
+import { serverLimits } from './server-limits.js';
 import { eventSettings } from './stream-projections.js';
 
 /** Kinds of resources whose history `GET /v1/audit/{id}` shows. */
@@ -36,6 +37,7 @@ const auditableResources = [
   auditable('sc', componentDecider),
   auditable('dc', sourceDecider),
   auditable('sub', subscription),
+  auditable('asub', autoSubscription),
   auditable('wh', webhook),
   auditable('ds', dataStore),
   auditable('apn', account),
@@ -74,7 +76,7 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
   const common = { handleCommand, readModels, clock, resourceLimits };
   const fetchOne = (url: string) => fetchText(url, { dispatcher: egress.dispatcher, maxBytes: codeLimits.fileBytes });
   return [
-    TenancyModule.forRoot({ ...common, callers: views.callers, usage }),
+    TenancyModule.forRoot({ ...common, callers: views.callers, usage, limits: serverLimits(config) }),
     ComponentsModule.forRoot({
       ...common,
       events,
@@ -164,6 +166,7 @@ const resourceLimitsOf = (config: Config): ResourceLimits => ({
   sourcesPerWorkspace: config.maxSources,
   webhooksPerWorkspace: config.maxWebhooks,
   subscriptionsPerWorkspace: config.maxSubscriptions,
+  autoSubscriptionsPerWorkspace: config.maxAutoSubscriptions,
   dataStoresPerWorkspace: config.maxDataStores,
   accountsPerWorkspace: config.maxAccounts,
   apiKeysPerUser: config.maxApiKeys,

@@ -14,6 +14,7 @@ import {
   dataStoreCleanUpReactor,
   accountCleanUpReactor,
   deletedSourceEventsReactor,
+  autoSubscribeReactor,
   deletedResourceSubscriptionsReactor,
   webhookCleanUpReactor,
 } from './reactors.js';
@@ -58,6 +59,9 @@ export class LeasedReaders {
       this.add(`projection.${projection.name}`, (fail) => this.project(projection, fail));
     this.add('reactor.subscriptions', (fail) =>
       this.react(deletedResourceSubscriptionsReactor(options.plane, this.applied()), fail),
+    );
+    this.add('reactor.auto-subscriptions', (fail) =>
+      this.react(autoSubscribeReactor(options.plane, this.applied()), fail),
     );
     this.add('reactor.data-stores', (fail) => this.react(dataStoreCleanUpReactor(options.plane), fail));
     this.add('reactor.accounts', (fail) => this.react(accountCleanUpReactor(options.plane), fail));

@@ -5,16 +5,21 @@ import { type Reactor } from '#libs/kernel/reactor.js';
 import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
 import { type StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
-import { DeletedResourceSubscriptionsReactor } from '#libs/subscriptions/index.js';
+import { AutoSubscribeReactor, DeletedResourceSubscriptionsReactor } from '#libs/subscriptions/index.js';
 import { WebhookCleanUpReactor, type WebhookTopics } from '#libs/webhooks/index.js';
 import { type ControlPlane } from './control-plane.js';
 
-/** Durable reactions to deletions. The latter two clean up a projector's read model and run in its process. */
+/** Durable reactions to what happened to resources. The last two clean up a projector's read model and run in its process. */
 
 export const deletedResourceSubscriptionsReactor = (plane: ControlPlane, readYourWrites: ReadYourWrites): Reactor => {
   const { engines, handleCommand, clock } = plane;
   const { events, readModels } = engines;
   return new DeletedResourceSubscriptionsReactor({ events, handleCommand, readModels, readYourWrites, clock });
+};
+
+export const autoSubscribeReactor = (plane: ControlPlane, readYourWrites: ReadYourWrites): Reactor => {
+  const { engines, handleCommand, clock } = plane;
+  return new AutoSubscribeReactor({ handleCommand, readModels: engines.readModels, readYourWrites, clock });
 };
 
 export const dataStoreCleanUpReactor = ({ engines }: ControlPlane): Reactor =>

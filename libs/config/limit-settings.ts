@@ -144,6 +144,15 @@ export const limits = {
     unit: 'subscriptions',
     sentence: 'Subscriptions that a workspace may have; they are listed without pages.',
   }),
+  maxAutoSubscriptions: integer({
+    name: 'SLUICE_MAX_AUTO_SUBSCRIPTIONS',
+    group: LIMITS,
+    min: 1,
+    max: 1_000,
+    fallback: 20,
+    unit: 'auto-subscriptions',
+    sentence: 'Auto-subscriptions that a workspace may have; each adds a subscription to every new source.',
+  }),
   maxApiKeys: integer({
     name: 'SLUICE_MAX_API_KEYS',
     group: LIMITS,

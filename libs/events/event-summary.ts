@@ -1,3 +1,4 @@
+import { PLATFORM_CHANNELS } from '#libs/component-model/channels.js';
 import { RawJson } from '#libs/http/raw-json.js';
 import {
   anyJson,
@@ -34,7 +35,7 @@ export const EventSummaryReply = named('EventSummary', {
   metadata: object({
     emit_id: text('27 characters, sortable by time'),
     name: text('Channel, empty for the default one'),
-    emitter_id: text('The source'),
+    emitter_id: text('The source or workflow'),
     id: optional(anyJson('As given to `$emit`')),
     summary: optional(text('As given to `$emit`')),
     ts: optional(number('As given to `$emit`')),
@@ -46,11 +47,15 @@ export const EventSummaryReply = named('EventSummary', {
 
 export type EventSummary = TypeOf<typeof EventSummaryReply>;
 
+/** What a workflow emits is shown within `raw_event`, as by the hosted service; its errors are not. */
+const isEmittedByWorkflow = ({ emitterId, channel }: ListedEvent['doc']): boolean =>
+  emitterId.startsWith('p_') && !PLATFORM_CHANNELS.has(channel);
+
 export const eventSummary = ({ doc, event, truncated }: ListedEvent): EventSummary => {
   return {
     id: doc.eventId,
     indexed_at_ms: epochMsOf(doc.eventId),
-    event: new RawJson(event),
+    event: new RawJson(isEmittedByWorkflow(doc) ? `{"raw_event":${event}}` : event),
     metadata: {
       emit_id: doc.emitId,
       name: doc.channel,

@@ -8,8 +8,10 @@ import { DELAYED_EVENTS, STREAM_LOG, TOPIC_POLICY } from '#libs/stream-log/token
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { DeleteEventsController } from './delete-events/delete-events.controller.js';
 import { DeleteEventsHandler } from './delete-events/delete-events.handler.js';
+import { EventLists } from './list-event-summaries/event-lists.js';
 import { ListEventSummariesController } from './list-event-summaries/list-event-summaries.controller.js';
 import { ListEventSummariesHandler } from './list-event-summaries/list-event-summaries.query.js';
+import { ListWorkflowEventsController } from './list-event-summaries/list-workflow-events.controller.js';
 import {
   APPLIED_EVENTS,
   type AppliedRecords,
@@ -31,8 +33,8 @@ export interface EventsPorts {
 }
 
 @Module({
-  controllers: [ListEventSummariesController, DeleteEventsController],
-  providers: [ListEventSummariesHandler, DeleteEventsHandler],
+  controllers: [ListEventSummariesController, ListWorkflowEventsController, DeleteEventsController],
+  providers: [EventLists, ListEventSummariesHandler, DeleteEventsHandler],
 })
 export class EventsModule {
   static forRoot(ports: EventsPorts): DynamicModule {

@@ -3,11 +3,22 @@ import { otherKindHint } from '#libs/kernel/id-kinds.js';
 import { isIdOf, shownId } from '#libs/kernel/ids.js';
 import { type Emitters } from './ports.js';
 
-/** Finds the workspace of a source of the caller. Throws source.not_found, also for a source of another workspace. */
-export const workspaceOfSource = (emitters: Emitters, workspaceIds: readonly string[], sourceId: string): string => {
-  const found = isIdOf('dc', sourceId) ? emitters.find(sourceId) : undefined;
+const PREFIX = { source: 'dc', workflow: 'p' } as const;
+
+/**
+ * Finds the workspace of an emitter of the caller. Throws source.not_found or workflow.not_found, also for one of another
+ * workspace.
+ */
+export const workspaceOfEmitter = (
+  emitters: Emitters,
+  workspaceIds: readonly string[],
+  kind: keyof typeof PREFIX,
+  id: string,
+): string => {
+  const prefix = PREFIX[kind];
+  const found = isIdOf(prefix, id) ? emitters.find(id) : undefined;
   if (found && workspaceIds.includes(found.workspaceId)) return found.workspaceId;
-  throw new DomainError('source.not_found', `there is no source ${shownId(sourceId)}${otherKindHint(sourceId, 'dc')}`, {
-    id: shownId(sourceId),
+  throw new DomainError(`${kind}.not_found`, `there is no ${kind} ${shownId(id)}${otherKindHint(id, prefix)}`, {
+    id: shownId(id),
   });
 };

@@ -1,7 +1,7 @@
 /** Ports of this context, which the composition root implements. */
 
 export interface Emitters {
-  /** Finds an existing source, whether deploying, active or inactive, but not a deleted one. */
+  /** Finds an existing source or workflow, whether deploying, active or inactive, but not a deleted one. */
   find(id: string): { readonly workspaceId: string } | undefined;
 }
 export const EMITTERS = Symbol('Emitters');

@@ -4,7 +4,6 @@ import { methodsOf, pathsOf } from './routes.js';
 
 /** Routes of the original that are not built yet (docs/reference/rest-api.md#routes-not-built). */
 const NOT_BUILT: readonly (readonly [RegExp, string])[] = [
-  [/^\/v1\/auto_subscriptions$/, 'auto-subscriptions are not built yet: subscribe to dc_* with POST /v1/subscriptions'],
   [/^\/v1\/workflows(\/|$)/, 'workflows are not built yet'],
   [
     /^\/v1\/sources\/[^/]+\/(\$errors\/|\$logs\/)?(sse|stream)$/,
@@ -16,7 +15,6 @@ const NOT_BUILT: readonly (readonly [RegExp, string])[] = [
   ],
   [/^\/v1\/projects(\/|$)/, 'projects are not built yet'],
   [/^\/v1\/oauth(\/|$)/, 'OAuth is not built yet: send an API key'],
-  [/^\/v1\/limits$/, 'this route is not built yet: docs/reference/limits.md lists the limits'],
 ];
 
 /** Longest path that is compared with the routes. */

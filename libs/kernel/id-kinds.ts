@@ -5,6 +5,7 @@ const KINDS = {
   ds: 'a data store',
   wh: 'a webhook',
   sub: 'a subscription',
+  asub: 'an auto-subscription',
   p: 'a workflow',
   o: 'a workspace',
   u: 'a user',

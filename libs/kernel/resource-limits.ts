@@ -6,6 +6,7 @@ export interface ResourceLimits {
   readonly sourcesPerWorkspace: number;
   readonly webhooksPerWorkspace: number;
   readonly subscriptionsPerWorkspace: number;
+  readonly autoSubscriptionsPerWorkspace: number;
   readonly dataStoresPerWorkspace: number;
   readonly accountsPerWorkspace: number;
   readonly apiKeysPerUser: number;
@@ -19,6 +20,7 @@ export const DEFAULT_RESOURCE_LIMITS: ResourceLimits = {
   sourcesPerWorkspace: 10_000,
   webhooksPerWorkspace: 10_000,
   subscriptionsPerWorkspace: 10_000,
+  autoSubscriptionsPerWorkspace: 20,
   dataStoresPerWorkspace: 100,
   accountsPerWorkspace: 1_000,
   apiKeysPerUser: 100,

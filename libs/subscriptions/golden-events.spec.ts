@@ -3,27 +3,37 @@ import { describe, expect, it } from '@jest/globals';
 import { recorded } from '#libs/kernel/testing/recorded.js';
 import { makeUpcasters } from '#libs/composition/upcasters.js';
 import { subscription, type SubscriptionState } from './domain/subscription.js';
-import { type SubscriptionEvent } from './published.js';
+import { autoSubscription, type AutoSubscriptionState } from './domain/auto-subscription.js';
+import { type AutoSubscriptionEvent, type SubscriptionEvent } from './published.js';
 
 const upcasters = makeUpcasters();
 
 /** Reads an event as an earlier version wrote it (test/fixtures/events), upcast to the current version. */
-const golden = async (type: SubscriptionEvent['type'], version: number): Promise<SubscriptionEvent> => {
+const golden = async <E extends SubscriptionEvent | AutoSubscriptionEvent>(
+  type: E['type'],
+  version: number,
+): Promise<E> => {
   const file = new URL(`../../test/fixtures/events/${type}.v${version}.json`, import.meta.url);
   const { data, schemaVersion } = JSON.parse(await readFile(file, 'utf8')) as { data: object; schemaVersion: number };
   expect(schemaVersion).toBe(version);
   const lifted = upcasters.upcast(recorded('x-1', { type, data }, { metadata: { schemaVersion } }));
-  return { type: lifted.type, data: lifted.data } as SubscriptionEvent;
+  return { type: lifted.type, data: lifted.data } as E;
 };
 
 const after = async (...types: SubscriptionEvent['type'][]): Promise<SubscriptionState> => {
   let state = subscription.initialState();
-  for (const type of types) state = subscription.evolve(state, await golden(type, 1));
+  for (const type of types) state = subscription.evolve(state, await golden<SubscriptionEvent>(type, 1));
+  return state;
+};
+
+const afterAuto = async (...types: AutoSubscriptionEvent['type'][]): Promise<AutoSubscriptionState> => {
+  let state = autoSubscription.initialState();
+  for (const type of types) state = autoSubscription.evolve(state, await golden<AutoSubscriptionEvent>(type, 1));
   return state;
 };
 
 /** The type is exhaustive, so a new event does not compile without its case. */
-const CASES: Record<SubscriptionEvent['type'], () => Promise<void>> = {
+const CASES: Record<(SubscriptionEvent | AutoSubscriptionEvent)['type'], () => Promise<void>> = {
   SubscriptionCreated: async () =>
     expect(await after('SubscriptionCreated')).toEqual({
       status: 'exists',
@@ -36,6 +46,17 @@ const CASES: Record<SubscriptionEvent['type'], () => Promise<void>> = {
     }),
   SubscriptionDeleted: async () =>
     expect(await after('SubscriptionCreated', 'SubscriptionDeleted')).toEqual({ status: 'none' }),
+  AutoSubscriptionCreated: async () =>
+    expect(await afterAuto('AutoSubscriptionCreated')).toEqual({
+      status: 'exists',
+      id: 'asub_0k2f9x8a1b3c5d7e9f',
+      userId: 'u_0k2f9x8a1b3c5d7e9f',
+      listenerId: 'wh_0k2f9x8a1b3c5d7e9f',
+      eventName: '$errors',
+      createdAt: 1_763_712_000_000,
+    }),
+  AutoSubscriptionDeleted: async () =>
+    expect(await afterAuto('AutoSubscriptionCreated', 'AutoSubscriptionDeleted')).toEqual({ status: 'none' }),
 };
 
 describe('every version of an event of subscriptions', () => {

@@ -1,3 +1,4 @@
+import { autoSubscriptionsProjection } from './read-models/auto-subscriptions.projection.js';
 import { subscriptionsProjection } from './read-models/subscriptions.projection.js';
 
 export { SubscriptionsModule } from './subscriptions.module.js';
@@ -5,7 +6,9 @@ export {
   DeletedResourceSubscriptionsReactor,
   type CleanUpDependencies,
 } from './clean-up/deleted-resource-subscriptions.reactor.js';
+export { AutoSubscribeReactor, type AutoSubscribeDependencies } from './auto-subscribe/auto-subscribe.reactor.js';
+export { autoSubscription } from './domain/auto-subscription.js';
 export { subscription } from './domain/subscription.js';
 export { type Resources } from './ports.js';
 
-export const subscriptionProjections = [subscriptionsProjection];
+export const subscriptionProjections = [subscriptionsProjection, autoSubscriptionsProjection];

@@ -1,6 +1,23 @@
+import { DomainError } from '#libs/kernel/domain-error.js';
+
 /** Port of this context, which the composition root implements over the live views. */
 export interface Resources {
   /** Finds a source (`dc_…`), webhook (`wh_…`) or workflow (`p_…`) that exists and is not deleted. */
   find(id: string): { readonly workspaceId: string } | undefined;
 }
 export const RESOURCES = Symbol('Resources');
+
+/** Throws listener.not_found unless the workspace has such a listener. */
+export const mustBeListener = (resources: Resources, workspaceId: string, listenerId: string): void => {
+  if (resources.find(listenerId)?.workspaceId !== workspaceId) throw notFound('listener', listenerId);
+};
+
+export const notFound = (role: 'emitter' | 'listener', id: string): DomainError =>
+  new DomainError(
+    `${role}.not_found`,
+    `${role}_id: there is no ${id} in this workspace${id.startsWith('p_') ? ', because workflows are not built yet' : ''}`,
+    {
+      field: `${role}_id`,
+      actual: id,
+    },
+  );

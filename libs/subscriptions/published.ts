@@ -17,3 +17,23 @@ export interface SubscriptionDeleted {
   readonly data: { readonly reason: 'requested' | 'emitter_deleted' | 'listener_deleted'; readonly deletedAt: number };
 }
 export type SubscriptionEvent = SubscriptionCreated | SubscriptionDeleted;
+
+/** The stream id is derived from workspace, channel and listener. */
+export interface AutoSubscriptionCreated {
+  readonly type: 'AutoSubscriptionCreated';
+  readonly data: {
+    readonly autoSubscriptionId: string;
+    readonly userId: string;
+    readonly listenerId: string;
+    readonly eventName: AutoSubscribed;
+    readonly createdAt: number;
+  };
+}
+export interface AutoSubscriptionDeleted {
+  readonly type: 'AutoSubscriptionDeleted';
+  readonly data: { readonly reason: 'requested' | 'listener_deleted'; readonly deletedAt: number };
+}
+export type AutoSubscriptionEvent = AutoSubscriptionCreated | AutoSubscriptionDeleted;
+
+/** Channels that an auto-subscription may be for. */
+export type AutoSubscribed = '$errors' | '$logs';

@@ -4,6 +4,12 @@ import { type HandleCommand } from '#libs/kernel/handle-command.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { DEFAULT_RESOURCE_LIMITS, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
 import { CLOCK, HANDLE_COMMAND, READ_MODELS } from '#libs/kernel/tokens.js';
+import { CreateAutoSubscriptionController } from './create-auto-subscription/create-auto-subscription.controller.js';
+import { CreateAutoSubscriptionHandler } from './create-auto-subscription/create-auto-subscription.handler.js';
+import { DeleteAutoSubscriptionController } from './delete-auto-subscription/delete-auto-subscription.controller.js';
+import { DeleteAutoSubscriptionHandler } from './delete-auto-subscription/delete-auto-subscription.handler.js';
+import { ListAutoSubscriptionsController } from './list-auto-subscriptions/list-auto-subscriptions.controller.js';
+import { ListAutoSubscriptionsHandler } from './list-auto-subscriptions/list-auto-subscriptions.query.js';
 import { CreateSubscriptionController } from './create-subscription/create-subscription.controller.js';
 import { CreateSubscriptionHandler } from './create-subscription/create-subscription.handler.js';
 import { DeleteSubscriptionController } from './delete-subscription/delete-subscription.controller.js';
@@ -21,8 +27,22 @@ export interface SubscriptionsPorts {
 }
 
 @Module({
-  controllers: [CreateSubscriptionController, DeleteSubscriptionController, ListSubscriptionsController],
-  providers: [CreateSubscriptionHandler, DeleteSubscriptionHandler, ListSubscriptionsHandler],
+  controllers: [
+    CreateSubscriptionController,
+    DeleteSubscriptionController,
+    ListSubscriptionsController,
+    CreateAutoSubscriptionController,
+    DeleteAutoSubscriptionController,
+    ListAutoSubscriptionsController,
+  ],
+  providers: [
+    CreateSubscriptionHandler,
+    DeleteSubscriptionHandler,
+    ListSubscriptionsHandler,
+    CreateAutoSubscriptionHandler,
+    DeleteAutoSubscriptionHandler,
+    ListAutoSubscriptionsHandler,
+  ],
 })
 export class SubscriptionsModule {
   static forRoot(ports: SubscriptionsPorts): DynamicModule {

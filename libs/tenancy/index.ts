@@ -18,6 +18,7 @@ export {
   type SetUpUser,
 } from './set-up-user/set-up-user.js';
 export { TenancyModule } from './tenancy.module.js';
+export { type LimitReply } from './list-limits/list-limits.controller.js';
 export { UsageMeter } from './usage-meter.js';
 
 export const tenancyProjections = [usersProjection, workspacesProjection, apiKeysProjection];

@@ -12,6 +12,7 @@ import { IssueApiKeyController } from './issue-api-key/issue-api-key.controller.
 import { IssueApiKeyHandler } from './issue-api-key/issue-api-key.handler.js';
 import { ListApiKeysController } from './list-api-keys/list-api-keys.controller.js';
 import { ListApiKeysHandler } from './list-api-keys/list-api-keys.query.js';
+import { type LimitReply, ListLimitsController, SERVER_LIMITS } from './list-limits/list-limits.controller.js';
 import { RevokeApiKeyController } from './revoke-api-key/revoke-api-key.controller.js';
 import { RevokeApiKeyHandler } from './revoke-api-key/revoke-api-key.handler.js';
 import { RegisterUserHandler } from './set-up-user/register-user.handler.js';
@@ -25,6 +26,8 @@ export interface TenancyPorts {
   readonly callers: CallersView;
   readonly usage: Usage;
   readonly resourceLimits?: ResourceLimits;
+  /** Shown by `GET /v1/limits`. */
+  readonly limits?: readonly LimitReply[];
 }
 
 @Module({
@@ -33,6 +36,7 @@ export interface TenancyPorts {
     GetWorkspaceController,
     IssueApiKeyController,
     ListApiKeysController,
+    ListLimitsController,
     RevokeApiKeyController,
   ],
   providers: [
@@ -54,6 +58,7 @@ export class TenancyModule {
         { provide: CLOCK, useValue: ports.clock },
         { provide: CallersView, useValue: ports.callers },
         { provide: USAGE, useValue: ports.usage },
+        { provide: SERVER_LIMITS, useValue: ports.limits ?? [] },
         { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? DEFAULT_RESOURCE_LIMITS },
       ],
     };

@@ -105,6 +105,9 @@ const idFor = (template: string, name: string): string => {
       return 'shop';
     case 'accounts id':
       return accountId;
+    // There are no workflows yet, so these routes tell of none.
+    case 'workflows id':
+      return 'p_0k2f9x8a1b3c5d7e9f';
     case 'api_keys id':
       return keyId;
     case 'orgs id':
@@ -253,7 +256,8 @@ describe('the holder of a key of another workspace', () => {
 
   it('(control) the same ids work for their owner', async () => {
     for (const { method, path, template } of routes) {
-      if (method !== 'GET' || !template.includes('{') || template.includes('registry')) continue;
+      const nothingYet = template.includes('registry') || template.startsWith('/v1/workflows/');
+      if (method !== 'GET' || !template.includes('{') || nothingYet) continue;
       expect({ path, status: (await api.call(method, path)).status }).toEqual({ path, status: 200 });
     }
   });

@@ -32,6 +32,9 @@ const CODE = componentCode({
     },`,
 });
 
+/** Routes over what there is none of yet. Their successes are shown in libs/events/workflow-events.spec.ts. */
+const WITHOUT_SUCCESS = ['GET /v1/workflows/{id}/event_summaries', 'GET /v1/workflows/{id}/$errors/event_summaries'];
+
 /** Each reply of a running server has exactly the fields that its OpenAPI document describes. */
 describe('the OpenAPI document agrees with the reply of', () => {
   let contract: ApiContract;
@@ -125,6 +128,8 @@ describe('the OpenAPI document agrees with the reply of', () => {
     }
     await contract.expect(200, 'POST /v1/sources/{idOrSlug}/sample_emit', { path });
     await contract.expect(404, 'GET /v1/sources/{idOrSlug}', { path: { idOrSlug: 'dc_none' } });
+    for (const list of ['event_summaries', '$errors/event_summaries'])
+      await contract.expect(404, `GET /v1/workflows/{id}/${list}`, { path: { id: 'p_none' } });
   });
 
   it('events of apps', async () => {
@@ -188,6 +193,14 @@ describe('the OpenAPI document agrees with the reply of', () => {
     return data.find((delivery) => delivery.outcome === outcome)?.id;
   };
 
+  it('auto-subscriptions', async () => {
+    const query = { event_name: '$errors', listener_id: webhook.id };
+    await contract.expect(200, 'POST /v1/auto_subscriptions', { query });
+    await contract.expect(400, 'POST /v1/auto_subscriptions', { query: { listener_id: webhook.id } });
+    await contract.expect(200, 'GET /v1/users/me/auto_subscriptions');
+    await contract.expect(204, 'DELETE /v1/auto_subscriptions', { query });
+  });
+
   it('accounts', async () => {
     const body = { app: 'slack', credentials: { api_key: 'abcd' } };
     const { data } = await contract.expect<Data<{ id: string }>>(200, 'POST /v1/accounts', { body });
@@ -207,6 +220,7 @@ describe('the OpenAPI document agrees with the reply of', () => {
   it('users, workspaces and API keys', async () => {
     await contract.expect(200, 'GET /v1/users/me');
     await contract.expect(200, 'GET /v1/users/me/workspaces');
+    await contract.expect(200, 'GET /v1/limits');
     await contract.expect(200, 'GET /v1/workspaces/{id}', { path: { id: workspace } });
     await contract.expect(200, 'GET /v1/orgs/{id}', { path: { id: workspace } });
     const body = { name: 'Described' };
@@ -246,6 +260,7 @@ describe('the OpenAPI document agrees with the reply of', () => {
   });
 
   it('every route that it names', () => {
-    expect(routesOf(contract.document).filter((route) => !contract.called.has(route))).toEqual([]);
+    const uncalled = routesOf(contract.document).filter((route) => !contract.called.has(route));
+    expect(uncalled.filter((route) => !WITHOUT_SUCCESS.includes(route))).toEqual([]);
   });
 });

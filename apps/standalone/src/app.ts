@@ -12,6 +12,7 @@ import {
   accountCleanUpReactor,
   deletedSourceEventsReactor,
   dataStoreCleanUpReactor,
+  autoSubscribeReactor,
   deletedResourceSubscriptionsReactor,
   webhookCleanUpReactor,
 } from '#libs/composition/reactors.js';
@@ -210,7 +211,11 @@ const start = async (): Promise<void> => {
     deletedSourceEventsReactor(summaries, topics),
     dataStoreCleanUpReactor(plane),
   ];
-  const reactions = [deletedResourceSubscriptionsReactor(plane, plane.projectors), ...cleanUps];
+  const reactions = [
+    autoSubscribeReactor(plane, plane.projectors),
+    deletedResourceSubscriptionsReactor(plane, plane.projectors),
+    ...cleanUps,
+  ];
   const reactors = await startReactors(plane, reactions, onFailure);
   const operationEnded = (sourceId: string): Promise<void> => roles.runner.operationEnded(sourceId);
   const maintenance = await startMaintenance({ config, plane, sourceTopics, operationEnded, logger });

@@ -6,7 +6,7 @@ import { Operation } from '#libs/http/operation.js';
 import { type Parameters, Params, validated } from '#libs/http/parameters.js';
 import { object } from '#libs/http/reply-schema.js';
 import { type Caller } from '#libs/http/callers.js';
-import { workspaceOfSource } from '../find-emitter.js';
+import { workspaceOfEmitter } from '../find-emitter.js';
 import { EMITTERS, type Emitters } from '../ports.js';
 import { DeleteEvents } from './delete-events.handler.js';
 
@@ -45,7 +45,7 @@ export class DeleteEventsController {
     @CurrentCaller() caller: Caller,
   ): Promise<Record<string, never>> {
     // The source comes first, so that a request for an unknown one is answered 404 even with wrong parameters.
-    const workspaceId = workspaceOfSource(this.emitters, caller.workspaceIds, id);
+    const workspaceId = workspaceOfEmitter(this.emitters, caller.workspaceIds, 'source', id);
     const { start_id, end_id, event_name } = await validated(DeleteEventsDto, params);
     const range = {
       ...(typeof event_name === 'string' ? { channel: event_name } : {}),

@@ -8,8 +8,10 @@ import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
 import { type SourceEvent } from '#libs/sources/published.js';
 import { type WebhookEvent } from '#libs/webhooks/published.js';
+import { autoSubscription } from '../domain/auto-subscription.js';
 import { subscription } from '../domain/subscription.js';
-import { type SubscriptionDeleted, type SubscriptionEvent } from '../published.js';
+import { type AutoSubscriptionEvent, type SubscriptionDeleted, type SubscriptionEvent } from '../published.js';
+import { type AutoSubscriptionDoc, autoSubscriptionsProjection } from '../read-models/auto-subscriptions.projection.js';
 import { type SubscriptionDoc, subscriptionsProjection } from '../read-models/subscriptions.projection.js';
 
 export interface CleanUpDependencies {
@@ -21,7 +23,7 @@ export interface CleanUpDependencies {
 }
 
 type Reason = SubscriptionDeleted['data']['reason'];
-type HandledEvent = SourceEvent | WebhookEvent | SubscriptionEvent;
+type HandledEvent = SourceEvent | WebhookEvent | SubscriptionEvent | AutoSubscriptionEvent;
 
 /** Stream category of each resource that can be deleted. Workflows have none yet. */
 const CATEGORIES = { dc_: 'source', wh_: 'webhook' } as const;
@@ -29,13 +31,13 @@ const GONE: readonly string[] = ['SourceDeleted', 'SourceDeploymentFailed', 'Web
 const CAUGHT_UP_MS = 10_000;
 
 /**
- * Removes the subscriptions from and to a deleted source or webhook, in two ways. A deletion removes all subscriptions
+ * Removes the subscriptions from and to a deleted source or webhook, and the auto-subscriptions to it, in two ways. A deletion removes all subscriptions
  * that the log held before it. A subscription recorded after the deletion is removed when its event arrives, because
  * its resource was deleted between the check and the append.
  */
 export class DeletedResourceSubscriptionsReactor implements Reactor {
   readonly name = 'subscriptions.clean-up.v1';
-  readonly eventTypes = [...GONE, 'SubscriptionCreated'];
+  readonly eventTypes = [...GONE, 'SubscriptionCreated', 'AutoSubscriptionCreated'];
 
   constructor(private readonly deps: CleanUpDependencies) {}
 
@@ -53,6 +55,9 @@ export class DeletedResourceSubscriptionsReactor implements Reactor {
         else if (await this.isGone(listenerId)) await this.remove(id, 'listener_deleted', event);
         return;
       }
+      case 'AutoSubscriptionCreated':
+        if (await this.isGone(event.data.listenerId)) await this.removeAuto(idOf(event.stream), event);
+        return;
       default:
         return;
     }
@@ -72,11 +77,20 @@ export class DeletedResourceSubscriptionsReactor implements Reactor {
     for (const { id } of await readAll<SubscriptionDoc>(readModels, schema, { listenerId: resourceId })) {
       await this.remove(id, 'listener_deleted', event);
     }
+    const autos = await readAll<AutoSubscriptionDoc>(readModels, autoSubscriptionsProjection.schema, {
+      listenerId: resourceId,
+    });
+    for (const { id } of autos) await this.removeAuto(id, event);
   }
 
   private async remove(subscriptionId: string, reason: Reason, cause: RecordedEvent): Promise<void> {
     const command = { type: 'delete', reason, now: this.deps.clock.now() } as const;
     await this.deps.handleCommand(subscription, subscriptionId, command, reactionTo(cause, this.name));
+  }
+
+  private async removeAuto(id: string, cause: RecordedEvent): Promise<void> {
+    const command = { type: 'delete', reason: 'listener_deleted', now: this.deps.clock.now() } as const;
+    await this.deps.handleCommand(autoSubscription, id, command, reactionTo(cause, this.name));
   }
 
   /** Reads the log, because a view in memory may lag behind it. */

@@ -1,7 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, ICommandHandler } from '@nestjs/cqrs';
 import { type Clock } from '#libs/kernel/clock.js';
-import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
@@ -9,7 +8,7 @@ import { checkRoom, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/re
 import { CLOCK, HANDLE_COMMAND, READ_MODELS } from '#libs/kernel/tokens.js';
 import { subscription, subscriptionIdOf, type Triple } from '../domain/subscription.js';
 import { checkTriple, type EmitterKind } from '../domain/triple.js';
-import { RESOURCES, type Resources } from '../ports.js';
+import { mustBeListener, notFound, RESOURCES, type Resources } from '../ports.js';
 import { subscriptionsProjection } from '../read-models/subscriptions.projection.js';
 
 export interface CreatedSubscription {
@@ -39,7 +38,7 @@ export class CreateSubscriptionHandler implements ICommandHandler<CreateSubscrip
   async execute({ triple, context }: CreateSubscription): Promise<CreatedSubscription> {
     const kind = checkTriple(triple);
     this.mustBeEmitter(kind, triple.emitterId, context);
-    if (!this.isIn(context.workspaceId, triple.listenerId)) throw notFound('listener', triple.listenerId);
+    mustBeListener(this.resources, context.workspaceId, triple.listenerId);
 
     // DeletedResourceSubscriptionsReactor handles a resource that is deleted after this check.
     const id = subscriptionIdOf(context.workspaceId, triple);
@@ -78,13 +77,3 @@ export class CreateSubscriptionHandler implements ICommandHandler<CreateSubscrip
     return this.resources.find(id)?.workspaceId === workspaceId;
   }
 }
-
-const notFound = (role: 'emitter' | 'listener', id: string): DomainError =>
-  new DomainError(
-    `${role}.not_found`,
-    `${role}_id: there is no ${id} in this workspace${id.startsWith('p_') ? ', because workflows are not built yet' : ''}`,
-    {
-      field: `${role}_id`,
-      actual: id,
-    },
-  );

@@ -37,19 +37,23 @@ export const emitterKindOf = (emitterId: string): EmitterKind => {
   }
 };
 
+/** Throws subscription.invalid_listener for an id that cannot be a listener's. */
+export const checkListener = (listenerId: string): void => {
+  if (['dc', 'p', 'wh'].includes(ID.exec(listenerId)?.[1] ?? '')) return;
+  throw new DomainError(
+    'subscription.invalid_listener',
+    `listener_id must be one of ${LISTENER_FORMS.join(', ')}; got ${told(listenerId)}`,
+    { field: 'listener_id', actual: shortened(listenerId), allowed: LISTENER_FORMS },
+  );
+};
+
 /**
  * Checks the form of a triple and returns the kind of its emitter. Throws subscription.invalid_emitter,
  * .invalid_listener or .invalid_channel, each with the field and the allowed values.
  */
 export const checkTriple = ({ emitterId, listenerId, eventName }: Triple): EmitterKind => {
   const kind = emitterKindOf(emitterId);
-  if (!['dc', 'p', 'wh'].includes(ID.exec(listenerId)?.[1] ?? '')) {
-    throw new DomainError(
-      'subscription.invalid_listener',
-      `listener_id must be one of ${LISTENER_FORMS.join(', ')}; got ${told(listenerId)}`,
-      { field: 'listener_id', actual: shortened(listenerId), allowed: LISTENER_FORMS },
-    );
-  }
+  checkListener(listenerId);
   const channelBytes = tooManyBytes(eventName);
   if (channelBytes !== undefined) {
     throw new DomainError(
