@@ -20,7 +20,7 @@ import { type AccountAuths } from '#libs/runner/runner-ports.js';
 import { propBinder } from '#libs/runner/prop-binder.js';
 import { boundValue, sourceDecider, SourcesModule } from '#libs/sources/index.js';
 import { autoSubscription, subscription, SubscriptionsModule } from '#libs/subscriptions/index.js';
-import { TelemetryModule } from '#libs/telemetry/index.js';
+import { streamObserver, TelemetryModule } from '#libs/telemetry/index.js';
 import { apiKey, TenancyModule, user, workspace } from '#libs/tenancy/index.js';
 import { type DeliveryReach, webhook, WebhooksModule } from '#libs/webhooks/index.js';
 import { authsOf } from './account-auths.js';
@@ -116,7 +116,8 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
 };
 
 /** Contexts that show what sources emit, and send it on. */
-const eventContexts = ({ config, plane, topics, webhookTopics, appliedEvents }: ApiOptions): DynamicModule[] => {
+const eventContexts = (options: ApiOptions): DynamicModule[] => {
+  const { config, plane, topics, webhookTopics, appliedEvents, log: logger, metrics, shuttingDown } = options;
   const { engines, views, clock, handleCommand } = plane;
   const { readModels, vault, log, delayed } = engines;
   return [
@@ -141,6 +142,13 @@ const eventContexts = ({ config, plane, topics, webhookTopics, appliedEvents }: 
       emitters: views.sources,
       appliedEvents,
       settings: eventSettings(config),
+      streams: {
+        settings: { perKey: config.streamsPerKey, inAll: config.streams },
+        mayRead: (apiKeyId, workspaceId) => views.callers.mayRead(apiKeyId, workspaceId),
+        exists: (emitterId) => views.sources.find(emitterId) !== undefined,
+        shuttingDown,
+        onEnded: streamObserver(logger, metrics),
+      },
     }),
   ];
 };

@@ -4,7 +4,7 @@ import { type NestExpressApplication } from '@nestjs/platform-express';
 import { type ComponentInspector } from '#libs/components/index.js';
 import { type Config, maxApiBodyBytes } from '#libs/config/index.js';
 import { type Egress } from '#libs/egress/guarded-dispatcher.js';
-import { type AppliedRecords } from '#libs/events/index.js';
+import { type AppliedRecords, EventStreams } from '#libs/events/index.js';
 import { configureHttp, type HttpHalf } from '#libs/http/configure-http.js';
 import { type PackageSource } from '#libs/sandbox/bundler/packages.js';
 import { type ComponentCaller } from '#libs/sandbox/component-caller.js';
@@ -105,5 +105,6 @@ export const createApi = async (options: ApiOptions): Promise<NestExpressApplica
     onFinished: httpObserver(log, metrics),
   });
   await app.init();
+  metrics.sampled('sluice_streams_open', 'Open streams of events', () => app.get(EventStreams, { strict: false }).size);
   return app;
 };

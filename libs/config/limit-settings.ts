@@ -162,4 +162,22 @@ export const limits = {
     unit: 'keys',
     sentence: 'Valid API keys that a user may have.',
   }),
+  streamsPerKey: integer({
+    name: 'SLUICE_STREAMS_PER_KEY',
+    group: LIMITS,
+    min: 1,
+    max: 100_000,
+    fallback: 100,
+    unit: 'streams',
+    sentence: 'Live streams that one API key may have open in each process that serves reads.',
+  }),
+  streams: integer({
+    name: 'SLUICE_STREAMS',
+    group: LIMITS,
+    min: 1,
+    max: 100_000,
+    fallback: 5_000,
+    unit: 'streams',
+    sentence: 'Live streams that each process that serves reads may have open.',
+  }),
 } as const;

@@ -12,6 +12,8 @@ import { EventLists } from './list-event-summaries/event-lists.js';
 import { ListEventSummariesController } from './list-event-summaries/list-event-summaries.controller.js';
 import { ListEventSummariesHandler } from './list-event-summaries/list-event-summaries.query.js';
 import { ListWorkflowEventsController } from './list-event-summaries/list-workflow-events.controller.js';
+import { EventStreams } from './stream-events/event-streams.js';
+import { StreamEventsController } from './stream-events/stream-events.controller.js';
 import {
   APPLIED_EVENTS,
   type AppliedRecords,
@@ -19,6 +21,8 @@ import {
   type Emitters,
   EVENT_SETTINGS,
   type EventSettings,
+  STREAM_PORTS,
+  type StreamPorts,
 } from './ports.js';
 
 export interface EventsPorts {
@@ -30,11 +34,17 @@ export interface EventsPorts {
   readonly emitters: Emitters;
   readonly appliedEvents: AppliedRecords;
   readonly settings: EventSettings;
+  readonly streams: StreamPorts;
 }
 
 @Module({
-  controllers: [ListEventSummariesController, ListWorkflowEventsController, DeleteEventsController],
-  providers: [EventLists, ListEventSummariesHandler, DeleteEventsHandler],
+  controllers: [
+    ListEventSummariesController,
+    ListWorkflowEventsController,
+    DeleteEventsController,
+    StreamEventsController,
+  ],
+  providers: [EventLists, EventStreams, ListEventSummariesHandler, DeleteEventsHandler],
 })
 export class EventsModule {
   static forRoot(ports: EventsPorts): DynamicModule {
@@ -49,6 +59,7 @@ export class EventsModule {
         { provide: EMITTERS, useValue: ports.emitters },
         { provide: APPLIED_EVENTS, useValue: ports.appliedEvents },
         { provide: EVENT_SETTINGS, useValue: ports.settings },
+        { provide: STREAM_PORTS, useValue: ports.streams },
       ],
     };
   }

@@ -16,7 +16,7 @@ import {
   DeletedSourceEventsReactor,
   storedEvents,
 } from './index.js';
-import { emit, id, T0, topics } from './testing/emit-record.js';
+import { emit, id, NO_STREAMS, T0, topics } from './testing/emit-record.js';
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -55,6 +55,7 @@ const world = async (retained = 100, given: Partial<EventSettings> = {}) => {
         emitters: { find: (source: string) => sources.get(source) },
         appliedEvents: summaries,
         settings,
+        streams: NO_STREAMS,
       }),
     ],
   });

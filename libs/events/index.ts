@@ -1,3 +1,4 @@
+export { EventStreams } from './stream-events/event-streams.js';
 export { EventsModule } from './events.module.js';
 export { DeletedSourceEventsReactor, type ForgetsKeys } from './clean-up/deleted-source-events.reactor.js';
 export {

@@ -1,3 +1,5 @@
+import { type EndedStream } from './stream-events/event-stream.js';
+
 /** Ports of this context, which the composition root implements. */
 
 export interface Emitters {
@@ -28,6 +30,19 @@ export interface EventSettings extends KeptEvents {
   /** Bytes of unshortened events in one page. The page ends early when the next event does not fit. */
   readonly pageBytes: number;
 }
+
+/** What open streams need of the process that serves them. */
+export interface StreamPorts {
+  readonly settings: { readonly perKey: number; readonly inAll: number };
+  /** Whether the key is still in force and its user a member of the workspace. Called twice a second for each stream. */
+  mayRead(apiKeyId: string, workspaceId: string): boolean;
+  /** Whether the emitter is not deleted. */
+  exists(emitterId: string): boolean;
+  shuttingDown(): boolean;
+  /** Called once for each stream that ends. */
+  onEnded(ended: EndedStream & { readonly apiKeyId: string; readonly workspaceId: string }): void;
+}
+export const STREAM_PORTS = Symbol('StreamPorts');
 
 const MB = 1024 * 1024;
 export const DEFAULT_EVENT_SETTINGS: EventSettings = {

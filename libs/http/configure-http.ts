@@ -1,3 +1,4 @@
+import { type ServerResponse } from 'node:http';
 import { type NestExpressApplication } from '@nestjs/platform-express';
 import { type RequestHandler } from 'express';
 import { v7 as uuidV7 } from 'uuid';
@@ -95,13 +96,17 @@ const observed =
         requestId: requestIdOf(request),
         method: request.method,
         path,
-        status: response.writableFinished ? response.statusCode : 499,
+        status: response.writableFinished || isStream(response) ? response.statusCode : 499,
         ms: Math.round((performance.now() - startedAt) * 10) / 10,
         ...(caller ? { userId: caller.userId, apiKeyId: caller.apiKeyId } : {}),
       });
     });
     next();
   };
+
+/** A stream of events ends when its client leaves; that is no failure. */
+const isStream = (response: ServerResponse): boolean =>
+  response.headersSent && response.getHeader('content-type') === 'text/event-stream';
 
 const normalised: RequestHandler = (request, _response, next) => {
   request.url = normaliseUrl(request.url);

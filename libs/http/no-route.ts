@@ -6,10 +6,6 @@ import { methodsOf, pathsOf } from './routes.js';
 const NOT_BUILT: readonly (readonly [RegExp, string])[] = [
   [/^\/v1\/workflows(\/|$)/, 'workflows are not built yet'],
   [
-    /^\/v1\/sources\/[^/]+\/(\$errors\/|\$logs\/)?(sse|stream)$/,
-    'live streams are not built yet: poll event_summaries',
-  ],
-  [
     /^\/v1\/(users\/me\/|orgs\/[^/]+\/|workspaces\/[^/]+\/)?connect(\/|$)/,
     'hosted connecting is not built yet: connect an account with POST /v1/accounts',
   ],

@@ -3,6 +3,14 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 /** Escapes that are decoded although encodeURIComponent writes them. Routes contain names such as `$errors`. */
 const PLAIN = /%(24|3A|40|2C|2B|2A|3D|3B)/g;
 
+/** Addresses at which the hosted service serves streams (docs/reference/rest-api.md#stream-addresses). */
+const ALIASES: readonly (readonly [pattern: RegExp, route: string, query: string])[] = [
+  [/^\/sources\/([^/]+)\/sse$/, '/v1/sources/$1/sse', ''],
+  [/^(?:\/v1)?\/sse\/dc\/([^/]+)\/emits$/, '/v1/sources/$1/sse', ''],
+  [/^(?:\/v1)?\/sse\/dc\/([^/]+)\/observations$/, '/v1/sources/$1/sse', 'stream=logs'],
+  [/^(?:\/v1)?\/pipelines\/([^/]+)\/sse$/, '/v1/workflows/$1/sse', ''],
+];
+
 /**
  * Brings a URL into the form that the router expects (docs/reference/rest-api.md#url-forms). Removes trailing slashes,
  * reads `…/event_summaries&expand=event` as a query and decodes segments (`%24errors`). Throws
@@ -21,6 +29,12 @@ export const normaliseUrl = (url: string): string => {
     path = withoutTrailingSlashes(path.slice(0, ampersand));
   }
   if (path.includes('%')) path = path.split('/').map(decoded).join('/');
+  const alias = ALIASES.find(([pattern]) => pattern.test(path));
+  if (alias) {
+    const [pattern, route, added] = alias;
+    path = path.replace(pattern, route);
+    query = [query, added].filter((part) => part !== '').join('&');
+  }
   return query === '' ? path : `${path}?${query}`;
 };
 

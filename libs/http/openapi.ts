@@ -134,7 +134,10 @@ const repliesOf = (operation: OperationObject, info: OperationInfo | undefined, 
     : { description: status === '204' ? 'Done; no body' : 'Done' };
   const more = Object.entries(replies).map(
     ([code, { description, schema }]) =>
-      [code, { description, ...contentOf(Number(code) < 300 ? mayWarn(schema) : schema) }] as const,
+      [
+        code,
+        { description, ...(Number(code) < 300 ? contentOf(mayWarn(schema), produces) : contentOf(schema)) },
+      ] as const,
   );
   return {
     ...(reply || more.length === 0 ? { [status]: success } : {}),

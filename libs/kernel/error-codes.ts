@@ -40,6 +40,7 @@ export type ErrorCode =
   | 'component.event_names_failed'
   | 'component.dynamic_props_not_found'
   | 'component.calls_overloaded'
+  | 'stream.too_many'
   | 'workflow.not_found'
   | 'source.not_found'
   | 'source.busy'

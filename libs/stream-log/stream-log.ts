@@ -94,6 +94,12 @@ export interface Consumer {
   failures(): number;
 }
 
+/** Reading of live records, until it is closed. */
+export interface Tail {
+  /** Idempotent. No record comes after it resolves. */
+  close(): Promise<void>;
+}
+
 export interface StreamLog {
   /**
    * Idempotent. A repeat sets the retention. `partitions` (default 1) asks for that many lanes, over which keys are
@@ -117,6 +123,13 @@ export interface StreamLog {
 
   /** A new group starts at the oldest record. Consumers of one group select the same topics and share the lanes. */
   consume(options: ConsumeOptions): Promise<Consumer>;
+
+  /**
+   * Hands over what is published from now on, also to topics created later, to every process that asks, without a group
+   * and without acknowledgement. Records of one key come in order; one may come twice. Resolves once every later publish
+   * will be handed over. `onRecords` must neither throw nor wait.
+   */
+  tail(topics: TopicSelector, onRecords: (records: readonly StoredRecord[]) => void): Promise<Tail>;
 
   /**
    * Reads records of a lane after an offset (-1: from the oldest), for rebuilds. Moves no group. Returns fewer than

@@ -22,6 +22,9 @@ export interface StreamProjectorOptions {
   readonly gatherManyMs?: number;
 }
 
+/** Consumer group of the projector of a read model. */
+export const projectorGroup = (readModel: string): string => `projector.${readModel}`;
+
 const MAX_FORGOTTEN = 10_000;
 
 /**
@@ -49,7 +52,7 @@ export class StreamProjector {
     const { projection, log, maxBatch = 256, maxUnacked = 1_024 } = this.options;
     await this.open();
     this.consumer = await log.consume({
-      group: `projector.${projection.name}`,
+      group: projectorGroup(projection.name),
       topics: { prefix: projection.prefix },
       maxBatch,
       maxUnacked,

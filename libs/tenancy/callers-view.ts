@@ -86,6 +86,12 @@ export class CallersView implements LiveView, Callers {
     };
   }
 
+  /** Whether the key is in force and its user a member of the workspace. */
+  mayRead(apiKeyId: string, workspaceId: string): boolean {
+    const key = this.keyOf(apiKeyId);
+    return key !== undefined && (this.workspacesOf.get(key.userId) ?? []).includes(workspaceId);
+  }
+
   /** Number of a user's keys that were handed over and not revoked. */
   usableKeys(userId: string): number {
     let count = 0;

@@ -33,7 +33,11 @@ const CODE = componentCode({
 });
 
 /** Routes over what there is none of yet. Their successes are shown in libs/events/workflow-events.spec.ts. */
-const WITHOUT_SUCCESS = ['GET /v1/workflows/{id}/event_summaries', 'GET /v1/workflows/{id}/$errors/event_summaries'];
+const WITHOUT_SUCCESS = [
+  'GET /v1/workflows/{id}/sse',
+  'GET /v1/workflows/{id}/event_summaries',
+  'GET /v1/workflows/{id}/$errors/event_summaries',
+];
 
 /** Each reply of a running server has exactly the fields that its OpenAPI document describes. */
 describe('the OpenAPI document agrees with the reply of', () => {
@@ -116,6 +120,7 @@ describe('the OpenAPI document agrees with the reply of', () => {
     }
     await contract.expect(200, 'PUT /v1/sources/{idOrSlug}', { path, body: { configured_props: { kind: 'b' } } });
     await contract.expect(422, 'PUT /v1/sources/{idOrSlug}', { path, body: { configured_props: { count: 9 } } });
+    await contract.expect(200, 'GET /v1/sources/{id}/sse', { path: { id: source.id } });
     await contract.expect(202, 'POST /v1/sources/{idOrSlug}/run', { path, body: { event: {} } });
     for (const event of [{}, { body: { fail: true } }]) {
       const run = { path, query: { wait: 'true' }, body: { event } };
@@ -128,7 +133,7 @@ describe('the OpenAPI document agrees with the reply of', () => {
     }
     await contract.expect(200, 'POST /v1/sources/{idOrSlug}/sample_emit', { path });
     await contract.expect(404, 'GET /v1/sources/{idOrSlug}', { path: { idOrSlug: 'dc_none' } });
-    for (const list of ['event_summaries', '$errors/event_summaries'])
+    for (const list of ['event_summaries', '$errors/event_summaries', 'sse'])
       await contract.expect(404, `GET /v1/workflows/{id}/${list}`, { path: { id: 'p_none' } });
   });
 

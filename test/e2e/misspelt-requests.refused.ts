@@ -294,15 +294,6 @@ export const REFUSED: readonly Refused[] = [
     'there is no route GET /v1/workflows/p_abc123: workflows are not built yet',
   ],
   [
-    'a live stream',
-    'GET',
-    '/v1/sources/{source}/sse',
-    {},
-    404,
-    'route_not_found',
-    'there is no route GET /v1/sources/{source}/sse: live streams are not built yet: poll event_summaries',
-  ],
-  [
     'accounts',
     'GET',
     '/v1/users/me/accounts',

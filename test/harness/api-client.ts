@@ -129,7 +129,7 @@ export class ApiClient {
       },
       ...(options.body === undefined ? {} : { body: raw ?? JSON.stringify(options.body) }),
     });
-    const text = await reply.body.text();
+    const text = await textOf(reply);
     return { status: reply.statusCode, headers: reply.headers, text, body: jsonOf(text) as T };
   }
 
@@ -189,6 +189,13 @@ export class ApiClient {
     await this.agent.destroy();
   }
 }
+
+/** All of the body; of a stream of events, which has no end, what comes first. */
+const textOf = async ({ headers, body }: Dispatcher.ResponseData): Promise<string> => {
+  if (headers['content-type'] !== 'text/event-stream') return body.text();
+  for await (const chunk of body) return String(chunk);
+  return '';
+};
 
 const jsonOf = (text: string): unknown => {
   try {

@@ -3,6 +3,7 @@ import { runParts, type Omitted } from './run-parts.js';
 import { acknowledge, consume, order, publish, redeliver, sharing, topics } from './stream-log-consuming.suite.js';
 import { type LogUnderTest } from './stream-log-harness.js';
 import { moving, partitions } from './stream-log-lanes.suite.js';
+import { tail } from './stream-log-tail.suite.js';
 import { backlog, many, readPart, remove, retention } from './stream-log-keeping.suite.js';
 
 export { type LogUnderTest };
@@ -22,6 +23,7 @@ export const STREAM_LOG_PARTS = [
   'delete',
   'many topics',
   'read',
+  'tail',
 ] as const;
 
 export const describeStreamLog = (name: string, make: MakeHarness<LogUnderTest>): void =>
@@ -47,4 +49,5 @@ const parts: Record<(typeof STREAM_LOG_PARTS)[number], Part<LogUnderTest>> = {
   delete: (port, get) => remove({ port, get }),
   'many topics': (port) => many({ port }),
   read: (port) => readPart({ port }),
+  tail: (port) => tail({ port }),
 };

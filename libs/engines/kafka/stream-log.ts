@@ -1,12 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import { pause, WakeablePause } from '#libs/async/pause.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import {
   type ConsumeOptions,
   type Consumer,
+  type LaneBatch,
   type LogRecord,
   type Retention,
   type StoredRecord,
   type StreamLog,
+  type Tail,
   type TopicSelector,
 } from '#libs/stream-log/stream-log.js';
 import { type Cluster, type TopicMetadata } from './wire/cluster.js';
@@ -16,7 +19,7 @@ import { LaneReader } from './consume/lane-reader.js';
 import { type MemberIds } from './wire/member-ids.js';
 import { leaveGroup } from './consume/membership.js';
 import { partitionOf } from './produce/murmur2.js';
-import { EARLIEST, keyOf, LATEST, Offsets } from './consume/offsets.js';
+import { EARLIEST, keyOf, LATEST, Offsets, TAIL_GROUP } from './consume/offsets.js';
 import { Publisher } from './produce/publisher.js';
 import { RetentionSweeper } from './admin/retention-sweeper.js';
 import { TopicAdmin } from './admin/topic-admin.js';
@@ -129,6 +132,24 @@ export class KafkaStreamLog implements StreamLog {
     this.pause.wake();
     await consumer.started();
     return consumer;
+  }
+
+  /**
+   * Reads as the only member of a group of its own, which begins at the end of every topic and whose offsets nobody
+   * needs: retention does not wait for it.
+   */
+  async tail(topics: TopicSelector, onRecords: (records: readonly StoredRecord[]) => void): Promise<Tail> {
+    const group = TAIL_GROUP + randomUUID();
+    await this.cluster.refresh();
+    const partitions = this.select(topics).flatMap((topic) => this.partitionsOf(topic));
+    const ends = await this.offsets.at(partitions, LATEST);
+    const commits = partitions.map((each) => ({ ...each, next: ends.get(keyOf(each)) ?? 0, holder: '' }));
+    if (commits.length > 0) await this.offsets.setCommitted(this.full(group), commits);
+    const handler = async ({ records, ack }: LaneBatch): Promise<void> => {
+      onRecords(records);
+      for (const { offset } of records) ack(offset);
+    };
+    return this.consume({ group, topics, maxBatch: 500, maxUnacked: 1_000, handler });
   }
 
   async read(lane: string, after: number, limit: number): Promise<readonly StoredRecord[]> {

@@ -1,5 +1,15 @@
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
+import { type StreamPorts } from '../ports.js';
+
+/** For specs that open no stream. */
+export const NO_STREAMS: StreamPorts = {
+  settings: { perKey: 1, inAll: 1 },
+  mayRead: () => true,
+  exists: () => true,
+  shuttingDown: () => false,
+  onEnded: () => undefined,
+};
 
 export const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
 

@@ -5,6 +5,7 @@ import {
   type Retention,
   type StoredRecord,
   type StreamLog,
+  type Tail,
   type TopicSelector,
 } from '../stream-log.js';
 import { InMemoryConsumer, InMemoryGroup, type InMemoryTopic } from './in-memory-lane.js';
@@ -15,6 +16,7 @@ const NO_RETENTION: Retention = {};
 export class InMemoryStreamLog implements StreamLog {
   private readonly byName = new Map<string, InMemoryTopic>();
   private readonly groups = new Map<string, InMemoryGroup>();
+  private readonly tails = new Set<{ topics: TopicSelector; onRecords: (records: readonly StoredRecord[]) => void }>();
   private onNext: (() => void) | undefined;
   /** Records of every call of `publish`, for specs that count calls. */
   readonly published: (readonly LogRecord[])[] = [];
@@ -87,6 +89,17 @@ export class InMemoryStreamLog implements StreamLog {
       return offset;
     });
     for (const { lanes } of this.groups.values()) for (const lane of lanes.values()) lane.pump();
+    for (const { topics, onRecords } of this.tails) {
+      const stored = records.flatMap((record, i) => {
+        const offset = offsets[i];
+        const isWanted =
+          'prefix' in topics ? record.topic.startsWith(topics.prefix) : topics.names.includes(record.topic);
+        const found =
+          isWanted && typeof offset === 'number' ? this.byName.get(record.topic)?.records[offset] : undefined;
+        return found ? [found] : [];
+      });
+      if (stored.length > 0) onRecords(stored);
+    }
     return offsets;
   }
 
@@ -96,6 +109,12 @@ export class InMemoryStreamLog implements StreamLog {
     group.members.push(consumer);
     group.share(this.byName);
     return consumer;
+  }
+
+  async tail(topics: TopicSelector, onRecords: (records: readonly StoredRecord[]) => void): Promise<Tail> {
+    const tail = { topics, onRecords };
+    this.tails.add(tail);
+    return { close: async () => void this.tails.delete(tail) };
   }
 
   async read(lane: string, after: number, limit: number): Promise<readonly StoredRecord[]> {

@@ -6,6 +6,7 @@ import {
   type Retention,
   type StoredRecord,
   type StreamLog,
+  type Tail,
   type TopicSelector,
 } from '#libs/stream-log/stream-log.js';
 import { CommitWriter } from './commit-writer.js';
@@ -26,6 +27,12 @@ import { type Writer } from '../writer/writer.js';
 const TAIL_BYTES = 32 << 20;
 /** Approximate size of a record on its way to the writer besides its texts, in bytes. */
 const RECORD_OVERHEAD = 150;
+
+/** Reader of live records (`tail`). */
+interface LiveReader {
+  readonly topics: TopicSelector;
+  readonly onRecords: (records: readonly StoredRecord[]) => void;
+}
 
 /** Records on their way to the writer. Only those whose topic exists. */
 export interface Prepared {
@@ -52,6 +59,7 @@ export class EmbeddedStreamLog implements StreamLog {
   private readonly sweeper: RetentionSweeper;
   private readonly sharing: LaneAssigner;
   private readonly awake = new Set<Lane>();
+  private readonly live = new Set<LiveReader>();
   /** Highest offset known to be durable. */
   private durable: number;
 
@@ -170,6 +178,12 @@ export class EmbeddedStreamLog implements StreamLog {
     return consumer;
   }
 
+  async tail(topics: TopicSelector, onRecords: LiveReader['onRecords']): Promise<Tail> {
+    const reader: LiveReader = { topics, onRecords };
+    this.live.add(reader);
+    return { close: async () => void this.live.delete(reader) };
+  }
+
   async read(lane: string, after: number, limit: number): Promise<readonly StoredRecord[]> {
     const known = this.byName.get(lane);
     const records: StoredRecord[] = [];
@@ -241,7 +255,9 @@ export class EmbeddedStreamLog implements StreamLog {
       const prepared = records[i];
       if (offset === null || !prepared) continue;
       const { topic, size } = prepared;
-      this.tails.add(topic, storedFrom(prepared, offset, timestamp));
+      const stored = storedFrom(prepared, offset, timestamp);
+      this.tails.add(topic, stored);
+      for (const { topics, onRecords } of this.live) if (selects(topics, topic.name)) onRecords([stored]);
       topic.lastId = this.durable = offset;
       if (topic.bytes !== undefined) topic.bytes += size;
       for (const lane of topic.lanes) {

@@ -26,6 +26,9 @@ export interface Committed {
   readonly holder: string;
 }
 
+/** Beginning of the names of groups that read live records and keep nothing back. */
+export const TAIL_GROUP = 'tail.';
+
 /** Offsets of partitions and groups. All keys are those of `keyOf`. */
 export class Offsets {
   constructor(private readonly cluster: Cluster) {}
@@ -105,7 +108,7 @@ export class Offsets {
     });
   }
 
-  /** Groups on all brokers whose names start with the prefix. */
+  /** Groups on all brokers whose names start with the prefix, except those that read live records. */
   async groups(prefix: string): Promise<readonly string[]> {
     const lists = await Promise.all(
       this.cluster.brokers().map(async (node) => {
@@ -115,7 +118,9 @@ export class Offsets {
         return reply.groups.map(({ groupId }) => groupId);
       }),
     );
-    return [...new Set(lists.flat())].filter((name) => name.startsWith(prefix));
+    return [...new Set(lists.flat())].filter(
+      (name) => name.startsWith(prefix) && !name.startsWith(prefix + TAIL_GROUP),
+    );
   }
 
   private byLeader(partitions: readonly PartitionId[]): Map<number, PartitionId[]> {

@@ -1,0 +1,173 @@
+import { type ServerResponse } from 'node:http';
+import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
+import { type Request } from 'express';
+import { ERRORS_CHANNEL, LOGS_CHANNEL } from '#libs/component-model/channels.js';
+import { TokenInQuery } from '#libs/http/access.js';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { type Caller } from '#libs/http/callers.js';
+import { Operation } from '#libs/http/operation.js';
+import { describe, type Parameters, Params } from '#libs/http/parameters.js';
+import { text } from '#libs/http/reply-schema.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { READ_MODELS } from '#libs/kernel/tokens.js';
+import { sortableEventId } from '#libs/stream-log/event-ids.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { STREAM_LOG, TOPIC_POLICY } from '#libs/stream-log/tokens.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
+import { workspaceOfEmitter } from '../find-emitter.js';
+import { EMITTERS, type Emitters, EVENT_SETTINGS, type EventSettings } from '../ports.js';
+import { type EventStream, type StreamOptions } from './event-stream.js';
+import { EventStreams } from './event-streams.js';
+import { caughtUp, type KeptEventsOptions, keptEventsAfter } from './kept-events.js';
+
+const REPLIES = {
+  200: {
+    description: 'Server-sent events, until one of both sides ends the connection',
+    schema: text('Lines `id:` and `data:` for each event, and comments that keep the connection alive'),
+  },
+};
+const TOKEN = 'API key, for programs that cannot send headers';
+const LAST = 'Id of the last event that the reader has, as in the header Last-Event-ID';
+
+/** Live events (docs/reference/rest-api.md#streams). */
+@Controller('v1')
+export class StreamEventsController {
+  private readonly kept: KeptEventsOptions;
+
+  constructor(
+    private readonly streams: EventStreams,
+    @Inject(EMITTERS) private readonly emitters: Emitters,
+    @Inject(READ_MODELS) readModels: ReadModelStore,
+    @Inject(STREAM_LOG) log: StreamLog,
+    @Inject(TOPIC_POLICY) topics: TopicPolicy,
+    @Inject(EVENT_SETTINGS) { retained }: EventSettings,
+  ) {
+    this.kept = { readModels, log, topics, retained };
+  }
+
+  /** Without an id the stream begins with the next event. */
+  @Get('sources/:id/sse')
+  @TokenInQuery()
+  @Operation({
+    summary: 'Events of a source as they happen (server-sent events)',
+    replies: REPLIES,
+    produces: 'text/event-stream',
+    also: {
+      stream: 'logs: the log lines, errors: the errors',
+      event_name: 'Channel',
+      envelope: '1: event summaries instead of the emitted values',
+      last_event_id: LAST,
+      access_token: TOKEN,
+    },
+  })
+  async ofSource(
+    @Param('id') id: string,
+    @Params('query_wins') params: Parameters,
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res() response: ServerResponse,
+  ): Promise<void> {
+    const workspaceId = workspaceOfEmitter(this.emitters, caller.workspaceIds, 'source', id);
+    const lastId = lastEventId(request, params);
+    const options = { emitterId: id, channel: channelOf(params), envelope: isSet(params, 'envelope'), named: false };
+    const stream = await this.open(options, { caller, workspaceId }, request, response, 'sse-handshake');
+    if (stream && lastId !== undefined) await this.replay(stream, options.channel, lastId);
+    else stream?.release();
+  }
+
+  /** Begins with the events that are kept of the default channel, as the hosted service does. */
+  @Get('workflows/:id/sse')
+  @TokenInQuery()
+  @Operation({
+    summary: 'What a workflow sends, as it happens (server-sent events)',
+    replies: REPLIES,
+    produces: 'text/event-stream',
+    also: { last_event_id: LAST, access_token: TOKEN },
+  })
+  async ofWorkflow(
+    @Param('id') id: string,
+    @Params('query_wins') params: Parameters,
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res() response: ServerResponse,
+  ): Promise<void> {
+    const workspaceId = workspaceOfEmitter(this.emitters, caller.workspaceIds, 'workflow', id);
+    const lastId = lastEventId(request, params);
+    const options = { emitterId: id, channel: undefined, envelope: false, named: true };
+    const stream = await this.open(options, { caller, workspaceId }, request, response, 'keepalive');
+    if (stream) await this.replay(stream, '', lastId);
+  }
+
+  /** Undefined for a HEAD request, which is answered with the headers alone. */
+  private async open(
+    options: StreamOptions,
+    { caller, workspaceId }: { caller: Caller; workspaceId: string },
+    request: Request,
+    response: ServerResponse,
+    keepAlive: string,
+  ): Promise<EventStream | undefined> {
+    if (request.method === 'HEAD') {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end();
+      return undefined;
+    }
+    request.socket.setNoDelay(true);
+    const reader = { apiKeyId: caller.apiKeyId, workspaceId };
+    const stream = await this.streams.open(options, reader, response, keepAlive);
+    stream.open(keepAlive);
+    return stream;
+  }
+
+  private async replay(stream: EventStream, channel: string, lastId: string | undefined): Promise<void> {
+    const { emitterId } = stream.options;
+    try {
+      if (!(await caughtUp(this.kept, emitterId))) return stream.end('events not readable in time');
+      for await (const event of keptEventsAfter(this.kept, emitterId, channel, lastId)) {
+        if (stream.isOver) return;
+        await stream.replay(event);
+      }
+      stream.release();
+    } catch {
+      // The headers are sent, so the client cannot be answered. It connects again with the same id.
+      stream.end('read failed');
+    }
+  }
+}
+
+const STREAMS: Readonly<Record<string, string>> = { emits: '', logs: LOGS_CHANNEL, errors: ERRORS_CHANNEL };
+
+const channelOf = (params: Parameters): string => {
+  const [stream, channel] = [textOf(params, 'stream'), textOf(params, 'event_name')];
+  if (stream === undefined || stream === '') return channel ?? '';
+  const named = Object.hasOwn(STREAMS, stream) ? STREAMS[stream] : undefined;
+  if (named === undefined) throw invalid('stream', stream, `stream must be ${Object.keys(STREAMS).join(', ')}`);
+  if (channel !== undefined && channel !== named)
+    throw invalid('event_name', channel, 'event_name must be left out beside stream, which names the channel');
+  return named;
+};
+
+const lastEventId = (request: Request, params: Parameters): string | undefined => {
+  const given = request.headers['last-event-id'] ?? textOf(params, 'last_event_id');
+  if (typeof given !== 'string' || given === '') return undefined;
+  if (sortableEventId(given) === undefined)
+    throw invalid('last_event_id', given, 'last_event_id must be an event id such as 1700000000000-0');
+  return given;
+};
+
+const isSet = (params: Parameters, field: string): boolean => {
+  const given = params[field];
+  if (given === undefined || given === '' || given === '0' || given === 'false' || given === false) return false;
+  if (given === '1' || given === 'true' || given === true || given === 1) return true;
+  throw invalid(field, given, `${field} must be 1 or 0`);
+};
+
+const textOf = (params: Parameters, field: string): string | undefined => {
+  const given = params[field];
+  if (given === undefined || given === null || typeof given === 'string') return given ?? undefined;
+  throw invalid(field, given, `${field} must be one text`);
+};
+
+const invalid = (field: string, given: unknown, text: string): DomainError => {
+  const actual = describe(given);
+  return new DomainError('request.invalid_parameter', `parameter ${text}; got ${String(actual)}`, { field, actual });
+};
