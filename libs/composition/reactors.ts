@@ -22,6 +22,11 @@ export const autoSubscribeReactor = (plane: ControlPlane, readYourWrites: ReadYo
   return new AutoSubscribeReactor({ handleCommand, readModels: engines.readModels, readYourWrites, clock });
 };
 
+export const subscriptionReactors = (plane: ControlPlane, readYourWrites: ReadYourWrites): readonly Reactor[] => [
+  autoSubscribeReactor(plane, readYourWrites),
+  deletedResourceSubscriptionsReactor(plane, readYourWrites),
+];
+
 export const dataStoreCleanUpReactor = ({ engines }: ControlPlane): Reactor =>
   new DataStoreCleanUpReactor(engines.records);
 

@@ -12,8 +12,7 @@ import {
   accountCleanUpReactor,
   deletedSourceEventsReactor,
   dataStoreCleanUpReactor,
-  autoSubscribeReactor,
-  deletedResourceSubscriptionsReactor,
+  subscriptionReactors,
   webhookCleanUpReactor,
 } from '#libs/composition/reactors.js';
 import { checkIsolation, type Sandboxing, startSandboxing } from '#libs/composition/sandboxing.js';
@@ -211,11 +210,7 @@ const start = async (): Promise<void> => {
     deletedSourceEventsReactor(summaries, topics),
     dataStoreCleanUpReactor(plane),
   ];
-  const reactions = [
-    autoSubscribeReactor(plane, plane.projectors),
-    deletedResourceSubscriptionsReactor(plane, plane.projectors),
-    ...cleanUps,
-  ];
+  const reactions = [...subscriptionReactors(plane, plane.projectors), ...cleanUps];
   const reactors = await startReactors(plane, reactions, onFailure);
   const operationEnded = (sourceId: string): Promise<void> => roles.runner.operationEnded(sourceId);
   const maintenance = await startMaintenance({ config, plane, sourceTopics, operationEnded, logger });

@@ -145,9 +145,9 @@ export class KafkaStreamLog implements StreamLog {
     const ends = await this.offsets.at(partitions, LATEST);
     const commits = partitions.map((each) => ({ ...each, next: ends.get(keyOf(each)) ?? 0, holder: '' }));
     if (commits.length > 0) await this.offsets.setCommitted(this.full(group), commits);
-    const handler = async ({ records, ack }: LaneBatch): Promise<void> => {
-      onRecords(records);
-      for (const { offset } of records) ack(offset);
+    const handler = async (batch: LaneBatch): Promise<void> => {
+      onRecords(batch.records);
+      for (const { offset } of batch.records) batch.ack(offset);
     };
     return this.consume({ group, topics, maxBatch: 500, maxUnacked: 1_000, handler });
   }
