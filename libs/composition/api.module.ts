@@ -178,5 +178,6 @@ const resourceLimitsOf = (config: Config): ResourceLimits => ({
   dataStoresPerWorkspace: config.maxDataStores,
   accountsPerWorkspace: config.maxAccounts,
   apiKeysPerUser: config.maxApiKeys,
+  membersPerWorkspace: config.maxMembers,
   codeBytesPerWorkspace: config.workspaceCodeMb * 1024 * 1024,
 });

@@ -15,6 +15,7 @@ const SHOWN: readonly (keyof Config)[] = [
   'maxAutoSubscriptions',
   'maxDataStores',
   'maxApiKeys',
+  'maxMembers',
   'streamsPerKey',
   'workspaceCodeMb',
   'codeMaxKb',

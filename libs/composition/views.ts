@@ -10,7 +10,7 @@ import { WebhooksView } from '#libs/webhooks/index.js';
 
 /** Creates the in-memory tables of all roles, fed by one reader of the event log (docs/adr/0007). */
 export const makeViews = (clock: Clock) => {
-  const callers = new CallersView();
+  const callers = new CallersView(clock);
   const sources = new SourcesView();
   const webhooks = new WebhooksView(clock);
   const dataStores = new DataStoresView();

@@ -162,6 +162,15 @@ export const limits = {
     unit: 'keys',
     sentence: 'Valid API keys that a user may have.',
   }),
+  maxMembers: integer({
+    name: 'SLUICE_MAX_MEMBERS',
+    group: LIMITS,
+    min: 1,
+    max: 10_000,
+    fallback: 100,
+    unit: 'members',
+    sentence: 'Members that a workspace may have.',
+  }),
   streamsPerKey: integer({
     name: 'SLUICE_STREAMS_PER_KEY',
     group: LIMITS,

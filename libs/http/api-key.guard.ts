@@ -35,7 +35,7 @@ export class ApiKeyGuard implements CanActivate {
     const caller = callerWith(key, this.callers);
     if (!caller) {
       this.wrongKeys.count(request);
-      throw unauthorized('the API key is unknown or revoked');
+      throw unauthorized('the API key is unknown, revoked or expired');
     }
     identify(request, caller);
     return true;

@@ -4,6 +4,12 @@ export interface Caller {
   readonly apiKeyId: string;
   /** Workspaces that the request may read and change: the named one, else all of which the user is a member. */
   readonly workspaceIds: readonly string[];
+  /** Whether the key may not change anything. */
+  readonly isReadOnly?: boolean;
+  /** Epoch milliseconds at which the key ends; absent for one without end. */
+  readonly keyExpiresAt?: number;
+  /** Role of the user in a workspace; undefined when not a member. Absent where there are no roles: all are owners. */
+  readonly roleIn?: (workspaceId: string) => 'owner' | 'member' | 'read_only' | undefined;
   /** Workspace that the request names. Lists hold only its resources. */
   readonly named?: string;
   /** All workspaces of the user, regardless of the named one. Defaults to `workspaceIds`. */

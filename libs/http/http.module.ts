@@ -13,6 +13,7 @@ import { PositionInterceptor } from './position.interceptor.js';
 import { RawJsonInterceptor } from './raw-json.interceptor.js';
 import { RateLimitGuard } from './rate-limit.guard.js';
 import { WorkspaceGuard } from './workspace.guard.js';
+import { WritesGuard } from './writes.guard.js';
 import { WrongKeys } from './wrong-keys.js';
 
 export interface HttpModuleOptions extends Partial<HttpSettings> {
@@ -35,10 +36,11 @@ export class HttpModule {
         { provide: CLOCK, useValue: clock },
         { provide: HTTP_SETTINGS, useValue: { ...DEFAULT_HTTP_SETTINGS, ...settings } },
         { provide: APP_FILTER, useClass: ErrorFilter },
-        // The order matters: identify the caller, then limit its rate, then check its workspace.
+        // The order matters: identify the caller, then limit its rate, then check its workspace and whether it may write.
         { provide: APP_GUARD, useClass: ApiKeyGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
         { provide: APP_GUARD, useClass: WorkspaceGuard },
+        { provide: APP_GUARD, useClass: WritesGuard },
         // The first interceptor sees the reply last.
         { provide: APP_INTERCEPTOR, useClass: RawJsonInterceptor },
         { provide: APP_INTERCEPTOR, useClass: FieldsInterceptor },

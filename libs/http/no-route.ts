@@ -9,7 +9,7 @@ const NOT_BUILT: readonly (readonly [RegExp, string])[] = [
     /^\/v1\/(users\/me\/|orgs\/[^/]+\/|workspaces\/[^/]+\/)?connect(\/|$)/,
     'hosted connecting is not built yet: connect an account with POST /v1/accounts',
   ],
-  [/^\/v1\/projects(\/|$)/, 'projects are not built yet'],
+  [/^\/v1\/projects(\/|$)/, 'each workspace has one project: GET /v1/workspaces/{id}/projects'],
   [/^\/v1\/oauth(\/|$)/, 'OAuth is not built yet: send an API key'],
 ];
 

@@ -19,6 +19,7 @@ export type IdPrefix =
   | 'sec'
   | 'dlv'
   | 'inv'
+  | 'proj'
   | 'proc'
   | 'act';
 

@@ -10,6 +10,7 @@ export interface ResourceLimits {
   readonly dataStoresPerWorkspace: number;
   readonly accountsPerWorkspace: number;
   readonly apiKeysPerUser: number;
+  readonly membersPerWorkspace: number;
   /** Limit on bytes of component code and bundles. */
   readonly codeBytesPerWorkspace: number;
 }
@@ -24,6 +25,7 @@ export const DEFAULT_RESOURCE_LIMITS: ResourceLimits = {
   dataStoresPerWorkspace: 100,
   accountsPerWorkspace: 1_000,
   apiKeysPerUser: 100,
+  membersPerWorkspace: 100,
   codeBytesPerWorkspace: 1024 * 1024 * 1024,
 };
 

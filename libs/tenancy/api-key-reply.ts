@@ -1,7 +1,31 @@
-import { named, seconds, text } from '#libs/http/reply-schema.js';
+import { boolean, named, nullable, seconds, text, type TypeOf } from '#libs/http/reply-schema.js';
+import { epochSeconds } from '#libs/kernel/clock.js';
 
 /** API key as in docs/reference/rest-api.md#api-key-fields. */
-export const ApiKey = named('ApiKey', { id: text('`key_…`'), name: text(), created_at: seconds() });
+export const ApiKey = named('ApiKey', {
+  id: text('`key_…`'),
+  name: text('As given'),
+  read_only: boolean('Whether the key may not change anything'),
+  expires_at: nullable(seconds('Epoch seconds from which the key is refused; null without end')),
+  created_at: seconds(),
+});
 
 /** API key in the reply of its creation. */
 export const IssuedApiKey = named('IssuedApiKey', { ...ApiKey.fields, key: text('Shown in this reply only') });
+
+interface Shown {
+  readonly id: string;
+  readonly name: string;
+  /** Epoch ms as a number or as fixed-width text. */
+  readonly issuedAt: number | string;
+  readonly readOnly?: boolean;
+  readonly expiresAt?: number | null;
+}
+
+export const apiKeyReply = ({ id, name, issuedAt, readOnly, expiresAt }: Shown): TypeOf<typeof ApiKey> => ({
+  id,
+  name,
+  read_only: readOnly ?? false,
+  expires_at: expiresAt === undefined || expiresAt === null ? null : epochSeconds(expiresAt),
+  created_at: epochSeconds(Number(issuedAt)),
+});

@@ -1,26 +1,35 @@
 import { timingSafeEqual } from 'node:crypto';
+import { type Clock, systemClock } from '#libs/kernel/clock.js';
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 import { type LiveView } from '#libs/kernel/live-view.js';
 import { plainEmail } from './domain/user.js';
-import { type ApiKeyEvent, type UserEvent, type WorkspaceEvent } from './published.js';
+import { type ApiKeyEvent, type Role, type UserEvent, type WorkspaceEvent } from './published.js';
 import { type Caller, type Callers } from '../http/callers.js';
 
 interface Key {
   readonly keyId: string;
   readonly userId: string;
   readonly hash: Buffer;
+  readonly readOnly: boolean;
+  /** Epoch milliseconds; Infinity for a key without end. */
+  readonly expiresAt: number;
   handedOver: boolean;
 }
+
+const NO_ROLES: ReadonlyMap<string, Role> = new Map();
 
 /** In-memory index of API keys and workspace memberships, read on every request. */
 export class CallersView implements LiveView, Callers {
   private readonly byHash = new Map<string, Key>();
   private readonly hashOfKey = new Map<string, string>();
-  private readonly workspacesOf = new Map<string, readonly string[]>();
+  /** Roles of each user by workspace, in the order in which the user joined. */
+  private readonly rolesOf = new Map<string, ReadonlyMap<string, Role>>();
   private readonly workspaces = new Set<string>();
   private readonly usernamesByEmail = new Map<string, readonly string[]>();
   private readonly watchers: ((workspaces: number) => void)[] = [];
   private readonly isWorkspace = (id: string): boolean => this.workspaces.has(id);
+
+  constructor(private readonly clock: Clock = systemClock) {}
 
   apply(recorded: RecordedEvent): void {
     const event = recorded as RecordedEvent & (UserEvent | WorkspaceEvent | ApiKeyEvent);
@@ -32,15 +41,23 @@ export class CallersView implements LiveView, Callers {
       }
       case 'WorkspaceCreated':
         this.workspaces.add(event.data.workspaceId);
-        this.join(event.data.ownerId, event.data.workspaceId);
+        this.join(event.data.ownerId, event.data.workspaceId, 'owner');
         for (const watch of this.watchers) watch(this.workspaces.size);
         return;
       case 'WorkspaceMemberAdded':
-        this.join(event.data.userId, idOf(event.stream));
+      case 'WorkspaceMemberRoleChanged':
+        this.join(event.data.userId, idOf(event.stream), event.data.role);
         return;
+      case 'WorkspaceMemberRemoved': {
+        const roles = new Map(this.rolesOf.get(event.data.userId));
+        roles.delete(idOf(event.stream));
+        this.rolesOf.set(event.data.userId, roles);
+        return;
+      }
       case 'ApiKeyIssued': {
-        const { keyId, userId, keyHash } = event.data;
-        this.byHash.set(keyHash, { keyId, userId, hash: Buffer.from(keyHash, 'hex'), handedOver: false });
+        const { keyId, userId, keyHash, readOnly = false, expiresAt = Infinity } = event.data;
+        const hash = Buffer.from(keyHash, 'hex');
+        this.byHash.set(keyHash, { keyId, userId, hash, readOnly, expiresAt, handedOver: false });
         this.hashOfKey.set(keyId, keyHash);
         return;
       }
@@ -78,10 +95,15 @@ export class CallersView implements LiveView, Callers {
     const key = this.byHash.get(keyHash);
     const presented = Buffer.from(keyHash, 'hex');
     if (!key || key.hash.length !== presented.length || !timingSafeEqual(key.hash, presented)) return undefined;
+    if (key.expiresAt <= this.clock.now()) return undefined;
+    const roles = this.rolesOf.get(key.userId) ?? NO_ROLES;
     return {
       userId: key.userId,
       apiKeyId: key.keyId,
-      workspaceIds: this.workspacesOf.get(key.userId) ?? [],
+      workspaceIds: [...roles.keys()],
+      isReadOnly: key.readOnly,
+      ...(key.expiresAt === Infinity ? {} : { keyExpiresAt: key.expiresAt }),
+      roleIn: (workspaceId) => roles.get(workspaceId),
       isWorkspace: this.isWorkspace,
     };
   }
@@ -89,13 +111,15 @@ export class CallersView implements LiveView, Callers {
   /** Whether the key is in force and its user a member of the workspace. */
   mayRead(apiKeyId: string, workspaceId: string): boolean {
     const key = this.keyOf(apiKeyId);
-    return key !== undefined && (this.workspacesOf.get(key.userId) ?? []).includes(workspaceId);
+    if (key === undefined || key.expiresAt <= this.clock.now()) return false;
+    return this.rolesOf.get(key.userId)?.has(workspaceId) === true;
   }
 
-  /** Number of a user's keys that were handed over and not revoked. */
+  /** Number of a user's keys that were handed over and not revoked, may change things and never expire. */
   usableKeys(userId: string): number {
     let count = 0;
-    for (const key of this.byHash.values()) if (key.userId === userId && key.handedOver) count++;
+    for (const { userId: of, handedOver, readOnly, expiresAt } of this.byHash.values())
+      if (of === userId && handedOver && !readOnly && expiresAt === Infinity) count++;
     return count;
   }
 
@@ -105,8 +129,8 @@ export class CallersView implements LiveView, Callers {
     return key?.keyId === keyId ? key : undefined;
   }
 
-  private join(userId: string, workspaceId: string): void {
-    const joined = this.workspacesOf.get(userId) ?? [];
-    if (!joined.includes(workspaceId)) this.workspacesOf.set(userId, [...joined, workspaceId]);
+  private join(userId: string, workspaceId: string, role: Role | undefined): void {
+    const roles = new Map(this.rolesOf.get(userId));
+    this.rolesOf.set(userId, roles.set(workspaceId, role ?? roles.get(workspaceId) ?? 'member'));
   }
 }

@@ -11,9 +11,14 @@ type TenancyEvent = UserEvent | WorkspaceEvent | ApiKeyEvent;
 
 const upcasters = makeUpcasters();
 
+/** A type, or one of its variants with optional fields. */
+type Fixture<E extends TenancyEvent> = E['type'] | `${E['type']}.${'role' | 'limits'}`;
+
 /** An event as a shipped version wrote it (test/fixtures/events), upcast to the current version. */
-const golden = async <E extends TenancyEvent>(type: E['type'], version: number): Promise<E> => {
-  const file = new URL(`../../test/fixtures/events/${type}.v${version}.json`, import.meta.url);
+const golden = async <E extends TenancyEvent>(name: Fixture<E>, version: number): Promise<E> => {
+  const [type = '', variant] = name.split('.');
+  const ending = variant === undefined ? `v${version}` : `v${version}.${variant}`;
+  const file = new URL(`../../test/fixtures/events/${type}.${ending}.json`, import.meta.url);
   const { data, schemaVersion } = JSON.parse(await readFile(file, 'utf8')) as { data: object; schemaVersion: number };
   expect(schemaVersion).toBe(version);
   const lifted = upcasters.upcast(recorded('x-1', { type, data }, { metadata: { schemaVersion } }));
@@ -21,12 +26,13 @@ const golden = async <E extends TenancyEvent>(type: E['type'], version: number):
 };
 
 const USER = 'u_0k2f9x8a1b3c5d7e9f';
-const key = async (...types: ApiKeyEvent['type'][]) => {
+const OTHER = 'u_1k2f9x8a1b3c5d7e9f';
+const key = async (...types: Fixture<ApiKeyEvent>[]) => {
   let state = apiKey.initialState();
   for (const type of types) state = apiKey.evolve(state, await golden<ApiKeyEvent>(type, 1));
   return state;
 };
-const space = async (...types: WorkspaceEvent['type'][]) => {
+const space = async (...types: Fixture<WorkspaceEvent>[]) => {
   let state = workspace.initialState();
   for (const type of types) state = workspace.evolve(state, await golden<WorkspaceEvent>(type, 1));
   return state;
@@ -47,16 +53,32 @@ const CASES: Record<TenancyEvent['type'], () => Promise<void>> = {
     const state = user.evolve(user.initialState(), await golden<UserEvent>('EmailReserved', 1));
     expect(state).toEqual({ username: 'ada', email: 'Ada@example.com' });
   },
-  WorkspaceCreated: async () => expect(await space('WorkspaceCreated')).toEqual({ ownerId: USER, members: [USER] }),
-  WorkspaceMemberAdded: async () =>
-    expect((await space('WorkspaceCreated', 'WorkspaceMemberAdded'))?.members).toEqual([USER, 'u_1k2f9x8a1b3c5d7e9f']),
-  ApiKeyIssued: async () =>
+  WorkspaceCreated: async () =>
+    expect(await space('WorkspaceCreated')).toEqual({ ownerId: USER, members: { [USER]: 'owner' } }),
+  WorkspaceMemberAdded: async () => {
+    const members = async (name: Fixture<WorkspaceEvent>) => (await space('WorkspaceCreated', name))?.members;
+    expect(await members('WorkspaceMemberAdded')).toEqual({ [USER]: 'owner', [OTHER]: 'member' });
+    expect(await members('WorkspaceMemberAdded.role')).toEqual({ [USER]: 'owner', [OTHER]: 'read_only' });
+  },
+  WorkspaceMemberRoleChanged: async () => {
+    const state = await space('WorkspaceCreated', 'WorkspaceMemberAdded', 'WorkspaceMemberRoleChanged');
+    expect(state?.members).toEqual({ [USER]: 'owner', [OTHER]: 'owner' });
+  },
+  WorkspaceMemberRemoved: async () => {
+    const state = await space('WorkspaceCreated', 'WorkspaceMemberAdded', 'WorkspaceMemberRemoved');
+    expect(state?.members).toEqual({ [USER]: 'owner' });
+  },
+  ApiKeyIssued: async () => {
+    const limits = { readOnly: true, expiresAt: 1_795_248_000_000 };
+    expect(await key('ApiKeyIssued.limits')).toMatchObject({ limits });
     expect(await key('ApiKeyIssued')).toMatchObject({
+      limits: {},
       userId: USER,
       name: 'first key',
       handedOver: false,
       revoked: false,
-    }),
+    });
+  },
   ApiKeyHandedOver: async () =>
     expect(await key('ApiKeyIssued', 'ApiKeyHandedOver')).toMatchObject({ handedOver: true }),
   ApiKeyRevoked: async () => expect(await key('ApiKeyIssued', 'ApiKeyRevoked')).toMatchObject({ revoked: true }),

@@ -46,11 +46,25 @@ export interface WorkspaceCreated {
     readonly createdAt: number;
   };
 }
+/** Events from before there were roles lack `role`: their users are members. */
 export interface WorkspaceMemberAdded {
   readonly type: 'WorkspaceMemberAdded';
-  readonly data: { readonly userId: string; readonly addedAt: number };
+  readonly data: { readonly userId: string; readonly role?: Role; readonly addedAt: number };
 }
-export type WorkspaceEvent = WorkspaceCreated | WorkspaceMemberAdded;
+export interface WorkspaceMemberRoleChanged {
+  readonly type: 'WorkspaceMemberRoleChanged';
+  readonly data: { readonly userId: string; readonly role: Role; readonly changedAt: number };
+}
+export interface WorkspaceMemberRemoved {
+  readonly type: 'WorkspaceMemberRemoved';
+  readonly data: { readonly userId: string; readonly removedAt: number };
+}
+export type WorkspaceEvent =
+  WorkspaceCreated | WorkspaceMemberAdded | WorkspaceMemberRoleChanged | WorkspaceMemberRemoved;
+
+/** What a user may do in a workspace: manage its members, change its resources, read them. Each includes the next. */
+export const ROLES = ['owner', 'member', 'read_only'] as const;
+export type Role = (typeof ROLES)[number];
 
 export interface ApiKeyIssued {
   readonly type: 'ApiKeyIssued';
@@ -60,6 +74,10 @@ export interface ApiKeyIssued {
     readonly name: string;
     /** SHA-256 of the key in hexadecimal. The key itself is shown once and never stored. */
     readonly keyHash: string;
+    /** Set for a key that may not change anything. */
+    readonly readOnly?: true;
+    /** Epoch milliseconds from which the key is refused; absent for one without end. */
+    readonly expiresAt?: number;
     readonly issuedAt: number;
   };
 }

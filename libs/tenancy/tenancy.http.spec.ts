@@ -95,7 +95,8 @@ describe('users, workspaces and API keys over HTTP', () => {
   it('issues another key, shows it once, lists it without its text, and refuses it once revoked', async () => {
     const issued = dataOf(await as(KEY).post('/v1/api_keys').send({ name: 'ci' }));
     const { id, key } = issued as { id: string; key: string };
-    expect(issued).toEqual({ id, name: 'ci', created_at: 1_700_000_000, key });
+    const limits = { read_only: false, expires_at: null };
+    expect(issued).toEqual({ id, name: 'ci', ...limits, created_at: 1_700_000_000, key });
     expect((await as(key).get('/v1/users/me')).status).toBe(200);
 
     const list = await as(key).get('/v1/api_keys');

@@ -4,6 +4,13 @@ import { type HandleCommand } from '#libs/kernel/handle-command.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { DEFAULT_RESOURCE_LIMITS, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
 import { CLOCK, HANDLE_COMMAND, READ_MODELS } from '#libs/kernel/tokens.js';
+import { AddMemberController } from './add-member/add-member.controller.js';
+import { ChangeMemberHandler } from './change-member.handler.js';
+import { ChangeMemberRoleController } from './change-member-role/change-member-role.controller.js';
+import { ListMembersController } from './list-members/list-members.controller.js';
+import { ListMembersHandler } from './list-members/list-members.query.js';
+import { ListProjectsController } from './list-projects/list-projects.controller.js';
+import { RemoveMemberController } from './remove-member/remove-member.controller.js';
 import { GetMeController } from './get-me/get-me.controller.js';
 import { GetUserHandler } from './get-me/get-user.query.js';
 import { GetWorkspaceController } from './get-workspace/get-workspace.controller.js';
@@ -32,6 +39,11 @@ export interface TenancyPorts {
 
 @Module({
   controllers: [
+    ListMembersController,
+    AddMemberController,
+    ChangeMemberRoleController,
+    RemoveMemberController,
+    ListProjectsController,
     GetMeController,
     GetWorkspaceController,
     IssueApiKeyController,
@@ -40,6 +52,8 @@ export interface TenancyPorts {
     RevokeApiKeyController,
   ],
   providers: [
+    ListMembersHandler,
+    ChangeMemberHandler,
     GetUserHandler,
     GetWorkspacesHandler,
     IssueApiKeyHandler,

@@ -110,6 +110,8 @@ const idFor = (template: string, name: string): string => {
       return 'p_0k2f9x8a1b3c5d7e9f';
     case 'api_keys id':
       return keyId;
+    case 'workspaces userId':
+      return owner.id;
     case 'orgs id':
     case 'workspaces id':
     case 'workspaces workspaceId':
@@ -124,6 +126,8 @@ const foreignParameters = (): Record<string, string> => ({
   emitter_id: source.id,
   listener_id: webhookId,
   component_id: component.id,
+  user_id: owner.id,
+  role: 'member',
   name: 'Taken over',
   event_name: 'created',
 });

@@ -32,8 +32,10 @@ const CODE = componentCode({
     },`,
 });
 
-/** Routes over what there is none of yet. Their successes are shown in libs/events/workflow-events.spec.ts. */
+/** Routes that succeed elsewhere: there are no workflows yet (libs/events/workflow-events.spec.ts). */
 const WITHOUT_SUCCESS = [
+  // Its success is in test/e2e/members.
+  'DELETE /v1/workspaces/{id}/members/{userId}',
   'GET /v1/workflows/{id}/sse',
   'GET /v1/workflows/{id}/event_summaries',
   'GET /v1/workflows/{id}/$errors/event_summaries',
@@ -228,6 +230,16 @@ describe('the OpenAPI document agrees with the reply of', () => {
     await contract.expect(200, 'GET /v1/limits');
     await contract.expect(200, 'GET /v1/workspaces/{id}', { path: { id: workspace } });
     await contract.expect(200, 'GET /v1/orgs/{id}', { path: { id: workspace } });
+    await contract.expect(200, 'GET /v1/workspaces/{id}/projects', { path: { id: workspace } });
+    const route = 'GET /v1/workspaces/{id}/members';
+    const { data: members } = await contract.expect<Data<{ user_id: string }[]>>(200, route, {
+      path: { id: workspace },
+    });
+    const userId = members[0]?.user_id ?? '';
+    const member = { path: { id: workspace, userId }, body: { user_id: userId, role: 'owner' } };
+    await contract.expect(200, 'POST /v1/workspaces/{id}/members', member);
+    await contract.expect(200, 'PUT /v1/workspaces/{id}/members/{userId}', member);
+    await contract.expect(409, 'DELETE /v1/workspaces/{id}/members/{userId}', { path: member.path });
     const body = { name: 'Described' };
     const { data: key } = await contract.expect<Data<{ id: string }>>(200, 'POST /v1/api_keys', { body });
     await contract.expect(200, 'GET /v1/api_keys');

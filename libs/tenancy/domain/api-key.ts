@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import { type Decider } from '#libs/kernel/decider.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { derivedId, shownId } from '#libs/kernel/ids.js';
-import { type ApiKeyEvent } from '../published.js';
+import { type ApiKeyEvent, type ApiKeyIssued } from '../published.js';
+
+/** What a key may do less than its user. */
+export type KeyLimits = Pick<ApiKeyIssued['data'], 'readOnly' | 'expiresAt'>;
 
 export type ApiKeyCommand =
   | {
@@ -11,6 +14,7 @@ export type ApiKeyCommand =
       readonly userId: string;
       readonly name: string;
       readonly keyHash: string;
+      readonly limits?: KeyLimits;
       /** False only for a key that has not been printed yet. */
       readonly handedOver: boolean;
       readonly now: number;
@@ -22,6 +26,7 @@ export type ApiKeyState = {
   readonly userId: string;
   readonly name: string;
   readonly keyHash: string;
+  readonly limits: KeyLimits;
   readonly handedOver: boolean;
   readonly revoked: boolean;
 } | null;
@@ -44,8 +49,9 @@ export const apiKey: Decider<ApiKeyCommand, ApiKeyEvent, ApiKeyState> = {
     switch (command.type) {
       case 'issue': {
         if (state) return [];
-        const { keyId, userId, name, keyHash, handedOver, now } = command;
-        const issued: ApiKeyEvent = { type: 'ApiKeyIssued', data: { keyId, userId, name, keyHash, issuedAt: now } };
+        const { keyId, userId, name, keyHash, limits = {}, handedOver, now } = command;
+        const data = { keyId, userId, name, keyHash, ...limits, issuedAt: now };
+        const issued: ApiKeyEvent = { type: 'ApiKeyIssued', data };
         return handedOver ? [issued, { type: 'ApiKeyHandedOver', data: { handedOverAt: now } }] : [issued];
       }
       case 'hand_over':
@@ -62,8 +68,9 @@ export const apiKey: Decider<ApiKeyCommand, ApiKeyEvent, ApiKeyState> = {
   evolve(state, event) {
     switch (event.type) {
       case 'ApiKeyIssued': {
-        const { userId, name, keyHash } = event.data;
-        return { userId, name, keyHash, handedOver: false, revoked: false };
+        const { userId, name, keyHash, readOnly, expiresAt } = event.data;
+        const limits = { ...(readOnly ? { readOnly } : {}), ...(expiresAt === undefined ? {} : { expiresAt }) };
+        return { userId, name, keyHash, limits, handedOver: false, revoked: false };
       }
       case 'ApiKeyHandedOver':
         return state && { ...state, handedOver: true };

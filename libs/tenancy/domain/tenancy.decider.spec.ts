@@ -83,7 +83,8 @@ describe('workspace', () => {
     type: 'WorkspaceCreated',
     data: { workspaceId: 'o_1', orgname: 'ada', name: 'A', email: 'a@b', ownerId: 'u_1', createdAt: 5 },
   };
-  const add = { type: 'add_member', workspaceId: 'o_1', userId: 'u_2', now: 6 } as const;
+  const add = { type: 'add_member', workspaceId: 'o_1', userId: 'u_2', role: 'member', now: 6 } as const;
+  const added: WorkspaceEvent = { type: 'WorkspaceMemberAdded', data: { userId: 'u_2', role: 'member', addedAt: 6 } };
 
   it('is created once', () => {
     given(workspace).when(create).then(created);
@@ -91,13 +92,49 @@ describe('workspace', () => {
   });
 
   it('adds each member once, and has the owner from the start', () => {
-    const added: WorkspaceEvent = { type: 'WorkspaceMemberAdded', data: { userId: 'u_2', addedAt: 6 } };
     given(workspace, [created]).when(add).then(added);
     given(workspace, [created, added]).when(add).thenNothingHappened();
     given(workspace, [created])
-      .when({ ...add, userId: 'u_1' })
+      .when({ ...add, userId: 'u_1', role: 'owner' })
       .thenNothingHappened();
     given(workspace).when(add).thenThrows('workspace.not_found', /o_1/);
+    given(workspace, [created, added])
+      .when({ ...add, role: 'owner' })
+      .thenThrows('member.already_exists', /as member/);
+  });
+
+  it('changes the role of a member, and removes one, who can come back', () => {
+    const change = { ...add, type: 'change_role', role: 'read_only', now: 7 } as const;
+    const changed: WorkspaceEvent = {
+      type: 'WorkspaceMemberRoleChanged',
+      data: { userId: 'u_2', role: 'read_only', changedAt: 7 },
+    };
+    const remove = { type: 'remove_member', workspaceId: 'o_1', userId: 'u_2', now: 8 } as const;
+    const removed: WorkspaceEvent = { type: 'WorkspaceMemberRemoved', data: { userId: 'u_2', removedAt: 8 } };
+    given(workspace, [created, added]).when(change).then(changed);
+    given(workspace, [created, added, changed]).when(change).thenNothingHappened();
+    given(workspace, [created, added]).when(remove).then(removed);
+    given(workspace, [created, added, removed]).when(remove).thenThrows('member.not_found', /u_2/);
+    given(workspace, [created, added, removed]).when(change).thenThrows('member.not_found');
+    given(workspace, [created, added, removed]).when(add).then(added);
+  });
+
+  it('keeps an owner', () => {
+    const step = { type: 'change_role', workspaceId: 'o_1', userId: 'u_1', role: 'member', now: 7 } as const;
+    const leave = { type: 'remove_member', workspaceId: 'o_1', userId: 'u_1', now: 7 } as const;
+    const second: WorkspaceEvent = { type: 'WorkspaceMemberAdded', data: { userId: 'u_2', role: 'owner', addedAt: 6 } };
+    for (const command of [step, leave]) {
+      given(workspace, [created, added])
+        .when(command)
+        .thenThrows('member.last_owner', /only owner/);
+      given(workspace, [created, second])
+        .when(command)
+        .thenState((state) => expect(state?.members['u_2']).toBe('owner'));
+    }
+    const gone: WorkspaceEvent = { type: 'WorkspaceMemberRemoved', data: { userId: 'u_1', removedAt: 8 } };
+    given(workspace, [created, second, gone])
+      .when({ ...leave, userId: 'u_2' })
+      .thenThrows('member.last_owner');
   });
 });
 

@@ -1,7 +1,7 @@
 import { type Decider } from '#libs/kernel/decider.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { derivedId } from '#libs/kernel/ids.js';
-import { type WorkspaceEvent } from '../published.js';
+import { derivedId, shownId } from '#libs/kernel/ids.js';
+import { type Role, type WorkspaceEvent } from '../published.js';
 
 export type WorkspaceCommand =
   | {
@@ -13,9 +13,21 @@ export type WorkspaceCommand =
       readonly ownerId: string;
       readonly now: number;
     }
-  | { readonly type: 'add_member'; readonly workspaceId: string; readonly userId: string; readonly now: number };
+  | ({ readonly type: 'add_member'; readonly role: Role } & OfMember)
+  | ({ readonly type: 'change_role'; readonly role: Role } & OfMember)
+  | ({ readonly type: 'remove_member' } & OfMember);
 
-export type WorkspaceState = { readonly ownerId: string; readonly members: readonly string[] } | null;
+interface OfMember {
+  readonly workspaceId: string;
+  readonly userId: string;
+  readonly now: number;
+}
+
+export type WorkspaceState = {
+  readonly ownerId: string;
+  /** Roles by user id. */
+  readonly members: Readonly<Record<string, Role>>;
+} | null;
 
 /** Workspace id of a user who registered before ids were random. */
 export const firstWorkspaceIdOf = (userId: string): string => derivedId('o', 'first workspace', userId);
@@ -24,31 +36,75 @@ export const workspace: Decider<WorkspaceCommand, WorkspaceEvent, WorkspaceState
   category: 'workspace',
   initialState: () => null,
   decide(command, state) {
+    if (command.type === 'create') {
+      if (state) return [];
+      const { workspaceId, orgname, name, email, ownerId, now } = command;
+      mustBeName(name);
+      return [{ type: 'WorkspaceCreated', data: { workspaceId, orgname, name, email, ownerId, createdAt: now } }];
+    }
+    const { workspaceId, userId, now } = command;
+    if (!state)
+      throw new DomainError('workspace.not_found', `there is no workspace ${workspaceId}`, { id: workspaceId });
+    const role = state.members[userId];
     switch (command.type) {
-      case 'create': {
-        if (state) return [];
-        const { workspaceId, orgname, name, email, ownerId, now } = command;
-        mustBeName(name);
-        return [{ type: 'WorkspaceCreated', data: { workspaceId, orgname, name, email, ownerId, createdAt: now } }];
-      }
-      case 'add_member': {
-        const { workspaceId, userId, now } = command;
-        if (!state)
-          throw new DomainError('workspace.not_found', `there is no workspace ${workspaceId}`, { id: workspaceId });
-        if (state.members.includes(userId)) return [];
-        return [{ type: 'WorkspaceMemberAdded', data: { userId, addedAt: now } }];
-      }
+      case 'add_member':
+        if (role === command.role) return [];
+        if (role !== undefined) throw alreadyMember(userId, role);
+        return [{ type: 'WorkspaceMemberAdded', data: { userId, role: command.role, addedAt: now } }];
+      case 'change_role':
+        if (role === undefined) throw memberNotFound(userId);
+        if (role === command.role) return [];
+        mustKeepAnOwner(state, userId);
+        return [{ type: 'WorkspaceMemberRoleChanged', data: { userId, role: command.role, changedAt: now } }];
+      case 'remove_member':
+        if (role === undefined) throw memberNotFound(userId);
+        mustKeepAnOwner(state, userId);
+        return [{ type: 'WorkspaceMemberRemoved', data: { userId, removedAt: now } }];
     }
   },
   evolve(state, event) {
     switch (event.type) {
       case 'WorkspaceCreated':
-        return { ownerId: event.data.ownerId, members: [event.data.ownerId] };
+        return { ownerId: event.data.ownerId, members: { [event.data.ownerId]: 'owner' } };
       case 'WorkspaceMemberAdded':
-        return state && { ...state, members: [...state.members, event.data.userId] };
+      case 'WorkspaceMemberRoleChanged': {
+        if (!state) return state;
+        const { userId } = event.data;
+        const role = event.data.role ?? state.members[userId] ?? 'member';
+        return { ...state, members: { ...state.members, [userId]: role } };
+      }
+      case 'WorkspaceMemberRemoved': {
+        if (!state) return state;
+        const { [event.data.userId]: _, ...members } = state.members;
+        return { ...state, members };
+      }
     }
   },
 };
+
+/** A workspace without an owner could never get another member. */
+const mustKeepAnOwner = ({ members }: NonNullable<WorkspaceState>, userId: string): void => {
+  const others = Object.entries(members).filter(([id, role]) => role === 'owner' && id !== userId);
+  if (members[userId] !== 'owner' || others.length > 0) return;
+  throw new DomainError(
+    'member.last_owner',
+    `${userId} is the only owner of the workspace: make another member an owner first`,
+    { id: userId },
+  );
+};
+
+export const memberNotFound = (userId: string): DomainError =>
+  new DomainError('member.not_found', `the workspace has no member ${shownId(userId)}`, { id: shownId(userId) });
+
+const alreadyMember = (userId: string, role: Role): DomainError =>
+  new DomainError(
+    'member.already_exists',
+    `${userId} is in the workspace already, as ${role}: change the role instead`,
+    {
+      id: userId,
+      role,
+    },
+  );
 
 const MAX_NAME = 255;
 

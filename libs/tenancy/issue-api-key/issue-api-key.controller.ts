@@ -1,16 +1,19 @@
 import { Controller, HttpCode, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { IsOptional, IsString, MaxLength, MinLength } from 'class-validator';
+import { Transform } from 'class-transformer';
+import { IsBoolean, IsInt, IsOptional, IsString, MaxLength, MinLength } from 'class-validator';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
+import { flagFromText, integerFromText } from '#libs/http/from-text.js';
 import { Operation } from '#libs/http/operation.js';
 import { Params } from '#libs/http/parameters.js';
 import { one } from '#libs/http/replies.js';
 import { type TypeOf } from '#libs/http/reply-schema.js';
-import { epochSeconds } from '#libs/kernel/clock.js';
+import { WritesOwn } from '#libs/http/writes.guard.js';
 import { type Caller } from '../../http/callers.js';
-import { IssuedApiKey } from '../api-key-reply.js';
+import { apiKeyReply, IssuedApiKey } from '../api-key-reply.js';
+import { type KeyLimits } from '../domain/api-key.js';
 import { IssueApiKey } from './issue-api-key.handler.js';
 
 class IssueApiKeyDto {
@@ -19,6 +22,16 @@ class IssueApiKeyDto {
   @MinLength(1)
   @MaxLength(100)
   name?: string;
+
+  @IsOptional()
+  @Transform(flagFromText)
+  @IsBoolean()
+  read_only?: boolean | null;
+
+  @IsOptional()
+  @Transform(integerFromText)
+  @IsInt()
+  expires_at?: number | null;
 }
 
 @Controller('v1/api_keys')
@@ -27,6 +40,7 @@ export class IssueApiKeyController {
 
   /** An extension: issues another key for the caller. Only this reply shows the key. */
   @Post()
+  @WritesOwn()
   @Operation({
     summary: 'Issue a further API key; the reply alone shows it',
     body: IssueApiKeyDto,
@@ -34,12 +48,17 @@ export class IssueApiKeyController {
   })
   @HttpCode(200)
   async issue(
-    @Params('body_wins', IssueApiKeyDto) { name = 'API key' }: IssueApiKeyDto,
+    @Params('body_wins', IssueApiKeyDto) { name = 'API key', read_only, expires_at }: IssueApiKeyDto,
     @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
   ): Promise<Changed<{ data: TypeOf<typeof IssuedApiKey> }>> {
     const context = contextIn(caller.workspaceIds[0] ?? '');
-    const { position, issuedAt, id, key } = await this.commands.execute(new IssueApiKey(name, context));
-    return new Changed(position, () => ({ data: { id, name, created_at: epochSeconds(issuedAt), key } }));
+    const limits: KeyLimits = {
+      ...(read_only === true ? { readOnly: true } : {}),
+      ...(typeof expires_at === 'number' ? { expiresAt: expires_at * 1_000 } : {}),
+    };
+    const issue = new IssueApiKey(name, limits, caller.keyExpiresAt, context);
+    const { position, issuedAt, id, key } = await this.commands.execute(issue);
+    return new Changed(position, () => ({ data: { ...apiKeyReply({ id, name, issuedAt, ...limits }), key } }));
   }
 }

@@ -6,9 +6,8 @@ import { listReply, pageQuery, type ListReply } from '#libs/http/pages.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
 import { paged } from '#libs/http/replies.js';
 import { type TypeOf } from '#libs/http/reply-schema.js';
-import { epochSeconds } from '#libs/kernel/clock.js';
 import { type Caller } from '../../http/callers.js';
-import { ApiKey } from '../api-key-reply.js';
+import { ApiKey, apiKeyReply } from '../api-key-reply.js';
 import { ListApiKeys } from './list-api-keys.query.js';
 
 @Controller('v1/api_keys')
@@ -24,6 +23,6 @@ export class ListApiKeysController {
   ): Promise<ListReply<TypeOf<typeof ApiKey>>> {
     const page = pageQuery(params);
     const keys = await this.queries.execute(new ListApiKeys(caller.userId, page));
-    return listReply(keys, ({ id, name, issuedAt }) => ({ id, name, created_at: epochSeconds(Number(issuedAt)) }));
+    return listReply(keys, apiKeyReply);
   }
 }

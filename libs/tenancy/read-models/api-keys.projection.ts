@@ -7,20 +7,23 @@ import { type ApiKeyEvent } from '../published.js';
 export interface ApiKeyDoc extends Doc {
   readonly userId: string;
   readonly name: string;
+  readonly readOnly: boolean;
+  /** Epoch milliseconds; null for a key without end. */
+  readonly expiresAt: number | null;
   /** Epoch milliseconds in fixed width. */
   readonly issuedAt: string;
 }
 
 export const apiKeysProjection: Projection<ApiKeyDoc> = {
-  name: 'tenancy.api_keys.v1',
-  schema: { name: 'tenancy.api_keys.v1', indexed: ['userId'], sort: 'issuedAt' },
+  name: 'tenancy.api_keys.v2',
+  schema: { name: 'tenancy.api_keys.v2', indexed: ['userId'], sort: 'issuedAt' },
   keys: ({ type, stream }) => (type === 'ApiKeyIssued' || type === 'ApiKeyRevoked' ? [idOf(stream)] : []),
   evolve(doc, recorded, id) {
     const event = recorded as RecordedEvent & ApiKeyEvent;
     switch (event.type) {
       case 'ApiKeyIssued': {
-        const { userId, name, issuedAt } = event.data;
-        return { id, userId, name, issuedAt: String(issuedAt).padStart(15, '0') };
+        const { userId, name, readOnly = false, expiresAt = null, issuedAt } = event.data;
+        return { id, userId, name, readOnly, expiresAt, issuedAt: String(issuedAt).padStart(15, '0') };
       }
       case 'ApiKeyRevoked':
         return undefined;

@@ -41,7 +41,7 @@ describe('read models of tenancy', () => {
         name: 'A',
         email: 'a@b',
         ownerId: 'u_1',
-        memberIds: ['u_1', 'u_2'],
+        members: { u_1: 'owner', u_2: 'member' },
         createdAt: '000000000000005',
       });
   });
@@ -57,7 +57,14 @@ describe('read models of tenancy', () => {
       )
       .numberOfTimes(3)
       .then('key_1', undefined)
-      .then('key_2', { id: 'key_2', userId: 'u_1', name: 'key_2', issuedAt: '000000000000005' });
+      .then('key_2', {
+        id: 'key_2',
+        userId: 'u_1',
+        name: 'key_2',
+        readOnly: false,
+        expiresAt: null,
+        issuedAt: '000000000000005',
+      });
   });
 });
 
@@ -91,6 +98,43 @@ describe('callers', () => {
     );
     expect(callers.callerOf(hash('a'))).toBeUndefined();
     expect(callers.callerOf(hash('b'))?.apiKeyId).toBe('key_2');
+  });
+
+  it('lose a key at its end, and learn what it may not do', () => {
+    let now = 999;
+    const callers = new CallersView({ now: () => now });
+    const key = issued('key_1', hash('a'));
+    const limited = { ...key, data: { ...key.data, readOnly: true as const, expiresAt: 1_000 } };
+    const entries: readonly HistoryEntry[] = [
+      ['workspace-o_1', created],
+      ['apikey-key_1', limited],
+      ['apikey-key_1', handedOver],
+    ];
+    for (const event of history(...entries)) callers.apply(event);
+    expect(callers.callerOf(hash('a'))).toMatchObject({ isReadOnly: true, keyExpiresAt: 1_000 });
+    expect(callers.mayRead('key_1', 'o_1')).toBe(true);
+    expect(callers.usableKeys('u_1')).toBe(0);
+    now = 1_000;
+    expect(callers.callerOf(hash('a'))).toBeUndefined();
+    expect(callers.mayRead('key_1', 'o_1')).toBe(false);
+  });
+
+  it('have a role in each workspace, until they leave', () => {
+    const at = (type: string, data: object): HistoryEntry => ['workspace-o_1', { type, data }];
+    const key = ['apikey-key_2', issued('key_2', hash('b'), 'u_2')] as const;
+    const joined: readonly HistoryEntry[] = [['workspace-o_1', created], key, ['workspace-o_1', added('u_2')]];
+    expect(
+      view(...joined)
+        .callerOf(hash('b'))
+        ?.roleIn?.('o_1'),
+    ).toBe('member');
+    const changed = at('WorkspaceMemberRoleChanged', { userId: 'u_2', role: 'read_only', changedAt: 7 });
+    const reader = view(...joined, changed);
+    expect(reader.callerOf(hash('b'))?.roleIn?.('o_1')).toBe('read_only');
+    expect(reader.mayRead('key_2', 'o_1')).toBe(true);
+    const left = view(...joined, changed, at('WorkspaceMemberRemoved', { userId: 'u_2', removedAt: 8 }));
+    expect(left.callerOf(hash('b'))?.workspaceIds).toEqual([]);
+    expect(left.mayRead('key_2', 'o_1')).toBe(false);
   });
 
   it('count the keys that users hold', () => {

@@ -1,22 +1,30 @@
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 import { type Projection } from '#libs/kernel/projection.js';
 import { type Doc } from '#libs/kernel/read-model-store.js';
-import { type WorkspaceEvent } from '../published.js';
+import { type Role, type WorkspaceEvent } from '../published.js';
 
 export interface WorkspaceDoc extends Doc {
   readonly orgname: string;
   readonly name: string;
   readonly email: string;
   readonly ownerId: string;
-  readonly memberIds: readonly string[];
+  /** Roles by user id. */
+  readonly members: Readonly<Record<string, Role>>;
   /** Epoch milliseconds in fixed width. */
   readonly createdAt: string;
 }
 
+const WORKSPACE_EVENTS: readonly WorkspaceEvent['type'][] = [
+  'WorkspaceCreated',
+  'WorkspaceMemberAdded',
+  'WorkspaceMemberRoleChanged',
+  'WorkspaceMemberRemoved',
+];
+
 export const workspacesProjection: Projection<WorkspaceDoc> = {
-  name: 'tenancy.workspaces.v1',
-  schema: { name: 'tenancy.workspaces.v1', indexed: ['ownerId'], sort: 'createdAt' },
-  keys: ({ type, stream }) => (type === 'WorkspaceCreated' || type === 'WorkspaceMemberAdded' ? [idOf(stream)] : []),
+  name: 'tenancy.workspaces.v2',
+  schema: { name: 'tenancy.workspaces.v2', indexed: ['ownerId'], sort: 'createdAt' },
+  keys: ({ type, stream }) => (WORKSPACE_EVENTS.some((known) => known === type) ? [idOf(stream)] : []),
   evolve(doc, recorded, id) {
     const event = recorded as RecordedEvent & WorkspaceEvent;
     switch (event.type) {
@@ -28,13 +36,22 @@ export const workspacesProjection: Projection<WorkspaceDoc> = {
           name,
           email,
           ownerId,
-          memberIds: [ownerId],
+          members: { [ownerId]: 'owner' },
           createdAt: String(createdAt).padStart(15, '0'),
         };
       }
       case 'WorkspaceMemberAdded':
-        if (!doc || doc.memberIds.includes(event.data.userId)) return doc;
-        return { ...doc, memberIds: [...doc.memberIds, event.data.userId] };
+      case 'WorkspaceMemberRoleChanged': {
+        if (!doc) return doc;
+        const { userId } = event.data;
+        const role = event.data.role ?? doc.members[userId] ?? 'member';
+        return { ...doc, members: { ...doc.members, [userId]: role } };
+      }
+      case 'WorkspaceMemberRemoved': {
+        if (!doc) return doc;
+        const { [event.data.userId]: _, ...members } = doc.members;
+        return { ...doc, members };
+      }
       default:
         return doc;
     }

@@ -4,6 +4,7 @@ import { CurrentCaller } from '#libs/http/caller.js';
 import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
+import { WritesOwn } from '#libs/http/writes.guard.js';
 import { type Caller } from '../../http/callers.js';
 import { RevokeApiKey } from './revoke-api-key.handler.js';
 
@@ -13,6 +14,7 @@ export class RevokeApiKeyController {
 
   /** An extension. The key is refused from the next request on, even when this request used it. */
   @Delete(':id')
+  @WritesOwn()
   @Operation({ summary: 'Revoke an API key' })
   @HttpCode(204)
   async revoke(

@@ -1,0 +1,63 @@
+import { Injectable, type CanActivate, type CustomDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { type Request } from 'express';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type Caller } from './callers.js';
+import { callerIfAny, identify } from './request-state.js';
+
+const WRITES_OWN = 'sluice:writes-own';
+
+/** Marks a route that changes what belongs to the user and not to a workspace, so that roles do not matter. */
+export const WritesOwn = (): CustomDecorator => SetMetadata(WRITES_OWN, true);
+
+const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * Refuses changes to those who may only read (docs/reference/rest-api.md#roles). Every method but GET, HEAD and OPTIONS
+ * counts as a change, so no route can forget it. Workspaces in which the user may only read are taken from the caller,
+ * so their resources are not found by a change. Throws auth.read_only_key or auth.read_only_member.
+ */
+@Injectable()
+export class WritesGuard implements CanActivate {
+  constructor(private readonly reflector: Reflector) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const request = context.switchToHttp().getRequest<Request>();
+    const caller = callerIfAny(request);
+    if (!caller || READS.has(request.method)) return true;
+    if (caller.isReadOnly === true) {
+      throw new DomainError(
+        'auth.read_only_key',
+        'this API key may only read: send a key without read_only to change something',
+        { api_key_id: caller.apiKeyId },
+      );
+    }
+    const target = [context.getHandler(), context.getClass()];
+    if (this.reflector.getAllAndOverride<boolean | undefined>(WRITES_OWN, target) !== true)
+      identify(request, writer(caller));
+    return true;
+  }
+}
+
+const writer = (caller: Caller): Caller => {
+  const { workspaceIds, roleIn } = caller;
+  if (!roleIn) return caller;
+  const writable = workspaceIds.filter((id) => roleIn(id) !== 'read_only');
+  if (writable.length === workspaceIds.length) return caller;
+  if (writable.length > 0)
+    return { ...caller, workspaceIds: writable, memberships: caller.memberships ?? workspaceIds };
+  throw new DomainError(
+    'auth.read_only_member',
+    `you may only read in workspace ${workspaceIds.join(', ')}: ask one of its owners for the role member`,
+    { workspace_ids: workspaceIds },
+  );
+};
+
+/** Throws auth.not_an_owner unless the caller is an owner of the workspace, of which the caller is a member. */
+export const mustBeOwner = ({ roleIn }: Caller, workspaceId: string): void => {
+  if (!roleIn || roleIn(workspaceId) === 'owner') return;
+  throw new DomainError('auth.not_an_owner', `only an owner of workspace ${workspaceId} may do this`, {
+    id: workspaceId,
+    role: roleIn(workspaceId),
+  });
+};
