@@ -5,6 +5,7 @@ import {
   object,
   optional,
   record,
+  revisionField,
   seconds,
   text,
   type TypeOf,
@@ -20,6 +21,7 @@ export const Account = named('Account', {
   app: object({ name_slug: text('Slug of the app') }),
   created_at: seconds(),
   updated_at: seconds(),
+  revision: revisionField(),
   healthy: boolean('False while a refresh of the token has failed'),
   dead: boolean('True when only new credentials help'),
   error: nullable(text('Reason of the last failed refresh')),
@@ -31,12 +33,13 @@ export const Account = named('Account', {
 
 export type AccountReply = TypeOf<typeof Account>;
 
-export const accountReply = ({ id, name, app, createdAt, updatedAt, oauth }: AccountDoc): AccountReply => ({
+export const accountReply = ({ id, name, app, createdAt, updatedAt, revision, oauth }: AccountDoc): AccountReply => ({
   id,
   name,
   app: { name_slug: app },
   created_at: epochSeconds(Number(createdAt)),
   updated_at: epochSeconds(updatedAt),
+  revision,
   ...tokenReply(oauth),
 });
 

@@ -1,4 +1,4 @@
-import { named, seconds, text, type TypeOf } from '#libs/http/reply-schema.js';
+import { named, revisionField, seconds, text, type TypeOf } from '#libs/http/reply-schema.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
 
 interface Shown {
@@ -7,6 +7,7 @@ interface Shown {
   /** Epoch ms as a number or as fixed-width text. */
   readonly createdAt: number | string;
   readonly updatedAt: number;
+  readonly revision: number;
 }
 
 /** Data store as in docs/reference/rest-api.md#data-store-fields. */
@@ -14,6 +15,7 @@ export const DataStoreSchema = named('DataStore', {
   id: text('`ds_…`'),
   owner_id: text('The workspace'),
   name: text('Unique in the workspace'),
+  revision: revisionField(),
   created_at: seconds(),
   updated_at: seconds('Epoch seconds of the last change of the name'),
 });
@@ -24,6 +26,7 @@ export const dataStoreReply = (store: Shown, workspaceId: string): DataStoreRepl
   id: store.id,
   owner_id: workspaceId,
   name: store.name,
+  revision: store.revision,
   created_at: epochSeconds(Number(store.createdAt)),
   updated_at: epochSeconds(store.updatedAt),
 });

@@ -45,6 +45,7 @@ export const REQUEST_ID_HEADER = 'X-Request-Id';
 const WELL_FORMED_ID = /^[A-Za-z0-9][A-Za-z0-9._:=+/-]{0,127}$/;
 const EXPOSED = [
   REQUEST_ID_HEADER,
+  'ETag',
   'X-Sluice-Position',
   'Retry-After',
   'X-RateLimit-Limit',

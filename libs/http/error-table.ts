@@ -22,6 +22,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   'request.unsupported_media_type': { status: 415, word: 'unsupported_media_type' },
   'request.rate_limited': { status: 429, word: 'rate_limited', retryAfter: 1 },
   'request.not_caught_up': { status: 503, word: 'not_caught_up', retryAfter: 1 },
+  'request.precondition_failed': { status: 412, word: 'precondition_failed' },
   'request.conflict': { status: 409, word: 'conflict' },
   'request.route_not_found': { status: 404, word: 'route_not_found' },
   'request.method_not_allowed': { status: 405, word: 'method_not_allowed' },

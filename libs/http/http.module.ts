@@ -11,6 +11,7 @@ import { DEFAULT_HTTP_SETTINGS, HTTP_SETTINGS, type HttpSettings } from './http-
 import { MisspeltParametersInterceptor } from './misspelt-parameters.interceptor.js';
 import { PositionInterceptor } from './position.interceptor.js';
 import { RawJsonInterceptor } from './raw-json.interceptor.js';
+import { EtagInterceptor } from './preconditions.js';
 import { RateLimitGuard } from './rate-limit.guard.js';
 import { WorkspaceGuard } from './workspace.guard.js';
 import { WritesGuard } from './writes.guard.js';
@@ -45,6 +46,7 @@ export class HttpModule {
         { provide: APP_INTERCEPTOR, useClass: RawJsonInterceptor },
         { provide: APP_INTERCEPTOR, useClass: FieldsInterceptor },
         { provide: APP_INTERCEPTOR, useClass: MisspeltParametersInterceptor },
+        { provide: APP_INTERCEPTOR, useClass: EtagInterceptor },
         { provide: APP_INTERCEPTOR, useClass: PositionInterceptor },
       ],
     };

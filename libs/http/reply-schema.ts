@@ -58,6 +58,8 @@ export const number = plain<number>({ type: 'number' });
 export const boolean = plain<boolean>({ type: 'boolean' });
 export const seconds = (description = 'Epoch seconds'): Schema<number> => integer(description);
 export const milliseconds = (description = 'Epoch milliseconds'): Schema<number> => integer(description);
+/** Number of the last event of a resource (docs/reference/rest-api.md#etag). */
+export const revisionField = (): Schema<number> => integer('Rises with each change; the ETag of the resource');
 /** An object with any fields. */
 export const record = plain<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true });
 

@@ -13,6 +13,7 @@ export type ErrorCode =
   | 'request.rate_limited'
   | 'request.not_caught_up'
   | 'request.conflict'
+  | 'request.precondition_failed'
   | 'request.route_not_found'
   | 'request.method_not_allowed'
   | 'request.operator_only'

@@ -1,4 +1,5 @@
 import { fold, type Decider } from './decider.js';
+import { DomainError } from './domain-error.js';
 import { RevisionConflict, type EventStore, type ExpectedRevision } from './event-store.js';
 import { streamName, type Actor, type DomainEvent, type NewEvent, type Position } from './events.js';
 import { eventIdOf } from './ids.js';
@@ -12,6 +13,17 @@ export interface CommandContext {
   readonly actor: Actor;
   readonly workspaceId: string;
   readonly traceparent?: string;
+  /** Set by a caller that changes only what it has read. Absent: any revision will do. */
+  readonly precondition?: Precondition;
+}
+
+/** Revisions that the resource of a command may have when its first change is decided. */
+export interface Precondition {
+  /** Category of the resource's stream. The streams of names, which a command changes too, are not concerned. */
+  readonly categories: readonly string[];
+  readonly revisions: readonly number[];
+  /** Set once it held, because a command of several steps raises the revision itself. */
+  held: boolean;
 }
 
 export interface CommandResult<S> {
@@ -50,13 +62,16 @@ export const commandHandler = ({ store, upcasters, maxAttempts = 4 }: CommandHan
       const { state, revision, repeat } = await load(store, upcasters, decider, stream, context.commandId);
       if (repeat) return { state, events: [], position: repeat, revision };
 
-      // 2. Decide, purely.
+      // 2. Decide, purely, if the caller still knows the resource as it is.
+      const { precondition } = context;
+      const isBound = precondition?.held === false && precondition.categories.includes(decider.category);
+      if (isBound) mustHold(precondition, id, revision);
       const events = decider.decide(command, state);
       if (events.length === 0) return { state, events, revision };
-
       // 3. Append with the revision that was read.
       try {
         const appended = await store.append(stream, toNewEvents(stream, events, context, upcasters), revision);
+        if (isBound) precondition.held = true;
         // 4. Answer with the state after the events.
         const next = events.reduce((s, event) => decider.evolve(s, event), state);
         return { state: next, events, position: appended.position, revision: appended.revision };
@@ -66,6 +81,17 @@ export const commandHandler = ({ store, upcasters, maxAttempts = 4 }: CommandHan
       }
     }
   };
+};
+
+const mustHold = ({ revisions }: Precondition, id: string, revision: ExpectedRevision): void => {
+  // A resource that does not exist is refused by its decider.
+  if (typeof revision !== 'bigint' || revisions.includes(Number(revision))) return;
+  throw new DomainError(
+    'request.precondition_failed',
+    `${id} has revision ${revision}, and If-Match accepts ${revisions.join(', ') || 'none of this server'}: ` +
+      'someone changed it meanwhile; read it again and decide anew',
+    { id, actual: Number(revision), expected: revisions },
+  );
 };
 
 /** Loads the current state of an aggregate, with its revision. */

@@ -6,6 +6,7 @@ import {
   object,
   optional,
   record,
+  revisionField,
   seconds,
   text,
   type TypeOf,
@@ -25,6 +26,7 @@ export const Source = named('Source', {
   component_key: nullable(text()),
   configured_props: record('Values by prop; secrets are masked; endpoints, timers and events of apps shown'),
   active: boolean(),
+  revision: revisionField(),
   created_at: seconds('Epoch seconds of the end of the deployment'),
   updated_at: seconds(),
   name: text(),
@@ -49,13 +51,19 @@ export const ChangedSource = named('ChangedSource', {
 export type SourceReply = TypeOf<typeof Source>;
 export type ChangedSourceReply = TypeOf<typeof ChangedSource>;
 
-export const sourceReply = (source: SourceRecord, workspaceId: string, urls: EndpointUrls): SourceReply => ({
+export const sourceReply = (
+  source: SourceRecord,
+  revision: number,
+  workspaceId: string,
+  urls: EndpointUrls,
+): SourceReply => ({
   id: source.sourceId,
   owner_id: workspaceId,
   component_id: source.definition.componentId,
   component_key: source.definition.componentKey,
   configured_props: configuredProps(source.definition, urls),
   active: source.active,
+  revision,
   created_at: epochSeconds(source.createdAt),
   updated_at: epochSeconds(source.updatedAt),
   name: source.name,
@@ -64,11 +72,12 @@ export const sourceReply = (source: SourceRecord, workspaceId: string, urls: End
 
 export const changedSourceReply = (
   source: SourceRecord,
+  revision: number,
   workspaceId: string,
   urls: EndpointUrls,
   packages?: PackageChanges,
 ): ChangedSourceReply => {
-  const { id, ...rest } = sourceReply(source, workspaceId, urls);
+  const { id, ...rest } = sourceReply(source, revision, workspaceId, urls);
   return { id, user_id: source.userId, ...rest, ...(packages === undefined ? {} : { packages }) };
 };
 

@@ -28,6 +28,7 @@ describe('POST /v1/sources', () => {
       data: {
         id: expect.stringMatching(/^dc_[0-9a-z]{18}$/),
         user_id: 'u_1',
+        revision: 1,
         owner_id: 'o_1',
         component_id: expect.stringMatching(/^sc_/),
         component_key: 'git-hub',

@@ -1,4 +1,14 @@
-import { boolean, integer, named, nullable, oneOf, seconds, text, type TypeOf } from '#libs/http/reply-schema.js';
+import {
+  boolean,
+  integer,
+  named,
+  nullable,
+  oneOf,
+  revisionField,
+  seconds,
+  text,
+  type TypeOf,
+} from '#libs/http/reply-schema.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
 import { type WebhookRules } from './published.js';
 
@@ -13,6 +23,7 @@ interface Shown {
   readonly createdAt: number | string;
   readonly updatedAt: number;
   readonly disabledReason?: string | null;
+  readonly revision: number;
 }
 
 /** Webhook as in docs/reference/rest-api.md#webhook-fields. */
@@ -26,6 +37,7 @@ export const Webhook = named('Webhook', {
   max_attempts: nullable(integer("Attempts of a delivery; null for the server's setting")),
   ordered: boolean('Whether an event waits until those before it have ended, retries included'),
   disabled_reason: nullable(text('Why the server stopped delivering')),
+  revision: revisionField(),
   signing_key_set: oneOf([true]),
   created_at: seconds(),
   updated_at: seconds(),
@@ -55,6 +67,7 @@ export const webhookReply = (webhook: Shown): WebhookReply => ({
   max_attempts: webhook.rules.maxAttempts,
   ordered: webhook.rules.ordered,
   disabled_reason: webhook.disabledReason ?? null,
+  revision: webhook.revision,
   signing_key_set: true,
   created_at: epochSeconds(Number(webhook.createdAt)),
   updated_at: epochSeconds(webhook.updatedAt),

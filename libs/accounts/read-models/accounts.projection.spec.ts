@@ -32,6 +32,7 @@ describe('the list of accounts', () => {
     const doc = after(connected);
     expect(doc).toEqual({
       id: 'apn_1',
+      revision: 0,
       workspaceId: 'o_1',
       userId: 'u_1',
       name: 'Team',

@@ -1,9 +1,8 @@
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
-import { type Projection } from '#libs/kernel/projection.js';
-import { type Doc } from '#libs/kernel/read-model-store.js';
+import { type Revised, withRevision } from '#libs/kernel/with-revision.js';
 import { type AccountEvent, type AccountUpdated, type OAuthGrant } from '../published.js';
 
-export interface AccountDoc extends Doc {
+export interface AccountDoc extends Revised {
   readonly workspaceId: string;
   readonly userId: string;
   readonly name: string | null;
@@ -31,9 +30,14 @@ const ACCOUNT_EVENTS: readonly AccountEvent['type'][] = [
   'AccountDisconnected',
 ];
 
-export const accountsProjection: Projection<AccountDoc> = {
-  name: 'accounts.accounts.v1',
-  schema: { name: 'accounts.accounts.v1', indexed: ['workspaceId', 'userId', 'app'], sort: 'createdAt' },
+export const accountsProjection = withRevision<AccountDoc>({
+  name: 'accounts.accounts.v2',
+  schema: {
+    name: 'accounts.accounts.v2',
+    indexed: ['workspaceId', 'userId', 'app'],
+    sort: 'createdAt',
+    replaces: ['accounts.accounts.v1'],
+  },
   keys: ({ type, stream }) => (ACCOUNT_EVENTS.some((known) => known === type) ? [idOf(stream)] : []),
   evolve(doc, recorded, id) {
     const event = recorded as RecordedEvent & AccountEvent;
@@ -60,7 +64,7 @@ export const accountsProjection: Projection<AccountDoc> = {
         return doc;
     }
   },
-};
+});
 
 const tokenOf = ({ expiresAt, refreshAt }: Pick<OAuthGrant, 'expiresAt' | 'refreshAt'>) => ({
   expiresAt,

@@ -31,6 +31,6 @@ export class CreateDataStoreController {
   ): Promise<Changed<{ data: DataStoreReply }>> {
     const workspaceId = workspaceOf(caller);
     const { store, position } = await this.commands.execute(new CreateDataStore(name, contextIn(workspaceId)));
-    return new Changed(position, () => ({ data: dataStoreReply(store, workspaceId) }));
+    return new Changed(position, () => ({ data: dataStoreReply({ ...store, revision: 0 }, workspaceId) }));
   }
 }

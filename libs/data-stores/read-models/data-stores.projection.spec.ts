@@ -19,10 +19,11 @@ const doc = {
   name: 'orders',
   createdAt: '001700000000000',
   updatedAt: 1_700_000_000_000,
+  revision: 0,
 };
 const of = (...events: readonly DomainEvent[]) => history(...events.map((event) => [stream, event] as const));
 
-describe('data-stores.data-stores.v1', () => {
+describe('data-stores.data-stores.v2', () => {
   it('shows a created data store', () => {
     projecting(dataStoresProjection).given(of(created)).numberOfTimes(2).then('ds_1', doc);
   });
@@ -31,7 +32,7 @@ describe('data-stores.data-stores.v1', () => {
     projecting(dataStoresProjection)
       .given(of(created, renamed))
       .numberOfTimes(2)
-      .then('ds_1', { ...doc, name: 'invoices', updatedAt: 1_700_000_001_000 });
+      .then('ds_1', { ...doc, name: 'invoices', updatedAt: 1_700_000_001_000, revision: 1 });
   });
 
   it('drops a deleted one, which a late rename does not bring back', () => {

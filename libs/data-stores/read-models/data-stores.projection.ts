@@ -1,9 +1,8 @@
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
-import { type Projection } from '#libs/kernel/projection.js';
-import { type Doc } from '#libs/kernel/read-model-store.js';
+import { type Revised, withRevision } from '#libs/kernel/with-revision.js';
 import { type DataStoreEvent } from '../published.js';
 
-export interface DataStoreDoc extends Doc {
+export interface DataStoreDoc extends Revised {
   readonly workspaceId: string;
   readonly userId: string;
   readonly name: string;
@@ -15,9 +14,14 @@ export interface DataStoreDoc extends Doc {
 
 const EVENTS: readonly DataStoreEvent['type'][] = ['DataStoreCreated', 'DataStoreRenamed', 'DataStoreDeleted'];
 
-export const dataStoresProjection: Projection<DataStoreDoc> = {
-  name: 'data-stores.data-stores.v1',
-  schema: { name: 'data-stores.data-stores.v1', indexed: ['workspaceId'], sort: 'createdAt' },
+export const dataStoresProjection = withRevision<DataStoreDoc>({
+  name: 'data-stores.data-stores.v2',
+  schema: {
+    name: 'data-stores.data-stores.v2',
+    indexed: ['workspaceId'],
+    sort: 'createdAt',
+    replaces: ['data-stores.data-stores.v1'],
+  },
   keys: ({ type, stream }) => (EVENTS.some((known) => known === type) ? [idOf(stream)] : []),
   evolve(doc, recorded, id) {
     const event = recorded as RecordedEvent & DataStoreEvent;
@@ -35,4 +39,4 @@ export const dataStoresProjection: Projection<DataStoreDoc> = {
         return doc;
     }
   },
-};
+});

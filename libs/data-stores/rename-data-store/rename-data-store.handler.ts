@@ -1,6 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { type Clock } from '#libs/kernel/clock.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
 import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
 import { CLOCK, HANDLE_COMMAND } from '#libs/kernel/tokens.js';
 import { DataStoreNames, type NamedDataStore, nameTaken } from '../data-store-names.js';
@@ -33,7 +34,12 @@ export class RenameDataStoreHandler implements ICommandHandler<RenameDataStore> 
     const holder = await this.names.hold(name, storeId, context);
     if (holder !== storeId) throw nameTaken(name, holder);
     const command = { type: 'rename', name, now: this.clock.now() } as const;
-    const { state, position } = await this.handle(dataStore, storeId, command, context);
+    const renamed = this.handle(dataStore, storeId, command, context);
+    const { state, position } = await renamed.catch(async (error: unknown) => {
+      // A refused precondition must not keep the name.
+      if (error instanceof DomainError && before.name !== name) await this.names.release(name, storeId, context);
+      throw error;
+    });
     if (state.status !== 'exists') throw dataStoreNotFound(storeId);
     if (before.name !== name) await this.names.release(before.name, storeId, context);
     return { store: state, ...(position === undefined ? {} : { position }) };

@@ -13,12 +13,14 @@ import { type EndpointUrls } from '../domain/endpoint-urls.js';
 import { ENDPOINT_URLS } from '../ports.js';
 import { ChangedSource, changedSourceReply, type ChangedSourceReply } from '../source-reply.js';
 import { configuredPropsOf, dynamicPropsIdOf, referenceOf, SourceBodyDto } from '../source-body.dto.js';
+import { LocateSource } from '../locate-source.js';
 import { DeploySource } from './deploy-source.handler.js';
 
 @Controller('v1/sources')
 export class DeploySourceController {
   constructor(
     private readonly commands: CommandBus,
+    private readonly sources: LocateSource,
     @Inject(ENDPOINT_URLS) private readonly urls: EndpointUrls,
   ) {}
 
@@ -50,8 +52,9 @@ export class DeploySourceController {
     const { source, workspaceId, position, warnings, packageChanges } = await this.commands.execute(
       new DeploySource(deployment, context),
     );
-    return new Changed(position, () =>
-      warned(changedSourceReply(source, workspaceId, this.urls, packageChanges), warnings),
-    );
+    return new Changed(position, async () => {
+      const revision = await this.sources.revisionOf(source.sourceId);
+      return warned(changedSourceReply(source, revision, workspaceId, this.urls, packageChanges), warnings);
+    });
   }
 }

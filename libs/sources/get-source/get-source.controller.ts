@@ -20,6 +20,6 @@ export class GetSourceController {
   @Operation({ summary: 'A source, by id or by name slug', reply: one(Source) })
   async get(@Param('idOrSlug') idOrSlug: string, @CurrentCaller() caller: Caller): Promise<{ data: SourceReply }> {
     const doc = await this.queries.execute(new GetSource(idOrSlug, caller.workspaceIds));
-    return { data: sourceReply(doc.state.source, doc.workspaceId, this.urls) };
+    return { data: sourceReply(doc.state.source, doc.revision, doc.workspaceId, this.urls) };
   }
 }

@@ -38,6 +38,6 @@ export class ListSourcesController {
   private async list(owner: SourceOwner, params: Parameters): Promise<ListReply<SourceReply>> {
     const page = pageQuery(params);
     const found = await this.queries.execute(new ListSources(owner, page));
-    return listReply(found, (doc) => sourceReply(doc.state.source, doc.workspaceId, this.urls));
+    return listReply(found, (doc) => sourceReply(doc.state.source, doc.revision, doc.workspaceId, this.urls));
   }
 }

@@ -1,10 +1,10 @@
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
-import { type Projection } from '#libs/kernel/projection.js';
-import { type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
+import { type Revised, withRevision } from '#libs/kernel/with-revision.js';
+import { type CollectionSchema } from '#libs/kernel/read-model-store.js';
 import { deployedSource, sourceDecider, type SourceState } from '../domain/source.js';
 import { type SourceEvent } from '../published.js';
 
-export interface SourceDoc extends Doc {
+export interface SourceDoc extends Revised {
   readonly workspaceId: string;
   readonly userId: string;
   readonly nameSlug: string;
@@ -16,9 +16,10 @@ export interface SourceDoc extends Doc {
 }
 
 export const SOURCES: CollectionSchema = {
-  name: 'sources.sources.v1',
+  name: 'sources.sources.v2',
   indexed: ['workspaceId', 'userId', 'nameSlug', 'listed'],
   sort: 'sort',
+  replaces: ['sources.sources.v1'],
 };
 
 const TYPES: ReadonlySet<string> = new Set<SourceEvent['type']>([
@@ -36,7 +37,7 @@ const TYPES: ReadonlySet<string> = new Set<SourceEvent['type']>([
 export const isSourceEvent = (event: RecordedEvent): event is RecordedEvent<SourceEvent> => TYPES.has(event.type);
 
 /** Sources with their states, for look-ups by id and slug, and for the lists of a user and a workspace. */
-export const sourcesProjection: Projection<SourceDoc> = {
+export const sourcesProjection = withRevision<SourceDoc>({
   name: SOURCES.name,
   schema: SOURCES,
   keys: (event) => (isSourceEvent(event) ? [idOf(event.stream)] : []),
@@ -55,7 +56,7 @@ export const sourcesProjection: Projection<SourceDoc> = {
       state,
     };
   },
-};
+});
 
 /** The event without the fields that the log adds. */
 export const sourceEventOf = ({ type, data }: RecordedEvent<SourceEvent>): SourceEvent =>

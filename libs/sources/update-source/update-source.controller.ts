@@ -47,9 +47,10 @@ export class UpdateSourceController {
     const context = contextIn(located.workspaceId);
     const command = new UpdateSource(located.sourceId, changes, context);
     const { source, workspaceId, position, warnings, packageChanges } = await this.commands.execute(command);
-    return new Changed(position, () =>
-      warned(changedSourceReply(source, workspaceId, this.urls, packageChanges), warnings),
-    );
+    return new Changed(position, async () => {
+      const revision = await this.sources.revisionOf(source.sourceId);
+      return warned(changedSourceReply(source, revision, workspaceId, this.urls, packageChanges), warnings);
+    });
   }
 }
 

@@ -23,7 +23,12 @@ const WORKSPACE_EVENTS: readonly WorkspaceEvent['type'][] = [
 
 export const workspacesProjection: Projection<WorkspaceDoc> = {
   name: 'tenancy.workspaces.v2',
-  schema: { name: 'tenancy.workspaces.v2', indexed: ['ownerId'], sort: 'createdAt' },
+  schema: {
+    name: 'tenancy.workspaces.v2',
+    indexed: ['ownerId'],
+    sort: 'createdAt',
+    replaces: ['tenancy.workspaces.v1'],
+  },
   keys: ({ type, stream }) => (WORKSPACE_EVENTS.some((known) => known === type) ? [idOf(stream)] : []),
   evolve(doc, recorded, id) {
     const event = recorded as RecordedEvent & WorkspaceEvent;

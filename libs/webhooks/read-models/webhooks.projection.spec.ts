@@ -22,6 +22,7 @@ const doc = {
   disabledReason: null,
   createdAt: '001700000000000',
   updatedAt: 1_700_000_000_000,
+  revision: 0,
 };
 
 describe('webhooks.webhooks.v2', () => {
@@ -37,11 +38,17 @@ describe('webhooks.webhooks.v2', () => {
     projecting(webhooksProjection)
       .given(past)
       .numberOfTimes(2)
-      .then('wh_1', { ...doc, active: false, disabledReason: 'answered 410', updatedAt: 1_700_000_001_000 });
+      .then('wh_1', {
+        ...doc,
+        active: false,
+        disabledReason: 'answered 410',
+        updatedAt: 1_700_000_001_000,
+        revision: 1,
+      });
     projecting(webhooksProjection)
       .given(history([stream, created], [stream, disabled], [stream, updated]))
       .numberOfTimes(2)
-      .then('wh_1', { ...doc, name: null, updatedAt: 1_700_000_002_000 });
+      .then('wh_1', { ...doc, name: null, updatedAt: 1_700_000_002_000, revision: 2 });
   });
 
   it('drops a deleted webhook', () => {

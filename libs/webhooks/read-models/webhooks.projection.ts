@@ -1,9 +1,8 @@
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
-import { type Projection } from '#libs/kernel/projection.js';
-import { type Doc } from '#libs/kernel/read-model-store.js';
+import { type Revised, withRevision } from '#libs/kernel/with-revision.js';
 import { DEFAULT_RULES, type WebhookEvent, type WebhookRules } from '../published.js';
 
-export interface WebhookDoc extends Doc {
+export interface WebhookDoc extends Revised {
   readonly workspaceId: string;
   readonly userId: string;
   readonly name: string | null;
@@ -27,9 +26,14 @@ const WEBHOOK_EVENTS: readonly WebhookEvent['type'][] = [
   'WebhookDeleted',
 ];
 
-export const webhooksProjection: Projection<WebhookDoc> = {
+export const webhooksProjection = withRevision<WebhookDoc>({
   name: 'webhooks.webhooks.v2',
-  schema: { name: 'webhooks.webhooks.v2', indexed: ['workspaceId', 'userId'], sort: 'createdAt' },
+  schema: {
+    name: 'webhooks.webhooks.v2',
+    indexed: ['workspaceId', 'userId'],
+    sort: 'createdAt',
+    replaces: ['webhooks.webhooks.v1'],
+  },
   keys: ({ type, stream }) => (WEBHOOK_EVENTS.some((known) => known === type) ? [idOf(stream)] : []),
   evolve(doc, recorded, id) {
     const event = recorded as RecordedEvent & WebhookEvent;
@@ -55,4 +59,4 @@ export const webhooksProjection: Projection<WebhookDoc> = {
         return doc;
     }
   },
-};
+});

@@ -70,9 +70,9 @@ export class UpdateWebhookController {
     const command = new UpdateWebhook(id, changes, contextIn(workspaceId));
     const { webhook, position } = await this.commands.execute(command);
     return new Changed(position, async () => {
-      const { disabledReason } = await findWebhook(this.readModels, caller.workspaceIds, id);
+      const { disabledReason, revision } = await findWebhook(this.readModels, caller.workspaceIds, id);
       const warnings = changes.url === undefined ? [] : urlWarnings(webhook.url, this.reach);
-      return warned(webhookReply({ ...webhook, disabledReason }), warnings);
+      return warned(webhookReply({ ...webhook, disabledReason, revision }), warnings);
     });
   }
 }
