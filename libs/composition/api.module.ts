@@ -57,6 +57,7 @@ const edge = ({ config, plane, readYourWrites, metrics, readiness }: ApiOptions)
     callers: plane.views.callers,
     readYourWrites,
     clock: plane.clock,
+    idempotency: plane.engines.records,
     requestsPerMinute: config.apiRate,
     proxies,
     burst: config.apiBurst,

@@ -8,6 +8,8 @@ import { CALLERS, type Callers } from './callers.js';
 import { ErrorFilter } from './error-filter.js';
 import { FieldsInterceptor } from './fields.interceptor.js';
 import { DEFAULT_HTTP_SETTINGS, HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
+import { IDEMPOTENCY_RECORDS, type IdempotencyRecords } from './idempotency-records.js';
+import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import { MisspeltParametersInterceptor } from './misspelt-parameters.interceptor.js';
 import { PositionInterceptor } from './position.interceptor.js';
 import { RawJsonInterceptor } from './raw-json.interceptor.js';
@@ -22,12 +24,14 @@ export interface HttpModuleOptions extends Partial<HttpSettings> {
   /** Decides when a command may be answered, and a query that carries a position. */
   readonly readYourWrites: ReadYourWrites;
   readonly clock: Clock;
+  /** Where replies to requests with an Idempotency-Key are kept. */
+  readonly idempotency: IdempotencyRecords;
 }
 
 /** Provides the global guards, interceptors and error filter. */
 @Module({})
 export class HttpModule {
-  static forRoot({ callers, readYourWrites, clock, ...settings }: HttpModuleOptions): DynamicModule {
+  static forRoot({ callers, readYourWrites, clock, idempotency, ...settings }: HttpModuleOptions): DynamicModule {
     return {
       module: HttpModule,
       providers: [
@@ -35,6 +39,7 @@ export class HttpModule {
         { provide: CALLERS, useValue: callers },
         { provide: READ_YOUR_WRITES, useValue: readYourWrites },
         { provide: CLOCK, useValue: clock },
+        { provide: IDEMPOTENCY_RECORDS, useValue: idempotency },
         { provide: HTTP_SETTINGS, useValue: { ...DEFAULT_HTTP_SETTINGS, ...settings } },
         { provide: APP_FILTER, useClass: ErrorFilter },
         // The order matters: identify the caller, then limit its rate, then check its workspace and whether it may write.
@@ -44,6 +49,7 @@ export class HttpModule {
         { provide: APP_GUARD, useClass: WritesGuard },
         // The first interceptor sees the reply last.
         { provide: APP_INTERCEPTOR, useClass: RawJsonInterceptor },
+        { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
         { provide: APP_INTERCEPTOR, useClass: FieldsInterceptor },
         { provide: APP_INTERCEPTOR, useClass: MisspeltParametersInterceptor },
         { provide: APP_INTERCEPTOR, useClass: EtagInterceptor },

@@ -6,6 +6,7 @@ import { Test } from '@nestjs/testing';
 import { type Caller } from '#libs/http/callers.js';
 import { configureHttp, type ConfigureHttpOptions } from '../configure-http.js';
 import { HttpModule, type HttpModuleOptions } from '../http.module.js';
+import { InMemoryIdempotencyRecords } from './in-memory-idempotency-records.js';
 
 export const TEST_KEY = 'test-key';
 export const TEST_CALLER: Caller = {
@@ -37,6 +38,7 @@ export const httpTestApp = async (options: HttpTestAppOptions): Promise<NestExpr
     callers: { callerOf: (hash) => byHash.get(hash) },
     readYourWrites: { waitFor: async () => true },
     clock: { now: options.now ?? (() => 1_700_000_000_000) },
+    idempotency: new InMemoryIdempotencyRecords(),
     requestsPerMinute: 0,
     ...options.http,
   });

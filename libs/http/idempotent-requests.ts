@@ -1,0 +1,151 @@
+import { type Clock } from '#libs/kernel/clock.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type IdempotencyRecords } from './idempotency-records.js';
+
+export interface IdempotentRequest {
+  readonly userId: string;
+  /** Hash of route and key. */
+  readonly id: string;
+  /** Hash of everything that a repeat must not change. */
+  readonly fingerprint: string;
+}
+
+/** An answer as it is kept. The body is JSON text, empty for none. */
+export interface KeptAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Null when the request was carried out, and its answer cannot be shown again. */
+interface Kept {
+  readonly fingerprint: string;
+  readonly answer: KeptAnswer | null;
+}
+
+export const KEPT_MS = 24 * 3_600_000;
+/** A process that dies leaves its claim for this long. A living one renews it. */
+const CLAIM_MS = 60_000;
+const RENEW_MS = CLAIM_MS / 3;
+/** Claims of one period and the next exclude each other, so a claim whose end could not be set counts for two at most. */
+const PERIOD_MS = 600_000;
+const MAX_BODY_BYTES = 128 * 1024;
+
+/**
+ * Runs each request with an Idempotency-Key once (docs/reference/rest-api.md#idempotency-key). An atomic counter decides
+ * which of several processes runs it. The answer is durable before the claim ends, so a repeat finds one or the other.
+ */
+export class IdempotentRequests {
+  constructor(
+    private readonly records: IdempotencyRecords,
+    private readonly clock: Clock,
+    /** Called when a reply could not be kept. The request itself has succeeded, and a repeat would run again. */
+    private readonly onLost: (error: unknown) => void,
+  ) {}
+
+  /**
+   * Resolves with the answer of an earlier run, or with what `run` resolves with. `keptOf` gives what to keep of it; null
+   * keeps only that the request was carried out. Throws request.idempotency_mismatch, .in_progress or .reply_not_kept.
+   */
+  async once<T>(
+    request: IdempotentRequest,
+    run: () => Promise<T>,
+    keptOf: (answer: T) => KeptAnswer | null,
+  ): Promise<{ readonly replayed: KeptAnswer } | { readonly answer: T }> {
+    const before = await this.found(request);
+    if (before !== undefined) return { replayed: before };
+    const claim = await this.claim(request);
+    if (claim === undefined) {
+      const meanwhile = await this.found(request);
+      if (meanwhile !== undefined) return { replayed: meanwhile };
+      throw new DomainError(
+        'request.in_progress',
+        'a request with this Idempotency-Key is still running: repeat it in a few seconds',
+        { field: 'Idempotency-Key' },
+      );
+    }
+    try {
+      // It may have ended between the first look and the claim.
+      const ended = await this.found(request);
+      if (ended !== undefined) return { replayed: ended };
+      const answer = await this.running(claim, request.userId, run);
+      await this.keep(request, keptOf(answer)).catch(this.onLost);
+      return { answer };
+    } catch (error) {
+      // The change is made, although reads do not show it yet. A repeat must not make another.
+      if (error instanceof DomainError && error.code === 'request.not_caught_up')
+        await this.keep(request, null).catch(this.onLost);
+      throw error;
+    } finally {
+      await this.records.delete(storeOf(request.userId), claim, this.clock.now());
+    }
+  }
+
+  private async found({ userId, id, fingerprint }: IdempotentRequest): Promise<KeptAnswer | undefined> {
+    const found = await this.records.get(storeOf(userId), `kept:${id}`, this.clock.now());
+    if (!found) return undefined;
+    const kept = JSON.parse(found.value) as Kept;
+    if (kept.fingerprint !== fingerprint) {
+      throw new DomainError(
+        'request.idempotency_mismatch',
+        'this Idempotency-Key came with another request within the last 24 hours: use a new key for a new request',
+        { field: 'Idempotency-Key' },
+      );
+    }
+    if (kept.answer !== null) return kept.answer;
+    throw new DomainError(
+      'request.reply_not_kept',
+      'the request with this Idempotency-Key was carried out, and its reply was too large to be kept or not ready: read the resource instead',
+      { field: 'Idempotency-Key' },
+    );
+  }
+
+  /** Key of the claim, or undefined when another request has it. */
+  private async claim({ userId, id }: IdempotentRequest): Promise<string | undefined> {
+    const now = this.clock.now();
+    const period = Math.floor(now / PERIOD_MS);
+    const store = storeOf(userId);
+    const key = `claim:${id}:${period}`;
+    const claims = await this.records.incr({ storeId: store, workspaceId: store, key }, 1, now).catch(tooMany);
+    if (claims !== 1) return undefined;
+    await this.records.setTtl(store, key, now + CLAIM_MS, now);
+    if ((await this.records.get(store, `claim:${id}:${period - 1}`, now)) === undefined) return key;
+    await this.records.delete(store, key, now);
+    return undefined;
+  }
+
+  private async running<T>(claim: string, userId: string, run: () => Promise<T>): Promise<T> {
+    const renew = (): void => {
+      const now = this.clock.now();
+      // A renewal that fails costs the claim only when several do.
+      this.records.setTtl(storeOf(userId), claim, now + CLAIM_MS, now).catch(() => undefined);
+    };
+    const timer = setInterval(renew, RENEW_MS).unref();
+    try {
+      return await run();
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  private async keep({ userId, id, fingerprint }: IdempotentRequest, answer: KeptAnswer | null): Promise<void> {
+    const now = this.clock.now();
+    const isKept = answer !== null && Buffer.byteLength(answer.body) <= MAX_BODY_BYTES;
+    const kept: Kept = { fingerprint, answer: isKept ? answer : null };
+    const store = storeOf(userId);
+    const record = { storeId: store, workspaceId: store, key: `kept:${id}` };
+    await this.records.set({ ...record, value: JSON.stringify(kept), expiresAt: now + KEPT_MS }, now);
+  }
+}
+
+const tooMany = (error: unknown): never => {
+  if (!(error instanceof DomainError) || error.code !== 'data_store.full') throw error;
+  const { limit, actual } = error.details as { limit: number; actual: number };
+  throw new DomainError(
+    'request.rate_limited',
+    `too many requests with an Idempotency-Key within 24 hours: ${actual}, the limit is ${limit}; leave the header out, or wait`,
+    { field: 'Idempotency-Key', limit, actual, retry_after: 3_600 },
+  );
+};
+
+/** A store for each user, so that its limits bound what one user may have kept. No id of a data store looks like it. */
+const storeOf = (userId: string): string => `idempotency:${userId}`;
