@@ -78,6 +78,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   'subscription.not_found': { status: 404, word: 'subscription_not_found' },
   'subscription.invalid_emitter': { status: 400, word: 'invalid_emitter' },
   'subscription.invalid_listener': { status: 400, word: 'invalid_listener' },
+  'subscription.invalid_filter': { status: 400, word: 'invalid_filter' },
   'subscription.invalid_channel': { status: 400, word: 'invalid_event_name' },
   'emitter.not_found': { status: 404, word: 'emitter_not_found' },
   'listener.not_found': { status: 404, word: 'listener_not_found' },

@@ -69,6 +69,7 @@ export type ErrorCode =
   | 'subscription.invalid_emitter'
   | 'subscription.invalid_listener'
   | 'subscription.invalid_channel'
+  | 'subscription.invalid_filter'
   | 'emitter.not_found'
   | 'listener.not_found'
   | 'webhook.not_found'

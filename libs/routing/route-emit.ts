@@ -5,6 +5,7 @@ import { emitInvocation } from '#libs/stream-log/invocations.js';
 import { ERRORS_CHANNEL } from '#libs/component-model/channels.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
+import { examiner } from './event-filter.js';
 import { type Match, type SubscriptionTable } from './subscription-table.js';
 
 export interface Emit {
@@ -32,7 +33,7 @@ const ROUTER_SEQUENCE = 1_000_000;
 
 /**
  * Turns one emit into records. Pure: the ids are a function of emit and subscription, so routing an emit again gives
- * records with the same ids. The value is passed on as text and never parsed.
+ * records with the same ids. The value is passed on as text, and parsed only where a subscription has a filter.
  *
  * At MAX_HOPS nothing is passed on and the emitter gets a `$errors` event instead. An error event at the limit goes to
  * webhooks only, where no hop follows. So the loop is reported and cannot continue through its own errors.
@@ -46,7 +47,9 @@ export const routeEmit = (
 ): Routed => {
   const { headers } = emit;
   if (headers.kind !== 'emit') return NOTHING;
-  const matches = table.match(headers.emitter, headers.workspace, headers.channel);
+  const isWanted = examiner(emit.value);
+  const matched = table.match(headers.emitter, headers.workspace, headers.channel);
+  const matches = matched.filter(({ filter }) => isWanted(filter));
   if (matches.length === 0) return NOTHING;
 
   const atLimit = Number(headers.hops) >= MAX_HOPS;

@@ -2,17 +2,20 @@ import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 import { type LiveView } from '#libs/kernel/live-view.js';
 import { type SourceEvent } from '#libs/sources/published.js';
 import { ERRORS_CHANNEL } from '#libs/component-model/channels.js';
-import { type SubscriptionEvent } from '#libs/subscriptions/published.js';
+import { type EventFilter, type SubscriptionCreated, type SubscriptionEvent } from '#libs/subscriptions/published.js';
 import { type WebhookEvent } from '#libs/webhooks/published.js';
 
 export interface Match {
   readonly subscriptionId: string;
   /** `dc_…`, `wh_…` or `p_…`. */
   readonly listenerId: string;
+  /** Which events the listener gets; undefined for all. */
+  readonly filter?: EventFilter | undefined;
 }
 
 /** One object per subscription; it is also returned as the match. */
-interface Entry extends Match {
+interface Entry extends Omit<Match, 'filter'> {
+  filter: EventFilter | undefined;
   readonly emitterId: string;
   /** Bucket and channel under which the entry is stored. */
   readonly bucket: string;
@@ -47,6 +50,9 @@ export class SubscriptionTable implements LiveView {
     switch (event.type) {
       case 'SubscriptionCreated':
         this.add(id, event.data, event.metadata.workspaceId);
+        return;
+      case 'SubscriptionFilterChanged':
+        this.refilter(id, event.data.filter);
         return;
       case 'SubscriptionDeleted':
         this.remove(id);
@@ -118,17 +124,23 @@ export class SubscriptionTable implements LiveView {
 
   private add(
     id: string,
-    data: { emitterId: string; listenerId: string; eventName: string },
+    data: Pick<SubscriptionCreated['data'], 'emitterId' | 'listenerId' | 'eventName' | 'filter'>,
     workspaceId: string,
   ): void {
     const { emitterId, listenerId, eventName } = data;
-    const entry: Entry = { subscriptionId: id, listenerId, emitterId, ...placeOf(emitterId, eventName, workspaceId) };
+    const place = placeOf(emitterId, eventName, workspaceId);
+    const entry: Entry = { subscriptionId: id, listenerId, emitterId, filter: data.filter, ...place };
     this.remove(id);
     this.entries.set(id, entry);
     let buckets = this.channels.get(entry.channel);
     if (!buckets) this.channels.set(entry.channel, (buckets = new Map<string, Entry[]>()));
     addTo(buckets, entry.bucket, entry);
     for (const resource of resourcesOf(entry)) addTo(this.byResource, resource, entry);
+  }
+
+  private refilter(id: string, filter: EventFilter | null): void {
+    const entry = this.entries.get(id);
+    if (entry) entry.filter = filter ?? undefined;
   }
 
   private remove(id: string): void {

@@ -8,19 +8,24 @@ import { type AutoSubscriptionEvent, type SubscriptionEvent } from './published.
 
 const upcasters = makeUpcasters();
 
+/** A type, or its variant with the optional field. */
+type Fixture<E extends SubscriptionEvent | AutoSubscriptionEvent> = E['type'] | `${E['type']}.filter`;
+
 /** Reads an event as an earlier version wrote it (test/fixtures/events), upcast to the current version. */
 const golden = async <E extends SubscriptionEvent | AutoSubscriptionEvent>(
-  type: E['type'],
+  name: Fixture<E>,
   version: number,
 ): Promise<E> => {
-  const file = new URL(`../../test/fixtures/events/${type}.v${version}.json`, import.meta.url);
+  const [type = '', variant] = name.split('.');
+  const ending = variant === undefined ? `v${version}` : `v${version}.${variant}`;
+  const file = new URL(`../../test/fixtures/events/${type}.${ending}.json`, import.meta.url);
   const { data, schemaVersion } = JSON.parse(await readFile(file, 'utf8')) as { data: object; schemaVersion: number };
   expect(schemaVersion).toBe(version);
   const lifted = upcasters.upcast(recorded('x-1', { type, data }, { metadata: { schemaVersion } }));
   return { type: lifted.type, data: lifted.data } as E;
 };
 
-const after = async (...types: SubscriptionEvent['type'][]): Promise<SubscriptionState> => {
+const after = async (...types: Fixture<SubscriptionEvent>[]): Promise<SubscriptionState> => {
   let state = subscription.initialState();
   for (const type of types) state = subscription.evolve(state, await golden<SubscriptionEvent>(type, 1));
   return state;
@@ -34,8 +39,10 @@ const afterAuto = async (...types: AutoSubscriptionEvent['type'][]): Promise<Aut
 
 /** The type is exhaustive, so a new event does not compile without its case. */
 const CASES: Record<(SubscriptionEvent | AutoSubscriptionEvent)['type'], () => Promise<void>> = {
-  SubscriptionCreated: async () =>
+  SubscriptionCreated: async () => {
+    expect(await after('SubscriptionCreated.filter')).toMatchObject({ filter: { 'body.total': { gt: 100 } } });
     expect(await after('SubscriptionCreated')).toEqual({
+      filter: null,
       status: 'exists',
       id: 'sub_0k2f9x8a1b3c5d7e9f',
       userId: 'u_0k2f9x8a1b3c5d7e9f',
@@ -43,6 +50,11 @@ const CASES: Record<(SubscriptionEvent | AutoSubscriptionEvent)['type'], () => P
       listenerId: 'wh_0k2f9x8a1b3c5d7e9f',
       eventName: '$errors',
       createdAt: 1_763_712_000_000,
+    });
+  },
+  SubscriptionFilterChanged: async () =>
+    expect(await after('SubscriptionCreated.filter', 'SubscriptionFilterChanged')).toMatchObject({
+      filter: { kind: 'order' },
     }),
   SubscriptionDeleted: async () =>
     expect(await after('SubscriptionCreated', 'SubscriptionDeleted')).toEqual({ status: 'none' }),

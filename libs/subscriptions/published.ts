@@ -9,14 +9,30 @@ export interface SubscriptionCreated {
     readonly listenerId: string;
     /** Name of the channel; empty for the default one. */
     readonly eventName: string;
+    /** Absent: every event is passed on. */
+    readonly filter?: EventFilter;
     readonly createdAt: number;
   };
+}
+export interface SubscriptionFilterChanged {
+  readonly type: 'SubscriptionFilterChanged';
+  /** Null: every event is passed on. */
+  readonly data: { readonly filter: EventFilter | null; readonly changedAt: number };
 }
 export interface SubscriptionDeleted {
   readonly type: 'SubscriptionDeleted';
   readonly data: { readonly reason: 'requested' | 'emitter_deleted' | 'listener_deleted'; readonly deletedAt: number };
 }
-export type SubscriptionEvent = SubscriptionCreated | SubscriptionDeleted;
+export type SubscriptionEvent = SubscriptionCreated | SubscriptionFilterChanged | SubscriptionDeleted;
+
+/**
+ * Tests by path into the event, all of which must hold; `$any`, `$all` and `$not` hold further filters
+ * (docs/reference/rest-api.md#subscription-filter).
+ */
+export type EventFilter = Readonly<Record<string, unknown>>;
+export type FilterScalar = string | number | boolean | null;
+/** Tests of one value by name. */
+export type FilterTest = Readonly<Record<string, unknown>>;
 
 /** The stream id is derived from workspace, channel and listener. */
 export interface AutoSubscriptionCreated {

@@ -1,5 +1,6 @@
-import { named, text, type TypeOf } from '#libs/http/reply-schema.js';
+import { named, optional, record, text, type TypeOf } from '#libs/http/reply-schema.js';
 import { type Triple } from './domain/subscription.js';
+import { type EventFilter } from './published.js';
 
 /** Subscription as in docs/reference/rest-api.md#subscription-fields. */
 export const Subscription = named('Subscription', {
@@ -7,6 +8,7 @@ export const Subscription = named('Subscription', {
   emitter_id: text('What emits: `dc_…`, `dc_*`, `o_…`, `u_…` or `p_*`'),
   listener_id: text('What receives: `dc_…` or `wh_…`'),
   event_name: text('Channel, empty for the default one'),
+  filter: optional(record('Only when the subscription has one')),
 });
 
 export type SubscriptionReply = TypeOf<typeof Subscription>;
@@ -16,9 +18,11 @@ export const subscriptionReply = ({
   emitterId,
   listenerId,
   eventName,
-}: { readonly id: string } & Triple): SubscriptionReply => ({
+  filter,
+}: { readonly id: string; readonly filter?: EventFilter | string | null } & Triple): SubscriptionReply => ({
   id,
   emitter_id: emitterId,
   listener_id: listenerId,
   event_name: eventName,
+  ...(filter ? { filter: typeof filter === 'string' ? (JSON.parse(filter) as EventFilter) : filter } : {}),
 });

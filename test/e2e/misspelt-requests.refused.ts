@@ -75,7 +75,7 @@ export const REFUSED: readonly Refused[] = [
     {},
     400,
     'missing_parameter',
-    'emitter_id is missing; did you mean it by emiter_id? Allowed are emitter_id, listener_id, event_name, workspace_id, org_id, include, exclude.',
+    'emitter_id is missing; did you mean it by emiter_id? Allowed are emitter_id, listener_id, event_name, filter, workspace_id, org_id, include, exclude.',
   ],
   [
     'a misspelt listener in the body',
@@ -84,7 +84,7 @@ export const REFUSED: readonly Refused[] = [
     { body: { emitter_id: '{source}', listenerId: '{webhook}' } },
     400,
     'missing_parameter',
-    'listener_id is missing; did you mean it by listenerId? Allowed are emitter_id, listener_id, event_name, workspace_id, org_id, include, exclude.',
+    'listener_id is missing; did you mean it by listenerId? Allowed are emitter_id, listener_id, event_name, filter, workspace_id, org_id, include, exclude.',
   ],
   [
     'a misspelt URL of a webhook',

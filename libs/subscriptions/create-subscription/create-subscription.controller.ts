@@ -1,5 +1,6 @@
 import { Controller, HttpCode, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
+import { Allow } from 'class-validator';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
@@ -10,6 +11,7 @@ import { warned, type Warned, type Warning } from '#libs/kernel/warning.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/http/callers.js';
 import { Subscription, subscriptionReply, type SubscriptionReply } from '../subscription-reply.js';
+import { checkedFilter } from '../filter.js';
 import { TripleDto, tripleOf } from '../triple.dto.js';
 import { CreateSubscription } from './create-subscription.handler.js';
 
@@ -19,21 +21,32 @@ const NO_WORKFLOWS: Warning = {
   path: 'emitter_id',
 };
 
+class CreateSubscriptionDto extends TripleDto {
+  @Allow() filter?: unknown;
+}
+
 @Controller('v1/subscriptions')
 export class CreateSubscriptionController {
   constructor(private readonly commands: CommandBus) {}
 
   /** Idempotent. The same triple returns the existing subscription. */
   @Post()
-  @Operation({ summary: 'Subscribe a listener to an emitter', query: TripleDto, reply: oneWarned(Subscription) })
+  @Operation({
+    summary: 'Subscribe a listener to an emitter',
+    query: TripleDto,
+    also: { filter: 'Which events are passed on, as JSON; the body may hold it as an object' },
+    reply: oneWarned(Subscription),
+  })
   @HttpCode(200)
   async create(
-    @Params('query_wins', TripleDto) triple: TripleDto,
+    @Params('query_wins', CreateSubscriptionDto) triple: CreateSubscriptionDto,
     @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
   ): Promise<Changed<Warned<SubscriptionReply>>> {
     const context = contextIn(workspaceOf(caller));
-    const { subscription, position } = await this.commands.execute(new CreateSubscription(tripleOf(triple), context));
+    const filter = checkedFilter(triple.filter);
+    const command = new CreateSubscription(tripleOf(triple), filter, context);
+    const { subscription, position } = await this.commands.execute(command);
     const warnings = triple.emitter_id === 'p_*' ? [NO_WORKFLOWS] : [];
     return new Changed(position, () => warned(subscriptionReply(subscription), warnings));
   }

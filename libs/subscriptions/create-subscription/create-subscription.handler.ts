@@ -8,17 +8,20 @@ import { checkRoom, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/re
 import { CLOCK, HANDLE_COMMAND, READ_MODELS } from '#libs/kernel/tokens.js';
 import { subscription, subscriptionIdOf, type Triple } from '../domain/subscription.js';
 import { checkTriple, type EmitterKind } from '../domain/triple.js';
+import { type EventFilter } from '../published.js';
 import { mustBeListener, notFound, RESOURCES, type Resources } from '../ports.js';
 import { subscriptionsProjection } from '../read-models/subscriptions.projection.js';
 
 export interface CreatedSubscription {
-  readonly subscription: { readonly id: string } & Triple;
+  readonly subscription: { readonly id: string; readonly filter: EventFilter | null } & Triple;
   readonly position?: Position;
 }
 
 export class CreateSubscription extends Command<CreatedSubscription> {
   constructor(
     readonly triple: Triple,
+    /** As in SubscriptionCommand. */
+    readonly filter: EventFilter | null | undefined,
     readonly context: CommandContext,
   ) {
     super();
@@ -35,7 +38,7 @@ export class CreateSubscriptionHandler implements ICommandHandler<CreateSubscrip
     @Inject(RESOURCE_LIMITS) private readonly limits: ResourceLimits,
   ) {}
 
-  async execute({ triple, context }: CreateSubscription): Promise<CreatedSubscription> {
+  async execute({ triple, filter, context }: CreateSubscription): Promise<CreatedSubscription> {
     const kind = checkTriple(triple);
     this.mustBeEmitter(kind, triple.emitterId, context);
     mustBeListener(this.resources, context.workspaceId, triple.listenerId);
@@ -44,9 +47,10 @@ export class CreateSubscriptionHandler implements ICommandHandler<CreateSubscrip
     const id = subscriptionIdOf(context.workspaceId, triple);
     await this.mustHaveRoom(context.workspaceId, id);
     const { userId } = context.actor;
-    const command = { type: 'create', subscriptionId: id, userId, now: this.clock.now(), ...triple } as const;
-    const { position } = await this.handleCommand(subscription, id, command, context);
-    return { subscription: { id, ...triple }, ...(position === undefined ? {} : { position }) };
+    const command = { type: 'create', subscriptionId: id, userId, filter, now: this.clock.now(), ...triple } as const;
+    const { state, position } = await this.handleCommand(subscription, id, command, context);
+    const now = state.status === 'exists' ? state.filter : null;
+    return { subscription: { id, ...triple, filter: now }, ...(position === undefined ? {} : { position }) };
   }
 
   /** Passes for an existing subscription even at the limit, because creating it again adds none. */

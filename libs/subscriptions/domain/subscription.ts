@@ -1,7 +1,7 @@
 import { type Decider } from '#libs/kernel/decider.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { derivedId } from '#libs/kernel/ids.js';
-import { type SubscriptionDeleted, type SubscriptionEvent } from '../published.js';
+import { type EventFilter, type SubscriptionDeleted, type SubscriptionEvent } from '../published.js';
 
 /** Emitter, listener and channel. The triple is unique within a workspace. */
 export interface Triple {
@@ -16,13 +16,21 @@ export type SubscriptionCommand =
       readonly type: 'create';
       readonly subscriptionId: string;
       readonly userId: string;
+      /** Undefined leaves the filter of an existing subscription as it is; null takes it away. */
+      readonly filter?: EventFilter | null | undefined;
       readonly now: number;
     } & Triple)
   | { readonly type: 'delete'; readonly reason: SubscriptionDeleted['data']['reason']; readonly now: number };
 
 export type SubscriptionState =
   | { readonly status: 'none' }
-  | ({ readonly status: 'exists'; readonly id: string; readonly userId: string; readonly createdAt: number } & Triple);
+  | ({
+      readonly status: 'exists';
+      readonly id: string;
+      readonly userId: string;
+      readonly filter: EventFilter | null;
+      readonly createdAt: number;
+    } & Triple);
 
 /** Derives the id from the triple, so two concurrent creations meet in one stream. */
 export const subscriptionIdOf = (workspaceId: string, { emitterId, listenerId, eventName }: Triple): string =>
@@ -35,9 +43,13 @@ export const subscription: Decider<SubscriptionCommand, SubscriptionEvent, Subsc
   decide(command, state) {
     switch (command.type) {
       case 'create': {
-        if (state.status === 'exists') return [];
-        const { subscriptionId, userId, emitterId, listenerId, eventName, now } = command;
-        const data = { subscriptionId, userId, emitterId, listenerId, eventName, createdAt: now };
+        const { subscriptionId, userId, emitterId, listenerId, eventName, filter, now } = command;
+        if (state.status === 'exists') {
+          if (filter === undefined || isSame(filter, state.filter)) return [];
+          return [{ type: 'SubscriptionFilterChanged', data: { filter, changedAt: now } }];
+        }
+        const filtered = filter ? { filter } : {};
+        const data = { subscriptionId, userId, emitterId, listenerId, eventName, ...filtered, createdAt: now };
         return [{ type: 'SubscriptionCreated', data }];
       }
       case 'delete': {
@@ -50,14 +62,20 @@ export const subscription: Decider<SubscriptionCommand, SubscriptionEvent, Subsc
     }
   },
 
-  evolve(_, event) {
+  evolve(state, event) {
     switch (event.type) {
       case 'SubscriptionCreated': {
-        const { subscriptionId: id, userId, emitterId, listenerId, eventName, createdAt } = event.data;
-        return { status: 'exists', id, userId, emitterId, listenerId, eventName, createdAt };
+        const { subscriptionId: id, userId, emitterId, listenerId, eventName, filter = null, createdAt } = event.data;
+        return { status: 'exists', id, userId, emitterId, listenerId, eventName, filter, createdAt };
       }
+      case 'SubscriptionFilterChanged':
+        return state.status === 'exists' ? { ...state, filter: event.data.filter } : state;
       case 'SubscriptionDeleted':
         return { status: 'none' };
     }
   },
 };
+
+/** The order of the tests does not matter, but another order is rare and costs only an event. */
+const isSame = (one: EventFilter | null, other: EventFilter | null): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);

@@ -23,14 +23,27 @@ const doc = {
   emitterId: 'dc_a',
   listenerId: 'wh_1',
   eventName: '$errors',
+  filter: null,
   createdAt: '000001700000000',
 };
 
-describe('subscriptions.subscriptions.v1', () => {
+describe('subscriptions.subscriptions.v2', () => {
   it('lists a created subscription', () => {
     projecting(subscriptionsProjection)
       .given(history([stream, created(1_700_000_000)]))
       .numberOfTimes(2)
+      .then('sub_1', doc);
+  });
+
+  it('shows its filter as text, until it is taken away', () => {
+    const filter = { 'a.b': { gt: 1 } };
+    const change = (to: object | null) => ({ type: 'SubscriptionFilterChanged', data: { filter: to, changedAt: 2 } });
+    projecting(subscriptionsProjection)
+      .given(history([stream, created(1_700_000_000)], [stream, change(filter)]))
+      .numberOfTimes(2)
+      .then('sub_1', { ...doc, filter: JSON.stringify(filter) });
+    projecting(subscriptionsProjection)
+      .given(history([stream, created(1_700_000_000)], [stream, change(filter)], [stream, change(null)]))
       .then('sub_1', doc);
   });
 
