@@ -6,6 +6,7 @@ import { dataOf, errorOf, itemsOf } from '#libs/http/testing/replies.js';
 import { type Decider } from '#libs/kernel/decider.js';
 import { commandHandler } from '#libs/kernel/handle-command.js';
 import { context } from '#libs/kernel/testing/counter.js';
+import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
 import { InMemoryEventStore } from '#libs/kernel/testing/in-memory-event-store.js';
 import { Upcasters } from '#libs/kernel/upcasting.js';
 import { auditable, AuditModule } from './index.js';
@@ -44,6 +45,7 @@ describe('GET /v1/audit/{id}', () => {
       imports: [
         AuditModule.forRoot({
           events: store,
+          readModels: new InMemoryReadModels(),
           upcasters,
           auditable: [auditable('wh', thing, ({ name, keyRef }) => ({ name, keyRef }))],
         }),

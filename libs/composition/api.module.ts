@@ -112,7 +112,7 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
     ActionsModule.forRoot({ clock, runner: actionRunner(options, auths) }),
     SubscriptionsModule.forRoot({ ...common, resources: views.resources }),
     ...eventContexts(options),
-    AuditModule.forRoot({ events, upcasters, auditable: auditableResources }),
+    AuditModule.forRoot({ events, readModels, upcasters, auditable: auditableResources }),
   ];
 };
 

@@ -10,6 +10,7 @@ import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { type Reactor, ReactorRunner } from '#libs/kernel/reactor.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { ViewFollower } from '#libs/kernel/view-follower.js';
+import { workspaceAuditProjection } from '#libs/audit/index.js';
 import { sourcesProjections } from '#libs/sources/index.js';
 import { subscriptionProjections } from '#libs/subscriptions/index.js';
 import { tenancyProjections, UsageMeter } from '#libs/tenancy/index.js';
@@ -36,6 +37,12 @@ export interface WholeControlPlane extends ControlPlane {
   readonly projectors: Projectors;
 }
 
+/** Categories of the resources whose events the workspace's audit log shows. */
+const AUDITED = [
+  ...['workspace', 'apikey', 'component', 'source', 'subscription', 'auto_subscription', 'webhook'],
+  ...['datastore', 'account'],
+];
+
 /** Every read model over the event log; `sluice rebuild` rebuilds the same ones. */
 export const projections: readonly Projection[] = [
   ...tenancyProjections,
@@ -45,6 +52,7 @@ export const projections: readonly Projection[] = [
   ...webhookProjections,
   ...dataStoreProjections,
   ...accountProjections,
+  workspaceAuditProjection(AUDITED),
 ];
 
 /** The read models over the event log, in a store. */

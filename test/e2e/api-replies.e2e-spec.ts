@@ -231,6 +231,8 @@ describe('the OpenAPI document agrees with the reply of', () => {
     await contract.expect(200, 'GET /v1/workspaces/{id}', { path: { id: workspace } });
     await contract.expect(200, 'GET /v1/orgs/{id}', { path: { id: workspace } });
     await contract.expect(200, 'GET /v1/workspaces/{id}/projects', { path: { id: workspace } });
+    await contract.expect(200, 'GET /v1/workspaces/{id}/audit', { path: { id: workspace } });
+    await contract.expect(200, 'GET /v1/workspaces/{id}/audit/export', { path: { id: workspace } });
     const route = 'GET /v1/workspaces/{id}/members';
     const { data: members } = await contract.expect<Data<{ user_id: string }[]>>(200, route, {
       path: { id: workspace },

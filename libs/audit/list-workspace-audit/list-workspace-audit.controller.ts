@@ -1,0 +1,146 @@
+import { Readable } from 'node:stream';
+import { Controller, Get, Header, Param, Res } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import { type Response } from 'express';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { type Caller } from '#libs/http/callers.js';
+import { Operation } from '#libs/http/operation.js';
+import { type ListReply, listReply, pageQuery } from '#libs/http/pages.js';
+import { describe, type Parameters, Params } from '#libs/http/parameters.js';
+import { paged } from '#libs/http/replies.js';
+import {
+  anyJson,
+  integer,
+  listOf,
+  named,
+  nullable,
+  object,
+  optional,
+  text,
+  type TypeOf,
+} from '#libs/http/reply-schema.js';
+import { memberOf } from '#libs/http/workspace.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { masked } from '../get-audit/masked.js';
+import { type AuditedEvent, ListWorkspaceAudit } from './list-workspace-audit.query.js';
+
+/** See docs/reference/rest-api.md#workspace-audit-entry. */
+const WorkspaceAuditEntry = named('WorkspaceAuditEntry', {
+  id: text('Position in the event log'),
+  resource_id: text('Id of the resource'),
+  kind: text('Such as `source`'),
+  type: text('Such as `SourceDeployed`'),
+  revision: integer('Number of the event of its resource, from 0'),
+  at: text('ISO 8601 in UTC'),
+  actor: object({ user_id: text('`system` for the server itself'), api_key_id: nullable(text('Null without a key')) }),
+  request_id: text('Request that caused it'),
+  changes: nullable(
+    listOf(
+      object({
+        path: text('Names with dots between'),
+        before: optional(anyJson('Absent for a new field')),
+        after: optional(anyJson('Absent for a removed field')),
+      }),
+      'What is different afterwards; null from revision 500 on',
+    ),
+  ),
+  data: anyJson('Data of the event; secrets are masked'),
+});
+type Entry = TypeOf<typeof WorkspaceAuditEntry>;
+
+const FILTERS = { resource_id: 'resourceId', kind: 'kind', type: 'type', actor: 'actor' } as const;
+const EXPORT_PAGE = 100;
+
+/** An extension: everything that happened to the resources of a workspace. */
+@Controller('v1/workspaces/:id/audit')
+export class ListWorkspaceAuditController {
+  constructor(private readonly queries: QueryBus) {}
+
+  @Get()
+  @Operation({
+    summary: 'What happened to the resources of a workspace, newest first',
+    paged: true,
+    reply: paged(WorkspaceAuditEntry),
+    also: {
+      resource_id: 'Id of a resource',
+      kind: 'Such as source',
+      type: 'Type of event',
+      actor: 'User id, or system',
+    },
+  })
+  async list(
+    @Param('id') id: string,
+    @Params('query_wins') params: Parameters,
+    @CurrentCaller() caller: Caller,
+  ): Promise<ListReply<Entry>> {
+    const where = whereOf(memberOf(caller, id), params);
+    return listReply(await this.queries.execute(new ListWorkspaceAudit({ where, ...pageQuery(params) })), entryOf);
+  }
+
+  /** The whole list, a line of JSON for each entry. It is read page by page, at the pace of the client. */
+  @Get('export')
+  @Header('Content-Type', 'application/x-ndjson')
+  @Operation({
+    summary: 'The same as a file of lines of JSON',
+    produces: 'application/x-ndjson',
+    replies: { 200: { description: 'A line of JSON for each entry, newest first', schema: text('Lines of JSON') } },
+    also: {
+      resource_id: 'Id of a resource',
+      kind: 'Such as source',
+      type: 'Type of event',
+      actor: 'User id, or system',
+    },
+  })
+  export(
+    @Param('id') id: string,
+    @Params('query_wins') params: Parameters,
+    @CurrentCaller() caller: Caller,
+    @Res() response: Response,
+  ): void {
+    const where = whereOf(memberOf(caller, id), params);
+    response.status(200).type('application/x-ndjson');
+    const lines = Readable.from(this.lines(where));
+    // The client left, or a page could not be read: the file ends without its last line, which a reader sees.
+    lines.on('error', () => response.destroy());
+    response.once('close', () => lines.destroy());
+    lines.pipe(response);
+  }
+
+  private async *lines(where: Readonly<Record<string, string>>): AsyncGenerator<string> {
+    for (let after: string | undefined; ;) {
+      const page = { where, limit: EXPORT_PAGE, ...(after === undefined ? {} : { after }) };
+      const { docs } = await this.queries.execute(new ListWorkspaceAudit(page));
+      for (const doc of docs) yield `${JSON.stringify(entryOf(doc))}\n`;
+      after = docs.at(-1)?.id;
+      if (docs.length < EXPORT_PAGE) return;
+    }
+  }
+}
+
+const whereOf = (workspaceId: string, params: Parameters): Readonly<Record<string, string>> => {
+  const where: Record<string, string> = { workspaceId };
+  for (const [name, field] of Object.entries(FILTERS)) {
+    const given = params[name];
+    if (given === undefined || given === null || given === '') continue;
+    if (typeof given !== 'string' || given.length > 200) {
+      const actual = describe(given);
+      const message = `parameter ${name} must be one text of at most 200 characters; got ${String(actual)}`;
+      throw new DomainError('request.invalid_parameter', message, { field: name, limit: 200, actual });
+    }
+    where[field] = given;
+  }
+  return where;
+};
+
+const entryOf = ({ id, resourceId, kind, type, revision, event, changes }: AuditedEvent): Entry => ({
+  id,
+  resource_id: resourceId,
+  kind,
+  type,
+  revision,
+  at: new Date(event.recordedAt).toISOString(),
+  actor: { user_id: event.metadata.actor.userId, api_key_id: event.metadata.actor.apiKeyId },
+  request_id: event.metadata.$correlationId,
+  changes,
+  data: masked(event.data),
+});

@@ -1,0 +1,44 @@
+import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
+import { type Projection } from '#libs/kernel/projection.js';
+import { type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
+
+/** Where an event of a workspace stands in the log, with what the list is filtered by. The event itself is read there. */
+export interface AuditDoc extends Doc {
+  readonly workspaceId: string;
+  readonly resourceId: string;
+  /** Category of the stream, such as `source`. */
+  readonly kind: string;
+  readonly type: string;
+  /** User id, or `system` for the server itself. */
+  readonly actor: string;
+  readonly stream: string;
+  readonly revision: number;
+  /** Position in the log, which orders the list. */
+  readonly sort: string;
+}
+
+export const WORKSPACE_AUDIT: CollectionSchema = {
+  name: 'audit.workspace.v1',
+  indexed: ['workspaceId', 'resourceId', 'kind', 'type', 'actor'],
+  sort: 'sort',
+};
+
+const categoryOf = ({ stream }: RecordedEvent): string => stream.slice(0, stream.indexOf('-'));
+
+/** One document for each event of a resource of these categories. Nothing is ever removed, as from the log. */
+export const workspaceAuditProjection = (categories: readonly string[]): Projection<AuditDoc> => ({
+  name: WORKSPACE_AUDIT.name,
+  schema: WORKSPACE_AUDIT,
+  keys: (event) => (categories.includes(categoryOf(event)) ? [event.position] : []),
+  evolve: (_, event, id) => ({
+    id,
+    workspaceId: event.metadata.workspaceId,
+    resourceId: idOf(event.stream),
+    kind: categoryOf(event),
+    type: event.type,
+    actor: event.metadata.actor.userId,
+    stream: event.stream,
+    revision: Number(event.revision),
+    sort: event.position,
+  }),
+});
