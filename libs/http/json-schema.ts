@@ -1,7 +1,7 @@
 import { getMetadataStorage } from 'class-validator';
 
 export interface JsonSchema {
-  type?: string;
+  type?: string | string[];
   description?: string;
   enum?: unknown[];
   minimum?: number;
@@ -13,7 +13,6 @@ export interface JsonSchema {
   properties?: Record<string, JsonSchema>;
   required?: string[];
   additionalProperties?: boolean | JsonSchema;
-  nullable?: boolean;
   anyOf?: JsonSchema[];
   $ref?: string;
 }

@@ -95,6 +95,7 @@ describe('the description of the API', () => {
 
   it('names every route, its parameters, its body, its key and its error', async () => {
     const document = await buildOpenApi(app);
+    expect(document.openapi).toBe('3.1.1');
     expect(Object.keys(document.paths)).toEqual([
       '/v1/alias/{thing_id}',
       '/v1/never',

@@ -22,6 +22,7 @@ const METHODS = ['get', 'put', 'post', 'delete'] as const;
 export const buildOpenApi = async (app: INestApplication): Promise<OpenAPIObject> => {
   const { DocumentBuilder, SwaggerModule } = await import('@nestjs/swagger');
   const config = new DocumentBuilder()
+    .setOpenAPIVersion('3.1.1')
     .setTitle('Sluice')
     .setDescription(
       'Event sources, subscriptions, webhooks and their events. Times are epoch seconds unless a field says otherwise.',

@@ -40,7 +40,7 @@ describe('a reply schema', () => {
         required: ['id', 'inner', 'counts', 'sum'],
         properties: {
           id: { type: 'string', description: 'An id' },
-          note: { type: 'string', nullable: true },
+          note: { type: ['string', 'null'] },
           inner: { type: 'array', items: { $ref: '#/components/schemas/Inner' } },
           counts: { type: 'object', additionalProperties: { type: 'integer' } },
           any: {},
@@ -48,6 +48,14 @@ describe('a reply schema', () => {
         },
       },
     });
+  });
+
+  it('has null as a type, in its enum, and beside what it refers to', () => {
+    const isNull = { type: 'null' };
+    expect(nullable(oneOf(['a'])).json).toEqual({ type: ['string', 'null'], enum: ['a', null] });
+    expect(nullable(Inner).json).toEqual({ anyOf: [Inner.json, isNull] });
+    expect(nullable(anyOf(integer(), text())).json.anyOf).toEqual([{ type: 'integer' }, { type: 'string' }, isNull]);
+    expect(nullable(anyJson()).json).toEqual({});
   });
 
   it('refuses two schemas of one name', () => {

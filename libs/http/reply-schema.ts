@@ -82,9 +82,18 @@ export const recordOf = <S extends AnySchema>(
   named: values.named,
 });
 
-/** A value or null. The value must not be a named object, because OpenAPI 3.0 ignores what stands beside a `$ref`. */
+/** The schema in JSON Schema 2020-12, which OpenAPI 3.1 uses: null is a type, and must be in an enum. */
+const orNull = (json: JsonSchema): JsonSchema => {
+  const { type, enum: values, anyOf: schemas, $ref } = json;
+  if ($ref !== undefined) return { anyOf: [json, { type: 'null' }] };
+  if (schemas) return { ...json, anyOf: [...schemas, { type: 'null' }] };
+  if (type === undefined) return json;
+  return { ...json, type: [type, 'null'].flat(), ...(values ? { enum: [...values, null] } : {}) };
+};
+
+/** A value or null. */
 export const nullable = <S extends AnySchema>({ json, named }: S): Schema<TypeOf<S> | null> => ({
-  json: { ...json, nullable: true },
+  json: orNull(json),
   named,
 });
 

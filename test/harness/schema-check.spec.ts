@@ -7,7 +7,7 @@ const named: Record<string, CheckedSchema> = {
     required: ['id', 'note'],
     properties: {
       id: { type: 'string' },
-      note: { type: 'string', nullable: true },
+      note: { type: ['string', 'null'] },
       count: { type: 'integer' },
       kind: { type: 'string', enum: ['a', 'b'] },
       any: {},
@@ -42,6 +42,7 @@ describe('differences from a schema', () => {
     ['a field too many', { id: 'x', note: null, extra: 1 }, '$[0].extra is not in the schema'],
     ['a field that every object inherits', { id: 'x', note: null, toString: 1 }, '$[0].toString is not in the schema'],
     ['another type', { id: 1, note: null }, '$[0].id is number, not string'],
+    ['none of two types', { id: 'x', note: 1 }, '$[0].note is number, not string or null'],
     ['null', { id: null, note: null }, '$[0].id is null, not string'],
     ['a fraction', { id: 'x', note: null, count: 1.5 }, '$[0].count is number, not integer'],
     ['a list for an object', { id: 'x', note: null, open: [] }, '$[0].open is array, not object'],

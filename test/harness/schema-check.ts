@@ -1,8 +1,7 @@
 /** The keywords of JSON Schema that docs/reference/openapi.json uses for replies. */
 export interface CheckedSchema {
   readonly $ref?: string;
-  readonly type?: string;
-  readonly nullable?: boolean;
+  readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
   readonly properties?: Readonly<Record<string, CheckedSchema>>;
   readonly required?: readonly string[];
@@ -15,7 +14,7 @@ export interface CheckedSchema {
 export type NamedSchemas = Readonly<Record<string, CheckedSchema>>;
 
 const KEYWORDS = new Set<string>([
-  ...['$ref', 'type', 'nullable', 'enum', 'properties', 'required', 'additionalProperties', 'items', 'anyOf'],
+  ...['$ref', 'type', 'enum', 'properties', 'required', 'additionalProperties', 'items', 'anyOf'],
   'description',
 ]);
 const PREFIX = '#/components/schemas/';
@@ -28,19 +27,18 @@ export const differences = (schema: CheckedSchema, value: unknown, named: NamedS
   const unknown = Object.keys(schema).filter((keyword) => !KEYWORDS.has(keyword));
   if (unknown.length > 0) throw new Error(`schema of ${at} has keywords that are not checked: ${unknown.join(', ')}`);
   if (schema.$ref !== undefined) return differences(resolved(schema.$ref, named), value, named, at);
-  if (value === null && schema.nullable) return [];
   if (schema.anyOf) {
     const each = schema.anyOf.map((one) => differences(one, value, named, at));
     return each.some((found) => found.length === 0) ? [] : [`${at} matches none of anyOf: ${each.flat().join('; ')}`];
   }
   if (schema.type !== undefined && !hasType(schema.type, value))
-    return [`${at} is ${nameOf(value)}, not ${schema.type}`];
+    return [`${at} is ${nameOf(value)}, not ${[schema.type].flat().join(' or ')}`];
   if (schema.enum && !schema.enum.includes(value)) return [`${at} is ${JSON.stringify(value)}, not in the enum`];
   const { items } = schema;
   if (Array.isArray(value)) {
     return items ? value.flatMap((item, n) => differences(items, item, named, `${at}[${n}]`)) : [];
   }
-  return isObject(value) && schema.type === 'object' ? inFields(schema, value, named, at) : [];
+  return isObject(value) && [schema.type].flat().includes('object') ? inFields(schema, value, named, at) : [];
 };
 
 const inFields = (
@@ -67,5 +65,5 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 const nameOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
 
-const hasType = (type: string, value: unknown): boolean =>
-  type === 'integer' ? Number.isInteger(value) : nameOf(value) === type;
+const hasType = (type: string | readonly string[], value: unknown): boolean =>
+  [type].flat().some((each) => (each === 'integer' ? Number.isInteger(value) : nameOf(value) === each));
