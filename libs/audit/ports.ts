@@ -9,6 +9,8 @@ export interface AuditableResource {
   readonly category: string;
   /** The resource after these events, as plain JSON for readers. */
   viewAfter(events: readonly DomainEvent[]): unknown;
+  /** Follows a history event by event. Each call gives the resource after one more event. */
+  follow(): (event: DomainEvent) => unknown;
 }
 
 export const AUDITABLE_RESOURCES = Symbol('AuditableResources');
@@ -23,4 +25,11 @@ export const auditable = <C, E extends DomainEvent, S>(
   category: decider.category,
   // The stream holds only events of this decider, upcast.
   viewAfter: (events) => view(fold(decider, events as readonly E[])),
+  follow: () => {
+    let state = decider.initialState();
+    return (event) => {
+      state = decider.evolve(state, event as E);
+      return view(state);
+    };
+  },
 });

@@ -6,6 +6,7 @@ import { ApiClient, type Data, type ErrorBody, type Reply } from '#test/harness/
 import { relayCode } from '#test/harness/component-code.js';
 import { useInstance } from '#test/harness/instance.js';
 import { ROOT } from '#test/harness/paths.js';
+import { eventually } from '#test/harness/wait.js';
 import { addWorkspace, type SecondWorkspace } from '#test/harness/second-workspace.js';
 
 /**
@@ -48,8 +49,12 @@ const clientWith = (apiKey: string): ApiClient => {
   return new ApiClient(target);
 };
 const upper = (method: string): Dispatcher.HttpMethod => method.toUpperCase();
-const idOf = async (client: ApiClient): Promise<string> =>
-  (await client.expect<Data<{ id: string }>>(200, 'GET', '/v1/users/me')).data.id;
+/** Several processes read a new user at their own pace. */
+const idOf = (client: ApiClient): Promise<string> =>
+  eventually('the new user', async () => {
+    const reply = await client.call<Data<{ id: string }>>('GET', '/v1/users/me');
+    return reply.status === 200 ? reply.body.data.id : undefined;
+  });
 
 beforeAll(async () => {
   reader = await addWorkspace(instance, 'reader');

@@ -26,7 +26,11 @@ let workspace: string;
 
 beforeAll(async () => {
   ada = await addWorkspace(instance, 'ada');
-  adaId = (await ada.api.expect<Data<{ id: string }>>(200, 'GET', '/v1/users/me')).data.id;
+  // Several processes read the new user at their own pace.
+  adaId = await eventually('the new user', async () => {
+    const reply = await ada.api.call<Data<{ id: string }>>('GET', '/v1/users/me');
+    return reply.status === 200 ? reply.body.data.id : undefined;
+  });
   const mine = await api.expect<Data<{ id: string }[]>>(200, 'GET', '/v1/users/me/workspaces');
   workspace = mine.data[0]?.id ?? '';
 }, 120_000);

@@ -195,18 +195,4 @@ describe('the stream of a source', () => {
     const reply = await api.call('HEAD', `/v1/sources/${source.id}/sse`);
     expect(reply).toMatchObject({ status: 200, text: '', headers: { 'content-type': 'text/event-stream' } });
   });
-
-  it('drops a reader that does not read, and no other', async () => {
-    const source = await instance.deploy(emitterCode());
-    const [stuck, well] = [await streamOf(source), await streamOf(source)];
-    stuck.pause();
-    for (let n = 0; n < 40; n++) {
-      await instance.post(source, [[{ n, text: 'x'.repeat(400_000) }]]);
-      await well.until(n + 1);
-    }
-    stuck.resume();
-    await stuck.untilEnded();
-    expect(stuck.events.length).toBeLessThan(40);
-    expect(well.ended).toBe(false);
-  }, 90_000);
 });

@@ -57,17 +57,19 @@ export class ListWorkspaceAuditHandler implements IQueryHandler<ListWorkspaceAud
     const wanted = new Set(docs.flatMap((doc) => (doc.stream === stream ? [doc.revision] : [])));
     const parts = new Map<number, AuditedPart>();
     const resource = this.resources.find(({ category }) => stream.startsWith(`${category}-`));
-    const replays = resource !== undefined && last < MAX_REPLAYED;
-    const from = BigInt(replays ? 0 : Math.min(...wanted));
-    const events: RecordedEvent[] = [];
-    for await (const recorded of this.store.read(stream, { from, limit: last - Number(from) + 1 })) {
+    const first = Math.min(...wanted);
+    const follow = first < MAX_REPLAYED ? resource?.follow() : undefined;
+    const from = follow ? 0 : first;
+    let before: unknown;
+    for await (const recorded of this.store.read(stream, { from: BigInt(from), limit: last - from + 1 })) {
       const event = this.upcasters.upcast(recorded);
       const revision = Number(event.revision);
-      events.push(event);
-      if (!wanted.has(revision)) continue;
-      const viewOf = (of: readonly RecordedEvent[]): unknown => masked(resource?.viewAfter(of));
-      const before = events.length > 1 ? viewOf(events.slice(0, -1)) : undefined;
-      parts.set(revision, { event, changes: replays ? changesBetween(before, viewOf(events)) : null });
+      const after = revision < MAX_REPLAYED ? follow?.({ type: event.type, data: event.data }) : undefined;
+      if (wanted.has(revision)) {
+        const changes = after === undefined ? null : changesBetween(masked(before), masked(after));
+        parts.set(revision, { event, changes });
+      }
+      before = after;
     }
     return parts;
   }

@@ -1,0 +1,27 @@
+import { describe, expect, it } from '@jest/globals';
+import { emitterCode } from '#test/harness/component-code.js';
+import { EventSource } from '#test/harness/event-source.js';
+import { useStandalone } from '#test/harness/instance.js';
+
+// Without a proxy between, which would read in place of the client.
+const instance = useStandalone();
+
+// docs/reference/rest-api.md#stream-end
+describe('the stream of a source', () => {
+  it('drops a reader that does not read, and no other', async () => {
+    const source = await instance.deploy(emitterCode());
+    const open = (): Promise<EventSource> =>
+      EventSource.open(`${instance.server.url}/v1/sources/${source.id}/sse`, instance.server.apiKey);
+    const [stuck, well] = [await open(), await open()];
+    stuck.pause();
+    for (let n = 0; n < 40; n++) {
+      await instance.post(source, [[{ n, text: 'x'.repeat(400_000) }]]);
+      await well.until(n + 1);
+    }
+    stuck.resume();
+    await stuck.untilEnded();
+    expect(stuck.events.length).toBeLessThan(40);
+    expect(well.ended).toBe(false);
+    well.close();
+  }, 90_000);
+});
