@@ -96,6 +96,20 @@ describe('export and import', () => {
     expect(Object.values(await target.log.lag('router', { prefix: 'emits.' })).reduce((a, b) => a + b)).toBe(2);
   });
 
+  it('leaves out a routed emit that no list keeps, but not one that is still to be routed', async () => {
+    const emit = (n: number) => ({
+      topic: 'emits.dc_a',
+      key: 'dc_a',
+      headers: { kind: 'emit', id: `${n}-0`, emitter: 'dc_a', channel: '', emit: `e${n}`, nostore: '1' },
+      value: `"private ${n}"`,
+    });
+    const [routed] = await source.log.publish([emit(8), emit(9)]);
+    await source.log.setCommitted('router', { 'emits.dc_a': routed ?? -1 });
+    const contents: Readonly<Record<string, unknown>> = await contentsIn(source, folder());
+    expect(JSON.stringify(contents['emits-routed'])).not.toContain('private 8');
+    expect(JSON.stringify(contents['emits-unrouted'])).toContain('private 9');
+  });
+
   it('moves the runs still to do, but no ended runs, in whatever order they ended, and no hooks', async () => {
     const { invocations } = await contentsOf(archive);
     expect(invocations).toMatchObject([{ headers: { id: 'inv_3' } }]);

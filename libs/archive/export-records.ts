@@ -10,10 +10,12 @@ export const ROUTER = 'router';
 const RUNNER = 'runner';
 const WORKER = DEFAULT_WEBHOOK_SETTINGS.group;
 
-/** Reads the emits in the log that the router has routed. */
+/** Reads the emits in the log that the router has routed, for the lists; those that no list keeps are left out. */
 export async function* emitsRouted(log: StreamLog): AsyncIterable<ArchivedRecord> {
   for await (const { lane, committed } of lanesOf(log, EMITS, ROUTER)) {
-    for await (const record of recordsOf(log, lane, -1, committed)) yield archived(record);
+    for await (const record of recordsOf(log, lane, -1, committed)) {
+      if (record.headers['nostore'] !== '1') yield archived(record);
+    }
   }
 }
 

@@ -201,8 +201,6 @@ describe('ingress', () => {
   });
 
   it.each([
-    ['header x-pd-nostore', '/h/ehook', { 'x-pd-nostore': '1' }],
-    ['header x-pd-notrigger', '/h/ehook', { 'x-pd-notrigger': '' }],
     ['header x-pd-upload-body', '/h/ehook', { 'x-pd-upload-body': '1' }],
     ['query parameter pipedream_upload_body', '/h/ehook?a=1&pipedream_upload_body=1', {}],
   ])('refuses %s, because it would do otherwise', async (name, path, headers) => {
@@ -215,6 +213,38 @@ describe('ingress', () => {
     });
     expect(t.published).toEqual([]);
     expect((await t.call('POST', '/h/ehook?b=pipedream_upload_body', { body: '{}' })).status).toBe(200);
+  });
+
+  it.each([
+    ['x-pd-nostore', '1', { kind: 'http', nostore: '1' }],
+    ['x-pd-nostore', '', { kind: 'http', nostore: '1' }],
+    ['x-pd-notrigger', 'true', { kind: 'delayed', channel: '', test: '1', notrigger: '1' }],
+  ])('marks the invocation of a request with %s: %j', async (header, value, marks) => {
+    const t = await setUp();
+    expect((await t.call('POST', '/h/ehook', { body: '{}', headers: { [header]: value } })).status).toBe(200);
+    expect(t.published.map(({ headers }) => headers)).toEqual([expect.objectContaining(marks)]);
+  });
+
+  it('takes a switch that is 0 or false as off, and refuses both switches at once', async () => {
+    const t = await setUp();
+    const off = { 'x-pd-nostore': '0', 'x-pd-notrigger': 'false' };
+    expect((await t.call('POST', '/h/ehook', { body: '{}', headers: off })).status).toBe(200);
+    expect(t.published[0]?.headers).toMatchObject({ kind: 'http' });
+    expect(t.published[0]?.headers).not.toHaveProperty('nostore');
+    const both = { 'x-pd-nostore': '1', 'x-pd-notrigger': '1' };
+    const answer = await t.call('POST', '/h/ehook', { body: '{}', headers: both });
+    expect([answer.status, JSON.parse(answer.body)]).toEqual([
+      400,
+      expect.objectContaining({ code: 'invalid_parameter', error: expect.stringContaining('send one of them') }),
+    ]);
+    expect(t.published).toHaveLength(1);
+  });
+
+  it('answers a test event at once, also where the component would answer', async () => {
+    const t = await setUp();
+    const answer = await t.call('POST', '/h/ecustom', { body: '{}', headers: { 'x-pd-notrigger': '1' } });
+    expect(answer).toMatchObject({ status: 200, body: '{"success":true}' });
+    expect(t.published[0]?.headers).toMatchObject({ kind: 'delayed', respond: '' });
   });
 
   it('answers OPTIONS of an unknown endpoint 404, so that a wrong address shows', async () => {

@@ -4,7 +4,7 @@ import { type TrustedProxies } from '../http/client-address.js';
 import { type Clock } from '../kernel/clock.js';
 import { type HttpReply } from '../component-model/run-output.js';
 import { ask, isDropped } from '../stream-log/ask.js';
-import { httpInvocation, type Invocation } from '../stream-log/invocations.js';
+import { httpInvocation, type Invocation, testEventInvocation } from '../stream-log/invocations.js';
 import { type StreamLog } from '../stream-log/stream-log.js';
 import { type TopicPolicy } from '../stream-log/topics.js';
 import { messageOf } from '../kernel/error-message.js';
@@ -15,7 +15,7 @@ import { readBody } from './read-body.js';
 import { RefusedRequest } from './refused-request.js';
 import { type ResponseRelay } from './response-relay.js';
 import { sendReply } from './send-reply.js';
-import { unbuiltSwitch } from './unbuilt-switches.js';
+import { type Switches, switchesOf } from './switches.js';
 
 export interface EndpointTarget {
   readonly sourceId: string;
@@ -82,8 +82,6 @@ export class Ingress {
     const target = deps.endpoint(address.key);
     if (!target) return this.refuse(res, 404, 'not_found', `no active endpoint ${address.key}`);
     if (req.method === 'OPTIONS') return void res.writeHead(204, CORS).end();
-    const unbuilt = unbuiltSwitch(req, address.query);
-    if (unbuilt !== undefined) return this.refuse(res, 400, 'not_supported', unbuilt);
 
     // 2. Refuse or hold a request that comes too fast for this endpoint or for the pipeline.
     const tooFast = deps.rate.consume(address.key, deps.clock.now());
@@ -120,7 +118,9 @@ export class Ingress {
     }
     const client = deps.proxies.clientOf(req);
     let event: string;
+    let switches: Switches;
     try {
+      switches = switchesOf(req, address.query);
       event = await endpointEvent({
         method: req.method ?? 'GET',
         path: address.path,
@@ -134,22 +134,25 @@ export class Ingress {
       if (error instanceof RefusedRequest) return this.refuse(res, 400, error.code, error.message);
       throw error;
     }
-    await this.accept(target, event, stay, req, res);
+    await this.accept(target, event, switches, stay, req, res);
   }
 
   private async accept(
     target: EndpointTarget,
     event: string,
+    { nostore, notrigger }: Switches,
     stay: Stay,
     req: IncomingMessage,
     res: ServerResponse,
   ): Promise<void> {
     const { deps } = this;
     const { sourceId, workspaceId, prop, customResponse } = target;
-    const respond = customResponse ? deps.relay.address : '';
+    const isAnswered = customResponse && !notrigger;
+    const respond = isAnswered ? deps.relay.address : '';
     const call = { sourceId, workspaceId, now: deps.clock.now(), prop, respond, event };
-    const invocation = httpInvocation(deps.topics, call);
-    if (customResponse) return this.respond(target, invocation, stay, req, res);
+    const invocation = notrigger ? testEventInvocation(deps.topics, call) : httpInvocation(deps.topics, call);
+    if (nostore) invocation.headers['nostore'] = '1';
+    if (isAnswered) return this.respond(target, invocation, stay, req, res);
     // 4. Make the invocation durable. The event is acknowledged only after that.
     const [offset] = await deps.log.publish([invocation]);
     if (isDropped(offset)) return this.refuseDeleted(res);

@@ -2,7 +2,7 @@
 export class RefusedRequest extends Error {
   constructor(
     /** Public code in the error body. */
-    readonly code: 'invalid_json' | 'too_many_fields',
+    readonly code: 'invalid_json' | 'invalid_parameter' | 'not_supported' | 'too_many_fields',
     message: string,
   ) {
     super(message);

@@ -48,6 +48,12 @@ describe('events that wait, in the lane of their source', () => {
     expect(await delayed.anyIn('dc_a', {})).toBe(false);
   });
 
+  it('keep the marks of the sender and of a sample while they wait', async () => {
+    const { route, released } = await world();
+    await route(record('delay', { ...delay().headers, nostore: '1', test: '1' }), due());
+    expect((await released())[0]?.headers).toMatchObject({ nostore: '1', test: '1' });
+  });
+
   it.each([
     ['cancelled before it is due, never goes out', [delay(), cancel(), due()], 0],
     ['due before it is cancelled, goes out', [delay(), due(), cancel()], 1],

@@ -91,7 +91,7 @@ const stepOf = ({ headers, value }: StoredRecord): Step | undefined => {
 
 const putOf = (headers: EmitHeaders, payload: string): Step | undefined => {
   const { emitter: sourceId, workspace: workspaceId, id: eventId, emit: emitId, out, deliver, hops } = headers;
-  const { dedupe, summary, ts, test } = headers;
+  const { dedupe, summary, ts, test, nostore } = headers;
   const dueAt = Number(deliver);
   if (out === undefined || !Number.isSafeInteger(dueAt) || sortableEventId(eventId) === undefined) return undefined;
   const event: DelayedEvent = {
@@ -106,6 +106,7 @@ const putOf = (headers: EmitHeaders, payload: string): Step | undefined => {
     ...(summary === undefined ? {} : { summary }),
     ...(ts === undefined ? {} : { ts }),
     ...(test === undefined ? {} : { test: '1' }),
+    ...(nostore === undefined ? {} : { nostore: '1' }),
     payload,
   };
   return { kind: 'put', event };

@@ -46,7 +46,7 @@ export const routeEmit = (
   roomOf: RoomOf = () => 'room',
 ): Routed => {
   const { headers } = emit;
-  if (headers.kind !== 'emit') return NOTHING;
+  if (headers.kind !== 'emit' || headers['notrigger'] === '1') return NOTHING;
   const isWanted = examiner(emit.value);
   const matched = table.match(headers.emitter, headers.workspace, headers.channel);
   const matches = matched.filter(({ filter }) => isWanted(filter));
@@ -136,6 +136,7 @@ const routingError = (
     channel: ERRORS_CHANNEL,
     emit: emitIds(`${code === 'HopLimitExceeded' ? 'hop-limit' : 'loop'}/${emit.headers.emit}`, Number(ms))(0),
     hops: String(MAX_HOPS),
+    ...(emit.headers['nostore'] === undefined ? {} : { nostore: emit.headers['nostore'] }),
     ...traced(emit.headers),
   };
   const value = `{"original_event":${emit.value},"original_context":${JSON.stringify(context)},"error":${JSON.stringify(error)}}`;

@@ -64,6 +64,15 @@ const world = async (...subscriptions: (readonly [emitter: string, listener: str
 };
 
 describe('the router', () => {
+  it('gives no listener an event that its sender wants to trigger nothing', async () => {
+    const { log, start } = await world(['dc_a', 'dc_b'], ['dc_a', 'wh_1']);
+    await log.publish([emit(1, { notrigger: '1' }), emit(2)]);
+    const router = await start();
+    await drained(router);
+    expect((await log.read('invocations.dc_b', -1, 10)).map(({ value }) => value)).toEqual(['{"n": 2 }']);
+    expect((await log.read('deliveries.wh_1', -1, 10)).map(({ value }) => value)).toEqual(['{"n": 2 }']);
+  });
+
   it('creates an invocation for a source and a delivery for a webhook, with the value unchanged', async () => {
     const { log, start, recordsOf } = await world(['dc_a', 'dc_b'], ['dc_a', 'wh_1']);
     await log.publish([emit(1, { hops: '3' }, '{"spaced":   1}')]);

@@ -36,6 +36,7 @@ export class RunFinisher {
       ...executionOf(sourceId, headers.id, definition, workspaceId, record.timestamp),
       event: outcome.error ? mask.json(record.value) : record.value,
       hops: Number(headers.hops),
+      ...(headers['nostore'] === '1' ? { nostore: true as const } : {}),
     };
     deps.metrics.run(outcome.status, workspaceId, outcome.endedAt - outcome.startedAt);
     const committed = (): void => {
@@ -47,13 +48,19 @@ export class RunFinisher {
     committer.push({ execution, outcome, invocation, committed, abandoned });
   }
 
-  /** Sends out an event that has waited, without a run. */
+  /** Sends out an event that has waited, or a test event of an endpoint, without a run. */
   finishDelayed(invocation: Invocation): void {
     const { sourceId, committer, deps } = this.options;
     const { headers } = invocation;
-    const { id, workspace: workspaceId, emit, hops, test } = headers;
+    const { id, workspace: workspaceId, emit, hops, test, nostore, notrigger } = headers;
     const common = { id, sourceId, componentId: '', workspaceId, event: 'null', hops: Number(hops), emits: true };
-    const execution = { ...common, released: emit ?? '', ...(test === '1' ? { test: true as const } : {}) };
+    const execution = {
+      ...common,
+      released: emit ?? '',
+      ...(test === '1' ? { test: true as const } : {}),
+      ...(nostore === '1' ? { nostore: true as const } : {}),
+      ...(notrigger === '1' ? { notrigger: true as const } : {}),
+    };
     const outcome = delayedOutcome(invocation, deps.clock.now());
     committer.push({ execution, outcome, invocation, committed: () => this.acknowledge(invocation) });
   }

@@ -99,6 +99,16 @@ describe('the result of a run', () => {
     });
   });
 
+  it('marks all that is left by an execution whose sender asked for no storage', () => {
+    const error = { name: 'TypeError', message: 'no', stack: '', code: 'TypeError' };
+    const logs = [{ k: 'console.log', ts: 5_500, msg: 'hi' }];
+    const left = outcome({ status: 'threw', emits: [emit(1), emit(2, { deliverAt: 9_000 })], logs, error });
+    const { records } = runResult({ ...execution, nostore: true }, left, context());
+    expect(records.map(({ headers }) => [headers['channel'], headers['nostore']])).toEqual(
+      ['', '$in', '$logs', '$logs', '$errors'].map((channel) => [channel, '1']),
+    );
+  });
+
   it('marks the start of a hook in $logs, and drops emits of a deploy hook that must not emit', () => {
     const hook = { ...execution, event: 'null', hook: 'deploy' as const, emits: false };
     const { records } = runResult(

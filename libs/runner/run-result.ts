@@ -32,6 +32,10 @@ export interface Execution {
   readonly test?: true;
   /** Emit id of the event that it sends out after its wait. Such an event passed deduplication when it was emitted. */
   readonly released?: string;
+  /** No list keeps what the execution leaves. */
+  readonly nostore?: true;
+  /** No listener gets what the execution leaves. */
+  readonly notrigger?: true;
 }
 
 /** Execution of a source's code with the event `null`. */
@@ -94,6 +98,10 @@ function* recordsOf(
   const { error, startedAt, endedAt } = outcome;
   const nextEmitId = emitIds(execution.id, execution.at ?? startedAt);
   const hops = String(execution.hops);
+  const switches: Record<string, string> = {
+    ...(execution.nostore === true ? { nostore: '1' } : {}),
+    ...(execution.notrigger === true ? { notrigger: '1' } : {}),
+  };
   let index = 0;
   const record = (
     channel: string,
@@ -109,6 +117,7 @@ function* recordsOf(
       channel,
       emit: execution.released ?? nextEmitId(index++),
       hops,
+      ...switches,
       ...optional,
     };
     return { topic, key: execution.sourceId, headers, value };

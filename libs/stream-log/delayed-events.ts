@@ -20,6 +20,8 @@ export interface DelayedEvent {
   readonly ts?: string;
   /** Set for a sample event. */
   readonly test?: '1';
+  /** Set for an event that no list keeps once it has gone out. */
+  readonly nostore?: '1';
   /** JSON text. */
   readonly payload: string;
 }

@@ -5,7 +5,7 @@ import { type LogRecord } from './stream-log.js';
 /**
  * `hook` runs a hook with the definition in `value`. `settled` ends the operation whose hooks ran: the event log's
  * definition is in force again once the log has been followed up to the position in `value`. `delayed` sends out an
- * event that has waited and runs no code.
+ * event that has waited, or a test event of an endpoint, and runs no code.
  */
 export type InvocationKind = 'http' | 'timer' | 'apphook' | 'emit' | 'manual' | 'hook' | 'settled' | 'delayed';
 
@@ -45,8 +45,8 @@ export interface EmitHeaders extends Record<string, string> {
 }
 /**
  * Optional headers of an emit are `dedupe` (JSON of the id given to $emit), `summary`, `ts`, and `test` = '1' for a
- * sample event. Those of a delete are
- * `start` and `end` (event ids, inclusive), and `every` = '1'. The latter selects all channels but the platform's,
+ * sample event, `nostore` = '1' for an event that no list keeps, and `notrigger` = '1' for one that no listener gets.
+ * An invocation carries `nostore` for what its run leaves. Those of a delete are `start` and `end` (event ids, inclusive), and `every` = '1'. The latter selects all channels but the platform's,
  * regardless of `channel`. A delay also has `out`, the channel on which it goes out, and `deliver`, epoch milliseconds.
  * A due record has `event`, the event id of the event.
  */

@@ -59,6 +59,11 @@ describe('the headers of invocations', () => {
       '{"id":"inv_z2b4atypphhf7gttjr","kind":"emit","source":"dc_1","workspace":"o_1","at":"1700000000500","hops":"4","prop":"","respond":"","emitter":"dc_0","emit":"emit-1","traceparent":"00-1-2-01"}',
     ],
     [
+      'emit that no list keeps',
+      passOn({ ...emitHeaders, nostore: '1' }),
+      '{"id":"inv_z2b4atypphhf7gttjr","kind":"emit","source":"dc_1","workspace":"o_1","at":"1700000000500","hops":"4","prop":"","respond":"","emitter":"dc_0","emit":"emit-1","nostore":"1"}',
+    ],
+    [
       'manual',
       manualInvocation(topics, { ...call, respond: 'here', event }),
       '{"id":"inv_0loyw3vg4*","kind":"manual","source":"dc_1","workspace":"o_1","at":"1700000000500","hops":"0","prop":"","respond":"here"}',

@@ -1,6 +1,7 @@
 import { derivedId, newId } from '#libs/kernel/ids.js';
 import { type DelayedEvent } from './delayed-events.js';
 import { type EmitHeaders, type InvocationHeaders, type InvocationKind, type RecordOf } from './envelopes.js';
+import { emitIds } from './emit-ids.js';
 import { type TopicPolicy } from './topics.js';
 
 /** A record for `invocations.*`. */
@@ -29,6 +30,17 @@ export const httpInvocation = (
   topics: TopicPolicy,
   call: Call & WithEvent & { readonly prop: string; readonly respond: string },
 ): Invocation => invocation(topics, 'http', newId('inv', call.now), call, call.event);
+
+/** A request whose event is only listed, as a test of the source. */
+export const testEventInvocation = (topics: TopicPolicy, call: Call & WithEvent): Invocation => {
+  const id = newId('inv', call.now);
+  const sent = invocation(topics, 'delayed', id, call, call.event);
+  sent.headers['emit'] = emitIds(id, call.now)(0);
+  sent.headers['channel'] = '';
+  sent.headers['test'] = '1';
+  sent.headers['notrigger'] = '1';
+  return sent;
+};
 
 /** A tick of a timer, scheduled for `dueAt`. A repeat of the tick has the same id. */
 export const timerInvocation = (
@@ -61,12 +73,13 @@ export const emitInvocation = (
   passedOn.headers['emitter'] = emit.emitter;
   passedOn.headers['emit'] = emit.emit;
   if (emit['traceparent'] !== undefined) passedOn.headers['traceparent'] = emit['traceparent'];
+  if (emit['nostore'] !== undefined) passedOn.headers['nostore'] = emit['nostore'];
   return passedOn;
 };
 
 /** An event that has waited. A repeated release has the same id. */
 export const delayedInvocation = (topics: TopicPolicy, event: DelayedEvent, now: number): Invocation => {
-  const { sourceId, workspaceId, emitId, hops, channel, dedupe, summary, ts, test } = event;
+  const { sourceId, workspaceId, emitId, hops, channel, dedupe, summary, ts, test, nostore } = event;
   const id = derivedId('inv', sourceId, emitId, 'delayed');
   const sent = invocation(topics, 'delayed', id, { sourceId, workspaceId, now, hops }, event.payload);
   const { headers } = sent;
@@ -76,6 +89,7 @@ export const delayedInvocation = (topics: TopicPolicy, event: DelayedEvent, now:
   if (summary !== undefined) headers['summary'] = summary;
   if (ts !== undefined) headers['ts'] = ts;
   if (test !== undefined) headers['test'] = test;
+  if (nostore !== undefined) headers['nostore'] = nostore;
   return sent;
 };
 

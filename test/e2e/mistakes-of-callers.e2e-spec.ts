@@ -212,7 +212,11 @@ const endpoints: readonly Mistake[] = [
   post('the endpoint of a source that is off', '{offEndpoint}'),
   post('a body beyond the limit', '{endpoint}', { body: 'x'.repeat(9_000) }),
   post('JSON that is none', '{endpoint}', { body: '{"a":', headers: json }),
-  post('x-pd-notrigger', '{endpoint}', { body: {}, headers: { 'x-pd-notrigger': '1' } }),
+  post('x-pd-upload-body', '{endpoint}', { body: {}, headers: { 'x-pd-upload-body': '1' } }),
+  post('x-pd-nostore with x-pd-notrigger', '{endpoint}', {
+    body: {},
+    headers: { 'x-pd-nostore': '1', 'x-pd-notrigger': '1' },
+  }),
   {
     mistake: 'a client that calls more often than a limit allows',
     reads: async () => {

@@ -62,7 +62,7 @@ describe('POST /v1/sources/{id}/sample_emit', () => {
 });
 
 describe('what is not built yet', () => {
-  it.each(['x-pd-nostore', 'x-pd-notrigger', 'x-pd-upload-body'])('is refused at endpoints: %s', async (header) => {
+  it.each(['x-pd-upload-body'])('is refused at endpoints: %s', async (header) => {
     const source = await instance.deploy(componentCode({ members: 'run(event) { this.$emit(event.body); },' }));
     const answer = await instance.post(source, { a: 1 }, { [header]: '1' });
     expect(answer.status).toBe(400);

@@ -85,7 +85,7 @@ export const eventSummariesProjection = (settings: KeptEvents): StreamProjection
       };
     }
     // The router keeps what waits. It comes as an emit once it goes out.
-    if (kind !== 'emit') return undefined;
+    if (kind !== 'emit' || headers['nostore'] === '1') return undefined;
     const sort = sortableEventId(id);
     if (sort === undefined) throw new Error(`${id} is not an event id`);
     const { dedupe, summary, ts, test } = headers;
