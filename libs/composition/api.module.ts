@@ -26,6 +26,7 @@ import { type DeliveryReach, webhook, WebhooksModule } from '#libs/webhooks/inde
 import { authsOf } from './account-auths.js';
 import { type ApiOptions } from './api.js';
 import { componentCalls } from './component-calls.js';
+import { dailyQuotas, quotaKeeper, startingRuns } from './quotas.js';
 import { serverLimits } from './server-limits.js';
 import { eventSettings } from './stream-projections.js';
 
@@ -68,16 +69,25 @@ const edge = ({ config, plane, readYourWrites, metrics, readiness }: ApiOptions)
 };
 
 const contexts = (options: ApiOptions): DynamicModule[] => {
-  const { config, plane, egress, readYourWrites, hookRunner, sourceTopics, manualRuns, appEvents, inspector } = options;
+  const { config, plane, egress, readYourWrites, hookRunner, sourceTopics, inspector } = options;
   const { engines, views, clock, handleCommand, upcasters, usage } = plane;
   const { events, readModels, vault, blobs } = engines;
   const resourceLimits = resourceLimitsOf(config);
   const auths = authsOf(options);
   const codeLimits = { ...DEFAULT_CODE_LIMITS, fileBytes: config.codeMaxKb * 1024 };
   const common = { handleCommand, readModels, clock, resourceLimits };
+  const { manualRuns, appEvents } = options;
+  const actions = actionRunner(options, auths);
+  const starting = startingRuns(quotaKeeper(config, plane, options.log), { manualRuns, appEvents, actions });
   const fetchOne = (url: string) => fetchText(url, { dispatcher: egress.dispatcher, maxBytes: codeLimits.fileBytes });
   return [
-    TenancyModule.forRoot({ ...common, callers: views.callers, usage, limits: serverLimits(config) }),
+    TenancyModule.forRoot({
+      ...common,
+      callers: views.callers,
+      usage,
+      quotas: dailyQuotas(config),
+      limits: serverLimits(config),
+    }),
     ComponentsModule.forRoot({
       ...common,
       events,
@@ -104,12 +114,12 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
       hookRunner,
       sourceTopics,
       endpointUrls: options.urls,
-      manualRuns,
-      appEvents,
+      manualRuns: starting.manualRuns,
+      appEvents: starting.appEvents,
       accounts: views.accounts,
     }),
     AccountsModule.forRoot({ ...common, vault, allowedEnv: config.accountEnv }),
-    ActionsModule.forRoot({ clock, runner: actionRunner(options, auths) }),
+    ActionsModule.forRoot({ clock, runner: starting.actions }),
     SubscriptionsModule.forRoot({ ...common, resources: views.resources }),
     ...eventContexts(options),
     AuditModule.forRoot({ events, readModels, upcasters, auditable: auditableResources }),
@@ -162,6 +172,7 @@ const actionRunner = ({ config, plane, caller, packages, urls, log }: ApiOptions
     caller,
     clock: plane.clock,
     logger: log,
+    usage: plane.usage,
     timeoutMs: config.actionTimeoutS * 1_000,
   });
 

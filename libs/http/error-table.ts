@@ -41,6 +41,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   'workspace.not_found': { status: 404, word: 'workspace_not_found' },
   'workspace.required': { status: 400, word: 'workspace_required' },
   'workspace.limit_reached': { status: 409, word: 'limit_reached' },
+  'workspace.quota_exceeded': { status: 429, word: 'quota_exceeded' },
   'user.not_found': { status: 404, word: 'user_not_found' },
   'user.already_exists': { status: 409, word: 'user_already_exists' },
   'api_key.not_found': { status: 404, word: 'api_key_not_found' },

@@ -31,6 +31,7 @@ export type ErrorCode =
   | 'workspace.not_found'
   | 'workspace.required'
   | 'workspace.limit_reached'
+  | 'workspace.quota_exceeded'
   | 'user.not_found'
   | 'user.already_exists'
   | 'api_key.not_found'

@@ -9,6 +9,7 @@ const world = (outcome: CallOutcome) => {
   const calls: CallRequest[] = [];
   const lines: [object, string][] = [];
   const installs: unknown[] = [];
+  const used: [string, number][] = [];
   const noVault = () => Promise.reject(new Error('the vault must not be asked'));
   const vault = { put: noVault, get: noVault, delete: noVault, entries: async function* () {} };
   const runner = actionRuns({
@@ -34,9 +35,10 @@ const world = (outcome: CallOutcome) => {
       info: (fields, message) => void lines.push([fields, message]),
       warn: (fields, message) => void lines.push([fields, message]),
     },
+    usage: { recordRun: (workspaceId, ms) => void used.push([workspaceId, ms]) },
     timeoutMs: 30_000,
   });
-  return { runner, calls, lines, installs };
+  return { runner, calls, lines, installs, used };
 };
 
 const MASKED = { type: 'bearer', token: '********' };

@@ -20,6 +20,7 @@ export interface ActionRunsDependencies {
   readonly caller: ComponentCaller;
   readonly clock: Clock;
   readonly logger: Pick<RunnerLogger, 'info' | 'warn'>;
+  readonly usage: { recordRun(workspaceId: string, computeMs: number): void };
   /** Time of the run's code, without its wait for a turn. */
   readonly timeoutMs: number;
 }
@@ -42,6 +43,8 @@ export const actionRuns = (deps: ActionRunsDependencies): ActionRunner => ({
       timeoutMs,
     });
     const endedAt = clock.now();
+    // It may have waited for its turn, which is not told; its own time has this bound.
+    deps.usage.recordRun(workspaceId, Math.min(endedAt - askedAt, timeoutMs));
     const ended = actionOutcome(outcome, endedAt);
     writeLine(deps, request, ended, endedAt - askedAt);
     return ended;

@@ -19,6 +19,7 @@ export {
 } from './set-up-user/set-up-user.js';
 export { TenancyModule } from './tenancy.module.js';
 export { type LimitReply } from './list-limits/list-limits.controller.js';
+export { type DailyQuotas, QuotaKeeper } from './daily-quotas.js';
 export { UsageMeter } from './usage-meter.js';
 
 export const tenancyProjections = [usersProjection, workspacesProjection, apiKeysProjection];

@@ -4,6 +4,7 @@ import { Ingress } from '#libs/ingress/ingress.js';
 import { RateLimit } from '#libs/ingress/rate-limit.js';
 import { type ResponseRelay } from '#libs/ingress/response-relay.js';
 import { pressureGate, pressureSettings } from '../pressure.js';
+import { quotaKeeper, withinQuotas } from '../quotas.js';
 import { type Backlog, type Room, type RoleProcess } from './role-process.js';
 
 export interface IngressRoleOptions {
@@ -27,13 +28,11 @@ export const startIngressRole = (
     log: plane.engines.log,
     topics,
     relay,
-    admission:
-      room === undefined
-        ? gate
-        : allOf(
-            refusing((arrival) => room.refusal(arrival)),
-            gate,
-          ),
+    admission: allOf(
+      withinQuotas(quotaKeeper(config, plane, logger)),
+      ...(room === undefined ? [] : [refusing((arrival) => room.refusal(arrival))]),
+      gate,
+    ),
     rate: new RateLimit(config.endpointRate, config.endpointBurst),
     domain: config.endpointDomain,
     maxBodyBytes: config.maxBodyKb * 1024,

@@ -6,6 +6,7 @@ import { one } from '#libs/http/replies.js';
 import { type TypeOf } from '#libs/http/reply-schema.js';
 import { GetWorkspaces } from '../get-workspace/get-workspaces.query.js';
 import { quotaReply, User, workspaceReply } from '../get-workspace/workspace-reply.js';
+import { DAILY_QUOTAS, type DailyQuotas } from '../daily-quotas.js';
 import { USAGE, type Usage } from '../published.js';
 import { type Caller } from '../../http/callers.js';
 import { GetUser } from './get-user.query.js';
@@ -15,6 +16,7 @@ export class GetMeController {
   constructor(
     private readonly queries: QueryBus,
     @Inject(USAGE) private readonly usage: Usage,
+    @Inject(DAILY_QUOTAS) private readonly quotas: DailyQuotas,
   ) {}
 
   /** Clients find the id of their workspace in `orgs`. See docs/reference/rest-api.md#user-fields. */
@@ -30,7 +32,7 @@ export class GetMeController {
       computeMs: used.reduce((sum, { usage }) => sum + usage.computeMs, 0),
       invocations: used.reduce((sum, { usage }) => sum + usage.invocations, 0),
     };
-    const orgs = used.map(({ workspace, usage }) => workspaceReply(workspace, usage));
-    return { data: { id, username, email, ...quotaReply(total), orgs } };
+    const orgs = used.map(({ workspace, usage }) => workspaceReply(workspace, usage, this.quotas));
+    return { data: { id, username, email, ...quotaReply(total, this.quotas, used.length), orgs } };
   }
 }

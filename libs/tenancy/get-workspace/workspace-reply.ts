@@ -1,16 +1,17 @@
 import { integer, listOf, milliseconds, named, text, type TypeOf } from '#libs/http/reply-schema.js';
+import { type DailyQuotas } from '../daily-quotas.js';
 import { type DailyUsage } from '../published.js';
 import { type WorkspaceDoc } from '../read-models/workspaces.projection.js';
 
-/** Stands for "unlimited". See docs/reference/rest-api.md#quota-unlimited. */
+/** Stands for "unlimited". See docs/reference/rest-api.md#quotas. */
 export const UNLIMITED = 2_147_483_647;
 
-const quota = integer('2,147,483,647, which stands for unlimited');
+const quota = (of: string) => integer(`${of} that a UTC day allows; 2,147,483,647 stands for unlimited`);
 
 const quotaFields = {
-  daily_compute_time_quota: quota,
+  daily_compute_time_quota: quota('Milliseconds of runs'),
   daily_compute_time_used: milliseconds('Milliseconds of runs since 00:00 UTC'),
-  daily_invocations_quota: quota,
+  daily_invocations_quota: quota('Runs'),
   daily_invocations_used: integer('Runs since 00:00 UTC'),
 };
 
@@ -20,7 +21,7 @@ export const Workspace = named('Workspace', {
   orgname: text(),
   name: text(),
   email: text(),
-  daily_credits_quota: quota,
+  daily_credits_quota: quota('Credits'),
   daily_credits_used: integer('One for each begun 30 s of a run, since 00:00 UTC'),
   ...quotaFields,
 });
@@ -34,21 +35,28 @@ export const User = named('User', {
   orgs: listOf(Workspace, 'Workspaces of the user'),
 });
 
-export const quotaReply = ({ computeMs, invocations }: Omit<DailyUsage, 'credits'>) => ({
-  daily_compute_time_quota: UNLIMITED,
-  daily_compute_time_used: computeMs,
-  daily_invocations_quota: UNLIMITED,
-  daily_invocations_used: invocations,
+const shown = (quota: number): number => (quota === 0 ? UNLIMITED : Math.min(quota, UNLIMITED));
+
+/** @param workspaces over which `quotas` count, each on its own. */
+export const quotaReply = (used: Omit<DailyUsage, 'credits'>, quotas: DailyQuotas, workspaces = 1) => ({
+  daily_compute_time_quota: shown(quotas.computeMs * workspaces),
+  daily_compute_time_used: used.computeMs,
+  daily_invocations_quota: shown(quotas.invocations * workspaces),
+  daily_invocations_used: used.invocations,
 });
 
 export type WorkspaceReply = TypeOf<typeof Workspace>;
 
-export const workspaceReply = ({ id, orgname, name, email }: WorkspaceDoc, usage: DailyUsage): WorkspaceReply => ({
+export const workspaceReply = (
+  { id, orgname, name, email }: WorkspaceDoc,
+  usage: DailyUsage,
+  quotas: DailyQuotas,
+): WorkspaceReply => ({
   id,
   orgname,
   name,
   email,
-  daily_credits_quota: UNLIMITED,
+  daily_credits_quota: shown(quotas.credits),
   daily_credits_used: usage.credits,
-  ...quotaReply(usage),
+  ...quotaReply(usage, quotas),
 });

@@ -1,0 +1,63 @@
+import { type Config } from '#libs/config/index.js';
+import { type Admission } from '#libs/ingress/admission.js';
+import { type ActionRunner } from '#libs/actions/published.js';
+import { type AppEvents, type ManualRuns } from '#libs/sources/index.js';
+import { type DailyQuotas, QuotaKeeper } from '#libs/tenancy/index.js';
+import { type Logger } from '#libs/telemetry/index.js';
+import { type ControlPlane } from './control-plane.js';
+
+export const dailyQuotas = (config: Config): DailyQuotas => ({
+  invocations: config.dailyInvocations,
+  computeMs: config.dailyComputeS * 1_000,
+  credits: config.dailyCredits,
+});
+
+export const quotaKeeper = (config: Config, { usage, clock }: ControlPlane, logger: Logger): QuotaKeeper =>
+  new QuotaKeeper({
+    usage,
+    quotas: dailyQuotas(config),
+    clock,
+    onFailure: (err) => logger.warn({ err }, 'quotas.not_checked: usage cannot be read'),
+  });
+
+/** Refuses events of a workspace that has used up a quota. */
+export const withinQuotas = (keeper: QuotaKeeper): Admission => ({
+  enter({ workspaceId }) {
+    const exceeded = keeper.exceededBy(workspaceId);
+    if (exceeded === undefined) return true;
+    return Promise.resolve(exceeded).then((found) =>
+      found === undefined
+        ? undefined
+        : { status: 429, code: 'quota_exceeded', text: found.text, retryAfterS: found.retryAfterS },
+    );
+  },
+  left: () => undefined,
+});
+
+interface StartsRuns {
+  readonly manualRuns: ManualRuns;
+  readonly appEvents: AppEvents;
+  readonly actions: ActionRunner;
+}
+
+/** The ways in which a request to the API starts a run, each refused beyond a quota. */
+export const startingRuns = (keeper: QuotaKeeper, { manualRuns, appEvents, actions }: StartsRuns): StartsRuns => ({
+  manualRuns: {
+    run: async (sourceId, workspaceId, event, wait) => {
+      await keeper.mustHaveLeft(workspaceId);
+      return manualRuns.run(sourceId, workspaceId, event, wait);
+    },
+  },
+  appEvents: {
+    send: async (event) => {
+      await keeper.mustHaveLeft(event.workspaceId);
+      return appEvents.send(event);
+    },
+  },
+  actions: {
+    run: async (request) => {
+      await keeper.mustHaveLeft(request.workspaceId);
+      return actions.run(request);
+    },
+  },
+});

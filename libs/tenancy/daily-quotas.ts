@@ -1,0 +1,116 @@
+import { type Clock } from '#libs/kernel/clock.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type DailyUsage, type Usage } from './published.js';
+
+/** What a workspace may use in a UTC day; 0 stands for no limit. */
+export type DailyQuotas = DailyUsage;
+export const DAILY_QUOTAS = Symbol('DailyQuotas');
+
+export const NO_QUOTAS: DailyQuotas = { invocations: 0, computeMs: 0, credits: 0 };
+
+export interface QuotaExceeded {
+  readonly quota: 'invocations' | 'compute_time' | 'credits';
+  readonly limit: number;
+  readonly actual: number;
+  /** Names the quota, what was used, and when it starts again. */
+  readonly text: string;
+  readonly retryAfterS: number;
+}
+
+export interface QuotaKeeperDependencies {
+  readonly usage: Usage;
+  readonly quotas: DailyQuotas;
+  readonly clock: Clock;
+  /** Called when usage cannot be read. The work is let in. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Age above which usage is read again. */
+const FRESH_MS = 1_000;
+const DAY_MS = 86_400_000;
+
+interface Known {
+  readonly day: number;
+  readonly readAt: number;
+  readonly exceeded: QuotaExceeded | undefined;
+}
+
+/**
+ * Decides whether a workspace may start more runs today (docs/reference/rest-api.md#quotas). Runs count when they have
+ * ended, so what is under way when a quota is reached still goes beyond it.
+ */
+export class QuotaKeeper {
+  private readonly known = new Map<string, Known>();
+  private readonly reading = new Map<string, Promise<Known | undefined>>();
+
+  constructor(private readonly deps: QuotaKeeperDependencies) {}
+
+  /** Returns undefined at once when no quota is set. */
+  exceededBy(workspaceId: string): QuotaExceeded | undefined | Promise<QuotaExceeded | undefined> {
+    const { quotas, clock } = this.deps;
+    if (quotas.invocations === 0 && quotas.computeMs === 0 && quotas.credits === 0) return undefined;
+    const now = clock.now();
+    const known = this.known.get(workspaceId);
+    if (known?.day !== dayOf(now)) return this.read(workspaceId).then((read) => read?.exceeded);
+    // Decides on what is known, so that no arrival waits for the store, and reads for those to come.
+    if (now - known.readAt > FRESH_MS) void this.read(workspaceId);
+    return known.exceeded;
+  }
+
+  /** Rejects with workspace.quota_exceeded. */
+  async mustHaveLeft(workspaceId: string): Promise<void> {
+    const exceeded = await this.exceededBy(workspaceId);
+    if (exceeded === undefined) return;
+    const { quota, limit, actual, text, retryAfterS } = exceeded;
+    throw new DomainError('workspace.quota_exceeded', text, { quota, limit, actual, retry_after: retryAfterS });
+  }
+
+  /** One reading of a workspace at a time. Never rejects. */
+  private read(workspaceId: string): Promise<Known | undefined> {
+    const running = this.reading.get(workspaceId);
+    if (running) return running;
+    const reading = this.readOnce(workspaceId).finally(() => this.reading.delete(workspaceId));
+    this.reading.set(workspaceId, reading);
+    return reading;
+  }
+
+  private async readOnce(workspaceId: string): Promise<Known | undefined> {
+    const { usage, quotas, clock, onFailure } = this.deps;
+    const readAt = clock.now();
+    const day = dayOf(readAt);
+    try {
+      const used = await usage.ofToday(workspaceId);
+      for (const [id, known] of this.known) if (known.day !== day) this.known.delete(id);
+      const known = { day, readAt, exceeded: exceededOf(workspaceId, used, quotas, readAt) };
+      this.known.set(workspaceId, known);
+      return known;
+    } catch (error) {
+      onFailure(error);
+      return undefined;
+    }
+  }
+}
+
+const dayOf = (now: number): number => Math.floor(now / DAY_MS);
+
+const exceededOf = (
+  workspaceId: string,
+  used: DailyUsage,
+  quotas: DailyQuotas,
+  now: number,
+): QuotaExceeded | undefined => {
+  const resetsAt = (dayOf(now) + 1) * DAY_MS;
+  const checks = [
+    ['invocations', used.invocations, quotas.invocations, 'runs', 'SLUICE_DAILY_INVOCATIONS'],
+    ['compute_time', used.computeMs, quotas.computeMs, 'ms of runs', 'SLUICE_DAILY_COMPUTE_S'],
+    ['credits', used.credits, quotas.credits, 'credits', 'SLUICE_DAILY_CREDITS'],
+  ] as const;
+  for (const [quota, actual, limit, unit, setting] of checks) {
+    if (limit === 0 || actual < limit) continue;
+    const text =
+      `workspace ${workspaceId} has used ${actual} of its ${limit} ${unit} of today: it may start runs again at ` +
+      `${new Date(resetsAt).toISOString()}, or have ${setting} raised`;
+    return { quota, limit, actual, text, retryAfterS: Math.ceil((resetsAt - now) / 1_000) };
+  }
+  return undefined;
+};
