@@ -14,6 +14,7 @@ import { type ArchiveReader, UnusableArchive } from './archive-reader.js';
 import { ArchiveSeal } from './archive-seal.js';
 import { makeUpcasters } from '../composition/upcasters.js';
 import { type MovedEngines } from './export-installation.js';
+import { topicOf } from '../delivery/retry-schedule.js';
 import { importEvents, ownersIn } from './import-events.js';
 import { ImportMark } from './import-mark.js';
 import { importRecords } from './import-records.js';
@@ -158,7 +159,7 @@ const importRetries = async (
   const topics = topicPolicy(config);
   for await (const batch of batches(lines)) {
     await schedule.put(
-      batch.map(({ record, ...rest }) => ({ ...rest, record: { ...record, topic: topics.deliveries(rest.owner) } })),
+      batch.map((entry) => ({ ...entry, record: { ...entry.record, topic: topicOf(entry, topics) } })),
     );
   }
 };

@@ -19,13 +19,14 @@ import { installPackages } from '#libs/runner/packages-beside.js';
 import { type AccountAuths } from '#libs/runner/runner-ports.js';
 import { propBinder } from '#libs/runner/prop-binder.js';
 import { boundValue, sourceDecider, SourcesModule } from '#libs/sources/index.js';
-import { autoSubscription, subscription, SubscriptionsModule } from '#libs/subscriptions/index.js';
+import { autoSubscription, type Replays, subscription, SubscriptionsModule } from '#libs/subscriptions/index.js';
 import { streamObserver, TelemetryModule } from '#libs/telemetry/index.js';
 import { apiKey, TenancyModule, user, workspace } from '#libs/tenancy/index.js';
 import { type DeliveryReach, webhook, WebhooksModule } from '#libs/webhooks/index.js';
 import { authsOf } from './account-auths.js';
 import { type ApiOptions } from './api.js';
 import { componentCalls } from './component-calls.js';
+import { type Engines } from './engines.js';
 import { dailyQuotas, quotaKeeper, startingRuns } from './quotas.js';
 import { serverLimits } from './server-limits.js';
 import { eventSettings } from './stream-projections.js';
@@ -120,11 +121,19 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
     }),
     AccountsModule.forRoot({ ...common, vault, allowedEnv: config.accountEnv }),
     ActionsModule.forRoot({ clock, runner: starting.actions }),
-    SubscriptionsModule.forRoot({ ...common, resources: views.resources }),
+    SubscriptionsModule.forRoot({ ...common, resources: views.resources, replays: replaysOf(engines) }),
     ...eventContexts(options),
     AuditModule.forRoot({ events, readModels, upcasters, auditable: auditableResources }),
   ];
 };
+
+const replaysOf = ({ readModels, schedule }: Engines): Replays => ({
+  keptIn: async (...range) => {
+    const ids = await storedEvents(readModels).idsIn(...range);
+    return { count: ids.length, oldest: ids[0]?.eventId, newest: ids.at(-1)?.eventId };
+  },
+  waiting: (subscriptionId) => schedule.countOf(subscriptionId),
+});
 
 /** Contexts that show what sources emit, and send it on. */
 const eventContexts = (options: ApiOptions): DynamicModule[] => {

@@ -16,6 +16,7 @@ import {
   deletedSourceEventsReactor,
   autoSubscribeReactor,
   deletedResourceSubscriptionsReactor,
+  replayReactor,
   webhookCleanUpReactor,
 } from './reactors.js';
 import { streamProjections, streamProjector } from './stream-projections.js';
@@ -63,6 +64,7 @@ export class LeasedReaders {
     this.add('reactor.auto-subscriptions', (fail) =>
       this.react(autoSubscribeReactor(options.plane, this.applied()), fail),
     );
+    this.add('reactor.replay', (fail) => this.react(replayReactor(options.plane, options.topics), fail));
     this.add('reactor.data-stores', (fail) => this.react(dataStoreCleanUpReactor(options.plane), fail));
     this.add('reactor.accounts', (fail) => this.react(accountCleanUpReactor(options.plane), fail));
     const { summaries, attempts } = streamProjections(config);

@@ -1,8 +1,9 @@
 import { AccountCleanUpReactor } from '#libs/accounts/index.js';
 import { DataStoreCleanUpReactor } from '#libs/data-stores/index.js';
-import { DeletedSourceEventsReactor } from '#libs/events/index.js';
+import { DeletedSourceEventsReactor, storedEvents } from '#libs/events/index.js';
 import { type Reactor } from '#libs/kernel/reactor.js';
 import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
+import { ReplayReactor } from '#libs/routing/replay.reactor.js';
 import { type StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { AutoSubscribeReactor, DeletedResourceSubscriptionsReactor } from '#libs/subscriptions/index.js';
@@ -22,9 +23,20 @@ export const autoSubscribeReactor = (plane: ControlPlane, readYourWrites: ReadYo
   return new AutoSubscribeReactor({ handleCommand, readModels: engines.readModels, readYourWrites, clock });
 };
 
-export const subscriptionReactors = (plane: ControlPlane, readYourWrites: ReadYourWrites): readonly Reactor[] => [
+export const replayReactor = ({ engines, clock }: ControlPlane, topics: TopicPolicy): Reactor => {
+  const stored = storedEvents(engines.readModels);
+  const eventsIn = (...range: Parameters<typeof stored.eventsIn>) => stored.eventsIn(...range);
+  return new ReplayReactor({ schedule: engines.schedule, eventsIn, topics, clock });
+};
+
+export const subscriptionReactors = (
+  plane: ControlPlane,
+  topics: TopicPolicy,
+  readYourWrites: ReadYourWrites,
+): readonly Reactor[] => [
   autoSubscribeReactor(plane, readYourWrites),
   deletedResourceSubscriptionsReactor(plane, readYourWrites),
+  replayReactor(plane, topics),
 ];
 
 export const dataStoreCleanUpReactor = ({ engines }: ControlPlane): Reactor =>

@@ -42,12 +42,13 @@ export class AttemptRunner {
   }
 
   private requestOf(
-    { headers: { id, webhook, emitter, emit, channel }, body: text, attempt }: Delivery,
+    { headers: { id, webhook, emitter, emit, channel, replay }, body: text, attempt }: Delivery,
     { target, origin, prepared: { path, keys } }: Admitted,
     startedAt: number,
   ): AttemptRequest {
     const body = Buffer.from(text);
-    const identity = { delivery: id, webhook, emitter, emit, channel, attempt };
+    const replayed = replay === undefined ? {} : { replay };
+    const identity = { delivery: id, webhook, emitter, emit, channel, attempt, ...replayed };
     const headers = signedHeaders(keys, identity, startedAt, body);
     headers.push('content-type', 'application/json', 'user-agent', this.settings.userAgent);
     return { origin, path, headers, body, timeoutMs: target.timeoutMs };

@@ -3,7 +3,7 @@ import { WakeablePause } from '#libs/async/pause.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
-import { type RetrySchedule, type ScheduledRetry } from './retry-schedule.js';
+import { type RetrySchedule, type ScheduledRetry, topicOf } from './retry-schedule.js';
 import { type DeliveryLogger } from './webhook-settings.js';
 
 const BATCH = 256;
@@ -11,7 +11,7 @@ const BATCH = 256;
 export interface RetryPumpOptions {
   readonly log: StreamLog;
   readonly schedule: RetrySchedule;
-  readonly topics: Pick<TopicPolicy, 'deliveries'>;
+  readonly topics: Pick<TopicPolicy, 'deliveries' | 'invocations'>;
   /** Returns a later time for an entry that would only be put off again, else undefined. Default: postpones nothing. */
   readonly postpone?: (entry: ScheduledRetry) => number | undefined;
   readonly clock: Clock;
@@ -36,7 +36,8 @@ export const startRetryPump = async (
 };
 
 /**
- * Moves due deliveries from the schedule back to their topics: publish, then remove. A crash in between repeats them.
+ * Moves due deliveries from the schedule back to their topics, and events of replays to theirs: publish, then remove.
+ * A crash in between repeats them.
  */
 export class RetryPump {
   private stopped = false;
@@ -102,7 +103,7 @@ export class RetryPump {
     if (later.length > 0) await schedule.put(later);
     if (ready.length > 0) {
       // The log drops a record whose topic no longer exists; its entry is removed all the same.
-      await log.publish(ready.map(({ owner, record }) => ({ ...record, topic: topics.deliveries(owner) })));
+      await log.publish(ready.map((entry) => ({ ...entry.record, topic: topicOf(entry, topics) })));
       await schedule.remove(ready.map(({ id }) => id));
     }
     return due.length;

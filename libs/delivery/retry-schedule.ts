@@ -1,15 +1,25 @@
 import { type LogRecord } from '../stream-log/stream-log.js';
+import { type TopicPolicy } from '../stream-log/topics.js';
 
 /** A record that waits until it is due. */
 export interface ScheduledRetry {
   /** Unique; a repeated `put` replaces the entry. */
   readonly id: string;
-  /** Webhook (`wh_…`) that the entry belongs to and is removed with. */
+  /** Webhook (`wh_…`), or subscription with a replay (`sub_…`), that the entry belongs to and is removed with. */
   readonly owner: string;
   /** Epoch milliseconds. */
   readonly dueAt: number;
   readonly record: LogRecord;
 }
+
+/** Topic of an entry's record, which is a delivery or, of a replay, an invocation. The layout may have changed since. */
+export const topicOf = (
+  { record: { headers } }: { readonly record: Pick<LogRecord, 'headers'> },
+  topics: Pick<TopicPolicy, 'deliveries' | 'invocations'>,
+): string => {
+  const { webhook, source = '' } = headers;
+  return webhook === undefined ? topics.invocations(source) : topics.deliveries(webhook);
+};
 
 export interface WaitingHeaders {
   readonly headers: Readonly<Record<string, string>>;

@@ -33,6 +33,8 @@ export interface AttemptIdentity {
   /** Empty for the default channel. */
   readonly channel: string;
   readonly attempt: number;
+  /** `rpl_…` for a delivery of a replay. */
+  readonly replay?: string;
 }
 
 /**
@@ -105,6 +107,7 @@ export const signedHeaders = (
     'x-pd-attempt',
     String(identity.attempt),
   ];
+  if (identity.replay !== undefined) headers.push('x-pd-replay', identity.replay);
   const newest = keys[0];
   if (newest !== undefined) {
     headers.push('webhook-signature', standardSignature(keys, identity.delivery, unixSeconds, body));

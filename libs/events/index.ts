@@ -9,4 +9,4 @@ export {
   type KeptEvents,
 } from './ports.js';
 export { eventSummariesProjection } from './read-models/event-summaries.projection.js';
-export { storedEvents } from './stored-events.js';
+export { type KeptEvent, storedEvents } from './stored-events.js';

@@ -6,6 +6,7 @@ const KINDS = {
   wh: 'a webhook',
   sub: 'a subscription',
   asub: 'an auto-subscription',
+  rpl: 'a replay',
   p: 'a workflow',
   o: 'a workspace',
   u: 'a user',

@@ -10,6 +10,7 @@ export type IdPrefix =
   | 'p'
   | 'wh'
   | 'sub'
+  | 'rpl'
   | 'asub'
   | 'o'
   | 'u'

@@ -78,7 +78,13 @@ export const routeEmit = (
 const traced = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   headers['traceparent'] === undefined ? {} : { traceparent: headers['traceparent'] };
 
-const deliveryOf = (emit: Emit, match: Match, topics: TopicPolicy, now: number): LogRecord => {
+/** Delivery of an emit to the webhook of a subscription. A repeat has the same id. */
+export const deliveryOf = (
+  emit: Emit,
+  match: Pick<Match, 'listenerId' | 'subscriptionId'>,
+  topics: TopicPolicy,
+  now: number,
+): LogRecord => {
   const { emitter, channel, workspace, id } = emit.headers;
   const headers: DeliveryHeaders = {
     id: derivedId('dlv', emitter, emit.headers.emit, match.subscriptionId),

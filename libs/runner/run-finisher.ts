@@ -37,6 +37,7 @@ export class RunFinisher {
       event: outcome.error ? mask.json(record.value) : record.value,
       hops: Number(headers.hops),
       ...(headers['nostore'] === '1' ? { nostore: true as const } : {}),
+      ...(headers['replay'] === undefined ? {} : { replay: true as const }),
     };
     deps.metrics.run(outcome.status, workspaceId, outcome.endedAt - outcome.startedAt);
     const committed = (): void => {

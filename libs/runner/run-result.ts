@@ -32,6 +32,8 @@ export interface Execution {
   readonly test?: true;
   /** Emit id of the event that it sends out after its wait. Such an event passed deduplication when it was emitted. */
   readonly released?: string;
+  /** The event was passed on again by a replay. */
+  readonly replay?: true;
   /** No list keeps what the execution leaves. */
   readonly nostore?: true;
   /** No listener gets what the execution leaves. */
@@ -207,6 +209,7 @@ const errorEvent = (execution: Execution, error: UserError, at: number): string 
     component_id: execution.componentId,
     owner_id: execution.workspaceId,
     ...(execution.hook ? { hook: execution.hook } : {}),
+    ...(execution.replay === true ? { replay: true } : {}),
   };
   const { code, name, message, stack } = error;
   const detail = { code, name, message, ts: new Date(at).toISOString(), stack, ...causesOf(error) };

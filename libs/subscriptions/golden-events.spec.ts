@@ -43,6 +43,7 @@ const CASES: Record<(SubscriptionEvent | AutoSubscriptionEvent)['type'], () => P
     expect(await after('SubscriptionCreated.filter')).toMatchObject({ filter: { 'body.total': { gt: 100 } } });
     expect(await after('SubscriptionCreated')).toEqual({
       filter: null,
+      replay: null,
       status: 'exists',
       id: 'sub_0k2f9x8a1b3c5d7e9f',
       userId: 'u_0k2f9x8a1b3c5d7e9f',
@@ -56,6 +57,15 @@ const CASES: Record<(SubscriptionEvent | AutoSubscriptionEvent)['type'], () => P
     expect(await after('SubscriptionCreated.filter', 'SubscriptionFilterChanged')).toMatchObject({
       filter: { kind: 'order' },
     }),
+  SubscriptionReplayStarted: async () => {
+    const replay = { id: 'rpl_0k2f9x8a1b3c5d7e9f', endsAt: 1_763_712_001_400 };
+    expect(await after('SubscriptionCreated', 'SubscriptionReplayStarted')).toMatchObject({ replay });
+    expect(await after('SubscriptionCreated', 'SubscriptionReplayStarted.filter')).toMatchObject({ replay });
+  },
+  SubscriptionReplayCancelled: async () =>
+    expect(
+      await after('SubscriptionCreated', 'SubscriptionReplayStarted', 'SubscriptionReplayCancelled'),
+    ).toMatchObject({ replay: null }),
   SubscriptionDeleted: async () =>
     expect(await after('SubscriptionCreated', 'SubscriptionDeleted')).toEqual({ status: 'none' }),
   AutoSubscriptionCreated: async () =>

@@ -9,6 +9,6 @@ export {
 export { AutoSubscribeReactor, type AutoSubscribeDependencies } from './auto-subscribe/auto-subscribe.reactor.js';
 export { autoSubscription } from './domain/auto-subscription.js';
 export { subscription } from './domain/subscription.js';
-export { type Resources } from './ports.js';
+export { type Replays, type Resources } from './ports.js';
 
 export const subscriptionProjections = [subscriptionsProjection, autoSubscriptionsProjection];

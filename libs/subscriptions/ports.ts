@@ -7,6 +7,22 @@ export interface Resources {
 }
 export const RESOURCES = Symbol('Resources');
 
+export interface EventsInRange {
+  readonly count: number;
+  /** Event ids of the oldest and newest; undefined when there is none. */
+  readonly oldest: string | undefined;
+  readonly newest: string | undefined;
+}
+
+/** Kept events, and what of a replay is still to be sent. */
+export interface Replays {
+  /** Events of a channel from `startId` to `endId`, both included; an absent end is open. Throws event.invalid_id. */
+  keptIn(emitterId: string, channel: string, startId?: string, endId?: string): Promise<EventsInRange>;
+  /** Events of a subscription's replay that are not yet on their way. */
+  waiting(subscriptionId: string): Promise<number>;
+}
+export const REPLAYS = Symbol('Replays');
+
 /** Throws listener.not_found unless the workspace has such a listener. */
 export const mustBeListener = (resources: Resources, workspaceId: string, listenerId: string): void => {
   if (resources.find(listenerId)?.workspaceId !== workspaceId) throw notFound('listener', listenerId);

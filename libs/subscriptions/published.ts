@@ -23,7 +23,37 @@ export interface SubscriptionDeleted {
   readonly type: 'SubscriptionDeleted';
   readonly data: { readonly reason: 'requested' | 'emitter_deleted' | 'listener_deleted'; readonly deletedAt: number };
 }
-export type SubscriptionEvent = SubscriptionCreated | SubscriptionFilterChanged | SubscriptionDeleted;
+/** Kept events of one emitter are to be passed on again (docs/reference/rest-api.md#subscription-replay). */
+export interface SubscriptionReplayStarted {
+  readonly type: 'SubscriptionReplayStarted';
+  readonly data: {
+    readonly replayId: string;
+    /** `dc_…` or `p_…`, also where the subscription is for many emitters. */
+    readonly emitterId: string;
+    readonly listenerId: string;
+    readonly eventName: string;
+    /** That of the subscription at the start; absent for none. */
+    readonly filter?: EventFilter;
+    /** Event ids, both included. */
+    readonly startId: string;
+    readonly endId: string;
+    /** Events a second. */
+    readonly rate: number;
+    readonly startedAt: number;
+    /** Epoch milliseconds at which the last event is due. */
+    readonly endsAt: number;
+  };
+}
+export interface SubscriptionReplayCancelled {
+  readonly type: 'SubscriptionReplayCancelled';
+  readonly data: { readonly replayId: string; readonly cancelledAt: number };
+}
+export type SubscriptionEvent =
+  | SubscriptionCreated
+  | SubscriptionFilterChanged
+  | SubscriptionReplayStarted
+  | SubscriptionReplayCancelled
+  | SubscriptionDeleted;
 
 /**
  * Tests by path into the event, all of which must hold; `$any`, `$all` and `$not` hold further filters

@@ -16,13 +16,17 @@ import { DeleteSubscriptionController } from './delete-subscription/delete-subsc
 import { DeleteSubscriptionHandler } from './delete-subscription/delete-subscription.handler.js';
 import { ListSubscriptionsController } from './list-subscriptions/list-subscriptions.controller.js';
 import { ListSubscriptionsHandler } from './list-subscriptions/list-subscriptions.query.js';
-import { RESOURCES, type Resources } from './ports.js';
+import { REPLAYS, type Replays, RESOURCES, type Resources } from './ports.js';
+import { CancelReplayHandler } from './replay-subscription/cancel-replay.handler.js';
+import { ReplaySubscriptionController } from './replay-subscription/replay-subscription.controller.js';
+import { ReplaySubscriptionHandler } from './replay-subscription/replay-subscription.handler.js';
 
 export interface SubscriptionsPorts {
   readonly handleCommand: HandleCommand;
   readonly readModels: ReadModelStore;
   readonly clock: Clock;
   readonly resources: Resources;
+  readonly replays: Replays;
   readonly resourceLimits?: ResourceLimits;
 }
 
@@ -34,6 +38,7 @@ export interface SubscriptionsPorts {
     CreateAutoSubscriptionController,
     DeleteAutoSubscriptionController,
     ListAutoSubscriptionsController,
+    ReplaySubscriptionController,
   ],
   providers: [
     CreateSubscriptionHandler,
@@ -42,6 +47,8 @@ export interface SubscriptionsPorts {
     CreateAutoSubscriptionHandler,
     DeleteAutoSubscriptionHandler,
     ListAutoSubscriptionsHandler,
+    ReplaySubscriptionHandler,
+    CancelReplayHandler,
   ],
 })
 export class SubscriptionsModule {
@@ -53,6 +60,7 @@ export class SubscriptionsModule {
         { provide: READ_MODELS, useValue: ports.readModels },
         { provide: CLOCK, useValue: ports.clock },
         { provide: RESOURCES, useValue: ports.resources },
+        { provide: REPLAYS, useValue: ports.replays },
         { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? DEFAULT_RESOURCE_LIMITS },
       ],
     };

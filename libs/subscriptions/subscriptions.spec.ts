@@ -14,6 +14,7 @@ const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
   isWorkspace: (id) => ['o_1', 'o_2', 'o_3'].includes(id),
 });
 
+const KEPT = { count: 3, oldest: '1-0', newest: '9-0' };
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0)) await close();
@@ -32,7 +33,11 @@ const world = async () => {
   });
   const app: NestExpressApplication = await httpTestApp({
     imports: [
-      SubscriptionsModule.forRoot({ ...plane.ports(), resources: { find: (id: string) => resources.get(id) } }),
+      SubscriptionsModule.forRoot({
+        ...plane.ports(),
+        resources: { find: (id: string) => resources.get(id) },
+        replays: { keptIn: async () => KEPT, waiting: async () => 2 },
+      }),
     ],
     http: plane.ports(),
     callers: {

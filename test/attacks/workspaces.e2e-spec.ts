@@ -110,6 +110,8 @@ const idFor = (template: string, name: string): string => {
       return 'p_0k2f9x8a1b3c5d7e9f';
     case 'api_keys id':
       return keyId;
+    case 'subscriptions id':
+      return subscriptionId;
     case 'workspaces userId':
       return owner.id;
     case 'orgs id':
@@ -156,9 +158,11 @@ const stateOfFirst = async (): Promise<string> => {
   return replies.join('\n');
 };
 
-/** An answer may repeat the requested id. It contains no data that only the first workspace knows. */
+/** An answer may repeat what the request names. It contains no data that only the first workspace knows. */
 const mustTellNothing = (route: object, { text }: Reply): void => {
+  const asked = JSON.stringify(route);
   for (const secret of [SECRET, source.name, subscriptionId, owner.id, instance.receiver.url]) {
+    if (asked.includes(secret)) continue;
     expect({ ...route, told: text.includes(secret) ? secret : '' }).toMatchObject({ told: '' });
   }
 };
@@ -252,7 +256,7 @@ describe('the holder of a key of another workspace', () => {
         else expect(outcome.status).toBeLessThan(500);
         if (template === '/v1/subscriptions' || template === '/v1/sources')
           expect(outcome).toMatchObject({ status: 404 });
-        mustTellNothing(outcome, reply);
+        mustTellNothing({ ...outcome, path }, reply);
       }
     }
     expect(await stateOfFirst()).toBe(before);

@@ -58,7 +58,8 @@ describe('docs/reference/delivery.md', () => {
     const listed = rows(text.slice(start, text.indexOf('<a id="webhook-event-name">')))
       .map(([name = '']) => /^`([a-z-]+)`$/.exec(name)?.[1])
       .filter((name) => name !== undefined);
-    const identity = { delivery: 'dlv_1', webhook: 'wh_1', emitter: 'dc_1', emit: 'e1', channel: '', attempt: 1 };
+    const emit = { emitter: 'dc_1', emit: 'e1', channel: '' };
+    const identity = { delivery: 'dlv_1', webhook: 'wh_1', ...emit, attempt: 1, replay: 'rpl_1' };
     const key = parseSigningKey(`whsec_${Buffer.alloc(24, 3).toString('base64')}`);
     const sent = signedHeaders([key], identity, 0, Buffer.from('{}')).filter((_, n) => n % 2 === 0);
     const general = ['content-type', 'user-agent', 'content-length', 'host'];

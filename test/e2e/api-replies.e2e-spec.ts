@@ -200,6 +200,23 @@ describe('the OpenAPI document agrees with the reply of', () => {
     return data.find((delivery) => delivery.outcome === outcome)?.id;
   };
 
+  it('replays', async () => {
+    const { data: listed } = await instance.api.expect<Data<Subscription[]>>(200, 'GET', '/v1/users/me/subscriptions');
+    const path = { id: listed[0]?.id ?? '' };
+    const body = { wait: true };
+    await contract.expect(200, 'POST /v1/sources/{idOrSlug}/run', { path: { idOrSlug: source.id }, body });
+    const route = 'POST /v1/subscriptions/{id}/replay';
+    await eventually('a replay has started', async () => {
+      const { status } = await instance.api.call('POST', `/v1/subscriptions/${path.id}/replay`);
+      return status === 202 || undefined;
+    });
+    await contract.expect(204, 'DELETE /v1/subscriptions/{id}/replay', { path });
+    await contract.expect(404, 'DELETE /v1/subscriptions/{id}/replay', { path });
+    await contract.expect(404, route, { path, query: { start_id: '1-0', end_id: '1-1' } });
+    await contract.expect(202, route, { path, query: { rate: '1' } });
+    await contract.expect(200, 'GET /v1/subscriptions/{id}/replay', { path });
+  });
+
   it('auto-subscriptions', async () => {
     const query = { event_name: '$errors', listener_id: webhook.id };
     await contract.expect(200, 'POST /v1/auto_subscriptions', { query });

@@ -210,7 +210,7 @@ const start = async (): Promise<void> => {
     deletedSourceEventsReactor(summaries, topics),
     dataStoreCleanUpReactor(plane),
   ];
-  const reactions = [...subscriptionReactors(plane, plane.projectors), ...cleanUps];
+  const reactions = [...subscriptionReactors(plane, topics, plane.projectors), ...cleanUps];
   const reactors = await startReactors(plane, reactions, onFailure);
   const operationEnded = (sourceId: string): Promise<void> => roles.runner.operationEnded(sourceId);
   const maintenance = await startMaintenance({ config, plane, sourceTopics, operationEnded, logger });

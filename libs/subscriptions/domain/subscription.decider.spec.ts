@@ -43,6 +43,54 @@ describe('a subscription', () => {
     given(subscription, [created, deleted]).when({ type: 'delete', reason, now: 2_000 }).thenNothingHappened(),
   );
 
+  describe('and its replay', () => {
+    const which = { replayId: 'rpl_1', emitterId: 'dc_a', startId: '1-0', endId: '9-0', rate: 10 };
+    const start = { type: 'start_replay', ...which, events: 25, now: 10_000 } as const;
+    const started: SubscriptionEvent = {
+      type: 'SubscriptionReplayStarted',
+      data: { ...which, listenerId: 'wh_1', eventName: '', startedAt: 10_000, endsAt: 12_500 },
+    };
+    const cancelled: SubscriptionEvent = {
+      type: 'SubscriptionReplayCancelled',
+      data: { replayId: 'rpl_1', cancelledAt: 11_000 },
+    };
+
+    it('starts with the listener, the channel and the filter of the subscription, and ends by its rate', () => {
+      given(subscription, [created]).when(start).then(started);
+      const filter = { kind: 'order' };
+      given(subscription, [{ ...created, data: { ...created.data, filter } }])
+        .when(start)
+        .then({ ...started, data: { ...started.data, filter } });
+    });
+
+    it('runs one at a time, and again once it is over or cancelled', () => {
+      given(subscription, [created, started])
+        .when({ ...start, now: 12_499 })
+        .thenThrows('subscription.replay_runs');
+      const later = (now: number): SubscriptionEvent => ({
+        ...started,
+        data: { ...started.data, startedAt: now, endsAt: now + 2_500 },
+      });
+      given(subscription, [created, started])
+        .when({ ...start, now: 12_500 })
+        .then(later(12_500));
+      given(subscription, [created, started, cancelled])
+        .when({ ...start, now: 11_001 })
+        .then(later(11_001));
+    });
+
+    it('is cancelled once', () => {
+      given(subscription, [created, started]).when({ type: 'cancel_replay', now: 11_000 }).then(cancelled);
+      for (const past of [[created], [created, started, cancelled]])
+        given(subscription, past).when({ type: 'cancel_replay', now: 11_000 }).thenThrows('subscription.no_replay');
+    });
+
+    it('needs a subscription that exists', () => {
+      for (const command of [start, { type: 'cancel_replay', now: 1 } as const])
+        given(subscription, [created, deleted]).when(command).thenThrows('subscription.not_found');
+    });
+  });
+
   it('has an id derived from workspace and triple', () => {
     const id = subscriptionIdOf('o_1', triple);
     expect(id).toMatch(/^sub_[0-9a-z]{18}$/);

@@ -20,7 +20,19 @@ export type SubscriptionCommand =
       readonly filter?: EventFilter | null | undefined;
       readonly now: number;
     } & Triple)
+  | ({ readonly type: 'start_replay'; readonly events: number; readonly now: number } & Replay)
+  | { readonly type: 'cancel_replay'; readonly now: number }
   | { readonly type: 'delete'; readonly reason: SubscriptionDeleted['data']['reason']; readonly now: number };
+
+/** Which kept events a replay passes on, and how fast. */
+export interface Replay {
+  readonly replayId: string;
+  readonly emitterId: string;
+  readonly startId: string;
+  readonly endId: string;
+  /** Events a second. */
+  readonly rate: number;
+}
 
 export type SubscriptionState =
   | { readonly status: 'none' }
@@ -29,6 +41,8 @@ export type SubscriptionState =
       readonly id: string;
       readonly userId: string;
       readonly filter: EventFilter | null;
+      /** The last one; null when it was cancelled, or when there was none. */
+      readonly replay: { readonly id: string; readonly endsAt: number } | null;
       readonly createdAt: number;
     } & Triple);
 
@@ -52,11 +66,26 @@ export const subscription: Decider<SubscriptionCommand, SubscriptionEvent, Subsc
         const data = { subscriptionId, userId, emitterId, listenerId, eventName, ...filtered, createdAt: now };
         return [{ type: 'SubscriptionCreated', data }];
       }
+      case 'start_replay': {
+        if (state.status === 'none') throw notFound();
+        const { replayId, emitterId, startId, endId, rate, events, now } = command;
+        if (state.replay !== null && now < state.replay.endsAt) throw replayRuns(state.replay.endsAt, now);
+        const { listenerId, eventName, filter } = state;
+        const which = { replayId, emitterId, listenerId, eventName, ...(filter ? { filter } : {}), startId, endId };
+        const endsAt = now + Math.ceil((events / rate) * 1_000);
+        return [{ type: 'SubscriptionReplayStarted', data: { ...which, rate, startedAt: now, endsAt } }];
+      }
+      case 'cancel_replay': {
+        if (state.status === 'none') throw notFound();
+        if (state.replay === null) throw new DomainError('subscription.no_replay', 'there is no replay to cancel');
+        const data = { replayId: state.replay.id, cancelledAt: command.now };
+        return [{ type: 'SubscriptionReplayCancelled', data }];
+      }
       case 'delete': {
         const { reason, now } = command;
         if (state.status === 'exists') return [{ type: 'SubscriptionDeleted', data: { reason, deletedAt: now } }];
         // A caller gets an error, while the clean-up after a deleted resource has nothing left to do.
-        if (reason === 'requested') throw new DomainError('subscription.not_found', 'there is no such subscription');
+        if (reason === 'requested') throw notFound();
         return [];
       }
     }
@@ -66,14 +95,29 @@ export const subscription: Decider<SubscriptionCommand, SubscriptionEvent, Subsc
     switch (event.type) {
       case 'SubscriptionCreated': {
         const { subscriptionId: id, userId, emitterId, listenerId, eventName, filter = null, createdAt } = event.data;
-        return { status: 'exists', id, userId, emitterId, listenerId, eventName, filter, createdAt };
+        const triple = { emitterId, listenerId, eventName };
+        return { status: 'exists', id, userId, ...triple, filter, replay: null, createdAt };
       }
+      case 'SubscriptionReplayStarted': {
+        const { replayId: id, endsAt } = event.data;
+        return state.status === 'exists' ? { ...state, replay: { id, endsAt } } : state;
+      }
+      case 'SubscriptionReplayCancelled':
+        return state.status === 'exists' ? { ...state, replay: null } : state;
       case 'SubscriptionFilterChanged':
         return state.status === 'exists' ? { ...state, filter: event.data.filter } : state;
       case 'SubscriptionDeleted':
         return { status: 'none' };
     }
   },
+};
+
+const notFound = (): DomainError => new DomainError('subscription.not_found', 'there is no such subscription');
+
+const replayRuns = (endsAt: number, now: number): DomainError => {
+  const retryAfter = Math.ceil((endsAt - now) / 1_000);
+  const text = `a replay of this subscription runs until ${new Date(endsAt).toISOString()}: wait, or cancel it with DELETE`;
+  return new DomainError('subscription.replay_runs', text, { ends_at: endsAt, retry_after: retryAfter });
 };
 
 /** The order of the tests does not matter, but another order is rare and costs only an event. */

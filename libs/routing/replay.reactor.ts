@@ -1,0 +1,114 @@
+import { type Clock } from '#libs/kernel/clock.js';
+import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
+import { type Reactor } from '#libs/kernel/reactor.js';
+import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
+import { emitInvocation } from '#libs/stream-log/invocations.js';
+import { type LogRecord } from '#libs/stream-log/stream-log.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
+import { type SubscriptionEvent, type SubscriptionReplayStarted } from '#libs/subscriptions/published.js';
+import { examiner } from './event-filter.js';
+import { type Emit, deliveryOf } from './route-emit.js';
+
+/** A record to be published at a time. */
+export interface TimedRecord {
+  /** Unique; a repeated `put` replaces the entry. */
+  readonly id: string;
+  readonly owner: string;
+  /** Epoch milliseconds. */
+  readonly dueAt: number;
+  readonly record: LogRecord;
+}
+
+export interface ReplayDependencies {
+  /** Publishes each record when it is due, in order of the times. */
+  readonly schedule: {
+    put(entries: readonly TimedRecord[]): Promise<void>;
+    removeOwner(owner: string): Promise<void>;
+  };
+  /** Kept events from `startId` to `endId`, both included, oldest first. */
+  readonly eventsIn: (
+    emitterId: string,
+    channel: string,
+    startId: string,
+    endId: string,
+  ) => AsyncIterable<{ readonly eventId: string; readonly emitId: string; readonly payload: string }>;
+  readonly topics: TopicPolicy;
+  readonly clock: Clock;
+}
+
+/** Most records and characters of one `put`. */
+const ENTRIES = 100;
+const CHARACTERS = 4 * 1024 * 1024;
+
+/**
+ * Schedules the records of a replay, and removes them when it is cancelled or its subscription is deleted
+ * (docs/reference/rest-api.md#subscription-replay). The ids derive from the replay, so what is scheduled twice after a
+ * crash is run or delivered under one id.
+ */
+export class ReplayReactor implements Reactor {
+  readonly name = 'routing.replay.v1';
+  readonly eventTypes: readonly SubscriptionEvent['type'][] = [
+    'SubscriptionReplayStarted',
+    'SubscriptionReplayCancelled',
+    'SubscriptionDeleted',
+  ];
+
+  constructor(private readonly deps: ReplayDependencies) {}
+
+  async handle(recorded: RecordedEvent): Promise<void> {
+    const event = recorded as RecordedEvent & SubscriptionEvent;
+    const subscriptionId = idOf(event.stream);
+    switch (event.type) {
+      case 'SubscriptionReplayStarted':
+        return this.schedule(subscriptionId, event.metadata.workspaceId, event.data);
+      case 'SubscriptionReplayCancelled':
+      case 'SubscriptionDeleted':
+        return this.deps.schedule.removeOwner(subscriptionId);
+      default:
+        return;
+    }
+  }
+
+  private async schedule(
+    subscriptionId: string,
+    workspaceId: string,
+    replay: SubscriptionReplayStarted['data'],
+  ): Promise<void> {
+    const { schedule, eventsIn, clock } = this.deps;
+    const { replayId, emitterId, eventName, startId, endId, filter, rate } = replay;
+    const firstAt = Math.max(replay.startedAt, clock.now());
+    let entries: TimedRecord[] = [];
+    let characters = 0;
+    let n = 0;
+    for await (const kept of eventsIn(emitterId, eventName, startId, endId)) {
+      if (!examiner(kept.payload)(filter)) continue;
+      const record = this.recordOf(kept, subscriptionId, workspaceId, replay);
+      const dueAt = firstAt + Math.floor((n++ * 1_000) / rate);
+      entries.push({ id: `${replayId}/${kept.eventId}`, owner: subscriptionId, dueAt, record });
+      characters += kept.payload.length;
+      if (entries.length < ENTRIES && characters < CHARACTERS) continue;
+      await schedule.put(entries);
+      entries = [];
+      characters = 0;
+    }
+    if (entries.length > 0) await schedule.put(entries);
+  }
+
+  private recordOf(
+    { eventId, emitId, payload }: { readonly eventId: string; readonly emitId: string; readonly payload: string },
+    subscriptionId: string,
+    workspace: string,
+    { replayId, emitterId: emitter, listenerId, eventName: channel }: SubscriptionReplayStarted['data'],
+  ): LogRecord {
+    const { topics, clock } = this.deps;
+    const headers: EmitHeaders = { kind: 'emit', id: eventId, emitter, workspace, channel, emit: emitId, hops: '0' };
+    const emit: Emit = { headers, value: payload };
+    const now = clock.now();
+    // The replay is part of the id, so that the record is no repeat of the first one.
+    const idPart = `${subscriptionId}/${replayId}`;
+    const record = listenerId.startsWith('wh_')
+      ? deliveryOf(emit, { listenerId, subscriptionId: idPart }, topics, now)
+      : emitInvocation(topics, emit, { sourceId: listenerId, subscriptionId: idPart, now });
+    return { ...record, headers: { ...record.headers, replay: replayId } };
+  }
+}
