@@ -43,6 +43,7 @@ const rooms = {
   'data-stores': ['component-model', 'http', 'kernel'],
   subscriptions: ['component-model', 'http', 'kernel', 'sources', 'webhooks'],
   events: ['component-model', 'http', 'kernel', 'sources', 'stream-log'],
+  'platform-events': ['accounts', 'component-model', 'kernel', 'stream-log', 'webhooks'],
   // Roles.
   scheduling: ['component-model', 'kernel', 'sources', 'stream-log'],
   runner: ['actions', 'component-model', 'components', 'kernel', 'sandbox', 'scheduling', 'sources', 'stream-log'],
@@ -67,7 +68,18 @@ const rooms = {
   composition: [
     ...['accounts', 'actions', 'audit', 'cluster', 'component-model', 'components', 'config', 'data-stores'],
     ...['delivery', 'egress', 'events', 'hosting', 'http', 'ingress'],
-    ...['kernel', 'packages', 'routing', 'runner', 'sandbox', 'scheduling', 'sources', 'stream-log', 'subscriptions'],
+    ...[
+      'kernel',
+      'packages',
+      'platform-events',
+      'routing',
+      'runner',
+      'sandbox',
+      'scheduling',
+      'sources',
+      'stream-log',
+      'subscriptions',
+    ],
     ...['telemetry', 'tenancy', 'webhooks'],
   ],
   archive: [
@@ -79,6 +91,7 @@ const rooms = {
     'runner',
     'sources',
     'stream-log',
+    'tenancy',
     'webhooks',
   ],
 };
@@ -139,7 +152,7 @@ module.exports = {
     {
       name: 'the-data-plane-sees-only-what-contexts-publish',
       severity: 'error',
-      from: { path: '^libs/(runner|routing|delivery|ingress|scheduling)/', pathNot: tests },
+      from: { path: '^libs/(runner|routing|delivery|ingress|scheduling|platform-events)/', pathNot: tests },
       to: { path: anyContext, pathNot: '^(dist/)?libs/[^/]+/published\\.(ts|js)$' },
     },
     {

@@ -2,6 +2,7 @@ import { type EventStore } from '#libs/kernel/event-store.js';
 import { idOf, START, type NewEvent, type RecordedEvent } from '#libs/kernel/events.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { SourcesView } from '#libs/sources/index.js';
+import { type WorkspaceEvent } from '#libs/tenancy/published.js';
 import { type WebhookEvent } from '#libs/webhooks/published.js';
 import { type ArchivedEvent } from './archive-format.js';
 
@@ -74,21 +75,23 @@ const append = async (store: EventStore, first: ArchivedEvent, batch: readonly A
   await store.append(first.stream, events, first.revision === 0 ? 'no_stream' : BigInt(first.revision) - 1n);
 };
 
-/** Reads from the event log the existing sources and webhooks, which own topics. */
+/** Reads from the event log the existing sources, webhooks and workspaces, which own topics. */
 export const ownersIn = async (store: EventStore, upcasters: Upcasters): Promise<ReadonlySet<string>> => {
   const sources = new SourcesView();
   const webhooks = new Set<string>();
+  const workspaces = new Set<string>();
   for (let after = START; ;) {
     const page = await store.readAll(after, PAGE);
     for (const recorded of page) {
-      const event = upcasters.upcast(recorded) as RecordedEvent & WebhookEvent;
+      const event = upcasters.upcast(recorded) as RecordedEvent & (WebhookEvent | WorkspaceEvent);
       sources.apply(event);
       if (event.type === 'WebhookCreated') webhooks.add(idOf(event.stream));
       else if (event.type === 'WebhookDeleted') webhooks.delete(idOf(event.stream));
+      else if (event.type === 'WorkspaceCreated') workspaces.add(idOf(event.stream));
     }
     const last = page.at(-1);
     if (!last) break;
     after = last.position;
   }
-  return new Set([...sources.all().keys(), ...webhooks]);
+  return new Set([...sources.all().keys(), ...webhooks, ...workspaces]);
 };

@@ -2,8 +2,15 @@ export const ERRORS_CHANNEL = '$errors';
 export const LOGS_CHANNEL = '$logs';
 /** Channel of the events that wait (docs/reference/component-model.md#emit-delivery-ts). */
 export const DELAYED_CHANNEL = '$in';
+/** Channel of a workspace: what the platform did to its resources (docs/reference/rest-api.md#platform-events). */
+export const PLATFORM_CHANNEL = '$platform';
 /** Channels on which no component can emit. */
-export const PLATFORM_CHANNELS: ReadonlySet<string> = new Set([ERRORS_CHANNEL, LOGS_CHANNEL, DELAYED_CHANNEL]);
+export const PLATFORM_CHANNELS: ReadonlySet<string> = new Set([
+  ERRORS_CHANNEL,
+  LOGS_CHANNEL,
+  DELAYED_CHANNEL,
+  PLATFORM_CHANNEL,
+]);
 
 /** Largest channel name in UTF-8 bytes, for `$emit` and for subscriptions (docs/reference/limits.md#channel-name). */
 export const MAX_CHANNEL_BYTES = 1_024;

@@ -28,6 +28,7 @@ export class DiskWatch {
   private readonly abort = new AbortController();
   private running: Promise<void> = Promise.resolve();
   private free = Number.POSITIVE_INFINITY;
+  private tell: (problem: string) => void = () => undefined;
 
   private constructor(private readonly options: DiskWatchOptions) {}
 
@@ -37,6 +38,13 @@ export class DiskWatch {
     await watch.look();
     watch.running = watch.run();
     return watch;
+  }
+
+  /** Calls `tell` each time that the free space falls below the floor, and now if it is there. It must not throw. */
+  onFull(tell: (problem: string) => void): void {
+    this.tell = tell;
+    const problem = this.problem();
+    if (problem !== undefined) tell(problem);
   }
 
   isFull(): boolean {
@@ -79,8 +87,11 @@ export class DiskWatch {
 
   private async look(): Promise<void> {
     const { dir, freeBytes = freeBytesOf, onFailure } = this.options;
+    const wasFull = this.isFull();
     try {
       this.free = await freeBytes(dir);
+      const problem = this.problem();
+      if (problem !== undefined && !wasFull) this.tell(problem);
     } catch (error) {
       onFailure(error);
     }

@@ -4,6 +4,7 @@ import { type Position } from '#libs/kernel/events.js';
 import { type Projection, type ProjectorStatus } from '#libs/kernel/projection.js';
 import { Projector } from '#libs/kernel/projector.js';
 import { type Reactor, type ReactorRunner } from '#libs/kernel/reactor.js';
+import { type PlatformEvents } from '#libs/platform-events/platform-events.js';
 import { type StreamProjection } from '#libs/stream-log/stream-projection.js';
 import { type StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
@@ -16,6 +17,7 @@ import {
   deletedSourceEventsReactor,
   autoSubscribeReactor,
   deletedResourceSubscriptionsReactor,
+  platformEventsReactor,
   replayReactor,
   webhookCleanUpReactor,
 } from './reactors.js';
@@ -27,6 +29,7 @@ export interface LeasedReadersOptions {
   readonly plane: ControlPlane;
   readonly topics: TopicPolicy;
   readonly logger: Logger;
+  readonly platformEvents: PlatformEvents;
 }
 
 /** Position of a reader that this process does not run; greater than any real position. */
@@ -65,6 +68,9 @@ export class LeasedReaders {
       this.react(autoSubscribeReactor(options.plane, this.applied()), fail),
     );
     this.add('reactor.replay', (fail) => this.react(replayReactor(options.plane, options.topics), fail));
+    this.add('reactor.platform-events', (fail) =>
+      this.react(platformEventsReactor(options.plane, options.platformEvents), fail),
+    );
     this.add('reactor.data-stores', (fail) => this.react(dataStoreCleanUpReactor(options.plane), fail));
     this.add('reactor.accounts', (fail) => this.react(accountCleanUpReactor(options.plane), fail));
     const { summaries, attempts } = streamProjections(config);

@@ -3,6 +3,8 @@ import { DataStoreCleanUpReactor } from '#libs/data-stores/index.js';
 import { DeletedSourceEventsReactor, storedEvents } from '#libs/events/index.js';
 import { type Reactor } from '#libs/kernel/reactor.js';
 import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
+import { type PlatformEvents } from '#libs/platform-events/platform-events.js';
+import { PlatformEventsReactor } from '#libs/platform-events/platform-events.reactor.js';
 import { ReplayReactor } from '#libs/routing/replay.reactor.js';
 import { type StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
@@ -38,6 +40,9 @@ export const subscriptionReactors = (
   deletedResourceSubscriptionsReactor(plane, readYourWrites),
   replayReactor(plane, topics),
 ];
+
+export const platformEventsReactor = ({ clock }: ControlPlane, events: PlatformEvents): Reactor =>
+  new PlatformEventsReactor({ events, clock });
 
 export const dataStoreCleanUpReactor = ({ engines }: ControlPlane): Reactor =>
   new DataStoreCleanUpReactor(engines.records);

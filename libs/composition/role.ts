@@ -5,6 +5,7 @@ import { type Clock, systemClock } from '#libs/kernel/clock.js';
 import { newId } from '#libs/kernel/ids.js';
 import { LeasedWork, type LeasedWorkOptions } from '#libs/kernel/leased-work.js';
 import { type EndpointUrls } from '#libs/sources/index.js';
+import { type PlatformEvents } from '#libs/platform-events/platform-events.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { HandedOver } from '#libs/stream-log/handed-over.js';
 import { createLogger, type Logger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
@@ -13,6 +14,7 @@ import { type ControlPlane, followControlPlane } from './control-plane.js';
 import { endpointUrls } from './endpoint-urls.js';
 import { type RemoteEngines } from './engines.js';
 import { EnginesAwaited } from './engines-awaited.js';
+import { startPlatformEvents } from './platform-events.js';
 import { pressureSettings } from './pressure.js';
 import { type Backlog, type RoleProcess, type Workload } from './roles/role-process.js';
 import { HttpListener, type Handler, stillStarting } from '../hosting/http-listener.js';
@@ -40,6 +42,7 @@ export interface Role extends RoleProcess {
   readonly front: HttpListener;
   readonly urls: EndpointUrls;
   readonly reporter: ProcessReporter;
+  readonly platformEvents: PlatformEvents;
   /** Serves `/healthz`, `/readyz` and `/metrics`, for a role without routes of its own. */
   readonly serveTelemetry: Handler;
   readonly shuttingDown: () => boolean;
@@ -82,7 +85,6 @@ const start = async (
   const starting = { isOver: false };
   const port = await openPort(config, logger, shutdown, starting);
   const { front, metrics, readiness } = port;
-
   timings.end('listening');
 
   // 3. Engines, however long they take to become available.
@@ -108,11 +110,9 @@ const start = async (
   shutdown.add('usage', () => plane.usage.close());
   readiness.register('tables in memory', () => plane.follower.status().failure);
   timings.end('tables');
-
   const reporter = startReporter(id, name, plane, logger, shutdown);
 
   // 5. The role itself.
-  const publicUrl = publicUrlOf(config, front.port);
   const role: Role = {
     id,
     name,
@@ -122,10 +122,11 @@ const start = async (
     topics,
     reporter,
     ...port,
-    urls: endpointUrls(config, publicUrl),
+    urls: endpointUrls(config, publicUrlOf(config, front.port)),
     handedOver: new HandedOver(pressureSettings(config).source),
     shuttingDown: () => shutdown.begun,
     fail: (error) => shutdown.fail(error),
+    platformEvents: startPlatformEvents(plane, topics, logger, shutdown),
     closing: (step, close) => shutdown.add(step, close),
     leased: async (options) => startLeased(options, engines, logger, shutdown),
     reportBacklog: (workload) => reportBacklog(workload, reporter, metrics, engines.log),

@@ -5,7 +5,7 @@ import { Endpoint, type PreparedTarget } from './endpoint.js';
 import { type EventOrder } from './event-order.js';
 import { type ScheduledRetry } from './retry-schedule.js';
 import { type WebhookDirectory, type WebhookTarget } from './webhook-directory.js';
-import { type DeliveryLogger, type WebhookWorkerSettings } from './webhook-settings.js';
+import { type DeliveryLogger, type WebhookWorkerOptions, type WebhookWorkerSettings } from './webhook-settings.js';
 
 export interface AdmissionOptions {
   readonly directory: WebhookDirectory;
@@ -14,6 +14,7 @@ export interface AdmissionOptions {
   readonly random: () => number;
   readonly logger: Pick<DeliveryLogger, 'error'>;
   readonly order: EventOrder;
+  readonly onHealth?: WebhookWorkerOptions['onHealth'];
 }
 
 /** The delivery holds a slot, until `finished`. */
@@ -113,8 +114,9 @@ export class Admission {
 
   /** Frees the slot, and lets the endpoint learn from the result. */
   finished({ endpoint, slow, probe }: Admitted, { well, ms, now, holdMs }: Finished): void {
-    endpoint.finished({ well, probe, ms, now, random: this.options.random(), holdMs });
+    const change = endpoint.finished({ well, probe, ms, now, random: this.options.random(), holdMs });
     this.slots.release(slow);
+    if (change !== undefined) this.options.onHealth?.(endpoint.id, change);
   }
 
   /** Returns a later time for a due entry that would only be put off again. */

@@ -91,7 +91,10 @@ export class Endpoint {
     if (probe) this.breaker = probeStarted(this.breaker);
   }
 
-  /** @param result `well` is false after no answer, 408, 425, 429 or 5xx, and undefined when the result does not tell. */
+  /**
+   * Returns what has changed: the breaker has opened, or closed again after a probe.
+   * @param result `well` is false after no answer, 408, 425, 429 or 5xx, and undefined when the result does not tell.
+   */
   finished(result: {
     well: boolean | undefined;
     probe: boolean;
@@ -99,8 +102,8 @@ export class Endpoint {
     now: number;
     random: number;
     holdMs: number;
-  }): void {
-    const before = this.breaker.phase;
+  }): 'unhealthy' | 'recovered' | undefined {
+    const before: BreakerState = this.breaker;
     this.inFlight--;
     const { well, probe, ms, now, random, holdMs } = result;
     this.averageMs = this.averageMs === undefined ? ms : this.averageMs * (1 - WEIGHT) + ms * WEIGHT;
@@ -109,8 +112,11 @@ export class Endpoint {
       this.breaker = afterResult(this.breaker, well ?? true, probe, now, random, this.settings.breaker, holdMs);
     }
     // Each pause spaces held deliveries from the start again.
-    if (this.breaker.phase !== before) this.held = 0;
+    const { phase } = this.breaker;
+    if (phase !== before.phase) this.held = 0;
     this.wakeAll();
+    if (before.phase === 'closed' && phase === 'open') return 'unhealthy';
+    return before.phase === 'half_open' && phase === 'closed' ? 'recovered' : undefined;
   }
 
   /** Due time of a held delivery: after the probe, spread so that few are due when the probe fails. */

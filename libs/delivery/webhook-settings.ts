@@ -92,6 +92,8 @@ export interface WebhookWorkerOptions {
   /** Whether this worker publishes due retries (default), or the retry pump of another process does. */
   readonly pump?: 'here' | 'elsewhere' | undefined;
   readonly metrics?: WebhookMetrics;
+  /** Called when deliveries to a webhook are held back because it fails, and when they flow again. Must not throw. */
+  readonly onHealth?: (webhookId: string, change: 'unhealthy' | 'recovered') => void;
   /** Called when the endpoint answers 410 or gave up `disableAfter` deliveries, once per state of the webhook. A rejection is logged. */
   readonly onDisable: (webhookId: string, reason: string) => void | Promise<void>;
   readonly logger: DeliveryLogger;

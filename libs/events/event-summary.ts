@@ -35,7 +35,7 @@ export const EventSummaryReply = named('EventSummary', {
   metadata: object({
     emit_id: text('27 characters, sortable by time'),
     name: text('Channel, empty for the default one'),
-    emitter_id: text('The source or workflow'),
+    emitter_id: text('The source or workflow; the workspace for an event of the platform'),
     id: optional(anyJson('As given to `$emit`')),
     summary: optional(text('As given to `$emit`')),
     ts: optional(number('As given to `$emit`')),

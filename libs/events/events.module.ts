@@ -11,6 +11,7 @@ import { DeleteEventsHandler } from './delete-events/delete-events.handler.js';
 import { EventLists } from './list-event-summaries/event-lists.js';
 import { ListEventSummariesController } from './list-event-summaries/list-event-summaries.controller.js';
 import { ListEventSummariesHandler } from './list-event-summaries/list-event-summaries.query.js';
+import { ListPlatformEventsController } from './list-event-summaries/list-platform-events.controller.js';
 import { ListWorkflowEventsController } from './list-event-summaries/list-workflow-events.controller.js';
 import { EventStreams } from './stream-events/event-streams.js';
 import { StreamEventsController } from './stream-events/stream-events.controller.js';
@@ -41,6 +42,7 @@ export interface EventsPorts {
   controllers: [
     ListEventSummariesController,
     ListWorkflowEventsController,
+    ListPlatformEventsController,
     DeleteEventsController,
     StreamEventsController,
   ],

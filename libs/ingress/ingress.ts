@@ -6,6 +6,7 @@ import { type HttpReply } from '../component-model/run-output.js';
 import { ask, isDropped } from '../stream-log/ask.js';
 import { httpInvocation, type Invocation, testEventInvocation } from '../stream-log/invocations.js';
 import { type StreamLog } from '../stream-log/stream-log.js';
+import { type Refusal } from '../stream-log/refusal.js';
 import { type TopicPolicy } from '../stream-log/topics.js';
 import { messageOf } from '../kernel/error-message.js';
 import { type Admission, type Arrival } from './admission.js';
@@ -42,6 +43,8 @@ export interface IngressDependencies {
   readonly proxies: Pick<TrustedProxies, 'clientOf'>;
   readonly clock: Clock;
   readonly metrics: { accepted(): void; refused(status: number): void };
+  /** Called for each event that was refused for want of room or quota. Must not throw. */
+  readonly onRefused?: (target: EndpointTarget, refusal: Refusal) => void;
   readonly logger: { error(fields: object, message: string): void };
 }
 
@@ -91,6 +94,7 @@ export class Ingress {
     const entered = deps.admission.enter(arrival);
     const refusal = entered === true ? undefined : await entered;
     if (refusal) {
+      deps.onRefused?.(target, refusal);
       const { status, code, text, retryAfterS } = refusal;
       return this.refuse(res, status, code, text, { 'retry-after': String(retryAfterS) });
     }

@@ -49,7 +49,8 @@ export const routeEmit = (
   if (headers.kind !== 'emit' || headers['notrigger'] === '1') return NOTHING;
   const isWanted = examiner(emit.value);
   const matched = table.match(headers.emitter, headers.workspace, headers.channel);
-  const matches = matched.filter(({ filter }) => isWanted(filter));
+  // An event of the platform about a listener does not go to it, because that might cause the next one.
+  const matches = matched.filter(({ filter, listenerId }) => listenerId !== headers['subject'] && isWanted(filter));
   if (matches.length === 0) return NOTHING;
 
   const atLimit = Number(headers.hops) >= MAX_HOPS;

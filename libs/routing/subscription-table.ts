@@ -1,7 +1,7 @@
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 import { type LiveView } from '#libs/kernel/live-view.js';
 import { type SourceEvent } from '#libs/sources/published.js';
-import { ERRORS_CHANNEL } from '#libs/component-model/channels.js';
+import { ERRORS_CHANNEL, PLATFORM_CHANNEL } from '#libs/component-model/channels.js';
 import { type EventFilter, type SubscriptionCreated, type SubscriptionEvent } from '#libs/subscriptions/published.js';
 import { type WebhookEvent } from '#libs/webhooks/published.js';
 
@@ -166,7 +166,7 @@ export class SubscriptionTable implements LiveView {
 const globBucket = (workspaceId: string, glob: string): string => `${workspaceId}/${glob}`;
 const ownerBucket = (workspaceId: string, userId: string): string => `${workspaceId}/${userId}`;
 
-/** A workspace or a user as emitter means its `$errors`, whatever the event name. */
+/** A user as emitter means its `$errors`, whatever the event name, and so does a workspace but for `$platform`. */
 const placeOf = (
   emitterId: string,
   eventName: string,
@@ -174,7 +174,8 @@ const placeOf = (
 ): { readonly bucket: string; readonly channel: string } => {
   if (emitterId === 'dc_*' || emitterId === 'p_*')
     return { bucket: globBucket(workspaceId, emitterId), channel: eventName };
-  if (emitterId.startsWith('o_')) return { bucket: emitterId, channel: ERRORS_CHANNEL };
+  if (emitterId.startsWith('o_'))
+    return { bucket: emitterId, channel: eventName === PLATFORM_CHANNEL ? PLATFORM_CHANNEL : ERRORS_CHANNEL };
   if (emitterId.startsWith('u_')) return { bucket: ownerBucket(workspaceId, emitterId), channel: ERRORS_CHANNEL };
   return { bucket: emitterId, channel: eventName };
 };

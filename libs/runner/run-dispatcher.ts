@@ -133,7 +133,7 @@ export class RunDispatcher {
   }
 
   private async startAlone(sandbox: Sandbox, definition: SourceDefinition, workspaceId: string): Promise<void> {
-    const { deps, isClosed } = this.options;
+    const { deps, isClosed, sourceId } = this.options;
     const { hostDeaths, clock } = deps;
     const invocation = this.queue.shift();
     if (!invocation) return;
@@ -141,8 +141,10 @@ export class RunDispatcher {
     const deaths = hostDeaths.deathsOf(id);
     const verdict = await hostDeaths.alone(id);
     if (isClosed()) return hostDeaths.end(id);
-    if (verdict === 'run') this.start(invocation, sandbox, definition, workspaceId);
-    else this.finish(invocation, definition, workspaceId, hostEnded(deaths, clock.now()));
+    if (verdict === 'run') return this.start(invocation, sandbox, definition, workspaceId);
+    const outcome = hostEnded(deaths, clock.now());
+    deps.onGivenUp?.(sourceId, workspaceId, outcome.error?.message ?? '');
+    this.finish(invocation, definition, workspaceId, outcome);
   }
 
   private start(invocation: Invocation, sandbox: Sandbox, definition: SourceDefinition, workspaceId: string): void {

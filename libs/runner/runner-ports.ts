@@ -123,6 +123,8 @@ export interface RunnerDependencies {
   readonly replies: Replies;
   readonly settings: RunnerSettings;
   readonly hostDeaths: HostDeaths;
+  /** Called when a run is given up because it killed its host each time. Must not throw. */
+  readonly onGivenUp?: (sourceId: string, workspaceId: string, message: string) => void;
   readonly clock: Clock;
   readonly metrics: RunnerMetrics;
   readonly logger: RunnerLogger;

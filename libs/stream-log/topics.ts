@@ -9,7 +9,10 @@ export interface TopicPolicy {
   emits(emitterId: string): string;
   deliveries(webhookId: string): string;
   attempts(): string;
-  /** Topics that are created and deleted with a source or webhook; none under a shared layout. */
+  /**
+   * Topics of a source or webhook, created and deleted with it, or of a workspace, created with its first event; none
+   * under a shared layout.
+   */
   ownedBy(resourceId: string): readonly OwnedTopic[];
   /** Topics that exist from the start. */
   fixed(): readonly OwnedTopic[];
@@ -45,13 +48,12 @@ export const perEmitterTopics = (settings: RetentionSettings): TopicPolicy => {
     emits: (emitterId) => EMITS + emitterId,
     deliveries: (webhookId) => DELIVERIES + webhookId,
     attempts: () => ATTEMPTS,
-    ownedBy: (id) =>
-      id.startsWith('wh_')
-        ? [{ topic: DELIVERIES + id, retention: CONSUMED, partitions: 1 }]
-        : [
-            { topic: INVOCATIONS + id, retention: CONSUMED, partitions: 1 },
-            { topic: EMITS + id, retention: kept, partitions: 1 },
-          ],
+    ownedBy: (id) => {
+      const emits = { topic: EMITS + id, retention: kept, partitions: 1 };
+      if (id.startsWith('wh_')) return [{ topic: DELIVERIES + id, retention: CONSUMED, partitions: 1 }];
+      if (id.startsWith('o_')) return [emits];
+      return [{ topic: INVOCATIONS + id, retention: CONSUMED, partitions: 1 }, emits];
+    },
     fixed: () => [{ topic: ATTEMPTS, retention: kept, partitions: 1 }],
   };
 };

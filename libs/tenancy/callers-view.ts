@@ -80,6 +80,10 @@ export class CallersView implements LiveView, Callers {
     return this.workspaces.size;
   }
 
+  workspaceIds(): Iterable<string> {
+    return this.workspaces;
+  }
+
   /** Calls `watch` with the number of workspaces whenever one was created. It must not throw. */
   watchWorkspaces(watch: (workspaces: number) => void): void {
     this.watchers.push(watch);

@@ -200,6 +200,10 @@ describe('the OpenAPI document agrees with the reply of', () => {
     return data.find((delivery) => delivery.outcome === outcome)?.id;
   };
 
+  it('events of the platform', async () => {
+    await contract.expect(200, 'GET /v1/workspaces/{id}/$platform/event_summaries', { path: { id: workspace } });
+  });
+
   it('replays', async () => {
     const { data: listed } = await instance.api.expect<Data<Subscription[]>>(200, 'GET', '/v1/users/me/subscriptions');
     const path = { id: listed[0]?.id ?? '' };

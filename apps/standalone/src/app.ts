@@ -12,6 +12,7 @@ import {
   accountCleanUpReactor,
   deletedSourceEventsReactor,
   dataStoreCleanUpReactor,
+  platformEventsReactor,
   subscriptionReactors,
   webhookCleanUpReactor,
 } from '#libs/composition/reactors.js';
@@ -45,6 +46,7 @@ import { bootstrap } from '#libs/tenancy/index.js';
 import { announce } from './announce.js';
 import { type EveryRole, startEveryRole } from './every-role.js';
 import { observe } from './observe.js';
+import { type PlatformEvents } from '#libs/platform-events/platform-events.js';
 import { oneProcess } from './one-process.js';
 
 const readSettings = (): { config: Config; logger: Logger; directory: DataDirectory } => {
@@ -92,6 +94,12 @@ const watchDisk = async (
   shutdown.add('disk watch', () => disk.close());
   return disk;
 };
+
+const tellOfFullDisk = (disk: DiskWatch, { views }: WholeControlPlane, events: Pick<PlatformEvents, 'report'>): void =>
+  disk.onFull((problem) => {
+    for (const workspaceId of views.callers.workspaceIds())
+      events.report({ kind: 'disk_low', workspaceId, subject: workspaceId, message: `events are refused: ${problem}` });
+  });
 
 const setUpOwner = async ({ handleCommand, clock, views, projectors }: WholeControlPlane, config: Config) => {
   const owner = await bootstrap({ handleCommand, clock, callers: views.callers }, config.apiKey ?? undefined);
@@ -198,6 +206,7 @@ const start = async (): Promise<void> => {
   const closing = (step: string, close: () => Promise<void>): void => shutdown.add(step, close);
   const own = oneProcess({ config, plane, topics, logger, metrics, closing });
   const queuedBytes = (): number => engines.queuedBytes();
+  tellOfFullDisk(disk, plane, own.platformEvents);
   const roles = await startEveryRole(own, { sandboxing, urls, disk, queuedBytes, onFailure: fail });
 
   // 6. Repair of interrupted operations, the owner of the first start, and reactions to events.
@@ -209,6 +218,7 @@ const start = async (): Promise<void> => {
     webhookCleanUpReactor(plane, attempts, webhookTopics),
     deletedSourceEventsReactor(summaries, topics),
     dataStoreCleanUpReactor(plane),
+    platformEventsReactor(plane, own.platformEvents),
   ];
   const reactions = [...subscriptionReactors(plane, topics, plane.projectors), ...cleanUps];
   const reactors = await startReactors(plane, reactions, onFailure);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type RoleProcess } from '#libs/composition/roles/role-process.js';
 import { loadConfig } from '#libs/config/index.js';
+import { systemClock } from '#libs/kernel/clock.js';
 import { Metrics } from '#libs/telemetry/index.js';
 import { oneProcess } from './one-process.js';
 
@@ -9,7 +10,7 @@ const opened = () => {
   const closes: (readonly [step: string, close: () => Promise<void>])[] = [];
   const config = loadConfig({}, () => undefined);
   const closing: RoleProcess['closing'] = (step, close) => void closes.push([step, close]);
-  const given = { config, metrics, closing } as unknown as RoleProcess;
+  const given = { config, metrics, closing, plane: { clock: systemClock, engines: {} } } as unknown as RoleProcess;
   return { own: oneProcess(given), metrics, closes };
 };
 
@@ -24,8 +25,8 @@ describe('the process with every role', () => {
         return { stop: async () => void events.push('stopped') };
       },
     });
-    expect([events, closes.map(([step]) => step)]).toEqual([['started'], ['timers']]);
-    await closes[0]?.[1]();
+    expect([events, closes.map(([step]) => step)]).toEqual([['started'], ['platform events', 'timers']]);
+    await closes[1]?.[1]();
     expect(events).toEqual(['started', 'stopped']);
   });
 
@@ -33,7 +34,7 @@ describe('the process with every role', () => {
     const { own, closes } = opened();
     const work = { name: 'timers', start: () => Promise.reject(new Error('no ticks')) };
     await expect(own.leased(work)).rejects.toThrow('no ticks');
-    expect(closes).toEqual([]);
+    expect(closes.map(([step]) => step)).toEqual(['platform events']);
   });
 
   it('exports the backlog of each role', async () => {

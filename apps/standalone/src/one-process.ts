@@ -1,9 +1,12 @@
+import { startPlatformEvents } from '#libs/composition/platform-events.js';
+import { type PlatformEvents } from '#libs/platform-events/platform-events.js';
 import { pressureSettings } from '#libs/composition/pressure.js';
 import { type RoleProcess } from '#libs/composition/roles/role-process.js';
 import { HandedOver } from '#libs/stream-log/handed-over.js';
 
 /** A process with every role. */
 export interface OneProcess extends RoleProcess {
+  readonly platformEvents: PlatformEvents;
   /** Exports a backlog under its name in `sluice_backlog`. */
   readonly countBacklog: (name: string, backlog: () => number) => void;
 }
@@ -12,7 +15,7 @@ export interface OneProcess extends RoleProcess {
 export const oneProcess = (
   given: Pick<RoleProcess, 'config' | 'plane' | 'topics' | 'logger' | 'metrics' | 'closing'>,
 ): OneProcess => {
-  const { config, metrics, closing } = given;
+  const { config, plane, topics, logger, metrics, closing } = given;
   const backlogs = new Map<string, () => number>();
   const countBacklog = (name: string, backlog: () => number): void => void backlogs.set(name, backlog);
   metrics.sampled('sluice_backlog', 'Records not yet done, by role', () =>
@@ -20,6 +23,7 @@ export const oneProcess = (
   );
   return {
     ...given,
+    platformEvents: startPlatformEvents(plane, topics, logger, { add: closing }),
     handedOver: new HandedOver(pressureSettings(config).source),
     countBacklog,
     reportBacklog: ({ group, backlog }) => countBacklog(group.replaceAll('-', '_'), backlog),

@@ -16,7 +16,7 @@ export interface IngressRoleOptions {
 
 /** Role `ingress`, step 1 of the path of an event. Admits what the other roles can take. The caller serves requests. */
 export const startIngressRole = (
-  { config, plane, topics, logger, metrics, closing }: RoleProcess,
+  { config, plane, topics, logger, metrics, platformEvents, closing }: RoleProcess,
   { backlog, room, relay }: IngressRoleOptions,
 ): Ingress => {
   const gate = pressureGate(backlog, pressureSettings(config), () => plane.clock.now());
@@ -41,6 +41,13 @@ export const startIngressRole = (
     proxies: new TrustedProxies(config.trustedProxies),
     clock: plane.clock,
     metrics: metrics.ingress,
+    onRefused: ({ sourceId, workspaceId }, { code, text }) => {
+      // The disk is watched and told of by itself.
+      if (code === 'storage_full') return;
+      const isQuota = code === 'quota_exceeded';
+      const kind = isQuota ? 'quota_exceeded' : 'events_refused';
+      platformEvents.report({ kind, workspaceId, subject: isQuota ? workspaceId : sourceId, message: text });
+    },
     logger,
   });
 };

@@ -10,9 +10,10 @@ export const startProjectorRole = ({
   metrics,
   readiness,
   reporter,
+  platformEvents,
   closing,
 }: Role): void => {
-  const readers = new LeasedReaders({ config, plane, topics, logger });
+  const readers = new LeasedReaders({ config, plane, topics, logger, platformEvents });
   readers.start();
   closing('read models', () => readers.close());
 

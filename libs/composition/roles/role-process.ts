@@ -3,6 +3,7 @@ import { type Arrival } from '#libs/ingress/admission.js';
 import { type WorkInFlight } from '#libs/ingress/pressure-gate.js';
 import { type LeasedWorkOptions } from '#libs/kernel/leased-work.js';
 import { type Pressure } from '#libs/kernel/process-registry.js';
+import { type PlatformEvents } from '#libs/platform-events/platform-events.js';
 import { type HandedOver } from '#libs/stream-log/handed-over.js';
 import { type Refusal } from '#libs/stream-log/refusal.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
@@ -16,6 +17,8 @@ export interface RoleProcess {
   readonly topics: TopicPolicy;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Tells users what happens to their resources. */
+  readonly platformEvents: Pick<PlatformEvents, 'report'>;
   /** Counts the records in flight of the roles of this process. */
   readonly handedOver: HandedOver;
   /** Adds a step of the shutdown. Steps run in reverse order of these calls. */

@@ -3,12 +3,13 @@ import { EVENTS_WAIT_MS } from '#libs/accounts/index.js';
 import { startRecordSweeper } from '#libs/data-stores/index.js';
 import { HostDeathNotes } from '#libs/runner/host-deaths.js';
 import { propBinder } from '#libs/runner/prop-binder.js';
-import { type Replies } from '#libs/runner/runner-ports.js';
+import { type Replies, type RunnerDependencies, type RunnerMetrics } from '#libs/runner/runner-ports.js';
 import { type Runner, startRunner } from '#libs/runner/runner.js';
 import { boundValue, type EndpointUrls } from '#libs/sources/index.js';
 import { INVOCATIONS } from '#libs/stream-log/topics.js';
 import { type Logger, type Metrics } from '#libs/telemetry/index.js';
 import { authsOf } from '../account-auths.js';
+import { type ControlPlane } from '../control-plane.js';
 import { observeEgress } from '../egress-metrics.js';
 import { pressureOf, pressureSettings } from '../pressure.js';
 import { installPackages } from '#libs/runner/packages-beside.js';
@@ -31,7 +32,7 @@ const RUN_WINDOW = 64;
 
 /** Role `runner`, steps 2 and 3 of the path of an event: runs user code in `sandboxing`. */
 export const startRunnerRole = async (own: RoleProcess, options: RunnerRoleOptions): Promise<Runner> => {
-  const { config, plane, topics, logger, metrics, handedOver, closing, reportBacklog } = own;
+  const { config, plane, topics, logger, metrics, handedOver, platformEvents, closing, reportBacklog } = own;
   const { backlog, room, sandboxing, urls, replies, closeMs } = options;
   const { engines, clock, views, usage, follower } = plane;
   const limits = pressureSettings(config);
@@ -54,6 +55,7 @@ export const startRunnerRole = async (own: RoleProcess, options: RunnerRoleOptio
     // docs/adr/0006
     isPaused: (sourceId) => room?.isPaused(sourceId) === true || backlog.unroutedOf(sourceId) >= limits.unrouted,
     hostDeaths,
+    onGivenUp: tellOfGivenUp(platformEvents),
     sources: views.sources,
     follower,
     sandboxes: sandboxing.pool,
@@ -70,13 +72,7 @@ export const startRunnerRole = async (own: RoleProcess, options: RunnerRoleOptio
       hookTimeoutMs: config.hookTimeoutS * 1_000,
       window: RUN_WINDOW,
     },
-    metrics: {
-      ...metrics.runner,
-      run: (status, workspaceId, ms) => {
-        metrics.runner.runs(status, 1);
-        usage.recordRun(workspaceId, ms);
-      },
-    },
+    metrics: countingUsage(metrics, usage),
   });
   closing('runs', () => runner.close(closeMs));
   // Closed before the runs, because a process killed for closing too slowly is not a death of the host.
@@ -92,6 +88,19 @@ export const startRunnerRole = async (own: RoleProcess, options: RunnerRoleOptio
   observeSandboxes(sandboxing, metrics);
   return runner;
 };
+
+const countingUsage = (metrics: Metrics, usage: ControlPlane['usage']): RunnerMetrics => ({
+  ...metrics.runner,
+  run: (status, workspaceId, ms) => {
+    metrics.runner.runs(status, 1);
+    usage.recordRun(workspaceId, ms);
+  },
+});
+
+const tellOfGivenUp =
+  (events: RoleProcess['platformEvents']): NonNullable<RunnerDependencies['onGivenUp']> =>
+  (subject, workspaceId, text) =>
+    events.report({ kind: 'run_given_up', workspaceId, subject, message: `a run of source ${subject}: ${text}` });
 
 const sweepRecords = ({ plane, logger, closing }: RoleProcess): void => {
   const { engines, views, clock } = plane;

@@ -13,9 +13,11 @@ export interface WebhookWorkerRoleOptions {
   readonly pump: NonNullable<WebhookWorkerOptions['pump']>;
 }
 
+const UNHEALTHY = 'fails or does not answer: its deliveries wait, and one at a time is tried';
+
 /** Role `webhook-worker`, step 5 of the path of an event: signs and sends deliveries. */
 export const startWebhookWorkerRole = async (
-  { config, plane, topics, logger, metrics, closing, leased, reportBacklog }: RoleProcess,
+  { config, plane, topics, logger, metrics, platformEvents, closing, leased, reportBacklog }: RoleProcess,
   { egress, pump }: WebhookWorkerRoleOptions,
 ): Promise<WebhookWorker> => {
   const { engines, clock, views, handleCommand } = plane;
@@ -34,6 +36,15 @@ export const startWebhookWorkerRole = async (
       concurrencyPerWebhook: config.webhookConcurrency,
       disableAfter: config.webhookDisableAfter,
       retries: withMaxAttempts(DEFAULT_RETRIES, config.webhookMaxAttempts),
+    },
+    onHealth: (subject, change) => {
+      const workspaceId = views.webhooks.find(subject)?.workspaceId;
+      if (workspaceId === undefined) return;
+      platformEvents.report(
+        change === 'unhealthy'
+          ? { kind: 'webhook_unhealthy', workspaceId, subject, message: `webhook ${subject} ${UNHEALTHY}` }
+          : { kind: 'webhook_recovered', workspaceId, subject, message: `webhook ${subject} answers again` },
+      );
     },
     onDisable: async (webhookId, reason) => {
       const webhook = views.webhooks.find(webhookId);

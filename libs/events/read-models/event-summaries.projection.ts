@@ -1,6 +1,6 @@
 import { type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
 import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
-import { DELAYED_CHANNEL, ERRORS_CHANNEL, LOGS_CHANNEL } from '#libs/component-model/channels.js';
+import { PLATFORM_CHANNELS } from '#libs/component-model/channels.js';
 import { type StreamProjection } from '#libs/stream-log/stream-projection.js';
 import { EMITS } from '#libs/stream-log/topics.js';
 import { sortableEventId } from '#libs/stream-log/event-ids.js';
@@ -50,12 +50,9 @@ export const eventSummaries: CollectionSchema = {
   replaces: ['events.summaries.v1'],
 };
 
-/** Channels that the platform writes or reserves (docs/reference/rest-api.md#platform-channels). */
-const PLATFORM_CHANNELS: readonly string[] = [ERRORS_CHANNEL, LOGS_CHANNEL, DELAYED_CHANNEL];
-
 export const listOf = (emitterId: string, channel: string): string => `${emitterId}/${channel}`;
 export const familyOf = (emitterId: string, channel: string): string =>
-  `${emitterId}/${PLATFORM_CHANNELS.includes(channel) ? channel : ''}`;
+  `${emitterId}/${PLATFORM_CHANNELS.has(channel) ? channel : ''}`;
 export const eventDocId = (emitterId: string, channel: string, eventId: string): string =>
   `${emitterId}/${channel}/${eventId}`;
 

@@ -1,5 +1,5 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { ERRORS_CHANNEL, MAX_CHANNEL_BYTES, tooManyBytes } from '#libs/component-model/channels.js';
+import { ERRORS_CHANNEL, MAX_CHANNEL_BYTES, PLATFORM_CHANNEL, tooManyBytes } from '#libs/component-model/channels.js';
 import { kindOfId } from '#libs/kernel/id-kinds.js';
 import { type Triple } from './subscription.js';
 
@@ -62,15 +62,28 @@ export const checkTriple = ({ emitterId, listenerId, eventName }: Triple): Emitt
       { field: 'event_name', limit: MAX_CHANNEL_BYTES, actual: channelBytes },
     );
   }
-  const ownersErrors = kind === 'workspace' || kind === 'user';
-  if (ownersErrors && eventName !== '' && eventName !== ERRORS_CHANNEL) {
+  const allowed = channelsOf(kind);
+  if (allowed && !allowed.includes(eventName)) {
     throw new DomainError(
       'subscription.invalid_channel',
-      `event_name must be empty or ${ERRORS_CHANNEL} when emitter_id is a ${kind} id; got ${shortened(eventName)}`,
-      { field: 'event_name', actual: shortened(eventName), allowed: ['', ERRORS_CHANNEL] },
+      `event_name must be empty or ${allowed.slice(1).join(' or ')} when emitter_id is a ${kind} id; got ${shortened(eventName)}`,
+      { field: 'event_name', actual: shortened(eventName), allowed },
     );
   }
   return kind;
+};
+
+/** Channels of an emitter that has only some; undefined when it may have any. */
+const channelsOf = (kind: EmitterKind): readonly string[] | undefined => {
+  switch (kind) {
+    case 'workspace':
+      return ['', ERRORS_CHANNEL, PLATFORM_CHANNEL];
+    case 'user':
+      return ['', ERRORS_CHANNEL];
+    case 'glob':
+    case 'resource':
+      return undefined;
+  }
 };
 
 /** The id and, when it is one of another kind, that kind. */

@@ -1,0 +1,48 @@
+import { type AccountEvent } from '#libs/accounts/published.js';
+import { type Clock } from '#libs/kernel/clock.js';
+import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
+import { type Reactor } from '#libs/kernel/reactor.js';
+import { type WebhookEvent } from '#libs/webhooks/published.js';
+import { type PlatformEvent, type PlatformEvents } from './platform-events.js';
+
+/** Age of an event above which it is not told any more, as when a new version reads the whole log. */
+const OLD_MS = 86_400_000;
+
+/** Tells what the event log says that the platform did. The emit id derives from the event, so a repeat has it too. */
+export class PlatformEventsReactor implements Reactor {
+  readonly name = 'platform-events.v1';
+  readonly eventTypes: readonly (WebhookEvent | AccountEvent)['type'][] = ['WebhookDisabled', 'AccountRefreshFailed'];
+
+  constructor(private readonly deps: { readonly events: Pick<PlatformEvents, 'publish'>; readonly clock: Clock }) {}
+
+  async handle(recorded: RecordedEvent): Promise<void> {
+    const { events, clock } = this.deps;
+    const told = platformEventOf(recorded as RecordedEvent & (WebhookEvent | AccountEvent), clock.now());
+    if (told) await events.publish(told, recorded.id);
+  }
+}
+
+const platformEventOf = (
+  event: RecordedEvent & (WebhookEvent | AccountEvent),
+  now: number,
+): PlatformEvent | undefined => {
+  const subject = idOf(event.stream);
+  const { workspaceId } = event.metadata;
+  switch (event.type) {
+    case 'WebhookDisabled': {
+      const { reason, disabledAt } = event.data;
+      if (now - disabledAt > OLD_MS) return undefined;
+      const message = `webhook ${subject} was disabled: ${reason}`;
+      return { kind: 'webhook_disabled', workspaceId, subject, message };
+    }
+    case 'AccountRefreshFailed': {
+      const { reason, failedAt, retryAt } = event.data;
+      // A failure that is tried again may pass by itself.
+      if (retryAt !== null || now - failedAt > OLD_MS) return undefined;
+      const message = `account ${subject} must be connected again: ${reason}`;
+      return { kind: 'account_not_refreshed', workspaceId, subject, message };
+    }
+    default:
+      return undefined;
+  }
+};
