@@ -262,17 +262,23 @@ describe('GET /v1/sources/{id}/event_summaries', () => {
     expect(await idsOf('/v1/sources/dc_a/events')).toHaveLength(5);
   });
 
+  it('goes on from the place of an event that is no longer kept', async () => {
+    const { emitted, idsOf } = await world(3);
+    await emitted(...numbers(1, 6).map((n) => emit(n, n)));
+    expect(await idsOf(`/v1/sources/dc_a/event_summaries?before=${id(2)}`)).toEqual([id(6), id(5), id(4)]);
+    expect(await idsOf(`/v1/sources/dc_a/event_summaries?after=${id(2)}`)).toEqual([]);
+  });
+
   it.each([
     ['limit=0', 'invalid_parameter', 'limit'],
     ['limit=ten', 'invalid_parameter', 'limit'],
     ['after=nonsense', 'invalid_cursor', 'after'],
-    ['before=1700000000000-99', 'invalid_cursor', undefined],
     ['event_name=a&event_name=b', 'invalid_parameter', 'event_name'],
   ])('refuses ?%s', async (query, code, field) => {
     const { call } = await world();
     const error = errorOf(await call('get', `/v1/sources/dc_a/event_summaries?${query}`));
     expect(error).toMatchObject({ status: 400, code });
-    if (field !== undefined) expect(error.details).toMatchObject({ field });
+    expect(error.details).toMatchObject({ field });
   });
 
   it.each(['dc_unknown', 'dc_other', 'wh_1', 'p_1'])('answers 404 for %s', async (source) => {

@@ -24,14 +24,16 @@ export interface WarnedList<T> extends ListReply<T> {
 /**
  * Reads `limit`, `after` and `before` of a list (docs/reference/rest-api.md#paging). Throws request.invalid_parameter
  * or request.invalid_cursor.
+ * @param sortOf as in PageQuery.
  */
-export const pageQuery = (params: Parameters): Omit<PageQuery, 'where'> => {
+export const pageQuery = (params: Parameters, sortOf?: PageQuery['sortOf']): Omit<PageQuery, 'where'> => {
   const after = cursorOf(params, 'after');
   const before = cursorOf(params, 'before');
   return {
     limit: pageLimit(params),
     ...(after === undefined ? {} : { after }),
     ...(before === undefined ? {} : { before }),
+    ...(sortOf === undefined ? {} : { sortOf }),
   };
 };
 

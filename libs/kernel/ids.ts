@@ -51,6 +51,21 @@ const randomBytes = (length: number): Uint8Array => {
 export const newId = (prefix: IdPrefix, now: number): string =>
   `${prefix}_${now.toString(36).padStart(9, '0')}${base36(randomBytes(9), 9)}`;
 
+/**
+ * Sort of a resource of that kind in its list, from its id alone: the time of its creation in fixed width. Undefined for a
+ * text that is no such id, or whose time cannot be.
+ */
+export const creationSortOf =
+  (prefix: IdPrefix) =>
+  (id: string): string | undefined => {
+    if (!id.startsWith(`${prefix}_`) || !/^[0-9a-z]{18}$/.test(id.slice(prefix.length + 1))) return undefined;
+    const ms = parseInt(id.slice(prefix.length + 1, prefix.length + 10), 36);
+    return creationSort(ms);
+  };
+
+/** @param ms epoch milliseconds. */
+export const creationSort = (ms: number): string => String(ms).padStart(15, '0');
+
 /** Derives an id from its parts, so that a repeat of the work finds the results of the first attempt. */
 export const derivedId = (prefix: IdPrefix, ...parts: string[]): string =>
   `${prefix}_${base36(hash('sha256', parts.join('\n'), 'buffer'), 18)}`;

@@ -72,6 +72,8 @@ export interface PageQuery {
    */
   readonly after?: string;
   readonly before?: string;
+  /** Sort that a document had, from its id, so that a page begins where a document was that is gone. Default: none. */
+  readonly sortOf?: (id: string) => string | undefined;
 }
 
 export interface Page<D extends Doc> {
@@ -80,7 +82,7 @@ export interface Page<D extends Doc> {
   readonly total: number;
 }
 
-/** Thrown when `after` or `before` names no matching document. */
+/** Thrown when `after` or `before` names no matching document, and `sortOf` does not tell where one was. */
 export class UnknownCursor extends Error {
   constructor(readonly cursor: string) {
     super(`cursor ${cursor} is unknown in this list`);

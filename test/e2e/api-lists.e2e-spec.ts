@@ -84,6 +84,14 @@ describe('paged lists', () => {
       }
     });
 
+    it('goes on from the place of an item that was deleted meanwhile', async () => {
+      const made = await api.createSource({ component_code: relayCode() });
+      const [, second] = (await page({ limit: '2' })).data;
+      await api.expect(204, 'DELETE', `/v1/sources/${made.id}`);
+      expect(idsOf(await page({ after: cursorOf(made.id), limit: '1' }))).toEqual([second?.id]);
+      expect(idsOf(await page({ before: cursorOf(made.id) }))).toEqual([]);
+    });
+
     it.each(['dc_doesnotexist', 'not base64 at all!', '%%%'].map((text) => [text]))(
       'answers 400 invalid_cursor on %s',
       async (text) => {

@@ -51,13 +51,16 @@ const replaceOne = async (): Promise<void> => {
   slots[slot] = await deployed();
 };
 
-/** Walks through all pages. A cursor whose source was deleted meanwhile is 400, and ends the walk. */
+/** Walks through all pages, also past a source that is deleted meanwhile. */
 const walk = async (): Promise<readonly string[] | undefined> => {
   const ids: string[] = [];
   for (let after: string | null = null; ;) {
     const query: Record<string, string> = { limit: '5', ...(after === null ? {} : { after }) };
     const reply = await api.call<Paged<Source>>('GET', '/v1/users/me/sources', { query });
-    if (seen(reply.status, 'list') !== 200) return undefined;
+    if (seen(reply.status, 'list') !== 200) {
+      faults.push(`a page was answered ${reply.status}`);
+      return undefined;
+    }
     ids.push(...reply.body.data.map(({ id }) => id));
     after = reply.body.page_info.end_cursor;
     if (after === null || reply.body.data.length < 5) return ids;

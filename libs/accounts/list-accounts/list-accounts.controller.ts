@@ -10,6 +10,7 @@ import { memberOf, ownedBy } from '#libs/http/workspace.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { Account, accountReply, type AccountReply } from '../account-reply.js';
 import { ListAccounts } from './list-accounts.query.js';
+import { creationSortOf } from '#libs/kernel/ids.js';
 
 const also = { app: 'Slug of an app: only its accounts' };
 
@@ -36,7 +37,10 @@ export class ListAccountsController {
   private async page(owner: Readonly<Record<string, string>>, params: Parameters): Promise<ListReply<AccountReply>> {
     const app = slugOf(params['app'] ?? params['app_slug']);
     const where = app === undefined ? owner : { ...owner, app };
-    return listReply(await this.queries.execute(new ListAccounts({ where, ...pageQuery(params) })), accountReply);
+    return listReply(
+      await this.queries.execute(new ListAccounts({ where, ...pageQuery(params, creationSortOf('apn')) })),
+      accountReply,
+    );
   }
 }
 

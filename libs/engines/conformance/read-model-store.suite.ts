@@ -8,6 +8,7 @@ import {
   type ReadModelWrite,
 } from '#libs/kernel/read-model-store.js';
 import { type MakeHarness, type Part } from './harness.js';
+import { fill, ids, item, type Item, listed, put, schema } from './read-model-items.js';
 import { runParts } from './run-parts.js';
 
 export const READ_MODEL_STORE_PARTS = [
@@ -25,32 +26,6 @@ export const READ_MODEL_STORE_PARTS = [
 
 export const describeReadModelStore = (name: string, make: MakeHarness<ReadModelStore>): void =>
   runParts(`ReadModelStore: ${name}`, READ_MODEL_STORE_PARTS, parts, make);
-
-interface Item extends Doc {
-  readonly owner: string;
-  readonly kind: string;
-  readonly at: string;
-  readonly extra?: unknown;
-}
-
-const schema: CollectionSchema = { name: 'items.list.v1', indexed: ['owner', 'kind'], sort: 'at' };
-
-const item = (id: string, at: number, owner = 'o1', kind = 'a'): Item => ({
-  id,
-  owner,
-  kind,
-  at: String(at).padStart(6, '0'),
-});
-const put = (...docs: Item[]): ReadModelWrite[] => docs.map((doc) => ({ op: 'put', doc }));
-
-const fill = async (store: ReadModelStore, writes: readonly ReadModelWrite[]): Promise<void> => {
-  await store.register(schema);
-  await store.apply({ schema, generation: 1, expected: null, next: '1', writes });
-};
-
-const ids = (docs: readonly (Doc | undefined)[]): (string | undefined)[] => docs.map((doc) => doc?.id);
-const listed = async (store: ReadModelStore, where = {}): Promise<(string | undefined)[]> =>
-  ids((await store.page(schema, { where, limit: 1000 })).docs);
 
 const parts: Record<(typeof READ_MODEL_STORE_PARTS)[number], Part<ReadModelStore>> = {
   apply: (store) => {
@@ -231,6 +206,17 @@ const parts: Record<(typeof READ_MODEL_STORE_PARTS)[number], Part<ReadModelStore
       expect(ids(both.docs)).toEqual(['d07', 'd05', 'd03']);
       expect(both.total).toBe(6);
       expect(await store().page(schema, { where: { owner: 'none' }, limit: 3 })).toEqual({ docs: [], total: 0 });
+    });
+
+    it('begins where a document was that is gone, when its sort is known', async () => {
+      const gone = docs[12] as Item;
+      await fill(store(), put(...docs.filter((doc) => doc !== gone)));
+      const sortOf = (id: string): string | undefined => (id === gone.id ? gone.at : undefined);
+      const page = (query: object) => store().page(schema, { where: {}, limit: 3, sortOf, ...query });
+      const at = order.indexOf(gone.id);
+      expect(ids((await page({ after: gone.id })).docs)).toEqual(order.slice(at + 1, at + 4));
+      expect(ids((await page({ before: gone.id })).docs)).toEqual(order.slice(at - 3, at));
+      await expect(page({ after: 'none' })).rejects.toThrow(UnknownCursor);
     });
 
     it('refuses a cursor that names no document of this list', async () => {

@@ -7,6 +7,7 @@ import { READ_MODELS } from '#libs/kernel/tokens.js';
 import { DELAYED_CHANNEL } from '#libs/component-model/channels.js';
 import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
 import { DELAYED_EVENTS } from '#libs/stream-log/tokens.js';
+import { sortableEventId } from '#libs/stream-log/event-ids.js';
 import { retainedPage } from '#libs/stream-log/retained-page.js';
 import { type ListedEvent } from '../event-summary.js';
 import { EVENT_SETTINGS, type EventSettings } from '../ports.js';
@@ -57,6 +58,8 @@ export class ListEventSummariesHandler implements IQueryHandler<ListEventSummari
       limit: page.limit,
       ...(page.after === undefined ? {} : { after: cursor(page.after) }),
       ...(page.before === undefined ? {} : { before: cursor(page.before) }),
+      // Events leave the list all the time, and an id tells its place.
+      sortOf: (id: string) => sortableEventId(id.slice(id.lastIndexOf('/') + 1)),
     };
     const { docs, total } = await retainedPage<EventDoc>(
       this.readModels,

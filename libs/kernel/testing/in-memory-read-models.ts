@@ -75,15 +75,23 @@ export class InMemoryReadModels implements ReadModelStore {
     return typeof text === 'string' ? text : undefined;
   }
 
-  async page<D extends Doc>(schema: CollectionSchema, { where, limit, after, before }: PageQuery): Promise<Page<D>> {
+  async page<D extends Doc>(schema: CollectionSchema, query: PageQuery): Promise<Page<D>> {
+    const { where, limit, after, before, sortOf } = query;
     const all = listed(schema, this.generation(schema).docs, where);
-    const indexOf = (cursor: string): number => {
+    /** Number of documents above the cursor, and with it. */
+    const placeOf = (cursor: string): readonly [above: number, through: number] => {
       const index = all.findIndex(({ id }) => id === cursor);
-      if (index === -1) throw new UnknownCursor(cursor);
-      return index;
+      if (index !== -1) return [index, index + 1];
+      const sort = sortOf?.(cursor);
+      if (sort === undefined) throw new UnknownCursor(cursor);
+      const above = all.filter((doc) => {
+        const order = compare(textOf(doc, schema.sort), sort);
+        return order > 0 || (order === 0 && doc.id > cursor);
+      }).length;
+      return [above, above];
     };
-    const end = before === undefined ? all.length : indexOf(before);
-    const start = after !== undefined ? indexOf(after) + 1 : before === undefined ? 0 : Math.max(0, end - limit);
+    const end = before === undefined ? all.length : placeOf(before)[0];
+    const start = after !== undefined ? placeOf(after)[1] : before === undefined ? 0 : Math.max(0, end - limit);
     const docs = all.slice(start, Math.max(start, Math.min(end, start + limit)));
     return { docs: docs.flatMap((doc) => listedForm<D>(schema, doc) ?? []), total: all.length };
   }

@@ -11,6 +11,7 @@ import { type EndpointUrls } from '../domain/endpoint-urls.js';
 import { ENDPOINT_URLS } from '../ports.js';
 import { Source, sourceReply, type SourceReply } from '../source-reply.js';
 import { ListSources, type SourceOwner } from './list-sources.query.js';
+import { creationSortOf } from '#libs/kernel/ids.js';
 
 @Controller('v1')
 export class ListSourcesController {
@@ -36,7 +37,7 @@ export class ListSourcesController {
   }
 
   private async list(owner: SourceOwner, params: Parameters): Promise<ListReply<SourceReply>> {
-    const page = pageQuery(params);
+    const page = pageQuery(params, creationSortOf('dc'));
     const found = await this.queries.execute(new ListSources(owner, page));
     return listReply(found, (doc) => sourceReply(doc.state.source, doc.revision, doc.workspaceId, this.urls));
   }

@@ -1,3 +1,4 @@
+import { creationSort, creationSortOf } from '#libs/kernel/ids.js';
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 import { type Revised, withRevision } from '#libs/kernel/with-revision.js';
 import { type CollectionSchema } from '#libs/kernel/read-model-store.js';
@@ -10,16 +11,16 @@ export interface SourceDoc extends Revised {
   readonly nameSlug: string;
   /** A source is listed once its deployment is over. See docs/reference/rest-api.md#source-deploy-listing. */
   readonly listed: 'yes' | 'no';
-  /** `createdAt` in fixed width. */
+  /** The start of the deployment in fixed width. It stays, so a list keeps its order, and the id tells it. */
   readonly sort: string;
   readonly state: Exclude<SourceState, { status: 'none' }>;
 }
 
 export const SOURCES: CollectionSchema = {
-  name: 'sources.sources.v2',
+  name: 'sources.sources.v3',
   indexed: ['workspaceId', 'userId', 'nameSlug', 'listed'],
   sort: 'sort',
-  replaces: ['sources.sources.v1'],
+  replaces: ['sources.sources.v1', 'sources.sources.v2'],
 };
 
 const TYPES: ReadonlySet<string> = new Set<SourceEvent['type']>([
@@ -52,7 +53,7 @@ export const sourcesProjection = withRevision<SourceDoc>({
       userId,
       nameSlug,
       listed: deployedSource(state) ? 'yes' : 'no',
-      sort: String(createdAt).padStart(15, '0'),
+      sort: creationSortOf('dc')(id) ?? creationSort(createdAt),
       state,
     };
   },

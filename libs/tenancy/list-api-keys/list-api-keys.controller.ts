@@ -9,6 +9,7 @@ import { type TypeOf } from '#libs/http/reply-schema.js';
 import { type Caller } from '../../http/callers.js';
 import { ApiKey, apiKeyReply } from '../api-key-reply.js';
 import { ListApiKeys } from './list-api-keys.query.js';
+import { creationSortOf } from '#libs/kernel/ids.js';
 
 @Controller('v1/api_keys')
 export class ListApiKeysController {
@@ -21,7 +22,7 @@ export class ListApiKeysController {
     @Params('query_wins') params: Parameters,
     @CurrentCaller() caller: Caller,
   ): Promise<ListReply<TypeOf<typeof ApiKey>>> {
-    const page = pageQuery(params);
+    const page = pageQuery(params, creationSortOf('key'));
     const keys = await this.queries.execute(new ListApiKeys(caller.userId, page));
     return listReply(keys, apiKeyReply);
   }

@@ -7,7 +7,7 @@ import { type Parameters, Params } from '#libs/http/parameters.js';
 import { paged } from '#libs/http/replies.js';
 import { integer, milliseconds, named, nullable, text, type TypeOf } from '#libs/http/reply-schema.js';
 import { type Caller } from '#libs/http/callers.js';
-import { type AttemptDoc } from '../read-models/attempts.projection.js';
+import { type AttemptDoc, attemptSortOf } from '../read-models/attempts.projection.js';
 import { ListDeliveries } from './list-deliveries.query.js';
 
 /** Attempt as in docs/reference/rest-api.md#deliveries-list. */
@@ -58,7 +58,7 @@ export class ListDeliveriesController {
     @Params('query_wins') params: Parameters,
     @CurrentCaller() caller: Caller,
   ): Promise<ListReply<TypeOf<typeof Delivery>>> {
-    const page = pageQuery({ limit: 100, ...params });
+    const page = pageQuery({ limit: 100, ...params }, attemptSortOf);
     return listReply(await this.queries.execute(new ListDeliveries(id, caller.workspaceIds, page)), attemptReply);
   }
 }

@@ -9,6 +9,7 @@ import { ownedBy } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/http/callers.js';
 import { Webhook, webhookReply, type WebhookReply } from '../webhook-reply.js';
 import { ListWebhooks } from './list-webhooks.query.js';
+import { creationSortOf } from '#libs/kernel/ids.js';
 
 @Controller('v1/users/me/webhooks')
 export class ListWebhooksController {
@@ -20,7 +21,7 @@ export class ListWebhooksController {
     @Params('query_wins') params: Parameters,
     @CurrentCaller() caller: Caller,
   ): Promise<ListReply<WebhookReply>> {
-    const page = { where: ownedBy(caller), ...pageQuery(params) };
+    const page = { where: ownedBy(caller), ...pageQuery(params, creationSortOf('wh')) };
     return listReply(await this.queries.execute(new ListWebhooks(page)), webhookReply);
   }
 }

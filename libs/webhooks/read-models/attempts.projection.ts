@@ -32,6 +32,14 @@ export const deliveryAttempts: CollectionSchema = {
   sort: 'sort',
 };
 
+/** Sort of an attempt by its document's id; undefined for another text. */
+export const attemptSortOf = (docId: string): string | undefined => {
+  const [, delivery, attempt, ts] = /^(dlv_[\w-]+)\.(\d{1,9})\.(\d{1,15}(?:\.\d+)?)$/.exec(docId) ?? [];
+  return delivery === undefined ? undefined : sortOf(Number(ts), `${delivery}/${attempt}`);
+};
+
+const sortOf = (ts: number, id: string): string => `${String(Math.floor(ts)).padStart(15, '0')}-${id}`;
+
 interface AttemptValue {
   readonly ts: number;
   readonly ms: number;
@@ -55,11 +63,10 @@ export const attemptsProjection: StreamProjection<AttemptDoc> = {
     const { id, delivery, webhook, workspace, emitter, channel, emit, event, attempt, outcome } = headers;
     if (!id || !delivery || !webhook) return undefined;
     const { ts, ms, status, error, nextAttemptAt, responseSnippet } = JSON.parse(value) as AttemptValue;
-    const time = String(Math.floor(ts)).padStart(15, '0');
     const doc: AttemptDoc = {
       id: `${id.replaceAll('/', '.')}.${ts}`,
       webhookId: webhook,
-      sort: `${time}-${id}`,
+      sort: sortOf(ts, id),
       deliveryId: delivery,
       workspaceId: workspace ?? '',
       emitterId: emitter ?? '',

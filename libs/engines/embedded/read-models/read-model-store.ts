@@ -120,8 +120,9 @@ export class EmbeddedReadModelStore implements ReadModelStore {
       const row = this.reader
         .sql(`SELECT sort FROM ${table} WHERE ${where} AND id = ?`)
         .get<{ sort: string }>(...values, id);
-      if (!row) throw new UnknownCursor(id);
-      return [row.sort, id];
+      const sort = row?.sort ?? query.sortOf?.(id);
+      if (sort === undefined) throw new UnknownCursor(id);
+      return [sort, id];
     };
     const after = query.after === undefined ? undefined : cursorKey(query.after);
     const before = query.before === undefined ? undefined : cursorKey(query.before);

@@ -200,13 +200,14 @@ export class MongoReadModelStore implements ReadModelStore {
 const pageOf = async <D extends Doc>(
   collection: Collection<StoredDoc>,
   schema: CollectionSchema,
-  { where, limit, after, before }: PageQuery,
+  { where, limit, after, before, sortOf }: PageQuery,
 ): Promise<Page<D>> => {
   const matches = matching(schema, where);
   const keys = await keysOf(
     collection,
     matches,
     [after, before].filter((cursor) => cursor !== undefined),
+    sortOf,
   );
   const span = between(
     after === undefined ? undefined : keys.get(after),
@@ -235,6 +236,7 @@ const keysOf = async (
   collection: Collection<StoredDoc>,
   matches: Filter<StoredDoc>,
   cursors: readonly string[],
+  sortOf: PageQuery['sortOf'],
 ): Promise<ReadonlyMap<string, Key>> => {
   const keys = new Map<string, Key>();
   if (cursors.length === 0) return keys;
@@ -242,6 +244,10 @@ const keysOf = async (
     .find({ ...matches, _id: { $in: [...cursors] } }, { projection: { sort: 1 } })
     .toArray();
   for (const { _id: id, sort } of found) if (sort !== undefined) keys.set(id, { sort, id });
-  for (const cursor of cursors) if (!keys.has(cursor)) throw new UnknownCursor(cursor);
+  for (const id of cursors) {
+    const sort = keys.has(id) ? undefined : sortOf?.(id);
+    if (sort !== undefined) keys.set(id, { sort, id });
+    else if (!keys.has(id)) throw new UnknownCursor(id);
+  }
   return keys;
 };

@@ -1,0 +1,27 @@
+import { describe, expect, it } from '@jest/globals';
+import { type StoredRecord } from '#libs/stream-log/stream-log.js';
+import { attemptSortOf, attemptsProjection } from './attempts.projection.js';
+
+const record = (ts: number): StoredRecord => ({
+  topic: 'attempts',
+  lane: 'attempts',
+  offset: 1,
+  timestamp: 1,
+  size: 1,
+  key: 'wh_1',
+  headers: { id: 'dlv_1/2', delivery: 'dlv_1', webhook: 'wh_1', attempt: '2', outcome: 'retry' },
+  value: JSON.stringify({ ts, ms: 1, status: 500, error: 'x', nextAttemptAt: null, responseSnippet: '' }),
+});
+
+describe('the document of an attempt', () => {
+  it.each([1_700_000_000_000, 1_700_000_000_000.25])('tells its place in the list by its id: %d', (ts) => {
+    const write = attemptsProjection.interpret(record(ts));
+    const doc = write?.kind === 'put' ? write.doc : undefined;
+    expect(doc?.sort).toBe('001700000000000-dlv_1/2');
+    expect(attemptSortOf(doc?.id ?? '')).toBe(doc?.sort);
+  });
+
+  it.each(['', 'dlv_1', 'dlv_1.2', 'wh_1.2.3', 'dlv_1.2.x'])('has another id than %j', (text) => {
+    expect(attemptSortOf(text)).toBeUndefined();
+  });
+});
