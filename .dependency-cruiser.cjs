@@ -11,6 +11,7 @@ const contexts = [
   'audit',
   'workflows',
   'accounts',
+  'notifications',
 ];
 const fromContext = `^libs/(${contexts.join('|')})/`;
 // Imports by #libs/ are resolved to the built file: a target may be seen in either place.
@@ -44,12 +45,14 @@ const rooms = {
   subscriptions: ['component-model', 'http', 'kernel', 'sources', 'webhooks'],
   events: ['component-model', 'http', 'kernel', 'sources', 'stream-log'],
   'platform-events': ['accounts', 'component-model', 'kernel', 'stream-log', 'webhooks'],
+  notifications: ['http', 'kernel', 'sources'],
   // Roles.
   scheduling: ['component-model', 'kernel', 'sources', 'stream-log'],
   runner: ['actions', 'component-model', 'components', 'kernel', 'sandbox', 'scheduling', 'sources', 'stream-log'],
   ingress: ['component-model', 'http', 'kernel', 'runner', 'sandbox', 'sources', 'stream-log'],
-  routing: ['component-model', 'kernel', 'sources', 'stream-log', 'subscriptions', 'webhooks'],
+  routing: ['component-model', 'kernel', 'notifications', 'sources', 'stream-log', 'subscriptions', 'webhooks'],
   delivery: ['kernel', 'stream-log'],
+  mail: ['kernel', 'stream-log'],
   // Adapters of the ports that the above declare.
   engines: [
     'component-model',
@@ -70,6 +73,8 @@ const rooms = {
     ...['delivery', 'egress', 'events', 'hosting', 'http', 'ingress'],
     ...[
       'kernel',
+      'mail',
+      'notifications',
       'packages',
       'platform-events',
       'routing',
@@ -152,7 +157,7 @@ module.exports = {
     {
       name: 'the-data-plane-sees-only-what-contexts-publish',
       severity: 'error',
-      from: { path: '^libs/(runner|routing|delivery|ingress|scheduling|platform-events)/', pathNot: tests },
+      from: { path: '^libs/(runner|routing|delivery|ingress|scheduling|platform-events|mail)/', pathNot: tests },
       to: { path: anyContext, pathNot: '^(dist/)?libs/[^/]+/published\\.(ts|js)$' },
     },
     {

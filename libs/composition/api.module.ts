@@ -14,6 +14,7 @@ import { TrustedProxies } from '#libs/http/client-address.js';
 import { HttpModule } from '#libs/http/http.module.js';
 import { OperatorAccess } from '#libs/http/operator-access.js';
 import { type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import { NotificationsModule } from '#libs/notifications/index.js';
 import { actionRuns } from '#libs/runner/action-runs.js';
 import { installPackages } from '#libs/runner/packages-beside.js';
 import { type AccountAuths } from '#libs/runner/runner-ports.js';
@@ -122,6 +123,7 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
     AccountsModule.forRoot({ ...common, vault, allowedEnv: config.accountEnv }),
     ActionsModule.forRoot({ clock, runner: starting.actions }),
     SubscriptionsModule.forRoot({ ...common, resources: views.resources, replays: replaysOf(engines) }),
+    NotificationsModule.forRoot({ ...common, sources: views.sources, sendsEmail: config.smtpUrl !== null }),
     ...eventContexts(options),
     AuditModule.forRoot({ events, readModels, upcasters, auditable: auditableResources }),
   ];

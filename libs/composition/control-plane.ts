@@ -17,6 +17,7 @@ import { tenancyProjections, UsageMeter } from '#libs/tenancy/index.js';
 import { webhookProjections } from '#libs/webhooks/index.js';
 import { type ReadModels } from '../cluster/cluster.js';
 import { type Engines } from './engines.js';
+import { notificationProjections } from '#libs/notifications/index.js';
 import { makeViews, type Views } from './views.js';
 import { makeUpcasters } from './upcasters.js';
 
@@ -40,7 +41,7 @@ export interface WholeControlPlane extends ControlPlane {
 /** Categories of the resources whose events the workspace's audit log shows. */
 const AUDITED = [
   ...['workspace', 'apikey', 'component', 'source', 'subscription', 'auto_subscription', 'webhook'],
-  ...['datastore', 'account'],
+  ...['datastore', 'account', 'error_emails'],
 ];
 
 /** Every read model over the event log; `sluice rebuild` rebuilds the same ones. */
@@ -52,6 +53,7 @@ export const projections: readonly Projection[] = [
   ...webhookProjections,
   ...dataStoreProjections,
   ...accountProjections,
+  ...notificationProjections,
   workspaceAuditProjection(AUDITED),
 ];
 

@@ -8,6 +8,7 @@ export const topicPolicy = (config: Config): TopicPolicy => {
   const retention = {
     emitsAgeMs: config.emitsRetentionDays * 86_400_000,
     emitsBytes: config.emitsRetentionMb * 1024 * 1024,
+    emails: config.smtpUrl !== null,
   };
   switch (config.topics) {
     case 'per_emitter':

@@ -1,6 +1,7 @@
 import { engines } from './engine-settings.js';
 import { events, webhooks } from './event-settings.js';
 import { limits } from './limit-settings.js';
+import { mail } from './mail-settings.js';
 import { packages } from './package-settings.js';
 import { builds, runs } from './run-settings.js';
 import { server } from './server-settings.js';
@@ -15,6 +16,7 @@ export const SETTINGS = {
   ...packages,
   ...events,
   ...webhooks,
+  ...mail,
   ...engines,
 } as const;
 

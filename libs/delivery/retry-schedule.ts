@@ -1,23 +1,24 @@
 import { type LogRecord } from '../stream-log/stream-log.js';
-import { type TopicPolicy } from '../stream-log/topics.js';
+import { EMAILS, type TopicPolicy } from '../stream-log/topics.js';
 
 /** A record that waits until it is due. */
 export interface ScheduledRetry {
   /** Unique; a repeated `put` replaces the entry. */
   readonly id: string;
-  /** Webhook (`wh_…`), or subscription with a replay (`sub_…`), that the entry belongs to and is removed with. */
+  /** Webhook (`wh_…`), subscription with a replay (`sub_…`), or source of an email, that the entry is removed with. */
   readonly owner: string;
   /** Epoch milliseconds. */
   readonly dueAt: number;
   readonly record: LogRecord;
 }
 
-/** Topic of an entry's record, which is a delivery or, of a replay, an invocation. The layout may have changed since. */
+/** Topic of an entry's record: a delivery, an email or, of a replay, an invocation. The layout may have changed since. */
 export const topicOf = (
   { record: { headers } }: { readonly record: Pick<LogRecord, 'headers'> },
   topics: Pick<TopicPolicy, 'deliveries' | 'invocations'>,
 ): string => {
-  const { webhook, source = '' } = headers;
+  const { webhook, source = '', email } = headers;
+  if (email !== undefined) return EMAILS;
   return webhook === undefined ? topics.invocations(source) : topics.deliveries(webhook);
 };
 

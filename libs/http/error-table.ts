@@ -63,6 +63,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   'component.calls_overloaded': { status: 503, word: 'calls_overloaded', retryAfter: 10 },
   'stream.too_many': { status: 429, word: 'too_many_streams' },
   'workflow.not_found': { status: 404, word: 'workflow_not_found' },
+  'notification.email_not_configured': { status: 409, word: 'email_not_configured' },
   'source.not_found': { status: 404, word: 'source_not_found' },
   'source.busy': { status: 409, word: 'source_busy' },
   'source.unread_limit': { status: 429, word: 'unread_limit', retryAfter: 5 },

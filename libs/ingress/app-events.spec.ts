@@ -9,6 +9,7 @@ const topics = {
   emits: String,
   deliveries: String,
   attempts: String,
+  emails: () => undefined,
   ownedBy: () => [],
   fixed: () => [],
 };

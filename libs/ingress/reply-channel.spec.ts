@@ -65,7 +65,8 @@ describe('answers over the log', () => {
     const { log, relay, replies, channel } = await setUp();
     await log.createTopic('invocations.dc_1');
     const topics = { invocations: (id: string) => `invocations.${id}` };
-    const unused = { emits: String, deliveries: String, attempts: String, ownedBy: () => [], fixed: () => [] };
+    const topicsOf = { emits: String, deliveries: String, attempts: String, emails: () => undefined };
+    const unused = { ...topicsOf, ownedBy: () => [], fixed: () => [] };
     const runs = manualRuns({
       log,
       relay,
@@ -88,7 +89,8 @@ describe('answers over the log', () => {
     const { log, relay, channel } = await setUp();
     await log.createTopic('invocations.dc_1');
     const topics = { invocations: (id: string) => `invocations.${id}` };
-    const unused = { emits: String, deliveries: String, attempts: String, ownedBy: () => [], fixed: () => [] };
+    const topicsOf = { emits: String, deliveries: String, attempts: String, emails: () => undefined };
+    const unused = { ...topicsOf, ownedBy: () => [], fixed: () => [] };
     const runs = manualRuns({
       log,
       relay,

@@ -53,6 +53,7 @@ export type ErrorCode =
   | 'component.calls_overloaded'
   | 'stream.too_many'
   | 'workflow.not_found'
+  | 'notification.email_not_configured'
   | 'source.not_found'
   | 'source.busy'
   | 'source.unread_limit'

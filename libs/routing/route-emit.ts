@@ -3,10 +3,11 @@ import { emitIds } from '#libs/stream-log/emit-ids.js';
 import { type DeliveryHeaders, type EmitHeaders, MAX_HOPS } from '#libs/stream-log/envelopes.js';
 import { emitInvocation } from '#libs/stream-log/invocations.js';
 import { ERRORS_CHANNEL } from '#libs/component-model/channels.js';
+import { faultId } from '#libs/stream-log/fault-ids.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { examiner } from './event-filter.js';
-import { type Match, type SubscriptionTable } from './subscription-table.js';
+import { EMAIL_LISTENER, type Match, type SubscriptionTable } from './subscription-table.js';
 
 export interface Emit {
   readonly headers: EmitHeaders;
@@ -36,7 +37,7 @@ const ROUTER_SEQUENCE = 1_000_000;
  * records with the same ids. The value is passed on as text, and parsed only where a subscription has a filter.
  *
  * At MAX_HOPS nothing is passed on and the emitter gets a `$errors` event instead. An error event at the limit goes to
- * webhooks only, where no hop follows. So the loop is reported and cannot continue through its own errors.
+ * webhooks and emails only, where no hop follows. So the loop is reported and cannot continue through its own errors.
  */
 export const routeEmit = (
   emit: Emit,
@@ -62,6 +63,7 @@ export const routeEmit = (
   let workflowsSkipped = 0;
   for (const match of matches) {
     if (match.listenerId.startsWith('wh_')) records.push(deliveryOf(emit, match, topics, now));
+    else if (match.listenerId === EMAIL_LISTENER) records.push(...emailOf(emit, topics));
     else if (atLimit) continue;
     else if (match.listenerId.startsWith('dc_')) {
       const room = roomOf(match.listenerId);
@@ -100,6 +102,15 @@ export const deliveryOf = (
     ...traced(emit.headers),
   };
   return { topic: topics.deliveries(match.listenerId), key: match.listenerId, headers, value: emit.value };
+};
+
+/** An error of a sample event is shown to its author at once, so no email tells of it. */
+const emailOf = ({ headers, value }: Emit, topics: TopicPolicy): readonly LogRecord[] => {
+  const topic = topics.emails();
+  if (topic === undefined || headers['test'] === '1') return [];
+  const { emitter, workspace, emit, id } = headers;
+  const { fault = emit } = headers;
+  return [{ topic, key: emitter, headers: { email: '1', emitter, workspace, emit, event: id, fault }, value }];
 };
 
 const hopLimitError = (emit: Emit, topics: TopicPolicy): LogRecord => {
@@ -143,6 +154,7 @@ const routingError = (
     channel: ERRORS_CHANNEL,
     emit: emitIds(`${code === 'HopLimitExceeded' ? 'hop-limit' : 'loop'}/${emit.headers.emit}`, Number(ms))(0),
     hops: String(MAX_HOPS),
+    fault: faultId(code, ''),
     ...(emit.headers['nostore'] === undefined ? {} : { nostore: emit.headers['nostore'] }),
     ...traced(emit.headers),
   };

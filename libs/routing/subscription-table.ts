@@ -2,12 +2,13 @@ import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 import { type LiveView } from '#libs/kernel/live-view.js';
 import { type SourceEvent } from '#libs/sources/published.js';
 import { ERRORS_CHANNEL, PLATFORM_CHANNEL } from '#libs/component-model/channels.js';
+import { type ErrorEmailsEvent } from '#libs/notifications/published.js';
 import { type EventFilter, type SubscriptionCreated, type SubscriptionEvent } from '#libs/subscriptions/published.js';
 import { type WebhookEvent } from '#libs/webhooks/published.js';
 
 export interface Match {
   readonly subscriptionId: string;
-  /** `dc_…`, `wh_…` or `p_…`. */
+  /** `dc_…`, `wh_…`, `p_…`, or EMAIL_LISTENER. */
   readonly listenerId: string;
   /** Which events the listener gets; undefined for all. */
   readonly filter?: EventFilter | undefined;
@@ -22,7 +23,12 @@ interface Entry extends Omit<Match, 'filter'> {
   readonly channel: string;
 }
 
-type RoutedEvent = SubscriptionEvent | SourceEvent | WebhookEvent;
+type RoutedEvent = SubscriptionEvent | SourceEvent | WebhookEvent | ErrorEmailsEvent;
+
+/** Listener of the errors of a source whose owner wants them by email. */
+export const EMAIL_LISTENER = 'email';
+
+const emailEntryOf = (sourceId: string): string => `email/${sourceId}`;
 
 /**
  * All subscriptions of all workspaces, in memory. An emit is looked up by emitter and by the workspace's glob, and for
@@ -56,6 +62,14 @@ export class SubscriptionTable implements LiveView {
         return;
       case 'SubscriptionDeleted':
         this.remove(id);
+        return;
+      case 'ErrorEmailsSwitchedOn': {
+        const errors = { emitterId: id, listenerId: EMAIL_LISTENER, eventName: ERRORS_CHANNEL };
+        this.add(emailEntryOf(id), errors, event.metadata.workspaceId);
+        return;
+      }
+      case 'ErrorEmailsSwitchedOff':
+        this.remove(emailEntryOf(id));
         return;
       case 'SourceDeploymentStarted':
         this.owners.set(id, event.data.userId);

@@ -7,6 +7,7 @@ import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
 import { dedupe } from './dedupe.js';
 import { emitIds } from '../stream-log/emit-ids.js';
 import { type EventIds } from '../stream-log/event-ids.js';
+import { faultId } from '../stream-log/fault-ids.js';
 import { type DedupeCache } from './run-journal.js';
 import { causesOf, type EmitCall, type LogLine, type UserError } from '../component-model/run-output.js';
 import { type HookName } from '../component-model/hooks.js';
@@ -138,7 +139,7 @@ function* recordsOf(
   if (!error) return;
   const { name, message, stack } = error;
   yield record(LOGS_CHANNEL, JSON.stringify({ k: 'error', ts: endedAt, err: { name, message, stack } }));
-  yield record(ERRORS_CHANNEL, errorEvent(execution, error, endedAt));
+  yield record(ERRORS_CHANNEL, errorEvent(execution, error, endedAt), { fault: faultId(name, message) });
 }
 
 const inOrderOfTs = (emits: readonly EmitCall[], now: number): readonly EmitCall[] =>

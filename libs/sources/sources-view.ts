@@ -10,6 +10,7 @@ export type SourceStatus = 'deploying' | 'active' | 'inactive' | 'updating' | 'd
 
 export interface SourceEntry {
   readonly workspaceId: string;
+  readonly name: string;
   readonly status: SourceStatus;
   /** State in force, whatever operation runs. An update counts from its end on. */
   readonly active: boolean;
@@ -163,8 +164,9 @@ const entryOf = ({ workspaceId, state }: Row): SourceEntry | undefined => {
   }
 };
 
-const entry = (workspaceId: string, status: SourceStatus, { active, definition }: SourceRecord): SourceEntry => ({
+const entry = (workspaceId: string, status: SourceStatus, { name, active, definition }: SourceRecord): SourceEntry => ({
   workspaceId,
+  name,
   status,
   active,
   definition,

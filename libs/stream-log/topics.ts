@@ -9,6 +9,8 @@ export interface TopicPolicy {
   emits(emitterId: string): string;
   deliveries(webhookId: string): string;
   attempts(): string;
+  /** Errors to be sent by email; undefined when this server sends none. */
+  emails(): string | undefined;
   /**
    * Topics of a source or webhook, created and deleted with it, or of a workspace, created with its first event; none
    * under a shared layout.
@@ -28,10 +30,13 @@ export const INVOCATIONS = 'invocations.';
 export const EMITS = 'emits.';
 export const DELIVERIES = 'deliveries.';
 export const ATTEMPTS = 'attempts';
+export const EMAILS = 'emails';
 
 export interface RetentionSettings {
   readonly emitsAgeMs: number;
   readonly emitsBytes: number;
+  /** Whether this server sends email. Default: false. */
+  readonly emails?: boolean;
 }
 
 const CONSUMED: Retention = { dropConsumed: true };
@@ -41,6 +46,9 @@ const keptFor = ({ emitsAgeMs, emitsBytes }: RetentionSettings): Retention => ({
   bytes: emitsBytes,
 });
 
+const emailTopics = ({ emails }: RetentionSettings): readonly OwnedTopic[] =>
+  emails === true ? [{ topic: EMAILS, retention: CONSUMED, partitions: 1 }] : [];
+
 export const perEmitterTopics = (settings: RetentionSettings): TopicPolicy => {
   const kept = keptFor(settings);
   return {
@@ -48,13 +56,14 @@ export const perEmitterTopics = (settings: RetentionSettings): TopicPolicy => {
     emits: (emitterId) => EMITS + emitterId,
     deliveries: (webhookId) => DELIVERIES + webhookId,
     attempts: () => ATTEMPTS,
+    emails: () => (settings.emails === true ? EMAILS : undefined),
     ownedBy: (id) => {
       const emits = { topic: EMITS + id, retention: kept, partitions: 1 };
       if (id.startsWith('wh_')) return [{ topic: DELIVERIES + id, retention: CONSUMED, partitions: 1 }];
       if (id.startsWith('o_')) return [emits];
       return [{ topic: INVOCATIONS + id, retention: CONSUMED, partitions: 1 }, emits];
     },
-    fixed: () => [{ topic: ATTEMPTS, retention: kept, partitions: 1 }],
+    fixed: () => [{ topic: ATTEMPTS, retention: kept, partitions: 1 }, ...emailTopics(settings)],
   };
 };
 
@@ -72,12 +81,14 @@ export const sharedTopics = (settings: RetentionSettings, partitions: number): T
     emits: () => EMITS + SHARED,
     deliveries: () => DELIVERIES + SHARED,
     attempts: () => ATTEMPTS,
+    emails: () => (settings.emails === true ? EMAILS : undefined),
     ownedBy: () => [],
     fixed: () => [
       { topic: INVOCATIONS + SHARED, retention: CONSUMED, partitions },
       { topic: EMITS + SHARED, retention: kept, partitions },
       { topic: DELIVERIES + SHARED, retention: CONSUMED, partitions },
       { topic: ATTEMPTS, retention: kept, partitions },
+      ...emailTopics(settings),
     ],
   };
 };

@@ -41,6 +41,12 @@ export class Metrics {
     [],
   );
 
+  private readonly emailsTotal = this.counter(
+    'sluice_emails_total',
+    'Emails about errors by outcome: sent, suppressed as a repeat, retried, failed',
+    ['outcome'],
+  );
+
   private readonly installsTotal = this.tally(
     'sluice_package_installs_total',
     'Installs of the npm packages of a component by outcome: cached, installed, failed',
@@ -80,6 +86,11 @@ export class Metrics {
     },
     onDeferred: (count: number): void => this.deferredTotal.inc(count),
     onWriteFailure: (): void => this.writeFailuresTotal.inc(),
+  };
+
+  /** The metrics of libs/mail. */
+  readonly mail = {
+    email: (outcome: 'sent' | 'suppressed' | 'retried' | 'failed'): void => this.emailsTotal.inc({ outcome }),
   };
 
   /** InstallMetrics of libs/composition. */

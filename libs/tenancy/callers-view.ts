@@ -119,6 +119,10 @@ export class CallersView implements LiveView, Callers {
     return this.rolesOf.get(key.userId)?.has(workspaceId) === true;
   }
 
+  isMember(userId: string, workspaceId: string): boolean {
+    return this.rolesOf.get(userId)?.has(workspaceId) === true;
+  }
+
   /** Number of a user's keys that were handed over and not revoked, may change things and never expire. */
   usableKeys(userId: string): number {
     let count = 0;

@@ -20,6 +20,7 @@ export {
 export { TenancyModule } from './tenancy.module.js';
 export { type LimitReply } from './list-limits/list-limits.controller.js';
 export { type DailyQuotas, QuotaKeeper } from './daily-quotas.js';
+export { type UserDoc, usersProjection } from './read-models/users.projection.js';
 export { UsageMeter } from './usage-meter.js';
 
 export const tenancyProjections = [usersProjection, workspacesProjection, apiKeysProjection];

@@ -28,7 +28,7 @@ const nameOf = (place: string): string => place.replace(/^.*node_modules\//, '')
 const NODES = ['20.19.0', '20.20.2', '22.13.0', '24.0.0'];
 
 const PERMISSIVE = new Set([
-  ...['MIT', 'ISC', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'BlueOak-1.0.0', 'Python-2.0'],
+  ...['MIT', 'MIT-0', 'ISC', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'BlueOak-1.0.0', 'Python-2.0'],
   // Two lists of the names of licences, as data.
   ...['CC0-1.0', 'CC-BY-3.0'],
   '(BSD-3-Clause AND Apache-2.0)',

@@ -200,6 +200,12 @@ describe('the OpenAPI document agrees with the reply of', () => {
     return data.find((delivery) => delivery.outcome === outcome)?.id;
   };
 
+  it('emails about errors', async () => {
+    const route = '/v1/sources/{id}/error_emails';
+    await contract.expect(200, `GET ${route}`, { path: { id: source.id } });
+    await contract.expect(200, `PUT ${route}`, { path: { id: source.id }, body: { enabled: false } });
+  });
+
   it('events of the platform', async () => {
     await contract.expect(200, 'GET /v1/workspaces/{id}/$platform/event_summaries', { path: { id: workspace } });
   });

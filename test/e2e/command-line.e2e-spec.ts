@@ -46,9 +46,9 @@ describe('the command line', () => {
     // The old read models were removed, too.
     for (const end of ['', '-wal', '-shm']) rmSync(join(server.dataDir, `read.db${end}`), { force: true });
     const told = await sluice('rebuild');
-    expect(told).toMatch(/sources\.sources\.v2 +\d+ events .* events\/s/);
+    expect(told).toMatch(/sources\.sources\.v3 +\d+ events .* events\/s/);
     expect(told).toMatch(/events\.summaries\.v2 +[1-9]\d* events/);
-    expect(told).toMatch(/17 read models +[1-9]\d* events/);
+    expect(told).toMatch(/18 read models +[1-9]\d* events/);
 
     await server.start();
     const after = await Promise.all(paths.map((path) => api.call('GET', path)));

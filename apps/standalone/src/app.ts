@@ -47,6 +47,7 @@ import { announce } from './announce.js';
 import { type EveryRole, startEveryRole } from './every-role.js';
 import { observe } from './observe.js';
 import { type PlatformEvents } from '#libs/platform-events/platform-events.js';
+import { startEmails } from '#libs/composition/emails.js';
 import { oneProcess } from './one-process.js';
 
 const readSettings = (): { config: Config; logger: Logger; directory: DataDirectory } => {
@@ -208,6 +209,7 @@ const start = async (): Promise<void> => {
   const queuedBytes = (): number => engines.queuedBytes();
   tellOfFullDisk(disk, plane, own.platformEvents);
   const roles = await startEveryRole(own, { sandboxing, urls, disk, queuedBytes, onFailure: fail });
+  await startEmails(own, publicUrl);
 
   // 6. Repair of interrupted operations, the owner of the first start, and reactions to events.
   const { ingress, summaries, attempts, sourceTopics, webhookTopics } = roles;
@@ -229,8 +231,7 @@ const start = async (): Promise<void> => {
 
   // 7. The API and, ahead of it, the endpoints.
   const shuttingDown = (): boolean => shutdown.begun;
-  const nestLogger = new NestLogger(logger);
-  const edge = { urls, metrics, readiness, logger: nestLogger, log: logger, shuttingDown };
+  const edge = { urls, metrics, readiness, logger: new NestLogger(logger), log: logger, shuttingDown };
   const api = await openApi({ config, plane, topics, roles, sandboxing, disk, reactors }, edge);
   shutdown.add('api', () => api.close());
   const registry = await startRegistry({ config, api, logger });

@@ -1,3 +1,5 @@
+import { publicUrlOf } from '#libs/config/index.js';
+import { startEmails } from '#libs/composition/emails.js';
 import { runRole } from '#libs/composition/role.js';
 import { startWebhookWorkerRole } from '#libs/composition/roles/webhook-worker.js';
 import { createEgress } from '#libs/egress/guarded-dispatcher.js';
@@ -12,4 +14,7 @@ runRole('webhook-worker', openDistributed, async (role) => {
 
   // 6. Deliveries, shared between processes by webhook. One of the processes has the pump of due retries.
   await startWebhookWorkerRole(role, { egress, pump: 'elsewhere' });
+
+  // 7. Emails about errors.
+  await startEmails(role, publicUrlOf(role.config, role.front.port));
 });

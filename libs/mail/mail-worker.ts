@@ -1,0 +1,156 @@
+import { type Clock } from '#libs/kernel/clock.js';
+import { type LaneBatch, type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
+import { EMAILS } from '#libs/stream-log/topics.js';
+import { errorMail } from './error-mail.js';
+import { type Mailer, MailRefused } from './mailer.js';
+
+/** Who gets the mails about a source. */
+export interface Recipient {
+  readonly email: string;
+  readonly sourceName: string;
+}
+
+/** Durable notes with an end: what was mailed. */
+export interface MailNotes {
+  get(
+    store: string,
+    key: string,
+    now: number,
+  ): Promise<{ readonly value: string; readonly expiresAt: number | null } | undefined>;
+  /** Resolves when durable. A repeat changes nothing more. */
+  set(
+    note: {
+      readonly storeId: string;
+      readonly workspaceId: string;
+      readonly key: string;
+      readonly value: string;
+      readonly expiresAt: number;
+    },
+    now: number,
+  ): Promise<void>;
+}
+
+export interface MailWorkerDependencies {
+  readonly log: Pick<StreamLog, 'consume'>;
+  readonly mailer: Mailer;
+  readonly notes: MailNotes;
+  /** Puts a record back on its topic at a time. */
+  readonly schedule: {
+    put(
+      entries: readonly {
+        readonly id: string;
+        readonly owner: string;
+        readonly dueAt: number;
+        readonly record: Pick<StoredRecord, 'topic' | 'key' | 'headers' | 'value'>;
+      }[],
+    ): Promise<void>;
+  };
+  /** Undefined when the mails of the source are off, or its user has left the workspace. */
+  readonly recipientOf: (sourceId: string, workspaceId: string) => Promise<Recipient | undefined>;
+  readonly publicUrl: string;
+  readonly clock: Clock;
+  readonly metrics: { email(outcome: 'sent' | 'suppressed' | 'retried' | 'failed'): void };
+  readonly logger: { info(fields: object, text: string): void; warn(fields: object, text: string): void };
+}
+
+const DAY_MS = 86_400_000;
+/** Mails about one source in 24 hours. */
+export const MAILS_A_DAY = 20;
+/** Pauses before a mail that its server refused for now is tried again. */
+const RETRY_MS = [60_000, 300_000, 900_000, 3_600_000];
+
+const ATTEMPT = 'attempt';
+
+/**
+ * Sends errors of sources by email: one mail for each distinct error of a source in 24 hours
+ * (docs/reference/rest-api.md#error-emails). A mail is noted once its server has taken it. A crash in between sends it
+ * again, under one Message-ID. One consumer has the lane, so that several processes send no mail twice.
+ */
+export const startMailWorker = async (deps: MailWorkerDependencies): Promise<{ close(): Promise<void> }> => {
+  const consumer = await deps.log.consume({
+    group: 'emails',
+    topics: { names: [EMAILS] },
+    maxBatch: 16,
+    maxUnacked: 64,
+    handler: async (batch: LaneBatch) => {
+      for (const record of batch.records) {
+        if (batch.revoked()) return;
+        // A server that cannot be reached rejects here, and the log hands the record over again after a pause.
+        await tell(deps, record);
+        batch.ack(record.offset);
+      }
+    },
+  });
+  return {
+    async close() {
+      await consumer.close();
+      deps.mailer.close();
+    },
+  };
+};
+
+const tell = async (deps: MailWorkerDependencies, record: StoredRecord): Promise<void> => {
+  const { clock, metrics, notes, recipientOf } = deps;
+  const { emitter: sourceId = '', workspace = '', fault = '' } = record.headers;
+  const now = clock.now();
+  if (now - record.timestamp > DAY_MS) return metrics.email('failed');
+  // 1. Look whether this error, or too many of the source, were mailed today.
+  const store = `emails:${sourceId}`;
+  const [mailed, count] = await Promise.all([notes.get(store, `sent:${fault}`, now), notes.get(store, 'count', now)]);
+  const before = Number(count?.value ?? '0');
+  if (mailed !== undefined || before >= MAILS_A_DAY) return metrics.email('suppressed');
+  const recipient = await recipientOf(sourceId, workspace);
+  if (recipient === undefined) return;
+  // 2. Send.
+  const isLast = before + 1 === MAILS_A_DAY;
+  if (!(await isSent(deps, record, recipient, isLast))) return;
+  // 3. Note it. The count keeps its end, so that it starts afresh a day after its first mail.
+  const note = { storeId: store, workspaceId: store };
+  await notes.set(
+    { ...note, key: `sent:${fault}`, value: JSON.stringify(record.headers['emit']), expiresAt: now + DAY_MS },
+    now,
+  );
+  const expiresAt = count?.expiresAt ?? now + DAY_MS;
+  await notes.set({ ...note, key: 'count', value: String(before + 1), expiresAt }, now);
+};
+
+/** Resolves with whether the mail was sent. What its server refused for now is tried again later. */
+const isSent = async (
+  { mailer, schedule, publicUrl, clock, metrics, logger }: MailWorkerDependencies,
+  { headers, topic, key, value }: StoredRecord,
+  { email, sourceName }: Recipient,
+  isLast: boolean,
+): Promise<boolean> => {
+  const { emitter: sourceId = '', emit = '' } = headers;
+  const line = { source: sourceId, emit };
+  try {
+    await mailer.send(errorMail({ to: email, sourceId, sourceName, publicUrl, emit, event: value, isLast }));
+  } catch (error) {
+    if (!(error instanceof MailRefused)) {
+      logger.warn({ ...line, err: error }, 'email.waits: the mail server cannot be used');
+      throw error;
+    }
+    const attempt = Number(headers[ATTEMPT] ?? '0');
+    const pauseMs = error.isFinal ? undefined : RETRY_MS[attempt];
+    const reason = error.message;
+    if (pauseMs === undefined) {
+      metrics.email('failed');
+      logger.warn({ ...line, reason }, 'email.refused: the mail server does not take it');
+      return false;
+    }
+    const record = { topic, key, headers: { ...headers, [ATTEMPT]: String(attempt + 1) }, value };
+    const entry = {
+      id: `email/${sourceId}/${emit}/${attempt + 1}`,
+      owner: sourceId,
+      dueAt: clock.now() + pauseMs,
+      record,
+    };
+    await schedule.put([entry]);
+    metrics.email('retried');
+    logger.warn({ ...line, reason, pauseMs }, 'email.put_off: the mail server does not take it now');
+    return false;
+  }
+  metrics.email('sent');
+  logger.info(line, 'email.sent');
+  return true;
+};

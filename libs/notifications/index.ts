@@ -1,0 +1,7 @@
+import { errorEmailsProjection } from './read-models/error-emails.projection.js';
+
+export { errorEmails } from './domain/error-emails.js';
+export { NotificationsModule } from './notifications.module.js';
+export { type ErrorEmailsDoc, errorEmailsProjection } from './read-models/error-emails.projection.js';
+
+export const notificationProjections = [errorEmailsProjection];
