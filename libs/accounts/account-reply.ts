@@ -17,8 +17,8 @@ import { type AccountDoc } from './read-models/accounts.projection.js';
 /** Account as in docs/reference/rest-api.md#accounts. */
 export const Account = named('Account', {
   id: text('`apn_…`'),
-  name: nullable(text()),
-  app: object({ name_slug: text('Slug of the app') }),
+  name: nullable(text('Name for people')),
+  app: object({ name_slug: text('Slug of the app') }, 'The app whose credentials these are'),
   created_at: seconds(),
   updated_at: seconds(),
   revision: revisionField(),

@@ -21,49 +21,57 @@ import { type LockedPackage, type PackageChanges } from '#libs/component-model/p
 import { type SavedComponent } from './domain/component.js';
 import { type SavedPackages } from './published.js';
 
-export const Option = object({ label: text(), value: anyJson() } satisfies FieldsOf<OptionWithLabel>);
+export const Option = object({
+  label: text('What people see'),
+  value: anyJson('What the component gets'),
+} satisfies FieldsOf<OptionWithLabel>);
 
 /** See docs/reference/rest-api.md#component-configurable-props. */
 export const ConfigurablePropReply = named('ConfigurableProp', {
-  name: text(),
+  name: text('Name of the prop'),
   type: text('`string`, `string[]`, `app`, `$.interface.http`, …'),
-  label: optional(text()),
-  description: optional(text()),
-  optional: optional(boolean()),
+  label: optional(text('Name for people')),
+  description: optional(text('Text for people')),
+  optional: optional(boolean('Whether it may be left out; false when absent')),
   default: optional(anyJson('Any JSON')),
-  options: optional(listOf(anyOf(text(), number(), boolean(), Option))),
-  min: optional(number()),
-  max: optional(number()),
-  secret: optional(boolean()),
-  disabled: optional(boolean()),
-  hidden: optional(boolean()),
-  readOnly: optional(boolean()),
+  options: optional(listOf(anyOf(text(), number(), boolean(), Option), 'Values to choose from')),
+  min: optional(number('Least value')),
+  max: optional(number('Greatest value')),
+  secret: optional(boolean('Whether the value is encrypted and never shown')),
+  disabled: optional(boolean('Whether forms show it without letting it be changed')),
+  hidden: optional(boolean('Whether forms leave it out')),
+  readOnly: optional(boolean('Whether its value cannot be set')),
   remoteOptions: optional(boolean('True when `options` is a function')),
-  useQuery: optional(boolean()),
-  reloadProps: optional(boolean()),
-  withLabel: optional(boolean()),
+  useQuery: optional(boolean('Whether its options depend on a text that the user types')),
+  reloadProps: optional(boolean('Whether a change of its value may change the other props')),
+  withLabel: optional(boolean('Whether the component gets the label with the value')),
   static: optional(anyJson('Fixed value of a timer')),
-  customResponse: optional(boolean()),
-  app: optional(text()),
-  appProp: optional(text()),
-  eventNames: optional(listOf(text())),
-  remote: optional(boolean()),
-  alertType: optional(text()),
-  content: optional(text()),
-  accessMode: optional(text()),
-  sync: optional(boolean()),
+  customResponse: optional(boolean('Whether the component answers requests to its endpoint')),
+  app: optional(text('Name slug of the app of an account')),
+  appProp: optional(text('Prop with the account whose events it takes')),
+  eventNames: optional(listOf(text(), 'Events of the app that it takes')),
+  remote: optional(boolean('As the component declares it for an apphook')),
+  alertType: optional(text('Kind of an alert: `info`, `warning`, …')),
+  content: optional(text('Text of an alert')),
+  accessMode: optional(text('How a folder is used')),
+  sync: optional(boolean('As the component declares it for a folder')),
 } satisfies FieldsOf<ConfigurableProp>);
 
-const Versioned = object({ name: text(), version: text() });
+const Versioned = object({ name: text('Name of the npm package'), version: text('Exact version') });
 
 const PackagesReply = named('ComponentPackages', {
-  count: number(),
+  count: number('Number of packages'),
   bytes: number('Unpacked size'),
   install_ms: number('Time that the installation took when the code was built'),
   cached: boolean('True when no registry was asked for files'),
   added: optional(listOf(Versioned, 'Only after `refresh_packages`')),
   removed: optional(listOf(Versioned, 'Only after `refresh_packages`')),
-  changed: optional(listOf(object({ name: text(), from: text(), to: text() }), 'Only after `refresh_packages`')),
+  changed: optional(
+    listOf(
+      object({ name: text('Name of the npm package'), from: text('Version before'), to: text('Version now') }),
+      'Only after `refresh_packages`',
+    ),
+  ),
 });
 
 /** Component as in docs/reference/rest-api.md#component-fields. Absent values are null. */
@@ -71,11 +79,11 @@ export const Component = named('Component', {
   id: text('`sc_…`'),
   code: text('The exact code'),
   code_hash: text('SHA-256 of the code, in hexadecimal'),
-  name: text(),
+  name: text('Name that the component declares'),
   version: text('Empty when the code has none'),
-  key: nullable(text()),
-  type: oneOf(['source', 'action']),
-  description: nullable(text()),
+  key: nullable(text('Key that the component declares')),
+  type: oneOf(['source', 'action'], 'Kind of component'),
+  description: nullable(text('Text for people that the component declares')),
   annotations: nullable(record('As declared')),
   url: nullable(text('`component_url` as it was given last')),
   configurable_props: listOf(ConfigurablePropReply, 'In the order of declaration'),
@@ -110,8 +118,8 @@ const packagesReply = (
 
 /** Package of a component as in docs/reference/rest-api.md#component-packages. */
 export const ComponentPackage = named('ComponentPackage', {
-  name: text(),
-  version: text(),
+  name: text('Name of the npm package'),
+  version: text('Exact version'),
   integrity: text('Subresource integrity of its tarball'),
   published_at: nullable(seconds('Epoch seconds; null when the registry does not tell')),
   place: text('Folder below the root of the packages'),

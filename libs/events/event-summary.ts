@@ -32,16 +32,19 @@ export const EventSummaryReply = named('EventSummary', {
   id: text('`<epoch milliseconds>-<sequence>`'),
   indexed_at_ms: milliseconds('Epoch milliseconds, those of the id'),
   event: anyJson<RawJson>('The payload, any JSON; shortened unless `expand=event`'),
-  metadata: object({
-    emit_id: text('27 characters, sortable by time'),
-    name: text('Channel, empty for the default one'),
-    emitter_id: text('The source or workflow; the workspace for an event of the platform'),
-    id: optional(anyJson('As given to `$emit`')),
-    summary: optional(text('As given to `$emit`')),
-    ts: optional(number('As given to `$emit`')),
-    delivery_ts: optional(milliseconds('Only for an event that waits: when it goes out')),
-    test: optional(oneOf([true], 'Only for a sample event')),
-  }),
+  metadata: object(
+    {
+      emit_id: text('27 characters, sortable by time'),
+      name: text('Channel, empty for the default one'),
+      emitter_id: text('The source or workflow; the workspace for an event of the platform'),
+      id: optional(anyJson('As given to `$emit`')),
+      summary: optional(text('As given to `$emit`')),
+      ts: optional(number('As given to `$emit`')),
+      delivery_ts: optional(milliseconds('Only for an event that waits: when it goes out')),
+      test: optional(oneOf([true], 'Only for a sample event')),
+    },
+    'What is known of the event beside its payload',
+  ),
   truncated: optional(oneOf([true], 'Only when `event` is shortened')),
 });
 

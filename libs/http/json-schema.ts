@@ -1,4 +1,5 @@
 import { getMetadataStorage } from 'class-validator';
+import { meaningsOf } from './meaning.js';
 
 export interface JsonSchema {
   type?: string | string[];
@@ -27,6 +28,10 @@ export const schemaOf = (dto: abstract new (...args: never[]) => object): JsonSc
     const constraints = (rule.constraints ?? []) as unknown[];
     apply(rule.each ? (property.items ??= {}) : property, rule.name ?? rule.type, constraints);
     if (rule.each) property.type = 'array';
+  }
+  for (const [name, description] of Object.entries(meaningsOf(dto))) {
+    const property = properties[name];
+    if (property) property.description = description;
   }
   const required = Object.keys(properties).filter((name) => !optional.has(name));
   return { type: 'object', properties, ...(required.length === 0 ? {} : { required }) };

@@ -156,11 +156,18 @@ describe('the description of the API', () => {
         required: ['page_info', 'data'],
         properties: { page_info: ref('PageInfo'), data: { type: 'array', items: ref('Thing') } },
       }),
-      default: json(ref('Error')),
+      404: { $ref: '#/components/responses/NotFound' },
+      default: { $ref: '#/components/responses/Failed' },
     });
     expect(paths['/v1/things']?.post?.responses).toMatchObject({ 200: json({ properties: { data: ref('Part') } }) });
     expect(paths['/v1/things']?.delete?.responses[204]).toEqual({ description: 'Done; no body' });
-    expect(Object.keys(paths['/v1/never']?.get?.responses ?? {})).toEqual(['404', 'default']);
+    expect(Object.keys(paths['/v1/never']?.get?.responses ?? {})).toEqual([
+      ...['400', '401', '404', '429', '503', 'default'],
+    ]);
+    expect(components?.responses?.['NotFound']).toMatchObject(json(ref('Error')));
+    expect(Object.keys(paths['/v1/things']?.post?.responses ?? {})).toEqual([
+      ...['200', '400', '401', '403', '409', '413', '415', '422', '429', '503', 'default'],
+    ]);
     expect(Object.keys(components?.schemas ?? {})).toEqual(['Error', 'PageInfo', 'Part', 'Thing', 'Warning']);
     expect(components?.schemas?.['Thing']).toEqual({
       type: 'object',

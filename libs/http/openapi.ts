@@ -2,8 +2,10 @@ import { type INestApplication } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { type OpenAPIObject } from '@nestjs/swagger';
 import { OPEN_TO_ALL } from './access.js';
+import { type DescribedRoute, hasEtag, headersOf, REFUSALS, refusalsOf } from './described-routes.js';
 import { FIELDS, LISTED, WORKSPACE } from './common-parameters.js';
 import { schemaOf, type JsonSchema } from './json-schema.js';
+import { pathParameterText } from './path-parameters.js';
 import { OPERATION, type OperationInfo } from './operation.js';
 import { ErrorReply, WarningReply } from './replies.js';
 import { allNamed, type AnySchema } from './reply-schema.js';
@@ -40,7 +42,11 @@ export const buildOpenApi = async (app: INestApplication): Promise<OpenAPIObject
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([path, item]) => [path, describedItem(path, item, handlers)] as const);
   const schemas = namedSchemas([...handlers.values()]);
-  return { ...document, paths: Object.fromEntries(paths), components: { ...document.components, schemas } };
+  return {
+    ...document,
+    paths: Object.fromEntries(paths),
+    components: { ...document.components, schemas, responses: refusalReplies() },
+  };
 };
 
 /** Schemas that the replies of all routes refer to, in alphabetical order. */
@@ -106,32 +112,44 @@ const describedOperation = (
     ...(info?.reply && !open ? FIELDS : {}),
   };
   const query = info?.query ? schemaOf(info.query) : undefined;
+  const hasBody = info?.body !== undefined;
+  const route = { method, path, hasBody, refusals: info?.refusals ?? [] };
   return {
     operationId: operationIdOf(method, path),
     tags: [/^\/v1\/(\w+)/.exec(path)?.[1] ?? 'operator'],
     ...(info ? { summary: info.summary } : {}),
     ...(open ? { security: [] } : {}),
     parameters: [
-      ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => parameter('path', name, { type: 'string' }, true)),
+      ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) =>
+        parameter('path', name, { type: 'string' }, true, pathParameterText(path, name)),
+      ),
       ...Object.entries(query?.properties ?? {}).map(([name, schema]) =>
-        parameter('query', name, schema, query?.required?.includes(name) ?? false),
+        parameter('query', name, withoutText(schema), query?.required?.includes(name) ?? false, schema.description),
       ),
       ...Object.entries(texts).map(([name, description]) =>
         parameter('query', name, { type: name === 'limit' ? 'integer' : 'string' }, false, description),
+      ),
+      ...(open ? [] : headersOf(route)).map(({ name, schema, description }) =>
+        parameter('header', name, schema, false, description),
       ),
     ],
     ...(info?.body
       ? { requestBody: { content: { 'application/json': { schema: bodySchema(info.body, info.objects) } } } }
       : {}),
-    responses: repliesOf(operation, info, open),
+    responses: repliesOf(operation, info, open ? undefined : route),
   };
 };
 
-const repliesOf = (operation: OperationObject, info: OperationInfo | undefined, open: boolean): Replies => {
+/** @param route undefined for one that is open to all. */
+const repliesOf = (
+  operation: OperationObject,
+  info: OperationInfo | undefined,
+  route: DescribedRoute | undefined,
+): Replies => {
   const { reply, replies = {}, produces } = info ?? {};
   const status = Object.keys(operation.responses).find((code) => code.startsWith('2')) ?? '200';
   const success = reply
-    ? { description: 'Done', ...contentOf(open ? reply : mayWarn(reply), produces) }
+    ? { description: 'Done', ...etagOf(route), ...contentOf(route ? mayWarn(reply) : reply, produces) }
     : { description: status === '204' ? 'Done; no body' : 'Done' };
   const more = Object.entries(replies).map(
     ([code, { description, schema }]) =>
@@ -142,10 +160,28 @@ const repliesOf = (operation: OperationObject, info: OperationInfo | undefined, 
   );
   return {
     ...(reply || more.length === 0 ? { [status]: success } : {}),
+    ...(route && reply && hasEtag(route) && route.method === 'get'
+      ? { 304: { description: 'Not modified; no body' } }
+      : {}),
+    ...refusalRefs(route ? refusalsOf(route).filter((status) => !(status in replies)) : []),
     ...Object.fromEntries(more),
-    ...(open ? {} : { default: { description: 'Refused or failed', ...contentOf(ErrorReply) } }),
   };
 };
+
+const refusalRefs = (statuses: readonly string[]): Replies =>
+  Object.fromEntries(
+    statuses.map((status) => [status, { $ref: `#/components/responses/${REFUSALS[status]?.[0] ?? ''}` }]),
+  );
+
+const refusalReplies = () =>
+  Object.fromEntries(
+    Object.values(REFUSALS).map(([name, description]) => [name, { description, ...contentOf(ErrorReply) }]),
+  );
+
+const etagOf = (route: DescribedRoute | undefined) =>
+  route && hasEtag(route) ? { headers: { ETag: { description: 'The revision', schema: { type: 'string' } } } } : {};
+
+const WARNINGS = 'What was accepted but is probably not meant; absent when there is nothing';
 
 /** Any reply with `data` may have warnings about misspelt parameters (docs/reference/rest-api.md#misspelt-parameters). */
 const mayWarn = ({ json, named }: AnySchema): AnySchema => ({ json: withWarnings(json), named });
@@ -154,24 +190,31 @@ const withWarnings = (json: JsonSchema): JsonSchema => {
   if (json.anyOf) return { ...json, anyOf: json.anyOf.map(withWarnings) };
   const { properties } = json;
   if (properties?.['data'] === undefined || properties['warnings'] !== undefined) return json;
-  return { ...json, properties: { ...properties, warnings: { type: 'array', items: WarningReply.json } } };
+  return {
+    ...json,
+    properties: { ...properties, warnings: { type: 'array', items: WarningReply.json, description: WARNINGS } },
+  };
 };
 
 const contentOf = ({ json }: AnySchema, type = 'application/json') => ({ content: { [type]: { schema: json } } });
 
 const bodySchema = (dto: NonNullable<OperationInfo['body']>, objects: OperationInfo['objects'] = {}): JsonSchema => {
   const schema = schemaOf(dto);
-  const more = Object.entries(objects).map(([name, description]) => [name, { type: 'object', description }] as const);
+  const more = Object.entries(objects).map(
+    ([name, description]) => [name, { type: 'object', additionalProperties: true, description }] as const,
+  );
   return { ...schema, properties: { ...schema.properties, ...Object.fromEntries(more) } };
 };
 
 const parameter = (
-  place: 'path' | 'query',
+  place: 'path' | 'query' | 'header',
   name: string,
   schema: JsonSchema,
   required: boolean,
   description?: string,
 ): Parameter => ({ name, in: place, required, schema, ...(description === undefined ? {} : { description }) });
+
+const withoutText = ({ description: _, ...schema }: JsonSchema): JsonSchema => schema;
 
 /** Turns `GET /v1/sources/{id}/$errors/event_summaries` into `getSourcesByIdErrorsEventSummaries`. */
 const operationIdOf = (method: string, path: string): string =>

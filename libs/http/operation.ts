@@ -22,6 +22,8 @@ export interface OperationInfo {
   readonly reply?: AnySchema;
   /** Media type of the success reply; JSON by default. */
   readonly produces?: string;
+  /** Statuses with which this route refuses, beside those of all routes of its kind. */
+  readonly refusals?: readonly number[];
   /** Further replies of the route, by status. A route that never succeeds has only these. */
   readonly replies?: Readonly<Record<number, { readonly description: string; readonly schema: AnySchema }>>;
 }

@@ -47,18 +47,18 @@ export const oneWarned = <S extends AnySchema>(item: S): Schema<Warned<TypeOf<S>
 
 /** Reply with a whole list. */
 export const list = <S extends AnySchema>(item: S): Schema<{ readonly data: readonly TypeOf<S>[] }> =>
-  bare(object({ data: listOf(item) }));
+  bare(object({ data: listOf(item, 'The whole list') }));
 
 /** Reply with a page of a list. */
 export const paged = <S extends AnySchema>(item: S): Schema<ListReply<TypeOf<S>>> =>
-  bare(object({ page_info: PageInfo, data: listOf(item) }));
+  bare(object({ page_info: PageInfo, data: listOf(item, 'The items of the page') }));
 
 /** Page of a list, with what is probably not meant in the request (docs/reference/rest-api.md#reply-warnings). */
 export const pagedWarned = <S extends AnySchema>(item: S): Schema<WarnedList<TypeOf<S>>> =>
   bare(
     object({
       page_info: PageInfo,
-      data: listOf(item),
+      data: listOf(item, 'The items of the page'),
       warnings: optional(listOf(WarningReply, 'Absent when there are none')),
     }),
   );

@@ -3,24 +3,73 @@ import { IsBoolean, IsInt, IsOptional, IsString, Length, MaxLength } from 'class
 import { type ComponentReference } from '#libs/components/published.js';
 import { describe, type Parameters } from '#libs/http/parameters.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { Meaning } from '#libs/http/meaning.js';
 
 const fromText = ({ value }: { value: unknown }): unknown =>
   value === 'true' ? true : value === 'false' ? false : value;
 
 /** Texts and flags in the bodies of create, update and delete. The functions below read the objects in them. */
 export class SourceBodyDto {
-  @IsOptional() @IsString() @MaxLength(200) component_id?: string;
-  @IsOptional() @IsString() component_code?: string;
-  @IsOptional() @IsString() @MaxLength(2_048) component_url?: string;
-  @IsOptional() @IsString() @MaxLength(512) file_name?: string;
-  @IsOptional() @IsString() @MaxLength(8_192) key?: string;
-  @IsOptional() @IsString() @MaxLength(8_192) component_key?: string;
-  @IsOptional() @IsString() @MaxLength(200) dynamic_props_id?: string;
-  @IsOptional() @IsString() @Length(1, 255) name?: string;
-  @IsOptional() @Transform(fromText) @IsBoolean() active?: boolean;
-  @IsOptional() @Transform(fromText) @IsBoolean() emit_on_deploy?: boolean;
-  @IsOptional() @Transform(fromText) @IsBoolean() refresh_packages?: boolean;
-  @IsOptional() @Transform(fromText) @IsBoolean() ignore_hook_errors?: boolean;
+  @Meaning('`sc_…`, a saved component')
+  @IsOptional()
+  @IsString()
+  @MaxLength(200)
+  component_id?: string;
+  @Meaning('Code of the component')
+  @IsOptional()
+  @IsString()
+  component_code?: string;
+  @Meaning('Address from which the code is fetched')
+  @IsOptional()
+  @IsString()
+  @MaxLength(2_048)
+  component_url?: string;
+  @Meaning('Path of `component_code` among `files`')
+  @IsOptional()
+  @IsString()
+  @MaxLength(512)
+  file_name?: string;
+  @Meaning('Key of a saved component or of one in the registry')
+  @IsOptional()
+  @IsString()
+  @MaxLength(8_192)
+  key?: string;
+  @Meaning('Another name of `key`')
+  @IsOptional()
+  @IsString()
+  @MaxLength(8_192)
+  component_key?: string;
+  @Meaning('`dyp_…`, from `POST /v1/components/props`')
+  @IsOptional()
+  @IsString()
+  @MaxLength(200)
+  dynamic_props_id?: string;
+  @Meaning('Name for people')
+  @IsOptional()
+  @IsString()
+  @Length(1, 255)
+  name?: string;
+  @Meaning('Whether the source runs; true for a new one unless given')
+  @IsOptional()
+  @Transform(fromText)
+  @IsBoolean()
+  active?: boolean;
+  @Meaning('Whether events of the deploy hook count; true for a new source unless given')
+  @IsOptional()
+  @Transform(fromText)
+  @IsBoolean()
+  emit_on_deploy?: boolean;
+  @Meaning('Whether npm packages are resolved anew; false by default')
+  @IsOptional()
+  @Transform(fromText)
+  @IsBoolean()
+  refresh_packages?: boolean;
+  @Meaning('Whether a failing hook does not keep the change; false by default')
+  @IsOptional()
+  @Transform(fromText)
+  @IsBoolean()
+  ignore_hook_errors?: boolean;
+  @Meaning('Epoch seconds of `updated_at` as read; another value is 409')
   @IsOptional()
   @Transform(({ value }: { value: unknown }) =>
     typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value,

@@ -23,22 +23,25 @@ export const Source = named('Source', {
   id: text('`dc_…`'),
   owner_id: text('The workspace'),
   component_id: text('`sc_…`'),
-  component_key: nullable(text()),
+  component_key: nullable(text('Key that the component declares')),
   configured_props: record('Values by prop; secrets are masked; endpoints, timers and events of apps shown'),
-  active: boolean(),
+  active: boolean('Whether it runs'),
   revision: revisionField(),
   created_at: seconds('Epoch seconds of the end of the deployment'),
   updated_at: seconds(),
-  name: text(),
+  name: text('Name for people'),
   name_slug: text('Unique in the workspace'),
 });
 
-const Versioned = object({ name: text(), version: text() });
+const Versioned = object({ name: text('Name of the npm package'), version: text('Exact version') });
 
 const PackageChangesReply = named('PackageChanges', {
-  added: listOf(Versioned),
-  removed: listOf(Versioned),
-  changed: listOf(object({ name: text(), from: text(), to: text() })),
+  added: listOf(Versioned, 'Packages that were not there before'),
+  removed: listOf(Versioned, 'Packages that are not there any more'),
+  changed: listOf(
+    object({ name: text('Name of the npm package'), from: text('Version before'), to: text('Version now') }),
+    'Packages with another version',
+  ),
 });
 
 /** Source in the replies of create and update. `packages` is there only after `refresh_packages`. */

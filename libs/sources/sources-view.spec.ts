@@ -31,7 +31,12 @@ describe('SourcesView', () => {
   it('serves the endpoints of a deploying source, and arms its timers only afterwards', () => {
     const { view, timers, changes, happened } = observed();
     happened(started);
-    expect(view.find('dc_1')).toEqual({ workspaceId: 'o_1', status: 'deploying', active: true, definition: FIRST });
+    expect(view.find('dc_1')).toMatchObject({
+      workspaceId: 'o_1',
+      status: 'deploying',
+      active: true,
+      definition: FIRST,
+    });
     expect(view.endpoint('eone')).toEqual({
       sourceId: 'dc_1',
       workspaceId: 'o_1',
@@ -66,7 +71,13 @@ describe('SourcesView', () => {
     expect([view.endpoint('eone')?.prop, view.endpoint('etwo')?.prop]).toEqual(['http', 'more']);
     expect(view.armed('dc_1')?.timers).toEqual([timer(60)]);
     happened(updated);
-    expect(view.find('dc_1')).toEqual({ workspaceId: 'o_1', status: 'active', active: true, definition: next });
+    expect(view.find('dc_1')).toMatchObject({
+      name: 'Hello',
+      workspaceId: 'o_1',
+      status: 'active',
+      active: true,
+      definition: next,
+    });
     expect(timers.at(-1)).toEqual({
       sourceId: 'dc_1',
       workspaceId: 'o_1',

@@ -1,6 +1,7 @@
 import { IsOptional, IsString } from 'class-validator';
 import { named, oneOf, text, type TypeOf } from '#libs/http/reply-schema.js';
 import { type AutoSubscribed } from './published.js';
+import { Meaning } from '#libs/http/meaning.js';
 
 /** Auto-subscription as in docs/reference/rest-api.md#auto-subscriptions. */
 export const AutoSubscription = named('AutoSubscription', {
@@ -18,6 +19,11 @@ export const autoSubscriptionReply = (doc: {
 }): AutoSubscriptionReply => ({ id: doc.id, event_name: doc.eventName, listener_id: doc.listenerId });
 
 export class AutoSubscriptionDto {
-  @IsOptional() @IsString() event_name?: string | null;
-  @IsString() listener_id!: string;
+  @Meaning('Channel; empty for the default one')
+  @IsOptional()
+  @IsString()
+  event_name?: string | null;
+  @Meaning('What receives: a source (`dc_…`) or a webhook (`wh_…`)')
+  @IsString()
+  listener_id!: string;
 }

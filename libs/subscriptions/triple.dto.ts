@@ -1,13 +1,17 @@
 import { IsOptional, IsString } from 'class-validator';
 import { type Triple } from './domain/subscription.js';
+import { Meaning } from '#libs/http/meaning.js';
 
 export class TripleDto {
+  @Meaning('What emits: a source (`dc_…`), `dc_*`, a workspace (`o_…`), a user (`u_…`) or `p_*`')
   @IsString()
   emitter_id!: string;
 
+  @Meaning('What receives: a source (`dc_…`) or a webhook (`wh_…`)')
   @IsString()
   listener_id!: string;
 
+  @Meaning('Channel; empty for the default one')
   @IsOptional()
   @IsString()
   event_name?: string | null;

@@ -11,7 +11,7 @@ import { READINESS, Readiness } from './readiness.js';
 
 /** See docs/reference/rest-api.md#readyz. */
 const ReadinessReply = named('Readiness', {
-  status: oneOf(['ready', 'not_ready']),
+  status: oneOf(['ready', 'not_ready'], 'Whether the process takes work'),
   checks: optional(recordOf(text('`ok`, or what is wrong'), 'By name; shown to the operator only')),
 });
 
@@ -26,7 +26,10 @@ export class HealthController {
   ) {}
 
   @Get('healthz')
-  @Operation({ summary: 'Whether the process answers', reply: object({ status: oneOf(['ok']) }) })
+  @Operation({
+    summary: 'Whether the process answers',
+    reply: object({ status: oneOf(['ok'], 'The process answers') }),
+  })
   alive(): { status: 'ok' } {
     return { status: 'ok' };
   }

@@ -29,16 +29,16 @@ interface Shown {
 /** Webhook as in docs/reference/rest-api.md#webhook-fields. */
 export const Webhook = named('Webhook', {
   id: text('`wh_…`'),
-  name: nullable(text()),
-  description: nullable(text()),
-  url: text(),
-  active: boolean(),
+  name: nullable(text('Name for people')),
+  description: nullable(text('Text for people')),
+  url: text('Address that gets the events'),
+  active: boolean('Whether events are delivered'),
   timeout_s: nullable(integer("Seconds that the endpoint has to answer; null for the server's setting")),
   max_attempts: nullable(integer("Attempts of a delivery; null for the server's setting")),
   ordered: boolean('Whether an event waits until those before it have ended, retries included'),
   disabled_reason: nullable(text('Why the server stopped delivering')),
   revision: revisionField(),
-  signing_key_set: oneOf([true]),
+  signing_key_set: oneOf([true], 'Every webhook has a signing key'),
   created_at: seconds(),
   updated_at: seconds(),
 });

@@ -36,6 +36,8 @@ const CODE = componentCode({
 const WITHOUT_SUCCESS = [
   // Its success is in test/e2e/members.
   'DELETE /v1/workspaces/{id}/members/{userId}',
+  // Its success is in test/e2e/registry.
+  'GET /v1/components/registry/{key}',
   'GET /v1/workflows/{id}/sse',
   'GET /v1/workflows/{id}/event_summaries',
   'GET /v1/workflows/{id}/$errors/event_summaries',

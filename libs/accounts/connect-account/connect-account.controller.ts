@@ -15,18 +15,23 @@ import { accountParams } from '../account-params.js';
 import { Account, accountReply, type AccountReply } from '../account-reply.js';
 import { findAccount } from '../find-account.js';
 import { ConnectAccount } from './connect-account.handler.js';
+import { Meaning } from '#libs/http/meaning.js';
 
 class ConnectAccountDto {
+  @Meaning('Name slug of the app')
   @IsString()
   app!: string;
 
+  @Meaning('Credentials of the app, such as `{"api_key": "…"}`; they are encrypted')
   @IsObject()
   credentials!: object;
 
+  @Meaning('How a token is refreshed; absent for credentials that do not expire')
   @IsOptional()
   @IsObject()
   oauth?: object | null;
 
+  @Meaning('Name for people')
   @IsOptional()
   @IsString()
   @MaxLength(255)

@@ -14,17 +14,21 @@ import { accountParams } from '../account-params.js';
 import { Account, accountReply, type AccountReply } from '../account-reply.js';
 import { findAccount } from '../find-account.js';
 import { UpdateAccount } from './update-account.handler.js';
+import { Meaning } from '#libs/http/meaning.js';
 
 class UpdateAccountDto {
+  @Meaning('Name for people')
   @IsOptional()
   @IsString()
   @MaxLength(255)
   name?: string | null;
 
+  @Meaning('Credentials of the app, such as `{"api_key": "…"}`; they are encrypted')
   @IsOptional()
   @IsObject()
   credentials?: object | null;
 
+  @Meaning('How a token is refreshed; null for credentials that do not expire')
   @IsOptional()
   @IsObject()
   oauth?: object | null;

@@ -27,8 +27,17 @@ import { RunAction } from './run-action.handler.js';
 const ActionObservation = named('ActionObservation', {
   k: text('`console.log`, `warning`, `flow.exit`, `send.http`, … or `error`'),
   ts: milliseconds(),
-  msg: optional(text()),
-  err: optional(object({ name: text(), message: text(), stack: text() })),
+  msg: optional(text('The line that was logged')),
+  err: optional(
+    object(
+      {
+        name: text('Name of the error'),
+        message: text('Its message'),
+        stack: text('Its stack, in lines of the author'),
+      },
+      'With k `error`: what was thrown',
+    ),
+  ),
 });
 
 const ActionRun = named('ActionRun', {

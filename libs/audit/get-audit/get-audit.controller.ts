@@ -23,16 +23,22 @@ const AuditEntry = named('AuditEntry', {
   revision: integer('0 for the first'),
   type: text('Such as `SourceDeployed`'),
   at: isoTime,
-  actor: object({ user_id: text(), api_key_id: nullable(text('Null for the server itself')) }),
+  actor: object(
+    {
+      user_id: text('`u_…`, or `system` for the server itself'),
+      api_key_id: nullable(text('Null for the server itself')),
+    },
+    'Who caused the event',
+  ),
   data: anyJson('Data of the event; secrets are masked'),
   position: text('Position in the event log'),
-  request_id: text(),
+  request_id: text('`X-Request-Id` of the request that caused it'),
 });
 
 /** See docs/reference/rest-api.md#audit-at. */
 const ResourceAt = named('ResourceAt', {
   data: anyJson('The resource as it was then; secrets are masked'),
-  as_of: object({ revision: integer('Of the newest event that counts'), at: isoTime }),
+  as_of: object({ revision: integer('Of the newest event that counts'), at: isoTime }, 'The moment that is shown'),
 });
 
 /** An extension: the full history of every resource, including deleted ones. */

@@ -32,7 +32,10 @@ const WorkspaceAuditEntry = named('WorkspaceAuditEntry', {
   type: text('Such as `SourceDeployed`'),
   revision: integer('Number of the event of its resource, from 0'),
   at: text('ISO 8601 in UTC'),
-  actor: object({ user_id: text('`system` for the server itself'), api_key_id: nullable(text('Null without a key')) }),
+  actor: object(
+    { user_id: text('`system` for the server itself'), api_key_id: nullable(text('Null without a key')) },
+    'Who caused the event',
+  ),
   request_id: text('Request that caused it'),
   changes: nullable(
     listOf(

@@ -2,19 +2,42 @@ import { IsInt, IsOptional, IsString, Max, MaxLength, Min, MinLength } from 'cla
 import { Transform } from 'class-transformer';
 import { describe, type Parameters } from '#libs/http/parameters.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { Meaning } from '#libs/http/meaning.js';
 
 const fromText = ({ value }: { value: unknown }): unknown =>
   typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
 
 export class PropsBodyDto {
-  @IsString() @MinLength(1) @MaxLength(8_192) id!: string;
-  @IsOptional() @IsString() @MaxLength(200) dynamic_props_id?: string;
+  @Meaning('Component id (`sc_…`) or key')
+  @IsString()
+  @MinLength(1)
+  @MaxLength(8_192)
+  id!: string;
+  @Meaning('`dyp_…`, from `POST /v1/components/props`')
+  @IsOptional()
+  @IsString()
+  @MaxLength(200)
+  dynamic_props_id?: string;
 }
 
 export class ConfigureBodyDto extends PropsBodyDto {
-  @IsString() @MinLength(1) @MaxLength(1_024) prop_name!: string;
-  @IsOptional() @Transform(fromText) @IsInt() @Min(0) @Max(1_000_000_000) page?: number;
-  @IsOptional() @IsString() @MaxLength(8_192) query?: string;
+  @Meaning('Prop whose options are asked for')
+  @IsString()
+  @MinLength(1)
+  @MaxLength(1_024)
+  prop_name!: string;
+  @Meaning('Page of options, from 0')
+  @IsOptional()
+  @Transform(fromText)
+  @IsInt()
+  @Min(0)
+  @Max(1_000_000_000)
+  page?: number;
+  @Meaning('Text that the user typed')
+  @IsOptional()
+  @IsString()
+  @MaxLength(8_192)
+  query?: string;
 }
 
 /** An object of the body. In a form it is JSON text. Empty when it is absent. Throws request.invalid_parameter. */

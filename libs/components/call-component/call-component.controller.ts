@@ -24,10 +24,13 @@ const ConfiguredOptions = named('ConfiguredOptions', {
 });
 
 const DynamicPropsReply = named('DynamicProps', {
-  dynamic_props: object({
-    id: text('`dyp_…`, for `dynamic_props_id`'),
-    configurable_props: listOf(ConfigurablePropReply, 'Every prop: those of the component first'),
-  }),
+  dynamic_props: object(
+    {
+      id: text('`dyp_…`, for `dynamic_props_id`'),
+      configurable_props: listOf(ConfigurablePropReply, 'Every prop: those of the component first'),
+    },
+    'The props and the id that names them',
+  ),
   observations: listOf(CallObservation, 'What the method logged'),
   errors: listOf(text(), 'Always empty: an error is a reply of its own'),
 });

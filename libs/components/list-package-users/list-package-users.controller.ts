@@ -11,13 +11,17 @@ import { named, nullable, object, oneOf, text, type TypeOf } from '#libs/http/re
 import { workspaceOf } from '#libs/http/workspace.js';
 import { type PackageUseDoc } from '../read-models/package-uses.projection.js';
 import { ListPackageUsers } from './list-package-users.query.js';
+import { Meaning } from '#libs/http/meaning.js';
 
 const PackageUser = named('PackageUser', {
   id: text('`sc_…`, the component'),
-  name: text(),
-  key: nullable(text()),
-  type: oneOf(['source', 'action']),
-  package: object({ name: text(), version: text() }),
+  name: text('Name that the component declares'),
+  key: nullable(text('Key that the component declares')),
+  type: oneOf(['source', 'action'], 'Kind of component'),
+  package: object(
+    { name: text('Name of the npm package'), version: text('Exact version') },
+    'The package that it uses',
+  ),
 });
 
 type PackageUserReply = TypeOf<typeof PackageUser>;
@@ -26,6 +30,7 @@ const NAME_OR_VERSION = /^(?:@[^/@\s]+\/)?[^/@\s]+(?:@\d[\w.+-]*)?$/;
 
 class ListPackageUsersDto {
   /** Name of an npm package, or name@version with an exact version. */
+  @Meaning('Name of an npm package, alone or with a version: `name@1.2.3`')
   @IsString()
   @MaxLength(480)
   @Matches(NAME_OR_VERSION, { message: 'must be the name of an npm package, or name@version with an exact version' })

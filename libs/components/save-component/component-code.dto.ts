@@ -1,15 +1,31 @@
 import { Transform } from 'class-transformer';
 import { IsBoolean, IsOptional, IsString, MaxLength } from 'class-validator';
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { Meaning } from '#libs/http/meaning.js';
 
 const fromText = ({ value }: { value: unknown }): unknown =>
   value === 'true' ? true : value === 'false' ? false : value;
 
 export class ComponentCodeDto {
-  @IsOptional() @IsString() component_code?: string;
-  @IsOptional() @IsString() @MaxLength(2_048) component_url?: string;
-  @IsOptional() @IsString() @MaxLength(512) file_name?: string;
-  @IsOptional() @Transform(fromText) @IsBoolean() refresh_packages?: boolean;
+  @Meaning('Code of the component')
+  @IsOptional()
+  @IsString()
+  component_code?: string;
+  @Meaning('Address from which the code is fetched')
+  @IsOptional()
+  @IsString()
+  @MaxLength(2_048)
+  component_url?: string;
+  @Meaning('Path of `component_code` among `files`')
+  @IsOptional()
+  @IsString()
+  @MaxLength(512)
+  file_name?: string;
+  @Meaning('Whether npm packages are resolved anew; false by default')
+  @IsOptional()
+  @Transform(fromText)
+  @IsBoolean()
+  refresh_packages?: boolean;
 }
 
 /**

@@ -7,6 +7,7 @@ import { Params } from '#libs/http/parameters.js';
 import { listOf, named, text, type FieldsOf } from '#libs/http/reply-schema.js';
 import { wordsOf, type FoundKeys } from '../registry/search-words.js';
 import { SearchRegistry } from './search-registry.query.js';
+import { Meaning } from '#libs/http/meaning.js';
 
 const Found = named('FoundComponents', {
   sources: listOf(text(), 'Keys of sources, the best match first'),
@@ -15,10 +16,19 @@ const Found = named('FoundComponents', {
 
 class SearchRegistryDto {
   /** Words to look for in key, name, description and app. */
-  @IsOptional() @IsString() @MaxLength(1_000) query?: string;
+  @Meaning('Words to look for')
+  @IsOptional()
+  @IsString()
+  @MaxLength(1_000)
+  query?: string;
   /** Slug of an app that the component must use. */
-  @IsOptional() @IsString() @MaxLength(200) app?: string;
+  @Meaning('Only components of this app')
+  @IsOptional()
+  @IsString()
+  @MaxLength(200)
+  app?: string;
   /** Share of the words that must occur. */
+  @Meaning('Least similarity of a match, 0 to 1')
   @IsOptional()
   @Transform(({ value }: { value: unknown }) => (typeof value === 'string' && value !== '' ? Number(value) : value))
   @IsNumber()
@@ -26,7 +36,11 @@ class SearchRegistryDto {
   @Max(1)
   similarity_threshold?: number;
   /** Taken for compatibility, and ignored. */
-  @IsOptional() @IsString() @MaxLength(20) debug?: string;
+  @Meaning('Whether the answer tells the similarities; false by default')
+  @IsOptional()
+  @IsString()
+  @MaxLength(20)
+  debug?: string;
 }
 
 @Controller('v1/components/search')

@@ -11,8 +11,10 @@ import { one } from '#libs/http/replies.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { dataStoreReply, type DataStoreReply, DataStoreSchema } from '../data-store-reply.js';
 import { CreateDataStore } from './create-data-store.handler.js';
+import { Meaning } from '#libs/http/meaning.js';
 
 class CreateDataStoreDto {
+  @Meaning('Name for people')
   @IsString()
   name!: string;
 }

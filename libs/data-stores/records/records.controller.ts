@@ -18,7 +18,7 @@ import { checkedKey, checkedRecord, cursorOf, keyAfter, recordReply } from './re
 
 /** Record as in docs/reference/rest-api.md#data-store-records. */
 const RecordSchema = named('DataStoreRecord', {
-  key: text(),
+  key: text('Unique in the data store'),
   value: anyJson('Any JSON'),
   expires_at: nullable(seconds('Epoch seconds from which the record is gone; null for never')),
 });

@@ -13,8 +13,10 @@ import { READ_MODELS } from '#libs/kernel/tokens.js';
 import { dataStoreReply, type DataStoreReply, DataStoreSchema } from '../data-store-reply.js';
 import { findDataStore } from '../find-data-store.js';
 import { RenameDataStore } from './rename-data-store.handler.js';
+import { Meaning } from '#libs/http/meaning.js';
 
 class RenameDataStoreDto {
+  @Meaning('Name for people')
   @IsString()
   name!: string;
 }

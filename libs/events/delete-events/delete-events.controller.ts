@@ -9,16 +9,20 @@ import { type Caller } from '#libs/http/callers.js';
 import { workspaceOfEmitter } from '../find-emitter.js';
 import { EMITTERS, type Emitters } from '../ports.js';
 import { DeleteEvents } from './delete-events.handler.js';
+import { Meaning } from '#libs/http/meaning.js';
 
 class DeleteEventsDto {
+  @Meaning('Event id from which events are deleted, included; the oldest by default')
   @IsOptional()
   @IsString()
   start_id?: string | null;
 
+  @Meaning('Event id up to which events are deleted, included; the newest by default')
   @IsOptional()
   @IsString()
   end_id?: string | null;
 
+  @Meaning("Channel; by default all but the platform's")
   @IsOptional()
   @IsString()
   event_name?: string | null;

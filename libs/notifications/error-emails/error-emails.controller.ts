@@ -15,9 +15,11 @@ import { workspaceOfSource } from '../find-source.js';
 import { NOTIFIED_SOURCES, type NotifiedSources } from '../ports.js';
 import { GetErrorEmails } from './get-error-emails.query.js';
 import { SwitchErrorEmails } from './switch-error-emails.handler.js';
+import { Meaning } from '#libs/http/meaning.js';
 
 class SwitchErrorEmailsDto {
   /** Whether errors of the source are sent to the caller by email. */
+  @Meaning('Whether errors of the source are mailed to the caller')
   @Transform(flagFromText)
   @IsBoolean()
   enabled!: boolean;

@@ -20,6 +20,7 @@ export class DeleteSourceController {
   @Delete(':idOrSlug')
   @Operation({
     summary: 'Delete a source with its events',
+    refusals: [422],
     also: { ignore_hook_errors: 'true: delete it also when its deactivate hook fails' },
   })
   @HttpCode(204)

@@ -28,8 +28,17 @@ const ObservationReply = named('Observation', {
   k: text('`hook`, `error`, `console.log`, …'),
   ts: milliseconds(),
   h: optional(oneOf(['deploy', 'activate', 'deactivate'], 'With k `hook`: its name')),
-  msg: optional(text()),
-  err: optional(object({ name: text(), message: text(), stack: text() })),
+  msg: optional(text('The line that was logged')),
+  err: optional(
+    object(
+      {
+        name: text('Name of the error'),
+        message: text('Its message'),
+        stack: text('Its stack, in lines of the author'),
+      },
+      'With k `error`: what was thrown',
+    ),
+  ),
 } satisfies FieldsOf<Observation>);
 
 const Invocation = named('Invocation', { id: text('`inv_…`') });

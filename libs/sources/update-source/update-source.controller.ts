@@ -27,6 +27,7 @@ export class UpdateSourceController {
   @Put(':idOrSlug')
   @Operation({
     summary: 'Change a source: code, props, name, or active',
+    refusals: [422],
     body: SourceBodyDto,
     objects: {
       configured_props: 'Values for the props of the component',

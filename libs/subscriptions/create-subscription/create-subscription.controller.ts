@@ -14,6 +14,7 @@ import { Subscription, subscriptionReply, type SubscriptionReply } from '../subs
 import { checkedFilter } from '../filter.js';
 import { TripleDto, tripleOf } from '../triple.dto.js';
 import { CreateSubscription } from './create-subscription.handler.js';
+import { Meaning } from '#libs/http/meaning.js';
 
 const NO_WORKFLOWS: Warning = {
   code: 'not_built',
@@ -22,7 +23,9 @@ const NO_WORKFLOWS: Warning = {
 };
 
 class CreateSubscriptionDto extends TripleDto {
-  @Allow() filter?: unknown;
+  @Meaning('Which events are passed on, as JSON; null for all')
+  @Allow()
+  filter?: unknown;
 }
 
 @Controller('v1/subscriptions')

@@ -17,21 +17,26 @@ import { findSubscription } from '../find-subscription.js';
 import { REPLAYS, type Replays } from '../ports.js';
 import { CancelReplay } from './cancel-replay.handler.js';
 import { ReplaySubscription, type StartedReplay } from './replay-subscription.handler.js';
+import { Meaning } from '#libs/http/meaning.js';
 
 class ReplayDto {
+  @Meaning('Event id from which the range begins, included; the oldest by default')
   @IsOptional()
   @IsString()
   start_id?: string | null;
 
+  @Meaning('Event id at which the range ends, included; the newest by default')
   @IsOptional()
   @IsString()
   end_id?: string | null;
 
+  @Meaning('The source whose events are sent (`dc_…`); needed for a subscription to many emitters')
   @IsOptional()
   @IsString()
   emitter_id?: string | null;
 
   /** Events a second. */
+  @Meaning('Events a second; 10 by default')
   @IsOptional()
   @Transform(integerFromText)
   @IsInt()

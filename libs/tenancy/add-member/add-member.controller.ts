@@ -13,10 +13,16 @@ import { mustBeOwner } from '#libs/http/writes.guard.js';
 import { ChangeMember } from '../change-member.handler.js';
 import { Member, type MemberReply } from '../member-reply.js';
 import { type Role, ROLES } from '../published.js';
+import { Meaning } from '#libs/http/meaning.js';
 
 class AddMemberDto {
-  @IsString() user_id!: string;
-  @IsOptional() @IsIn(ROLES) role?: Role;
+  @Meaning('`u_…`, a user that exists')
+  @IsString()
+  user_id!: string;
+  @Meaning('What the user may do: each role includes the next')
+  @IsOptional()
+  @IsIn(ROLES)
+  role?: Role;
 }
 
 @Controller('v1/workspaces/:id/members')

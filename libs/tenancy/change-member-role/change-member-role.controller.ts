@@ -13,9 +13,12 @@ import { mustBeOwner } from '#libs/http/writes.guard.js';
 import { ChangeMember } from '../change-member.handler.js';
 import { Member, type MemberReply } from '../member-reply.js';
 import { type Role, ROLES } from '../published.js';
+import { Meaning } from '#libs/http/meaning.js';
 
 class ChangeRoleDto {
-  @IsIn(ROLES) role!: Role;
+  @Meaning('What the user may do: each role includes the next')
+  @IsIn(ROLES)
+  role!: Role;
 }
 
 @Controller('v1/workspaces/:id/members')

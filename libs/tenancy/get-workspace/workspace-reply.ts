@@ -18,9 +18,9 @@ const quotaFields = {
 /** Workspace as in docs/reference/rest-api.md#workspace-fields. */
 export const Workspace = named('Workspace', {
   id: text('`o_…`'),
-  orgname: text(),
-  name: text(),
-  email: text(),
+  orgname: text('Unique name'),
+  name: text('Name for people'),
+  email: text('Address'),
   daily_credits_quota: quota('Credits'),
   daily_credits_used: integer('One for each begun 30 s of a run, since 00:00 UTC'),
   ...quotaFields,
@@ -29,8 +29,8 @@ export const Workspace = named('Workspace', {
 /** User as in docs/reference/rest-api.md#user-fields. Usage is summed over the workspaces. */
 export const User = named('User', {
   id: text('`u_…`'),
-  username: text(),
-  email: text(),
+  username: text('Unique name'),
+  email: text('Address'),
   ...quotaFields,
   orgs: listOf(Workspace, 'Workspaces of the user'),
 });

@@ -15,19 +15,23 @@ import { type Caller } from '../../http/callers.js';
 import { apiKeyReply, IssuedApiKey } from '../api-key-reply.js';
 import { type KeyLimits } from '../domain/api-key.js';
 import { IssueApiKey } from './issue-api-key.handler.js';
+import { Meaning } from '#libs/http/meaning.js';
 
 class IssueApiKeyDto {
+  @Meaning('Name of the key, for people')
   @IsOptional()
   @IsString()
   @MinLength(1)
   @MaxLength(100)
   name?: string;
 
+  @Meaning('Whether the key may change nothing; false by default')
   @IsOptional()
   @Transform(flagFromText)
   @IsBoolean()
   read_only?: boolean | null;
 
+  @Meaning('Epoch seconds from which the key is refused; absent or null for no end')
   @IsOptional()
   @Transform(integerFromText)
   @IsInt()

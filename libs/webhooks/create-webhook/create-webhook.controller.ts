@@ -17,16 +17,20 @@ import { givenRules, RulesDto } from '../rules.dto.js';
 import { urlWarnings } from '../url-warnings.js';
 import { CreatedWebhook, webhookReply } from '../webhook-reply.js';
 import { CreateWebhook } from './create-webhook.handler.js';
+import { Meaning } from '#libs/http/meaning.js';
 
 class CreateWebhookDto extends RulesDto {
+  @Meaning('Address that gets the events, http or https')
   @IsString()
   url!: string;
 
+  @Meaning('Name for people')
   @IsOptional()
   @IsString()
   @MaxLength(255)
   name?: string | null;
 
+  @Meaning('Text for people')
   @IsOptional()
   @IsString()
   @MaxLength(4096)

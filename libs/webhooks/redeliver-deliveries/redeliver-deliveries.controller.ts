@@ -10,11 +10,25 @@ import { Params } from '#libs/http/parameters.js';
 import { one } from '#libs/http/replies.js';
 import { listOf, named, text, type TypeOf } from '#libs/http/reply-schema.js';
 import { RedeliverDeliveries, type Redelivered } from './redeliver-deliveries.handler.js';
+import { Meaning } from '#libs/http/meaning.js';
 
 class RedeliverDto {
-  @IsOptional() @IsIn(['final', 'success', 'any']) outcome?: 'final' | 'success' | 'any' | null;
-  @IsOptional() @Transform(integerFromText) @IsInt() @Min(0) since?: number | null;
-  @IsOptional() @Transform(integerFromText) @IsInt() @Min(0) until?: number | null;
+  @Meaning('Which deliveries are sent again: `final` (failed), `success` or `any`; `final` by default')
+  @IsOptional()
+  @IsIn(['final', 'success', 'any'])
+  outcome?: 'final' | 'success' | 'any' | null;
+  @Meaning('Epoch milliseconds of the last attempt, from here on')
+  @IsOptional()
+  @Transform(integerFromText)
+  @IsInt()
+  @Min(0)
+  since?: number | null;
+  @Meaning('Epoch milliseconds of the last attempt, up to here')
+  @IsOptional()
+  @Transform(integerFromText)
+  @IsInt()
+  @Min(0)
+  until?: number | null;
 }
 
 /** See docs/reference/rest-api.md#redeliver-many. */

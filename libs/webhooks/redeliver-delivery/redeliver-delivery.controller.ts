@@ -8,7 +8,7 @@ import { type Caller } from '#libs/http/callers.js';
 import { RedeliverDelivery } from './redeliver-delivery.handler.js';
 
 /** See docs/reference/rest-api.md#redeliver. */
-const Redelivery = named('Redelivery', { id: text('`dlv_…`'), queued: oneOf([true]) });
+const Redelivery = named('Redelivery', { id: text('`dlv_…`'), queued: oneOf([true], 'It is on its way again') });
 
 @Controller('v1/webhooks/:id/deliveries')
 export class RedeliverDeliveryController {

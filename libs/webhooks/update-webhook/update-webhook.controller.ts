@@ -19,22 +19,27 @@ import { givenRules, RulesDto } from '../rules.dto.js';
 import { urlWarnings } from '../url-warnings.js';
 import { Webhook, webhookReply, type WebhookReply } from '../webhook-reply.js';
 import { UpdateWebhook, type WebhookChanges } from './update-webhook.handler.js';
+import { Meaning } from '#libs/http/meaning.js';
 
 class UpdateWebhookDto extends RulesDto {
+  @Meaning('Address that gets the events, http or https')
   @IsOptional()
   @IsString()
   url?: string | null;
 
+  @Meaning('Name for people')
   @IsOptional()
   @IsString()
   @MaxLength(255)
   name?: string | null;
 
+  @Meaning('Text for people')
   @IsOptional()
   @IsString()
   @MaxLength(4096)
   description?: string | null;
 
+  @Meaning('Whether events are delivered; while false they are dropped')
   @IsOptional()
   @Transform(flagFromText)
   @IsBoolean()

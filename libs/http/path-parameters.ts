@@ -1,0 +1,27 @@
+/** What the first parameter of a path names, by the segment before it. */
+const OWNERS: Readonly<Record<string, string>> = {
+  accounts: '`apn_…`',
+  api_keys: '`key_…`',
+  apps: 'Name slug of an app',
+  audit: 'Id of the resource, of any kind',
+  components: 'Component id (`sc_…`) or key',
+  data_stores: '`ds_…`',
+  deliveries: '`dlv_…`',
+  members: '`u_…`',
+  orgs: '`o_…`, a workspace',
+  records: 'Key of the record',
+  registry: 'Key of the component, with `@version` for another than the newest',
+  sources: '`dc_…`',
+  subscriptions: '`sub_…`',
+  webhooks: '`wh_…`',
+  workflows: '`p_…`; there are none yet',
+  workspaces: '`o_…`',
+};
+
+/** Description of a parameter in the path of a route; undefined for a kind of resource that has none. */
+export const pathParameterText = (path: string, name: string): string | undefined => {
+  const segments = path.split('/');
+  const text = OWNERS[segments[segments.indexOf(`{${name}}`) - 1] ?? ''];
+  if (text === undefined || name !== 'idOrSlug') return text;
+  return text.startsWith('`') ? `${text} or name slug` : `Id or ${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+};
