@@ -3,7 +3,17 @@ import tseslint from 'typescript-eslint';
 const noEmptyCatch = { 'no-empty': ['error', { allowEmptyCatch: false }] };
 
 export default tseslint.config(
-  { ignores: ['dist/**', 'node_modules/**', 'examples/**', 'test/fixtures/**', 'test/components/*/**', 'coverage/**', 'test/harness/openapi-types.ts'] },
+  {
+    ignores: [
+      'dist/**',
+      'node_modules/**',
+      'examples/**',
+      'test/fixtures/**',
+      'test/components/*/**',
+      'coverage/**',
+      'test/harness/openapi-types.ts',
+    ],
+  },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.recommendedTypeChecked],
