@@ -188,6 +188,8 @@ const parts: Record<(typeof READ_MODEL_STORE_PARTS)[number], Part<ReadModelStore
     );
     const order = docs.map(({ id }) => id).reverse();
 
+    const docsOf = (wanted: readonly string[]) => wanted.map((id) => expect.objectContaining({ id }));
+
     it('lists highest sort first, then highest id', async () => {
       await fill(store(), put(...docs));
       const page = await store().page(schema, { where: {}, limit: 7 });
@@ -231,6 +233,23 @@ const parts: Record<(typeof READ_MODEL_STORE_PARTS)[number], Part<ReadModelStore
       expect(ids(both.docs)).toEqual(['d07', 'd05', 'd03']);
       expect(both.total).toBe(6);
       expect(await store().page(schema, { where: { owner: 'none' }, limit: 3 })).toEqual({ docs: [], total: 0 });
+    });
+
+    it('keeps to a span of the sort field, both ends included, in pages and counts', async () => {
+      await fill(store(), put(...docs));
+      const [from, to] = [item('x', 1).at, item('x', 3).at];
+      const page = (query: object) => store().page(schema, { where: {}, limit: 4, from, to, ...query });
+      expect(ids((await page({ limit: 100 })).docs)).toEqual(order.slice(5, 20));
+      expect(await page({ after: order[7] })).toMatchObject({ docs: docsOf(order.slice(8, 12)), total: 15 });
+      expect(ids((await page({ after: order[17] })).docs)).toEqual(order.slice(18, 20));
+      expect(ids((await page({ before: order[7] })).docs)).toEqual(order.slice(5, 7));
+      const odd = await page({ where: { owner: 'odd' } });
+      expect(ids(odd.docs)).toEqual(['d19', 'd17', 'd15', 'd13']);
+      expect(odd.total).toBe(8);
+      expect((await store().page(schema, { where: {}, limit: 1, from })).total).toBe(20);
+      expect((await store().page(schema, { where: {}, limit: 1, to })).total).toBe(20);
+      expect(await page({ from: to, to: from })).toEqual({ docs: [], total: 0 });
+      await expect(page({ after: order[0] })).rejects.toThrow(UnknownCursor);
     });
 
     it('refuses a cursor that names no document of this list', async () => {

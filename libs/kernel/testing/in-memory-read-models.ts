@@ -75,8 +75,9 @@ export class InMemoryReadModels implements ReadModelStore {
     return typeof text === 'string' ? text : undefined;
   }
 
-  async page<D extends Doc>(schema: CollectionSchema, { where, limit, after, before }: PageQuery): Promise<Page<D>> {
-    const all = listed(schema, this.generation(schema).docs, where);
+  async page<D extends Doc>(schema: CollectionSchema, query: PageQuery): Promise<Page<D>> {
+    const { where, limit, after, before } = query;
+    const all = listed(schema, this.generation(schema).docs, where).filter((doc) => isWithin(schema, doc, query));
     const indexOf = (cursor: string): number => {
       const index = all.findIndex(({ id }) => id === cursor);
       if (index === -1) throw new UnknownCursor(cursor);
@@ -131,12 +132,7 @@ const applyWrite = (schema: CollectionSchema, docs: Map<string, Doc>, write: Rea
       docs.delete(write.id);
       return;
     case 'delete_range':
-      for (const doc of listed(schema, docs, write.where)) {
-        const sort = textOf(doc, schema.sort);
-        if ((write.from === undefined || sort >= write.from) && (write.to === undefined || sort <= write.to)) {
-          docs.delete(doc.id);
-        }
-      }
+      for (const doc of listed(schema, docs, write.where)) if (isWithin(schema, doc, write)) docs.delete(doc.id);
       return;
     case 'trim':
       for (const doc of beyond(schema, listed(schema, docs, write.where), write)) docs.delete(doc.id);
@@ -159,6 +155,11 @@ const fieldOf = (doc: Doc, field: string): unknown => Object.entries(doc).find((
 /** Copies a document without the text that the schema stores beside it. */
 const listedForm = <D extends Doc>({ beside }: CollectionSchema, doc: Doc | undefined): D | undefined =>
   doc && (JSON.parse(JSON.stringify(beside === undefined ? doc : { ...doc, [beside]: undefined })) as D);
+
+const isWithin = (schema: CollectionSchema, doc: Doc, { from, to }: { from?: string; to?: string }): boolean => {
+  const sort = textOf(doc, schema.sort);
+  return (from === undefined || sort >= from) && (to === undefined || sort <= to);
+};
 
 /** Returns the matching documents, highest sort first, then highest id. */
 const listed = (schema: CollectionSchema, docs: ReadonlyMap<string, Doc>, where: Where): Doc[] =>
