@@ -88,6 +88,7 @@ export const ownersIn = async (store: EventStore, upcasters: Upcasters): Promise
       if (event.type === 'WebhookCreated') webhooks.add(idOf(event.stream));
       else if (event.type === 'WebhookDeleted') webhooks.delete(idOf(event.stream));
       else if (event.type === 'WorkspaceCreated') workspaces.add(idOf(event.stream));
+      else if (event.type === 'WorkspaceDeleted') workspaces.delete(idOf(event.stream));
     }
     const last = page.at(-1);
     if (!last) break;

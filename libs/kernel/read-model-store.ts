@@ -65,6 +65,9 @@ export class CheckpointConflict extends Error {
 
 export interface PageQuery {
   readonly where: Where;
+  /** Only documents whose sort field is within [from, to], in the page and in its total. An absent end is open. */
+  readonly from?: string;
+  readonly to?: string;
   readonly limit: number;
   /**
    * Ids of documents. The page holds the documents after `after` and before `before` in list order (highest sort
@@ -78,7 +81,7 @@ export interface PageQuery {
 
 export interface Page<D extends Doc> {
   readonly docs: readonly D[];
-  /** Number of documents that match `where`, regardless of the page. */
+  /** Number of documents that match `where` and lie within [from, to], regardless of the page. */
   readonly total: number;
 }
 

@@ -48,12 +48,14 @@ export class CallersView implements LiveView, Callers {
       case 'WorkspaceMemberRoleChanged':
         this.join(event.data.userId, idOf(event.stream), event.data.role);
         return;
-      case 'WorkspaceMemberRemoved': {
-        const roles = new Map(this.rolesOf.get(event.data.userId));
-        roles.delete(idOf(event.stream));
-        this.rolesOf.set(event.data.userId, roles);
+      case 'WorkspaceMemberRemoved':
+        this.leave(event.data.userId, idOf(event.stream));
         return;
-      }
+      case 'WorkspaceDeleted':
+        this.workspaces.delete(idOf(event.stream));
+        for (const userId of this.rolesOf.keys()) this.leave(userId, idOf(event.stream));
+        for (const watch of this.watchers) watch(this.workspaces.size);
+        return;
       case 'ApiKeyIssued': {
         const { keyId, userId, keyHash, readOnly = false, expiresAt = Infinity } = event.data;
         const hash = Buffer.from(keyHash, 'hex');
@@ -84,7 +86,7 @@ export class CallersView implements LiveView, Callers {
     return this.workspaces;
   }
 
-  /** Calls `watch` with the number of workspaces whenever one was created. It must not throw. */
+  /** Calls `watch` with the number of workspaces whenever one was created or deleted. It must not throw. */
   watchWorkspaces(watch: (workspaces: number) => void): void {
     this.watchers.push(watch);
   }
@@ -135,6 +137,11 @@ export class CallersView implements LiveView, Callers {
     const key = this.byHash.get(this.hashOfKey.get(keyId) ?? '');
     // Two key ids may carry the same key text.
     return key?.keyId === keyId ? key : undefined;
+  }
+
+  private leave(userId: string, workspaceId: string): void {
+    const roles = new Map(this.rolesOf.get(userId));
+    if (roles.delete(workspaceId)) this.rolesOf.set(userId, roles);
   }
 
   private join(userId: string, workspaceId: string, role: Role | undefined): void {

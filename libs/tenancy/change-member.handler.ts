@@ -6,6 +6,7 @@ import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-com
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
 import { CLOCK, HANDLE_COMMAND, READ_MODELS } from '#libs/kernel/tokens.js';
+import { mustHaveRoomFor } from './domain/member-limit.js';
 import { memberNotFound, workspace } from './domain/workspace.js';
 import { type Role } from './published.js';
 import { type UserDoc, usersProjection } from './read-models/users.projection.js';
@@ -59,14 +60,7 @@ export class ChangeMemberHandler implements ICommandHandler<ChangeMember> {
 
   private async mustHaveRoom(workspaceId: string): Promise<void> {
     const doc = await this.readModels.get<WorkspaceDoc>(workspacesProjection.schema, workspaceId);
-    const total = Object.keys(doc?.members ?? {}).length;
-    const limit = this.limits.membersPerWorkspace;
-    if (total < limit) return;
-    throw new DomainError(
-      'workspace.limit_reached',
-      `this workspace has ${total} members, the limit is ${limit}: remove some, or have SLUICE_MAX_MEMBERS raised`,
-      { limit, actual: total, setting: 'SLUICE_MAX_MEMBERS' },
-    );
+    mustHaveRoomFor(Object.keys(doc?.members ?? {}).length, this.limits.membersPerWorkspace);
   }
 }
 

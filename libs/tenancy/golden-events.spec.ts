@@ -54,7 +54,15 @@ const CASES: Record<TenancyEvent['type'], () => Promise<void>> = {
     expect(state).toEqual({ username: 'ada', email: 'Ada@example.com' });
   },
   WorkspaceCreated: async () =>
-    expect(await space('WorkspaceCreated')).toEqual({ ownerId: USER, members: { [USER]: 'owner' } }),
+    expect(await space('WorkspaceCreated')).toEqual({
+      name: 'My workspace',
+      ownerId: USER,
+      members: { [USER]: 'owner' },
+    }),
+  WorkspaceRenamed: async () =>
+    expect(await space('WorkspaceCreated', 'WorkspaceRenamed')).toMatchObject({ name: 'Research' }),
+  WorkspaceDeleted: async () =>
+    expect(await space('WorkspaceCreated', 'WorkspaceDeleted')).toMatchObject({ members: {}, isDeleted: true }),
   WorkspaceMemberAdded: async () => {
     const members = async (name: Fixture<WorkspaceEvent>) => (await space('WorkspaceCreated', name))?.members;
     expect(await members('WorkspaceMemberAdded')).toEqual({ [USER]: 'owner', [OTHER]: 'member' });

@@ -8,7 +8,17 @@ export { user } from './domain/user.js';
 export { workspace } from './domain/workspace.js';
 export { bootstrap } from './set-up-user/bootstrap.js';
 export { RegisterUser, type RegisteredUser } from './set-up-user/register-user.handler.js';
-export { KeyRegister, type RegisteredKey } from './key-register.js';
+export { KeyRegister, type RegisteredKey, type RegisteredUser as KnownUser } from './key-register.js';
+export { OPERATOR } from './operator.js';
+export {
+  changeMemberOf,
+  createWorkspaceFor,
+  deleteWorkspace,
+  renameWorkspace,
+  type MemberChange,
+  type OperatorWorkspaces,
+} from './operator-workspaces.js';
+export { type RegisteredWorkspace, WorkspaceRegister } from './workspace-register.js';
 export { issueKeyFor, revokeKeyOf } from './operator-keys.js';
 export {
   setUpUser,

@@ -2,14 +2,18 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { type EventStore } from '#libs/kernel/event-store.js';
 import { idOf, START, type RecordedEvent } from '#libs/kernel/events.js';
 import { nearMiss } from '#libs/kernel/near-miss.js';
+import { type LiveView } from '#libs/kernel/live-view.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { plainEmail } from './domain/user.js';
-import { type ApiKeyEvent, type UserEvent, type WorkspaceEvent } from './published.js';
+import { type ApiKeyEvent, type UserEvent } from './published.js';
+import { WorkspaceRegister } from './workspace-register.js';
 
 export interface RegisteredUser {
   readonly userId: string;
   readonly username: string;
   readonly email: string;
+  /** Epoch milliseconds. */
+  readonly registeredAt: number;
 }
 
 export interface RegisteredKey {
@@ -18,22 +22,32 @@ export interface RegisteredKey {
   readonly name: string;
   /** Epoch milliseconds. */
   readonly issuedAt: number;
+  /** Set for a key that may not change anything. */
+  readonly readOnly?: true;
+  /** Epoch milliseconds from which the key is refused; absent for one without end. */
+  readonly expiresAt?: number;
   readonly isRevoked: boolean;
 }
 
 const PAGE = 1_000;
 
-/** Every user and key of the event log, for the command line, which has no API key and no running read model. */
+/** Every user, workspace and key of the event log, for the command line, which has no API key and no running read model. */
 export class KeyRegister {
   private readonly users = new Map<string, RegisteredUser>();
   private readonly byKey = new Map<string, RegisteredKey>();
-  private readonly workspaces = new Map<string, string>();
+  readonly workspaces = new WorkspaceRegister();
 
-  static async read(store: EventStore, upcasters: Upcasters): Promise<KeyRegister> {
+  /** @param others get every event, too, so that the log is read once. */
+  static async read(
+    store: EventStore,
+    upcasters: Upcasters,
+    others: readonly Pick<LiveView, 'apply'>[] = [],
+  ): Promise<KeyRegister> {
     const register = new KeyRegister();
+    const all = [register, register.workspaces, ...others];
     for (let after = START; ;) {
       const page = await store.readAll(after, PAGE);
-      for (const recorded of page) register.apply(upcasters.upcast(recorded));
+      for (const event of page.map((recorded) => upcasters.upcast(recorded))) for (const each of all) each.apply(event);
       const last = page.at(-1);
       if (!last) return register;
       after = last.position;
@@ -41,19 +55,16 @@ export class KeyRegister {
   }
 
   apply(recorded: RecordedEvent): void {
-    const event = recorded as RecordedEvent & (UserEvent | WorkspaceEvent | ApiKeyEvent);
+    const event = recorded as RecordedEvent & (UserEvent | ApiKeyEvent);
     switch (event.type) {
       case 'UserRegistered': {
-        const { userId, username, email } = event.data;
-        this.users.set(userId, { userId, username, email });
+        const { userId, username, email, registeredAt } = event.data;
+        this.users.set(userId, { userId, username, email, registeredAt });
         return;
       }
-      case 'WorkspaceCreated':
-        this.workspaces.set(event.data.ownerId, this.workspaceOf(event.data.ownerId) ?? event.data.workspaceId);
-        return;
       case 'ApiKeyIssued': {
-        const { keyId, userId, name, issuedAt } = event.data;
-        this.byKey.set(keyId, { keyId, userId, name, issuedAt, isRevoked: false });
+        const { keyHash: _, ...key } = event.data;
+        this.byKey.set(key.keyId, { ...key, isRevoked: false });
         return;
       }
       case 'ApiKeyRevoked': {
@@ -65,17 +76,17 @@ export class KeyRegister {
     }
   }
 
-  /** First workspace of a user. */
-  workspaceOf(userId: string): string | undefined {
-    return this.workspaces.get(userId);
-  }
-
   key(keyId: string): RegisteredKey | undefined {
     return this.byKey.get(keyId);
   }
 
   user(userId: string): RegisteredUser | undefined {
     return this.users.get(userId);
+  }
+
+  /** Every user, in the order of their registration. */
+  allUsers(): readonly RegisteredUser[] {
+    return [...this.users.values()];
   }
 
   /** Keys that are not revoked, oldest first. */

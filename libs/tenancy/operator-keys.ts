@@ -1,11 +1,12 @@
 import { type Clock } from '#libs/kernel/clock.js';
 import { type HandleCommand } from '#libs/kernel/handle-command.js';
 import { newId } from '#libs/kernel/ids.js';
-import { apiKey, apiKeyNotFound, hashOfKey } from './domain/api-key.js';
+import { apiKey, apiKeyNotFound, hashOfKey, type KeyLimits } from './domain/api-key.js';
 import { type KeyRegister, type RegisteredKey } from './key-register.js';
-import { by, newApiKey } from './set-up-user/set-up-user.js';
+import { byOperator } from './operator.js';
+import { newApiKey } from './set-up-user/set-up-user.js';
 
-/** API keys that the operator issues and revokes for any user. Their events name the user as actor, and no API key. */
+/** API keys that the operator issues and revokes for any user. Their actor is the operator. */
 export interface OperatorKeys {
   readonly handleCommand: HandleCommand;
   readonly clock: Clock;
@@ -24,15 +25,17 @@ export const issueKeyFor = async (
   { handleCommand, clock, register }: OperatorKeys,
   userId: string,
   name: string,
+  limits: KeyLimits = {},
 ): Promise<NewKey> => {
   const now = clock.now();
   const keyId = newId('key', now);
   const secret = newApiKey();
-  const workspaceId = register.workspaceOf(userId) ?? '';
-  const issue = { type: 'issue', keyId, userId, name, keyHash: hashOfKey(secret), handedOver: false, now } as const;
-  await handleCommand(apiKey, keyId, issue, by(userId, workspaceId));
+  const workspaceId = register.workspaces.firstOf(userId);
+  const keyHash = hashOfKey(secret);
+  const issue = { type: 'issue', keyId, userId, name, keyHash, limits, handedOver: false, now } as const;
+  await handleCommand(apiKey, keyId, issue, byOperator(workspaceId));
   const handedOver = async (): Promise<void> => {
-    await handleCommand(apiKey, keyId, { type: 'hand_over', now: clock.now() }, by(userId, workspaceId));
+    await handleCommand(apiKey, keyId, { type: 'hand_over', now: clock.now() }, byOperator(workspaceId));
   };
   return { keyId, secret, handedOver };
 };
@@ -46,6 +49,6 @@ export const revokeKeyOf = async (
   if (!key) throw apiKeyNotFound(keyId);
   const { userId } = key;
   const revoke = { type: 'revoke', keyId, userId, now: clock.now() } as const;
-  await handleCommand(apiKey, keyId, revoke, by(userId, register.workspaceOf(userId) ?? ''));
+  await handleCommand(apiKey, keyId, revoke, byOperator(register.workspaces.firstOf(userId)));
   return key;
 };

@@ -59,8 +59,22 @@ export interface WorkspaceMemberRemoved {
   readonly type: 'WorkspaceMemberRemoved';
   readonly data: { readonly userId: string; readonly removedAt: number };
 }
+export interface WorkspaceRenamed {
+  readonly type: 'WorkspaceRenamed';
+  readonly data: { readonly name: string; readonly renamedAt: number };
+}
+/** The end of a workspace, which held nothing. Nobody is a member of it from then on. */
+export interface WorkspaceDeleted {
+  readonly type: 'WorkspaceDeleted';
+  readonly data: { readonly deletedAt: number };
+}
 export type WorkspaceEvent =
-  WorkspaceCreated | WorkspaceMemberAdded | WorkspaceMemberRoleChanged | WorkspaceMemberRemoved;
+  | WorkspaceCreated
+  | WorkspaceRenamed
+  | WorkspaceMemberAdded
+  | WorkspaceMemberRoleChanged
+  | WorkspaceMemberRemoved
+  | WorkspaceDeleted;
 
 /** What a user may do in a workspace: manage its members, change its resources, read them. Each includes the next. */
 export const ROLES = ['owner', 'member', 'read_only'] as const;

@@ -343,6 +343,24 @@ const commands: readonly Mistake[] = [
   sluice('key list of a user that there is not', ['key', 'list', '--user', 'ada']),
   sluice('key revoke without a key', ['key', 'revoke']),
   sluice('key revoke of a key that there is not', ['key', 'revoke', 'key_1']),
+  sluice('admin without a command', ['admin']),
+  sluice('admin user create without an email', ['admin', 'user', 'create']),
+  sluice('admin user create with the email of another', ['admin', 'user', 'create', '--email', 'owner@localhost']),
+  sluice('admin workspace create for a user that there is not', () => [
+    ...['admin', 'workspace', 'create', '--name', 'Lab', '--owner', 'ownr'],
+  ]),
+  sluice('admin workspace rename of a workspace that there is not', () => [
+    ...['admin', 'workspace', 'rename', '--workspace', 'Lab', '--name', 'Research'],
+  ]),
+  sluice('admin member add with a role that there is not', () => [
+    ...['admin', 'member', 'add', '--workspace', 'My workspace', '--email', 'owner', '--role', 'admin'],
+  ]),
+  sluice('admin member remove of the last owner', () => [
+    ...['admin', 'member', 'remove', '--workspace', 'My workspace', '--email', 'owner'],
+  ]),
+  sluice('admin key issue with a time without a unit', () => [
+    ...['admin', 'key', 'issue', '--user', 'owner', '--expires-in', '30'],
+  ]),
   sluice('rotate-key with the same key', ['rotate-key'], {
     SLUICE_SECRET_KEY: '0'.repeat(64),
     SLUICE_SECRET_KEY_PREVIOUS: '0'.repeat(64),

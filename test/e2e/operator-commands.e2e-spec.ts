@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Data } from '#test/harness/api-client.js';
+import { CLI, runNode, type Told } from '#test/harness/command-line.js';
 import { useStandalone } from '#test/harness/instance.js';
 import { ROOT } from '#test/harness/paths.js';
 
@@ -14,22 +13,7 @@ let scratch: string;
 beforeAll(() => void (scratch = mkdtempSync(join(tmpdir(), 'sluice-operator-'))));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
-interface Told {
-  readonly status: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-const runs = async (args: readonly string[], env: NodeJS.ProcessEnv, cwd = scratch): Promise<Told> => {
-  try {
-    const told = await promisify(execFile)(process.execPath, [...args], { env, cwd });
-    return { status: 0, ...told };
-  } catch (error) {
-    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
-    return { status: code, stdout, stderr };
-  }
-};
-const CLI = join(ROOT, 'dist/apps/cli/src/main.js');
+const runs = (args: readonly string[], env: NodeJS.ProcessEnv, cwd = scratch): Promise<Told> => runNode(args, env, cwd);
 const sluice = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Told> =>
   runs([CLI, ...args], { ...process.env, SLUICE_DATA_DIR: server.dataDir, ...env });
 

@@ -13,6 +13,7 @@ interface Entry {
   readonly kind: string;
   readonly type: string;
   readonly revision: number;
+  readonly at: string;
   readonly actor: { readonly user_id: string; readonly api_key_id: string | null };
   readonly request_id: string;
   readonly changes: readonly { readonly path: string; readonly before?: unknown; readonly after?: unknown }[] | null;
@@ -81,6 +82,50 @@ describe("a workspace's audit log", () => {
     const { data, page_info } = await list({ [name]: value });
     expect(data.map(({ id }) => id)).toEqual(all.filter(matches).map(({ id }) => id));
     expect(page_info.total_count).toBe(data.length);
+  });
+
+  // docs/reference/rest-api.md#workspace-audit-times
+  it('keeps to a time, whose ends are included, in the list and the file', async () => {
+    const all = (await list()).data;
+    const renamed = all.find(({ request_id }) => request_id === 'the-rename');
+    const at = renamed?.at ?? '';
+    const ms = Date.parse(at);
+    const idsOf = (entries: readonly Entry[]): string[] => entries.map(({ id }) => id);
+    const timeOf = (entry: Entry): number => Date.parse(entry.at);
+    const later = all.filter((entry) => timeOf(entry) >= ms);
+    const earlier = all.filter((entry) => timeOf(entry) <= ms);
+    expect(later.length).toBeLessThan(all.length);
+    expect(earlier.length).toBeLessThan(all.length);
+    for (const since of [at, String(ms)]) expect(idsOf((await list({ since })).data)).toEqual(idsOf(later));
+    for (const until of [at, String(ms)]) {
+      const { data, page_info } = await list({ until });
+      expect(idsOf(data)).toEqual(idsOf(earlier));
+      expect(page_info.total_count).toBe(earlier.length);
+    }
+    const moment = await list({ since: at, until: at, kind: 'source' });
+    expect(idsOf(moment.data)).toEqual(idsOf(later.filter((entry) => timeOf(entry) === ms && entry.kind === 'source')));
+    expect((await list({ until: at.slice(0, 10), limit: '1' })).data).toHaveLength(1);
+    expect((await list({ since: '2099-01-01' })).page_info.total_count).toBe(0);
+    const file = await api.call('GET', `/v1/workspaces/${workspace}/audit/export`, { query: { since: at } });
+    const lines = file.text.trimEnd().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as Entry).id)).toEqual(idsOf(later));
+  });
+
+  it.each([
+    [
+      'since',
+      'since=yesterday',
+      /parameter since must be a time in epoch seconds or milliseconds, or .*; got yesterday/,
+    ],
+    ['until', 'until=5', /parameter until must be a time .*; got 5/],
+    ['since', 'since=2026-01-01&since=2026-01-02', /parameter since must be a time/],
+    ['since', 'since=2026-01-02&until=2026-01-01', /since must not be after until; got 2026-01-02T00:00:00.000Z/],
+  ])('refuses a %s that is none, in the list and the file: %s', async (field, query, message) => {
+    for (const path of ['audit', 'audit/export']) {
+      const reply = await api.call('GET', `/v1/workspaces/${workspace}/${path}?${query}`);
+      expect(reply).toMatchObject({ status: 400, body: { code: 'invalid_parameter', details: { field } } });
+      expect(JSON.stringify(reply.body)).toMatch(message);
+    }
   });
 
   it('comes in pages, and whole as lines of JSON', async () => {

@@ -2005,7 +2005,7 @@ export interface components {
             at: string;
             /** @description Who caused the event */
             actor: {
-                /** @description `system` for the server itself */
+                /** @description `system` for the server itself, `operator` for the command line */
                 user_id: string;
                 /** @description Null without a key */
                 api_key_id: string | null;
@@ -5972,8 +5972,12 @@ export interface operations {
                 kind?: string;
                 /** @description Type of event */
                 type?: string;
-                /** @description User id, or system */
+                /** @description User id, system, or operator */
                 actor?: string;
+                /** @description Time of the oldest entry: epoch seconds or milliseconds, or an ISO 8601 time */
+                since?: string;
+                /** @description Time of the newest entry: epoch seconds or milliseconds, or an ISO 8601 time */
+                until?: string;
                 /** @description Page size, 1 to 100 */
                 limit?: number;
                 /** @description Cursor: what follows this item */
@@ -6031,8 +6035,12 @@ export interface operations {
                 kind?: string;
                 /** @description Type of event */
                 type?: string;
-                /** @description User id, or system */
+                /** @description User id, system, or operator */
                 actor?: string;
+                /** @description Time of the oldest entry: epoch seconds or milliseconds, or an ISO 8601 time */
+                since?: string;
+                /** @description Time of the newest entry: epoch seconds or milliseconds, or an ISO 8601 time */
+                until?: string;
                 /** @description The workspace in which the operation takes effect, one of the caller; what is outside of it is not found */
                 workspace_id?: string;
                 /** @description Another name of workspace_id */

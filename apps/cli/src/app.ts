@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { operatorProblem } from '#libs/hosting/start-problem.js';
 import { messageOf } from '#libs/kernel/error-message.js';
+import { registerAdmin } from './admin/index.js';
 import { registerConfig } from './config.js';
 import { registerExport } from './export.js';
 import { registerImport } from './import.js';
@@ -23,6 +24,7 @@ const program = new Command('sluice')
   .description('Maintains an installation of Sluice. Settings are environment variables: see `sluice config`.');
 
 const commands = [
+  registerAdmin,
   registerConfig,
   registerExport,
   registerImport,

@@ -68,7 +68,8 @@ const lineOf = ({ keyId, userId, name, issuedAt }: RegisteredKey, register: KeyR
 
 const MAX_NAME = 100;
 
-const checkName = (name: string): void => {
+/** Throws for a name that no list could show. */
+export const checkName = (name: string): void => {
   if (name !== '' && name.length <= MAX_NAME && !/\p{Cc}/u.test(name)) return;
   throw new Error(`--name must be 1 to ${MAX_NAME} characters without control characters; it has ${name.length}`);
 };

@@ -4,7 +4,7 @@ import { type Engines } from '#libs/composition/engines.js';
 import { checkIsolationHere } from '#libs/composition/sandboxing.js';
 import { type Config } from '#libs/config/index.js';
 import { systemClock } from '#libs/kernel/clock.js';
-import { setUpUser, type SetUpUser } from '#libs/tenancy/index.js';
+import { OPERATOR, setUpUser, type SetUpResult, type SetUpUser } from '#libs/tenancy/index.js';
 import { tell } from './progress.js';
 import { requireOption } from './usage.js';
 import { withEngines } from './with-engines.js';
@@ -21,9 +21,13 @@ export const registerUser = (program: Command): void => {
     .option('--workspace <name>', 'name of the workspace', 'My workspace')
     .option('--create', 'embedded: make the installation, when SLUICE_DATA_DIR holds none')
     .action((username: string, { email, workspace, create = false }: UserOptions) =>
-      withEngines((engines, config) => addUser(engines, config, { username, email, workspaceName: workspace }), {
-        create,
-      }),
+      withEngines(
+        (engines, config) => {
+          const user = { username, email, workspaceName: workspace };
+          return addUser(engines, config, user, (made) => tellMade(made, username));
+        },
+        { create },
+      ),
     );
 };
 
@@ -33,29 +37,41 @@ interface UserOptions {
   readonly create?: boolean;
 }
 
-/** Adds a user under the lease of user set-ups, so that they run one after the other. */
-const addUser = async (engines: Engines, config: Config, user: SetUpUser): Promise<void> => {
+const tellMade = ({ userId, workspaceId, key }: SetUpResult, username: string): void => {
+  tell(`user ${userId}, workspace ${workspaceId}`);
+  if (key.status === 'made') tell(`API key, shown this once: ${key.secret}`);
+  else tell(`The user exists already, with a key. \`sluice key issue --user ${username}\` issues another one.`);
+};
+
+/** Says what was made, with the key, which nobody can read again. May throw when nothing was. */
+type TellMade = (made: SetUpResult) => void;
+
+export const addUser = (engines: Engines, config: Config, user: SetUpUser, tellMade: TellMade): Promise<void> =>
+  underUserLease(engines, config, async () => {
+    // Their owner updates the read models: the projector processes, or the server at its next start. A log that the
+    // in-memory tables cannot apply rejects here already.
+    const plane = await followControlPlane(engines, systemClock, () => undefined);
+    try {
+      const { handleCommand, views, clock } = plane;
+      const { callers } = views;
+      const isNew = !callers.usernamesOf(user.email).some((name) => name.toLowerCase() === user.username.toLowerCase());
+      // The owner's workspace counts before the first start of a server makes it.
+      if (isNew) await checkIsolationHere(config, Math.max(1, callers.workspaceCount()) + 1);
+      const made = await setUpUser({ handleCommand, clock, callers, actor: OPERATOR }, user);
+      tellMade(made);
+      if (made.key.status === 'made') await made.key.handedOver();
+    } finally {
+      await plane.follower.stop();
+    }
+  });
+
+/** Works under the lease of user set-ups, so that those who count workspaces run one after the other. */
+export const underUserLease = async (engines: Engines, config: Config, work: () => Promise<void>): Promise<void> => {
   const lease = await engines.leases.acquire('owner', AbortSignal.timeout(2 * config.leaseMs));
   if (!lease) throw new Error('another process is setting up a user: try again');
-  // Their owner updates the read models: the projector processes, or the server at its next start. A log that the
-  // in-memory tables cannot apply rejects here already.
-  const plane = await followControlPlane(engines, systemClock, () => undefined);
   try {
-    const { handleCommand, views, clock } = plane;
-    const { callers } = views;
-    const isNew = !callers.usernamesOf(user.email).some((name) => name.toLowerCase() === user.username.toLowerCase());
-    // The owner's workspace counts before the first start of a server makes it.
-    if (isNew) await checkIsolationHere(config, Math.max(1, callers.workspaceCount()) + 1);
-    const made = await setUpUser({ handleCommand, clock, callers }, user);
-    tell(`user ${made.userId}, workspace ${made.workspaceId}`);
-    if (made.key.status !== 'made') {
-      tell(`The user exists already, with a key. \`sluice key issue --user ${user.username}\` issues another one.`);
-      return;
-    }
-    tell(`API key, shown this once: ${made.key.secret}`);
-    await made.key.handedOver();
+    await work();
   } finally {
-    await plane.follower.stop();
     await lease.release();
   }
 };

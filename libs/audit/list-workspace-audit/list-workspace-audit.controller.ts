@@ -21,7 +21,10 @@ import {
 } from '#libs/http/reply-schema.js';
 import { memberOf } from '#libs/http/workspace.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { type PageQuery } from '#libs/kernel/read-model-store.js';
 import { masked } from '../get-audit/masked.js';
+import { type Moment, momentOf } from '../moment.js';
+import { sortWithin } from '../read-models/workspace-audit.projection.js';
 import { type AuditedEvent, ListWorkspaceAudit } from './list-workspace-audit.query.js';
 
 /** See docs/reference/rest-api.md#workspace-audit-entry. */
@@ -33,7 +36,10 @@ const WorkspaceAuditEntry = named('WorkspaceAuditEntry', {
   revision: integer('Number of the event of its resource, from 0'),
   at: text('ISO 8601 in UTC'),
   actor: object(
-    { user_id: text('`system` for the server itself'), api_key_id: nullable(text('Null without a key')) },
+    {
+      user_id: text('`system` for the server itself, `operator` for the command line'),
+      api_key_id: nullable(text('Null without a key')),
+    },
     'Who caused the event',
   ),
   request_id: text('Request that caused it'),
@@ -54,6 +60,16 @@ type Entry = TypeOf<typeof WorkspaceAuditEntry>;
 const FILTERS = { resource_id: 'resourceId', kind: 'kind', type: 'type', actor: 'actor' } as const;
 const EXPORT_PAGE = 100;
 
+const TIME = 'epoch seconds or milliseconds, or an ISO 8601 time';
+const ALSO = {
+  resource_id: 'Id of a resource',
+  kind: 'Such as source',
+  type: 'Type of event',
+  actor: 'User id, system, or operator',
+  since: `Time of the oldest entry: ${TIME}`,
+  until: `Time of the newest entry: ${TIME}`,
+};
+
 /** An extension: everything that happened to the resources of a workspace. */
 @Controller('v1/workspaces/:id/audit')
 export class ListWorkspaceAuditController {
@@ -64,20 +80,15 @@ export class ListWorkspaceAuditController {
     summary: 'What happened to the resources of a workspace, newest first',
     paged: true,
     reply: paged(WorkspaceAuditEntry),
-    also: {
-      resource_id: 'Id of a resource',
-      kind: 'Such as source',
-      type: 'Type of event',
-      actor: 'User id, or system',
-    },
+    also: ALSO,
   })
   async list(
     @Param('id') id: string,
     @Params('query_wins') params: Parameters,
     @CurrentCaller() caller: Caller,
   ): Promise<ListReply<Entry>> {
-    const where = whereOf(memberOf(caller, id), params);
-    return listReply(await this.queries.execute(new ListWorkspaceAudit({ where, ...pageQuery(params) })), entryOf);
+    const which = whichOf(memberOf(caller, id), params);
+    return listReply(await this.queries.execute(new ListWorkspaceAudit({ ...which, ...pageQuery(params) })), entryOf);
   }
 
   /** The whole list, a line of JSON for each entry. It is read page by page, at the pace of the client. */
@@ -87,12 +98,7 @@ export class ListWorkspaceAuditController {
     summary: 'The same as a file of lines of JSON',
     produces: 'application/x-ndjson',
     replies: { 200: { description: 'A line of JSON for each entry, newest first', schema: text('Lines of JSON') } },
-    also: {
-      resource_id: 'Id of a resource',
-      kind: 'Such as source',
-      type: 'Type of event',
-      actor: 'User id, or system',
-    },
+    also: ALSO,
   })
   export(
     @Param('id') id: string,
@@ -100,18 +106,18 @@ export class ListWorkspaceAuditController {
     @CurrentCaller() caller: Caller,
     @Res() response: Response,
   ): void {
-    const where = whereOf(memberOf(caller, id), params);
+    const which = whichOf(memberOf(caller, id), params);
     response.status(200).type('application/x-ndjson');
-    const lines = Readable.from(this.lines(where));
+    const lines = Readable.from(this.lines(which));
     // The client left, or a page could not be read: the file ends without its last line, which a reader sees.
     lines.on('error', () => response.destroy());
     response.once('close', () => lines.destroy());
     lines.pipe(response);
   }
 
-  private async *lines(where: Readonly<Record<string, string>>): AsyncGenerator<string> {
+  private async *lines(which: Which): AsyncGenerator<string> {
     for (let after: string | undefined; ;) {
-      const page = { where, limit: EXPORT_PAGE, ...(after === undefined ? {} : { after }) };
+      const page = { ...which, limit: EXPORT_PAGE, ...(after === undefined ? {} : { after }) };
       const { docs } = await this.queries.execute(new ListWorkspaceAudit(page));
       for (const doc of docs) yield `${JSON.stringify(entryOf(doc))}\n`;
       after = docs.at(-1)?.id;
@@ -119,6 +125,31 @@ export class ListWorkspaceAuditController {
     }
   }
 }
+
+type Which = Pick<PageQuery, 'where' | 'from' | 'to'>;
+
+const whichOf = (workspaceId: string, params: Parameters): Which => {
+  const [since, until] = [momentIn(params, 'since')?.first, momentIn(params, 'until')?.last];
+  if (since !== undefined && until !== undefined && since > until) {
+    const [first, last] = [new Date(since).toISOString(), new Date(until).toISOString()];
+    throw new DomainError(
+      'request.invalid_parameter',
+      `parameter since must not be after until; got ${first}, which is after ${last}`,
+      { field: 'since', actual: first, until: last },
+    );
+  }
+  return { where: whereOf(workspaceId, params), ...sortWithin(since, until) };
+};
+
+const momentIn = (params: Parameters, name: 'since' | 'until'): Moment | undefined => {
+  const given = params[name];
+  if (given === undefined || given === null || given === '') return undefined;
+  const moment = typeof given === 'string' || typeof given === 'number' ? momentOf(String(given)) : undefined;
+  if (moment) return moment;
+  const actual = describe(given);
+  const message = `parameter ${name} must be a time in epoch seconds or milliseconds, or an ISO 8601 time; got ${String(actual)}`;
+  throw new DomainError('request.invalid_parameter', message, { field: name, actual });
+};
 
 const whereOf = (workspaceId: string, params: Parameters): Readonly<Record<string, string>> => {
   const where: Record<string, string> = { workspaceId };

@@ -1,6 +1,6 @@
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 import { type Projection } from '#libs/kernel/projection.js';
-import { type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
+import { type CollectionSchema, type Doc, type PageQuery } from '#libs/kernel/read-model-store.js';
 
 /** Where an event of a workspace stands in the log, with what the list is filtered by. The event itself is read there. */
 export interface AuditDoc extends Doc {
@@ -13,15 +13,26 @@ export interface AuditDoc extends Doc {
   readonly actor: string;
   readonly stream: string;
   readonly revision: number;
-  /** Position in the log, which orders the list. */
+  /** Time of the event, then its position in the log. */
   readonly sort: string;
 }
 
 export const WORKSPACE_AUDIT: CollectionSchema = {
-  name: 'audit.workspace.v1',
+  name: 'audit.workspace.v2',
   indexed: ['workspaceId', 'resourceId', 'kind', 'type', 'actor'],
   sort: 'sort',
+  replaces: ['audit.workspace.v1'],
 };
+
+/** Epoch milliseconds in fixed width, with which the sort field begins. */
+const timeText = (epochMs: number): string => String(epochMs).padStart(16, '0');
+
+/** Ends of the sort field for the entries from `since` to `until`, both included, in epoch milliseconds. */
+export const sortWithin = (since: number | undefined, until: number | undefined): Pick<PageQuery, 'from' | 'to'> => ({
+  ...(since === undefined ? {} : { from: timeText(since) }),
+  // No sort field is a time alone, so the next millisecond is not included.
+  ...(until === undefined ? {} : { to: timeText(until + 1) }),
+});
 
 const categoryOf = ({ stream }: RecordedEvent): string => stream.slice(0, stream.indexOf('-'));
 
@@ -39,6 +50,6 @@ export const workspaceAuditProjection = (categories: readonly string[]): Project
     actor: event.metadata.actor.userId,
     stream: event.stream,
     revision: Number(event.revision),
-    sort: event.position,
+    sort: `${timeText(event.recordedAt)}-${event.position}`,
   }),
 });

@@ -5,7 +5,7 @@ import {
   type ReadModelWrite,
 } from '#libs/kernel/read-model-store.js';
 
-/** A document of the collection that the suite fills. */
+/** Documents of the ReadModelStore's suite. */
 export interface Item extends Doc {
   readonly owner: string;
   readonly kind: string;

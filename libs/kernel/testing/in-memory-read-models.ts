@@ -77,7 +77,7 @@ export class InMemoryReadModels implements ReadModelStore {
 
   async page<D extends Doc>(schema: CollectionSchema, query: PageQuery): Promise<Page<D>> {
     const { where, limit, after, before, sortOf } = query;
-    const all = listed(schema, this.generation(schema).docs, where);
+    const all = listed(schema, this.generation(schema).docs, where).filter((doc) => isWithin(schema, doc, query));
     /** Number of documents above the cursor, and with it. */
     const placeOf = (cursor: string): readonly [above: number, through: number] => {
       const index = all.findIndex(({ id }) => id === cursor);
@@ -139,12 +139,7 @@ const applyWrite = (schema: CollectionSchema, docs: Map<string, Doc>, write: Rea
       docs.delete(write.id);
       return;
     case 'delete_range':
-      for (const doc of listed(schema, docs, write.where)) {
-        const sort = textOf(doc, schema.sort);
-        if ((write.from === undefined || sort >= write.from) && (write.to === undefined || sort <= write.to)) {
-          docs.delete(doc.id);
-        }
-      }
+      for (const doc of listed(schema, docs, write.where)) if (isWithin(schema, doc, write)) docs.delete(doc.id);
       return;
     case 'trim':
       for (const doc of beyond(schema, listed(schema, docs, write.where), write)) docs.delete(doc.id);
@@ -167,6 +162,11 @@ const fieldOf = (doc: Doc, field: string): unknown => Object.entries(doc).find((
 /** Copies a document without the text that the schema stores beside it. */
 const listedForm = <D extends Doc>({ beside }: CollectionSchema, doc: Doc | undefined): D | undefined =>
   doc && (JSON.parse(JSON.stringify(beside === undefined ? doc : { ...doc, [beside]: undefined })) as D);
+
+const isWithin = (schema: CollectionSchema, doc: Doc, { from, to }: { from?: string; to?: string }): boolean => {
+  const sort = textOf(doc, schema.sort);
+  return (from === undefined || sort >= from) && (to === undefined || sort <= to);
+};
 
 /** Returns the matching documents, highest sort first, then highest id. */
 const listed = (schema: CollectionSchema, docs: ReadonlyMap<string, Doc>, where: Where): Doc[] =>

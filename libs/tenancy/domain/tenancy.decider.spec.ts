@@ -119,6 +119,31 @@ describe('workspace', () => {
     given(workspace, [created, added, removed]).when(add).then(added);
   });
 
+  it('takes another name, which is checked like the first', () => {
+    const rename = { type: 'rename', workspaceId: 'o_1', name: 'B', now: 7 } as const;
+    const renamed: WorkspaceEvent = { type: 'WorkspaceRenamed', data: { name: 'B', renamedAt: 7 } };
+    given(workspace, [created]).when(rename).then(renamed);
+    given(workspace, [created, renamed]).when(rename).thenNothingHappened();
+    given(workspace).when(rename).thenThrows('workspace.not_found', /o_1/);
+    for (const name of ['', 'a\nb', 'x'.repeat(256)])
+      given(workspace, [created])
+        .when({ ...rename, name })
+        .thenThrows('request.invalid_parameter', /1 to 255/);
+  });
+
+  it('is deleted once, has no members then, and never comes back', () => {
+    const command = { type: 'delete', workspaceId: 'o_1', now: 8 } as const;
+    const deleted: WorkspaceEvent = { type: 'WorkspaceDeleted', data: { deletedAt: 8 } };
+    given(workspace, [created]).when(command).then(deleted);
+    given(workspace, [created])
+      .when(command)
+      .thenState((state) => expect(state?.members).toEqual({}));
+    given(workspace, [created, deleted]).when(command).thenNothingHappened();
+    given(workspace).when(command).thenThrows('workspace.not_found', /o_1/);
+    given(workspace, [created, deleted]).when(add).thenThrows('workspace.not_found', /o_1/);
+    given(workspace, [created, deleted]).when(create).thenNothingHappened();
+  });
+
   it('keeps an owner', () => {
     const step = { type: 'change_role', workspaceId: 'o_1', userId: 'u_1', role: 'member', now: 7 } as const;
     const leave = { type: 'remove_member', workspaceId: 'o_1', userId: 'u_1', now: 7 } as const;

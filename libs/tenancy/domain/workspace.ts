@@ -13,6 +13,8 @@ export type WorkspaceCommand =
       readonly ownerId: string;
       readonly now: number;
     }
+  | { readonly type: 'rename'; readonly workspaceId: string; readonly name: string; readonly now: number }
+  | { readonly type: 'delete'; readonly workspaceId: string; readonly now: number }
   | ({ readonly type: 'add_member'; readonly role: Role } & OfMember)
   | ({ readonly type: 'change_role'; readonly role: Role } & OfMember)
   | ({ readonly type: 'remove_member' } & OfMember);
@@ -24,9 +26,11 @@ interface OfMember {
 }
 
 export type WorkspaceState = {
+  readonly name: string;
   readonly ownerId: string;
   /** Roles by user id. */
   readonly members: Readonly<Record<string, Role>>;
+  readonly isDeleted?: true;
 } | null;
 
 /** Workspace id of a user who registered before ids were random. */
@@ -42,30 +46,31 @@ export const workspace: Decider<WorkspaceCommand, WorkspaceEvent, WorkspaceState
       mustBeName(name);
       return [{ type: 'WorkspaceCreated', data: { workspaceId, orgname, name, email, ownerId, createdAt: now } }];
     }
-    const { workspaceId, userId, now } = command;
-    if (!state)
-      throw new DomainError('workspace.not_found', `there is no workspace ${workspaceId}`, { id: workspaceId });
-    const role = state.members[userId];
+    const { workspaceId } = command;
+    if (!state || (state.isDeleted && command.type !== 'delete')) throw workspaceNotFound(workspaceId);
     switch (command.type) {
-      case 'add_member':
-        if (role === command.role) return [];
-        if (role !== undefined) throw alreadyMember(userId, role);
-        return [{ type: 'WorkspaceMemberAdded', data: { userId, role: command.role, addedAt: now } }];
-      case 'change_role':
-        if (role === undefined) throw memberNotFound(userId);
-        if (role === command.role) return [];
-        mustKeepAnOwner(state, userId);
-        return [{ type: 'WorkspaceMemberRoleChanged', data: { userId, role: command.role, changedAt: now } }];
-      case 'remove_member':
-        if (role === undefined) throw memberNotFound(userId);
-        mustKeepAnOwner(state, userId);
-        return [{ type: 'WorkspaceMemberRemoved', data: { userId, removedAt: now } }];
+      case 'rename':
+        mustBeName(command.name);
+        if (command.name === state.name) return [];
+        return [{ type: 'WorkspaceRenamed', data: { name: command.name, renamedAt: command.now } }];
+      case 'delete':
+        return state.isDeleted ? [] : [{ type: 'WorkspaceDeleted', data: { deletedAt: command.now } }];
+      default:
+        return decideMember(command, state);
     }
   },
   evolve(state, event) {
     switch (event.type) {
       case 'WorkspaceCreated':
-        return { ownerId: event.data.ownerId, members: { [event.data.ownerId]: 'owner' } };
+        return {
+          name: event.data.name,
+          ownerId: event.data.ownerId,
+          members: { [event.data.ownerId]: 'owner' },
+        };
+      case 'WorkspaceRenamed':
+        return state && { ...state, name: event.data.name };
+      case 'WorkspaceDeleted':
+        return state && { ...state, members: {}, isDeleted: true };
       case 'WorkspaceMemberAdded':
       case 'WorkspaceMemberRoleChanged': {
         if (!state) return state;
@@ -82,6 +87,30 @@ export const workspace: Decider<WorkspaceCommand, WorkspaceEvent, WorkspaceState
   },
 };
 
+/** What a change of one member comes to. */
+const decideMember = (
+  command: Extract<WorkspaceCommand, OfMember>,
+  state: NonNullable<WorkspaceState>,
+): WorkspaceEvent[] => {
+  const { userId, now } = command;
+  const role = state.members[userId];
+  switch (command.type) {
+    case 'add_member':
+      if (role === command.role) return [];
+      if (role !== undefined) throw alreadyMember(userId, role);
+      return [{ type: 'WorkspaceMemberAdded', data: { userId, role: command.role, addedAt: now } }];
+    case 'change_role':
+      if (role === undefined) throw memberNotFound(userId);
+      if (role === command.role) return [];
+      mustKeepAnOwner(state, userId);
+      return [{ type: 'WorkspaceMemberRoleChanged', data: { userId, role: command.role, changedAt: now } }];
+    case 'remove_member':
+      if (role === undefined) throw memberNotFound(userId);
+      mustKeepAnOwner(state, userId);
+      return [{ type: 'WorkspaceMemberRemoved', data: { userId, removedAt: now } }];
+  }
+};
+
 /** A workspace without an owner could never get another member. */
 const mustKeepAnOwner = ({ members }: NonNullable<WorkspaceState>, userId: string): void => {
   const others = Object.entries(members).filter(([id, role]) => role === 'owner' && id !== userId);
@@ -92,6 +121,9 @@ const mustKeepAnOwner = ({ members }: NonNullable<WorkspaceState>, userId: strin
     { id: userId },
   );
 };
+
+export const workspaceNotFound = (workspaceId: string): DomainError =>
+  new DomainError('workspace.not_found', `there is no workspace ${shownId(workspaceId)}`, { id: shownId(workspaceId) });
 
 export const memberNotFound = (userId: string): DomainError =>
   new DomainError('member.not_found', `the workspace has no member ${shownId(userId)}`, { id: shownId(userId) });

@@ -21,6 +21,7 @@ const issued = (keyId: string, keyHash: string, userId = 'u_1'): ApiKeyIssued =>
 });
 const handedOver = { type: 'ApiKeyHandedOver', data: { handedOverAt: 6 } };
 const revoked = { type: 'ApiKeyRevoked', data: { revokedAt: 7 } };
+const deleted = { type: 'WorkspaceDeleted', data: { deletedAt: 8 } };
 const added = (userId: string) => ({ type: 'WorkspaceMemberAdded', data: { userId, addedAt: 6 } });
 
 describe('read models of tenancy', () => {
@@ -44,6 +45,26 @@ describe('read models of tenancy', () => {
         members: { u_1: 'owner', u_2: 'member' },
         createdAt: '000000000000005',
       });
+  });
+
+  it('workspaces with another name, and none that is deleted', () => {
+    const renamed = { type: 'WorkspaceRenamed', data: { name: 'B', renamedAt: 6 } };
+    projecting(workspacesProjection)
+      .given(history(['workspace-o_1', created], ['workspace-o_1', renamed]))
+      .numberOfTimes(2)
+      .then('o_1', {
+        id: 'o_1',
+        orgname: 'ada',
+        name: 'B',
+        email: 'a@b',
+        ownerId: 'u_1',
+        members: { u_1: 'owner' },
+        createdAt: '000000000000005',
+      });
+    projecting(workspacesProjection)
+      .given(history(['workspace-o_1', created], ['workspace-o_1', deleted]))
+      .numberOfTimes(2)
+      .then('o_1', undefined);
   });
 
   it('API keys in force', () => {
@@ -135,6 +156,25 @@ describe('callers', () => {
     const left = view(...joined, changed, at('WorkspaceMemberRemoved', { userId: 'u_2', removedAt: 8 }));
     expect(left.callerOf(hash('b'))?.workspaceIds).toEqual([]);
     expect(left.mayRead('key_2', 'o_1')).toBe(false);
+  });
+
+  it('lose a deleted workspace, and keep the others', () => {
+    const second = { ...created, data: { ...created.data, workspaceId: 'o_2' } };
+    const counts: number[] = [];
+    const callers = new CallersView();
+    callers.watchWorkspaces((workspaces) => void counts.push(workspaces));
+    const entries: readonly HistoryEntry[] = [
+      ['workspace-o_1', created],
+      ['workspace-o_2', second],
+      ['apikey-key_1', issued('key_1', hash('a'))],
+      ['workspace-o_1', deleted],
+    ];
+    for (const event of history(...entries)) callers.apply(event);
+    const caller = callers.callerOf(hash('a'));
+    expect(caller?.workspaceIds).toEqual(['o_2']);
+    expect(caller?.isWorkspace?.('o_1')).toBe(false);
+    expect(callers.mayRead('key_1', 'o_1')).toBe(false);
+    expect(counts).toEqual([1, 2, 1]);
   });
 
   it('count the keys that users hold', () => {

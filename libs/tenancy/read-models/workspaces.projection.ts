@@ -16,6 +16,8 @@ export interface WorkspaceDoc extends Doc {
 
 const WORKSPACE_EVENTS: readonly WorkspaceEvent['type'][] = [
   'WorkspaceCreated',
+  'WorkspaceRenamed',
+  'WorkspaceDeleted',
   'WorkspaceMemberAdded',
   'WorkspaceMemberRoleChanged',
   'WorkspaceMemberRemoved',
@@ -45,6 +47,10 @@ export const workspacesProjection: Projection<WorkspaceDoc> = {
           createdAt: String(createdAt).padStart(15, '0'),
         };
       }
+      case 'WorkspaceRenamed':
+        return doc && { ...doc, name: event.data.name };
+      case 'WorkspaceDeleted':
+        return undefined;
       case 'WorkspaceMemberAdded':
       case 'WorkspaceMemberRoleChanged': {
         if (!doc) return doc;

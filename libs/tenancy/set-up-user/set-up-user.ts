@@ -40,6 +40,8 @@ export interface SetUpDependencies {
   readonly clock: Clock;
   /** Must have caught up with the log. */
   readonly callers: Pick<CallersView, 'usableKeys' | 'usernamesOf'>;
+  /** Actor of the events; the user who is set up when absent. */
+  readonly actor?: string;
 }
 
 /** `sk_` and 40 hexadecimal digits: 160 random bits. */
@@ -62,12 +64,12 @@ export const setUpUser = async (deps: SetUpDependencies, request: SetUpUser): Pr
   const { userId, workspaceId } = await reserveName(deps, request, now);
   if (!isRegistered) {
     const reserve = { type: 'reserve_email', userId, username, email, now } as const;
-    await deps.handleCommand(user, emailIdOf(email), reserve, by(userId, workspaceId));
+    await deps.handleCommand(user, emailIdOf(email), reserve, by(deps.actor ?? userId, workspaceId));
   }
 
   // 2. Register the user.
   const register = { type: 'register', userId, username, email, now } as const;
-  const registered = await deps.handleCommand(user, userId, register, by(userId, workspaceId));
+  const registered = await deps.handleCommand(user, userId, register, by(deps.actor ?? userId, workspaceId));
 
   // 3. Create their workspace.
   const create = { type: 'create', workspaceId, orgname: username.toLowerCase(), name: workspaceName, email } as const;
@@ -75,7 +77,7 @@ export const setUpUser = async (deps: SetUpDependencies, request: SetUpUser): Pr
     workspace,
     workspaceId,
     { ...create, ownerId: userId, now },
-    by(userId, workspaceId),
+    by(deps.actor ?? userId, workspaceId),
   );
 
   // 4. Issue their key.
@@ -104,7 +106,7 @@ const reserveName = async (deps: SetUpDependencies, request: SetUpUser, now: num
   const nameId = nameIdOf(username);
   const drawn = { userId: newId('u', now), workspaceId: newId('o', now) };
   const reserve = { type: 'reserve_name', username, email, now, ...drawn } as const;
-  const { state } = await deps.handleCommand(user, nameId, reserve, by(drawn.userId, drawn.workspaceId));
+  const { state } = await deps.handleCommand(user, nameId, reserve, by(deps.actor ?? drawn.userId, drawn.workspaceId));
   return state?.reserved ?? { userId: nameId, workspaceId: firstWorkspaceIdOf(nameId) };
 };
 
@@ -124,7 +126,7 @@ const issueGiven = async (deps: SetUpDependencies, { userId, workspaceId }: Owne
   const name = 'given at start';
   const now = deps.clock.now();
   const issue = { type: 'issue', keyId, userId, name, keyHash, handedOver: true, now } as const;
-  const { state, position } = await deps.handleCommand(apiKey, keyId, issue, by(userId, workspaceId));
+  const { state, position } = await deps.handleCommand(apiKey, keyId, issue, by(deps.actor ?? userId, workspaceId));
   return { key: { status: state?.revoked === true ? 'given_but_revoked' : 'given' }, position };
 };
 
@@ -148,20 +150,25 @@ const firstKey = async (deps: SetUpDependencies, { userId, workspaceId }: Owner)
       handedOver: false,
       now: clock.now(),
     } as const;
-    const { state, position } = await handleCommand(apiKey, keyId, issue, by(userId, workspaceId));
+    const { state, position } = await handleCommand(apiKey, keyId, issue, by(deps.actor ?? userId, workspaceId));
     if (state?.keyHash === keyHash) {
       const handedOver = async (): Promise<void> => {
-        await handleCommand(apiKey, keyId, { type: 'hand_over', now: clock.now() }, by(userId, workspaceId));
+        await handleCommand(
+          apiKey,
+          keyId,
+          { type: 'hand_over', now: clock.now() },
+          by(deps.actor ?? userId, workspaceId),
+        );
       };
       return { key: { status: 'made', secret, handedOver }, position };
     }
     if (state?.handedOver === true && !state.revoked) return { key: { status: 'existing' }, position: undefined };
     const revoke = { type: 'revoke', keyId, userId, now: clock.now() } as const;
-    await handleCommand(apiKey, keyId, revoke, by(userId, workspaceId));
+    await handleCommand(apiKey, keyId, revoke, by(deps.actor ?? userId, workspaceId));
   }
 };
 
-/** The system acts on behalf of a user, and no API key is involved. */
+/** The system acts on behalf of a user, or the operator acts, and no API key is involved. */
 export const by = (userId: string, workspaceId: string): CommandContext => {
   const commandId = newCommandId();
   return {

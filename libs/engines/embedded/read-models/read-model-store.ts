@@ -112,8 +112,12 @@ export class EmbeddedReadModelStore implements ReadModelStore {
 
   async page<D extends Doc>(schema: CollectionSchema, query: PageQuery): Promise<Page<D>> {
     const table = this.table(schema);
-    const where = whereClause(this.reader, schema, table, query.where);
-    const values = Object.values(query.where);
+    const ends = [
+      ...(query.from === undefined ? [] : [['AND sort >= ?', query.from] as const]),
+      ...(query.to === undefined ? [] : [['AND sort <= ?', query.to] as const]),
+    ];
+    const where = [whereClause(this.reader, schema, table, query.where), ...ends.map(([clause]) => clause)].join(' ');
+    const values = [...Object.values(query.where), ...ends.map(([, end]) => end)];
     const total = this.reader.sql(`SELECT count(*) AS n FROM ${table} WHERE ${where}`).get<{ n: number }>(...values)?.n;
 
     const cursorKey = (id: string): [sort: string, id: string] => {

@@ -200,26 +200,28 @@ export class MongoReadModelStore implements ReadModelStore {
 const pageOf = async <D extends Doc>(
   collection: Collection<StoredDoc>,
   schema: CollectionSchema,
-  { where, limit, after, before, sortOf }: PageQuery,
+  { where, from, to, limit, after, before, sortOf }: PageQuery,
 ): Promise<Page<D>> => {
-  const matches = matching(schema, where);
+  const hasEnds = from !== undefined || to !== undefined;
+  const span = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+  const matches = { ...matching(schema, where), ...(hasEnds ? within(span) : {}) };
   const keys = await keysOf(
     collection,
     matches,
     [after, before].filter((cursor) => cursor !== undefined),
     sortOf,
   );
-  const span = between(
+  const bounds = between(
     after === undefined ? undefined : keys.get(after),
     before === undefined ? undefined : keys.get(before),
   );
   // With `before` alone, read upwards from it and reverse the result.
   const direction = before !== undefined && after === undefined ? 1 : -1;
   const [total, stored] = await Promise.all([
-    collection.countDocuments(Object.keys(where).length > 0 ? matches : within({})),
+    collection.countDocuments(Object.keys(matches).length > 0 ? matches : within({})),
     limit > 0
       ? collection
-          .find({ ...matches, ...span })
+          .find(hasEnds ? { $and: [matches, bounds] } : { ...matches, ...bounds })
           .sort({ sort: direction, _id: direction })
           .limit(limit)
           .batchSize(limit + 1)

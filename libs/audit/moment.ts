@@ -1,0 +1,37 @@
+/** A time as precise as it was given, in epoch milliseconds. Both ends are part of it. */
+export interface Moment {
+  readonly first: number;
+  readonly last: number;
+  readonly precision: 'day' | 'minute' | 'second' | 'millisecond';
+}
+
+/** Smaller numbers are no times. From 100,000,000,000 on, numbers are milliseconds. */
+export const LEAST_EPOCH_SECONDS = 1e9;
+const LEAST_EPOCH_MILLISECONDS = 1e11;
+
+const LENGTH_MS = { day: 86_400_000, minute: 60_000, second: 1_000, millisecond: 1 } as const;
+const ISO = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
+
+/** Reads epoch seconds, epoch milliseconds or an ISO 8601 time, which is UTC without a zone. Undefined for other texts. */
+export const momentOf = (given: string): Moment | undefined => {
+  const text = given.trim();
+  if (/^\d{10,15}$/.test(text)) {
+    const number = Number(text);
+    if (number < LEAST_EPOCH_SECONDS) return undefined;
+    return number < LEAST_EPOCH_MILLISECONDS ? moment(number * 1_000, 'second') : moment(number, 'millisecond');
+  }
+  // The zone's `+` arrives as a space when the client did not escape it in the query.
+  const iso = text.replace(/ (\d{2}:?\d{2})$/, '+$1');
+  const [isTime, time, seconds, fraction, zone] = ISO.exec(iso) ?? [];
+  const at = isTime === undefined ? Number.NaN : Date.parse(time !== undefined && zone === undefined ? `${iso}Z` : iso);
+  if (Number.isNaN(at)) return undefined;
+  if (time === undefined) return moment(at, 'day');
+  if (seconds === undefined) return moment(at, 'minute');
+  return moment(at, fraction === undefined ? 'second' : 'millisecond');
+};
+
+const moment = (first: number, precision: Moment['precision']): Moment => ({
+  first,
+  last: first + LENGTH_MS[precision] - 1,
+  precision,
+});

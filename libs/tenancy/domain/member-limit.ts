@@ -1,0 +1,11 @@
+import { DomainError } from '#libs/kernel/domain-error.js';
+
+/** Throws workspace.limit_reached when a workspace of so many members takes no further one. */
+export const mustHaveRoomFor = (total: number, limit: number): void => {
+  if (total < limit) return;
+  throw new DomainError(
+    'workspace.limit_reached',
+    `this workspace has ${total} members, the limit is ${limit}: remove some, or have SLUICE_MAX_MEMBERS raised`,
+    { limit, actual: total, setting: 'SLUICE_MAX_MEMBERS' },
+  );
+};
