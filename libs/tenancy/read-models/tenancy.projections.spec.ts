@@ -53,8 +53,13 @@ describe('read models of tenancy', () => {
       .given(history(['workspace-o_1', created], ['workspace-o_1', renamed]))
       .numberOfTimes(2)
       .then('o_1', {
-        ...{ id: 'o_1', orgname: 'ada', name: 'B', email: 'a@b', ownerId: 'u_1' },
-        ...{ members: { u_1: 'owner' }, createdAt: '000000000000005' },
+        id: 'o_1',
+        orgname: 'ada',
+        name: 'B',
+        email: 'a@b',
+        ownerId: 'u_1',
+        members: { u_1: 'owner' },
+        createdAt: '000000000000005',
       });
     projecting(workspacesProjection)
       .given(history(['workspace-o_1', created], ['workspace-o_1', deleted]))
