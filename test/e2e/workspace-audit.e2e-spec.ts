@@ -106,6 +106,8 @@ describe("a workspace's audit log", () => {
     expect(idsOf(moment.data)).toEqual(idsOf(later.filter((entry) => timeOf(entry) === ms && entry.kind === 'source')));
     expect((await list({ until: at.slice(0, 10), limit: '1' })).data).toHaveLength(1);
     expect((await list({ since: '2099-01-01' })).page_info.total_count).toBe(0);
+    expect((await list({ until: '0001-01-01' })).page_info.total_count).toBe(0);
+    expect((await list({ since: '0001-01-01' })).data).toHaveLength(all.length);
     const file = await api.call('GET', `/v1/workspaces/${workspace}/audit/export`, { query: { since: at } });
     const lines = file.text.trimEnd().split('\n');
     expect(lines.map((line) => (JSON.parse(line) as Entry).id)).toEqual(idsOf(later));

@@ -24,8 +24,8 @@ export const WORKSPACE_AUDIT: CollectionSchema = {
   replaces: ['audit.workspace.v1'],
 };
 
-/** Epoch milliseconds in fixed width, with which the sort field begins. */
-const timeText = (epochMs: number): string => String(epochMs).padStart(16, '0');
+/** Epoch milliseconds in fixed width, with which the sort field begins. No event is of a time before 1970. */
+const timeText = (epochMs: number): string => String(Math.max(0, epochMs)).padStart(16, '0');
 
 /** Ends of the sort field for the entries from `since` to `until`, both included, in epoch milliseconds. */
 export const sortWithin = (since: number | undefined, until: number | undefined): Pick<PageQuery, 'from' | 'to'> => ({
