@@ -34,10 +34,12 @@ try {
   const document = await api.expect<Description>(200, 'GET', '/v1/openapi.json');
   for (const operation of Object.values(document.paths).flatMap((item) => Object.values(item)))
     operation.parameters = (operation.parameters ?? []).filter(({ name }) => !['include', 'exclude'].includes(name));
+  // The program takes ids from replies, so it would revoke its own key, and be refused from then on.
+  delete document.paths['/v1/api_keys/{id}'];
   const file = join(folder, 'openapi.json');
   writeFileSync(file, JSON.stringify(document));
   const authorization = `Authorization: Bearer ${server.apiKey}`;
-  const limits = ['--max-time', String(seconds), '-n', '20', '-w', '2', '--exclude-path-regex', 'sse$'];
+  const limits = ['--max-time', String(seconds), '-n', '20', '-w', '1', '--exclude-path-regex', 'sse$'];
   const options = ['--checks', CHECKS, '--phases', 'coverage,fuzzing', '--seed', '1', ...limits];
   const run = spawnSync(program, ['run', file, '-u', server.url, '-H', authorization, ...options], {
     cwd: folder,
