@@ -58,6 +58,7 @@ describe('accounts', () => {
     expect((await call('get', path)).status).toBe(200);
   });
 
+  // docs/reference/rest-api.md#account-credentials-shown
   it('show credentials only to the user who connected them', async () => {
     const { call, connect } = await world();
     const path = `/v1/accounts/${await connect()}?include_credentials=true`;
@@ -92,6 +93,7 @@ describe('accounts', () => {
     },
   );
 
+  // docs/reference/rest-api.md#account-list
   it('are paged, and kept to one app', async () => {
     const { call, connect } = await world();
     const first = await connect();

@@ -55,6 +55,7 @@ describe('GET /v1/audit/{id}', () => {
   });
   afterAll(() => app.close());
 
+  // docs/reference/rest-api.md#audit-entry #audit-masking
   it('lists actor, change and time of each event, newest last, without secrets', async () => {
     const reply = await get('/v1/audit/wh_1');
     expect(itemsOf(reply)).toHaveLength(12);

@@ -58,6 +58,7 @@ const world = async () => {
 };
 
 describe('npm packages of a component', () => {
+  // docs/reference/rest-api.md#component-packages
   it('are told with sizes, time and warnings, and listed as the lock pins them', async () => {
     const { call, save } = await world();
     const reply = await save();
@@ -85,6 +86,7 @@ describe('npm packages of a component', () => {
     expect((await call('get', `/v1/components/${data.id}/packages`)).body).toEqual({ data: [] });
   });
 
+  // docs/reference/rest-api.md#refresh-packages
   it('stay for the same code, and change only with refresh_packages, which tells what changed', async () => {
     const { inspector, call, save, catalog } = await world();
     const { data } = (await save()).body as { data: { id: string } };
@@ -109,6 +111,7 @@ describe('npm packages of a component', () => {
     });
   });
 
+  // docs/reference/rest-api.md#package-users
   it('tell which components of the workspace use a package or one version, and no longer after a refresh', async () => {
     const { inspector, call, save } = await world();
     const usersOf = async (wanted: string, key = 'one') => {
@@ -148,6 +151,7 @@ describe('npm packages of a component', () => {
     expect(reply.body).toMatchObject({ details: { field: 'package' } });
   });
 
+  // docs/reference/rest-api.md#refresh-packages
   it('of a component of the registry cannot be refreshed by a workspace that uses it', async () => {
     const { save, catalog } = await world();
     const { data } = (await save()).body as { data: { id: string } };

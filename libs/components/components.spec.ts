@@ -326,6 +326,7 @@ describe('GET /v1/components/{key or id}', () => {
     expect(dataOf(await call('get', '/v1/components/k'))['version']).toBe('0.10.0');
   });
 
+  // docs/reference/rest-api.md#component-key-lookup
   it('gives the component saved last when versions are equal', async () => {
     const { call, plane, save } = await world();
     const first = await save(codeOf({ key: 'k', name: 'first' }));
@@ -357,6 +358,7 @@ describe('GET /v1/components/{key or id}', () => {
     expect((await call('get', '/v1/components/mine', 'both')).status).toBe(200);
   });
 
+  // docs/reference/rest-api.md#component-reserved-words
   it.each(['registry/some-key', 'registry'])('keeps %s for the registry', async (path) => {
     const { call, save } = await world();
     await save(codeOf({ key: 'registry' }));

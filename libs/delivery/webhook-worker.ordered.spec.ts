@@ -65,6 +65,7 @@ describe('an ordered webhook', () => {
 });
 
 describe('a webhook whose deliveries fail for good', () => {
+  // docs/reference/rest-api.md#webhook-disabled
   it('is disabled after as many in a row as the setting says, and not before', async () => {
     const h = harness();
     let status = 404;

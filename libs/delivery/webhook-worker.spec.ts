@@ -117,6 +117,7 @@ describe('startWebhookWorker: outcomes', () => {
     expect(h.schedule.entries.size).toBe(0);
   });
 
+  // docs/reference/rest-api.md#webhook-disabled
   it('disables on 410, reported once', async () => {
     const h = harness();
     const receiver = await h.sink(answerWith(410));
@@ -236,6 +237,7 @@ describe('startWebhookWorker: outcomes', () => {
     expect(receiver.received).toEqual([]);
   });
 
+  // docs/reference/rest-api.md#webhook-active
   it('drops deliveries to an inactive webhook, and to an unknown one after a while', async () => {
     const h = harness();
     const receiver = await h.sink(answerOk);

@@ -75,6 +75,7 @@ const world = async (retained = 100, given: Partial<EventSettings> = {}) => {
 const numbers = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
 describe('GET /v1/sources/{id}/event_summaries', () => {
+  // docs/reference/rest-api.md#event-summary-fields
   it('lists emitted events, newest first, with the fields of an event summary', async () => {
     const { call, emitted } = await world();
     await emitted(
@@ -155,6 +156,7 @@ describe('GET /v1/sources/{id}/event_summaries', () => {
     expect(await idsOf(`${path}?after=${id(1)}`)).toEqual([]);
   });
 
+  // docs/reference/rest-api.md#event-id
   it('orders by time, then by sequence as a number', async () => {
     const { emitted, idsOf } = await world();
     const ids = [`${T0}-2`, `${T0}-9`, `${T0}-10`, `${T0}-11`, `${T0 + 1}-0`];
@@ -181,6 +183,7 @@ describe('GET /v1/sources/{id}/event_summaries', () => {
     expect(await idsOf('/v1/sources/dc_b/event_summaries')).toEqual([id(6)]);
   });
 
+  // docs/reference/rest-api.md#event-expand
   it('ends a page of whole events at its byte limit, and continues both ways by cursors', async () => {
     const { call, emitted, readModels } = await world(100, { pageBytes: 10_000 });
     const loaded: string[] = [];
@@ -262,6 +265,7 @@ describe('GET /v1/sources/{id}/event_summaries', () => {
     expect(await idsOf('/v1/sources/dc_a/events')).toHaveLength(5);
   });
 
+  // docs/reference/rest-api.md#event-cursors
   it('goes on from the place of an event that is no longer kept', async () => {
     const { emitted, idsOf } = await world(3);
     await emitted(...numbers(1, 6).map((n) => emit(n, n)));

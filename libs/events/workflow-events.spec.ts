@@ -65,6 +65,7 @@ const world = async () => {
 
 // docs/reference/rest-api.md#workflow-events
 describe('events of a workflow', () => {
+  // docs/reference/rest-api.md#workflow-events
   it('show what was emitted within raw_event, newest first, in pages', async () => {
     const { get, emitted } = await world();
     await emitted(1, { n: 1 });
@@ -85,6 +86,7 @@ describe('events of a workflow', () => {
     expect(next.map((item) => item['event'])).toEqual([{ raw_event: { n: 1 } }]);
   });
 
+  // docs/reference/rest-api.md#workflow-events
   it('hold the errors as they are, in their own list', async () => {
     const { get, emitted } = await world();
     const error = { original_event: {}, original_context: { id: 'x' }, error: { code: 'E', cellId: 'c_1' } };
@@ -105,6 +107,7 @@ describe('events of a workflow', () => {
     expect(whole).toMatchObject({ event: { raw_event: { text: 'é'.repeat(5_000) } } });
   });
 
+  // docs/reference/rest-api.md#workflow-events
   it.each(['p_none', 'p_other', 'dc_a', 'p_', '..'])('of %s are 404, in the shape of every error', async (workflow) => {
     const { get } = await world();
     for (const list of ['event_summaries', '$errors/event_summaries']) {

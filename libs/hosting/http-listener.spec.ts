@@ -33,6 +33,7 @@ const exchange = (port: number, text: string): Promise<string> =>
   });
 
 describe('HttpListener', () => {
+  // docs/reference/rest-api.md#starting
   it('answers 503 until it gets a handler', async () => {
     const { front, agent, status } = await open();
     expect(await status('/')).toBe(503);
@@ -56,6 +57,7 @@ describe('HttpListener', () => {
     agent.destroy();
   });
 
+  // docs/reference/rest-api.md#shutting-down
   it('answers a request sent on a kept-alive connection during close, and announces that the connection ends', async () => {
     const { front, agent, status } = await open();
     front.serve((_req, res) => res.end());

@@ -18,6 +18,7 @@ const forwarded = {
 describe('the client of a request', () => {
   const proxies = new TrustedProxies(['10.0.0.0/8', 'fd00::/8', '::ffff:192.168.0.0/112']);
 
+  // docs/reference/rest-api.md#client-address
   it('is the peer, whatever its headers say, when it is not a trusted proxy', () => {
     const own = { address: '203.0.113.1', scheme: 'http', host: 'own.example' };
     expect(proxies.clientOf(from('203.0.113.1', forwarded))).toEqual(own);
@@ -25,6 +26,7 @@ describe('the client of a request', () => {
     expect(new TrustedProxies().clientOf(from('10.0.0.1', forwarded)).address).toBe('10.0.0.1');
   });
 
+  // docs/reference/rest-api.md#client-address
   it('is the address that a trusted proxy reports', () => {
     const client = { address: '203.0.113.7', scheme: 'https', host: 'public.example:8443' };
     for (const peer of ['10.0.0.1', '::ffff:10.0.0.1', 'fd00::5', '192.168.3.4'])
@@ -92,6 +94,7 @@ describe('operator access', () => {
   const proxies = new TrustedProxies(['10.0.0.0/8', '127.0.0.9']);
   const access = new OperatorAccess('loopback', proxies);
 
+  // docs/reference/rest-api.md#operator-access
   it.each([
     ['127.0.0.1', {}, true],
     ['127.8.8.8', {}, true],

@@ -100,6 +100,7 @@ describe('a route of a command', () => {
     expect(errorOf(await post('body').send(body))).toMatchObject({ status: 400, code, details });
   });
 
+  // docs/reference/rest-api.md#position-header #read-your-writes
   it('makes its reply after the read models have applied the change, and answers with the position', async () => {
     await start();
     const reply = await post('changed');

@@ -36,6 +36,7 @@ describe('the HTTP edge with settings', () => {
     app = undefined;
   });
 
+  // docs/reference/rest-api.md#rate-limit
   it('limits the requests of a user over all keys, and says when to retry', async () => {
     let now = 1_000_000;
     const options = { http: { requestsPerMinute: 60, burst: 2 }, now: () => now };
@@ -80,6 +81,7 @@ describe('the HTTP edge with settings', () => {
     };
     const times = (count: number, status: number) => Array.from({ length: count }, () => status);
 
+    // docs/reference/rest-api.md#wrong-keys
     it('are limited per address, while a right key from the same address is accepted', async () => {
       let now = 1_000_000;
       const http = await start({ http: { proxies: new TrustedProxies(['127.0.0.1']) }, now: () => now });
@@ -116,6 +118,7 @@ describe('the HTTP edge with settings', () => {
     });
   });
 
+  // docs/reference/rest-api.md#position-header #read-your-writes
   it('puts the position on a command and waits for the read models', async () => {
     const waited: [Position, number][] = [];
     const readModels = { waitFor: async (position: Position, ms: number) => waited.push([position, ms]) > 1 };
@@ -137,6 +140,7 @@ describe('the HTTP edge with settings', () => {
     ]);
   });
 
+  // docs/reference/rest-api.md#position-wait
   it.each([
     [positionOf(5), 200],
     [positionOf(6), 503],
@@ -148,6 +152,21 @@ describe('the HTTP edge with settings', () => {
     expect(reply.status).toBe(status);
   });
 
+  // docs/reference/rest-api.md#api-halves
+  it.each([
+    ['commands', 'get', 421, /query-api/],
+    ['commands', 'head', 421, undefined],
+    ['commands', 'post', 200, undefined],
+    ['queries', 'get', 200, undefined],
+    ['queries', 'post', 421, /command-api/],
+  ] as const)('serves %s: %s is answered %i', async (serves, method, status, text) => {
+    const http = await start({ configure: { serves } });
+    const reply = await http[method](method === 'post' ? '/v1/things/command' : '/v1/things').set(bearer);
+    expect(reply.status).toBe(status);
+    if (text) expect(errorOf(reply)).toMatchObject({ code: 'misdirected', error: expect.stringMatching(text) });
+  });
+
+  // docs/reference/rest-api.md#cors
   it('allows the origins of the list only', async () => {
     const http = await start({ configure: { corsOrigins: ['https://app.example'] } });
     const from = async (origin: string) => (await http.get('/v1/things').set(bearer).set('Origin', origin)).headers;
@@ -160,6 +179,7 @@ describe('the HTTP edge with settings', () => {
     expect(preflight.status).toBe(204);
   });
 
+  // docs/reference/rest-api.md#shutting-down
   it('refuses work while it shuts down', async () => {
     const http = await start({ configure: { shuttingDown: () => true } });
     const reply = await http.get('/v1/things').set(bearer);

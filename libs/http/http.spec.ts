@@ -139,6 +139,7 @@ describe('the HTTP edge', () => {
   });
 
   describe('bodies', () => {
+    // docs/reference/rest-api.md#body-formats #empty-body
     it.each([
       ['JSON type without a body', 'application/json', '', {}],
       ['JSON type with blanks', 'application/json', ' \n ', {}],
@@ -158,6 +159,7 @@ describe('the HTTP edge', () => {
       expect([reply.status, reply.body]).toEqual([200, { data: { body } }]);
     });
 
+    // docs/reference/rest-api.md#json-body
     it.each([
       ['text', 'text/plain', 'hello', 415, 'unsupported_media_type', /text\/plain/],
       ['multipart', 'multipart/form-data; boundary=x', '--x--', 415, 'unsupported_media_type', /multipart/],
@@ -255,6 +257,7 @@ describe('the HTTP edge', () => {
       });
     });
 
+    // docs/reference/rest-api.md#write-conflicts
     it('of a lost race are a conflict', async () => {
       const reply = await http().get('/v1/failures/conflict').set(bearer);
       expect([reply.status, errorOf(reply).code]).toEqual([409, 'conflict']);
@@ -262,6 +265,7 @@ describe('the HTTP edge', () => {
   });
 
   describe('the API key', () => {
+    // docs/reference/rest-api.md#authentication
     it.each([
       ['no header', undefined],
       ['another scheme', 'Basic abc'],
@@ -293,6 +297,7 @@ describe('the HTTP edge', () => {
       expect((await http().get('/v1/things').set('Authorization', `${scheme} ${TEST_KEY}`)).status).toBe(200);
     });
 
+    // docs/reference/rest-api.md#authentication-after-routing
     it('leaves the body unread when it is unknown', async () => {
       const post = http().post('/v1/things').set('Authorization', 'Bearer nope').type('json');
       expect(errorOf(await post.send('{"a":'))).toMatchObject({ status: 401, code: 'unauthorized' });
@@ -305,6 +310,7 @@ describe('the HTTP edge', () => {
       expect((await http().get('/v1/things/open/door')).status).toBe(200);
     });
 
+    // docs/reference/rest-api.md#access-token-in-query
     it('is read from the query on stream routes only', async () => {
       const reply = await http().get(`/v1/things/x/stream?access_token=${TEST_KEY}`);
       expect([reply.status, reply.body]).toEqual([200, { data: { userId: 'u_1' } }]);
@@ -329,6 +335,7 @@ describe('the HTTP edge', () => {
       expect((await http().get('/v1/nothing')).headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
     });
 
+    // docs/reference/rest-api.md#trace-context
     it('is passed on in the context of commands', async () => {
       const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
       const ask = async (headers: Record<string, string>) =>
@@ -374,6 +381,7 @@ describe('the HTTP edge', () => {
     expect(reply.body).toEqual({ data: {} });
   });
 
+  // docs/reference/rest-api.md#reply-headers
   it('reveals nothing about itself', async () => {
     const { headers } = await http().get('/v1/things').set(bearer).set('Origin', 'https://evil.example');
     expect(headers).not.toHaveProperty('x-powered-by');

@@ -90,6 +90,7 @@ describe('a request with a key', () => {
     expect(lost).toEqual([records.failSet]);
   });
 
+  // docs/reference/rest-api.md#idempotency-key
   it('of a process that died runs again after a minute, and before that is told to run', async () => {
     const dies = process();
     void once(dies, ASKED, () => new Promise<number>(() => undefined));

@@ -34,6 +34,7 @@ const failure = async (act: () => unknown): Promise<DomainError> => {
 };
 
 describe('texts of a request', () => {
+  // docs/reference/rest-api.md#text-parameters
   it('are well-formed, and hold no NUL', async () => {
     expect((await validated(Dto, { name: 'a\ud800b' })).name).toBe('a\ufffdb');
     const error = await failure(() => validated(Dto, { name: 'ab\0c' }));
@@ -84,6 +85,7 @@ describe('errors about a flag', () => {
 const from = (query: object, body: unknown) => ({ query, body }) as Request;
 
 describe('parameters', () => {
+  // docs/reference/rest-api.md#parameter-places
   it('come from query and body with the precedence of the route', () => {
     const request = from({ a: 'q', b: 'q' }, { b: 'b', c: 'b' });
     expect(parameters(request, 'query_wins')).toEqual({ a: 'q', b: 'q', c: 'b' });
@@ -103,6 +105,7 @@ describe('parameters', () => {
     ]);
   });
 
+  // docs/reference/rest-api.md#unknown-parameters
   it('are checked, and unknown ones dropped', async () => {
     const dto = await validated(Dto, { name: 'abc', seconds: 3, props: { x: { y: 1 } }, nonsense: 1 });
     expect({ ...dto }).toEqual({ name: 'abc', seconds: 3, props: { x: { y: 1 } } });
@@ -141,6 +144,7 @@ describe('parameters', () => {
 });
 
 describe('pages', () => {
+  // docs/reference/rest-api.md#page-limit
   it.each([
     [{}, { limit: 10 }],
     [{ limit: '1' }, { limit: 1 }],
@@ -169,6 +173,7 @@ describe('pages', () => {
     expect((await failure(() => pageQuery(params))).code).toBe(code);
   });
 
+  // docs/reference/rest-api.md#cursors
   it('cursors are base64 of the id without padding, read leniently', () => {
     expect(encodeCursor('dc_1')).toBe('ZGNfMQ');
     for (const id of ['dc_1', 'wh_abc', 'a>?', '1700000000000-3']) {
@@ -178,6 +183,7 @@ describe('pages', () => {
     }
   });
 
+  // docs/reference/rest-api.md#page-info
   it('replies with totals and cursors, null on an empty page', () => {
     const reply = listReply({ docs: [{ id: 'dc_2' }, { id: 'dc_1' }], total: 19 }, ({ id }) => ({ id }));
     expect(reply).toEqual({

@@ -6,6 +6,7 @@ const POLICY = { perSecond: 2, burst: 3 };
 const remaining = (headers: Readonly<Record<string, string>>): number => Number(headers['X-RateLimit-Remaining']);
 
 describe('X-RateLimit-* headers', () => {
+  // docs/reference/rest-api.md#rate-limit
   it('announce as many requests as the bucket then lets through', () => {
     const buckets = new TokenBuckets(POLICY.perSecond, POLICY.burst);
     const now = 1_000_000;

@@ -72,6 +72,7 @@ describe('an event of an app', () => {
     expect(log.published.map((records) => records.length)).toEqual([8, 8, 4]);
   });
 
+  // docs/reference/rest-api.md#app-events-refused
   it('names the sources that are full, and runs the others', async () => {
     const { send } = await setUp(3, (id) => id === 'dc_1');
     const { invocations, refused } = await send();
@@ -100,6 +101,7 @@ describe('an event of an app', () => {
     expect(failures).toEqual([]);
   });
 
+  // docs/reference/rest-api.md#app-events-refused
   it('names the sources for which a later part failed, and goes on', async () => {
     const { log, send, failures } = await setUp(20);
     let parts = 0;
@@ -119,6 +121,7 @@ describe('an event of an app', () => {
     expect(failures).toHaveLength(1);
   });
 
+  // docs/reference/rest-api.md#app-events-limits
   it.each<[string, number, number, string, RegExp]>([
     ['payload', 1, MAX_PAYLOAD + 1, 'request.too_large', /payload has 524289 bytes, the limit is 524288/],
     ['sources', 1_001, 10, 'source.too_many_matches', /1001 sources take this event, at most 1000/],

@@ -131,6 +131,7 @@ describe('ingress', () => {
     expect((await (await setUp()).call('GET', '/v1/users/me')).status).toBe(418);
   });
 
+  // docs/reference/rest-api.md#endpoint-addresses
   it('matches the wildcard host', async () => {
     const t = await setUp({ domain: 'hooks.example' });
     expect((await t.call('GET', '/x', { headers: { host: 'ehook.hooks.example:80' } })).status).toBe(200);
@@ -225,6 +226,7 @@ describe('ingress', () => {
     expect(t.published.map(({ headers }) => headers)).toEqual([expect.objectContaining(marks)]);
   });
 
+  // docs/reference/rest-api.md#endpoint-switches
   it('takes a switch that is 0 or false as off, and refuses both switches at once', async () => {
     const t = await setUp();
     const off = { 'x-pd-nostore': '0', 'x-pd-notrigger': 'false' };
@@ -247,6 +249,7 @@ describe('ingress', () => {
     expect(t.published[0]?.headers).toMatchObject({ kind: 'delayed', respond: '' });
   });
 
+  // docs/reference/rest-api.md#endpoint-options
   it('answers OPTIONS of an unknown endpoint 404, so that a wrong address shows', async () => {
     const answer = await (await setUp()).call('OPTIONS', '/h/enothing');
     expect(answer).toMatchObject({ status: 404, headers: { 'access-control-allow-origin': '*' } });
@@ -297,6 +300,7 @@ describe('ingress', () => {
       expect(answer.body).toContain('bad header');
     });
 
+    // docs/reference/rest-api.md#endpoint-custom-response
     it('answers 504 when no response comes in time', async () => {
       const t = await setUp({ replyTimeoutMs: 5 });
       expect((await t.call('POST', '/h/ecustom')).status).toBe(504);

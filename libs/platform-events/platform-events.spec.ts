@@ -55,6 +55,7 @@ describe('events of the platform', () => {
     expect(t.lines).toEqual(['platform_event: webhook wh_1 fails']);
   });
 
+  // docs/reference/rest-api.md#platform-events-once
   it('tell one thing about one subject once in ten minutes', async () => {
     const { events, told, t } = world();
     for (let n = 0; n < 100; n++) events.report(about('wh_1'));
@@ -66,6 +67,7 @@ describe('events of the platform', () => {
     expect(await told()).toHaveLength(4);
   });
 
+  // docs/reference/rest-api.md#platform-events-once
   it('have one emit id in every process that tells the same', async () => {
     const { events, make, told, t } = world();
     const other = make();

@@ -22,6 +22,7 @@ const listeners = (table: SubscriptionTable, emitter: string, channel = '', work
   table.match(emitter, workspace, channel).map(({ listenerId }) => listenerId);
 
 describe('SubscriptionTable', () => {
+  // docs/reference/rest-api.md#subscription-channel-match
   it.each<[name: string, emitterId: string, eventName: string, emitter: string, channel: string, matches: boolean]>([
     ['default channel by id', 'dc_a', '', 'dc_a', '', true],
     ['another emitter', 'dc_a', '', 'dc_b', '', false],

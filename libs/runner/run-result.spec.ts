@@ -122,6 +122,7 @@ describe('the result of a run', () => {
     ]);
   });
 
+  // docs/reference/rest-api.md#emit-id
   it('gives the emits of a repeated execution the same ids, although it starts later', () => {
     const emits = [emit('a'), emit('b')];
     const idsOf = (startedAt: number) =>

@@ -44,6 +44,7 @@ describe('PUT /v1/sources/{id}', () => {
     expect(await put({ component_code: timed(30, 'other') })).toEqual({ other: { cron: null, interval_seconds: 30 } });
   });
 
+  // docs/reference/rest-api.md#source-update-active
   it('is active when `active` is left out, and accepts flags as text', async () => {
     const { call, create } = await world();
     const id = textOf((await create({ component_code: codeOf() }))['id']);
@@ -62,6 +63,7 @@ describe('PUT /v1/sources/{id}', () => {
     expect(dataOf(await call('get', '/v1/sources/after'))['name']).toBe('After');
   });
 
+  // docs/reference/rest-api.md#source-update-reference
   it('refuses an empty change, an action, a wrong prop and a stale one', async () => {
     const { call, create } = await world();
     const source = await create({ component_code: HOOKED, configured_props: { repo: 'a' } });

@@ -78,6 +78,7 @@ const deployed = async (machine: Machine): Promise<string> => {
 };
 
 describe('a crash in a deployment', () => {
+  // docs/reference/rest-api.md#source-operation-crash
   it.each([
     ['that would succeed', undefined],
     ['whose activate throws', threw('boom')],
@@ -116,6 +117,7 @@ describe('a crash in a deployment', () => {
 });
 
 describe('a crash in an update', () => {
+  // docs/reference/rest-api.md#source-operation-crash
   it.each([
     ['that would succeed', undefined],
     ['whose activate throws', threw('boom')],
@@ -154,6 +156,7 @@ describe('a crash in an update', () => {
 });
 
 describe('a crash in a deletion', () => {
+  // docs/reference/rest-api.md#source-operation-crash
   it.each([
     ['that would succeed', undefined],
     ['whose deactivate throws', threw('boom')],

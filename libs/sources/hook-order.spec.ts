@@ -59,6 +59,7 @@ describe('create', () => {
     expect(made.hooks.calls).toEqual([]);
   });
 
+  // docs/reference/rest-api.md#emit-on-deploy
   it('passes emit_on_deploy to the runner', async () => {
     const made = machine();
     const flags: boolean[] = [];
@@ -96,6 +97,7 @@ describe('create', () => {
     expect([view.all().size, view.reservations.all(), made.disk.topics.sources.size]).toEqual([0, [], 0]);
   });
 
+  // docs/reference/rest-api.md#source-create-failure
   it('ignores a failing deactivate after a failed activate', async () => {
     const made = machine();
     made.hooks.on('activate', threw('first')).on('deactivate', threw('second'));
@@ -201,6 +203,7 @@ describe('update of an active source', () => {
     expect(made.hooks.endedOperations).toEqual([id]);
   });
 
+  // docs/reference/rest-api.md#source-update-nothing #source-update-name
   it('runs no hooks for a new name alone or when nothing changes', async () => {
     const made = machine();
     const id = await deployed(made);

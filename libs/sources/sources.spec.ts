@@ -154,6 +154,7 @@ describe('POST /v1/sources', () => {
     expect(itemsOf(await call('get', '/v1/users/me/sources'))).toEqual([]);
   });
 
+  // docs/reference/rest-api.md#source-deploy-listing
   it('cannot be read or listed while it deploys', async () => {
     const { call, hooks } = await world();
     const seen: number[] = [];

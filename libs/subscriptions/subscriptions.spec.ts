@@ -190,6 +190,7 @@ describe('DELETE /v1/subscriptions', () => {
 });
 
 describe('the lists', () => {
+  // docs/reference/rest-api.md#subscription-lists
   it('are plain arrays, newest first, of the user and of the workspace', async () => {
     const { call } = await world();
     for (const listener of ['wh_1', 'wh_2', 'dc_b']) {
@@ -230,6 +231,7 @@ describe('the lists', () => {
 });
 
 describe('subscriptions of deleted resources', () => {
+  // docs/reference/rest-api.md#subscription-cleanup
   it.each([
     ['source-dc_a', 'SourceDeleted', ['wh_1']],
     ['source-dc_a', 'SourceDeploymentFailed', ['wh_1']],

@@ -86,6 +86,7 @@ describe('health, readiness and metrics', () => {
     expect((await http.get('/healthz')).body).toEqual({ status: 'ok' });
   });
 
+  // docs/reference/rest-api.md#readyz
   it('name the checks that fail', async () => {
     const readiness = new Readiness(20);
     let disk: string | undefined = 'disk is full';
@@ -127,12 +128,14 @@ describe('health, readiness and metrics', () => {
     expect((await http.get('/metrics')).status).toBe(200);
   });
 
+  // docs/reference/rest-api.md#healthz
   it('stay open while the process shuts down', async () => {
     const http = await start(new Readiness(), new Metrics(), { configure: { shuttingDown: () => true } });
     expect((await http.get('/healthz')).status).toBe(200);
     expect((await http.get('/v1/users/me')).status).toBe(503);
   });
 
+  // docs/reference/rest-api.md#metrics
   it('report the counted values', async () => {
     const metrics = new Metrics();
     metrics.runner.runs('threw', 3);

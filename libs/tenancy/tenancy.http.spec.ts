@@ -40,6 +40,7 @@ describe('users, workspaces and API keys over HTTP', () => {
     await tenancy.projectors.stop();
   });
 
+  // docs/reference/rest-api.md#user-fields
   it('answers GET /v1/users/me with the free-plan shape, usage and workspaces', async () => {
     usage.recordRun(ids.workspaceId, 31_000);
     const reply = await as(KEY).get('/v1/users/me/');
@@ -74,6 +75,7 @@ describe('users, workspaces and API keys over HTTP', () => {
     });
   });
 
+  // docs/reference/rest-api.md#workspace-get #workspace-fields
   it('answers 404 for an unknown workspace and 403 for one that the caller is not in', async () => {
     const bus = app.get(CommandBus);
     const bob = await bus.execute(new RegisterUser('bob', 'bob@example.com', 'Bob'));
@@ -92,6 +94,7 @@ describe('users, workspaces and API keys over HTTP', () => {
     });
   });
 
+  // docs/reference/rest-api.md#api-key-fields #api-key-revoke
   it('issues another key, shows it once, lists it without its text, and refuses it once revoked', async () => {
     const issued = dataOf(await as(KEY).post('/v1/api_keys').send({ name: 'ci' }));
     const { id, key } = issued as { id: string; key: string };
@@ -114,6 +117,7 @@ describe('users, workspaces and API keys over HTTP', () => {
     expect(itemsOf(await as(KEY).get('/v1/api_keys'))).toHaveLength(1);
   });
 
+  // docs/reference/rest-api.md#api-key-revoke
   it("answers 404 for an unknown key and for another user's key", async () => {
     const eve = await app.get(CommandBus).execute(new RegisterUser('eve', 'eve@example.com', 'Eve'));
     const { id } = dataOf(await as(KEY).post('/v1/api_keys')) as { id: string };
@@ -125,6 +129,7 @@ describe('users, workspaces and API keys over HTTP', () => {
     }
   });
 
+  // docs/reference/rest-api.md#api-key-create
   it.each([[{ name: '' }], [{ name: 5 }], [{ name: 'x'.repeat(101) }]])('refuses the name in %j', async (body) => {
     expect(errorOf(await as(KEY).post('/v1/api_keys').send(body))).toMatchObject({
       status: 400,

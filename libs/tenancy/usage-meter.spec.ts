@@ -11,6 +11,7 @@ const NOON = Date.UTC(2026, 0, 1, 12);
 const clock = { now: () => NOON };
 
 describe('usage', () => {
+  // docs/reference/rest-api.md#daily-usage
   it('counts runs of the UTC day, with a credit for each started 30 s', async () => {
     let now = Date.UTC(2026, 0, 1, 23, 59);
     const meter = new UsageMeter({ now: () => now }, new InMemoryUsage());

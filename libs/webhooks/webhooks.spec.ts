@@ -1,117 +1,12 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import request from 'supertest';
-import { httpTestApp } from '#libs/http/testing/http-test-app.js';
-import { dataOf, errorOf, itemsOf, type JsonObject } from '#libs/http/testing/replies.js';
-import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
-import { type LogRecord } from '#libs/stream-log/stream-log.js';
-import { StreamProjector } from '#libs/stream-log/stream-projector.js';
-import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
-import { perEmitterTopics } from '#libs/stream-log/topics.js';
-import { type Caller } from '#libs/http/callers.js';
-import {
-  attemptsProjection,
-  disableWebhook,
-  WebhookCleanUpReactor,
-  webhookProjections,
-  WebhooksModule,
-} from './index.js';
+import { dataOf, errorOf, itemsOf } from '#libs/http/testing/replies.js';
+import { attemptsProjection, disableWebhook } from './index.js';
+import { attempt, closeWorlds, world } from './testing/webhooks-world.js';
 
-const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
-const closing: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
-
-const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
-  userId,
-  apiKeyId: `key_${userId}`,
-  workspaceIds,
-  isWorkspace: (id) => ['o_1', 'o_2'].includes(id),
-});
-
-const world = async () => {
-  const reach = { refusalOf: (host: string) => (host === '10.0.0.1' ? 'a private address' : undefined) };
-  const log = new InMemoryStreamLog();
-  await log.createTopic(topics.attempts(), {});
-  const webhookTopics = {
-    create: async (id: string): Promise<void> => {
-      for (const { topic, retention } of topics.ownedBy(id)) await log.createTopic(topic, retention);
-    },
-    remove: async (id: string): Promise<void> => {
-      for (const { topic } of topics.ownedBy(id)) await log.deleteTopic(topic);
-    },
-  };
-  const made: { attempts?: StreamProjector } = {};
-  const plane = await ControlPlane.start({
-    projections: webhookProjections,
-    reactors: ({ events, vault, readModels }) => {
-      const projection = attemptsProjection;
-      const attempts = new StreamProjector({ projection, log, readModels, gatherMs: 1, onFailure: () => undefined });
-      made.attempts = attempts;
-      return [new WebhookCleanUpReactor({ events, vault, topics: webhookTopics, attempts })];
-    },
-  });
-  await made.attempts!.start();
-  const payloads = new Map<string, string>();
-  const payloadOf = async (...parts: string[]): Promise<string | undefined> => payloads.get(parts.join('/'));
-  const app = await httpTestApp({
-    imports: [
-      WebhooksModule.forRoot({ ...plane.ports(), webhookTopics, retainedEvents: { payloadOf }, log, topics, reach }),
-    ],
-    http: plane.ports(),
-    callers: { one: caller('u_1', 'o_1'), other: caller('u_2', 'o_2'), colleague: caller('u_3', 'o_1') },
-  });
-  closing.push(
-    () => app.close(),
-    () => plane.stop(),
-    () => made.attempts!.stop(),
-  );
-  const call = (method: 'get' | 'post' | 'put' | 'delete', path: string, key = 'one') =>
-    request(app.getHttpServer())[method](path).set('Authorization', `Bearer ${key}`);
-  const create = async (query = 'url=https://example.com/hook'): Promise<JsonObject & { readonly id: string }> => {
-    const data = dataOf(await call('post', `/v1/webhooks?${query}`));
-    return { ...data, id: data['id'] as string };
-  };
-  const recorded = async (...records: LogRecord[]): Promise<void> => {
-    const offsets = await log.publish(records);
-    await made.attempts!.waitApplied(topics.attempts(), offsets.at(-1) ?? 0, 5_000);
-  };
-  return { log, plane, payloads, call, create, recorded };
-};
-
-const attempt = (
-  webhook: string,
-  n: number,
-  over: { readonly attempt?: number; readonly status?: number } = {},
-): LogRecord => {
-  const { attempt: number = 1, status = 200 } = over;
-  return {
-    topic: topics.attempts(),
-    key: webhook,
-    headers: {
-      id: `dlv_${n}/${number}`,
-      delivery: `dlv_${n}`,
-      webhook,
-      workspace: 'o_1',
-      emitter: 'dc_a',
-      channel: '',
-      emit: `emit-${n}`,
-      event: `1700000000000-${n}`,
-      attempt: String(number),
-      outcome: status === 200 ? 'success' : 'retry',
-    },
-    value: JSON.stringify({
-      ts: 1_700_000_000_000 + n * 1_000 + number,
-      ms: 12.4,
-      status,
-      error: status === 200 ? null : `status ${status}`,
-      nextAttemptAt: status === 200 ? null : 1_700_000_099_000,
-      responseSnippet: 'ok',
-    }),
-  };
-};
+afterEach(closeWorlds);
 
 describe('the URL of a webhook', () => {
+  // docs/reference/rest-api.md#webhook-url-warning
   it('is accepted with a warning when deliveries to it will be refused', async () => {
     const { call, create } = await world();
     const warnings = [{ code: 'refused_address', message: expect.stringMatching(/will fail: a private/), path: 'url' }];
@@ -229,6 +124,7 @@ describe('reading webhooks', () => {
 });
 
 describe('PUT /v1/webhooks/{id}', () => {
+  // docs/reference/rest-api.md#webhook-update
   it('changes the given fields, from query or body', async () => {
     const { call, create } = await world();
     const { id } = await create('url=https://example.com&name=Old&description=Text');
@@ -259,6 +155,7 @@ describe('PUT /v1/webhooks/{id}', () => {
     expect(errorOf(refused)).toMatchObject({ status: 400, code, details: { field } });
   });
 
+  // docs/reference/rest-api.md#webhook-active #webhook-disabled
   it('ends a disablement by the platform', async () => {
     const { call, create, plane } = await world();
     const { id } = await create();
@@ -275,6 +172,7 @@ describe('PUT /v1/webhooks/{id}', () => {
 });
 
 describe('POST /v1/webhooks/{id}/regenerate_signing_key', () => {
+  // docs/reference/rest-api.md#webhook-new-key
   it('shows the new key, and keeps both until the former one expires', async () => {
     const { call, create, plane } = await world();
     const { id, signing_key } = await create();
@@ -297,6 +195,7 @@ describe('POST /v1/webhooks/{id}/regenerate_signing_key', () => {
 });
 
 describe('DELETE /v1/webhooks/{id}', () => {
+  // docs/reference/rest-api.md#webhook-delete
   it('removes topics, keys and attempts', async () => {
     const { call, create, plane, log, recorded } = await world();
     const { id } = await create();
@@ -313,88 +212,5 @@ describe('DELETE /v1/webhooks/{id}', () => {
     const where = { webhookId: id };
     expect((await plane.readModels.page(attemptsProjection.schema, { where, limit: 1 })).total).toBe(0);
     expect(itemsOf(await call('get', `/v1/webhooks/${kept.id}/deliveries`))).toHaveLength(1);
-  });
-});
-
-describe('deliveries', () => {
-  it('show every attempt, newest first', async () => {
-    const { call, create, recorded } = await world();
-    const { id } = await create();
-    await recorded(attempt(id, 1, { status: 503 }), attempt(id, 1, { attempt: 2 }), attempt(id, 2));
-    const reply = await call('get', `/v1/webhooks/${id}/deliveries`);
-    expect(itemsOf(reply).map((item) => [item['id'], item['attempt'], item['status'], item['outcome']])).toEqual([
-      ['dlv_2', 1, 200, 'success'],
-      ['dlv_1', 2, 200, 'success'],
-      ['dlv_1', 1, 503, 'retry'],
-    ]);
-    expect(itemsOf(reply)[2]).toEqual({
-      id: 'dlv_1',
-      ts: 1_700_000_001_001,
-      attempt: 1,
-      outcome: 'retry',
-      status: 503,
-      ms: 12,
-      error: 'status 503',
-      next_attempt_at: 1_700_000_099_000,
-      response: 'ok',
-      emit_id: 'emit-1',
-      event_id: '1700000000000-1',
-      emitter_id: 'dc_a',
-      event_name: '',
-    });
-  });
-
-  it('are the last 100 attempts, in pages on request, and count a repeated record once', async () => {
-    const { call, create, recorded } = await world();
-    const { id } = await create();
-    await recorded(...Array.from({ length: 130 }, (_, n) => attempt(id, n)));
-    await recorded(attempt(id, 129));
-    const all = await call('get', `/v1/webhooks/${id}/deliveries`);
-    expect(itemsOf(all)).toHaveLength(100);
-    expect((all.body as { page_info: object }).page_info).toMatchObject({ total_count: 100, count: 100 });
-    const first = await call('get', `/v1/webhooks/${id}/deliveries?limit=2`);
-    const { end_cursor } = (first.body as { page_info: { end_cursor: string } }).page_info;
-    const second = await call('get', `/v1/webhooks/${id}/deliveries?limit=2&after=${end_cursor}`);
-    expect(itemsOf(second).map((item) => item['id'])).toEqual(['dlv_127', 'dlv_126']);
-  });
-
-  it('can be sent again with the same ids and body', async () => {
-    const { call, create, recorded, payloads, log } = await world();
-    const { id } = await create();
-    await recorded(attempt(id, 1, { status: 503 }), attempt(id, 1, { attempt: 2 }));
-    payloads.set('dc_a//1700000000000-1', '{"the":  "body"}');
-    const reply = await call('post', `/v1/webhooks/${id}/deliveries/dlv_1/redeliver`).type('application/json');
-    expect([reply.status, reply.body]).toEqual([200, { data: { id: 'dlv_1', queued: true } }]);
-    const [record] = await log.read(`deliveries.${id}`, -1, 10);
-    expect(record).toMatchObject({ key: id, value: '{"the":  "body"}' });
-    expect(record?.headers).toMatchObject({
-      id: 'dlv_1',
-      webhook: id,
-      workspace: 'o_1',
-      emitter: 'dc_a',
-      channel: '',
-      emit: 'emit-1',
-      event: '1700000000000-1',
-      attempt: '1',
-    });
-  });
-
-  it('cannot be sent again when unknown, of another webhook, or without a retained event', async () => {
-    const { call, create, recorded } = await world();
-    const { id } = await create();
-    const other = await create();
-    await recorded(attempt(other.id, 1), attempt(id, 2));
-    for (const [delivery, text] of [
-      ['dlv_9', 'no delivery dlv_9'],
-      ['dlv_1', 'no delivery dlv_1'],
-      ['dlv_2', 'no longer kept'],
-    ]) {
-      const error = errorOf(await call('post', `/v1/webhooks/${id}/deliveries/${delivery}/redeliver`));
-      expect(error).toMatchObject({
-        status: 404,
-        code: 'delivery_not_found',
-        error: expect.stringContaining(text ?? ''),
-      });
-    }
   });
 });

@@ -15,6 +15,7 @@ describe('forwarding headers', () => {
   describe('of a client', () => {
     const instance = useInstance();
 
+    // docs/reference/rest-api.md#client-address
     it('have no effect, and reach the component unchanged', async () => {
       const source = await instance.deploy(echoCode());
       const event = jsonOf(await instance.post(source, {}, FORWARDED));
@@ -38,6 +39,7 @@ describe('forwarding headers', () => {
   describe('of a trusted proxy', () => {
     const instance = useInstance({ env: { SLUICE_TRUSTED_PROXIES: '127.0.0.0/8,::1' } });
 
+    // docs/reference/rest-api.md#client-address
     it('name the client: the last untrusted address', async () => {
       const source = await instance.deploy(echoCode());
       const event = jsonOf(await instance.post(source, {}, FORWARDED));

@@ -38,6 +38,7 @@ describe('a malformed id, key or slug', () => {
     source = await instance.deploy(relayCode());
   });
 
+  // docs/reference/rest-api.md#id-prefixes
   it('finds nothing', async () => {
     expect(keyless.key).toBeNull();
     const long = 'x'.repeat(4_000);
@@ -99,6 +100,7 @@ describe('texts of a component', () => {
     expect(refused(reply)).toMatchObject({ status: 400, code: 'invalid_component', field, limit, actual });
   });
 
+  // docs/reference/rest-api.md#text-parameters
   it('refuse NUL, and store half of a surrogate pair as U+FFFD', async () => {
     const nul = await save(`export default { name: 'a\\0b', props: { http: '$.interface.http' }, ${EMIT} }`);
     expect(refused(nul)).toMatchObject({ status: 400, code: 'invalid_component', field: 'name' });
@@ -232,6 +234,7 @@ describe('names from users', () => {
 });
 
 describe('the history of a source and a webhook', () => {
+  // docs/reference/rest-api.md#audit-masking
   it('shows no secret, no key and no reference to one', async () => {
     const secret = 'hush-0123456789';
     const code = componentCode({

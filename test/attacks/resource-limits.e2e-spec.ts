@@ -41,6 +41,7 @@ describe('one user alone', () => {
     expect([(await save(first)).status, (await save(relayCode())).status]).toEqual([200, 200]);
   });
 
+  // docs/reference/rest-api.md#source-count #api-key-create
   it('makes sources, webhooks, subscriptions and keys up to the limits, which the refusals name', async () => {
     const { id } = (
       await api.expect<Data<Component>>(200, 'POST', '/v1/components', { body: { component_code: relayCode() } })

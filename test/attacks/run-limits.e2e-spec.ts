@@ -45,6 +45,7 @@ describe('the output of a run beside its payloads', () => {
     60_000,
   );
 
+  // docs/reference/rest-api.md#platform-channels
   it('uses few channels, and never those of the platform', async () => {
     const { told } = await ran(`
       attempt('many', () => { for (let n = 0; n < 99; n++) this.$emit(1, { name: 'c' + n }); });
@@ -161,6 +162,7 @@ describe('the state of a source', () => {
 });
 
 describe('secrets', () => {
+  // docs/reference/rest-api.md#log-masking
   it('and endpoint keys appear in no log, error, or line of the server, but stay in emits', async () => {
     const secret = 'sEcret-hunter-22';
     const source = await instance.deploy(

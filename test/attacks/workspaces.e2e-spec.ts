@@ -174,6 +174,7 @@ const told = (route: object, { status, body }: Reply): object => ({
 });
 
 describe('a workspace named by the request', () => {
+  // docs/reference/rest-api.md#workspace-parameter-refused
   it('is refused on every route when it does not exist: 404, and nothing changes', async () => {
     const before = await stateOfFirst();
     for (const { method, path } of routes) {
@@ -192,6 +193,7 @@ describe('a workspace named by the request', () => {
     expect(await stateOfFirst()).toBe(before);
   });
 
+  // docs/reference/rest-api.md#workspace-parameter-refused
   it('is refused on every route to non-members, in the query and in the body: 403', async () => {
     const before = await stateOfFirst();
     for (const { method, path } of routes) {
@@ -221,6 +223,7 @@ describe('a workspace named by the request', () => {
     }
   });
 
+  // docs/reference/rest-api.md#workspace-parameter-refused
   it('may not be a list, an object, or two different ones', async () => {
     const own = owner.workspaceId;
     const list = '/v1/users/me/sources';
@@ -240,6 +243,7 @@ describe('a workspace named by the request', () => {
 });
 
 describe('the holder of a key of another workspace', () => {
+  // docs/reference/rest-api.md#workspace-of-resource
   it('reads no data of the first workspace on any route, and changes nothing', async () => {
     const before = await stateOfFirst();
     for (const route of routes) {

@@ -84,6 +84,7 @@ const shown = async (id: string, query = ''): Promise<Account> =>
   (await api.expect<Data<Account>>(200, 'GET', `/v1/accounts/${id}${query}`)).data;
 
 describe('a connected account with oauth', () => {
+  // docs/reference/rest-api.md#account-refresh
   it('gives a source a fresh token before the first run, and again after each expiry', async () => {
     const id = await connect('first');
     const source = await deploy(id);
@@ -100,6 +101,7 @@ describe('a connected account with oauth', () => {
     expect(text).not.toContain('first-access');
   });
 
+  // docs/reference/rest-api.md#account-refresh-failed #account-fields
   it('tells the source and the account when its token is revoked, and works again after a PUT', async () => {
     const id = await connect('revoked-token');
     const source = await deploy(id);

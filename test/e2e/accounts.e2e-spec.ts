@@ -22,6 +22,7 @@ const deploy = (authProvisionId: string) =>
   });
 
 describe('a connected account', () => {
+  // docs/reference/rest-api.md#accounts #account-connect
   it('gives a source its credentials, and new ones after a change', async () => {
     const { body } = await connect({ app: 'slack', name: 'Team', credentials: { api_key: 'first-key' } });
     const account = body.data.id;
@@ -39,6 +40,7 @@ describe('a connected account', () => {
     await runs('second-key');
   });
 
+  // docs/reference/rest-api.md#account-credentials-shown
   it('shows its credentials only when asked, and the audit says so', async () => {
     const { body } = await connect({ app: 'slack', credentials: { api_key: 'hidden-key' } });
     const path = `/v1/accounts/${body.data.id}`;
@@ -50,6 +52,7 @@ describe('a connected account', () => {
     expect(text).not.toContain('hidden-key');
   });
 
+  // docs/reference/rest-api.md#configured-app
   it('is refused for a prop of another app', async () => {
     const { body } = await connect({ app: 'github', credentials: { token: 'abcd' } });
     const { status, body: refused } = await deploy(body.data.id);
@@ -57,6 +60,7 @@ describe('a connected account', () => {
     expect(refused.error).toMatch(/"github".*"slack"/);
   });
 
+  // docs/reference/rest-api.md#account-connect
   it('refuses a variable that the operator does not offer', async () => {
     const { status, body } = await connect({ app: 'slack', credentials: { api_key: { $env: 'HOME' } } });
     expect(status).toBe(422);
@@ -91,6 +95,7 @@ describe('a connected account', () => {
     }
   });
 
+  // docs/reference/rest-api.md#account-delete
   it('leaves a source that uses it running, with an empty $auth, after a DELETE', async () => {
     const { body } = await connect({ app: 'slack', credentials: { api_key: 'lost-key' } });
     const source = (await deploy(body.data.id)).body.data.id;

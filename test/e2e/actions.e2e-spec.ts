@@ -62,6 +62,7 @@ describe('POST /v1/actions/run', () => {
   const runCode = async (members: string, configuredProps: object = {}, props = '') =>
     run(await save(members, props), configuredProps);
 
+  // docs/reference/rest-api.md#action-run
   it('answers with exports, observations and the returned value, by id and by key', async () => {
     const code = componentCode({
       key: 'greet-somebody',
@@ -88,6 +89,7 @@ describe('POST /v1/actions/run', () => {
     }
   });
 
+  // docs/reference/rest-api.md#action-failure
   it('answers 422 with the observations and the error, and shows no secret in them', async () => {
     const reply = await runCode(
       `async run({ $ }) { $.export('a', 1); console.log('token is', this.token); throw Object.assign(new TypeError('bad ' + this.token), { code: 'E_BAD' }); }`,
@@ -110,6 +112,7 @@ describe('POST /v1/actions/run', () => {
     expect(reply.text).not.toContain('very-secret');
   });
 
+  // docs/reference/rest-api.md#action-observations
   it('gives $.context, and records what only a workflow does', async () => {
     const reply = await runCode(`async run({ $ }) {
       $.respond({ status: 201, body: 'hi' });

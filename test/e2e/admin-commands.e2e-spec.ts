@@ -60,6 +60,7 @@ describe('sluice admin', () => {
   describe('on a stopped installation', () => {
     beforeAll(() => server.stop());
 
+    // docs/reference/rest-api.md#users-made
     it('makes and lists users, in text and as JSON', async () => {
       ada = await json<Created>('user', 'create', '--email', ADA, '--workspace', 'Lab');
       const bob = await admin('user', 'create', '--email', 'b.b+x@example.com', '--username', 'bob');
@@ -81,6 +82,7 @@ describe('sluice admin', () => {
       expect(stdout).not.toContain('sk_');
     }, 60_000);
 
+    // docs/reference/rest-api.md#users-made
     it('makes, renames and lists workspaces', async () => {
       const made = await json<{ id: string }>('workspace', 'create', '--name', 'Resaerch', '--owner', ADA);
       research = made.id;
@@ -161,6 +163,7 @@ describe('sluice admin', () => {
       });
     }, 60_000);
 
+    // docs/reference/rest-api.md#users-made
     it('deletes a workspace once it holds nothing', async () => {
       const { id: spare } = await json<{ id: string }>('workspace', 'create', '--name', 'Spare', '--owner', ADA);
       const source = await startedFor(async () => {

@@ -20,6 +20,7 @@ const history = async (id: string): Promise<readonly AuditEntry[]> =>
 const typesOf = async (id: string): Promise<readonly string[]> => (await history(id)).map(({ type }) => type);
 
 describe('GET /v1/audit/{id}', () => {
+  // docs/reference/rest-api.md#audit-list #audit-entry
   it('lists the changes of a source, with time and actor', async () => {
     const { data: user } = await api.expect<Data<{ id: string }>>(200, 'GET', '/v1/users/me');
     const source = await instance.deploy(relayCode('Audited'));
@@ -41,6 +42,7 @@ describe('GET /v1/audit/{id}', () => {
     });
   });
 
+  // docs/reference/rest-api.md#audit-list
   it('covers components, subscriptions and webhooks', async () => {
     const source = await instance.deploy(relayCode());
     const webhook = await api.createWebhook(instance.receiver.url);
@@ -55,6 +57,7 @@ describe('GET /v1/audit/{id}', () => {
     expect(await typesOf(subscription.id)).toEqual(['SubscriptionCreated', 'SubscriptionDeleted']);
   });
 
+  // docs/reference/rest-api.md#audit-at
   it('gives the resource as it was, by revision and by time', async () => {
     const source = await instance.deploy(relayCode('Then'));
     await api.expect(200, 'PUT', `/v1/sources/${source.id}`, { body: { name: 'Now' } });
@@ -70,6 +73,7 @@ describe('GET /v1/audit/{id}', () => {
     expect(JSON.stringify(reply.data)).toContain('"name":"Now"');
   });
 
+  // docs/reference/rest-api.md#audit-at
   it('answers 404 on an unknown id, and 400 on an at that is neither revision nor time', async () => {
     for (const id of ['dc_doesnotexist', 'nonsense']) {
       expect((await api.call('GET', `/v1/audit/${id}`)).status).toBe(404);

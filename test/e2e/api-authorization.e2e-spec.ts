@@ -125,6 +125,7 @@ const told = (asker: Asker, { template }: Route, { status, body }: Reply<ErrorBo
 };
 
 describe('who may call a route', () => {
+  // docs/reference/rest-api.md#authentication #roles
   it('is the same as its page says, for every route', async () => {
     for (const route of routes) {
       const answers: string[] = [];

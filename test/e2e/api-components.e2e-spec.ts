@@ -14,6 +14,7 @@ const post = (body: Record<string, unknown>) =>
   api.call<Data<Component> & ErrorBody>('POST', '/v1/components', { body });
 
 describe('saving a component', () => {
+  // docs/reference/rest-api.md#component-fields #component-configurable-props
   it('answers 200 with the code, its SHA-256 and the metadata that the code declares', async () => {
     const code = componentCode({
       name: 'Saved',
@@ -66,6 +67,7 @@ describe('saving a component', () => {
     ]);
   });
 
+  // docs/reference/rest-api.md#component-file-name #component-files
   it('resolves imports above the code within its files, by file_name', async () => {
     const code = `import app from '../../shop.app.mjs'; export default { name: app.label, version: '1', props: { http: '$.interface.http' }, run() {} };`;
     const files = { 'shop/shop.app.mjs': `export default { label: 'From Above' };` };
@@ -76,6 +78,7 @@ describe('saving a component', () => {
     expect(refused).toMatchObject({ status: 400, body: { code: 'invalid_component' } });
   });
 
+  // docs/reference/rest-api.md#component-code-hash
   it('hashes the exact UTF-8 bytes', async () => {
     const code = `// ključ 陳 🚰\n${relayCode()}`;
     const { body } = await post({ component_code: code });
@@ -83,6 +86,7 @@ describe('saving a component', () => {
     expect(body.data.code).toBe(code);
   });
 
+  // docs/reference/rest-api.md#component-same-code #idempotency
   it('gives the same component for the same code, also when posted twice at once', async () => {
     const code = relayCode();
     const [first, second] = await Promise.all([post({ component_code: code }), post({ component_code: code })]);
@@ -93,6 +97,7 @@ describe('saving a component', () => {
     expect(third.body.data.created_at).toBe(first.body.data.created_at);
   });
 
+  // docs/reference/rest-api.md#component-typescript
   it.each([
     ['CommonJS', `module.exports = { name: 'Common', props: { http: '$.interface.http' }, run() {} };`],
     [
@@ -115,11 +120,13 @@ describe('saving a component', () => {
     expect(reply).toMatchObject({ status: 200, body: { data: { name: 'Common', version: '' } } });
   });
 
+  // docs/reference/rest-api.md#component-version-macro
   it('replaces {{ts}} in a version by the time of saving', async () => {
     const { body } = await post({ component_code: componentCode({ version: '0.0.{{ts}}', members: 'run() {},' }) });
     expect(body.data.version).toMatch(/^0\.0\.\d{13}$/);
   });
 
+  // docs/reference/rest-api.md#component-action #source-action-refused
   it('takes an action, which is not deployable as a source', async () => {
     const code = `export default { name: 'Act', key: 'act', version: '1', type: 'action', run() {} };`;
     const { status, body } = await post({ component_code: code });
@@ -130,6 +137,7 @@ describe('saving a component', () => {
 });
 
 describe('refusing a component', () => {
+  // docs/reference/rest-api.md#component-evaluation
   it.each([
     ['nothing', {}, /component_code|component_url/],
     ['a number', { component_code: 7 }, /component_code/],
@@ -186,6 +194,7 @@ describe('refusing a component', () => {
 });
 
 describe('finding a component', () => {
+  // docs/reference/rest-api.md#component-key-lookup
   it('by id and by key, the newest version of a key first', async () => {
     const save = (version: string) =>
       api.createComponent(componentCode({ key: 'versioned', name: 'V', version, members: 'run() {},' }));
@@ -215,6 +224,7 @@ describe('component_url', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   };
 
+  // docs/reference/rest-api.md#component-url-fetch #component-relative-imports
   it('fetches the code and its relative imports', async () => {
     const url = await served({
       '/a/main.mjs': `import { name } from '../lib/name.mjs'; export default { name, version: '1', props: { http: '$.interface.http' }, run() {} };`,
@@ -238,6 +248,7 @@ describe('component_url', () => {
     expect(refused.body.error).toContain(`${2_048 * 1_024} bytes`);
   });
 
+  // docs/reference/rest-api.md#component-code-or-url
   it('is only metadata beside component_code', async () => {
     const url = 'https://example.invalid/nowhere.mjs';
     const { status, body } = await post({ component_code: relayCode('Given'), component_url: url });
@@ -245,6 +256,7 @@ describe('component_url', () => {
     expect(body.data).toMatchObject({ url });
   });
 
+  // docs/reference/rest-api.md#component-url-fetch
   it('answers 422 with the address and the status when nothing is there', async () => {
     const url = await served({});
     const reply = await post({ component_url: `${url}/gone.mjs` });
@@ -253,6 +265,7 @@ describe('component_url', () => {
     expect(reply.body.error).toContain('404');
   });
 
+  // docs/reference/rest-api.md#component-url-fetch
   it.each(['file:///etc/passwd', 'git://example.invalid/a', 'nonsense', 'http://169.254.169.254/latest'])(
     'refuses %s',
     async (component_url) => {

@@ -21,6 +21,7 @@ const filled = async (count: number, channel?: string): Promise<Source> => {
 };
 
 describe('event summaries', () => {
+  // docs/reference/rest-api.md#event-list-order #event-cursors
   it('come newest first, ten of them, with raw event ids as cursors', async () => {
     const source = await filled(25);
     const first = await read(source);
@@ -39,6 +40,7 @@ describe('event summaries', () => {
     expect(idsOf(back)).toEqual(idsOf(first).slice(7));
   });
 
+  // docs/reference/rest-api.md#event-retention
   it('are kept to the last 100 of a channel', async () => {
     const source = await filled(130);
     const { data, page_info } = await read(source, { limit: '100' });
@@ -46,6 +48,7 @@ describe('event summaries', () => {
     expect(data.map(({ event }) => (event as { n: number }).n)).toEqual(Array.from({ length: 100 }, (_, n) => 129 - n));
   });
 
+  // docs/reference/rest-api.md#event-channel-filter
   it('belong to the default channel, or to the requested one', async () => {
     const source = await filled(3, 'named');
     expect((await read(source)).data).toEqual([]);
@@ -54,6 +57,7 @@ describe('event summaries', () => {
     for (const { metadata } of named.data) expect(metadata).toMatchObject({ name: 'named', emitter_id: source.id });
   });
 
+  // docs/reference/rest-api.md#event-channel-filter
   it('of $errors and $logs are read by path or by channel', async () => {
     const source = await instance.deploy(
       componentCode({ members: `run() { console.log('said'); throw new Error('bad'); },` }),
@@ -73,6 +77,7 @@ describe('event summaries', () => {
     }
   });
 
+  // docs/reference/rest-api.md#event-truncation #event-expand
   it.each([
     ['a long text', 'x'.repeat(5_000)],
     ['a large object', Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`key${n}`, 'y'.repeat(50)]))],
@@ -91,6 +96,7 @@ describe('event summaries', () => {
     expect(whole).not.toHaveProperty('truncated');
   });
 
+  // docs/reference/rest-api.md#event-truncation
   it('leave an event of up to 1,024 bytes unchanged', async () => {
     const payload = { pad: 'x'.repeat(1_024 - '{"pad":""}'.length) };
     const source = await instance.deploy(emitterCode());
@@ -101,6 +107,7 @@ describe('event summaries', () => {
     expect(event).not.toHaveProperty('truncated');
   });
 
+  // docs/reference/rest-api.md#event-cursors
   it.each([
     ['limit', '0'],
     ['after', 'nonsense'],
@@ -128,6 +135,7 @@ describe('deleting events', () => {
   const left = async (): Promise<readonly number[]> =>
     (await read(source)).data.map((event) => ids.indexOf(event.id)).reverse();
 
+  // docs/reference/rest-api.md#events-delete
   it('answers 202 and {}, and is in effect at the next read: one, from a start, to an end, all', async () => {
     const reply = await remove({ start_id: ids[4] ?? '', end_id: ids[4] ?? '' });
     expect(reply).toMatchObject({ status: 202, body: {} });
@@ -140,6 +148,7 @@ describe('deleting events', () => {
     expect(await left()).toEqual([2, 6]);
   });
 
+  // docs/reference/rest-api.md#events-delete
   it('compares as a range: ids need not exist, and a start after the end deletes nothing', async () => {
     expect((await remove({ start_id: ids[6] ?? '', end_id: ids[2] ?? '' })).status).toBe(202);
     expect(await left()).toEqual([2, 6]);
@@ -153,6 +162,7 @@ describe('deleting events', () => {
     expect((reply.body as ErrorBody).error).toContain('nonsense');
   });
 
+  // docs/reference/rest-api.md#events-delete-channel
   it('deletes the named channel, or all without a name, and keeps later events', async () => {
     const before = await left();
     await instance.post(source, [
@@ -171,6 +181,7 @@ describe('deleting events', () => {
     expect(await instance.payloads(source, 1)).toEqual(['fresh']);
   });
 
+  // docs/reference/rest-api.md#events-delete-dedupe
   it('does not forget deduplicated ids', async () => {
     const deduped = await instance.deploy(emitterCode(`dedupe: 'unique',`));
     await instance.post(deduped, [['once', { id: 1 }]]);

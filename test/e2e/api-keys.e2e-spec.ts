@@ -15,6 +15,7 @@ interface ApiKey {
 }
 
 describe('API keys', () => {
+  // docs/reference/rest-api.md#api-key-fields #api-key-revoke
   it('are shown once, open the API, and are shut out at once when revoked', async () => {
     const { data: made } = await api.expect<Data<ApiKey>>(200, 'POST', '/v1/api_keys', { body: { name: 'Second' } });
     const key = made.key ?? '';

@@ -16,6 +16,7 @@ const idsOf = ({ data }: Paged<Source>): string[] => data.map(({ id }) => id);
 const cursorOf = (id: string): string => Buffer.from(id).toString('base64').replace(/=+$/, '');
 
 describe('paged lists', () => {
+  // docs/reference/rest-api.md#page-info
   it('answers an empty list with count 0 and null cursors', async () => {
     for (const path of [LIST, '/v1/users/me/webhooks']) {
       expect((await api.call('GET', path)).body).toEqual({
@@ -33,6 +34,7 @@ describe('paged lists', () => {
       ids = sources.map(({ id }) => id).reverse();
     }, 60_000);
 
+    // docs/reference/rest-api.md#paging #list-order #page-info #cursors
     it('gives ten, newest first, with cursors that decode to the ids of first and last', async () => {
       const first = await page();
       expect(idsOf(first)).toEqual(ids.slice(0, 10));
@@ -48,6 +50,7 @@ describe('paged lists', () => {
       for (const item of (await page()).data) expect(item).not.toHaveProperty('user_id');
     });
 
+    // docs/reference/rest-api.md#after-before
     it('walks forwards by after and backwards by before, without a gap or a repeat', async () => {
       const forwards: string[] = [];
       for (let after: string | null = null; ;) {
@@ -67,16 +70,19 @@ describe('paged lists', () => {
       expect(backwards).toEqual(ids.slice(0, TOTAL - 1));
     });
 
+    // docs/reference/rest-api.md#after-before
     it('gives the items right before a cursor, still in list order', async () => {
       expect(idsOf(await page({ limit: '3', before: cursorOf(ids[6] ?? '') }))).toEqual(ids.slice(3, 6));
     });
 
+    // docs/reference/rest-api.md#after-before
     it('gives the open interval between two cursors, from the after side', async () => {
       const query = { after: cursorOf(ids[1] ?? ''), before: cursorOf(ids[8] ?? '') };
       expect(idsOf(await page(query))).toEqual(ids.slice(2, 8));
       expect(idsOf(await page({ ...query, limit: '2' }))).toEqual(ids.slice(2, 4));
     });
 
+    // docs/reference/rest-api.md#cursors
     it('reads a cursor with padding or of the URL-safe alphabet', async () => {
       const id = ids[2] ?? '';
       for (const after of [Buffer.from(id).toString('base64'), Buffer.from(id).toString('base64url')]) {
@@ -84,6 +90,7 @@ describe('paged lists', () => {
       }
     });
 
+    // docs/reference/rest-api.md#cursors
     it('goes on from the place of an item that was deleted meanwhile', async () => {
       const made = await api.createSource({ component_code: relayCode() });
       const [, second] = (await page({ limit: '2' })).data;
@@ -102,6 +109,7 @@ describe('paged lists', () => {
       },
     );
 
+    // docs/reference/rest-api.md#page-limit
     it('clamps a limit above 100, and refuses one below 1 or not an integer', async () => {
       expect((await page({ limit: '100000' })).data).toHaveLength(TOTAL);
       for (const limit of ['0', '-1', '1.5', 'ten']) {
@@ -112,6 +120,7 @@ describe('paged lists', () => {
       }
     });
 
+    // docs/reference/rest-api.md#source-lists
     it('lists the same sources of the workspace', async () => {
       const reply = await api.call<{ data: { orgs: { id: string }[] } }>('GET', '/v1/users/me');
       const workspace = reply.body.data.orgs[0]?.id ?? '';
@@ -135,6 +144,7 @@ describe('paged lists', () => {
     }
   });
 
+  // docs/reference/rest-api.md#subscription-lists #paging
   it('lists all subscriptions at once, without page_info', async () => {
     const webhook = await api.createWebhook(instance.receiver.url);
     const emitter = sources[0]?.id ?? '';

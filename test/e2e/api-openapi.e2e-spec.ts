@@ -9,6 +9,7 @@ import { ROOT } from '#test/harness/paths.js';
 const { api } = useInstance();
 
 describe('GET /v1/openapi.json', () => {
+  // docs/reference/rest-api.md#openapi
   it('equals docs/reference/openapi.json', async () => {
     const reply = await api.call('GET', '/v1/openapi.json', { key: null });
     expect(reply.status).toBe(200);
@@ -16,6 +17,7 @@ describe('GET /v1/openapi.json', () => {
     expectUpToDate(file, reply.text, 'the server, and curl its /v1/openapi.json into that file');
   });
 
+  // docs/reference/rest-api.md#openapi
   it('gives every parameter and every field a meaning', async () => {
     const document = await api.expect<ApiDocument>(200, 'GET', '/v1/openapi.json');
     expect(withoutMeaning(document)).toEqual([]);
@@ -67,6 +69,7 @@ describe('GET /v1/openapi.json', () => {
 
 // docs/reference/rest-api.md#api-docs
 describe('GET /v1/docs', () => {
+  // docs/reference/rest-api.md#api-docs
   it('shows every route and schema in plain HTML, without a key and without script', async () => {
     const { paths, components } = await api.expect<ApiDocument>(200, 'GET', '/v1/openapi.json');
     const reply = await api.call('GET', '/v1/docs', { key: null });

@@ -24,6 +24,7 @@ const shower = (props: string): string =>
   });
 
 describe('creating a source', () => {
+  // docs/reference/rest-api.md#success-status #reply-envelope #source-fields #source-create
   it('answers 200 with the whole record, active', async () => {
     const { status, body } = await create({ component_code: relayCode('First of all') });
     expect(status).toBe(200);
@@ -43,6 +44,7 @@ describe('creating a source', () => {
     expect(endpoint_url).toMatch(new RegExp(`^${instance.server.url}/h/e[0-9a-z]{15}/?$`));
   });
 
+  // docs/reference/rest-api.md#source-name-slug
   it('slugs a name and counts up when it is taken', async () => {
     const { id: component_id } = await api.createComponent(relayCode());
     const slugs: string[] = [];
@@ -58,6 +60,7 @@ describe('creating a source', () => {
     expect(same).toEqual(['same-name', 'same-name-1', 'same-name-2']);
   });
 
+  // docs/reference/rest-api.md#source-reference
   it('takes component_id before component_code, and a key last', async () => {
     const saved = await api.createComponent(componentCode({ key: 'by-key', name: 'By key', members: 'run() {},' }));
     const byId = await create({ component_id: saved.id, component_code: relayCode('Ignored') });
@@ -68,6 +71,7 @@ describe('creating a source', () => {
     expect(byCode.body.data.component_id).not.toBe(saved.id);
   });
 
+  // docs/reference/rest-api.md#configured-props #configured-props-types #configured-timer
   it.each([
     ['no reference', {}, 400, /component_id/],
     ['an unknown component', { component_id: 'sc_doesnotexist' }, 404, /sc_doesnotexist/],
@@ -121,6 +125,7 @@ describe('creating a source', () => {
 });
 
 describe('props', () => {
+  // docs/reference/rest-api.md#configured-props-required
   it('hands values and defaults to run, and leaves an optional one undefined', async () => {
     const source = await instance.deploy(
       shower(
@@ -131,6 +136,7 @@ describe('props', () => {
     expect(JSON.parse((await instance.post(source)).text)).toEqual({ text: 'preset', flag: false, list: ['a', 'b'] });
   });
 
+  // docs/reference/rest-api.md#configured-props-reply
   it('shows a timer by cron and interval_seconds', async () => {
     const code = componentCode({
       props: `timer: { type: '$.interface.timer', default: { intervalSeconds: 3600 } }`,
@@ -146,6 +152,7 @@ describe('props', () => {
     });
   });
 
+  // docs/reference/rest-api.md#secret-mask
   it('never shows a secret, uses it in run, and keeps it when the mask comes back', async () => {
     const source = await instance.deploy(shower(`token: { type: 'string', secret: true }`), { token: 's3cret-value' });
     expect(source.configured_props.token).toBe('********');
@@ -159,6 +166,7 @@ describe('props', () => {
 });
 
 describe('updating a source', () => {
+  // docs/reference/rest-api.md#source-update-name
   it('renames it, recomputes the slug only for a new name, and keeps id and endpoint', async () => {
     const source = await instance.deploy(relayCode('Before'));
     const renamed = await update(source.id, { name: 'After All' });
@@ -168,6 +176,7 @@ describe('updating a source', () => {
     expect(again.body.data.name_slug).toBe('after-all');
   });
 
+  // docs/reference/rest-api.md#source-update
   it('changes code under the same id and endpoint', async () => {
     const answer = (text: string): string =>
       componentCode({ props: CUSTOM_HTTP, members: `run() { this.http.respond({ status: 200, body: '${text}' }); },` });
@@ -178,6 +187,7 @@ describe('updating a source', () => {
     expect((await instance.post(source)).text).toBe('new');
   });
 
+  // docs/reference/rest-api.md#source-update-props
   it('merges props by key, and null removes one', async () => {
     const source = await instance.deploy(
       shower(`text: { type: 'string', optional: true }, count: { type: 'integer', optional: true }`),
@@ -189,6 +199,7 @@ describe('updating a source', () => {
     expect(JSON.parse((await instance.post(source)).text)).toEqual({ count: 2 });
   });
 
+  // docs/reference/rest-api.md#source-update-inactive #endpoint-service
   it('switches the endpoint off and on', async () => {
     const source = await instance.deploy(relayCode());
     const off = await update(source.id, { active: false });
@@ -203,6 +214,7 @@ describe('updating a source', () => {
     expect(implied.body.data.active).toBe(true);
   });
 
+  // docs/reference/rest-api.md#if-updated-at
   it('answers 400 without anything to change, 404 for another id, and 409 for a stale one', async () => {
     const source = await instance.deploy(relayCode());
     expect((await update(source.id, {})).status).toBe(400);
@@ -214,6 +226,7 @@ describe('updating a source', () => {
 });
 
 describe('reading and deleting a source', () => {
+  // docs/reference/rest-api.md#source-id-or-slug
   it('reads it by id and by slug, without user_id', async () => {
     const source = await instance.deploy(relayCode('Read Me'));
     const { user_id, ...shown } = source;
@@ -223,6 +236,7 @@ describe('reading and deleting a source', () => {
     }
   });
 
+  // docs/reference/rest-api.md#source-delete #success-status #subscription-cleanup
   it('deletes it with 204, an empty body, its endpoint and its subscriptions', async () => {
     const source = await instance.deploy(relayCode());
     await instance.listen(source.id);

@@ -20,6 +20,7 @@ beforeAll(async () => {
 }, 30_000);
 
 describe('the subscription resource', () => {
+  // docs/reference/rest-api.md#subscription-fields #subscription-create
   it('answers 200 with id, emitter, listener and channel, "" for the default one', async () => {
     const { status, body } = await post({ emitter_id: emitter.id, listener_id: webhookId });
     expect(status).toBe(200);
@@ -28,6 +29,7 @@ describe('the subscription resource', () => {
     });
   });
 
+  // docs/reference/rest-api.md#subscription-repeat #idempotency
   it('gives the same record for the same triple, also when posted at once', async () => {
     const query = { emitter_id: emitter.id, listener_id: webhookId, event_name: 'twice' };
     const replies = await Promise.all([post(query), post(query), post(query)]);
@@ -36,6 +38,7 @@ describe('the subscription resource', () => {
     expect((await all()).filter(({ event_name }) => event_name === 'twice')).toHaveLength(1);
   });
 
+  // docs/reference/rest-api.md#subscription-delete #subscription-event-name
   it('is deleted by its exact triple with 204, where a missing name equals the empty one', async () => {
     const named = { emitter_id: emitter.id, listener_id: webhookId, event_name: 'gone' };
     await post(named);
@@ -61,6 +64,7 @@ describe('the subscription resource', () => {
     }
   });
 
+  // docs/reference/rest-api.md#subscription-emitters #subscription-listeners
   it.each([
     ['no emitter', { listener_id: 'wh_x' }, 400, 'emitter_id'],
     ['no listener', { emitter_id: 'dc_x' }, 400, 'listener_id'],
@@ -86,6 +90,7 @@ describe('the subscription resource', () => {
 });
 
 describe('routing', () => {
+  // docs/reference/rest-api.md#subscription-channel-match
   it('gives a listener its channel and no other', async () => {
     const source = await instance.deploy(emitterCode());
     const onDefault = await instance.listen(source.id);
@@ -104,6 +109,7 @@ describe('routing', () => {
     for (const line of instance.arrived(onLogs)) expect(line).toMatchObject({ k: expect.any(String) });
   });
 
+  // docs/reference/rest-api.md#subscription-what-arrives
   it('hands a listening source the emitted object itself', async () => {
     const first = await instance.deploy(relayCode());
     const second = await instance.deploy(
@@ -116,6 +122,7 @@ describe('routing', () => {
     await instance.receiver.until('the end of the chain', () => instance.arrived(end).length === 1);
   });
 
+  // docs/reference/rest-api.md#subscription-loops
   it('stops a loop after 32 hops', async () => {
     const source = await instance.deploy(
       componentCode({ members: 'run(event) { this.$emit({ n: (event.n ?? event.body.n) + 1 }); },' }),
@@ -130,6 +137,7 @@ describe('routing', () => {
     expect(data.length).toBeLessThanOrEqual(33);
   });
 
+  // docs/reference/rest-api.md#subscription-emitters
   it('covers sources deployed later by dc_*', async () => {
     const early = await instance.deploy(emitterCode());
     const webhook = await instance.listen('dc_*', 'star');
@@ -140,6 +148,7 @@ describe('routing', () => {
     expect([...instance.arrived(webhook)].sort()).toEqual(['early', 'late']);
   });
 
+  // docs/reference/rest-api.md#subscription-emitters
   it("gives the workspace's errors to a listener of the workspace", async () => {
     const { data } = await api.expect<Data<{ orgs: { id: string }[] }>>(200, 'GET', '/v1/users/me');
     const webhook = await instance.listen(data.orgs[0]?.id ?? '');

@@ -44,6 +44,7 @@ describe('authentication', () => {
     ['an empty key', { authorization: 'Bearer ' }],
   ];
 
+  // docs/reference/rest-api.md#authentication
   it.each(keys)('answers 401 on every route with %s', async (_name, headers) => {
     const known = await routes();
     expect(known).toContainEqual(['DELETE', `/v1/sources/${source.id}`]);
@@ -61,6 +62,7 @@ describe('authentication', () => {
     expect((await api.getSource(source.id)).id).toBe(source.id);
   });
 
+  // docs/reference/rest-api.md#healthz #readyz #metrics
   it('serves health, readiness and metrics without one', async () => {
     for (const path of ['/healthz', '/readyz', '/metrics']) {
       expect((await api.call('GET', path, { key: null })).status).toBe(200);
@@ -70,6 +72,7 @@ describe('authentication', () => {
 });
 
 describe('paths', () => {
+  // docs/reference/rest-api.md#url-forms
   it('takes a trailing slash on any route and method, without a redirect', async () => {
     for (const path of ['/users/me', '/users/me/sources', '/users/me/subscriptions', '/users/me/webhooks']) {
       expect((await api.call('GET', `/v1${path}/`)).status).toBe(200);
@@ -83,6 +86,7 @@ describe('paths', () => {
     expect((await api.call('DELETE', `/v1/sources/${made.body.data.id}/`)).status).toBe(204);
   });
 
+  // docs/reference/rest-api.md#url-forms
   it('reads the misprint &expand=event of the documentation as a query', async () => {
     expect((await instance.post(source, { long: 'x'.repeat(2_000) })).status).toBe(200);
     const [event] = await instance.history(source, 1);
@@ -93,6 +97,7 @@ describe('paths', () => {
     expect(limited.data).toHaveLength(1);
   });
 
+  // docs/reference/rest-api.md#url-forms
   it('decodes the segments of a path', async () => {
     const plain = await api.call('GET', `/v1/sources/${source.id}/$errors/event_summaries`);
     const encoded = await api.call('GET', `/v1/sources/${source.id}/%24errors/event_summaries`);
@@ -100,6 +105,7 @@ describe('paths', () => {
     expect(encoded).toMatchObject({ status: 200, text: plain.text });
   });
 
+  // docs/reference/rest-api.md#base-path #unknown-route
   it.each(['/v1/nothing', '/v1', '/v1/users/you', '/v2/users/me', '/v1/sources/x/y/z'])(
     'answers 404 on %s',
     async (path) => {
@@ -127,6 +133,7 @@ describe('paths', () => {
 });
 
 describe('bodies', () => {
+  // docs/reference/rest-api.md#empty-body
   it('reads an empty body with a JSON content type as {}', async () => {
     const headers = { 'content-type': 'application/json' };
     const query = { emitter_id: source.id, listener_id: webhookId };
@@ -138,6 +145,7 @@ describe('bodies', () => {
     expect((await api.call('POST', '/v1/components', { headers })).status).toBe(400);
   });
 
+  // docs/reference/rest-api.md#json-body
   it('names the fault in malformed JSON', async () => {
     const headers = { 'content-type': 'application/json' };
     for (const body of ['{"component_code": ', 'nonsense', '[1,2]', '"text"']) {
@@ -147,6 +155,7 @@ describe('bodies', () => {
     }
   });
 
+  // docs/reference/rest-api.md#body-formats
   it('answers 415 on a body that is neither JSON nor a form', async () => {
     for (const type of ['text/plain', 'application/xml']) {
       const reply = await api.call('POST', '/v1/components', {
@@ -159,6 +168,7 @@ describe('bodies', () => {
     }
   });
 
+  // docs/reference/rest-api.md#body-formats
   it('reads form bodies', async () => {
     const reply = await api.call<Data<{ name: string }>>('POST', '/v1/components', {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -180,6 +190,7 @@ describe('bodies', () => {
 });
 
 describe('parameters', () => {
+  // docs/reference/rest-api.md#parameter-places
   it('takes those of a subscription from the query or the body, and the query wins', async () => {
     const body = { emitter_id: source.id, listener_id: webhookId, event_name: 'from-body' };
     const fromBody = await api.expect<Data<Subscription>>(200, 'POST', '/v1/subscriptions', { body });
@@ -189,6 +200,7 @@ describe('parameters', () => {
     expect(mixed.data).toMatchObject({ ...body, event_name: 'from-query' });
   });
 
+  // docs/reference/rest-api.md#parameter-places
   it('takes those of a source from the query or the body, and the body wins', async () => {
     const query = { component_id: source.component_id, name: 'From query' };
     const fromQuery = await api.expect<Data<Source>>(200, 'POST', '/v1/sources', { query });
@@ -197,6 +209,7 @@ describe('parameters', () => {
     expect(mixed.data.name).toBe('From body');
   });
 
+  // docs/reference/rest-api.md#include-exclude
   it('selects fields by include and exclude, in lists, single objects and replies of a POST', async () => {
     const list = await api.expect<Paged<object>>(200, 'GET', '/v1/users/me/sources', {
       query: { include: 'id, name,unknown' },
@@ -217,6 +230,7 @@ describe('parameters', () => {
     expect(Object.keys(made.data)).toEqual(['id']);
   });
 
+  // docs/reference/rest-api.md#workspace-parameter #workspace-parameter-refused
   it('takes a workspace under either name, and refuses an unknown one', async () => {
     const { data: user } = await api.expect<Data<{ orgs: { id: string }[] }>>(200, 'GET', '/v1/users/me');
     const own = user.orgs[0]?.id ?? '';
@@ -233,6 +247,7 @@ describe('parameters', () => {
 });
 
 describe('correlation and privacy', () => {
+  // docs/reference/rest-api.md#request-id
   it('sends a request id, and echoes a well-formed one', async () => {
     expect((await api.call('GET', '/v1/users/me')).headers['x-request-id']).toMatch(/.{8,}/);
     const echoed = await api.call('GET', '/v1/users/me', { headers: { 'x-request-id': 'req-12345678-abcd' } });
@@ -241,6 +256,7 @@ describe('correlation and privacy', () => {
     expect(bad.headers['x-request-id']).not.toContain('<');
   });
 
+  // docs/reference/rest-api.md#user-fields
   it('answers the user with quotas and workspaces', async () => {
     const { data } = await api.expect<Data<Record<string, unknown>>>(200, 'GET', '/v1/users/me');
     expect(data).toMatchObject({

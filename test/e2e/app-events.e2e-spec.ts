@@ -31,6 +31,7 @@ const account = async (app: string): Promise<string> => {
 };
 
 describe('an event of an app', () => {
+  // docs/reference/rest-api.md#app-events #app-events-reply
   it('runs the sources that name it, with the payload as event, and no others', async () => {
     const named = await instance.deploy(hooked('chat-a', `eventNames: ['message', 'reaction']`));
     const every = await instance.deploy(hooked('chat-a'));
@@ -54,6 +55,22 @@ describe('an event of an app', () => {
     expect(events.map(({ event }) => event)).toEqual([null, 'text', [1], 0]);
   });
 
+  // docs/reference/rest-api.md#app-events-repeat
+  it('that is sent again runs the source again, and dedupe by an id of the payload drops it', async () => {
+    const plain = await instance.deploy(hooked('chat-twice'));
+    const deduped = await instance.deploy(
+      componentCode({
+        props: `chat: { type: 'app', app: 'chat-twice' }, hook: { type: '$.interface.apphook', appProp: 'chat' }`,
+        members: `dedupe: 'unique', run(event) { this.$emit(event, { id: event.id }); },`,
+      }),
+    );
+    for (const id of [1, 1, 2]) await send('chat-twice', { event_name: 'x', payload: { id } });
+    expect(await instance.payloads(deduped, 2)).toEqual([{ id: 1 }, { id: 2 }]);
+    const events = await instance.history(plain, 3);
+    expect(new Set(events.map(({ metadata }) => metadata.emit_id)).size).toBe(3);
+  });
+
+  // docs/reference/rest-api.md#app-events-reply
   it('that nobody takes is a warning', async () => {
     await instance.deploy(hooked('chat-c', `eventNames: ['message']`));
     for (const [app, event_name] of [
@@ -72,6 +89,7 @@ describe('an event of an app', () => {
     }
   });
 
+  // docs/reference/rest-api.md#app-events
   it('with an account runs only the sources with that account', async () => {
     const [first, second] = [await account('chat-d'), await account('chat-d')];
     const deploy = (id: string) => instance.deploy(hooked('chat-d'), { chat: { authProvisionId: id } });

@@ -37,6 +37,7 @@ describe('an auto-subscription', () => {
     listener = await webhook();
   }, 60_000);
 
+  // docs/reference/rest-api.md#auto-subscriptions
   it('subscribes its listener to each later source, and to none before', async () => {
     const before = await instance.deploy(FAILS);
     const made = await create('$errors', listener);
@@ -60,6 +61,7 @@ describe('an auto-subscription', () => {
     expect((await remove('$logs', listener)).status).toBe(204);
   });
 
+  // docs/reference/rest-api.md#auto-subscription-delete #auto-subscription-made
   it('makes nothing any more once it is deleted, and what it made stays', async () => {
     await create('$logs', listener);
     const source = await instance.deploy(relayCode());
@@ -72,6 +74,7 @@ describe('an auto-subscription', () => {
     });
   });
 
+  // docs/reference/rest-api.md#subscription-cleanup
   it('goes with its listener', async () => {
     const gone = await webhook();
     await create('$errors', gone);
@@ -112,6 +115,7 @@ describe('an auto-subscription', () => {
 
 // docs/reference/rest-api.md#limits-list
 describe('GET /v1/limits', () => {
+  // docs/reference/rest-api.md#limits-list
   it('lists what the operator can set, with the values in force', async () => {
     const { data } = await api.expect<Data<{ setting: string; value: number | null }[]>>(200, 'GET', '/v1/limits');
     expect(data).toContainEqual({

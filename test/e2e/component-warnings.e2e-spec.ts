@@ -27,6 +27,7 @@ describe('a component with a slip is saved, and the reply says what is probably 
 });
 
 describe('a component that could not work is refused, and the reply says what to write', () => {
+  // docs/reference/rest-api.md#component-evaluation
   it.each(REFUSED)('%s', async (members, propName, message) => {
     const reply = await post({ component_code: code(members) });
     expect(reply.status).toBe(400);
@@ -52,6 +53,7 @@ describe('warnings about a component', () => {
   const slip = (): string => code(`${HTTP} dedup: 'unique', run() {}`);
   const expected = [expect.objectContaining({ code: 'misspelt_key', path: 'dedup' })];
 
+  // docs/reference/rest-api.md#reply-warnings
   it('are shown again when the same code is saved, and when the component is read', async () => {
     const body = { component_code: slip() };
     const { data, warnings } = (await post(body)).body;
@@ -61,6 +63,7 @@ describe('warnings about a component', () => {
     expect(read.warnings).toEqual(expected);
   });
 
+  // docs/reference/rest-api.md#reply-warnings
   it('are shown when a source is deployed from stored or given code, and when it is updated', async () => {
     const { data } = (await post({ component_code: slip() })).body;
     const deploy = (body: Record<string, unknown>) =>

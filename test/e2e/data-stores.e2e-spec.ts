@@ -41,6 +41,7 @@ const recordOf = (storeId: string, key: string) =>
   api.call('GET', `/v1/data_stores/${storeId}/records/${encodeURIComponent(key)}`);
 
 describe('a data store', () => {
+  // docs/reference/rest-api.md#configured-data-store #data-store-records
   it('is made by its name once, shown by its id, and shared by sources, hooks, methods and the API', async () => {
     const [one, two] = await Promise.all([deploy('orders'), deploy('orders')]);
     expect(one.storeId).toMatch(/^ds_/);
@@ -82,6 +83,7 @@ describe('a data store', () => {
     expect(await act(two, `return store.size()`)).toEqual({ ok: 0 });
   }, 60_000);
 
+  // docs/reference/rest-api.md#data-store-ttl
   it('forgets a record at the end of its ttl', async () => {
     const source = await deploy('ttl');
     const js = `await store.set('soon', 1, { ttl: 0.05 }); await store.set('kept', 1, { ttl: 0.05 });
@@ -122,6 +124,7 @@ describe('a data store', () => {
     });
   });
 
+  // docs/reference/rest-api.md#data-store-deletion
   it('keeps its records over a restart, and loses them when it is deleted', async () => {
     const source = await deploy('kept');
     await act(source, `await store.set('k', 'v')`);
@@ -136,6 +139,7 @@ describe('a data store', () => {
     expect(await act(again, `return store.keys()`)).toEqual({ ok: ['deploys'] });
   }, 90_000);
 
+  // docs/reference/rest-api.md#data-store-name
   it('has one name, which the API gives and changes', async () => {
     const create = (name: string) => api.call('POST', '/v1/data_stores', { body: { name } });
     const { data } = (await create('first')).body as Data<DataStore>;

@@ -27,6 +27,7 @@ const cancel = (source: Source, query: Record<string, string>): Promise<unknown>
   api.expect(202, 'DELETE', `/v1/sources/${source.id}/events`, { query: { event_name: '$in', ...query } });
 
 describe('an event with delivery_ts', () => {
+  // docs/reference/rest-api.md#delayed-events-listing
   it('waits in $in, is listed there, and goes out once on its channel, to webhooks and sources', async () => {
     const source = await instance.deploy(DELAYING);
     const webhook = await instance.listen(source.id, 'later');
@@ -72,6 +73,7 @@ describe('an event with delivery_ts', () => {
     });
   });
 
+  // docs/reference/rest-api.md#delayed-events-cancel
   it('never goes out once it is cancelled, and the others do', async () => {
     const source = await instance.deploy(DELAYING);
     await instance.post(

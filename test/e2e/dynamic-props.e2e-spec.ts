@@ -56,6 +56,7 @@ const countingCode = (): string =>
   });
 
 describe('POST /v1/components/configure', () => {
+  // docs/reference/rest-api.md#configure
   it('pages through the options of an app, with query and values of propDefinition', async () => {
     const id = await save(optionsCode());
     const asked = { id, prop_name: 'item', configured_props: { list: 'L' } };
@@ -90,6 +91,7 @@ describe('POST /v1/components/configure', () => {
     }
   });
 
+  // docs/reference/rest-api.md#configure
   it('tells what the method threw, and refuses a prop without one', async () => {
     const id = await save(optionsCode());
     const failed = await configure({ id, prop_name: 'item', query: 'fail' });
@@ -107,6 +109,7 @@ describe('POST /v1/components/configure', () => {
 });
 
 describe('POST /v1/components/props', () => {
+  // docs/reference/rest-api.md#dynamic-props #dynamic-props-id
   it('returns every prop under an id, which the options of a dynamic prop and a deployment take', async () => {
     const id = await save(eitherCode());
     const found = await propsOf({ id, configured_props: { by: 'http' } });
@@ -135,6 +138,7 @@ describe('POST /v1/components/props', () => {
     expect([foreign.status, foreign.body]).toMatchObject([404, { code: 'dynamic_props_not_found' }]);
   });
 
+  // docs/reference/rest-api.md#dynamic-props
   it('refuses with the message of the component', async () => {
     const failed = await propsOf({ id: await save(eitherCode()), configured_props: { by: 'fail' } });
     expect([failed.status, failed.body]).toMatchObject([
@@ -218,6 +222,7 @@ describe('a source with additionalProps', () => {
   });
 
   // Restarts the server, because the command line makes the other workspace.
+  // docs/reference/rest-api.md#dynamic-props-id
   it('is not updated with dynamic props of another workspace', async () => {
     const code = countingCode();
     const source = await instance.deploy(code, { more: 1 });

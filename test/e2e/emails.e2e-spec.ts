@@ -34,6 +34,7 @@ describe('emails about errors', () => {
     eventually(`${count} mails`, async () => (about(source).length >= count ? about(source) : undefined), 30_000);
   const failures = (source: Source, count: number) => instance.history(source, count, '$errors', 30_000);
 
+  // docs/reference/rest-api.md#error-emails
   it('send one mail for each distinct error in 24 hours to the user who switched them on', async () => {
     const { data: me } = await api.expect<Data<{ id: string; email: string }>>(200, 'GET', '/v1/users/me');
     const source = await failing('Orders');
@@ -78,6 +79,7 @@ describe('emails about errors', () => {
     expect((await mails(source, 1))[0]?.text).toContain('Patient: Error: unheard');
   }, 60_000);
 
+  // docs/reference/rest-api.md#error-emails
   it('are off by default, stop when they are switched off, and go with the source', async () => {
     const source = await instance.deploy(FAILING, {}, 'Silent');
     await instance.post(source, { why: 'never asked' });

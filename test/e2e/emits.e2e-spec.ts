@@ -52,6 +52,7 @@ describe('$emit', () => {
     expect(await instance.payloads(emitter, 7)).toEqual(['text', 7, false, null, null, [1], { n: 1 }]);
   });
 
+  // docs/reference/rest-api.md#event-id
   it('sends events with ts oldest first, and ids rise', async () => {
     const emitter = await source();
     await run(emitter, [
@@ -63,6 +64,7 @@ describe('$emit', () => {
     expect(await now(emitter)).toEqual(['a', 'b', 'c', 'now']);
   });
 
+  // docs/reference/rest-api.md#errors-event
   it('keeps emits from before a throw, and puts the error on $errors', async () => {
     const emitter = await instance.deploy(
       componentCode({
@@ -104,6 +106,7 @@ describe('$emit', () => {
     expect(JSON.stringify(error?.event)).toMatch(/\$emit/);
   });
 
+  // docs/reference/rest-api.md#logs-event
   it('puts console output on $logs, a line each', async () => {
     const emitter = await instance.deploy(
       componentCode({

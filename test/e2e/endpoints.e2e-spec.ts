@@ -16,6 +16,7 @@ describe('the event that run gets', () => {
   const got = async (body: string | Buffer | undefined, headers: Record<string, string> = {}): Promise<EndpointEvent> =>
     jsonOf(await send(instance.endpoint(echo), { body, headers })) as EndpointEvent;
 
+  // docs/reference/rest-api.md#endpoint-addresses
   it('holds method, path, query, headers, client_ip and url', async () => {
     const answer = await send(`${instance.endpoint(echo)}/a/b%20c?x=1&y=2&y=3`, {
       method: 'PUT',
@@ -80,6 +81,7 @@ describe('the event that run gets', () => {
 });
 
 describe('endpoints', () => {
+  // docs/reference/rest-api.md#endpoint-accepted
   it('answer 200 and {"success": true} as JSON without customResponse', async () => {
     const source = await instance.deploy(relayCode());
     const answer = await instance.post(source, { n: 1 });
@@ -96,6 +98,7 @@ describe('endpoints', () => {
     expect(await instance.payloads(source, 1)).toEqual([expect.objectContaining({ method: 'POST', body: { n: 7 } })]);
   });
 
+  // docs/reference/rest-api.md#endpoint-options
   it('answer OPTIONS themselves', async () => {
     const source = await instance.deploy(relayCode());
     const answer = await send(instance.endpoint(source), { method: 'OPTIONS' });
@@ -105,6 +108,7 @@ describe('endpoints', () => {
     expect((await instance.api.summaries(source.id)).data).toEqual([]);
   });
 
+  // docs/reference/rest-api.md#endpoint-refusals
   it('are 404 when unknown, and 413 with the numbers above 512 KB', async () => {
     expect((await send(`${instance.server.url}/h/e0123456789abcde`, { body: {} })).status).toBe(404);
     const source = await instance.deploy(relayCode());
@@ -137,6 +141,7 @@ describe('customResponse', () => {
   const answering = (statements: string): string =>
     componentCode({ props: CUSTOM_HTTP, members: `async run(event) { ${statements} },` });
 
+  // docs/reference/rest-api.md#endpoint-custom-response
   it.each<[string, string, number, string | undefined, string]>([
     ['a text', `this.http.respond({ status: 201, body: 'made' });`, 201, 'text/plain', 'made'],
     ['an object', `this.http.respond({ status: 200, body: { a: 1 } });`, 200, 'application/json', '{"a":1}'],
@@ -166,10 +171,12 @@ describe('customResponse', () => {
     if (type !== undefined) expect(answer.headers['content-type']).toMatch(new RegExp(`^${type}`));
   });
 
+  // docs/reference/rest-api.md#endpoint-custom-response
   it('answers 200 when respond was never called', async () => {
     expect((await instance.post(await instance.deploy(answering('return 1;')), {})).status).toBe(200);
   });
 
+  // docs/reference/rest-api.md#endpoint-custom-response
   it('answers 500 with the error when run threw before it', async () => {
     const answer = await instance.post(await instance.deploy(answering(`throw new Error('no idea');`)), {});
     expect(answer.status).toBe(500);

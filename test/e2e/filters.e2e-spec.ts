@@ -12,6 +12,7 @@ const subscribe = (query: Record<string, string>, body?: object) =>
 
 // docs/reference/rest-api.md#subscription-filter
 describe('the filter of a subscription', () => {
+  // docs/reference/rest-api.md#subscription-filter
   it('limits what a webhook and a source get, and changes or ends with another POST', async () => {
     const source = await instance.deploy(relayCode());
     const listening = await instance.deploy(componentCode({ members: 'run(event) { this.$emit(event); },' }));
@@ -51,6 +52,7 @@ describe('the filter of a subscription', () => {
     expect(instance.arrived(webhook)).toEqual([{ n: 2 }, { n: 3 }]);
   }, 90_000);
 
+  // docs/reference/rest-api.md#subscription-filter
   it('is refused with the place of its fault', async () => {
     const source = await instance.deploy(relayCode());
     const query = { emitter_id: source.id, listener_id: source.id };

@@ -30,11 +30,13 @@ const listed = async (): Promise<readonly string[]> =>
   );
 
 describe('hooks', () => {
+  // docs/reference/rest-api.md#source-create
   it('run deploy, then activate, on one db', async () => {
     const source = await instance.deploy(diarist('v1'));
     expect(await diary(source)).toEqual(['v1 deploy nobody', 'v1 activate nobody']);
   });
 
+  // docs/reference/rest-api.md#source-update
   it('run deactivate with old code and props, then activate with new ones, on an update', async () => {
     const source = await instance.deploy(diarist('v1'), { who: 'ann' });
     const reply = await put(source, { component_code: diarist('v2'), configured_props: { who: 'bob' } });
@@ -53,6 +55,7 @@ describe('hooks', () => {
     ]);
   });
 
+  // docs/reference/rest-api.md#source-deploy-listing #endpoint-service
   it('see the endpoint, which serves requests while activate runs', async () => {
     const code = componentCode({
       props: `${CUSTOM_HTTP}, db: '$.service.db'`,
@@ -82,6 +85,7 @@ describe('hooks', () => {
     expect((await api.summaries(silent.id)).data).toEqual([]);
   });
 
+  // docs/reference/rest-api.md#source-busy
   it('answer 409 to a second operation while one runs', async () => {
     const slow = diarist(
       'v1',
@@ -102,6 +106,7 @@ describe('hooks', () => {
 });
 
 describe('a hook that throws', () => {
+  // docs/reference/rest-api.md#source-create-failure
   it('on deployment: 422 with observations, and nothing remains of the source', async () => {
     const before = await listed();
     const seen: string[] = [];
@@ -139,6 +144,7 @@ describe('a hook that throws', () => {
     expect(seen).toContain('/hook/cleaned-up');
   });
 
+  // docs/reference/rest-api.md#source-update-failure
   it('on an update: 422, and the old code and props apply again', async () => {
     const source = await instance.deploy(diarist('v1'), { who: 'ann' });
     const bad = diarist('v2', `activate() { this.note('activate'); throw new Error('not like this'); },`);
@@ -158,6 +164,7 @@ describe('a hook that throws', () => {
     ]);
   });
 
+  // docs/reference/rest-api.md#source-update-failure #source-delete
   it('in deactivate: an update changes nothing, a delete keeps the source, unless hook errors are ignored', async () => {
     const source = await instance.deploy(diarist('v1', `deactivate() { throw new Error('stay'); },`));
     expect(await put(source, { configured_props: { who: 'eve' }, name: 'Moved' })).toMatchObject({

@@ -15,6 +15,7 @@ const idsOf = async (path: string): Promise<readonly string[]> =>
 
 // docs/reference/rest-api.md#idempotency-key
 describe('a POST with an Idempotency-Key', () => {
+  // docs/reference/rest-api.md#idempotency-key
   it('makes one resource, however often it is repeated, and repeats its reply', async () => {
     const key = newKey();
     const body = { component_code: relayCode(), name: 'Once' };
@@ -30,6 +31,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(other.body.data.id).not.toBe(first.body.data.id);
   });
 
+  // docs/reference/rest-api.md#idempotency-key
   it('makes one resource when it is sent many times at once', async () => {
     const key = newKey();
     const before = await idsOf('/v1/users/me/webhooks');
@@ -62,6 +64,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(component.body.data.key).toMatch(/^test-/);
   });
 
+  // docs/reference/rest-api.md#idempotency-key
   it('is refused with another body, query or path', async () => {
     const key = newKey();
     const path = '/v1/webhooks';
@@ -86,6 +89,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect((await post(key, '/v1/data_stores', { body: { name } })).status).toBe(200);
   });
 
+  // docs/reference/rest-api.md#idempotency-key
   it('survives a restart of the server', async () => {
     const key = newKey();
     const body = { name: `kept-${key}` };

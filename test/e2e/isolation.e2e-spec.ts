@@ -48,6 +48,7 @@ describe('a user of another workspace', () => {
     expect(me.data).toMatchObject({ username: 'bob', orgs: [{ id: strangersWorkspace }] });
   });
 
+  // docs/reference/rest-api.md#workspace-of-resource
   it('gets 404 on every foreign id, as on one that does not exist', async () => {
     const routes: readonly (readonly [Dispatcher.HttpMethod, string])[] = [
       ['GET', `/v1/components/${source.component_id}`],
@@ -78,6 +79,7 @@ describe('a user of another workspace', () => {
     expect((await api.summaries(source.id)).data).toHaveLength(1);
   });
 
+  // docs/reference/rest-api.md#workspace-of-resource
   it('sees no foreign resource in lists', async () => {
     for (const path of ['sources', 'webhooks', 'subscriptions']) {
       const reply = await stranger.expect<Data<unknown[]>>(200, 'GET', `/v1/users/me/${path}`);
@@ -99,6 +101,7 @@ describe('a user of another workspace', () => {
     expect((await stranger.call('DELETE', '/v1/subscriptions', { query })).status).toBe(404);
   });
 
+  // docs/reference/rest-api.md#subscription-emitters
   it('reaches only their own emitters with a glob', async () => {
     const webhook = await stranger.createWebhook(instance.receiver.url);
     await stranger.subscribe('dc_*', webhook.id, 'shared-name');

@@ -11,6 +11,7 @@ describe('rate limits', () => {
     env: { SLUICE_ENDPOINT_RATE: '1', SLUICE_ENDPOINT_BURST: '5', SLUICE_API_RATE: '60', SLUICE_API_BURST: '20' },
   });
 
+  // docs/reference/rest-api.md#endpoint-refusals
   it('of an endpoint answer 429 with Retry-After above the burst, and take no event', async () => {
     const source = await instance.deploy(relayCode());
     const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => instance.post(source, { n })));
@@ -32,6 +33,7 @@ describe('rate limits', () => {
     expect((await instance.post(other, {})).status).toBe(200);
   });
 
+  // docs/reference/rest-api.md#rate-limit
   it('of a key answer 429 with Retry-After and X-RateLimit-*', async () => {
     const replies = await Promise.all(Array.from({ length: 40 }, () => instance.api.call('GET', '/v1/users/me')));
     const refused = replies.filter(({ status }) => status === 429);

@@ -64,6 +64,7 @@ const named = { workspace_id: '' };
 
 // docs/reference/rest-api.md#roles
 describe('members of a workspace', () => {
+  // docs/reference/rest-api.md#members #member-fields
   it('are added, listed and removed by an owner; a removed one loses the workspace at once', async () => {
     named.workspace_id = workspace;
     const before = await ada.api.call<ErrorBody>('GET', `/v1/workspaces/${workspace}`);
@@ -80,6 +81,7 @@ describe('members of a workspace', () => {
     expect(await remove(adaId)).toMatchObject({ status: 404, body: { code: 'member_not_found' } });
   });
 
+  // docs/reference/rest-api.md#several-workspaces #workspace-of-new
   it('of several workspaces must name one to create something, and see those of all', async () => {
     await add();
     const body = { component_code: relayCode() };
@@ -92,6 +94,7 @@ describe('members of a workspace', () => {
     await api.deleteSource(made.data.id);
   });
 
+  // docs/reference/rest-api.md#roles
   it('with the role read_only read everything and change nothing', async () => {
     await add('read_only');
     const source = await instance.deploy(relayCode());
@@ -108,6 +111,7 @@ describe('members of a workspace', () => {
     await remove(adaId);
   });
 
+  // docs/reference/rest-api.md#roles #members
   it('are managed by owners only, except that each may leave', async () => {
     await add();
     const owner = (await members())[0]?.user_id ?? '';
@@ -124,6 +128,7 @@ describe('members of a workspace', () => {
     expect((await remove(adaId, ada.api)).status).toBe(204);
   });
 
+  // docs/reference/rest-api.md#members
   it('keep an owner, also when the last two step down at once', async () => {
     const owner = (await members())[0]?.user_id ?? '';
     expect(await remove(owner)).toMatchObject({ status: 409, body: { code: 'last_owner' } });
@@ -155,6 +160,7 @@ describe('an API key', () => {
   const issue = async (body: object): Promise<Key> =>
     (await api.expect<Data<Key>>(200, 'POST', '/v1/api_keys', { body })).data;
 
+  // docs/reference/rest-api.md#api-key-limits #api-key-rights
   it('that is read-only reads, and changes nothing, not even keys', async () => {
     const made = await issue({ name: 'Reader', read_only: true });
     expect(made).toMatchObject({ read_only: true, expires_at: null });
@@ -174,6 +180,7 @@ describe('an API key', () => {
     await api.expect(204, 'DELETE', `/v1/api_keys/${made.id}`);
   });
 
+  // docs/reference/rest-api.md#api-key-limits
   it('ends at its time, and makes none that outlasts it', async () => {
     const end = Math.floor(Date.now() / 1_000) + 3;
     const made = await issue({ expires_at: end });

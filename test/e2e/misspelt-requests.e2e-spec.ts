@@ -36,6 +36,7 @@ const call = (method: Dispatcher.HttpMethod, path: string, options: CallOptions)
   api.call<Partial<ErrorBody> & { readonly warnings?: unknown }>(method, withIds(path), withIds(options));
 
 describe('a request that cannot work is refused with what to do', () => {
+  // docs/reference/rest-api.md#misspelt-parameters
   it.each([...REFUSED, ...REFUSED_BODIES])('%s', async (_title, method, path, options, status, code, error) => {
     const reply = await call(method, path, options);
     expect([reply.status, reply.body.code, reply.body.error]).toEqual([status, code, withIds(error)]);
@@ -254,12 +255,14 @@ const WARNED: readonly Warned[] = [
 ];
 
 describe('a request that works is answered with a warning beside data', () => {
+  // docs/reference/rest-api.md#reply-warnings #misspelt-parameters
   it.each(WARNED)('%s', async (_title, method, path, options, status, warnings) => {
     const reply = await call(method, path, options);
     expect([reply.status, reply.body.warnings]).toEqual([status, warnings]);
     expect(reply.body).toHaveProperty('data');
   });
 
+  // docs/reference/rest-api.md#unknown-parameters
   it('and a name near nothing without one', async () => {
     const { data } = await api.expect<{ data: unknown }>(
       200,

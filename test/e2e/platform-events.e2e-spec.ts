@@ -22,6 +22,7 @@ const toldOf = (id: string, kind: string): Promise<Told> =>
 
 // docs/reference/rest-api.md#platform-events
 describe('$platform', () => {
+  // docs/reference/rest-api.md#platform-events
   it('tells of a disabled webhook, in the list, to a webhook and to a source', async () => {
     const workspace = await workspaceId();
     const source = await instance.deploy(relayCode());
@@ -42,6 +43,7 @@ describe('$platform', () => {
     instance.receiver.behave(always(200));
   });
 
+  // docs/reference/rest-api.md#platform-events
   it('tells of a webhook that fails, and when it answers again, but not to that webhook', async () => {
     const workspace = await workspaceId();
     const source = await instance.deploy(relayCode());

@@ -45,6 +45,7 @@ const KINDS: readonly (readonly [kind: string, make: () => Promise<string>, chan
 
 // docs/reference/rest-api.md#etag
 describe.each(KINDS)('a %s', (_, make, change) => {
+  // docs/reference/rest-api.md#etag
   it('shows its revision as ETag, in replies to reads and changes', async () => {
     const path = await make();
     const read = await api.call<Data<Revised>>('GET', path);
@@ -58,6 +59,7 @@ describe.each(KINDS)('a %s', (_, make, change) => {
     expect(again.body.data).toEqual({ id: read.body.data.id });
   });
 
+  // docs/reference/rest-api.md#if-none-match
   it('is not sent again to a reader who has it', async () => {
     const path = await make();
     const { headers } = await api.call('GET', path);
@@ -71,6 +73,7 @@ describe.each(KINDS)('a %s', (_, make, change) => {
     expect((await api.call('GET', path, { headers: { 'if-none-match': etag } })).status).toBe(200);
   });
 
+  // docs/reference/rest-api.md#if-match
   it('is changed only as the caller knows it, by If-Match, and of two at once one wins', async () => {
     const path = await make();
     const { body } = await api.call<Data<Revised>>('GET', path);
@@ -93,6 +96,7 @@ describe.each(KINDS)('a %s', (_, make, change) => {
     expect((await put(path, change(7), '*')).status).toBe(200);
   });
 
+  // docs/reference/rest-api.md#if-match
   it('is deleted only as the caller knows it', async () => {
     const path = await make();
     const { body } = await api.call<Data<Revised>>('GET', path);
@@ -120,6 +124,7 @@ describe.each(KINDS)('a %s', (_, make, change) => {
 });
 
 describe('a precondition that fails', () => {
+  // docs/reference/rest-api.md#if-match
   it('runs no hook, takes no name, and leaves the source as it was', async () => {
     const code = componentCode({
       members: `hooks: { async activate() { console.log('activate'); }, async deactivate() { console.log('deactivate'); } },

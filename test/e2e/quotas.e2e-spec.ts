@@ -17,6 +17,7 @@ interface Quotas {
 
 // docs/reference/rest-api.md#quotas
 describe('a quota of a day', () => {
+  // docs/reference/rest-api.md#quotas
   it('refuses what starts a run once it is used up, while what was accepted runs', async () => {
     const source = await instance.deploy(relayCode());
     const action = `export default { name: 'one', version: '0.0.1', type: 'action', props: {}, run() { return 1; } };`;
@@ -60,6 +61,7 @@ describe('a quota of a day', () => {
     expect((await api.call('DELETE', `/v1/sources/${source.id}`)).status).toBe(204);
   });
 
+  // docs/reference/rest-api.md#quotas #daily-usage #workspace-fields
   it('is shown with the workspace, the user and the limits', async () => {
     const { data: user } = await api.expect<{ data: Quotas & { orgs: (Quotas & { id: string })[] } }>(
       200,

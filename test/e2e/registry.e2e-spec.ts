@@ -55,6 +55,7 @@ describe('the registry', () => {
     await until('the components are listed', async () => (await registered('shop-new-order')).status === 200);
   });
 
+  // docs/reference/rest-api.md#registry-get
   it('gives a component by its key, and 404 for what could not be built', async () => {
     const contract = await ApiContract.of(api);
     const path = { key: 'shop-new-order' };
@@ -66,6 +67,7 @@ describe('the registry', () => {
     expect(broken.text).toContain('sluice registry add');
   });
 
+  // docs/reference/rest-api.md#registry-search
   it('finds keys by words, without data around them', async () => {
     const search = (query: string) => api.call('GET', `/v1/components/search?${query}`);
     const found = { sources: ['shop-new-order'], actions: ['shop-create-order'] };

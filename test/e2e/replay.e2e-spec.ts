@@ -41,6 +41,7 @@ const requestsTo = (webhookId: string) =>
 
 // docs/reference/rest-api.md#subscription-replay
 describe('a replay', () => {
+  // docs/reference/rest-api.md#subscription-replay #replay-marks
   it('sends kept events to a new listener, in order, marked, and leaves later events alone', async () => {
     const { source, ids } = await emitted(5);
     const webhook = await instance.listen(source.id);
@@ -58,6 +59,7 @@ describe('a replay', () => {
     expect(await waiting(subscription)).toBe(0);
   });
 
+  // docs/reference/rest-api.md#subscription-replay
   it('is a second delivery of the same event, under an id of its own, of the range that was asked for', async () => {
     const source = await instance.deploy(relayCode());
     const webhook = await instance.listen(source.id);
@@ -73,6 +75,7 @@ describe('a replay', () => {
     expect(header('webhook-id', 4)).not.toBe(header('webhook-id', 1));
   });
 
+  // docs/reference/rest-api.md#replay-marks
   it('runs a source that listens, within the filter, and tells its errors', async () => {
     const { source } = await emitted(4);
     const code = `run(event) { this.$emit(event); if (event.n === 3) throw new Error('three'); },`;
@@ -86,6 +89,7 @@ describe('a replay', () => {
     expect(error?.event).toMatchObject({ original_event: { n: 3 }, original_context: { replay: true } });
   });
 
+  // docs/reference/rest-api.md#replay-one
   it('keeps to its rate, goes on after a restart, and runs one at a time', async () => {
     const { source } = await emitted(6);
     const webhook = await instance.listen(source.id);
@@ -102,6 +106,7 @@ describe('a replay', () => {
     ]);
   }, 90_000);
 
+  // docs/reference/rest-api.md#replay-cancel
   it('ends when it is cancelled, and with its subscription', async () => {
     const { source } = await emitted(20);
     const webhook = await instance.listen(source.id);
@@ -122,6 +127,7 @@ describe('a replay', () => {
     expect(requestsTo(webhook).length).toBeLessThan(arrived + 5);
   });
 
+  // docs/reference/rest-api.md#subscription-replay #replay-one
   it('is refused with what is wrong about it', async () => {
     const { source, ids } = await emitted(1);
     const webhook = await instance.listen(source.id);

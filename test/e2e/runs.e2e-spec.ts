@@ -7,6 +7,7 @@ const instance = useInstance();
 const { api } = instance;
 
 describe('a manual run', () => {
+  // docs/reference/rest-api.md#source-run
   it('answers 202, or 200 after the run with wait, and hands over the event given', async () => {
     const source = await instance.deploy(
       componentCode({ props: `db: '$.service.db'`, members: 'run(event) { this.$emit({ got: event }); },' }),
@@ -17,6 +18,7 @@ describe('a manual run', () => {
     expect(await instance.payloads(source, 2)).toEqual([{ got: { n: 1 } }, { got: { n: 2 } }]);
   });
 
+  // docs/reference/rest-api.md#source-run
   it('returns the output of the run, with wait', async () => {
     const source = await instance.deploy(
       componentCode({

@@ -11,6 +11,7 @@ const withSample = (sample: string, members = ''): string =>
   componentCode({ members: `${members} sampleEmit: ${sample}, run(event) { this.$emit(event.body); },` });
 
 describe('POST /v1/sources/{id}/sample_emit', () => {
+  // docs/reference/rest-api.md#source-sample-emit
   it('emits the sample, marked as a test, to the events and listeners of the source', async () => {
     const source = await instance.deploy(withSample(`{ id: 7, name: 'A sample' }`));
     const webhook = await instance.listen(source.id);
@@ -62,6 +63,7 @@ describe('POST /v1/sources/{id}/sample_emit', () => {
 });
 
 describe('what is not built yet', () => {
+  // docs/reference/rest-api.md#endpoint-uploads
   it.each(['x-pd-upload-body'])('is refused at endpoints: %s', async (header) => {
     const source = await instance.deploy(componentCode({ members: 'run(event) { this.$emit(event.body); },' }));
     const answer = await instance.post(source, { a: 1 }, { [header]: '1' });

@@ -8,6 +8,7 @@ const instance = useStandalone();
 
 // docs/reference/rest-api.md#stream-end
 describe('the stream of a source', () => {
+  // docs/reference/rest-api.md#stream-end
   it('drops a reader that does not read, and no other', async () => {
     const source = await instance.deploy(emitterCode());
     const open = (): Promise<EventSource> =>

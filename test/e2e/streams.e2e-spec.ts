@@ -27,6 +27,7 @@ const errorOf = async (stream: EventSource): Promise<ErrorBody> => {
 
 // docs/reference/rest-api.md#streams
 describe('the stream of a source', () => {
+  // docs/reference/rest-api.md#streams #stream-keep-alive
   it('sends each event as it happens: the value alone, with its id, without a name', async () => {
     const source = await instance.deploy(relayCode());
     await instance.post(source, { n: 0 });
@@ -47,6 +48,7 @@ describe('the stream of a source', () => {
     expect(stream.comments[0]).toBe('sse-handshake');
   });
 
+  // docs/reference/rest-api.md#streams
   it('shows the one channel that is asked for', async () => {
     const source = await instance.deploy(emitterCode());
     const [plain, named] = [await streamOf(source), await streamOf(source, '?event_name=other')];
@@ -82,6 +84,7 @@ describe('the stream of a source', () => {
     expect(stream.values[0]).toEqual(kept);
   });
 
+  // docs/reference/rest-api.md#stream-addresses
   it.each([['/sources/{id}/sse'], ['/sse/dc/{id}/emits'], ['/v1/sse/dc/{id}/emits'], ['/v1/sources/{id}/sse/']])(
     'is served at %s too',
     async (path) => {
@@ -92,6 +95,7 @@ describe('the stream of a source', () => {
     },
   );
 
+  // docs/reference/rest-api.md#stream-resume
   it('goes on after the last event that the reader has, without a gap or a repeat, while events come', async () => {
     const source = await instance.deploy(emitterCode());
     const first = await streamOf(source);
@@ -115,6 +119,7 @@ describe('the stream of a source', () => {
     }
   }, 60_000);
 
+  // docs/reference/rest-api.md#stream-resume
   it('resumes after a restart of the server, also from an id that is no longer kept', async () => {
     const source = await instance.deploy(emitterCode());
     const first = await streamOf(source);
@@ -131,6 +136,7 @@ describe('the stream of a source', () => {
     expect(await again.until(3)).toEqual([2, 3, 4]);
   }, 120_000);
 
+  // docs/reference/rest-api.md#access-token-in-query
   it('takes the key from the address, and leaves it in no log and no metric', async () => {
     const source = await instance.deploy(relayCode());
     const { apiKey } = instance.server;
@@ -147,6 +153,7 @@ describe('the stream of a source', () => {
     expect(elsewhere.status).toBe(401);
   });
 
+  // docs/reference/rest-api.md#stream-end
   it('ends at once when its key is revoked or its source deleted', async () => {
     const { data } = await api.expect<Data<{ id: string; key: string }>>(200, 'POST', '/v1/api_keys', {
       body: { name: 'Reader' },
@@ -160,6 +167,7 @@ describe('the stream of a source', () => {
     await other.untilEnded();
   });
 
+  // docs/reference/rest-api.md#stream-limits
   it('is refused beyond the limit of a key, which names the setting, and again possible after one has ended', async () => {
     const source = await instance.deploy(relayCode());
     const streams: EventSource[] = [];

@@ -22,6 +22,7 @@ const arrivals = (webhook: string, count: number): Promise<readonly unknown[]> =
   });
 
 describe('x-pd-nostore', () => {
+  // docs/reference/rest-api.md#endpoint-switches
   it('runs the component, passes on what it emits, and keeps none of it in a list', async () => {
     const source = await instance.deploy(ECHO);
     const webhook = await instance.listen(source.id);
@@ -65,6 +66,7 @@ describe('x-pd-nostore', () => {
 });
 
 describe('x-pd-notrigger', () => {
+  // docs/reference/rest-api.md#endpoint-switches
   it('lists the event as a test, and neither runs the component nor tells a listener', async () => {
     const source = await instance.deploy(ECHO);
     const webhook = await instance.listen(source.id);

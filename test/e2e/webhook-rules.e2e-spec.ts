@@ -31,6 +31,7 @@ afterEach(() => instance.receiver.behave(always(200)));
 
 // docs/reference/rest-api.md#webhook-rules
 describe("a webhook's own rules", () => {
+  // docs/reference/rest-api.md#webhook-rules
   it('are given when it is made, in the query or the body, and shown', async () => {
     const query = { url: instance.receiver.url, timeout_s: '30', max_attempts: '1', ordered: 'true' };
     const { data } = await api.expect<Data<Webhook>>(200, 'POST', '/v1/webhooks', { query });
@@ -40,6 +41,7 @@ describe("a webhook's own rules", () => {
     expect(other.data).toMatchObject({ timeout_s: 1, max_attempts: null, ordered: false });
   });
 
+  // docs/reference/rest-api.md#webhook-rules
   it('change one by one, and null returns to the settings', async () => {
     const { id } = await listening();
     expect(await rules(id, { max_attempts: 3 })).toMatchObject({ timeout_s: null, max_attempts: 3, ordered: false });
@@ -52,6 +54,7 @@ describe("a webhook's own rules", () => {
     expect(shown.data).toMatchObject({ timeout_s: null, max_attempts: null, ordered: false });
   });
 
+  // docs/reference/rest-api.md#webhook-rules
   it.each([
     ['timeout_s', 0],
     ['timeout_s', 31],
@@ -105,6 +108,7 @@ describe('redelivery of many', () => {
       query,
     });
 
+  // docs/reference/rest-api.md#redeliver-many
   it('sends those that failed for good again, oldest first, and leaves the others', async () => {
     instance.receiver.behave((_n, { body }) => ({ status: (body as { fail?: boolean }).fail === true ? 404 : 200 }));
     const { source, id } = await listening();
@@ -123,6 +127,7 @@ describe('redelivery of many', () => {
     expect((await redeliver(id, { outcome: 'success' })).data.queued).toHaveLength(3);
   });
 
+  // docs/reference/rest-api.md#redeliver-many
   it('keeps to the given times, and names deliveries whose event is gone', async () => {
     instance.receiver.behave(always(404));
     const { source, id } = await listening();

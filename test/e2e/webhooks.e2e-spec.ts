@@ -14,6 +14,7 @@ const receivedBy = (webhookId: string): readonly Received[] =>
 afterEach(() => instance.receiver.behave(always(200)));
 
 describe('the webhook resource', () => {
+  // docs/reference/rest-api.md#webhook-fields #webhook-create
   it('answers 200 with the record and, this once, the signing key', async () => {
     const { status, body } = await post({ url: instance.receiver.url, name: 'Mine', description: 'For a test' });
     expect(status).toBe(200);
@@ -32,10 +33,12 @@ describe('the webhook resource', () => {
     expect((await api.call('GET', `/v1/audit/${body.data.id}`)).text).not.toContain(body.data.signing_key ?? '?');
   });
 
+  // docs/reference/rest-api.md#webhook-create
   it('has null for absent fields', async () => {
     expect((await post({ url: instance.receiver.url })).body.data).toMatchObject({ name: null, description: null });
   });
 
+  // docs/reference/rest-api.md#webhook-url
   it.each(['example.com/hook', 'ftp://example.com', '//example.com', 'http://', 'javascript:alert(1)', ''])(
     'refuses the url "%s"',
     async (url) => {
@@ -52,6 +55,7 @@ describe('the webhook resource', () => {
     expect(reply.body.error).toContain('url');
   });
 
+  // docs/reference/rest-api.md#webhook-delete
   it('is deleted with 204 and its subscriptions; 404 when unknown', async () => {
     const source = await instance.deploy(relayCode());
     const id = await instance.listen(source.id);
@@ -68,6 +72,7 @@ describe('the webhook resource', () => {
 });
 
 describe('a delivery', () => {
+  // docs/reference/rest-api.md#subscription-what-arrives
   it('is a POST of the raw emitted JSON, signed in both ways', async () => {
     const source = await instance.deploy(relayCode());
     const webhook = await instance.listen(source.id);

@@ -43,6 +43,7 @@ const list = (query: Record<string, string> = {}, of = workspace) =>
 
 // docs/reference/rest-api.md#workspace-audit
 describe("a workspace's audit log", () => {
+  // docs/reference/rest-api.md#workspace-audit #workspace-audit-entry
   it('shows every event of its resources, newest first, with actor, request and changes', async () => {
     const { data, page_info } = await list();
     expect(page_info.total_count).toBe(data.length);
@@ -60,6 +61,7 @@ describe("a workspace's audit log", () => {
     expect(rename).toContainEqual(expect.objectContaining({ before: 'Audited', after: 'Renamed' }));
   });
 
+  // docs/reference/rest-api.md#workspace-audit-entry
   it('holds no secret', async () => {
     const { text } = await api.call('GET', `/v1/workspaces/${workspace}/audit`, { query: { limit: '100' } });
     const { data: keys } = await api.expect<Data<{ key: string }>>(200, 'POST', '/v1/api_keys', { body: {} });
@@ -69,6 +71,7 @@ describe("a workspace's audit log", () => {
     expect(later.text).not.toMatch(/[0-9a-f]{64}"?,"issuedAt/);
   });
 
+  // docs/reference/rest-api.md#workspace-audit
   it.each<[name: 'resource_id' | 'kind' | 'type' | 'actor', valueOf: () => string]>([
     ['resource_id', () => source.id],
     ['kind', () => 'source'],
@@ -113,6 +116,7 @@ describe("a workspace's audit log", () => {
     expect(lines.map((line) => (JSON.parse(line) as Entry).id)).toEqual(idsOf(later));
   });
 
+  // docs/reference/rest-api.md#workspace-audit-times
   it.each([
     [
       'since',
@@ -130,6 +134,7 @@ describe("a workspace's audit log", () => {
     }
   });
 
+  // docs/reference/rest-api.md#workspace-audit
   it('comes in pages, and whole as lines of JSON', async () => {
     const all = (await list()).data;
     const paged: Entry[] = [];

@@ -20,6 +20,7 @@ describe('an account', () => {
       .thenThrows('request.invalid_parameter', /slug of an app/);
   });
 
+  // docs/reference/rest-api.md#account-update
   it('keeps what an update does not change', () =>
     given(account, [connected])
       .when({ type: 'update', changes: { credentialsRef: 'sec_2' }, now: 2_000 })

@@ -96,6 +96,7 @@ describe('the refresh of an account', () => {
       .thenNothingHappened();
   });
 
+  // docs/reference/rest-api.md#account-refresh-failed
   it('stops when the token is revoked, until there are new credentials', () => {
     given(account, [connected, started])
       .when({ ...fail, permanent: true, now: 6_000 })
@@ -122,6 +123,7 @@ describe('the refresh of an account', () => {
       );
   });
 
+  // docs/reference/rest-api.md#account-update
   it('is kept by a new name, and ended by null', () => {
     const rename = { type: 'update', changes: { name: 'n' }, now: 6_000 } as const;
     given(account, [connected, started])
@@ -138,6 +140,7 @@ describe('the refresh of an account', () => {
       .thenThrows('request.invalid_parameter', /would be overwritten by the next refresh/);
   });
 
+  // docs/reference/rest-api.md#account-refresh-time
   it('begins five minutes before the expiry, or after half of a short life', () => {
     expect(tokenTimes(0, 3_600_000)).toEqual({ expiresAt: 3_600_000, refreshAt: 3_300_000 });
     expect(tokenTimes(0, 60_000)).toEqual({ expiresAt: 60_000, refreshAt: 30_000 });

@@ -66,6 +66,7 @@ const world = async ({ leftMs = 0, settings = {} }: { leftMs?: number; settings?
 const died = (): Promise<never> => new Promise(() => undefined);
 
 describe('the refresh of tokens', () => {
+  // docs/reference/rest-api.md#account-refresh-once
   it('asks once for all runs and processes, and stores a rotated token before its use', async () => {
     const { process, types, plane } = await world();
     const { post, taken } = rotating();
@@ -86,6 +87,7 @@ describe('the refresh of tokens', () => {
     );
   });
 
+  // docs/reference/rest-api.md#account-refresh-time
   it('goes on with the old token while that is valid, and gives the new one a new version', async () => {
     const { process, view, plane } = await world({ leftMs: 60_000 });
     const { post } = rotating();
@@ -96,6 +98,7 @@ describe('the refresh of tokens', () => {
     expect(await one.authOf(ID, 'o_1')).toHaveProperty('oauth_access_token', 'access-1');
   });
 
+  // docs/reference/rest-api.md#account-refresh-failed
   it('uses the old token while a refresh fails, and asks again only after a pause', async () => {
     const { process, types, plane } = await world({ leftMs: 60_000 });
     let asked = 0;
@@ -124,6 +127,7 @@ describe('the refresh of tokens', () => {
     expect(asked).toBe(2);
   });
 
+  // docs/reference/rest-api.md#account-refresh-once
   it('says after a crash between the reply and its write that the token may be lost', async () => {
     const { process, plane } = await world();
     const { post, taken } = rotating();

@@ -3,6 +3,7 @@ import { parseAt } from './at.js';
 import { masked } from './masked.js';
 
 describe('at', () => {
+  // docs/reference/rest-api.md#audit-at
   it.each([
     ['0', { revision: 0n }],
     ['999999999', { revision: 999999999n }],
@@ -28,6 +29,7 @@ describe('at', () => {
 });
 
 describe('masked', () => {
+  // docs/reference/rest-api.md#audit-masking
   it('hides references to secrets, wherever they are, and nothing else', () => {
     const event = {
       signingKeyRef: 'sec_1',

@@ -69,6 +69,7 @@ describe('crawledFetcher', () => {
     expect(Object.values(fetched.files ?? {})).toEqual(['lib']);
   });
 
+  // docs/reference/rest-api.md#component-relative-imports
   it('finds imports without an ending, and .ts behind .js', async () => {
     const { fetchText } = web({
       'main.ts': `import './util'; import './types.js'; import './dir'`,
@@ -80,6 +81,7 @@ describe('crawledFetcher', () => {
     expect(Object.values(fetched.files ?? {}).sort()).toEqual(['d', 't', 'u']);
   });
 
+  // docs/reference/rest-api.md#component-relative-imports
   it('reports a missing import without failing, because it may be in a comment', async () => {
     const { fetchText } = web({ 'main.mjs': `// import x from './gone.mjs'\n` });
     const fetched = await crawledFetcher(fetchText).fetch(`${BASE}/main.mjs`);

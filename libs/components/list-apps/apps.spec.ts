@@ -59,6 +59,7 @@ const world = async () => {
 };
 
 describe('apps', () => {
+  // docs/reference/rest-api.md#apps
   it('are those that components of the workspace name, each once, by slug', async () => {
     const { saved, slugs, get } = await world();
     expect(await slugs('/v1/apps')).toEqual([]);
@@ -71,6 +72,7 @@ describe('apps', () => {
     expect(dataOf(await get(`/v1/apps/${app['id'] as string}`))).toEqual(app);
   });
 
+  // docs/reference/rest-api.md#apps
   it('of another workspace are neither listed nor found', async () => {
     const { saved, slugs, get } = await world();
     await saved('sc_1', ['slack']);

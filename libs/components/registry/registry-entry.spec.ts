@@ -74,6 +74,7 @@ describe('a search in the registry', () => {
   const search = (query: string, over: object = {}) =>
     foundIn(entries, { words: wordsOf(query), app: undefined, threshold: 0, ...over });
 
+  // docs/reference/rest-api.md#registry-search
   it('finds words in key, name, description and app, the best match first', () => {
     expect(search('New order!')).toEqual({
       sources: ['shop-new-order', 'rss-new-item'],
@@ -83,6 +84,7 @@ describe('a search in the registry', () => {
     expect(search('nothing alike')).toEqual({ sources: [], actions: [] });
   });
 
+  // docs/reference/rest-api.md#registry-search
   it('keeps to the threshold and to an app', () => {
     expect(search('new order', { threshold: 1 })).toEqual({ sources: ['shop-new-order'], actions: [] });
     expect(search('new', { app: 'rss' })).toEqual({ sources: ['rss-new-item'], actions: [] });

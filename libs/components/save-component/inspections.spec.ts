@@ -69,6 +69,7 @@ describe('Inspections', () => {
     expect(started.includes('b0')).toBe(atOnce > own);
   });
 
+  // docs/reference/rest-api.md#component-builds-turns
   it('lets workspaces take turns, however many inspections of one workspace wait', async () => {
     const { ask, end, started } = world(2);
     for (let i = 0; i < 5; i++) void ask(`a${i}`);

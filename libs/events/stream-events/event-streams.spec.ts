@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { type ServerResponse } from 'node:http';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
 import { StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
@@ -108,6 +108,7 @@ describe('open streams', () => {
     expect(named.response.data).toEqual([2]);
   });
 
+  // docs/reference/rest-api.md#stream-workflows
   it('of a workflow name the channel, and leave out those of the platform', async () => {
     const { stream, response } = await open({ emitterId: 'p_a', channel: undefined, named: true });
     stream.release();
@@ -168,6 +169,7 @@ describe('open streams', () => {
     await replay;
   });
 
+  // docs/reference/rest-api.md#stream-end
   it('end when the client reads too slowly, but not for one large event', async () => {
     const { stream, response } = await open();
     stream.release();
@@ -197,6 +199,25 @@ describe('open streams', () => {
     change();
     await until(() => ended.length > 0);
     expect(ended).toMatchObject([{ why, emitterId: 'dc_a' }]);
+  });
+
+  // docs/reference/rest-api.md#stream-keep-alive
+  it('get a comment at once, and then every 15 s', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] });
+    try {
+      const { stream, response } = await open();
+      stream.release();
+      const comments = (): number => response.written.join('').match(/^:keep$/gm)?.length ?? 0;
+      expect(comments()).toBe(1);
+      jest.advanceTimersByTime(14_900);
+      expect(comments()).toBe(1);
+      jest.advanceTimersByTime(100);
+      expect(comments()).toBe(2);
+      jest.advanceTimersByTime(30_000);
+      expect(comments()).toBe(4);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('are told of each event once, whoever else failed', async () => {

@@ -39,6 +39,7 @@ describe('a refusal of a prop', () => {
   const refused = (componentWarnings: readonly Warning[], given: Record<string, unknown> = {}) =>
     refusal(() => planOf({ props: [url], given, componentWarnings }));
 
+  // docs/reference/rest-api.md#configured-props-notes
   it('repeats the warnings about that prop, and no others', () => {
     const error = refused([
       about('props.other.optinal', 'prop "other": not this one'),
@@ -55,6 +56,7 @@ describe('a refusal of a prop', () => {
     );
   });
 
+  // docs/reference/rest-api.md#configured-props-notes
   it('has at most three notes of 300 characters', () => {
     const many = Array.from({ length: 9 }, (_, n) => about(`props.url.k${n}`, `${n}${'x'.repeat(2_000)}`));
     const { message } = refused(many, { url: { deep: true } });

@@ -5,6 +5,7 @@ import { SECRET_MASK } from './secret-mask.js';
 import { plan, prop, refusal, stored } from '../testing/planned-props.js';
 
 describe('values', () => {
+  // docs/reference/rest-api.md#configured-props-types
   it.each<[string, unknown, unknown]>([
     ['string', 'a', 'a'],
     ['string', '', ''],
@@ -30,6 +31,7 @@ describe('values', () => {
     expect(plan([prop(type)], { p: given }).values).toEqual({ p: { value } });
   });
 
+  // docs/reference/rest-api.md#configured-props-types
   it.each<[string, unknown, RegExp]>([
     ['string', { a: 1 }, /prop p must be a string; got \{"a":1\}/],
     ['string', ['a'], /must be a string/],
@@ -116,6 +118,7 @@ describe('values', () => {
 });
 
 describe('required and default', () => {
+  // docs/reference/rest-api.md#configured-props-required
   it.each([
     ['string', {}],
     ['integer[]', {}],
@@ -166,6 +169,7 @@ describe('required and default', () => {
     expect(planned).toMatchObject({ values: {}, dbProps: ['d'] });
   });
 
+  // docs/reference/rest-api.md#configured-props
   it('names the first wrong prop in declaration order', () => {
     const props = [prop('string', { name: 'a' }), prop('string', { name: 'b' })];
     expect(refusal(() => plan(props)).details).toMatchObject({ prop: 'a' });
@@ -174,6 +178,7 @@ describe('required and default', () => {
 
 describe('a value chosen with its label', () => {
   const labelled = { __lv: { label: 'One', value: '1' } };
+  // docs/reference/rest-api.md#configured-label
   it('is stored as given and bound as its value', () => {
     const planned = plan([prop('integer')], { p: labelled }).values['p'];
     expect(planned).toEqual({ value: labelled });
@@ -188,6 +193,7 @@ describe('a value chosen with its label', () => {
     expect(boundValue({ value: 'bare', withLabel: true })).toBe('bare');
   });
 
+  // docs/reference/rest-api.md#configured-label
   it('may be a list', () => {
     const list = {
       __lv: [
@@ -203,6 +209,7 @@ describe('a value chosen with its label', () => {
 describe('secrets', () => {
   const secret = prop('string', { secret: true });
 
+  // docs/reference/rest-api.md#secret-mask
   it('are not repeated in the error that refuses them', () => {
     const hush = 'hush-1234567890';
     for (const given of [
@@ -239,11 +246,13 @@ describe('secrets', () => {
     expect(plan([prop('string', { secret: true, optional: true })], { p: null }, before).values).toEqual({});
   });
 
+  // docs/reference/rest-api.md#secret-mask
   it('cannot be the mask when none is stored', () => {
     expect(() => plan([secret], { p: SECRET_MASK })).toThrow(/the mask \*{8}, but no secret is stored/);
     expect(plan([prop('string')], { p: SECRET_MASK }).values).toEqual({ p: { value: SECRET_MASK } });
   });
 
+  // docs/reference/rest-api.md#secret-mask
   it('stay secret when the new code does not mark them, and become secret when it does', () => {
     const before = stored({ values: { p: { secretRef: 'sec_old' } } });
     expect(plan([prop('string')], {}, before).values).toEqual({ p: { secretRef: 'sec_old' } });
@@ -268,6 +277,7 @@ describe('endpoints', () => {
     });
   });
 
+  // docs/reference/rest-api.md#endpoint-key
   it('keep their key over updates, by prop name', () => {
     const before = stored({ endpoints: [{ prop: 'p', key: 'eold', customResponse: false }] });
     const props = [prop('$.interface.http', { customResponse: true }), prop('$.interface.http', { name: 'q' })];
@@ -296,6 +306,7 @@ describe('timers', () => {
     timezone,
   });
 
+  // docs/reference/rest-api.md#configured-timer
   it.each<[unknown, unknown]>([
     [{ intervalSeconds: 15 }, every(15)],
     [{ interval_seconds: '900' }, every(900)],
@@ -310,6 +321,7 @@ describe('timers', () => {
     expect(plan([timer()], { p: given }).timers).toEqual([expected]);
   });
 
+  // docs/reference/rest-api.md#configured-timer
   it.each<[unknown, RegExp]>([
     [{ intervalSeconds: 14 }, /at least 15 seconds; got 14/],
     [{ intervalSeconds: 0 }, /at least 15 seconds/],
@@ -335,6 +347,7 @@ describe('timers', () => {
     expect(error.message).toMatch(message);
   });
 
+  // docs/reference/rest-api.md#configured-timer
   it('prefer static, then given, then stored, then default', () => {
     const withDefault = timer({ default: { intervalSeconds: 900 } });
     const before = stored({ timers: [every(120)] });

@@ -134,6 +134,7 @@ describe('update of a source', () => {
       .thenThrows('source.busy', /changed by another request/);
   });
 
+  // docs/reference/rest-api.md#if-updated-at
   it('gets a later second, so that two updates of one second differ', () => {
     given(sourceDecider, updating)
       .when({ type: 'FinishUpdate', now: 2_100 })

@@ -35,12 +35,14 @@ describe('checkTriple', () => {
     },
   );
 
+  // docs/reference/rest-api.md#subscription-listeners
   it.each(['', 'o_1', 'u_1', 'dc_*', 'p_*', 'wh_', 'nonsense'])('refuses listener "%s"', (listenerId) => {
     expect(check('dc_a', listenerId)).toMatch(
       /^subscription\.invalid_listener: listener_id must be one of dc_… .*wh_…/,
     );
   });
 
+  // docs/reference/rest-api.md#subscription-event-name
   it.each([
     ['o_1', '$logs'],
     ['u_1', 'orders'],

@@ -24,6 +24,7 @@ describe('the URL of a webhook', () => {
 
   it('is trimmed', () => expect(checkWebhookUrl('  https://example.com\n')).toBe('https://example.com'));
 
+  // docs/reference/rest-api.md#webhook-url
   it.each([
     ['', 'has no protocol'],
     ['example.com/hook', 'has no protocol'],
