@@ -16,7 +16,7 @@ import { REGISTRY, type RegistryDoc } from './registry/registry.projection.js';
 import {
   SaveComponent,
   SaveComponentHandler,
-  type SaveComponentResult,
+  type RefreshedComponent,
 } from './save-component/save-component.handler.js';
 
 /** Reads ids from the event log, so that a component can be deployed as soon as it is saved. */
@@ -105,7 +105,7 @@ export const deployable = (component: SavedComponent): DeployableComponent => ({
   ...(component.warnings ? { warnings: component.warnings } : {}),
 });
 
-const saved = ({ component, changes }: SaveComponentResult): DeployableComponent => ({
+const saved = ({ component, changes }: RefreshedComponent): DeployableComponent => ({
   ...deployable(component),
   ...(changes === undefined ? {} : { packageChanges: changes }),
 });

@@ -10,6 +10,7 @@ import {
   oneOf,
   optional,
   record,
+  revisionField,
   seconds,
   text,
   type FieldsOf,
@@ -88,13 +89,20 @@ export const Component = named('Component', {
   url: nullable(text('`component_url` as it was given last')),
   configurable_props: listOf(ConfigurablePropReply, 'In the order of declaration'),
   packages: optional(PackagesReply),
+  revision: revisionField(),
   created_at: seconds(),
   updated_at: seconds(),
 });
 
 export type ComponentReply = TypeOf<typeof Component>;
 
-export const componentReply = (component: SavedComponent, code: string, changes?: PackageChanges): ComponentReply => ({
+export interface ShownComponent {
+  readonly component: SavedComponent;
+  readonly revision: number;
+  readonly changes?: PackageChanges;
+}
+
+export const componentReply = ({ component, revision, changes }: ShownComponent, code: string): ComponentReply => ({
   id: component.componentId,
   code,
   code_hash: component.codeHash,
@@ -107,6 +115,7 @@ export const componentReply = (component: SavedComponent, code: string, changes?
   url: component.url,
   configurable_props: component.configurableProps,
   ...(component.packages ? { packages: packagesReply(component.packages, changes) } : {}),
+  revision,
   created_at: epochSeconds(component.createdAt),
   updated_at: epochSeconds(component.updatedAt),
 });

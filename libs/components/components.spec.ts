@@ -116,11 +116,11 @@ describe('POST /v1/components', () => {
     const { call } = await world();
     const code = codeOf({ name: 'Ünïcode', configurableProps: [{ name: 'url', type: 'string', label: 'Address' }] });
     const reply = await call('post', '/v1/components').send({ component_code: code });
-    expect(reply.status).toBe(200);
-    expect(reply.headers['x-sluice-position']).toMatch(/^\d{20}$/);
+    expect(reply).toMatchObject({ status: 200, headers: { 'x-sluice-position': expect.stringMatching(/^\d{20}$/) } });
     expect(reply.body).toEqual({
       data: {
         id: expect.stringMatching(/^sc_[0-9a-z]{18}$/),
+        revision: 0,
         code,
         code_hash: codeHashOf(code),
         name: 'Ünïcode',
@@ -174,7 +174,7 @@ describe('POST /v1/components', () => {
     const first = await save(codeOf({ name: 'Same' }));
     plane.clock.time += 5_000;
     const second = await save(codeOf({ name: 'Same' }));
-    expect(second).toEqual({ ...first, updated_at: Number(first['updated_at']) + 5 });
+    expect(second).toEqual({ ...first, updated_at: Number(first['updated_at']) + 5, revision: 1 });
     expect(inspector.inspected).toHaveLength(1);
   });
 

@@ -18,7 +18,7 @@ export interface HeaderParameter {
 }
 
 /** One resource that has a revision (docs/reference/rest-api.md#etag). */
-const WITH_REVISION = /^\/v1\/(?:sources|webhooks|accounts|data_stores)\/\{\w+\}$/;
+const WITH_REVISION = /^\/v1\/(?:(?:sources|webhooks|accounts|data_stores|components)\/\{\w+\}|subscriptions)$/;
 
 const IF_NONE_MATCH = header('If-None-Match', 'An `ETag` that the caller has; the answer is 304 while it is the same');
 const IF_MATCH = header('If-Match', 'The `ETag` that the change is based on; the answer is 412 when it is another now');

@@ -32,8 +32,9 @@ const tagsOf = (name: string, header: string): readonly string[] => {
 };
 
 /**
- * Gives every reply about one resource its `ETag`, which is its revision, and answers a read that has it already with
- * 304 (docs/reference/rest-api.md#etag).
+ * Gives every reply about one resource its `ETag`, which is its revision, and answers a read by id that has it already
+ * with 304 (docs/reference/rest-api.md#etag). Under a slug or a key another resource may be found next time, with a
+ * revision that tells nothing.
  */
 @Injectable()
 export class EtagInterceptor implements NestInterceptor {
@@ -44,21 +45,27 @@ export class EtagInterceptor implements NestInterceptor {
 }
 
 const tagged = (reply: unknown, request: Request, response: Response): unknown => {
-  const revision = revisionOf(reply);
-  if (revision === undefined) return reply;
-  const tag = `"${revision}"`;
+  const resource = resourceIn(reply);
+  if (resource === undefined) return reply;
+  const tag = `"${resource.revision}"`;
   response.setHeader('ETag', tag);
   const known = request.headers['if-none-match'];
   if (known === undefined || (request.method !== 'GET' && request.method !== 'HEAD')) return reply;
-  const same = known.trim() === '*' || tagsOf('If-None-Match', known).some((each) => each.replace(/^W\//, '') === tag);
-  if (!same) return reply;
+  const tags = known.trim() === '*' ? [tag] : tagsOf('If-None-Match', known);
+  if (!request.path.endsWith(`/${resource.id}`)) {
+    // Express answers 304 by itself while the header is there.
+    delete request.headers['if-none-match'];
+    return reply;
+  }
+  if (!tags.some((each) => each.replace(/^W\//, '') === tag)) return reply;
   response.status(304);
   return undefined;
 };
 
-const revisionOf = (reply: unknown): number | undefined => {
+const resourceIn = (reply: unknown): { readonly id: string; readonly revision: number } | undefined => {
   if (typeof reply !== 'object' || reply === null || !('data' in reply)) return undefined;
   const { data } = reply;
-  if (typeof data !== 'object' || data === null || !('revision' in data)) return undefined;
-  return typeof data.revision === 'number' ? data.revision : undefined;
+  if (typeof data !== 'object' || data === null || !('revision' in data) || !('id' in data)) return undefined;
+  const { id, revision } = data;
+  return typeof revision === 'number' && typeof id === 'string' ? { id, revision } : undefined;
 };

@@ -1,4 +1,4 @@
-import { named, optional, record, text, type TypeOf } from '#libs/http/reply-schema.js';
+import { named, optional, record, revisionField, text, type TypeOf } from '#libs/http/reply-schema.js';
 import { type Triple } from './domain/subscription.js';
 import { type EventFilter } from './published.js';
 
@@ -9,9 +9,16 @@ export const Subscription = named('Subscription', {
   listener_id: text('What receives: `dc_…` or `wh_…`'),
   event_name: text('Channel, empty for the default one'),
   filter: optional(record('Only when the subscription has one')),
+  revision: revisionField(),
 });
 
 export type SubscriptionReply = TypeOf<typeof Subscription>;
+
+interface ShownSubscription extends Triple {
+  readonly id: string;
+  readonly filter?: EventFilter | string | null;
+  readonly revision: number;
+}
 
 export const subscriptionReply = ({
   id,
@@ -19,10 +26,12 @@ export const subscriptionReply = ({
   listenerId,
   eventName,
   filter,
-}: { readonly id: string; readonly filter?: EventFilter | string | null } & Triple): SubscriptionReply => ({
+  revision,
+}: ShownSubscription): SubscriptionReply => ({
   id,
   emitter_id: emitterId,
   listener_id: listenerId,
   event_name: eventName,
   ...(filter ? { filter: typeof filter === 'string' ? (JSON.parse(filter) as EventFilter) : filter } : {}),
+  revision,
 });

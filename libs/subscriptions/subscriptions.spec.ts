@@ -66,6 +66,7 @@ describe('POST /v1/subscriptions', () => {
         emitter_id: 'dc_a',
         listener_id: 'wh_1',
         event_name: '',
+        revision: 0,
       },
     });
   });
@@ -203,7 +204,7 @@ describe('the lists', () => {
     const all = await call('get', '/v1/workspaces/o_1/subscriptions');
     expect(Object.keys(all.body as object)).toEqual(['data']);
     expect(itemsOf(all).map((item) => item['listener_id'])).toEqual(['p_1', 'dc_b', 'wh_2', 'wh_1']);
-    expect(Object.keys(itemsOf(all)[0] ?? {})).toEqual(['id', 'emitter_id', 'listener_id', 'event_name']);
+    expect(Object.keys(itemsOf(all)[0] ?? {})).toEqual(['id', 'emitter_id', 'listener_id', 'event_name', 'revision']);
   });
 
   it('hold more than one page of the store', async () => {

@@ -157,6 +157,7 @@ describe('paged lists', () => {
       emitter_id: emitter,
       listener_id: webhook.id,
       event_name: 'channel-10',
+      revision: 0,
     });
   });
 });

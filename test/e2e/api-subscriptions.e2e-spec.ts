@@ -24,8 +24,9 @@ describe('the subscription resource', () => {
   it('answers 200 with id, emitter, listener and channel, "" for the default one', async () => {
     const { status, body } = await post({ emitter_id: emitter.id, listener_id: webhookId });
     expect(status).toBe(200);
+    const id: unknown = expect.stringMatching(/^sub_/);
     expect(body).toEqual({
-      data: { id: expect.stringMatching(/^sub_/), emitter_id: emitter.id, listener_id: webhookId, event_name: '' },
+      data: { id, emitter_id: emitter.id, listener_id: webhookId, event_name: '', revision: 0 },
     });
   });
 

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { type Data, type ErrorBody, type Source } from '#test/harness/api-client.js';
 import { componentCode, relayCode } from '#test/harness/component-code.js';
@@ -43,7 +44,6 @@ const KINDS: readonly (readonly [kind: string, make: () => Promise<string>, chan
   ],
 ];
 
-// docs/reference/rest-api.md#etag
 describe.each(KINDS)('a %s', (_, make, change) => {
   // docs/reference/rest-api.md#etag
   it('shows its revision as ETag, in replies to reads and changes', async () => {
@@ -148,5 +148,78 @@ describe('a precondition that fails', () => {
     const store = await make('held');
     expect((await put(`/v1/data_stores/${store.id}`, { name: 'wanted' }, '"4242"')).status).toBe(412);
     await make('wanted');
+  });
+});
+
+// docs/reference/rest-api.md#etag #if-none-match
+describe('a component', () => {
+  it('has an ETag that changes when it is saved again, and is not sent again to a reader who has it', async () => {
+    const { id, code } = await api.createComponent(relayCode());
+    const path = `/v1/components/${id}`;
+    const first = await api.call<Data<Revised>>('GET', path);
+    const etag = String(first.headers['etag']);
+    expect(etag).toBe(tag(first.body.data.revision));
+    expect(await api.call('GET', path, { headers: { 'if-none-match': etag } })).toMatchObject({
+      status: 304,
+      text: '',
+    });
+    await pause(1_100);
+    const body = { component_code: code, component_url: 'https://example.com/relay.mjs' };
+    const again = await api.call<Data<Revised>>('POST', '/v1/components', { body });
+    expect(again.body.data.revision).toBeGreaterThan(first.body.data.revision);
+    const changed = await api.call<Data<Revised>>('GET', path, { headers: { 'if-none-match': etag } });
+    expect(changed).toMatchObject({ status: 200, body: { data: { id, revision: again.body.data.revision } } });
+  });
+});
+
+// docs/reference/rest-api.md#if-none-match
+describe('another resource under the same name', () => {
+  it('is sent, although its revision is the one that the reader has', async () => {
+    const name = 'Under the same name';
+    const first = await instance.deploy(relayCode(), {}, name);
+    const read = await api.call<Data<Source>>('GET', `/v1/sources/${first.name_slug}`);
+    await api.deleteSource(first.id);
+    const second = await instance.deploy(relayCode(), {}, name);
+    expect(second.name_slug).toBe(first.name_slug);
+    const headers = { 'if-none-match': String(read.headers['etag']) };
+    const reply = await api.call<Data<Source>>('GET', `/v1/sources/${second.name_slug}`, { headers });
+    expect(reply.headers['etag']).toBe(headers['if-none-match']);
+    expect(reply).toMatchObject({ status: 200, body: { data: { id: second.id } } });
+  });
+});
+
+// docs/reference/rest-api.md#etag #if-match
+describe('a subscription', () => {
+  it('shows its revision, and is deleted only as the caller knows it', async () => {
+    const source = await instance.deploy(relayCode());
+    const webhook = await api.createWebhook(instance.receiver.url);
+    const query = { emitter_id: source.id, listener_id: webhook.id };
+    const subscribe = (filter: object) =>
+      api.call<Data<Revised>>('POST', '/v1/subscriptions', { query, body: { filter } });
+    const first = await subscribe({ n: 1 });
+    expect(first.headers['etag']).toBe(tag(first.body.data.revision));
+    const changed = await subscribe({ n: 2 });
+    expect(changed.body.data.revision).toBeGreaterThan(first.body.data.revision);
+    const remove = (revision: number) =>
+      api.call<ErrorBody>('DELETE', '/v1/subscriptions', { query, headers: { 'if-match': tag(revision) } });
+    const stale = await remove(first.body.data.revision);
+    expect(stale).toMatchObject({ status: 412, body: { code: 'precondition_failed' } });
+    const { data } = await api.expect<Data<readonly Revised[]>>(200, 'GET', '/v1/users/me/subscriptions');
+    expect(data.find(({ id }) => id === first.body.data.id)?.revision).toBe(changed.body.data.revision);
+    expect((await remove(changed.body.data.revision)).status).toBe(204);
+  });
+
+  it('has the revision that If-Match takes after a replay too', async () => {
+    const source = await instance.deploy(relayCode());
+    const webhook = await api.createWebhook(instance.receiver.url);
+    const { id } = await api.subscribe(source.id, webhook.id);
+    await instance.post(source, { n: 1 });
+    await instance.history(source, 1);
+    await api.expect(202, 'POST', `/v1/subscriptions/${id}/replay`, { body: { rate: 1 } });
+    const { data } = await api.expect<Data<readonly Revised[]>>(200, 'GET', '/v1/users/me/subscriptions');
+    const revision = data.find((each) => each.id === id)?.revision ?? -1;
+    expect(revision).toBeGreaterThan(0);
+    const query = { emitter_id: source.id, listener_id: webhook.id };
+    await api.expect(204, 'DELETE', '/v1/subscriptions', { query, headers: { 'if-match': tag(revision) } });
   });
 });

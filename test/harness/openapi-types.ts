@@ -1310,6 +1310,8 @@ export interface components {
             /** @description In the order of declaration */
             configurable_props: components["schemas"]["ConfigurableProp"][];
             packages?: components["schemas"]["ComponentPackages"];
+            /** @description Rises with each change; the ETag of the resource */
+            revision: number;
             /** @description Epoch seconds */
             created_at: number;
             /** @description Epoch seconds */
@@ -1910,6 +1912,8 @@ export interface components {
             filter?: {
                 [key: string]: unknown;
             };
+            /** @description Rises with each change; the ETag of the resource */
+            revision: number;
         };
         User: {
             /** @description `u_…` */
@@ -3342,7 +3346,10 @@ export interface operations {
                 /** @description Comma-separated fields of `data` to leave out */
                 exclude?: string;
             };
-            header?: never;
+            header?: {
+                /** @description An `ETag` that the caller has; the answer is 304 while it is the same */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description Component id (`sc_…`) or key */
                 keyOrId: string;
@@ -3354,6 +3361,8 @@ export interface operations {
             /** @description Done */
             200: {
                 headers: {
+                    /** @description The revision */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3363,6 +3372,13 @@ export interface operations {
                         warnings?: components["schemas"]["Warning"][];
                     };
                 };
+            };
+            /** @description Not modified; no body */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
@@ -4797,6 +4813,8 @@ export interface operations {
             /** @description Done */
             200: {
                 headers: {
+                    /** @description The revision */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4831,7 +4849,10 @@ export interface operations {
                 /** @description Another name of workspace_id */
                 org_id?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `ETag` that the change is based on; the answer is 412 when it is another now */
+                "If-Match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4848,6 +4869,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
             default: components["responses"]["Failed"];

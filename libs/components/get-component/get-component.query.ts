@@ -33,7 +33,7 @@ export class GetComponentHandler implements IQueryHandler<GetComponent> {
     if (code === undefined) {
       throw new Error(`code ${doc.component.codeHash} of component ${doc.id} is not in the blob store`);
     }
-    return warned(componentReply(doc.component, code), doc.component.warnings);
+    return warned(componentReply(doc, code), doc.component.warnings);
   }
 }
 

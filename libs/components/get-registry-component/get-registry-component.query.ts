@@ -35,6 +35,6 @@ export class GetRegistryComponentHandler implements IQueryHandler<GetRegistryCom
         { id: shownId(key) },
       );
     }
-    return warned(componentReply(doc.component, code), doc.component.warnings);
+    return warned(componentReply(doc, code), doc.component.warnings);
   }
 }

@@ -16,7 +16,7 @@ describe('components.components', () => {
         ),
       )
       .numberOfTimes(2)
-      .thenMatches('sc_1', { workspaceId: 'o_1', key: 'hello', sort: '000000000003000' })
+      .thenMatches('sc_1', { workspaceId: 'o_1', key: 'hello', sort: '000000000003000', revision: 1 })
       .thenMatches('sc_2', { key: '', sort: '000000000001000' })
       .then('dc_1', undefined);
   });

@@ -1,11 +1,11 @@
 import { type RecordedEvent } from '#libs/kernel/events.js';
 import { idOf } from '#libs/kernel/events.js';
-import { type Projection } from '#libs/kernel/projection.js';
-import { type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
+import { type CollectionSchema } from '#libs/kernel/read-model-store.js';
+import { withRevision, type Revised } from '#libs/kernel/with-revision.js';
 import { componentDecider, type ComponentState, type SavedComponent } from '../domain/component.js';
 import { type ComponentEvent } from '../published.js';
 
-export interface ComponentDoc extends Doc {
+export interface ComponentDoc extends Revised {
   readonly workspaceId: string;
   /** Empty when the component declares none. */
   readonly key: string;
@@ -15,9 +15,10 @@ export interface ComponentDoc extends Doc {
 }
 
 export const COMPONENTS: CollectionSchema = {
-  name: 'components.components.v1',
+  name: 'components.components.v2',
   indexed: ['workspaceId', 'key'],
   sort: 'sort',
+  replaces: ['components.components.v1'],
 };
 
 const TYPES: readonly string[] = [
@@ -27,7 +28,7 @@ const TYPES: readonly string[] = [
 ] satisfies ComponentEvent['type'][];
 
 /** Saved components, for look-ups by id and by key. */
-export const componentsProjection: Projection<ComponentDoc> = {
+export const componentsProjection = withRevision<ComponentDoc>({
   name: COMPONENTS.name,
   schema: COMPONENTS,
   keys: (event) => (TYPES.includes(event.type) ? [idOf(event.stream)] : []),
@@ -44,7 +45,7 @@ export const componentsProjection: Projection<ComponentDoc> = {
       component,
     };
   },
-};
+});
 
 /** Only called for the types above. */
 const componentEvent = ({ type, data }: RecordedEvent): ComponentEvent => ({ type, data }) as ComponentEvent;

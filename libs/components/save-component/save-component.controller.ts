@@ -42,7 +42,6 @@ export class SaveComponentController {
     };
     const context = contextIn(workspaceOf(caller));
     const saved = await this.commands.execute(new SaveComponent(given, context));
-    const { position, component, changes } = saved;
-    return new Changed(position, () => warned(componentReply(component, saved.code, changes), component.warnings));
+    return new Changed(saved.position, () => warned(componentReply(saved, saved.code), saved.component.warnings));
   }
 }

@@ -52,9 +52,13 @@ export interface SaveComponentResult {
   readonly component: SavedComponent;
   readonly code: string;
   readonly position: Position | undefined;
+  /** Number of the last event of the component. */
+  readonly revision: number;
   /** What a refresh did to the packages. Absent without one. */
   readonly changes?: PackageChanges;
 }
+
+export type RefreshedComponent = Pick<SaveComponentResult, 'component' | 'changes'>;
 
 interface BuildRequest {
   readonly source: FetchedComponent;
@@ -103,16 +107,16 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     const known = await this.find(id);
     const request = { source, url: given.url ?? null, id, savedAt };
     if (!known) return this.append(await this.built(request, context), source.code, context);
-    if (given.refreshPackages === true) return this.buildAgain(known, request, context);
-    return this.append({ ...savedDataOf(known), url: request.url, savedAt }, source.code, context);
+    if (given.refreshPackages === true) return this.buildAgain(known.component, request, context);
+    return this.append({ ...savedDataOf(known.component), url: request.url, savedAt }, source.code, context);
   }
 
   /** Builds saved code with the newest packages. Code without packages stays as it is. */
-  async refresh(known: SavedComponent, context: CommandContext): Promise<SaveComponentResult> {
+  async refresh(known: SavedComponent, context: CommandContext): Promise<RefreshedComponent> {
     const code = await this.blobs.get(known.codeHash);
     if (code === undefined) throw new Error(`code ${known.codeHash} of ${known.componentId} is not in the blob store`);
     const parts = await partsOf(this.blobs, known);
-    if (!parts) return { component: known, code, position: undefined, changes: NO_CHANGES };
+    if (!parts) return { component: known, changes: NO_CHANGES };
     const source = { code, finalUrl: known.url ?? '', ...parts };
     const request = { source, url: null, id: known.componentId, savedAt: this.clock.now() };
     return this.buildAgain(known, request, context);
@@ -252,22 +256,23 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
   ): Promise<SaveComponentResult> {
     try {
       const command = { type: 'SaveComponentCode', data, refreshed } as const;
-      const { state, position } = await this.handle(componentDecider, data.componentId, command, context);
+      const { state, position, revision } = await this.handle(componentDecider, data.componentId, command, context);
       if (state.status === 'none') throw new Error(`component ${data.componentId} was not saved`);
       // No event was written because another request just saved the same. The caller must see that request's event.
-      return { component: state.component, code, position: position ?? (await this.store.lastPosition()) };
+      const seen = position ?? (await this.store.lastPosition());
+      return { component: state.component, code, position: seen, revision: Number(revision) };
     } catch (error) {
       // Other requests keep refreshing the same component, so it is saved all the same.
       const known = error instanceof RevisionConflict && !refreshed ? await this.find(data.componentId) : undefined;
       if (!known) throw error;
-      return { component: known, code, position: await this.store.lastPosition() };
+      return { ...known, code, position: await this.store.lastPosition() };
     }
   }
 
-  private async find(id: string): Promise<SavedComponent | undefined> {
+  private async find(id: string): Promise<{ component: SavedComponent; revision: number } | undefined> {
     const stream = streamName(componentDecider.category, id);
-    const { state } = await load(this.store, this.upcasters, componentDecider, stream);
-    return state.status === 'saved' ? state.component : undefined;
+    const { state, revision } = await load(this.store, this.upcasters, componentDecider, stream);
+    return state.status === 'saved' ? { component: state.component, revision: Number(revision) } : undefined;
   }
 }
 

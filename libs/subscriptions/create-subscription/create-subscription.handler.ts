@@ -13,7 +13,11 @@ import { mustBeListener, notFound, RESOURCES, type Resources } from '../ports.js
 import { subscriptionsProjection } from '../read-models/subscriptions.projection.js';
 
 export interface CreatedSubscription {
-  readonly subscription: { readonly id: string; readonly filter: EventFilter | null } & Triple;
+  readonly subscription: {
+    readonly id: string;
+    readonly filter: EventFilter | null;
+    readonly revision: number;
+  } & Triple;
   readonly position?: Position;
 }
 
@@ -48,9 +52,10 @@ export class CreateSubscriptionHandler implements ICommandHandler<CreateSubscrip
     await this.mustHaveRoom(context.workspaceId, id);
     const { userId } = context.actor;
     const command = { type: 'create', subscriptionId: id, userId, filter, now: this.clock.now(), ...triple } as const;
-    const { state, position } = await this.handleCommand(subscription, id, command, context);
+    const { state, position, revision } = await this.handleCommand(subscription, id, command, context);
     const now = state.status === 'exists' ? state.filter : null;
-    return { subscription: { id, ...triple, filter: now }, ...(position === undefined ? {} : { position }) };
+    const shown = { id, ...triple, filter: now, revision: Number(revision) };
+    return { subscription: shown, ...(position === undefined ? {} : { position }) };
   }
 
   /** Passes for an existing subscription even at the limit, because creating it again adds none. */

@@ -25,9 +25,10 @@ const doc = {
   eventName: '$errors',
   filter: null,
   createdAt: '000001700000000',
+  revision: 0,
 };
 
-describe('subscriptions.subscriptions.v2', () => {
+describe('subscriptions.subscriptions.v3', () => {
   it('lists a created subscription', () => {
     projecting(subscriptionsProjection)
       .given(history([stream, created(1_700_000_000)]))
@@ -41,10 +42,10 @@ describe('subscriptions.subscriptions.v2', () => {
     projecting(subscriptionsProjection)
       .given(history([stream, created(1_700_000_000)], [stream, change(filter)]))
       .numberOfTimes(2)
-      .then('sub_1', { ...doc, filter: JSON.stringify(filter) });
+      .then('sub_1', { ...doc, filter: JSON.stringify(filter), revision: 1 });
     projecting(subscriptionsProjection)
       .given(history([stream, created(1_700_000_000)], [stream, change(filter)], [stream, change(null)]))
-      .then('sub_1', doc);
+      .then('sub_1', { ...doc, revision: 2 });
   });
 
   it('drops a deleted subscription, and lists it again once it is created again', () => {
@@ -52,7 +53,14 @@ describe('subscriptions.subscriptions.v2', () => {
     projecting(subscriptionsProjection).given(past).numberOfTimes(2).then('sub_1', undefined);
     projecting(subscriptionsProjection)
       .given(history([stream, created(1)], [stream, deleted], [stream, created(1_700_000_000)]))
-      .then('sub_1', doc);
+      .then('sub_1', { ...doc, revision: 2 });
+  });
+
+  it('has the revision of its stream, also after a replay', () => {
+    const cancelled = { type: 'SubscriptionReplayCancelled', data: { replayId: 'rpl_1', cancelledAt: 2 } };
+    projecting(subscriptionsProjection)
+      .given(history([stream, created(1_700_000_000)], [stream, cancelled]))
+      .then('sub_1', { ...doc, revision: 1 });
   });
 
   it('ignores other events', () => {

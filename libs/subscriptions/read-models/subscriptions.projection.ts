@@ -1,9 +1,8 @@
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
-import { type Projection } from '#libs/kernel/projection.js';
-import { type Doc } from '#libs/kernel/read-model-store.js';
+import { withRevision, type Revised } from '#libs/kernel/with-revision.js';
 import { type EventFilter, type SubscriptionEvent } from '../published.js';
 
-export interface SubscriptionDoc extends Doc {
+export interface SubscriptionDoc extends Revised {
   readonly workspaceId: string;
   readonly userId: string;
   readonly emitterId: string;
@@ -15,23 +14,26 @@ export interface SubscriptionDoc extends Doc {
   readonly createdAt: string;
 }
 
-const EVENTS: readonly SubscriptionEvent['type'][] = [
-  'SubscriptionCreated',
-  'SubscriptionFilterChanged',
-  'SubscriptionDeleted',
-];
+/** All of them, because each changes the revision. */
+const EVENTS = {
+  SubscriptionCreated: true,
+  SubscriptionFilterChanged: true,
+  SubscriptionReplayStarted: true,
+  SubscriptionReplayCancelled: true,
+  SubscriptionDeleted: true,
+} satisfies Record<SubscriptionEvent['type'], true>;
 
 const textOf = (filter: EventFilter | null | undefined): string | null => (filter ? JSON.stringify(filter) : null);
 
-export const subscriptionsProjection: Projection<SubscriptionDoc> = {
-  name: 'subscriptions.subscriptions.v2',
+export const subscriptionsProjection = withRevision<SubscriptionDoc>({
+  name: 'subscriptions.subscriptions.v3',
   schema: {
-    name: 'subscriptions.subscriptions.v2',
+    name: 'subscriptions.subscriptions.v3',
     indexed: ['workspaceId', 'userId', 'emitterId', 'listenerId'],
     sort: 'createdAt',
-    replaces: ['subscriptions.subscriptions.v1'],
+    replaces: ['subscriptions.subscriptions.v1', 'subscriptions.subscriptions.v2'],
   },
-  keys: ({ type, stream }) => (EVENTS.some((known) => known === type) ? [idOf(stream)] : []),
+  keys: ({ type, stream }) => (Object.hasOwn(EVENTS, type) ? [idOf(stream)] : []),
   evolve(doc, recorded, id) {
     const event = recorded as RecordedEvent & SubscriptionEvent;
     switch (event.type) {
@@ -50,4 +52,4 @@ export const subscriptionsProjection: Projection<SubscriptionDoc> = {
         return doc;
     }
   },
-};
+});
