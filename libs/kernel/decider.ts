@@ -10,10 +10,19 @@ export interface Decider<C, E extends DomainEvent, S> {
   initialState(): S;
   decide(command: C, state: S): E[];
   evolve(state: S, event: E): S;
+  /**
+   * Only of a decider whose streams grow long, and whose commands are no-ops when they are repeated: an equal state without
+   * what no decision needs, and the number of its parts. Commands then keep the state in memory (KeptStates).
+   */
+  compact?(this: void, state: S): { readonly state: S; readonly size: number };
 }
 
-export const fold = <C, E extends DomainEvent, S>(decider: Decider<C, E, S>, events: Iterable<E>): S => {
-  let state = decider.initialState();
+export const fold = <C, E extends DomainEvent, S>(
+  decider: Decider<C, E, S>,
+  events: Iterable<E>,
+  from = decider.initialState(),
+): S => {
+  let state = from;
   for (const event of events) state = decider.evolve(state, event);
   return state;
 };

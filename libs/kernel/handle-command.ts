@@ -3,6 +3,7 @@ import { DomainError } from './domain-error.js';
 import { RevisionConflict, type EventStore, type ExpectedRevision } from './event-store.js';
 import { streamName, type Actor, type DomainEvent, type NewEvent, type Position } from './events.js';
 import { eventIdOf } from './ids.js';
+import { KeptStates } from './kept-states.js';
 import { type Upcasters } from './upcasting.js';
 
 /** Actor, workspace and cause of a command. Travels beside the command, never inside it. */
@@ -50,6 +51,7 @@ export type HandleCommand = <C, E extends DomainEvent, S>(
 
 /** Makes the only function through which commands change aggregates. */
 export const commandHandler = ({ store, upcasters, maxAttempts = 4 }: CommandHandlerOptions): HandleCommand => {
+  const kept = new KeptStates();
   return async <C, E extends DomainEvent, S>(
     decider: Decider<C, E, S>,
     id: string,
@@ -59,7 +61,10 @@ export const commandHandler = ({ store, upcasters, maxAttempts = 4 }: CommandHan
     const stream = streamName(decider.category, id);
     for (let attempt = 1; ; attempt++) {
       // 1. Load the stream and fold it into the state. Answer a repeat of a completed command from it.
-      const { state, revision, repeat } = await load(store, upcasters, decider, stream, context.commandId);
+      const { state, revision, repeat } = await load(store, upcasters, decider, stream, {
+        commandId: context.commandId,
+        kept,
+      });
       if (repeat) return { state, events: [], position: repeat, revision };
 
       // 2. Decide, purely, if the caller still knows the resource as it is.
@@ -73,7 +78,8 @@ export const commandHandler = ({ store, upcasters, maxAttempts = 4 }: CommandHan
         const appended = await store.append(stream, toNewEvents(stream, events, context, upcasters), revision);
         if (isBound) precondition.held = true;
         // 4. Answer with the state after the events.
-        const next = events.reduce((s, event) => decider.evolve(s, event), state);
+        const next = fold(decider, events, state);
+        kept.set(decider, stream, { state: next, revision: appended.revision }, events.length);
         return { state: next, events, position: appended.position, revision: appended.revision };
       } catch (error) {
         // 5. After a conflict, decide again on the new state.
@@ -94,24 +100,33 @@ const mustHold = ({ revisions }: Precondition, id: string, revision: ExpectedRev
   );
 };
 
+interface LoadOptions {
+  /** The position of an event that this command wrote is in the result. */
+  readonly commandId?: string;
+  readonly kept?: KeptStates;
+}
+
 /** Loads the current state of an aggregate, with its revision. */
 export const load = async <C, E extends DomainEvent, S>(
   store: EventStore,
   upcasters: Upcasters,
   decider: Decider<C, E, S>,
   stream: string,
-  commandId?: string,
+  { commandId, kept }: LoadOptions = {},
 ): Promise<{ state: S; revision: ExpectedRevision; repeat?: Position }> => {
-  let revision: ExpectedRevision = 'no_stream';
+  const known = kept?.get<S>(stream);
+  let revision: bigint | undefined = known?.revision;
   let repeat: Position | undefined;
   const events: E[] = [];
-  for await (const recorded of store.read(stream)) {
+  for await (const recorded of store.read(stream, known && { from: known.revision + 1n })) {
     revision = recorded.revision;
     if (commandId !== undefined && recorded.metadata.commandId === commandId) repeat = recorded.position;
     const { type, data } = upcasters.upcast(recorded);
     events.push({ type, data } as E);
   }
-  const state = fold(decider, events);
+  const state = fold(decider, events, known ? known.state : decider.initialState());
+  if (revision === undefined) return { state, revision: 'no_stream' };
+  kept?.set(decider, stream, { state, revision }, events.length);
   return repeat === undefined ? { state, revision } : { state, revision, repeat };
 };
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { GatheredBatches } from './gathered-batches.js';
 import { type LaneBatch } from './stream-log.js';
 
@@ -61,6 +61,31 @@ describe('GatheredBatches', () => {
     gathered.hurry();
     await Promise.all(all);
     expect(took).toEqual([1, 1, 2]);
+  });
+
+  it('pauses briefly at 500 records a second, also after a burst, and longer at 3,000', () => {
+    jest.useFakeTimers();
+    try {
+      const pauses: number[] = [];
+      const gathered = new GatheredBatches({ gatherMs: 10, gatherManyMs: 250, onDue: () => undefined });
+      const write = (records: number): void => {
+        void gathered.add(batchOf('a'), false).catch(() => undefined);
+        const before = performance.now();
+        jest.advanceTimersToNextTimer();
+        pauses.push(performance.now() - before);
+        gathered.shift();
+        gathered.wrote(records);
+        jest.advanceTimersByTime(10);
+      };
+      for (let n = 0; n < 100; n++) write(n % 10 === 0 ? 60 : 4);
+      expect(new Set(pauses)).toEqual(new Set([10]));
+      for (let n = 0; n < 100; n++) write(3 * ((pauses.at(-1) ?? 0) + 10));
+      expect(pauses.at(-1)).toBe(250);
+      for (let n = 0; n < 100; n++) write(1);
+      expect(pauses.at(-1)).toBe(10);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('rejects the batches that are left when it stops, and is due no more', async () => {

@@ -17,6 +17,8 @@ export interface GatheringOptions {
 
 /** Records per millisecond above which it gathers longer, because only the newest of many are written. */
 const MANY_PER_MS = 1;
+/** Time over which that rate is averaged, so that a burst does not delay what comes after it. */
+const RATE_MS = 500;
 /** Limit on characters of values in one write of several batches. It bounds memory and the hold on the event loop. */
 const WRITE_CHARS = 4 << 20;
 
@@ -24,9 +26,9 @@ const WRITE_CHARS = 4 << 20;
 export class GatheredBatches {
   private pending: PendingBatch[] = [];
   private timer: NodeJS.Timeout | undefined;
-  /** Number of records in the last write, and the pause before it in milliseconds. */
-  private written = 0;
-  private paused = 10;
+  /** Records per millisecond, averaged, and the time of the last write. */
+  private perMs = 0;
+  private wroteAt = performance.now();
 
   constructor(private readonly options: GatheringOptions) {}
 
@@ -49,9 +51,12 @@ export class GatheredBatches {
     return this.pending.splice(0, batchesFor(this.pending, WRITE_CHARS));
   }
 
-  /** Notes the size of a write, on which the next pause depends. */
+  /** Notes the size of a write. The next pauses depend on the rate. */
   wrote(records: number): void {
-    this.written = records;
+    const now = performance.now();
+    const elapsed = Math.max(1, now - this.wroteAt);
+    this.perMs += (records / elapsed - this.perMs) * Math.min(1, elapsed / RATE_MS);
+    this.wroteAt = now;
   }
 
   /** Rejects all batches. */
@@ -64,8 +69,7 @@ export class GatheredBatches {
   /** Gathers longer under load, because larger writes skip documents that come and go within one. Reads lag by it. */
   private pause(): number {
     const { gatherMs = 10, gatherManyMs = 250 } = this.options;
-    this.paused = this.written >= MANY_PER_MS * this.paused ? Math.max(gatherMs, gatherManyMs) : gatherMs;
-    return this.paused;
+    return this.perMs >= MANY_PER_MS ? Math.max(gatherMs, gatherManyMs) : gatherMs;
   }
 
   private dueIn(ms: number): void {

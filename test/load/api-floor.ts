@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type AddressInfo } from 'node:net';
 import { Controller, Get, Inject, Module, Post, Query } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { secretKeyOf } from '#libs/config/index.js';
 import { openEmbedded, type EmbeddedEngines } from '#libs/engines/embedded/index.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { DEFAULT_EVENT_SETTINGS, eventSummariesProjection } from '#libs/events/index.js';
@@ -11,7 +12,7 @@ import { sourcesProjection } from '#libs/sources/index.js';
  * The floor of the API's benchmark: a bare Nest application over the same engines and data, each route with nothing but
  * the call of the store that the API's route makes.
  */
-const [dataDir = '', key = '', userId = '', list = ''] = process.argv.slice(2);
+const [dataDir = '', userId = '', list = ''] = process.argv.slice(2);
 const ENGINES = Symbol('engines');
 const SOURCES = sourcesProjection.schema;
 const SUMMARIES = eventSummariesProjection(DEFAULT_EVENT_SETTINGS).schema;
@@ -49,7 +50,7 @@ class FloorController {
 
 const engines = await openEmbedded({
   dataDir,
-  secretKey: Buffer.from(key, 'hex'),
+  secretKey: secretKeyOf(dataDir, null),
   clock: systemClock,
   onFatal: (error) => {
     throw error;

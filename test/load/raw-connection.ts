@@ -54,6 +54,7 @@ export class RawConnection implements Connection {
 
   /** undefined while a part is missing. Our chunked answers end with the last chunk. */
   private answerEnd(head: string, bodyStart: number): number | undefined {
+    if (head.startsWith('http/1.1 204')) return bodyStart;
     const length = /\r\ncontent-length: *(\d+)/.exec(head)?.[1];
     if (length !== undefined) {
       const end = bodyStart + Number(length);

@@ -1,7 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
+import { fold } from '#libs/kernel/decider.js';
 import { given } from '#libs/kernel/testing/decider-specification.js';
 import { type NameSlugEvent } from '../published.js';
-import { nameSlugDecider, slugFamily, slugOf, slugStreamId, type NameSlugCommand } from './name-slug.js';
+import {
+  chooseSlug,
+  nameSlugDecider,
+  slugFamily,
+  slugOf,
+  slugStreamId,
+  type NameSlugCommand,
+  type NameSlugState,
+} from './name-slug.js';
 
 const reserve = (slug: string, sourceId: string): NameSlugCommand => ({
   type: 'ReserveNameSlug',
@@ -102,5 +111,59 @@ describe('a family of many slugs', () => {
     given(nameSlugDecider, [...many, released('foo-77', 'dc_77')])
       .when(reserve('foo', 'dc_new'))
       .then(reserved('foo-77', 'dc_new'));
+  });
+});
+
+describe('the compact history of a family', () => {
+  it('leads to the same slugs, and holds no more than is held', () => {
+    let events: NameSlugEvent[] = [];
+    for (let n = 0; n < 300; n++) {
+      const slug = n % 40 === 0 ? 'foo' : `foo-${n % 40}`;
+      events.push(n % 3 === 2 ? released(slug, `dc_${n % 40}`) : reserved(slug, `dc_${n % 40}`));
+    }
+    const whole = fold(nameSlugDecider, events);
+    const { state: small, size } = nameSlugDecider.compact?.(whole) ?? { state: undefined, size: 0 };
+    expect(size).toBeLessThanOrEqual(40);
+    expect(size).toBeGreaterThan(10);
+    for (let n = 0; n < 45; n++) {
+      const commands = [reserve('foo', `dc_${n}`), reserve(`foo-${n}`, 'dc_new'), release(`foo-${n}`, `dc_${n}`)];
+      for (const command of commands)
+        expect(nameSlugDecider.decide(command, small)).toEqual(nameSlugDecider.decide(command, whole));
+    }
+    events = [released('foo-1', 'dc_1'), reserved('foo-1', 'dc_other')];
+    const after = events.reduce((state, event) => nameSlugDecider.evolve(state, event), small);
+    expect(nameSlugDecider.decide(reserve('foo-1', 'dc_2'), after)).toEqual([reserved('foo-1-1', 'dc_2')]);
+  });
+});
+
+describe('a slug', () => {
+  /** The rule in its plainest form. */
+  const plain = (events: readonly NameSlugEvent[], slug: string, sourceId: string): string => {
+    const held = new Map<string, string>();
+    for (const { type, data } of events)
+      if (type === 'NameSlugReserved') held.set(data.slug, data.sourceId);
+      else held.delete(data.slug);
+    let candidate = slug;
+    for (let n = 1; (held.get(candidate) ?? sourceId) !== sourceId; n++) candidate = `${slug}-${n}`;
+    return candidate;
+  };
+
+  it('is the one of the plain rule, after any history, also when an older state is asked again', () => {
+    let seed = 7;
+    const random = (below: number): number => (seed = (seed * 48_271) % 2_147_483_647) % below;
+    const events: NameSlugEvent[] = [];
+    const states: NameSlugState[] = [undefined];
+    for (let step = 0; step < 3_000; step++) {
+      const sourceId = `dc_${random(30)}`;
+      const slug = ['foo', 'foo-1', `foo-${random(20)}`, 'foo-2-1'][random(4)] ?? 'foo';
+      const at = random(10) === 0 ? random(states.length) : states.length - 1;
+      expect(chooseSlug(states[at], slug, sourceId)).toBe(plain(events.slice(0, at), slug, sourceId));
+      const command = random(3) === 0 ? release(slug, sourceId) : reserve(slug, sourceId);
+      for (const event of nameSlugDecider.decide(command, states.at(-1))) {
+        events.push(event);
+        states.push(nameSlugDecider.evolve(states.at(-1), event));
+      }
+    }
+    expect(events.length).toBeGreaterThan(300);
   });
 });

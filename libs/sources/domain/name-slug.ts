@@ -1,5 +1,6 @@
 import { type Decider } from '#libs/kernel/decider.js';
 import { type NameSlugEvent } from '../published.js';
+import { SlugTable } from './slug-table.js';
 
 /** Makes a slug of a name; never empty. See docs/reference/rest-api.md#source-name-slug. */
 export const slugOf = (name: string): string => {
@@ -20,21 +21,29 @@ export const slugStreamId = (workspaceId: string, slug: string): string => `${wo
 
 /**
  * History of the slugs of one family, newest first; undefined when empty. It is a chain, so that a step costs the same
- * for the thousandth source of a name as for the first. A command builds the table of holders once.
+ * for the thousandth source of a name as for the first.
  */
-export type NameSlugState = { readonly event: NameSlugEvent; readonly before: NameSlugState } | undefined;
+export type NameSlugState = Step | undefined;
+interface Step {
+  readonly event: NameSlugEvent;
+  readonly before: NameSlugState;
+}
 
-/** Source by slug. */
-const holders = (state: NameSlugState): ReadonlyMap<string, string> => {
-  const held = new Map<string, string>();
-  const decided = new Set<string>();
-  for (let step = state; step !== undefined; step = step.before) {
-    const { type, data } = step.event;
-    if (decided.has(data.slug)) continue;
-    decided.add(data.slug);
-    if (type === 'NameSlugReserved') held.set(data.slug, data.sourceId);
-  }
-  return held;
+/**
+ * The table of the newest step that was asked about, which takes it over from an older one: commands follow each other, so
+ * each adds a step or two. An older step that is asked about again builds its own.
+ */
+const tables = new WeakMap<Step, SlugTable>();
+
+const tableOf = (state: NameSlugState): SlugTable => {
+  const since: NameSlugEvent[] = [];
+  let step = state;
+  for (; step !== undefined && !tables.has(step); step = step.before) since.push(step.event);
+  const table = (step && tables.get(step)) ?? new SlugTable();
+  if (step) tables.delete(step);
+  for (const event of since.reverse()) table.apply(event);
+  if (state) tables.set(state, table);
+  return table;
 };
 
 export type NameSlugCommand =
@@ -49,13 +58,7 @@ export type NameSlugCommand =
 
 /** The first of `slug`, `slug-1`, `slug-2`, … that is free, or already this source's. */
 export const chooseSlug = (state: NameSlugState, slug: string, sourceId: string): string =>
-  firstFor(holders(state), slug, sourceId);
-
-const firstFor = (held: ReadonlyMap<string, string>, slug: string, sourceId: string): string => {
-  let candidate = slug;
-  for (let n = 1; (held.get(candidate) ?? sourceId) !== sourceId; n++) candidate = `${slug}-${n}`;
-  return candidate;
-};
+  tableOf(state).firstFor(slug, sourceId);
 
 /** One stream per workspace and family, so that two racing sources never hold the same slug. */
 export const nameSlugDecider: Decider<NameSlugCommand, NameSlugEvent, NameSlugState> = {
@@ -64,19 +67,34 @@ export const nameSlugDecider: Decider<NameSlugCommand, NameSlugEvent, NameSlugSt
 
   decide: (command, state) => {
     const { sourceId, now } = command;
-    const held = holders(state);
+    const table = tableOf(state);
     switch (command.type) {
       case 'ReserveNameSlug': {
-        const slug = firstFor(held, command.slug, sourceId);
-        if (held.has(slug)) return [];
+        const slug = table.firstFor(command.slug, sourceId);
+        if (table.holderOf(slug) !== undefined) return [];
         const { secretRefs } = command;
         return [{ type: 'NameSlugReserved', data: { slug, sourceId, secretRefs, reservedAt: now } }];
       }
       case 'ReleaseNameSlug':
-        if (held.get(command.slug) !== sourceId) return [];
+        if (table.holderOf(command.slug) !== sourceId) return [];
         return [{ type: 'NameSlugReleased', data: { slug: command.slug, sourceId, releasedAt: now } }];
     }
   },
 
   evolve: (before, event) => ({ event, before }),
+
+  compact: (state) => {
+    let small: NameSlugState = undefined;
+    let size = 0;
+    const decided = new Set<string>();
+    for (let step = state; step !== undefined; step = step.before) {
+      const { event } = step;
+      if (decided.has(event.data.slug)) continue;
+      decided.add(event.data.slug);
+      if (event.type !== 'NameSlugReserved') continue;
+      small = { event, before: small };
+      size++;
+    }
+    return { state: small, size };
+  },
 };

@@ -12,8 +12,9 @@ import {
   type ReadModelWrite,
 } from '#libs/kernel/read-model-store.js';
 import { isStorageFull } from '../writer/refusal.js';
-import { type ReadWrite } from '../writer/ops.js';
+import { type Ops, type ReadWrite } from '../writer/ops.js';
 import { tableOf, whereClause } from './read-model-tables.js';
+import { Totals } from './totals.js';
 import { type Database } from '../writer/sqlite-driver.js';
 import { nextTurn, ROWS_PER_TURN } from '../yielding.js';
 import { type Writer } from '../writer/writer.js';
@@ -31,6 +32,7 @@ interface DocRow {
 /** ReadModelStore on read.db with one table per collection and generation. */
 export class EmbeddedReadModelStore implements ReadModelStore {
   private readonly active = new Map<string, number>();
+  private readonly totals = new Totals();
 
   constructor(
     private readonly writer: Writer,
@@ -40,6 +42,7 @@ export class EmbeddedReadModelStore implements ReadModelStore {
   async register(schema: CollectionSchema): Promise<GenerationState> {
     const active = await this.writer.submit('register', schema);
     this.active.set(schema.name, active);
+    this.totals.changed(schema.name);
     const row = this.reader
       .sql('SELECT checkpoint FROM checkpoints WHERE collection = ? AND generation = ?')
       .get<{ checkpoint: string | null }>(schema.name, active);
@@ -54,9 +57,18 @@ export class EmbeddedReadModelStore implements ReadModelStore {
       if (each.op === 'put') for (const value of each.values) bytes += typeof value === 'string' ? value.length : 8;
       return each;
     });
+    this.totals.changed(schema.name);
+    try {
+      await this.written({ schema, generation, expected, next, writes: flat }, bytes);
+    } finally {
+      this.totals.changed(schema.name);
+    }
+  }
+
+  private async written(batch: Ops['apply']['args'], bytes: number): Promise<void> {
     for (;;) {
       try {
-        await this.writer.submit('apply', { schema, generation, expected, next, writes: flat }, bytes);
+        await this.writer.submit('apply', batch, bytes);
         return;
       } catch (error) {
         // A read model is derived from stored events, so its owner waits for room instead of stopping.
@@ -118,7 +130,10 @@ export class EmbeddedReadModelStore implements ReadModelStore {
     ];
     const where = [whereClause(this.reader, schema, table, query.where), ...ends.map(([clause]) => clause)].join(' ');
     const values = [...Object.values(query.where), ...ends.map(([, end]) => end)];
-    const total = this.reader.sql(`SELECT count(*) AS n FROM ${table} WHERE ${where}`).get<{ n: number }>(...values)?.n;
+    const total = this.totals.of(schema.name, [table, where, ...values], () => {
+      const row = this.reader.sql(`SELECT count(*) AS n FROM ${table} WHERE ${where}`).get<{ n: number }>(...values);
+      return row?.n ?? 0;
+    });
 
     const cursorKey = (id: string): [sort: string, id: string] => {
       const row = this.reader
@@ -141,7 +156,7 @@ export class EmbeddedReadModelStore implements ReadModelStore {
       )
       .all<{ doc: string }>(...values, ...(after ?? []), ...(before ?? []), query.limit);
     const docs = await parsed<D>(rows);
-    return { docs: order === 'ASC' ? docs.reverse() : docs, total: total ?? 0 };
+    return { docs: order === 'ASC' ? docs.reverse() : docs, total };
   }
 
   async beginGeneration(schema: CollectionSchema): Promise<number> {

@@ -1,0 +1,26 @@
+/** Queries whose totals are remembered. */
+const MAX_QUERIES = 1_000;
+
+/** Sizes of whole lists, which SQLite finds by counting, until the collection is written to. */
+export class Totals {
+  /** By table and query. */
+  private readonly found = new Map<string, { readonly version: number; readonly total: number }>();
+  /** Number of writes by collection. */
+  private readonly versions = new Map<string, number>();
+
+  /** Call it before a write begins and after it has ended: a total that was found meanwhile counts as old. */
+  changed(collection: string): void {
+    this.versions.set(collection, (this.versions.get(collection) ?? 0) + 1);
+  }
+
+  of(collection: string, query: readonly unknown[], count: () => number): number {
+    const version = this.versions.get(collection) ?? 0;
+    const key = JSON.stringify([collection, ...query]);
+    const known = this.found.get(key);
+    if (known?.version === version) return known.total;
+    const total = count();
+    if (this.found.size >= MAX_QUERIES) this.found.clear();
+    this.found.set(key, { version, total });
+    return total;
+  }
+}
