@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { type ErrorBody, type Paged, type Source, type Webhook } from '#test/harness/api-client.js';
+import { type Data, type ErrorBody, type Paged, type Source, type Webhook } from '#test/harness/api-client.js';
 import { relayCode } from '#test/harness/component-code.js';
 import { useInstance } from '#test/harness/instance.js';
 
@@ -129,6 +129,22 @@ describe('paged lists', () => {
         expect(idsOf(list)).toEqual(ids.slice(0, 10));
       }
     });
+  });
+
+  // docs/reference/rest-api.md#cursors
+  it('goes on from the place of a data store that was deleted meanwhile', async () => {
+    const made: string[] = [];
+    for (const name of ['one', 'two', 'three']) {
+      const { data } = await api.expect<Data<{ id: string }>>(200, 'POST', '/v1/data_stores', { body: { name } });
+      made.push(data.id);
+    }
+    const page = (query: Record<string, string>) =>
+      api.expect<Paged<{ id: string }>>(200, 'GET', '/v1/data_stores', { query: { limit: '2', ...query } });
+    const first = await page({});
+    expect(first.data.map(({ id }) => id)).toEqual([made[2], made[1]]);
+    await api.expect(204, 'DELETE', `/v1/data_stores/${made[1]}`);
+    const rest = await page({ after: String(first.page_info.end_cursor) });
+    expect(rest.data.map(({ id }) => id)).toEqual([made[0]]);
   });
 
   it('lists webhooks in pages, without their keys', async () => {

@@ -2,6 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { type Caller } from '#libs/http/callers.js';
+import { creationSortOf } from '#libs/kernel/ids.js';
 import { Operation } from '#libs/http/operation.js';
 import { listReply, type ListReply, pageQuery } from '#libs/http/pages.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
@@ -20,7 +21,7 @@ export class ListDataStoresController {
     @Params('query_wins') params: Parameters,
     @CurrentCaller() caller: Caller,
   ): Promise<ListReply<DataStoreReply>> {
-    const page = { where: { workspaceId: workspaceOf(caller) }, ...pageQuery(params) };
+    const page = { where: { workspaceId: workspaceOf(caller) }, ...pageQuery(params, creationSortOf('ds')) };
     const found = await this.queries.execute(new ListDataStores(page));
     return listReply(found, (doc) => dataStoreReply(doc, doc.workspaceId));
   }

@@ -17,13 +17,14 @@ const doc = {
   workspaceId: 'o_1',
   userId: 'u_1',
   name: 'orders',
+  sort: '001700000000000',
   createdAt: '001700000000000',
   updatedAt: 1_700_000_000_000,
   revision: 0,
 };
 const of = (...events: readonly DomainEvent[]) => history(...events.map((event) => [stream, event] as const));
 
-describe('data-stores.data-stores.v2', () => {
+describe('data-stores.data-stores.v3', () => {
   it('shows a created data store', () => {
     projecting(dataStoresProjection).given(of(created)).numberOfTimes(2).then('ds_1', doc);
   });

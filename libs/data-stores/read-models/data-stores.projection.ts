@@ -1,4 +1,5 @@
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
+import { creationSort, creationSortOf } from '#libs/kernel/ids.js';
 import { type Revised, withRevision } from '#libs/kernel/with-revision.js';
 import { type DataStoreEvent } from '../published.js';
 
@@ -6,6 +7,8 @@ export interface DataStoreDoc extends Revised {
   readonly workspaceId: string;
   readonly userId: string;
   readonly name: string;
+  /** Time of the id in fixed width, so that the id of one that is gone tells its place. */
+  readonly sort: string;
   /** Epoch ms in fixed width. */
   readonly createdAt: string;
   /** Epoch ms. */
@@ -15,12 +18,12 @@ export interface DataStoreDoc extends Revised {
 const EVENTS: readonly DataStoreEvent['type'][] = ['DataStoreCreated', 'DataStoreRenamed', 'DataStoreDeleted'];
 
 export const dataStoresProjection = withRevision<DataStoreDoc>({
-  name: 'data-stores.data-stores.v2',
+  name: 'data-stores.data-stores.v3',
   schema: {
-    name: 'data-stores.data-stores.v2',
+    name: 'data-stores.data-stores.v3',
     indexed: ['workspaceId'],
-    sort: 'createdAt',
-    replaces: ['data-stores.data-stores.v1'],
+    sort: 'sort',
+    replaces: ['data-stores.data-stores.v1', 'data-stores.data-stores.v2'],
   },
   keys: ({ type, stream }) => (EVENTS.some((known) => known === type) ? [idOf(stream)] : []),
   evolve(doc, recorded, id) {
@@ -29,7 +32,8 @@ export const dataStoresProjection = withRevision<DataStoreDoc>({
       case 'DataStoreCreated': {
         const { userId, name, createdAt } = event.data;
         const { workspaceId } = event.metadata;
-        return { id, workspaceId, userId, name, createdAt: String(createdAt).padStart(15, '0'), updatedAt: createdAt };
+        const sort = creationSortOf('ds')(id) ?? creationSort(createdAt);
+        return { id, workspaceId, userId, name, sort, createdAt: creationSort(createdAt), updatedAt: createdAt };
       }
       case 'DataStoreRenamed':
         return doc && { ...doc, name: event.data.name, updatedAt: event.data.renamedAt };
