@@ -61,6 +61,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   'component.dynamic_props_not_found': { status: 404, word: 'dynamic_props_not_found' },
   'component.too_many_calls': { status: 429, word: 'too_many_calls', retryAfter: 5 },
   'component.calls_overloaded': { status: 503, word: 'calls_overloaded', retryAfter: 10 },
+  'audit.too_many_exports': { status: 429, word: 'too_many_exports' },
   'stream.too_many': { status: 429, word: 'too_many_streams' },
   'workflow.not_found': { status: 404, word: 'workflow_not_found' },
   'notification.email_not_configured': { status: 409, word: 'email_not_configured' },

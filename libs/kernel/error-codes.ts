@@ -51,6 +51,7 @@ export type ErrorCode =
   | 'component.event_names_failed'
   | 'component.dynamic_props_not_found'
   | 'component.calls_overloaded'
+  | 'audit.too_many_exports'
   | 'stream.too_many'
   | 'workflow.not_found'
   | 'notification.email_not_configured'

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { Controller, Get, Header, Param, Res } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { type Response } from 'express';
+import { Semaphore } from '#libs/async/semaphore.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { type Caller } from '#libs/http/callers.js';
 import { Operation } from '#libs/http/operation.js';
@@ -59,6 +60,11 @@ type Entry = TypeOf<typeof WorkspaceAuditEntry>;
 
 const FILTERS = { resource_id: 'resourceId', kind: 'kind', type: 'type', actor: 'actor' } as const;
 const EXPORT_PAGE = 100;
+/** Exports at once, of a process and of a workspace in it. */
+const MAX_EXPORTS = 8;
+const EXPORTS_PER_WORKSPACE = 2;
+/** Time after which an export ends that its client does not read. */
+const UNREAD_MS = 60_000;
 
 const TIME = 'epoch seconds or milliseconds, or an ISO 8601 time';
 const ALSO = {
@@ -73,6 +79,8 @@ const ALSO = {
 /** An extension: everything that happened to the resources of a workspace. */
 @Controller('v1/workspaces/:id/audit')
 export class ListWorkspaceAuditController {
+  private readonly exports = new Semaphore(MAX_EXPORTS, () => EXPORTS_PER_WORKSPACE);
+
   constructor(private readonly queries: QueryBus) {}
 
   @Get()
@@ -106,7 +114,11 @@ export class ListWorkspaceAuditController {
     @CurrentCaller() caller: Caller,
     @Res() response: Response,
   ): void {
-    const which = whichOf(memberOf(caller, id), params);
+    const workspaceId = memberOf(caller, id);
+    const which = whichOf(workspaceId, params);
+    if (!this.exports.tryAcquire(workspaceId)) throw tooManyExports();
+    response.once('close', () => this.exports.release(workspaceId));
+    response.setTimeout(UNREAD_MS, () => response.destroy());
     response.status(200).type('application/x-ndjson');
     const lines = Readable.from(this.lines(which));
     // The client left, or a page could not be read: the file ends without its last line, which a reader sees.
@@ -125,6 +137,13 @@ export class ListWorkspaceAuditController {
     }
   }
 }
+
+const tooManyExports = (): DomainError =>
+  new DomainError(
+    'audit.too_many_exports',
+    `${EXPORTS_PER_WORKSPACE} exports of a workspace run at once, and ${MAX_EXPORTS} of all workspaces of a process: wait until one has ended`,
+    { limit: EXPORTS_PER_WORKSPACE, limit_in_all: MAX_EXPORTS },
+  );
 
 type Which = Pick<PageQuery, 'where' | 'from' | 'to'>;
 
