@@ -20,6 +20,8 @@ const world = async () => {
     scheduled: [] as { dueAt: number; record: { headers: Readonly<Record<string, string>> } }[],
     failure: undefined as Error | undefined,
     isOn: true,
+    /** How often a recipient was asked for. */
+    asked: 0,
   };
   const notes: MailNotes = {
     get: async (store, key, now) => {
@@ -39,7 +41,10 @@ const world = async () => {
     },
     notes,
     schedule: { put: async (entries) => void t.scheduled.push(...entries) },
-    recipientOf: async () => (t.isOn ? { email: 'ada@example.com', sourceName: 'Orders' } : undefined),
+    recipientOf: async () => {
+      t.asked++;
+      return t.isOn ? { email: 'ada@example.com', sourceName: 'Orders' } : undefined;
+    },
     publicUrl: 'http://127.0.0.1:3000',
     clock: { now: () => t.now },
     metrics: { email: (outcome) => void t.outcomes.push(outcome) },
@@ -112,6 +117,7 @@ describe('the mail worker', () => {
     await fail('a');
     await fail('b', 'dc_2');
     await start();
+    await eventually('both were looked at', () => t.asked === 2);
     t.isOn = true;
     await fail('c');
     await outcomes(1);

@@ -44,8 +44,9 @@ describe('an auto-subscription', () => {
     expect(made).toEqual({ id: expect.stringMatching(/^asub_/), event_name: '$errors', listener_id: listener });
     const after = await instance.deploy(FAILS);
     expect(await subscriptionsOf(before.id)).toEqual([]);
+    const id: unknown = expect.stringMatching(/^sub_/);
     expect(await subscriptionsOf(after.id)).toEqual([
-      { id: expect.stringMatching(/^sub_/), emitter_id: after.id, listener_id: listener, event_name: '$errors' },
+      { id, emitter_id: after.id, listener_id: listener, event_name: '$errors', revision: 0 },
     ]);
     await instance.post(after, {});
     const isOurs = (body: unknown): boolean =>
