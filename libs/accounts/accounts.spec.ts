@@ -140,6 +140,15 @@ describe('accounts', () => {
     expect(refused.status).toBe(422);
   });
 
+  it('keep no credentials of an update that is refused', async () => {
+    const { plane, call, connect } = await world();
+    const id = await connect({ api_key: 'old' });
+    const credentials = { api_key: 'refused' };
+    expect((await call('put', `/v1/accounts/${id}`).set('If-Match', '"7"').send({ credentials })).status).toBe(412);
+    expect((await call('put', '/v1/accounts/apn_none').send({ credentials })).status).toBe(404);
+    expect([...plane.vault.secrets.values()].map(({ plaintext }) => plaintext)).toEqual(['{"api_key":"old"}']);
+  });
+
   it('lose their credentials when these are replaced or the account is deleted', async () => {
     const { plane, view, call, connect } = await world();
     const id = await connect({ api_key: 'old' });

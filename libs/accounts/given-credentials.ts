@@ -41,13 +41,19 @@ export const checkedGiven = (
   return { credentials: checkedCredentials(whole, allowedEnv), oauth: { ...times, settings } };
 };
 
+/** References to the stored secrets. */
+export interface PutSecrets {
+  readonly credentialsRef: string;
+  readonly oauth?: OAuthGrant;
+}
+
 /** Writes the secrets and returns their references. A failure before the event leaves secrets that nothing refers to. */
 export const putGiven = async (
   vault: Vault,
   workspaceId: string,
   { credentials, oauth }: CheckedGiven,
   now: number,
-): Promise<{ readonly credentialsRef: string; readonly oauth?: OAuthGrant }> => {
+): Promise<PutSecrets> => {
   const credentialsRef = newId('sec', now);
   await vault.put(credentialsRef, workspaceId, credentials);
   if (oauth === undefined) return { credentialsRef };

@@ -7,7 +7,7 @@ import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-com
 import { CLOCK, HANDLE_COMMAND, VAULT } from '#libs/kernel/tokens.js';
 import { type Vault } from '#libs/kernel/vault.js';
 import { account } from '../domain/account.js';
-import { checkedGiven, putGiven } from '../given-credentials.js';
+import { checkedGiven, putGiven, type PutSecrets } from '../given-credentials.js';
 import { ACCOUNT_ENV } from '../ports.js';
 
 export class UpdateAccount extends Command<{ readonly position?: Position }> {
@@ -40,7 +40,7 @@ export class UpdateAccountHandler implements ICommandHandler<UpdateAccount> {
     const now = this.clock.now();
     const renamed = name === undefined ? {} : { name };
     const ended = oauth === null ? { oauth } : {};
-    let rekeyed = {};
+    let rekeyed: Partial<PutSecrets> = {};
     if (credentials !== undefined) {
       const given = checkedGiven(oauth === undefined ? { credentials } : { credentials, oauth }, this.allowedEnv, now);
       rekeyed = await putGiven(this.vault, context.workspaceId, given, now);
@@ -51,7 +51,17 @@ export class UpdateAccountHandler implements ICommandHandler<UpdateAccount> {
         { field: 'credentials' },
       );
     const command = { type: 'update', changes: { ...renamed, ...ended, ...rekeyed }, now } as const;
-    const { position } = await this.handleCommand(account, accountId, command, context);
-    return position === undefined ? {} : { position };
+    try {
+      const { position } = await this.handleCommand(account, accountId, command, context);
+      return position === undefined ? {} : { position };
+    } catch (error) {
+      // What was refused for certain refers to no secret. After any other failure the event may be stored.
+      if (error instanceof DomainError) await this.forget(rekeyed);
+      throw error;
+    }
+  }
+
+  private async forget({ credentialsRef, oauth }: Partial<PutSecrets>): Promise<void> {
+    for (const ref of [credentialsRef, oauth?.ref]) if (ref !== undefined) await this.vault.delete(ref);
   }
 }
