@@ -1,5 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { IQueryHandler, Query, QueryHandler } from '@nestjs/cqrs';
+import { pause } from '#libs/async/pause.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
@@ -11,13 +12,26 @@ export class GetUser extends Query<UserDoc> {
   }
 }
 
+const WAIT_MS = 2_000;
+const STEP_MS = 50;
+
+/**
+ * The user of a valid key, who therefore exists: right after the first start another process may know the key before the
+ * read model has its user. Rejects with request.not_caught_up after 2 s.
+ */
 @QueryHandler(GetUser)
 export class GetUserHandler implements IQueryHandler<GetUser> {
   constructor(@Inject(READ_MODELS) private readonly readModels: ReadModelStore) {}
 
   async execute({ userId }: GetUser): Promise<UserDoc> {
-    const user = await this.readModels.get<UserDoc>(usersProjection.schema, userId);
-    if (!user) throw new DomainError('user.not_found', `there is no user ${userId}`, { id: userId });
-    return user;
+    for (let waited = 0; ; waited += STEP_MS) {
+      const user = await this.readModels.get<UserDoc>(usersProjection.schema, userId);
+      if (user) return user;
+      if (waited >= WAIT_MS)
+        throw new DomainError('request.not_caught_up', `the read model of users does not have ${userId} yet`, {
+          waited_ms: waited,
+        });
+      await pause(STEP_MS);
+    }
   }
 }
