@@ -4,6 +4,7 @@ import { MongoClient } from 'mongodb';
 import { ROOT } from '#test/harness/paths.js';
 import { type Commands, has, outputOf } from './command.js';
 import { composeUp } from './compose-engines.js';
+import { eventStoreHome, startEventStore } from './eventstore-server.js';
 import { startFerretDb } from './ferretdb.js';
 import { startKafkaBroker } from './kafka-broker.js';
 import { ENGINES, SUITES, type EngineName } from './suites.js';
@@ -71,7 +72,15 @@ export const openServers = async ({ wanted, docker, commands, say }: ServersOpti
 const PREPARING: Readonly<Record<EngineName, string>> = {
   kafka: 'starting a broker (the first time, Maven fetches 100 MB of jars into the cache) …',
   mongodb: 'starting FerretDB (the first time, Go builds it, some minutes) …',
-  eventstoredb: 'its suites start the stand-in themselves',
+  eventstoredb: 'a server of SLUICE_TEST_EVENTSTORE_HOME, else its suites start the stand-in themselves',
+};
+
+/** Its suites start it, each its own. */
+const STAND_IN: Server = {
+  on: 'stand-in',
+  version: 'gRPC over the embedded event store',
+  address: undefined,
+  ours: true,
 };
 
 const START: Readonly<Record<EngineName, (stops: Stop[]) => Promise<Server>>> = {
@@ -87,13 +96,15 @@ const START: Readonly<Record<EngineName, (stops: Stop[]) => Promise<Server>>> = 
       stops.push(() => ferret.stop());
       return { on: 'stand-in', version: `FerretDB ${ferretDbVersion()}`, address: ferret.url, ours: true };
     }),
-  eventstoredb: () =>
-    Promise.resolve({
-      on: 'stand-in',
-      version: 'gRPC over the embedded event store',
-      address: undefined,
-      ours: true,
-    }),
+  eventstoredb: (stops) => {
+    const home = eventStoreHome();
+    if (home === undefined) return Promise.resolve(STAND_IN);
+    return started(none, async () => {
+      const server = await startEventStore(home);
+      stops.push(() => server.stop());
+      return { on: 'real server', version: await eventStoreVersion(server.url), address: server.url, ours: true };
+    });
+  },
 };
 
 /** A missing program counts as "not run". Any other problem is a failure. */

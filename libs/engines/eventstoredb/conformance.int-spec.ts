@@ -67,17 +67,19 @@ if (realServer !== undefined) {
   const place: Place = { url: () => Promise.resolve(realServer), stays: true };
   describeEventStore('eventstoredb (real server)', harness(place, false));
   describeEventStore('eventstoredb (real server, batch append)', harness(place, true));
-} else {
-  describe('on a stand-in like the servers of today', () => {
+}
+
+describe('on a stand-in', () => {
+  describe('like the servers of today', () => {
     const place = standIn({});
     describeEventStore('eventstoredb (stand-in)', harness(place, false));
     describeEventStore('eventstoredb (stand-in, batch append)', harness(place, true));
   });
-  describe('on a stand-in like old servers', () => {
+  describe('like old servers', () => {
     const place = standIn({ batchAppend: false, saysCaughtUp: false });
     describeEventStore(
       'eventstoredb (stand-in without batch append or word of having caught up)',
       harness(place, true),
     );
   });
-}
+});
