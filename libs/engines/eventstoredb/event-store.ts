@@ -23,7 +23,7 @@ import { connect, itemsOf, type Connection, type ConnectOptions } from './connec
 import { logPositionOf, textOf } from './positions.js';
 import { eventDataOf, recordedEvent } from './recorded-event.js';
 import { isPassing, repeated } from './repeated.js';
-import { settled } from './settled.js';
+import { settled, type Look } from './settled.js';
 import { streamNames, type StreamNames } from './stream-names.js';
 import { follow, type Outage } from './subscription.js';
 
@@ -95,7 +95,7 @@ export class EventStoreDbEventStore implements EventStore {
         return { revision, position: position ? textOf(position) : await this.positionOf(stream, revision) };
       });
     try {
-      return await settled(write(), () => this.foundIn(stream, events, expected));
+      return await settled(write(), () => this.lookFor(stream, events, expected));
     } catch (error) {
       if (!(error instanceof WrongExpectedVersionError)) throw error;
       throw new RevisionConflict(stream, expected, revisionOf(error));
@@ -183,20 +183,20 @@ export class EventStoreDbEventStore implements EventStore {
     this.onWarning(text, { err: error, after, outages });
   }
 
-  /** The result of an append whose events are all in the stream, right after the expected revision. */
-  private async foundIn(
+  /** Whether the events of an append are in the stream, right after the expected revision. */
+  private async lookFor(
     stream: string,
     events: readonly NewEvent[],
     expected: ExpectedRevision,
-  ): Promise<AppendResult | undefined> {
+  ): Promise<Look<AppendResult>> {
     const first = expected === 'no_stream' ? 0n : expected + 1n;
-    let result: AppendResult | undefined;
+    let found: AppendResult | undefined;
     let n = 0;
     for await (const { id, revision, position } of this.readOnce(stream, FORWARDS, first, events.length)) {
-      if (id !== events[n++]?.id) return undefined;
-      result = { revision, position };
+      if (id !== events[n++]?.id) return 'other events';
+      found = { revision, position };
     }
-    return n === events.length ? result : undefined;
+    return found && n === events.length ? { found } : 'nothing yet';
   }
 
   /** For servers that answer a repeated append without the position of the events. */

@@ -1,29 +1,49 @@
+import { withDeadline } from '#libs/async/deadline.js';
 import { pause } from '#libs/async/pause.js';
 
 /** Times after which an append without an answer is looked for in its stream, each after the one before. */
 const LOOKS_MS = [1_000, 2_000, 4_000, 8_000];
+/** Longest look. */
+const LOOK_MS = 1_000;
+/** Pauses after a refusal, because the events of the twin that was accepted can be read a moment later. */
+const MOMENTS_MS = [10, 30, 100, 300];
+
+/** What a look at the stream shows after the revision at which an append was to begin. */
+export type Look<T> = { readonly found: T } | 'other events' | 'nothing yet';
 
 /**
  * The outcome of an append, of which the server may say nothing or something else: of two equal appends at once it refuses
  * one, or leaves it without an answer. Whichever way, it is done when its events are in the stream.
  *
- * @param find resolves with the result when all events of the append are in the stream, else with undefined.
+ * @param look resolves with `found` when all events of the append are in the stream.
  */
-export const settled = async <T>(appending: Promise<T>, find: () => Promise<T | undefined>): Promise<T> => {
+export const settled = async <T>(appending: Promise<T>, look: () => Promise<Look<T>>): Promise<T> => {
   const answer = appending.then(
     (value) => ({ value }),
     (error: unknown) => ({ error }),
   );
   for (const ms of LOOKS_MS) {
     if (await isFirst(answer, ms)) break;
-    const found = await find().catch(() => undefined);
-    if (found !== undefined) return found;
+    const seen = await lookSafely(look);
+    if (typeof seen === 'object') return seen.found;
   }
   const outcome = await answer;
   if ('value' in outcome) return outcome.value;
-  const found = await find().catch(() => undefined);
-  if (found !== undefined) return found;
+  for (const ms of [0, ...MOMENTS_MS]) {
+    if (ms > 0) await pause(ms);
+    const seen = await lookSafely(look);
+    if (typeof seen === 'object') return seen.found;
+    if (seen !== 'nothing yet') break;
+  }
   throw outcome.error;
+};
+
+const lookSafely = async <T>(look: () => Promise<Look<T>>): Promise<Look<T> | 'unreadable'> => {
+  try {
+    return await withDeadline(look(), LOOK_MS, 'a look at the stream');
+  } catch {
+    return 'unreadable';
+  }
 };
 
 /** Whether the answer comes within `ms`. */
