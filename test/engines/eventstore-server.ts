@@ -15,11 +15,6 @@ export const eventStoreHome = (): string | undefined => {
 export interface EventStoreServer {
   /** esdb://… */
   readonly url: string;
-  /** Id of the current process, or of the last one. */
-  readonly pid: number;
-  kill9(): Promise<void>;
-  /** Starts it after `kill9` on the same ports and files. */
-  start(): Promise<void>;
   /** Ends it and removes its data. */
   stop(): Promise<void>;
 }
@@ -33,24 +28,15 @@ export const startEventStore = async (home: string): Promise<EventStoreServer> =
     throw new Error(`SLUICE_TEST_EVENTSTORE_HOME must be a folder with the program eventstoredb: ${home} has none`);
   const dir = tempDir('eventstoredb');
   const [port = 0, replicationPort = 0] = await freePorts(2);
-  let child = await launch(program, dir, port, replicationPort);
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill(signal);
-    await ended;
-  };
+  const child = await launch(program, dir, port, replicationPort);
   return {
     url: `esdb://127.0.0.1:${port}?tls=false`,
-    get pid() {
-      return child.pid ?? -1;
-    },
-    kill9: () => end('SIGKILL'),
-    start: async () => {
-      child = await launch(program, dir, port, replicationPort);
-    },
     stop: async () => {
-      await end('SIGTERM');
+      if (child.exitCode === null && child.signalCode === null) {
+        const ended = once(child, 'exit');
+        child.kill('SIGTERM');
+        await ended;
+      }
       removeDir(dir);
     },
   };

@@ -1,4 +1,4 @@
-import { withDeadline } from '#libs/async/deadline.js';
+import { endsWithin, withDeadline } from '#libs/async/deadline.js';
 import { pause } from '#libs/async/pause.js';
 
 /** Times after which an append without an answer is looked for in its stream, each after the one before. */
@@ -23,7 +23,7 @@ export const settled = async <T>(appending: Promise<T>, look: () => Promise<Look
     (error: unknown) => ({ error }),
   );
   for (const ms of LOOKS_MS) {
-    if (await isFirst(answer, ms)) break;
+    if (await endsWithin(answer, ms)) break;
     const seen = await lookSafely(look);
     if (typeof seen === 'object') return seen.found;
   }
@@ -43,15 +43,5 @@ const lookSafely = async <T>(look: () => Promise<Look<T>>): Promise<Look<T> | 'u
     return await withDeadline(look(), LOOK_MS, 'a look at the stream');
   } catch {
     return 'unreadable';
-  }
-};
-
-/** Whether the answer comes within `ms`. */
-const isFirst = async (answer: Promise<unknown>, ms: number): Promise<boolean> => {
-  const waiting = new AbortController();
-  try {
-    return await Promise.race([answer.then(() => true), pause(ms, waiting.signal).then(() => false)]);
-  } finally {
-    waiting.abort();
   }
 };
