@@ -1,23 +1,6 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import {
-  createWriteStream,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs';
-import { connect } from 'node:net';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { endsWithUs } from '../harness/ends-with-us.js';
-import { ROOT } from '../harness/paths.js';
 import { removeDir, tempDir } from '../harness/temp-dir.js';
 import { freePorts } from './free-port.js';
+import { kafkaVersion, startKafkaProcess } from './kafka-process.js';
 
 export interface KafkaBrokerOptions {
   /** Default: any free port, kept over restarts. */
@@ -47,148 +30,30 @@ export interface KafkaBroker {
   stop(): Promise<void>;
 }
 
-const POM = join(ROOT, 'test/engines/kafka/pom.xml');
-const FETCH_MS = 10 * 60_000;
-const START_MS = 360_000;
-const STOP_MS = 10_000;
-/** Halves the processor time of a start, and is slower under full load. */
-const QUICK_START = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'] as const;
-const run = promisify(execFile);
-
-export const kafkaVersion = (): string =>
-  /<artifactId>kafka_[\d.]+<\/artifactId>\s*<version>([\d.]+)</.exec(readFileSync(POM, 'utf8'))?.[1] ?? 'unknown';
-
 export const startKafkaBroker = async (options: KafkaBrokerOptions = {}): Promise<KafkaBroker> => {
-  const jars = await kafkaJars();
-  const [free = 0, controller = 0] = await freePorts(2);
-  const port = options.port ?? free;
+  const [free = 0, controllerPort = 0] = await freePorts(2);
   const dir = options.dir ?? tempDir('kafka');
-  mkdirSync(dir, { recursive: true });
-  const command = [
-    '-Xms64m',
-    `-Xmx${options.heapMb ?? 384}m`,
-    ...(options.forLoad ? [] : QUICK_START),
-    '-cp',
-    join(jars, '*'),
-  ];
-  const properties = join(dir, 'server.properties');
-  if (!existsSync(properties)) {
-    writeFileSync(properties, propertiesOf(dir, port, controller, options.settings));
-    const cluster = ['--cluster-id', 'c2x1aWNlLXRlc3QtMDAwMA', '--config', properties];
-    await run('java', [...command, 'kafka.tools.StorageTool', 'format', ...cluster]);
-  }
-  const launch = () => started([...command, 'kafka.Kafka', properties], join(dir, 'server.log'), port);
-  let child = await launch();
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, 'exit');
-    child.kill(signal);
-    // Without another broker to take its partitions, a broker may take its time.
-    const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
-    await gone;
-    clearTimeout(late);
-  };
+  const broker = await startKafkaProcess({
+    id: 1,
+    dir,
+    port: options.port ?? free,
+    controllerPort,
+    voters: `1@127.0.0.1:${controllerPort}`,
+    heapMb: options.heapMb ?? 384,
+    settings: options.settings ?? {},
+    forLoad: options.forLoad ?? false,
+  });
   return {
-    brokers: `127.0.0.1:${port}`,
+    brokers: broker.address,
     version: kafkaVersion(),
     get pid() {
-      return child.pid ?? -1;
+      return broker.pid;
     },
-    kill9: () => end('SIGKILL'),
-    start: async () => {
-      child = await launch();
-    },
+    kill9: () => broker.kill9(),
+    start: () => broker.start(),
     stop: async () => {
-      await end('SIGTERM');
+      await broker.shutDown();
       if (options.dir === undefined) removeDir(dir);
     },
   };
 };
-
-/** The folder of the jars, which Maven fetches unless they are in the cache. */
-export const kafkaJars = async (): Promise<string> => {
-  const cache = join(process.env.SLUICE_ENGINES_CACHE ?? join(homedir(), '.cache', 'sluice-engines'), 'kafka');
-  const jars = join(cache, 'jars');
-  if (existsSync(join(jars, `kafka_2.13-${kafkaVersion()}.jar`))) return jars;
-  mkdirSync(cache, { recursive: true });
-  // Fetches into a separate folder, then renames once. So two concurrent fetches never see each other's partial files.
-  const build = mkdtempSync(join(cache, 'fetching-'));
-  try {
-    const output = `-DoutputDirectory=${join(build, 'jars')}`;
-    await run('mvn', ['-q', '-B', '-f', POM, 'dependency:copy-dependencies', output], { timeout: FETCH_MS });
-    removeDir(jars);
-    renameSync(join(build, 'jars'), jars);
-  } catch (error) {
-    throw new Error(`the jars of Kafka ${kafkaVersion()} could not be fetched with Maven: ${String(error)}`, {
-      cause: error,
-    });
-  } finally {
-    removeDir(build);
-  }
-  return jars;
-};
-
-const propertiesOf = (
-  dir: string,
-  port: number,
-  controller: number,
-  settings: Readonly<Record<string, string>> = {},
-): string =>
-  Object.entries({
-    'process.roles': 'broker,controller',
-    'node.id': '1',
-    'controller.quorum.voters': `1@127.0.0.1:${controller}`,
-    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controller}`,
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
-    'controller.listener.names': 'CONTROLLER',
-    'log.dirs': join(dir, 'data'),
-    'offsets.topic.replication.factor': '1',
-    'offsets.topic.num.partitions': '8',
-    'transaction.state.log.replication.factor': '1',
-    'transaction.state.log.min.isr': '1',
-    'share.coordinator.state.topic.replication.factor': '1',
-    'share.coordinator.state.topic.min.isr': '1',
-    'auto.create.topics.enable': 'false',
-    'group.initial.rebalance.delay.ms': '0',
-    ...settings,
-  })
-    .map(([name, value]) => `${name}=${value}\n`)
-    .join('');
-
-/** Resolves when the port accepts connections. */
-const started = async (args: readonly string[], log: string, port: number): Promise<ChildProcess> => {
-  const child = spawn('java', [...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  endsWithUs(child);
-  const output = createWriteStream(log, { flags: 'a' });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.pipe(output, { end: false });
-    stream.on('data', (chunk: Buffer) => {
-      said = (said + chunk.toString()).slice(-4_000);
-    });
-  }
-  child.once('close', () => output.end());
-  const failed = new Promise<never>((_, reject) => child.once('error', reject));
-  const deadline = Date.now() + START_MS;
-  while (!(await Promise.race([listens(port), failed]))) {
-    if (child.exitCode !== null || child.signalCode !== null)
-      throw new Error(`Kafka ended before it listened: ${said}`);
-    if (Date.now() > deadline) {
-      child.kill('SIGKILL');
-      throw new Error(`Kafka did not listen on port ${port} within ${START_MS} ms: ${said}`);
-    }
-    await sleep(50);
-  }
-  return child;
-};
-
-const listens = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect({ host: '127.0.0.1', port });
-    const done = (answer: boolean) => (): void => {
-      socket.destroy();
-      resolve(answer);
-    };
-    socket.once('connect', done(true));
-    socket.once('error', done(false));
-  });

@@ -21,28 +21,24 @@ export const storedRecords = (
 ): StoredRecord[] => {
   const records: StoredRecord[] = [];
   for (const message of messages) {
-    const offset = Number(message.offset);
+    const { offset, key, value, timestamp } = message;
     if (offset < from) continue;
     const headers: Record<string, string> = {};
-    let size = (message.key?.length ?? 0) + (message.value?.length ?? 0);
-    for (const [name, value] of Object.entries(message.headers)) {
-      const text = textOf(value);
-      headers[name] = text;
-      size += name.length + text.length;
+    let size = (key?.length ?? 0) + (value?.length ?? 0);
+    for (const [name, text] of message.headers) {
+      headers[name?.toString() ?? ''] = text?.toString() ?? '';
+      size += (name?.length ?? 0) + (text?.length ?? 0);
     }
     records.push({
       topic,
       lane,
       offset,
       headers,
-      key: message.key?.toString() ?? '',
-      value: message.value?.toString() ?? '',
-      timestamp: Number(message.timestamp),
+      key: key?.toString() ?? '',
+      value: value?.toString() ?? '',
+      timestamp,
       size,
     });
   }
   return records;
 };
-
-const textOf = (value: Buffer | readonly Buffer[]): string =>
-  Buffer.isBuffer(value) ? value.toString() : (value.at(-1)?.toString() ?? '');

@@ -3,7 +3,7 @@ import { pause } from '#libs/async/pause.js';
 import { type Retention } from '#libs/stream-log/stream-log.js';
 import { type Cluster } from '../wire/cluster.js';
 import { failIf } from '../wire/broker-connection.js';
-import { CODE, isLeaderMoving, TOPIC_RESOURCE, type ConfigEntry } from '../wire/protocol.js';
+import { CODE, isLeaderMoving, type ConfigEntry } from '../wire/protocol.js';
 
 const WITHIN_MS = 30_000;
 const REQUEST_MS = 10_000;
@@ -28,6 +28,12 @@ const configOf = ({ ageMs, bytes, dropConsumed = false }: Retention): readonly C
   { name: DROP_CONSUMED, value: dropConsumed ? '0' : KEEP },
 ];
 
+/** How many copies must have a record before it counts as written. */
+export const MIN_IN_SYNC = 'min.insync.replicas';
+
+/** The majority of the copies: any two majorities share a copy, so a leader elected from one has what another had. */
+export const minInSync = (copies: number): number => Math.floor(copies / 2) + 1;
+
 const CONFIG_NAMES = ['retention.ms', 'retention.bytes', DROP_CONSUMED];
 
 const retentionOf = (config: ReadonlyMap<string, string>): Retention => {
@@ -49,18 +55,20 @@ export class TopicAdmin {
 
   /** Resolves when every partition has a leader. */
   async create(topic: string, retention: Retention, partitions: number): Promise<void> {
-    const configEntries = configOf(retention);
+    const entries = configOf(retention);
     const exists = await this.trying(async () => {
-      const reply = await this.cluster.callController('CreateTopics', {
+      const { errorCode, errorMessage } = await this.cluster.callController('CreateTopic', {
         timeout: REQUEST_MS,
-        topics: [{ topic, numPartitions: partitions, replicationFactor: this.replicationFactor, configEntries }],
+        topic,
+        partitions,
+        copies: this.replicationFactor,
+        entries: [...entries, { name: MIN_IN_SYNC, value: String(minInSync(this.replicationFactor)) }],
       });
-      const { errorCode = 0, errorMessage } = reply.topicErrors[0] ?? {};
       if (errorCode === CODE.TOPIC_ALREADY_EXISTS) return true;
       failUnlessMoving(`topic ${topic} cannot be created`, errorCode, errorMessage);
       return errorCode === CODE.NONE ? false : undefined;
     });
-    if (exists) await this.alter(topic, configEntries);
+    if (exists) await this.alter(topic, entries);
     await this.trying(async () => {
       const known = await this.cluster.refreshTopic(topic);
       return known?.leaders.every((leader) => leader >= 0) ? true : undefined;
@@ -69,8 +77,8 @@ export class TopicAdmin {
 
   async delete(topic: string): Promise<void> {
     await this.trying(async () => {
-      const reply = await this.cluster.callController('DeleteTopics', { timeout: REQUEST_MS, topics: [topic] });
-      const { errorCode = 0, errorMessage } = reply.topicErrors[0] ?? {};
+      const args = { timeout: REQUEST_MS, topic };
+      const { errorCode, errorMessage } = await this.cluster.callController('DeleteTopic', args);
       if (errorCode === CODE.NONE || errorCode === CODE.UNKNOWN_TOPIC_OR_PARTITION) return true;
       failUnlessMoving(`topic ${topic} cannot be deleted`, errorCode, errorMessage);
       return undefined;
@@ -82,26 +90,32 @@ export class TopicAdmin {
 
   /** Retention by topic name. A topic that does not exist is left out. */
   async retentions(topics: readonly string[]): Promise<Map<string, Retention>> {
-    const found = new Map<string, Retention>();
+    const configs = await this.configs(topics, CONFIG_NAMES);
+    return new Map([...configs].map(([topic, config]) => [topic, retentionOf(config)]));
+  }
+
+  /** Settings by topic name, with those that the brokers have for all topics. A topic that does not exist is left out. */
+  async configs(
+    topics: readonly string[],
+    names: readonly string[],
+  ): Promise<Map<string, ReadonlyMap<string, string>>> {
+    const found = new Map<string, ReadonlyMap<string, string>>();
     if (topics.length === 0) return found;
-    const reply = await this.cluster.callAny('DescribeConfigs', {
-      resources: topics.map((name) => ({ type: TOPIC_RESOURCE, name, configNames: CONFIG_NAMES })),
-    });
-    for (const { errorCode, resourceName, configEntries } of reply.resources) {
+    const reply = await this.cluster.callAny('DescribeTopicConfigs', { topics, names });
+    for (const { errorCode, errorMessage, topic, entries } of reply.topics) {
       if (errorCode === CODE.UNKNOWN_TOPIC_OR_PARTITION) continue;
-      failIf(`the configuration of topic ${resourceName}`, errorCode);
-      const config = new Map(configEntries.map(({ configName, configValue }) => [configName, configValue ?? '']));
-      found.set(resourceName, retentionOf(config));
+      failIf(`the configuration of topic ${topic}`, errorCode, errorMessage);
+      found.set(topic, new Map(entries.map(({ name, value }) => [name, value])));
     }
     return found;
   }
 
-  private async alter(name: string, configEntries: readonly ConfigEntry[]): Promise<void> {
+  /** Sets these settings of a topic. What an operator set beside them stays. */
+  async alter(topic: string, entries: readonly ConfigEntry[]): Promise<void> {
     await this.trying(async () => {
-      const resources = [{ type: TOPIC_RESOURCE, name, configEntries }];
-      const reply = await this.cluster.callController('AlterConfigs', { resources });
-      const { errorCode = 0, errorMessage } = reply.resources[0] ?? {};
-      failUnlessMoving(`the retention of topic ${name} cannot be set`, errorCode, errorMessage);
+      const args = { topic, entries };
+      const { errorCode, errorMessage } = await this.cluster.callController('IncrementalAlterConfigs', args);
+      failUnlessMoving(`topic ${topic} cannot be configured`, errorCode, errorMessage);
       return errorCode === CODE.NONE ? true : undefined;
     });
   }

@@ -14,7 +14,10 @@ const TOPICS: Readonly<Record<string, readonly number[]>> = {
 
 const assignmentOf = (selector: TopicSelector, agreement?: Agreement, topics = TOPICS): Assignment => {
   const known = new Map(
-    Object.entries(topics).map(([name, leaders]): [string, TopicMetadata] => [name, { name, leaders }]),
+    Object.entries(topics).map(([name, leaders]): [string, TopicMetadata] => [
+      name,
+      { name, id: `id of ${name}`, leaders },
+    ]),
   );
   const cluster = { topic: (name: string) => known.get(name), topics: () => known.values() };
   const assignment = new Assignment(cluster, 'x.', selector);

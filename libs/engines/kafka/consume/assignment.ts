@@ -40,8 +40,9 @@ export class Assignment {
     return this.cluster.topic(topic)?.leaders[partition];
   }
 
-  partitionCount(topic: string): number {
-    return this.cluster.topic(topic)?.leaders.length ?? 1;
+  /** Whether the lane's topic is still the one that it was taken from, and not another one under the same name. */
+  isThere(lane: PartitionId & { readonly topicId: string }): boolean {
+    return this.exists(lane) && this.cluster.topic(lane.topic)?.id === lane.topicId;
   }
 
   /** Whether there is a single lane, like a process's own answer topic. No other lane waits, so polls may be long. */

@@ -1,9 +1,8 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { WakeablePause } from '#libs/async/pause.js';
 import { RETRY_PAUSES, type Cluster } from '../wire/cluster.js';
-import { FetchSession } from './fetch-session.js';
+import { fetchKeyOf, FetchSession } from './fetch-session.js';
 import { type KafkaLane } from './kafka-lane.js';
-import { keyOf } from './offsets.js';
 import { CODE, isLeaderMoving, type FetchedPartition } from '../wire/protocol.js';
 
 /** Longest poll. A lane that was just taken or has room again waits for the current poll to end. */
@@ -77,20 +76,17 @@ export class FetchLoop {
   private async poll(lanes: readonly KafkaLane[]): Promise<void> {
     const { cluster, purpose } = this.host;
     const reply = await cluster.call(this.node, purpose, 'Fetch', {
-      replicaId: -1,
-      isolationLevel: 1,
-      rackId: '',
       maxWaitTime: this.host.hasSingleLane() ? SINGLE_LANE_WAIT_MS : WAIT_MS,
       minBytes: 1,
       maxBytes: REPLY_BYTES,
       ...this.session.next(lanes),
     });
     if (!this.session.answered(reply)) return;
-    const byKey = new Map(lanes.map((lane) => [keyOf(lane), lane]));
+    const byKey = new Map(lanes.map((lane) => [fetchKeyOf(lane), lane]));
     let moving = false;
-    for (const { topicName, partitions } of reply.responses) {
+    for (const { topicId, partitions } of reply.responses) {
       for (const each of partitions) {
-        const lane = byKey.get(keyOf({ topic: topicName, partition: each.partition }));
+        const lane = byKey.get(fetchKeyOf({ topicId, partition: each.partition }));
         if (lane) moving = (await this.deliver(lane, each)) || moving;
       }
     }

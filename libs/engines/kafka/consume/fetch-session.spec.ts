@@ -9,7 +9,7 @@ beforeEach(() => {
   session = new FetchSession();
 });
 
-const at = (topic: string, position: number, partition = 0): Wanted => ({ topic, partition, position });
+const at = (topicId: string, position: number, partition = 0): Wanted => ({ topicId, partition, position });
 const replied = (sessionId: number, errorCode: number = CODE.NONE): boolean =>
   session.answered({ errorCode, sessionId, responses: [] });
 const next = (...wanted: readonly Wanted[]) => {
@@ -17,11 +17,11 @@ const next = (...wanted: readonly Wanted[]) => {
   return {
     sessionId,
     sessionEpoch,
-    asked: topics.flatMap(({ topic, partitions }) =>
-      partitions.map(({ partition, fetchOffset }) => `${topic}/${partition}@${fetchOffset}`),
+    asked: topics.flatMap(({ topicId, partitions }) =>
+      partitions.map(({ partition, fetchOffset }) => `${topicId}/${partition}@${fetchOffset}`),
     ),
-    forgotten: forgottenTopics.flatMap(({ topic, partitions }) =>
-      partitions.map((partition) => `${topic}/${partition}`),
+    forgotten: forgottenTopics.flatMap(({ topicId, partitions }) =>
+      partitions.map((partition) => `${topicId}/${partition}`),
     ),
   };
 };

@@ -1,10 +1,15 @@
-import { byTopic, type PartitionId } from '../lane-names.js';
-import { keyOf } from './offsets.js';
-import { CODE, type Apis } from '../wire/protocol.js';
+import { CODE, type Apis, type OfTopicId } from '../wire/protocol.js';
 
-export interface Wanted extends PartitionId {
+export interface FetchedLane {
+  readonly topicId: string;
+  readonly partition: number;
+}
+
+export interface Wanted extends FetchedLane {
   readonly position: number;
 }
+
+export const fetchKeyOf = ({ topicId, partition }: FetchedLane): string => `${topicId}/${partition}`;
 
 type Topics = Pick<Apis['Fetch']['args'], 'sessionId' | 'sessionEpoch' | 'topics' | 'forgottenTopics'>;
 
@@ -22,7 +27,7 @@ export class FetchSession {
   private asked = new Map<string, Wanted>();
 
   next(wanted: readonly Wanted[]): Topics {
-    this.asked = new Map(wanted.map((each) => [keyOf(each), { ...partitionOnly(each), position: each.position }]));
+    this.asked = new Map(wanted.map((each) => [fetchKeyOf(each), wantedOnly(each)]));
     const whole = this.id === 0;
     const changed = whole
       ? [...this.asked.values()]
@@ -31,12 +36,12 @@ export class FetchSession {
     return {
       sessionId: this.id,
       sessionEpoch: this.epoch,
-      topics: byTopic(changed, ({ partition, position }) => ({
+      topics: byTopicId(changed, ({ partition, position }) => ({
         partition,
         fetchOffset: position,
         maxBytes: PARTITION_BYTES,
       })),
-      forgottenTopics: byTopic(forgotten, ({ partition }) => partition),
+      forgottenTopics: byTopicId(forgotten, ({ partition }) => partition),
     };
   }
 
@@ -60,4 +65,14 @@ export class FetchSession {
 }
 
 const nextEpoch = (epoch: number): number => (epoch === 0x7fffffff ? 1 : epoch + 1);
-const partitionOnly = ({ topic, partition }: PartitionId): PartitionId => ({ topic, partition });
+const wantedOnly = ({ topicId, partition, position }: Wanted): Wanted => ({ topicId, partition, position });
+
+const byTopicId = <P>(lanes: readonly Wanted[], entry: (lane: Wanted) => P): OfTopicId<P>[] => {
+  const topics = new Map<string, P[]>();
+  for (const lane of lanes) {
+    const partitions = topics.get(lane.topicId);
+    if (partitions) partitions.push(entry(lane));
+    else topics.set(lane.topicId, [entry(lane)]);
+  }
+  return [...topics].map(([topicId, partitions]) => ({ topicId, partitions }));
+};

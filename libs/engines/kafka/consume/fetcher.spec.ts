@@ -22,17 +22,17 @@ const fetcherOf = (leaders: Readonly<Record<string, number>>, first = 0) => {
   const polls: Poll[] = [];
   const warnings: string[] = [];
   const waiting = new Set<(error: Error) => void>();
-  const call = (node: number, _: string, __: string, args: { topics: readonly { topic: string }[] }) =>
+  const call = (node: number, _: string, __: string, args: { topics: readonly { topicId: string }[] }) =>
     new Promise((resolve, reject) => {
       waiting.add(reject);
-      const topics = args.topics.map(({ topic }) => topic);
+      const topics = args.topics.map(({ topicId }) => topicId);
       const answer: Poll['answer'] = (partition) =>
         resolve({
           errorCode: CODE.NONE,
           sessionId: 0,
-          responses: topics.map((topicName) => ({
-            topicName,
-            partitions: [{ partition: 0, errorCode: CODE.NONE, highWatermark: '0', messages: [], ...partition }],
+          responses: topics.map((topicId) => ({
+            topicId,
+            partitions: [{ partition: 0, errorCode: CODE.NONE, highWatermark: 0, messages: [], ...partition }],
           })),
         });
       polls.push({ node, topics, answer });
@@ -52,7 +52,13 @@ const fetcherOf = (leaders: Readonly<Record<string, number>>, first = 0) => {
   };
   const host = { wanting: () => undefined, committed: () => undefined, failed: () => undefined };
   const lanes = Object.keys(leaders).map(
-    (topic) => new KafkaLane(topic, topic, topic, 0, { next: 5, end: 5 }, options, host),
+    (topic) =>
+      new KafkaLane(
+        { name: topic, shortTopic: topic, topic, topicId: topic, partition: 0 },
+        { next: 5, end: 5 },
+        options,
+        host,
+      ),
   );
   const fetcher = new Fetcher({
     // The loops use these methods only.

@@ -126,7 +126,7 @@ export class GroupConsumer implements Consumer {
     const { assignment, held } = this;
     if (this.closed || !assignment.agreement) return;
     for (const lane of held.values()) {
-      if (!assignment.exists(lane)) held.withdraw(lane);
+      if (!assignment.isThere(lane)) held.withdraw(lane);
       else if (!assignment.isMine(lane)) held.release(lane);
     }
     const missing: PartitionId[] = [];
@@ -155,7 +155,8 @@ export class GroupConsumer implements Consumer {
   }
 
   private hold(partition: PartitionId, start: { readonly next: number; readonly end: number }): void {
-    if (!this.closed) this.held.hold(partition, this.assignment.partitionCount(partition.topic), start);
+    const topic = this.host.cluster.topic(partition.topic);
+    if (!this.closed && topic) this.held.hold(topic, partition.partition, start);
   }
 
   private commitOf(key: string): Commit | undefined {

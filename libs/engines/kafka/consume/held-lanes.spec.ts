@@ -19,6 +19,7 @@ beforeEach(() => {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+const TOPIC_TOLD = { name: TOPIC, id: 'topic-1', leaders: [1] };
 const heldWith = (options: Partial<ConsumeOptions> = {}): HeldLanes =>
   new HeldLanes(
     'x.',
@@ -43,16 +44,17 @@ const heldWith = (options: Partial<ConsumeOptions> = {}): HeldLanes =>
 
 /** A lane that is held and has handed over records 0 to 2. */
 const usedLane = async (held: HeldLanes): Promise<KafkaLane> => {
-  held.hold(PARTITION, 1, { next: 0, end: 0 });
+  held.hold(TOPIC_TOLD, 0, { next: 0, end: 0 });
   const lane = held.get(`${TOPIC}/0`)!;
-  const messages = ['0', '1', '2'].map((offset) => ({
+  const messages = [0, 1, 2].map((offset) => ({
     offset,
-    timestamp: '1',
+    timestamp: 1,
+    epoch: 0,
     key: Buffer.from('k'),
     value: Buffer.from('{}'),
-    headers: {},
+    headers: [],
   }));
-  lane.fetched({ partition: 0, errorCode: 0, highWatermark: '5', messages });
+  lane.fetched({ partition: 0, errorCode: 0, highWatermark: 5, messages, next: 3 });
   await turn();
   return lane;
 };
@@ -61,7 +63,7 @@ describe('HeldLanes', () => {
   it('counts what is unread in lanes by their names', async () => {
     const held = heldWith();
     await usedLane(held);
-    held.hold({ topic: 'x.many', partition: 1 }, 3, { next: 4, end: 10 });
+    held.hold({ name: 'x.many', id: 'many-1', leaders: [1, 1, 1] }, 1, { next: 4, end: 10 });
     expect([...held.values()].map(({ name }) => name)).toEqual(['t', 'many/1']);
     expect(held.named('t')?.backlog).toBe(5);
     expect(held.named('many/1')?.backlog).toBe(6);
@@ -72,7 +74,7 @@ describe('HeldLanes', () => {
   it('keeps a lane that is held already', async () => {
     const held = heldWith();
     const lane = await usedLane(held);
-    held.hold(PARTITION, 1, { next: 0, end: 0 });
+    held.hold(TOPIC_TOLD, 0, { next: 0, end: 0 });
     expect(held.get(`${TOPIC}/0`)).toBe(lane);
   });
 
@@ -99,7 +101,7 @@ describe('HeldLanes', () => {
   it('releases a lane of which nothing was handed over without telling the consumer', async () => {
     const revoked: string[] = [];
     const held = heldWith({ onRevoked: async (lane) => void revoked.push(lane) });
-    held.hold(PARTITION, 1, { next: 7, end: 7 });
+    held.hold(TOPIC_TOLD, 0, { next: 7, end: 7 });
     held.release(held.get(`${TOPIC}/0`)!);
     await turn();
     expect(log).toEqual(['last x.t@7 by ""']);
@@ -127,7 +129,7 @@ describe('HeldLanes', () => {
   it('loses all lanes without a commit, and waits for those being released', async () => {
     const held = heldWith({ onRevoked: async (lane) => void log.push(`revoked ${lane}`) });
     held.release(await usedLane(held));
-    held.hold({ topic: 'x.other', partition: 0 }, 1, { next: 0, end: 0 });
+    held.hold({ name: 'x.other', id: 'other-1', leaders: [1] }, 0, { next: 0, end: 0 });
     let lost = false;
     const losing = held.loseAll().then(() => (lost = true));
     await turn();

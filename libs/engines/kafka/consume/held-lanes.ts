@@ -1,6 +1,7 @@
 import { type ConsumeOptions } from '#libs/stream-log/stream-log.js';
 import { revocation } from '#libs/stream-log/revocation.js';
 import { laneName, parseLane, type PartitionId } from '../lane-names.js';
+import { type TopicMetadata } from '../wire/cluster.js';
 import { KafkaLane } from './kafka-lane.js';
 import { keyOf, type Commit } from './offsets.js';
 
@@ -64,17 +65,17 @@ export class HeldLanes {
     return sum;
   }
 
-  /** Begins to hold a lane of a topic with so many partitions. Does nothing for one that is held. */
+  /** Begins to hold a partition of the topic. Does nothing for one that is held. */
   hold(
-    { topic, partition }: PartitionId,
-    partitions: number,
+    { name: topic, id: topicId, leaders }: TopicMetadata,
+    partition: number,
     start: { readonly next: number; readonly end: number },
   ): void {
     const key = keyOf({ topic, partition });
     if (this.held.has(key)) return;
-    const short = topic.slice(this.prefix.length);
-    const name = laneName(short, partition, partitions);
-    const lane = new KafkaLane(name, short, topic, partition, start, this.options, {
+    const shortTopic = topic.slice(this.prefix.length);
+    const name = laneName(shortTopic, partition, leaders.length);
+    const lane = new KafkaLane({ name, shortTopic, topic, topicId, partition }, start, this.options, {
       wanting: (each) => this.host.wanting(each),
       committed: () => this.host.committed(key),
       failed: () => this.failed++,

@@ -12,6 +12,13 @@ export interface KafkaLaneHost {
   failed(): void;
 }
 
+export interface LaneNames extends PartitionId {
+  readonly name: string;
+  /** Without the prefix. */
+  readonly shortTopic: string;
+  readonly topicId: string;
+}
+
 /** One partition as processed by one consumer. */
 export class KafkaLane implements PartitionId {
   readonly window: LaneWindow;
@@ -28,16 +35,23 @@ export class KafkaLane implements PartitionId {
   private handedBytes = 0;
   private buffer: StoredRecord[] = [];
 
-  /** `topic` is the full name. */
+  readonly name: string;
+  readonly topic: string;
+  readonly topicId: string;
+  readonly partition: number;
+  private readonly shortTopic: string;
+
   constructor(
-    readonly name: string,
-    readonly shortTopic: string,
-    readonly topic: string,
-    readonly partition: number,
+    { name, shortTopic, topic, topicId, partition }: LaneNames,
     start: { readonly next: number; readonly end: number },
     options: ConsumeOptions,
     private readonly host: KafkaLaneHost,
   ) {
+    this.name = name;
+    this.shortTopic = shortTopic;
+    this.topic = topic;
+    this.topicId = topicId;
+    this.partition = partition;
     this.position = this.next = this.handed = start.next;
     this.end = start.end;
     this.window = new LaneWindow(name, shortTopic, options, {
@@ -73,13 +87,15 @@ export class KafkaLane implements PartitionId {
   }
 
   /** Takes the records of a fetch from `position` on. */
-  fetched({ highWatermark, messages }: FetchedPartition): void {
+  fetched({ highWatermark, messages, next }: FetchedPartition): void {
     if (this.window.isRevoked) return;
-    this.end = Math.max(this.end, Number(highWatermark));
+    this.end = Math.max(this.end, highWatermark);
     for (const record of storedRecords(this.name, this.shortTopic, messages, this.position)) {
       this.buffer.push(record);
       this.position = record.offset + 1;
     }
+    // A batch may end with offsets that hold no record for us.
+    if (next !== undefined) this.position = Math.max(this.position, next);
     this.pump();
   }
 

@@ -51,7 +51,8 @@ export class LaneReader {
         if (records.length < limit) records.push(record);
         position = record.offset + 1;
       }
-      if (position >= page.end || page.messages.length === 0) break;
+      position = Math.max(position, page.next ?? position);
+      if (position >= page.end || page.next === undefined) break;
     }
     return records;
   }
@@ -62,9 +63,6 @@ export class LaneReader {
     const leader = known.leaders[partition.partition] ?? -1;
     if (leader < 0) return 'moving' as const;
     const reply = await this.cluster.call(leader, 'read', 'Fetch', {
-      replicaId: -1,
-      isolationLevel: 1,
-      rackId: '',
       sessionId: 0,
       sessionEpoch: -1,
       forgottenTopics: [],
@@ -73,7 +71,7 @@ export class LaneReader {
       maxBytes: PAGE_BYTES,
       topics: [
         {
-          topic: partition.topic,
+          topicId: known.id,
           partitions: [{ partition: partition.partition, fetchOffset, maxBytes: PAGE_BYTES }],
         },
       ],
@@ -84,6 +82,6 @@ export class LaneReader {
     if (code === CODE.OFFSET_OUT_OF_RANGE) return 'below the log' as const;
     if (isLeaderMoving(code) || !answer) return 'moving' as const;
     failIf(`lane ${keyOf(partition)}`, code);
-    return { messages: answer.messages, end: Number(answer.highWatermark) };
+    return { messages: answer.messages, next: answer.next, end: answer.highWatermark };
   }
 }

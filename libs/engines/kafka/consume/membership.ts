@@ -96,7 +96,7 @@ export class Membership {
     const { cluster, group } = this.options;
     const { errorCode } = await cluster.callCoordinator(group, this.purpose, 'Heartbeat', {
       groupId: group,
-      groupGenerationId: this.generation,
+      generationId: this.generation,
       memberId: this.memberId,
     });
     return this.stillIn(errorCode);
@@ -110,7 +110,8 @@ export class Membership {
       rebalanceTimeout: REBALANCE_MS,
       memberId: this.memberId,
       protocolType: PROTOCOL_TYPE,
-      groupProtocols: [{ name: PROTOCOL, metadata: Buffer.from(this.self) }],
+      protocol: PROTOCOL,
+      metadata: Buffer.from(this.self),
     });
     if (reply.errorCode === CODE.NONE || reply.errorCode === CODE.MEMBER_ID_REQUIRED) {
       if (this.memberId !== reply.memberId) onMemberId(reply.memberId);
@@ -119,7 +120,7 @@ export class Membership {
     if (this.closed || reply.errorCode === CODE.MEMBER_ID_REQUIRED) return false;
     if (!(await this.stillIn(reply.errorCode))) return false;
     this.generation = reply.generationId;
-    const members = reply.members.map(({ memberMetadata }) => memberMetadata.toString()).sort();
+    const members = reply.members.map(({ metadata }) => metadata.toString()).sort();
     return this.sync(
       reply.leaderId === this.memberId ? reply.members.map(({ memberId }) => memberId) : [],
       Buffer.from(members.join(',')),
@@ -129,14 +130,16 @@ export class Membership {
   private async sync(everybody: readonly string[], assignment: Buffer): Promise<boolean> {
     const { cluster, group, onAgreement } = this.options;
     const { memberId, generation } = this;
-    const { errorCode, memberAssignment } = await cluster.callCoordinator(group, this.purpose, 'SyncGroup', {
+    const { errorCode, assignment: agreed } = await cluster.callCoordinator(group, this.purpose, 'SyncGroup', {
       groupId: group,
       generationId: generation,
       memberId,
-      groupAssignment: everybody.map((each) => ({ memberId: each, memberAssignment: assignment })),
+      protocolType: PROTOCOL_TYPE,
+      protocol: PROTOCOL,
+      assignments: everybody.map((each) => ({ memberId: each, assignment })),
     });
     if (this.closed || !(await this.stillIn(errorCode))) return false;
-    const members = memberAssignment.toString().split(',');
+    const members = agreed.toString().split(',');
     onAgreement({ self: this.self, members, member: { id: memberId, generation } });
     return true;
   }
@@ -162,9 +165,8 @@ let memberships = 0;
 
 /** Idempotent: a member that the group does not know has already left. */
 export const leaveGroup = async (cluster: Cluster, groupId: string, memberId: string): Promise<void> => {
-  const reply = await cluster.callCoordinator(groupId, 'offsets', 'LeaveGroup', { groupId, memberId });
-  const code = reply.errorCode || (reply.members?.[0]?.errorCode ?? 0);
-  if (code !== CODE.UNKNOWN_MEMBER_ID) failIf(`group ${groupId}`, code);
+  const { errorCode } = await cluster.callCoordinator(groupId, 'offsets', 'LeaveGroup', { groupId, memberId });
+  if (errorCode !== CODE.UNKNOWN_MEMBER_ID) failIf(`group ${groupId}`, errorCode);
 };
 
 /** A short id, because the group stores the list of all members once for each member. */

@@ -57,7 +57,7 @@ export class Offsets {
   async committed(group: string, partitions: readonly PartitionId[]): Promise<Map<string, Committed>> {
     const found = new Map<string, Committed>();
     for (let i = 0; i < partitions.length; i += AT_ONCE) {
-      const topics = byTopic(partitions.slice(i, i + AT_ONCE), ({ partition }) => ({ partition }));
+      const topics = byTopic(partitions.slice(i, i + AT_ONCE), ({ partition }) => partition);
       const reply = await this.askingCoordinator(`the offsets of group ${group}`, group, async () => {
         const answer = await this.cluster.callCoordinator(group, 'offsets', 'OffsetFetch', { groupId: group, topics });
         const failed = answer.responses.flatMap((each) => each.partitions).find(({ errorCode }) => errorCode !== 0);
@@ -65,7 +65,7 @@ export class Offsets {
       });
       for (const { topic, partitions: list } of reply.responses) {
         for (const { partition, offset, metadata } of list) {
-          found.set(keyOf({ topic, partition }), { next: Number(offset), holder: metadata ?? '' });
+          found.set(keyOf({ topic, partition }), { next: offset, holder: metadata });
         }
       }
     }
@@ -82,11 +82,12 @@ export class Offsets {
     for (let i = 0; i < commits.length; i += AT_ONCE) {
       const reply = await this.cluster.callCoordinator(group, 'offsets', 'OffsetCommit', {
         groupId: group,
-        groupGenerationId: member.generation,
+        generationId: member.generation,
         memberId: member.id,
         topics: byTopic(commits.slice(i, i + AT_ONCE), ({ partition, next, holder }) => ({
           partition,
           offset: next,
+          epoch: -1,
           metadata: holder,
         })),
       });
@@ -115,7 +116,7 @@ export class Offsets {
         const reply = await this.cluster.call(node, 'offsets', 'ListGroups', {});
         // A coordinator that is still loading would hide its groups, so the result could not be trusted.
         failIf('the list of groups', reply.errorCode);
-        return reply.groups.map(({ groupId }) => groupId);
+        return reply.groupIds;
       }),
     );
     return [...new Set(lists.flat())].filter(
@@ -147,7 +148,7 @@ export class Offsets {
     const topics = byTopic(partitions, ({ partition }) => ({ partition, timestamp }));
     let reply;
     try {
-      reply = await this.cluster.call(leader, 'offsets', 'ListOffsets', { replicaId: -1, isolationLevel: 1, topics });
+      reply = await this.cluster.call(leader, 'offsets', 'ListOffsets', { topics });
     } catch (error) {
       this.cluster.warn('a broker did not return offsets', error, { broker: leader });
       return partitions;
@@ -157,7 +158,7 @@ export class Offsets {
         const key = keyOf({ topic, partition });
         if (isLeaderMoving(errorCode)) again.push({ topic, partition });
         else failIf(`the offsets of ${key}`, errorCode);
-        if (errorCode === CODE.NONE) found.set(key, Number(offset));
+        if (errorCode === CODE.NONE) found.set(key, offset);
       }
     }
     return again;

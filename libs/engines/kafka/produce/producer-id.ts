@@ -15,7 +15,7 @@ export class ProducerIdentity {
   ) {}
 
   static async begin(cluster: Cluster): Promise<ProducerIdentity> {
-    const reply = await cluster.callAny('InitProducerId', { transactionalId: null, transactionTimeout: 60_000 });
+    const reply = await cluster.callAny('InitProducerId', {});
     failIf('a producer id', reply.errorCode);
     return new ProducerIdentity(reply.producerId, reply.producerEpoch);
   }

@@ -1,7 +1,6 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { WakeablePause } from '#libs/async/pause.js';
 import { RETRY_PAUSES, type Cluster } from '../wire/cluster.js';
-import { byTopic } from '../lane-names.js';
 import { KafkaError } from '../wire/broker-connection.js';
 import { keyOf } from '../consume/offsets.js';
 import { type Batch, type PartitionQueue } from './produce-batch.js';
@@ -119,20 +118,20 @@ export class Sender {
     const identity = batches[0]?.identity;
     if (!identity) return new Map();
     const reply = await this.cluster.call(this.node, 'produce', 'Produce', {
-      acks: -1,
       timeout: PRODUCE_MS,
       producerId: identity.id,
       producerEpoch: identity.epoch,
-      topicData: byTopic(batches, ({ partition, firstSequence, records }) => ({
+      batches: batches.map(({ topic, partition, firstSequence, records }) => ({
+        topic,
         partition,
         firstSequence,
         messages: records.map(({ message }) => message),
       })),
     });
     const codes = new Map<string, { code: number; first: number }>();
-    for (const { topicName, partitions } of reply.topics) {
+    for (const { topic, partitions } of reply.topics) {
       for (const { partition, errorCode, baseOffset } of partitions) {
-        codes.set(keyOf({ topic: topicName, partition }), { code: errorCode, first: Number(baseOffset) });
+        codes.set(keyOf({ topic, partition }), { code: errorCode, first: baseOffset });
       }
     }
     return codes;

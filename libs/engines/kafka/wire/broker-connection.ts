@@ -1,22 +1,11 @@
-import Connection from 'kafkajs/src/network/connection.js';
-import socketFactory from 'kafkajs/src/network/socketFactory.js';
-import errors from 'kafkajs/src/protocol/error.js';
-import apiKeys from 'kafkajs/src/protocol/requests/apiKeys.js';
-import protocol, { type ApiVersions, type ProtocolCall } from 'kafkajs/src/protocol/requests/index.js';
+import { apiVersionsV3, Connection, protocolErrorsCodesById } from '@platformatic/kafka';
 import { type Api, type Apis } from './protocol.js';
+import { REQUESTS } from './requests.js';
 
 const CONNECT_MS = 2_000;
 const REQUEST_MS = 15_000;
-/** Newest version of ApiVersions that every broker answers. */
-const API_VERSIONS_VERSION = 0;
-
-const silent = {
-  namespace: () => silent,
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
+/** Requests of one connection that may be on their way. The broker answers them one after the other. */
+const IN_FLIGHT = 256;
 
 /** An error code that a broker answered. */
 export class KafkaError extends Error {
@@ -25,8 +14,8 @@ export class KafkaError extends Error {
     readonly code: number,
     detail?: string | null,
   ) {
-    const { type, message } = errors.createErrorFromCode(code);
-    super(`${what}: ${detail ?? message} (${type})`);
+    const name = protocolErrorsCodesById[code] ?? `code ${code}`;
+    super(detail ? `${what}: ${detail} (${name})` : `${what}: ${name}`);
   }
 }
 
@@ -39,7 +28,7 @@ export const failIf = (what: string, code: number, detail?: string | null): void
  * connection one after the other, so requests that may wait (fetch, join) have a connection of their own.
  */
 export class BrokerConnection {
-  private opened: Promise<Open> | undefined;
+  private opened: Promise<Connection> | undefined;
   private closed = false;
 
   constructor(
@@ -53,14 +42,7 @@ export class BrokerConnection {
     if (this.closed) throw new Error(`the connection to ${this.host}:${this.port} is closed`);
     const opening = (this.opened = this.usable());
     try {
-      const { connection, lookup } = await opening;
-      const call = lookup(apiKeys[api] ?? -1, definitionOf(api))(args);
-      // kafkajs would throw for the first failed partition of a reply and drop the results of the others.
-      const response = {
-        decode: (raw: unknown) => call.response.decode(raw),
-        parse: (decoded: unknown) => Promise.resolve(decoded),
-      };
-      return (await connection.send({ ...call, response, logResponseError: false })) as Apis[A]['reply'];
+      return await REQUESTS[api].send(await opening, args);
     } catch (error) {
       if (this.opened === opening) this.drop();
       throw error;
@@ -72,7 +54,7 @@ export class BrokerConnection {
     const { opened } = this;
     this.opened = undefined;
     opened?.then(
-      ({ connection }) => end(connection),
+      ({ socket }) => socket.destroy(),
       () => undefined,
     );
   }
@@ -83,53 +65,40 @@ export class BrokerConnection {
   }
 
   /** The current connection, or a new one when it broke. */
-  private usable(): Promise<Open> {
-    return this.opened?.then((open) => (open.connection.isConnected() ? open : this.open())) ?? this.open();
+  private usable(): Promise<Connection> {
+    return this.opened?.then((open) => (open.isConnected() ? open : this.open())) ?? this.open();
   }
 
-  private async open(): Promise<Open> {
+  private async open(): Promise<Connection> {
     const { host, port, clientId } = this;
-    const connection = new Connection({
-      host,
-      port,
-      clientId,
-      logger: silent,
-      socketFactory: socketFactory(),
-      connectionTimeout: CONNECT_MS,
+    const connection = new Connection(clientId, {
+      connectTimeout: CONNECT_MS,
       requestTimeout: REQUEST_MS,
+      maxInflights: IN_FLIGHT,
     });
+    // Calls in flight reject by themselves.
+    connection.on('error', () => undefined);
     try {
-      await connection.connect();
-      const versions = await versionsOf(connection);
-      return { connection, lookup: protocol.lookup(versions) };
+      await connection.connect(host, port);
+      await checkVersions(connection, `${host}:${port}`);
+      return connection;
     } catch (error) {
-      end(connection);
+      (connection.socket as typeof connection.socket | undefined)?.destroy();
       throw error;
     }
   }
 }
 
-interface Open {
-  readonly connection: Connection;
-  readonly lookup: ReturnType<typeof protocol.lookup>;
-}
-
-const definitionOf = (api: string) => {
-  const definition = protocol.requests[api];
-  if (!definition) throw new Error(`kafkajs knows no request ${api}`);
-  return definition;
-};
-
-const end = (connection: Connection): void => {
-  connection.rejectRequests(new Error('the connection was closed'));
-  void connection.disconnect();
-  connection.socket?.destroy();
-};
-
-const versionsOf = async (connection: Connection): Promise<ApiVersions> => {
-  const call: ProtocolCall = definitionOf('ApiVersions').protocol({ version: API_VERSIONS_VERSION })({});
-  const reply = (await connection.send(call)) as {
-    readonly apiVersions: readonly { apiKey: number; minVersion: number; maxVersion: number }[];
-  };
-  return Object.fromEntries(reply.apiVersions.map((each) => [each.apiKey, each]));
+/** Rejects when the broker is too old for one of our requests, so that the first call names the reason. */
+const checkVersions = async (connection: Connection, broker: string): Promise<void> => {
+  const { apiKeys } = await apiVersionsV3.api.async(connection, 'sluice', '1');
+  const known = new Map(apiKeys.map((each) => [each.apiKey, each]));
+  for (const [name, { key, version }] of Object.entries(REQUESTS)) {
+    const range = known.get(key);
+    if (range && range.minVersion <= version && version <= range.maxVersion) continue;
+    const takes = range ? `takes it in versions ${range.minVersion} to ${range.maxVersion}` : 'does not know it';
+    throw new Error(
+      `Kafka 3.1 or later is needed: ${name} is sent in version ${version}, and the broker ${broker} ${takes}`,
+    );
+  }
 };

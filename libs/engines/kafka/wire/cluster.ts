@@ -8,6 +8,8 @@ import { CODE, isCoordinatorMoving, type Api, type Apis } from './protocol.js';
 /** A topic as last reported by the brokers. */
 export interface TopicMetadata {
   readonly name: string;
+  /** Given by the brokers when the topic was created. A topic created anew under the same name has another one. */
+  readonly id: string;
   /** Leading broker of each partition; -1 while it has none. */
   readonly leaders: readonly number[];
 }
@@ -26,8 +28,12 @@ const PING_MS = 2_000;
 const ANY_MS = 10_000;
 /** A topic that one broker does not know may be new to it, so only the second look counts. */
 const LOOK_AGAIN_MS = 200;
+/** A broker that did not answer is asked after the others for this long. A broker that hangs takes 15 s to notice. */
+const AILING_MS = 30_000;
 
 interface Known extends TopicMetadata {
+  /** Leader epoch of each partition. It grows with each election. */
+  readonly epochs: readonly number[];
   /** Number of the request that last reported it. */
   readonly toldBy: number;
   missed: boolean;
@@ -41,6 +47,8 @@ export class Cluster {
   private readonly known = new Map<string, Known>();
   private readonly listeners = new Set<() => void>();
   private controllerId = -1;
+  /** When a broker last did not answer, by address (process uptime). */
+  private readonly ailing = new Map<string, number>();
   private requests = 0;
   private turn = 0;
   private refreshing: Promise<void> | undefined;
@@ -56,7 +64,7 @@ export class Cluster {
     if (!this.closed) this.options.onWarning(text, { ...fields, error: messageOf(error) });
   }
 
-  /** Registers a listener for topics that came or went. */
+  /** Registers a listener for topics that came or went, and for partitions that another broker leads now. */
   onTopics(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
@@ -80,8 +88,9 @@ export class Cluster {
 
   /** Reads the metadata of one topic; undefined when the brokers do not know it. */
   async refreshTopic(name: string): Promise<TopicMetadata | undefined> {
-    const known = await this.read([name]);
-    return known.has(name) ? this.known.get(name) : undefined;
+    const { told, changed } = await this.read([name]);
+    if (changed) this.changed();
+    return told.has(name) ? this.known.get(name) : undefined;
   }
 
   /** Forgets a topic that this process deleted. */
@@ -104,8 +113,11 @@ export class Cluster {
       let failure: unknown;
       for (const { host, port } of this.addresses()) {
         try {
-          return await this.link(host, port, 'any').call(api, args);
+          const reply = await this.link(host, port, 'any').call(api, args);
+          this.ailing.delete(`${host}:${port}`);
+          return reply;
         } catch (error) {
+          this.ailing.set(`${host}:${port}`, performance.now());
           failure = error;
         }
       }
@@ -116,10 +128,16 @@ export class Cluster {
     }
   }
 
-  /** Calls the controller's broker. In KRaft, any broker forwards to it. */
+  /** Calls the controller's broker. In KRaft, it is any broker, and forwards to the controller. */
   async callController<A extends Api>(api: A, args: Apis[A]['args']): Promise<Apis[A]['reply']> {
     if (!this.nodes.has(this.controllerId)) await this.refresh();
-    return this.call(this.controllerId, 'admin', api, args);
+    try {
+      return await this.call(this.controllerId, 'admin', api, args);
+    } catch (error) {
+      // It may be gone, and the brokers name another one.
+      this.controllerId = -1;
+      throw error;
+    }
   }
 
   brokers(): readonly number[] {
@@ -153,7 +171,7 @@ export class Cluster {
   /** Rejects within 2 s, naming the brokers, when none answers. */
   async ping(): Promise<void> {
     const { brokers } = this.options;
-    const answer = this.callAny('Metadata', { topics: ['?'], allowAutoTopicCreation: false }, 0);
+    const answer = this.callAny('Metadata', { topics: [] }, 0);
     const late = (): Error => new Error(`Kafka (${brokers.join(', ')}) does not answer within ${PING_MS} ms`);
     await withDeadline(answer, PING_MS, late);
   }
@@ -178,9 +196,13 @@ export class Cluster {
       return { host: broker.slice(0, colon), port: Number(broker.slice(colon + 1)) };
     });
     const unique = new Map([...this.nodes.values(), ...given].map((each) => [`${each.host}:${each.port}`, each]));
-    const all = [...unique.values()];
+    const all = [...unique.entries()];
     const first = this.turn++ % all.length;
-    return [...all.slice(first), ...all.slice(0, first)];
+    const since = performance.now() - AILING_MS;
+    const ails = (address: string): number => Number((this.ailing.get(address) ?? -Infinity) > since);
+    return [...all.slice(first), ...all.slice(0, first)]
+      .sort(([a], [b]) => ails(a) - ails(b))
+      .map(([, address]) => address);
   }
 
   private async coordinatorOf(group: string): Promise<number> {
@@ -188,7 +210,7 @@ export class Cluster {
     for (let attempt = 0; ; attempt++) {
       const known = this.coordinators.get(group);
       if (known !== undefined) return known;
-      const reply = await this.callAny('GroupCoordinator', { groupId: group, coordinatorType: 0 });
+      const reply = await this.callAny('FindCoordinator', { groupId: group });
       if (reply.errorCode === CODE.NONE) {
         const { nodeId, host, port } = reply.coordinator;
         this.nodes.set(nodeId, { host, port });
@@ -202,18 +224,17 @@ export class Cluster {
   }
 
   private async readAll(): Promise<void> {
-    const { size } = this.known;
     const request = this.requests + 1;
-    const told = await this.read([]);
+    const { told, changed } = await this.read(null);
     let suspect = false;
-    let gone = size !== this.known.size;
+    let gone = false;
     for (const [name, topic] of this.known) {
       if (told.has(name) || topic.toldBy >= request) continue;
-      if (topic.missed) gone = this.known.delete(name);
+      if (topic.missed) gone = this.known.delete(name) || gone;
       else suspect = topic.missed = true;
     }
     if (suspect) void this.lookAgain();
-    if (gone) this.changed();
+    if (gone || changed) this.changed();
   }
 
   private async lookAgain(): Promise<void> {
@@ -226,24 +247,33 @@ export class Cluster {
     }
   }
 
-  /** Returns the names of the topics that the brokers reported. */
-  private async read(topics: readonly string[]): Promise<ReadonlySet<string>> {
-    const reply = await this.callAny('Metadata', { topics, allowAutoTopicCreation: false });
+  /** `told`: the names of the topics that the brokers reported. `changed`: one of them is new or led by another broker. */
+  private async read(
+    topics: readonly string[] | null,
+  ): Promise<{ readonly told: ReadonlySet<string>; readonly changed: boolean }> {
+    const reply = await this.callAny('Metadata', { topics });
     const toldBy = ++this.requests;
     this.controllerId = reply.controllerId;
     for (const { nodeId, host, port } of reply.brokers) this.nodes.set(nodeId, { host, port });
     const told = new Set<string>();
-    let fresh = false;
-    for (const { topic: name, topicErrorCode, partitionMetadata } of reply.topicMetadata) {
-      if (partitionMetadata.length === 0 || topicErrorCode === CODE.UNKNOWN_TOPIC_OR_PARTITION) continue;
+    let changed = false;
+    for (const { topic: name, topicId: id, errorCode, partitions } of reply.topics) {
+      if (partitions.length === 0 || errorCode === CODE.UNKNOWN_TOPIC_OR_PARTITION) continue;
+      const before = this.known.get(name);
       const leaders: number[] = [];
-      for (const { partitionId, leader } of partitionMetadata) leaders[partitionId] = leader;
-      fresh ||= !this.known.has(name);
-      this.known.set(name, { name, leaders, toldBy, missed: false });
+      const epochs: number[] = [];
+      for (const { partition, leader, epoch } of partitions) {
+        const newest = before?.id === id ? (before.epochs[partition] ?? -1) : -1;
+        // A broker that was away tells for a moment what it knew before.
+        const isStale = epoch >= 0 && epoch < newest;
+        leaders[partition] = isStale ? (before?.leaders[partition] ?? -1) : leader;
+        epochs[partition] = Math.max(epoch, newest);
+      }
+      changed ||= before?.id !== id || leaders.some((leader, partition) => leader !== before.leaders[partition]);
+      this.known.set(name, { name, id, leaders, epochs, toldBy, missed: false });
       told.add(name);
     }
-    if (fresh && topics.length > 0) this.changed();
-    return told;
+    return { told, changed };
   }
 
   private changed(): void {

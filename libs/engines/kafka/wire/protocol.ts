@@ -1,7 +1,13 @@
-/** Requests of the Kafka protocol as used by this engine, with the decoded replies. Offsets are decimal text. */
+/** Requests of the Kafka protocol as used by this engine, and their replies. What a topic is called here is its full name. */
 
-export interface PartitionOf<P> {
+export interface OfTopic<P> {
   readonly topic: string;
+  readonly partitions: readonly P[];
+}
+
+/** Newer requests name a topic by the id that its creation gave it, so a topic created anew is another one. */
+export interface OfTopicId<P> {
+  readonly topicId: string;
   readonly partitions: readonly P[];
 }
 
@@ -12,19 +18,30 @@ export interface ProduceMessage {
   readonly timestamp: number;
 }
 
+export interface ProduceBatch {
+  readonly topic: string;
+  readonly partition: number;
+  readonly firstSequence: number;
+  readonly messages: readonly ProduceMessage[];
+}
+
 export interface FetchedMessage {
-  readonly offset: string;
-  readonly timestamp: string;
+  readonly offset: number;
+  readonly timestamp: number;
+  /** Leader epoch in which the record was appended. */
+  readonly epoch: number;
   readonly key: Buffer | null;
   readonly value: Buffer | null;
-  readonly headers: Readonly<Record<string, Buffer | readonly Buffer[]>>;
+  readonly headers: readonly (readonly [Buffer | null, Buffer | null])[];
 }
 
 export interface FetchedPartition {
   readonly partition: number;
   readonly errorCode: number;
-  readonly highWatermark: string;
+  readonly highWatermark: number;
   readonly messages: readonly FetchedMessage[];
+  /** The offset after the last batch; undefined when there was none. Batches may hold no message for us. */
+  readonly next: number | undefined;
 }
 
 export interface ConfigEntry {
@@ -35,183 +52,168 @@ export interface ConfigEntry {
 interface Failed {
   readonly errorCode: number;
 }
+interface FailedWith extends Failed {
+  readonly errorMessage: string | null;
+}
 interface PartitionFailed extends Failed {
   readonly partition: number;
-}
-interface TopicErrors {
-  readonly topicErrors: readonly (Failed & { readonly topic: string; readonly errorMessage?: string | null })[];
 }
 
 export interface Apis {
   Metadata: {
-    /** An empty list asks for all topics. */
-    args: { topics: readonly string[]; allowAutoTopicCreation: false };
+    /** Null asks for all topics. */
+    args: { readonly topics: readonly string[] | null };
     reply: {
       readonly brokers: readonly { readonly nodeId: number; readonly host: string; readonly port: number }[];
       readonly controllerId: number;
-      readonly topicMetadata: readonly {
-        readonly topicErrorCode: number;
+      readonly topics: readonly (Failed & {
         readonly topic: string;
-        readonly partitionMetadata: readonly { readonly partitionId: number; readonly leader: number }[];
-      }[];
+        readonly topicId: string;
+        readonly partitions: readonly {
+          readonly partition: number;
+          /** -1 while there is none. */
+          readonly leader: number;
+          readonly epoch: number;
+          /** Brokers that have a copy, in sync or not. */
+          readonly copies: number;
+        }[];
+      })[];
     };
   };
   Produce: {
+    /** Waits for all in-sync replicas. */
     args: {
-      acks: -1;
-      timeout: number;
-      producerId: string;
-      producerEpoch: number;
-      topicData: readonly PartitionOf<{
-        readonly partition: number;
-        readonly firstSequence: number;
-        readonly messages: readonly ProduceMessage[];
-      }>[];
+      readonly timeout: number;
+      readonly producerId: string;
+      readonly producerEpoch: number;
+      readonly batches: readonly ProduceBatch[];
     };
-    reply: {
-      readonly topics: readonly {
-        readonly topicName: string;
-        readonly partitions: readonly (PartitionFailed & { readonly baseOffset: string })[];
-      }[];
-    };
+    reply: { readonly topics: readonly OfTopic<PartitionFailed & { readonly baseOffset: number }>[] };
   };
-  InitProducerId: {
-    args: { transactionalId: null; transactionTimeout: number };
-    reply: Failed & { readonly producerId: string; readonly producerEpoch: number };
-  };
+  InitProducerId: { args: object; reply: Failed & { readonly producerId: string; readonly producerEpoch: number } };
   Fetch: {
     args: {
-      replicaId: -1;
-      isolationLevel: 1;
-      maxWaitTime: number;
-      minBytes: number;
-      maxBytes: number;
-      sessionId: number;
-      sessionEpoch: number;
-      topics: readonly PartitionOf<{
+      readonly maxWaitTime: number;
+      readonly minBytes: number;
+      readonly maxBytes: number;
+      readonly sessionId: number;
+      readonly sessionEpoch: number;
+      readonly topics: readonly OfTopicId<{
         readonly partition: number;
         readonly fetchOffset: number;
         readonly maxBytes: number;
       }>[];
-      forgottenTopics: readonly PartitionOf<number>[];
-      rackId: '';
+      readonly forgottenTopics: readonly OfTopicId<number>[];
     };
     reply: Failed & {
       readonly sessionId: number;
-      readonly responses: readonly { readonly topicName: string; readonly partitions: readonly FetchedPartition[] }[];
+      readonly responses: readonly OfTopicId<FetchedPartition>[];
     };
   };
   ListOffsets: {
-    args: {
-      replicaId: -1;
-      isolationLevel: 1;
-      topics: readonly PartitionOf<{ readonly partition: number; readonly timestamp: number }>[];
-    };
-    reply: { readonly responses: readonly PartitionOf<PartitionFailed & { readonly offset: string }>[] };
+    args: { readonly topics: readonly OfTopic<{ readonly partition: number; readonly timestamp: number }>[] };
+    reply: { readonly responses: readonly OfTopic<PartitionFailed & { readonly offset: number }>[] };
   };
-  GroupCoordinator: {
-    args: { groupId: string; coordinatorType: 0 };
+  OffsetForLeaderEpoch: {
+    args: { readonly topics: readonly OfTopic<{ readonly partition: number; readonly epoch: number }>[] };
+    /** The newest epoch up to the one asked for, and where it ended; -1 for both when there is none. */
+    reply: {
+      readonly responses: readonly OfTopic<PartitionFailed & { readonly epoch: number; readonly endOffset: number }>[];
+    };
+  };
+  FindCoordinator: {
+    args: { readonly groupId: string };
     reply: Failed & { readonly coordinator: { readonly nodeId: number; readonly host: string; readonly port: number } };
   };
   JoinGroup: {
     args: {
-      groupId: string;
-      sessionTimeout: number;
-      rebalanceTimeout: number;
-      memberId: string;
-      protocolType: string;
-      groupProtocols: readonly { readonly name: string; readonly metadata: Buffer }[];
+      readonly groupId: string;
+      readonly sessionTimeout: number;
+      readonly rebalanceTimeout: number;
+      readonly memberId: string;
+      readonly protocolType: string;
+      readonly protocol: string;
+      readonly metadata: Buffer;
     };
     reply: Failed & {
       readonly generationId: number;
       readonly leaderId: string;
       readonly memberId: string;
-      readonly members: readonly { readonly memberId: string; readonly memberMetadata: Buffer }[];
+      readonly members: readonly { readonly memberId: string; readonly metadata: Buffer }[];
     };
   };
   SyncGroup: {
     args: {
-      groupId: string;
-      generationId: number;
-      memberId: string;
-      groupAssignment: readonly { readonly memberId: string; readonly memberAssignment: Buffer }[];
+      readonly groupId: string;
+      readonly generationId: number;
+      readonly memberId: string;
+      readonly protocolType: string;
+      readonly protocol: string;
+      readonly assignments: readonly { readonly memberId: string; readonly assignment: Buffer }[];
     };
-    reply: Failed & { readonly memberAssignment: Buffer };
+    reply: Failed & { readonly assignment: Buffer };
   };
-  Heartbeat: { args: { groupId: string; groupGenerationId: number; memberId: string }; reply: Failed };
-  LeaveGroup: { args: { groupId: string; memberId: string }; reply: Failed & { readonly members?: readonly Failed[] } };
+  Heartbeat: {
+    args: { readonly groupId: string; readonly generationId: number; readonly memberId: string };
+    reply: Failed;
+  };
+  LeaveGroup: { args: { readonly groupId: string; readonly memberId: string }; reply: Failed };
   OffsetCommit: {
     args: {
-      groupId: string;
-      groupGenerationId: number;
-      memberId: string;
-      topics: readonly PartitionOf<{
+      readonly groupId: string;
+      readonly generationId: number;
+      readonly memberId: string;
+      readonly topics: readonly OfTopic<{
         readonly partition: number;
         readonly offset: number;
+        /** Leader epoch of the last record before the offset; -1 when unknown. */
+        readonly epoch: number;
         readonly metadata: string;
       }>[];
     };
-    reply: { readonly responses: readonly PartitionOf<PartitionFailed>[] };
+    reply: { readonly responses: readonly OfTopic<PartitionFailed>[] };
   };
   OffsetFetch: {
-    args: { groupId: string; topics: readonly PartitionOf<{ readonly partition: number }>[] };
+    args: { readonly groupId: string; readonly topics: readonly OfTopic<number>[] };
     reply: Failed & {
-      readonly responses: readonly PartitionOf<
-        PartitionFailed & { readonly offset: string; readonly metadata: string | null }
+      readonly responses: readonly OfTopic<
+        PartitionFailed & { readonly offset: number; readonly epoch: number; readonly metadata: string }
       >[];
     };
   };
-  ListGroups: {
-    args: object;
-    reply: Failed & { readonly groups: readonly { readonly groupId: string; readonly protocolType: string }[] };
-  };
-  CreateTopics: {
-    args: {
-      timeout: number;
-      topics: readonly {
-        readonly topic: string;
-        readonly numPartitions: number;
-        readonly replicationFactor: number;
-        readonly configEntries: readonly ConfigEntry[];
-      }[];
-    };
-    reply: TopicErrors;
-  };
-  DeleteTopics: { args: { timeout: number; topics: readonly string[] }; reply: TopicErrors };
+  ListGroups: { args: object; reply: Failed & { readonly groupIds: readonly string[] } };
   DeleteRecords: {
     args: {
-      timeout: number;
-      topics: readonly PartitionOf<{ readonly partition: number; readonly offset: number }>[];
+      readonly timeout: number;
+      readonly topics: readonly OfTopic<{ readonly partition: number; readonly offset: number }>[];
     };
-    reply: { readonly topics: readonly PartitionOf<PartitionFailed>[] };
+    reply: { readonly topics: readonly OfTopic<PartitionFailed>[] };
   };
-  DescribeConfigs: {
+  CreateTopic: {
     args: {
-      resources: readonly { readonly type: number; readonly name: string; readonly configNames: readonly string[] }[];
+      readonly timeout: number;
+      readonly topic: string;
+      readonly partitions: number;
+      readonly copies: number;
+      readonly entries: readonly ConfigEntry[];
     };
+    reply: FailedWith;
+  };
+  DeleteTopic: { args: { readonly timeout: number; readonly topic: string }; reply: FailedWith };
+  DescribeTopicConfigs: {
+    args: { readonly topics: readonly string[]; readonly names: readonly string[] };
     reply: {
-      readonly resources: readonly (Failed & {
-        readonly resourceName: string;
-        readonly configEntries: readonly { readonly configName: string; readonly configValue: string | null }[];
-      })[];
+      readonly topics: readonly (FailedWith & { readonly topic: string; readonly entries: readonly ConfigEntry[] })[];
     };
   };
-  AlterConfigs: {
-    args: {
-      resources: readonly {
-        readonly type: number;
-        readonly name: string;
-        readonly configEntries: readonly ConfigEntry[];
-      }[];
-    };
-    reply: { readonly resources: readonly (Failed & { readonly errorMessage: string | null })[] };
+  IncrementalAlterConfigs: {
+    /** Sets these entries of a topic and leaves the others as they are. */
+    args: { readonly topic: string; readonly entries: readonly ConfigEntry[] };
+    reply: FailedWith;
   };
 }
 
 export type Api = keyof Apis;
-
-/** Resource type of a topic, in requests on configurations. */
-export const TOPIC_RESOURCE = 2;
 
 /** Error codes that this engine acts on. */
 export const CODE = {
@@ -239,7 +241,10 @@ export const CODE = {
   UNKNOWN_PRODUCER_ID: 59,
   FENCED_LEADER_EPOCH: 74,
   UNKNOWN_LEADER_EPOCH: 75,
+  OFFSET_NOT_AVAILABLE: 78,
   MEMBER_ID_REQUIRED: 79,
+  UNKNOWN_TOPIC_ID: 100,
+  INCONSISTENT_TOPIC_ID: 103,
 } as const;
 
 const LEADER_MOVES: ReadonlySet<number> = new Set([
@@ -254,6 +259,9 @@ const LEADER_MOVES: ReadonlySet<number> = new Set([
   CODE.STORAGE_ERROR,
   CODE.FENCED_LEADER_EPOCH,
   CODE.UNKNOWN_LEADER_EPOCH,
+  CODE.OFFSET_NOT_AVAILABLE,
+  CODE.UNKNOWN_TOPIC_ID,
+  CODE.INCONSISTENT_TOPIC_ID,
 ]);
 
 /** The partition is being moved, created or deleted. Refresh the metadata and retry. */

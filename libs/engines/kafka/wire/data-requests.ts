@@ -1,0 +1,158 @@
+import {
+  deleteRecordsV2,
+  fetchV13,
+  initProducerIdV4,
+  listOffsetsV7,
+  metadataV12,
+  offsetForLeaderEpochV4,
+  produceV9,
+} from '@platformatic/kafka';
+import { produced, recordsOf, sequencesOf } from './record-batches.js';
+import { ANY_EPOCH, NO_REPLICA, request, type Requests } from './request.js';
+
+const READ_COMMITTED = 1;
+const TRANSACTION_MS = 60_000;
+
+/** Records and their offsets, and where they are. */
+export const dataRequests: Requests<
+  'Metadata' | 'Produce' | 'InitProducerId' | 'Fetch' | 'ListOffsets' | 'OffsetForLeaderEpoch' | 'DeleteRecords'
+> = {
+  Metadata: request(metadataV12.api)(
+    ({ topics }) => [topics && [...topics], false, false],
+    ({ brokers, controllerId, topics }) => ({
+      brokers,
+      controllerId,
+      topics: topics.map(({ errorCode, name, topicId, partitions }) => ({
+        errorCode,
+        topic: name ?? '',
+        topicId,
+        partitions: partitions.map(({ partitionIndex, leaderId, leaderEpoch, replicaNodes }) => ({
+          partition: partitionIndex,
+          leader: leaderId,
+          epoch: leaderEpoch,
+          copies: replicaNodes.length,
+        })),
+      })),
+    }),
+  ),
+  Produce: request(produceV9.api)(
+    ({ timeout, producerId, producerEpoch, batches }) => [
+      -1,
+      timeout,
+      batches.flatMap(produced),
+      { producerId: BigInt(producerId), producerEpoch, sequences: sequencesOf(batches), compression: 'none' },
+    ],
+    (received) => ({
+      topics: (typeof received === 'boolean' ? [] : received.responses).map(({ name, partitionResponses }) => ({
+        topic: name,
+        partitions: partitionResponses.map(({ index, errorCode, baseOffset }) => ({
+          partition: index,
+          errorCode,
+          baseOffset: Number(baseOffset),
+        })),
+      })),
+    }),
+  ),
+  InitProducerId: request(initProducerIdV4.api)(
+    () => [null, TRANSACTION_MS, -1n, -1],
+    ({ errorCode, producerId, producerEpoch }) => ({ errorCode, producerId: String(producerId), producerEpoch }),
+  ),
+  Fetch: request(fetchV13.api)(
+    ({ maxWaitTime, minBytes, maxBytes, sessionId, sessionEpoch, topics, forgottenTopics }) => [
+      maxWaitTime,
+      minBytes,
+      maxBytes,
+      READ_COMMITTED,
+      sessionId,
+      sessionEpoch,
+      topics.map(({ topicId, partitions }) => ({
+        topicId,
+        partitions: partitions.map(({ partition, fetchOffset, maxBytes: partitionMaxBytes }) => ({
+          partition,
+          currentLeaderEpoch: ANY_EPOCH,
+          fetchOffset: BigInt(fetchOffset),
+          lastFetchedEpoch: ANY_EPOCH,
+          partitionMaxBytes,
+        })),
+      })),
+      forgottenTopics.map(({ topicId, partitions }) => ({ topic: topicId, partitions: [...partitions] })),
+      '',
+    ],
+    ({ errorCode, sessionId, responses }) => ({
+      errorCode,
+      sessionId,
+      responses: responses.map(({ topicId, partitions }) => ({
+        topicId,
+        partitions: partitions.map(({ partitionIndex, errorCode: code, highWatermark, records }) => ({
+          partition: partitionIndex,
+          errorCode: code,
+          highWatermark: Number(highWatermark),
+          ...recordsOf(records ?? []),
+        })),
+      })),
+    }),
+  ),
+  ListOffsets: request(listOffsetsV7.api)(
+    ({ topics }) => [
+      NO_REPLICA,
+      READ_COMMITTED,
+      topics.map(({ topic, partitions }) => ({
+        name: topic,
+        partitions: partitions.map(({ partition, timestamp }) => ({
+          partitionIndex: partition,
+          currentLeaderEpoch: ANY_EPOCH,
+          timestamp: BigInt(timestamp),
+        })),
+      })),
+    ],
+    ({ topics }) => ({
+      responses: topics.map(({ name, partitions }) => ({
+        topic: name,
+        partitions: partitions.map(({ partitionIndex, errorCode, offset }) => ({
+          partition: partitionIndex,
+          errorCode,
+          offset: Number(offset),
+        })),
+      })),
+    }),
+  ),
+  OffsetForLeaderEpoch: request(offsetForLeaderEpochV4.api)(
+    ({ topics }) => [
+      NO_REPLICA,
+      topics.map(({ topic, partitions }) => ({
+        name: topic,
+        partitions: partitions.map(({ partition, epoch }) => ({
+          partitionIndex: partition,
+          currentLeaderEpoch: ANY_EPOCH,
+          leaderEpoch: epoch,
+        })),
+      })),
+    ],
+    ({ topics }) => ({
+      responses: topics.map(({ topic, partitions }) => ({
+        topic,
+        partitions: partitions.map(({ partition, errorCode, leaderEpoch, endOffset }) => ({
+          partition,
+          errorCode,
+          epoch: leaderEpoch,
+          endOffset: Number(endOffset),
+        })),
+      })),
+    }),
+  ),
+  DeleteRecords: request(deleteRecordsV2.api)(
+    ({ timeout, topics }) => [
+      topics.map(({ topic, partitions }) => ({
+        name: topic,
+        partitions: partitions.map(({ partition, offset }) => ({ partitionIndex: partition, offset: BigInt(offset) })),
+      })),
+      timeout,
+    ],
+    ({ topics }) => ({
+      topics: topics.map(({ name, partitions }) => ({
+        topic: name,
+        partitions: partitions.map(({ partitionIndex, errorCode }) => ({ partition: partitionIndex, errorCode })),
+      })),
+    }),
+  ),
+};

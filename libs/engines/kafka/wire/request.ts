@@ -1,0 +1,47 @@
+import { ResponseError, type Connection } from '@platformatic/kafka';
+import { type Api, type Apis } from './protocol.js';
+
+export interface Request<A extends Api> {
+  /** Number and version in the protocol. */
+  readonly key: number;
+  readonly version: number;
+  readonly send: (connection: Connection, args: Apis[A]['args']) => Promise<Apis[A]['reply']>;
+}
+
+interface LibraryApi {
+  readonly key: number;
+  readonly version: number;
+  readonly async: (connection: Connection, ...args: never[]) => Promise<unknown>;
+}
+type SentTo<L extends LibraryApi> = L['async'] extends (connection: Connection, ...args: infer Sent) => unknown
+  ? Sent
+  : never;
+type ReceivedFrom<L extends LibraryApi> = Awaited<ReturnType<L['async']>>;
+
+/** A request as the client library has it, with the forms of our own around it. */
+export const request =
+  <L extends LibraryApi>(api: L) =>
+  <A extends Api>(
+    sent: (args: Apis[A]['args']) => SentTo<L>,
+    reply: (received: ReceivedFrom<L>) => Apis[A]['reply'],
+  ): Request<A> => ({
+    key: api.key,
+    version: api.version,
+    send: async (connection, args) => {
+      const parameters: readonly unknown[] = sent(args);
+      try {
+        return reply((await api.async(connection, ...(parameters as never[]))) as ReceivedFrom<L>);
+      } catch (error) {
+        // The library rejects when any part of a reply failed. Our callers look at each part.
+        if (error instanceof ResponseError) return reply(error.response as ReceivedFrom<L>);
+        throw error;
+      }
+    },
+  });
+
+export type Requests<Names extends Api> = { readonly [A in Names]: Request<A> };
+
+/** For consumers in the protocol's terms, not followers. */
+export const NO_REPLICA = -1;
+/** The broker does not compare the leader epoch that we know. */
+export const ANY_EPOCH = -1;
