@@ -2,6 +2,7 @@ import { pause } from '#libs/async/pause.js';
 import { withDeadline } from '#libs/async/deadline.js';
 import { type Logger, type Readiness } from '#libs/telemetry/index.js';
 import { messageOf } from '#libs/kernel/error-message.js';
+import { RefusedStart } from '#libs/config/refused-start.js';
 import { type RemoteEngines } from './engines.js';
 
 const RETRY_MS = 1_000;
@@ -41,7 +42,7 @@ export class EnginesAwaited {
           this.missing.delete(engine);
           return opened;
         } catch (error) {
-          if (this.shutdown.begun) throw error;
+          if (this.shutdown.begun || error instanceof RefusedStart) throw error;
           reason = messageOf(error);
           missing();
           await pause(RETRY_MS);

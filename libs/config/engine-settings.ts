@@ -66,6 +66,14 @@ export const engines = {
     unit: 'copies',
     sentence: 'Copies of each topic; 3 on a cluster of three brokers or more.',
   }),
+  kafkaDurability: choice({
+    name: 'SLUICE_KAFKA_DURABILITY',
+    group: ENGINES,
+    values: ['required', 'best_effort'],
+    fallback: 'required',
+    sentence:
+      'required: no process starts while Kafka could lose what it acknowledges (one copy without a flush of each append; offsets with fewer copies). best_effort: it starts and warns.',
+  }),
   kafkaSessionMs: integer({
     name: 'SLUICE_KAFKA_SESSION_MS',
     group: ENGINES,

@@ -12,6 +12,8 @@ export interface WindowHost {
   acknowledged(bytes: number): void;
   /** Called when every record up to this offset is acknowledged. */
   committed(offset: number): void;
+  /** The end of the lane, for engines whose lanes may lose it. */
+  end?(): number;
   failed(): void;
 }
 
@@ -108,6 +110,7 @@ export class LaneWindow {
       lane: this.lane,
       topic: this.topic,
       records,
+      ...(this.host.end && { end: this.host.end() }),
       ack: (offset) => this.ack(offset),
       revoked: () => this.revoked,
     };

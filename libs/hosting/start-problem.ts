@@ -1,5 +1,6 @@
 import { UnusableDataDirectory } from '#libs/config/unusable-data-directory.js';
 import { WrongSettings } from '#libs/config/index.js';
+import { RefusedStart } from '#libs/config/refused-start.js';
 import { IsolationUnavailable } from '#libs/sandbox/jail/detect.js';
 
 /** Describes why a process cannot start. Problems that an operator can fix come without a stack. */
@@ -12,7 +13,8 @@ export const startProblem = (error: unknown): string => {
 export const operatorProblem = (error: unknown): string | undefined => {
   if (!(error instanceof Error)) return undefined;
   if (error instanceof WrongSettings) return error.message;
-  if (error instanceof IsolationUnavailable || error instanceof UnusableDataDirectory) return error.message;
+  if (error instanceof RefusedStart || error instanceof IsolationUnavailable || error instanceof UnusableDataDirectory)
+    return error.message;
   return refusedBySystem(error);
 };
 

@@ -6,47 +6,97 @@ const fresh = () => new LaneTracker({ through: -1, above: [] });
 describe('lane tracker', () => {
   it('advances over done records up to the first gap', () => {
     const lane = fresh();
-    for (const offset of [0, 1, 2, 3]) expect(lane.admit(offset)).toBe(true);
-    lane.finish(2);
+    for (const offset of [0, 1, 2, 3]) expect(lane.admit({ offset: offset })).toBe(true);
+    lane.finish({ offset: 2 });
     expect(lane.progress()).toEqual({ through: -1, above: [2] });
-    lane.finish(0);
+    lane.finish({ offset: 0 });
     expect(lane.progress()).toEqual({ through: 0, above: [2] });
-    lane.finish(1);
+    lane.finish({ offset: 1 });
     expect(lane.progress()).toEqual({ through: 2, above: [] });
     expect(lane.outstanding()).toBe(1);
   });
 
   it('knows after a restart the records done above a gap, and closes the gap', () => {
     const lane = new LaneTracker({ through: 4, above: [6, 8] });
-    expect([3, 5, 6, 7, 8, 9].map((offset) => lane.admit(offset))).toEqual([false, true, false, true, false, true]);
+    expect([3, 5, 6, 7, 8, 9].map((offset) => lane.admit({ offset: offset }))).toEqual([
+      false,
+      true,
+      false,
+      true,
+      false,
+      true,
+    ]);
     expect(lane.isDone(6)).toBe(true);
-    lane.finish(5);
-    lane.finish(7);
+    lane.finish({ offset: 5 });
+    lane.finish({ offset: 7 });
     expect(lane.progress()).toEqual({ through: 8, above: [] });
-    lane.finish(9);
+    lane.finish({ offset: 9 });
     expect(lane.progress()).toEqual({ through: 9, above: [] });
   });
 
   it('counts a record once that is finished twice', () => {
     const lane = fresh();
-    lane.admit(0);
-    lane.admit(1);
-    for (const offset of [0, 0, 1, 0]) lane.finish(offset);
+    lane.admit({ offset: 0 });
+    lane.admit({ offset: 1 });
+    for (const offset of [0, 0, 1, 0]) lane.finish({ offset: offset });
     expect(lane.progress()).toEqual({ through: 1, above: [] });
   });
 
   it('admits a redelivered record that is still in flight only once', () => {
     const lane = fresh();
-    expect(lane.admit(0)).toBe(true);
-    expect(lane.admit(0)).toBe(false);
+    expect(lane.admit({ offset: 0 })).toBe(true);
+    expect(lane.admit({ offset: 0 })).toBe(false);
     expect(lane.isDone(0)).toBe(false);
   });
 
   it('accepts holes in the offsets', () => {
     const lane = fresh();
-    lane.admit(10);
-    lane.admit(20);
-    lane.finish(10);
+    lane.admit({ offset: 10 });
+    lane.admit({ offset: 20 });
+    lane.finish({ offset: 10 });
     expect(lane.progress()).toEqual({ through: 10, above: [] });
   });
+
+  describe('when the log gives out offsets again', () => {
+    const at = (offset: number, epoch: number, id = 'one') => ({ offset, origin: { id, epoch } });
+
+    it('runs records that took the place of done ones, and forgets what was done above them', () => {
+      const lane = new LaneTracker({ through: 10, above: [12], origin: { id: 'one', epoch: 3 } });
+      expect(lane.admit(at(9, 3))).toBe(false);
+      expect([at(8, 4), at(9, 4), at(10, 4), at(11, 4), at(12, 4)].map((each) => lane.admit(each))).toEqual(
+        all(5, () => true),
+      );
+      lane.finish(at(8, 4));
+      expect(lane.progress()).toEqual({ through: 8, above: [], origin: { id: 'one', epoch: 4 } });
+    });
+
+    it('runs the records of another log, whatever their offsets and epochs', () => {
+      const lane = new LaneTracker({ through: 10, above: [], origin: { id: 'one', epoch: 3 } });
+      expect(lane.admit(at(0, 0, 'two'))).toBe(true);
+      lane.finish(at(0, 0, 'two'));
+      expect(lane.progress()).toEqual({ through: 0, above: [], origin: { id: 'two', epoch: 0 } });
+    });
+
+    it('goes on through a change of the leader, and knows redelivered records of earlier ones', () => {
+      const lane = new LaneTracker({ through: 10, above: [], origin: { id: 'one', epoch: 3 } });
+      expect(lane.admit(at(11, 5))).toBe(true);
+      lane.finish(at(11, 5));
+      expect([at(10, 3), at(11, 5)].map((each) => lane.admit(each))).toEqual([false, false]);
+      expect(lane.progress()).toEqual({ through: 11, above: [], origin: { id: 'one', epoch: 5 } });
+    });
+
+    it('runs the records of a log that ends before what is done, as one restored from a copy does', () => {
+      const lane = new LaneTracker({ through: 10, above: [], origin: { id: 'one', epoch: 3 } });
+      expect(lane.admit({ ...at(8, 3), end: 11 })).toBe(false);
+      expect(lane.admit({ ...at(8, 3), end: 10 })).toBe(true);
+      expect(lane.admit({ ...at(9, 3), end: 10 })).toBe(true);
+    });
+
+    it('takes progress without an origin, as earlier releases wrote it, for that of the log', () => {
+      const lane = new LaneTracker({ through: 10, above: [] });
+      expect([at(10, 7), at(11, 7)].map((each) => lane.admit(each))).toEqual([false, true]);
+    });
+  });
 });
+
+const all = <T>(count: number, of: () => T): T[] => Array.from({ length: count }, of);

@@ -1,4 +1,13 @@
+import { isAnotherLog, newestOrigin, type LaneOrigin } from '../stream-log/lane-origin.js';
 import { type LaneProgress } from './run-journal.js';
+
+/** Where a record is. */
+export interface Place {
+  readonly offset: number;
+  readonly origin?: LaneOrigin;
+  /** Offset after the last record of its lane. */
+  readonly end?: number;
+}
 
 /** Tracks the records of a lane that are in flight or done. Gives the progress to store with each commit. */
 export class LaneTracker {
@@ -6,9 +15,12 @@ export class LaneTracker {
   private readonly out: number[] = [];
   private readonly done = new Set<number>();
   private through: number;
+  /** Of the newest record that is done. */
+  private origin: LaneOrigin | undefined;
 
   constructor(progress: LaneProgress) {
     this.through = progress.through;
+    this.origin = progress.origin;
     for (const offset of progress.above) this.done.add(offset);
   }
 
@@ -17,7 +29,9 @@ export class LaneTracker {
   }
 
   /** Admits a record of the lane, in order. Returns false for a redelivery: it is done already or in flight. */
-  admit(offset: number): boolean {
+  admit({ offset, origin, end }: Place): boolean {
+    const isLost = end !== undefined && this.isKnown(end);
+    if (this.isKnown(offset) && (isLost || isAnotherLog(origin, this.origin))) this.restartAt(offset);
     const newest = this.out.at(-1);
     if (newest !== undefined && offset <= newest) return false;
     if (offset <= this.through) return false;
@@ -29,18 +43,33 @@ export class LaneTracker {
   }
 
   /** Idempotent. */
-  finish(offset: number): void {
+  finish({ offset, origin }: Place): void {
     if (offset <= this.through) return;
+    this.origin = newestOrigin(this.origin, origin);
     this.done.add(offset);
     this.advance();
   }
 
   progress(): LaneProgress {
-    return { through: this.through, above: [...this.done].sort((a, b) => a - b) };
+    const { through, origin } = this;
+    return { through, above: [...this.done].sort((a, b) => a - b), ...(origin && { origin }) };
   }
 
   outstanding(): number {
     return this.out.length;
+  }
+
+  /** Whether something is done at this offset or above. */
+  private isKnown(offset: number): boolean {
+    return offset <= this.through || [...this.done].some((each) => offset <= each);
+  }
+
+  /** The log gives out offsets again, from this one on. What was done above it is gone. */
+  private restartAt(offset: number): void {
+    this.through = offset - 1;
+    this.origin = undefined;
+    this.done.clear();
+    this.out.length = 0;
   }
 
   private advance(): void {

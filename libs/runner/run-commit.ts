@@ -23,7 +23,8 @@ export const REPEATABLE: ReadonlySet<string> = new Set<InvocationKind>(['emit', 
 
 /** An invocation in flight in this process. */
 export interface Invocation {
-  readonly record: StoredRecord;
+  /** With the end of its lane, where that is known. */
+  readonly record: StoredRecord & { readonly end?: number };
   readonly headers: InvocationHeaders;
   readonly ack: () => void;
   /** True once this process no longer owns the invocation's lane. */
@@ -86,7 +87,7 @@ export const buildCommit = async (
   const inbox: string[] = [];
   for (const finished of batch) {
     const { execution, outcome: left, invocation } = finished;
-    if (invocation) tracker.finish(invocation.record.offset);
+    if (invocation) tracker.finish(invocation.record);
     if (invocation && REPEATABLE.has(invocation.headers.kind)) inbox.push(invocation.headers.id);
     if (!left) continue;
     const fault = db.apply(left.dbChanges);

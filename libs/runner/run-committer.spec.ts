@@ -156,8 +156,8 @@ describe('a commit that cannot be built', () => {
         if (broken-- > 0) throw new Error('a fault of the platform');
       },
     });
-    tracker.admit(0);
-    tracker.admit(1);
+    tracker.admit({ offset: 0 });
+    tracker.admit({ offset: 1 });
     committer.push(finished(0));
     committer.push(finished(1));
     await turns();

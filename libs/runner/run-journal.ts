@@ -1,9 +1,12 @@
+import { type LaneOrigin } from '../stream-log/lane-origin.js';
 import { type LogRecord } from '../stream-log/stream-log.js';
 
 /** Done invocations of a source: all up to `through`, and those in `above`, which lie beyond a gap. */
 export interface LaneProgress {
   readonly through: number;
   readonly above: readonly number[];
+  /** Of the newest done invocation. Undefined where the log never gives out an offset twice. */
+  readonly origin?: LaneOrigin;
 }
 
 /** Dedupe cache of one channel (docs/reference/component-model.md#dedupe-scope). */

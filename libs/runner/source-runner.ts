@@ -190,7 +190,7 @@ export class SourceRunner {
     const { headers, record } = invocation;
     // The log hands a record over again while it is in flight when its batch failed for another reason.
     if (this.invocations.has(record.offset)) return;
-    if (!this.tracker.admit(record.offset)) {
+    if (!this.tracker.admit(record)) {
       if (this.tracker.isDone(record.offset)) invocation.ack();
       return;
     }

@@ -6,12 +6,20 @@ import {
   type ReadModelWrite,
 } from '#libs/kernel/read-model-store.js';
 import { foldRecords, GroupSizes, type StreamProjection } from './stream-projection.js';
+import { isAnotherLog, type LaneOrigin } from './lane-origin.js';
 import { type StoredRecord } from './stream-log.js';
 
-interface LaneDoc extends Doc {
-  readonly lane: string;
+interface Applied {
   readonly offset: number;
+  /** Of the record at the offset. */
+  readonly origin?: LaneOrigin;
 }
+
+interface LaneDoc extends Doc, Applied {
+  readonly lane: string;
+}
+
+const NOTHING: Applied = { offset: -1 };
 
 const NO_GROUP = '#lane';
 const laneDocId = (lane: string): string => `${NO_GROUP}/${lane}`;
@@ -23,7 +31,7 @@ const laneDocId = (lane: string): string => `${NO_GROUP}/${lane}`;
  * would show again until that record is folded again.)
  */
 export class StreamFold {
-  private readonly applied = new Map<string, number>();
+  private readonly applied = new Map<string, Applied>();
   private readonly sizes: GroupSizes;
 
   constructor(
@@ -47,32 +55,30 @@ export class StreamFold {
 
   /** Returns the lane's applied offset, -1 for none. */
   async appliedTo(lane: string): Promise<number> {
-    const known = this.applied.get(lane);
-    if (known !== undefined) return known;
-    const offset = await StreamFold.storedOffset(this.readModels, this.projection.schema, lane, this.generation);
-    this.applied.set(lane, offset);
-    return offset;
+    return (await this.appliedIn(lane)).offset;
   }
 
   /** Same as `appliedTo`, if known without asking the store. */
   knownAppliedTo(lane: string): number | undefined {
-    return this.applied.get(lane);
+    return this.applied.get(lane)?.offset;
   }
 
   /** Folds the records and writes the result atomically. Skips records applied before. */
   async apply(records: readonly StoredRecord[]): Promise<void> {
-    const lanes = new Map<string, number>();
+    const lanes = new Map<string, Applied>();
     const fresh: StoredRecord[] = [];
     for (const record of records) {
-      if (record.offset <= (lanes.get(record.lane) ?? (await this.appliedTo(record.lane)))) continue;
-      lanes.set(record.lane, record.offset);
+      const { lane, offset, origin } = record;
+      const known = lanes.get(lane) ?? (await this.appliedIn(lane));
+      if (offset <= known.offset && !isAnotherLog(origin, known.origin)) continue;
+      lanes.set(lane, { offset, ...(origin && { origin }) });
       fresh.push(record);
     }
     if (fresh.length === 0) return;
     const writes = foldRecords(this.projection, fresh, this.sizes);
-    for (const [lane, offset] of lanes) writes.push({ op: 'put', doc: this.laneDoc(lane, offset) });
+    for (const [lane, applied] of lanes) writes.push({ op: 'put', doc: this.laneDoc(lane, applied) });
     await this.write(writes);
-    for (const [lane, offset] of lanes) this.applied.set(lane, offset);
+    for (const [lane, applied] of lanes) this.applied.set(lane, applied);
   }
 
   /** Removes the documents of records with this key, and forgets the given lanes, which are deleted. */
@@ -83,10 +89,20 @@ export class StreamFold {
     for (const lane of lanes) this.applied.delete(lane);
   }
 
-  private laneDoc(lane: string, offset: number): LaneDoc {
+  private async appliedIn(lane: string): Promise<Applied> {
+    let known = this.applied.get(lane);
+    if (!known) {
+      const { readModels, projection, generation } = this;
+      known = (await readModels.get<LaneDoc>(projection.schema, laneDocId(lane), generation)) ?? NOTHING;
+      this.applied.set(lane, known);
+    }
+    return known;
+  }
+
+  private laneDoc(lane: string, applied: Applied): LaneDoc {
     const { indexed, sort, bytes } = this.projection.schema;
     const fields = Object.fromEntries([...indexed, sort].map((field) => [field, NO_GROUP]));
-    return { ...fields, ...(bytes === undefined ? {} : { [bytes]: 0 }), id: laneDocId(lane), lane, offset };
+    return { ...fields, ...(bytes === undefined ? {} : { [bytes]: 0 }), id: laneDocId(lane), lane, ...applied };
   }
 
   /** Writes with a checkpoint that counts batches. It says nothing about lanes, but reveals another writer. */

@@ -1,3 +1,5 @@
+import { type LaneOrigin } from './lane-origin.js';
+
 /**
  * The log of the data plane: topics of ordered records. Embedded: SQLite. Distributed: Kafka.
  * Delivers at least once, and records of one key in order. A repeat has the same `id` header.
@@ -21,6 +23,8 @@ export interface StoredRecord extends LogRecord {
   readonly timestamp: number;
   /** Size in bytes of key, headers and value, as the log counts them. */
   readonly size: number;
+  /** Undefined where a lane never gives out an offset twice. */
+  readonly origin?: LaneOrigin;
 }
 
 export interface Retention {
@@ -40,6 +44,8 @@ export interface LaneBatch {
   readonly topic: string;
   /** In order, at least one. */
   readonly records: readonly StoredRecord[];
+  /** Offset after the lane's last record, as far as known. Undefined where a lane never loses its end. */
+  readonly end?: number;
   /**
    * Acknowledges a record whose work is durable elsewhere. The order is free, and a repeat is harmless. The group
    * commits up to the first gap. After a crash, acknowledged records above a gap come again, and so do those whose

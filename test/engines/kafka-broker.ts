@@ -24,7 +24,9 @@ export interface KafkaBroker {
   /** Id of the current process, or of the last one. */
   readonly pid: number;
   kill9(): Promise<void>;
-  /** Starts it after `kill9` on the same port and files. Resolves when it listens. */
+  /** Ends it in order. Idempotent. */
+  shutDown(): Promise<void>;
+  /** Starts it after it ended on the same port and files. Resolves when it listens. */
   start(): Promise<void>;
   /** Ends it, and removes its folder if it created one. Idempotent. */
   stop(): Promise<void>;
@@ -50,6 +52,7 @@ export const startKafkaBroker = async (options: KafkaBrokerOptions = {}): Promis
       return broker.pid;
     },
     kill9: () => broker.kill9(),
+    shutDown: () => broker.shutDown(),
     start: () => broker.start(),
     stop: async () => {
       await broker.shutDown();

@@ -25,6 +25,8 @@ const IDS = [1, 2, 3] as const;
 const SETTINGS = {
   'default.replication.factor': '3',
   'offsets.topic.replication.factor': '3',
+  'min.insync.replicas': '2',
+  'log.flush.interval.messages': '9223372036854775807',
   // A preferred leader that is back leads again within seconds, not minutes.
   'leader.imbalance.check.interval.seconds': '2',
   'leader.imbalance.per.broker.percentage': '0',

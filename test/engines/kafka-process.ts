@@ -46,6 +46,8 @@ export interface KafkaProcess {
   /** Stops it without ending it, as a machine that hangs does, until `resume`. */
   pause(): void;
   resume(): void;
+  /** Resumes it, or starts it if it ended. */
+  ensureRunning(): Promise<void>;
 }
 
 const POM = join(ROOT, 'test/engines/kafka/pom.xml');
@@ -95,6 +97,10 @@ export const startKafkaProcess = async (node: KafkaNode): Promise<KafkaProcess> 
     },
     pause: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),
+    ensureRunning: async () => {
+      child.kill('SIGCONT');
+      if (child.exitCode !== null || child.signalCode !== null) child = await launch();
+    },
   };
 };
 
@@ -138,6 +144,8 @@ const propertiesOf = ({ id, dir, port, controllerPort, voters, settings }: Kafka
     'share.coordinator.state.topic.min.isr': '1',
     'auto.create.topics.enable': 'false',
     'group.initial.rebalance.delay.ms': '0',
+    // One copy is durable only if each append waits for the disk.
+    'log.flush.interval.messages': '1',
     ...settings,
   })
     .map(([name, value]) => `${name}=${value}\n`)

@@ -5,6 +5,7 @@ import { type Config, keepFilesPrivate, loadConfig, previousKeyOf, secretKeyOf }
 import { inspectDataDirectory } from '#libs/engines/embedded/data-directory.js';
 import { openEmbedded } from '#libs/engines/embedded/index.js';
 import { UnusableDataDirectory } from '#libs/config/unusable-data-directory.js';
+import { RefusedStart } from '#libs/config/refused-start.js';
 import { engineProblem } from '#libs/hosting/start-problem.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { newId } from '#libs/kernel/ids.js';
@@ -105,6 +106,7 @@ const awaiting = async <T>(engine: string, open: () => Promise<T>): Promise<T> =
     try {
       return await open();
     } catch (error) {
+      if (error instanceof RefusedStart) throw error;
       const reason = messageOf(error);
       if (performance.now() + RETRY_MS > until) throw new Error(engineProblem(engine, reason), { cause: error });
       process.stderr.write(`waiting for ${engine}: ${reason}\n`);

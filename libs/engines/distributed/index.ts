@@ -33,6 +33,7 @@ export const openDistributed = async (options: DistributedOptions) => {
       prefix: config.kafkaPrefix,
       clientId,
       replicationFactor: config.kafkaReplication,
+      durability: config.kafkaDurability,
       sessionTimeoutMs: config.kafkaSessionMs,
       stateDir: join(dataDir, 'kafka'),
       onWarning,

@@ -1,4 +1,7 @@
 import { systemClock, type Clock } from '#libs/kernel/clock.js';
+import { brokerSettings } from './admin/broker-settings.js';
+import { type Durability, verifyDurability } from './admin/durability.js';
+import { TopicAdmin } from './admin/topic-admin.js';
 import { Cluster } from './wire/cluster.js';
 import { MemberIds } from './wire/member-ids.js';
 import { KafkaStreamLog } from './stream-log.js';
@@ -14,6 +17,8 @@ export interface KafkaOptions {
   /** Replication factor of topics created from now on. */
   readonly replicationFactor: number;
   /** A process without a heartbeat for this long loses its lanes. Default: 6 s, the least that brokers allow. */
+  /** What to do when Kafka is not set up to keep what it acknowledges. Default: `required`. */
+  readonly durability?: Durability;
   readonly sessionTimeoutMs?: number | undefined;
   /** This process's folder, kept over restarts. It lets a restarted process take its lanes back at once. */
   readonly stateDir?: string | undefined;
@@ -23,13 +28,24 @@ export interface KafkaOptions {
   readonly sweepEveryMs?: number;
 }
 
-/** Rejects within about 3 s, naming the brokers, when none answers. */
+/**
+ * Rejects within about 3 s, naming the brokers, when none answers. Rejects with RefusedStart when acknowledged records
+ * could be lost.
+ */
 export const openKafka = async (options: KafkaOptions): Promise<KafkaStreamLog> => {
   const { brokers, clientId, onWarning, prefix, replicationFactor, stateDir, clock = systemClock } = options;
   const cluster = new Cluster({ brokers, clientId, onWarning });
   try {
     await cluster.ping();
     await cluster.refresh();
+    await verifyDurability({
+      cluster,
+      admin: new TopicAdmin(cluster, replicationFactor),
+      brokers: brokerSettings(brokers, clientId),
+      prefix,
+      copies: replicationFactor,
+      durability: options.durability ?? 'required',
+    });
   } catch (error) {
     cluster.close();
     throw error;

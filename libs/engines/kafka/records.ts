@@ -18,10 +18,12 @@ export const storedRecords = (
   topic: string,
   messages: readonly FetchedMessage[],
   from: number,
+  /** Undefined for a read outside of a group, which knows of no other incarnation. */
+  originId?: string,
 ): StoredRecord[] => {
   const records: StoredRecord[] = [];
   for (const message of messages) {
-    const { offset, key, value, timestamp } = message;
+    const { offset, key, value, timestamp, epoch } = message;
     if (offset < from) continue;
     const headers: Record<string, string> = {};
     let size = (key?.length ?? 0) + (value?.length ?? 0);
@@ -38,6 +40,7 @@ export const storedRecords = (
       value: value?.toString() ?? '',
       timestamp,
       size,
+      ...(originId !== undefined && { origin: { id: originId, epoch } }),
     });
   }
   return records;

@@ -1,42 +1,89 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { all, follow, record, type Seen } from '#libs/engines/conformance/stream-log-harness.js';
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import kafkajs, { type Admin } from 'kafkajs';
+import { all, follow, numberOf, record, type Seen } from '#libs/engines/conformance/stream-log-harness.js';
 import { startKafkaCluster, type KafkaCluster } from '#test/engines/kafka-cluster.js';
 import { type KafkaStreamLog } from './index.js';
 import { KafkaWorld } from './testing/kafka-world.js';
 
 /** Three brokers of the test's own, because it ends them. Java starts many times, on a machine that may be busy. */
 
-const PATIENCE_MS = 900_000;
+const PATIENCE_MS = 600_000;
 const TOPICS = 12;
+const THREE = { replicationFactor: 3 };
 /** Names of topics whose lanes are idle until a broker has gone and come. */
 const topics = all(TOPICS).map((n) => `t.${n}`);
 
 let cluster: KafkaCluster;
 let world: KafkaWorld;
+let admin: Admin;
 beforeAll(async () => {
   cluster = await startKafkaCluster();
   world = new KafkaWorld(() => cluster.addresses);
+  admin = new kafkajs.Kafka({ brokers: [...cluster.addresses], logLevel: 0 }).admin();
+  await admin.connect();
 }, PATIENCE_MS);
 afterAll(async () => {
-  await world.close();
-  await cluster.stop();
+  try {
+    await admin?.disconnect();
+    await world?.close();
+  } finally {
+    await cluster?.stop();
+  }
+}, PATIENCE_MS);
+/** A test that failed leaves brokers that were ended. */
+afterEach(async () => {
+  for (const broker of cluster.brokers) await broker.ensureRunning();
 }, PATIENCE_MS);
 
-const until = async (what: string, holds: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<void> => {
+const until = async (what: string, holds: () => boolean | Promise<boolean>, withinMs = 90_000): Promise<void> => {
   for (const end = Date.now() + withinMs; !(await holds()); await new Promise((resolve) => setTimeout(resolve, 50))) {
     if (Date.now() > end) throw new Error(`waited in vain: ${what}`);
   }
 };
 
+interface Partition {
+  readonly leader: number;
+  readonly replicas: readonly number[];
+  readonly isr: readonly number[];
+}
+
+const partitionOf = async (topic: string): Promise<Partition> => {
+  try {
+    const { topics: found } = await admin.fetchTopicMetadata({ topics: [topic] });
+    const partition = found[0]?.partitions[0];
+    if (!partition) throw new Error(`${topic} does not exist`);
+    return partition;
+  } catch (error) {
+    // So this client tells that there is no leader.
+    if (String(error).includes('no leader')) return { leader: -1, replicas: [], isr: [] };
+    throw error;
+  }
+};
+const leaderOf = async (topic: string): Promise<number> => (await partitionOf(topic)).leader;
+const allInSync = (names: readonly string[]): Promise<void> =>
+  until('every copy is in sync', async () => {
+    const found = await Promise.all(names.map(partitionOf));
+    return found.every(({ isr, replicas, leader }) => isr.length === replicas.length && leader >= 0);
+  });
+
+/** Moves the only copy, or the first one, of a topic to these brokers. */
+const reassign = async (topic: string, replicas: number[]): Promise<void> => {
+  await admin.alterPartitionReassignments({ topics: [{ topic, partitionAssignment: [{ partition: 0, replicas }] }] });
+  await until(`${topic} has moved`, async () => {
+    const { topics: moving } = await admin.listPartitionReassignments({ topics: [{ topic, partitions: [0] }] });
+    return moving.length === 0;
+  });
+};
+
 describe('three brokers, three copies', () => {
   let publisher: KafkaStreamLog;
-  let consumer: KafkaStreamLog;
   let seen: Seen;
   let rounds = 0;
 
   beforeAll(async () => {
-    publisher = await world.open({ replicationFactor: 3 });
-    consumer = await world.open({ replicationFactor: 3 });
+    publisher = await world.open(THREE);
+    const consumer = await world.open(THREE);
     for (const topic of topics) await publisher.createTopic(topic, {});
     seen = await follow(consumer, { topics: { prefix: 't.' } });
   }, PATIENCE_MS);
@@ -46,11 +93,12 @@ describe('three brokers, three copies', () => {
     const n = rounds++;
     await publisher.publish(topics.map((topic) => record(topic, n)));
     const deaf = (): string[] =>
-      topics.filter((topic) => !seen.records.some((each) => each.topic === topic && each.headers.n === String(n)));
+      topics.filter((topic) => !seen.records.some((each) => each.topic === topic && numberOf(each) === n));
     await until(`round ${n}`, () => deaf().length === 0).catch((error: unknown) => {
       throw new Error(`deaf: ${deaf().join(', ')}`, { cause: error });
     });
   };
+  const inSync = (): Promise<void> => allInSync(topics.map((topic) => world.prefix + topic));
 
   it(
     'are heard on every idle lane while the brokers are restarted one after the other',
@@ -61,8 +109,181 @@ describe('three brokers, three copies', () => {
         await everyLaneHears();
         await broker.start();
         await everyLaneHears();
+        await inSync();
       }
       expect(rounds).toBe(7);
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'are heard after a leader was killed, with what was on its way, and after it leads again',
+    async () => {
+      const leader = cluster.node(await leaderOf(`${world.prefix}t.0`));
+      const acknowledged: number[] = [];
+      let stop = false;
+      const load = (async (): Promise<void> => {
+        for (let n = 1_000; !stop; n++) {
+          await publisher.publish([record('t.0', n)]);
+          acknowledged.push(n);
+        }
+      })();
+      await until('load', () => acknowledged.length > 50);
+      await leader.kill9();
+      const before = acknowledged.length;
+      await until('load goes on', () => acknowledged.length > before + 50);
+      await everyLaneHears();
+      await leader.start();
+      await inSync();
+      await until('it leads again', async () => {
+        const found = await Promise.all(topics.map((topic) => partitionOf(world.prefix + topic)));
+        return found.every(({ leader: led, replicas }) => led === replicas[0]);
+      });
+      await everyLaneHears();
+      stop = true;
+      await load;
+      const numbers = (): number[] => seen.records.filter((each) => each.topic === 't.0').map(numberOf);
+      await until('all acknowledged', () => numbers().includes(acknowledged.at(-1) ?? -1));
+      const got = numbers().filter((n) => n >= 1_000);
+      expect(acknowledged.filter((n) => !got.includes(n))).toEqual([]);
+      // In order, and no record twice: the broker knows a batch that is sent again.
+      expect(got).toEqual(all(got.length, 1_000));
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'are heard when a lane moves to another broker while all are up',
+    async () => {
+      const name = `${world.prefix}t.1`;
+      const { replicas } = await partitionOf(name);
+      await reassign(name, [...replicas.slice(1), ...replicas.slice(0, 1)]);
+      await until('another leader', async () => (await leaderOf(name)) === replicas[1]);
+      await everyLaneHears();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'are heard while a broker hangs, and after it goes on',
+    async () => {
+      const broker = cluster.node(await leaderOf(`${world.prefix}t.2`));
+      broker.pause();
+      await everyLaneHears();
+      broker.resume();
+      await inSync();
+      await everyLaneHears();
+    },
+    PATIENCE_MS,
+  );
+});
+
+describe('a group whose coordinator is on another broker than the data', () => {
+  it(
+    'goes on from what it committed when the coordinator is killed',
+    async () => {
+      const log = await world.open(THREE);
+      const group = `g-${randomUUID().slice(0, 8)}`;
+      await log.createTopic('far', {});
+      const seen = await follow(log, { group, topics: { names: ['far'] } });
+      const name = `${world.prefix}far`;
+      const offsetsPartition = await coordinatorOf(world.prefix + group);
+      const others = [1, 2, 3].filter((id) => id !== offsetsPartition);
+      await reassign(name, [...others, offsetsPartition]);
+      await until('another leader', async () => (await leaderOf(name)) === others[0]);
+      await log.publish(all(5).map((n) => record('far', n)));
+      await until('five', () => seen.records.length === 5);
+      await until('committed', async () => (await log.committed(group, 'far'))['far'] === 4);
+      await cluster.node(offsetsPartition).kill9();
+      await log.publish(all(5, 5).map((n) => record('far', n)));
+      await until('ten', () => seen.records.length === 10);
+      await until('committed by the next coordinator', async () => (await log.committed(group, 'far'))['far'] === 9);
+      await seen.consumer.close();
+      const again = await follow(await world.open(THREE), { group, topics: { names: ['far'] } });
+      await log.publish([record('far', 10)]);
+      await until('the next one', () => again.records.length > 0);
+      expect(again.records.map(numberOf)).toEqual([10]);
+    },
+    PATIENCE_MS,
+  );
+
+  /** The broker that leads the partition of the groups' offsets to which this group belongs. */
+  const coordinatorOf = async (groupId: string): Promise<number> => {
+    const { groups } = await admin.describeGroups([groupId]);
+    expect(groups).toHaveLength(1);
+    const { topics: found } = await admin.fetchTopicMetadata({ topics: ['__consumer_offsets'] });
+    const partitions = found[0]?.partitions ?? [];
+    let hash = 0;
+    for (const char of groupId) hash = (Math.imul(31, hash) + char.charCodeAt(0)) | 0;
+    const leader = partitions.find(
+      ({ partitionId }) => partitionId === (hash & 0x7fffffff) % partitions.length,
+    )?.leader;
+    if (leader === undefined) throw new Error('no coordinator');
+    return leader;
+  };
+});
+
+describe('a partition without a leader', () => {
+  it(
+    'holds up no other lane, and is consumed once it has one',
+    async () => {
+      const log = await world.open({ ...THREE, durability: 'best_effort' });
+      const one = await world.open({ replicationFactor: 1, durability: 'best_effort' });
+      await one.createTopic('offline.lone', {});
+      for (const n of all(6)) await log.createTopic(`offline.${n}`, {});
+      const [home = 1] = (await partitionOf(`${world.prefix}offline.lone`)).replicas;
+      await log.publish([record('offline.lone', 0)]);
+      await cluster.node(home).kill9();
+      await until('no leader', async () => (await leaderOf(`${world.prefix}offline.lone`)) < 0);
+      const seen = await follow(log, { group: 'offline', topics: { prefix: 'offline.' } });
+      await log.publish(all(6).map((n) => record(`offline.${n}`, n)));
+      await until('the others', () => new Set(seen.records.map(({ topic }) => topic)).size === 6);
+      expect(Object.keys(await log.lag('offline', { prefix: 'offline.' }))).toHaveLength(6);
+      await cluster.node(home).start();
+      await until('the one that was away', () => seen.records.some(({ topic }) => topic === 'offline.lone'));
+      await one.deleteTopic('offline.lone');
+    },
+    PATIENCE_MS,
+  );
+});
+
+describe('fewer copies in sync than a majority', () => {
+  it(
+    'refuse records instead of acknowledging them, until one is back',
+    async () => {
+      const log = await world.open(THREE);
+      await log.createTopic('shrunk', {});
+      const name = `${world.prefix}shrunk`;
+      const { resources } = await admin.describeConfigs({
+        resources: [{ type: 2, name, configNames: ['min.insync.replicas', 'unclean.leader.election.enable'] }],
+        includeSynonyms: false,
+      });
+      const entries = (resources[0]?.configEntries ?? []).map(({ configName, configValue }) => [
+        configName,
+        configValue,
+      ]);
+      expect(Object.fromEntries(entries)).toEqual({
+        'min.insync.replicas': '2',
+        'unclean.leader.election.enable': 'false',
+      });
+      const { leader } = await partitionOf(name);
+      const [first, second] = cluster.brokers.filter(({ id }) => id !== leader);
+      await first?.kill9();
+      await until('two in sync', async () => (await partitionOf(name)).isr.length === 2);
+      expect(await log.publish([record('shrunk', 0)])).toEqual([0]);
+      second?.pause();
+      let written = false;
+      const publishing = log.publish([record('shrunk', 1)]).finally(() => (written = true));
+      publishing.catch(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, 5_000));
+      expect(written).toBe(false);
+      second?.resume();
+      await first?.start();
+      await until('written or refused', () => written);
+      // It may have been refused meanwhile, after half a minute, and never acknowledged before.
+      await log.publish([record('shrunk', 2)]);
+      const stored = (await log.read('shrunk', -1, 10)).map(numberOf);
+      expect(stored.filter((n) => n !== 1)).toEqual([0, 2]);
     },
     PATIENCE_MS,
   );

@@ -88,7 +88,10 @@ export class RetentionSweeper {
   private async dropOf(partitions: readonly PartitionId[], retentions: ReadonlyMap<string, Retention>): Promise<void> {
     if (partitions.length === 0) return;
     const { offsets } = this.host;
-    const [first, end] = await Promise.all([offsets.at(partitions, EARLIEST), offsets.at(partitions, LATEST)]);
+    const [first, end] = await Promise.all([
+      offsets.reachable(partitions, EARLIEST),
+      offsets.reachable(partitions, LATEST),
+    ]);
     const filled = partitions.filter((each) => (end.get(keyOf(each)) ?? 0) > (first.get(keyOf(each)) ?? 0));
     const committed = await this.committedByAll(filled);
     const old = await this.tooOld(filled, retentions, end);
@@ -134,7 +137,7 @@ export class RetentionSweeper {
     }
     const young = new Map<string, number>();
     for (const [age, list] of ages) {
-      const found = await this.host.offsets.at(list, Math.max(0, this.host.clock.now() - age));
+      const found = await this.host.offsets.reachable(list, Math.max(0, this.host.clock.now() - age));
       for (const [key, offset] of found) young.set(key, offset >= 0 ? offset : (end.get(key) ?? 0));
     }
     return young;

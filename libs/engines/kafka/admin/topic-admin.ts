@@ -24,6 +24,8 @@ const configOf = ({ ageMs, bytes, dropConsumed = false }: Retention): readonly C
   { name: 'retention.ms', value: String(ageMs ?? -1) },
   { name: 'retention.bytes', value: String(bytes ?? -1) },
   { name: 'max.message.bytes', value: String(RECORD_BYTES) },
+  // A copy that missed records must not lead, whatever the brokers allow.
+  { name: 'unclean.leader.election.enable', value: 'false' },
   { name: 'segment.ms', value: String(ageMs === undefined ? 7 * 24 * SEGMENT_MS : SEGMENT_MS) },
   { name: DROP_CONSUMED, value: dropConsumed ? '0' : KEEP },
 ];

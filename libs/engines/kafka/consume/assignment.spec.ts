@@ -16,7 +16,7 @@ const assignmentOf = (selector: TopicSelector, agreement?: Agreement, topics = T
   const known = new Map(
     Object.entries(topics).map(([name, leaders]): [string, TopicMetadata] => [
       name,
-      { name, id: `id of ${name}`, leaders },
+      { name, id: `id of ${name}`, leaders, copies: [] },
     ]),
   );
   const cluster = { topic: (name: string) => known.get(name), topics: () => known.values() };

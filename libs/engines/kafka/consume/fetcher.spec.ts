@@ -21,6 +21,7 @@ afterEach(async () => {
 const fetcherOf = (leaders: Readonly<Record<string, number>>, first = 0) => {
   const polls: Poll[] = [];
   const warnings: string[] = [];
+  const retaken: string[] = [];
   const waiting = new Set<(error: Error) => void>();
   const call = (node: number, _: string, __: string, args: { topics: readonly { topicId: string }[] }) =>
     new Promise((resolve, reject) => {
@@ -55,7 +56,7 @@ const fetcherOf = (leaders: Readonly<Record<string, number>>, first = 0) => {
     (topic) =>
       new KafkaLane(
         { name: topic, shortTopic: topic, topic, topicId: topic, partition: 0 },
-        { next: 5, end: 5 },
+        { next: 5, end: 5, epoch: -1, incarnation: 0 },
         options,
         host,
       ),
@@ -66,10 +67,11 @@ const fetcherOf = (leaders: Readonly<Record<string, number>>, first = 0) => {
     offsets: { at: (partitions) => Promise.resolve(new Map(partitions.map(({ topic }) => [`${topic}/0`, first]))) },
     leaderOf: ({ topic }) => leaders[topic],
     hasSingleLane: () => false,
+    retake: (lane) => retaken.push(lane.name),
     lanes: () => lanes,
   });
   fetchers.push(fetcher);
-  return { fetcher, lanes, polls, warnings };
+  return { fetcher, lanes, polls, warnings, retaken };
 };
 
 describe('Fetcher', () => {
@@ -96,17 +98,16 @@ describe('Fetcher', () => {
   });
 
   it.each([
-    ['whose next record was dropped goes on at the first one', 9, []],
-    ['that is past the end restarts, and reports it', 2, ['a lane restarts']],
-  ])('a lane %s', async (_, first, warned) => {
-    const { fetcher, lanes, polls, warnings } = fetcherOf({ a: 1 }, first);
+    ['whose next record was dropped goes on at the first one, and reports it', 9, ['records were skipped'], []],
+    ['that is past the end is taken again', 2, [], ['a']],
+  ])('a lane %s', async (_, first, warned, again) => {
+    const { fetcher, lanes, polls, warnings, retaken } = fetcherOf({ a: 1 }, first);
     fetcher.wake(lanes[0]!);
     await turn();
     polls[0]?.answer({ errorCode: CODE.OFFSET_OUT_OF_RANGE });
     await turn();
-    expect(lanes[0]?.position).toBe(first);
-    expect(warnings).toEqual(warned);
-    // It is fetched again at once.
-    expect(polls).toHaveLength(2);
+    expect([warnings, retaken]).toEqual([warned, again]);
+    // It goes on at the first record at once. One that is taken again stays where it is.
+    expect([lanes[0]?.position, polls.length]).toEqual(again.length === 0 ? [first, 2] : [5, 1]);
   });
 });

@@ -11,6 +11,8 @@ export interface FetcherHost {
   leaderOf(partition: PartitionId): number | undefined;
   /** Whether there will never be a second lane. */
   hasSingleLane(): boolean;
+  /** Gives the lane up and takes it again. */
+  retake(lane: KafkaLane): void;
   /** Lanes that this consumer holds. */
   lanes(): Iterable<KafkaLane>;
 }
@@ -57,9 +59,15 @@ export class Fetcher {
     const { cluster, offsets } = this.host;
     const first = (await offsets.at([lane], EARLIEST)).get(keyOf(lane));
     if (first === undefined || first === lane.position) return;
-    // Past the end only after the log lost data, or when the topic was deleted and recreated.
     if (lane.position > first) {
-      cluster.warn('a lane restarts', 'its position was past the end', { lane: lane.name });
+      // Past the end, because the log lost records. Taking the lane anew finds out where it begins.
+      this.host.retake(lane);
+      return;
+    }
+    // A new group begins at the oldest record that there is, which skips nothing.
+    if (lane.position > 0) {
+      const fields = { lane: lane.name, from: lane.position, to: first };
+      cluster.warn('records were skipped', 'they were dropped before this group read them', fields);
     }
     lane.skipTo(first);
     lane.notBefore = 0;

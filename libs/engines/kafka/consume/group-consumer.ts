@@ -5,7 +5,7 @@ import { Assignment } from './assignment.js';
 import { Committer } from './committer.js';
 import { Fetcher } from './fetcher.js';
 import { HeldLanes } from './held-lanes.js';
-import { type KafkaLane } from './kafka-lane.js';
+import { type KafkaLane, type StartOfLane } from './kafka-lane.js';
 import { Membership } from './membership.js';
 import { keyOf, type Commit, type Offsets } from './offsets.js';
 import { PartitionClaimer } from './partition-claimer.js';
@@ -59,6 +59,7 @@ export class GroupConsumer implements Consumer {
       offsets,
       leaderOf: (partition) => assignment.leaderOf(partition),
       hasSingleLane: () => assignment.hasSingleLane(),
+      retake: (lane) => held.withdraw(lane),
       lanes: () => held.values(),
     });
     this.committer = new Committer({
@@ -154,7 +155,7 @@ export class GroupConsumer implements Consumer {
     });
   }
 
-  private hold(partition: PartitionId, start: { readonly next: number; readonly end: number }): void {
+  private hold(partition: PartitionId, start: StartOfLane): void {
     const topic = this.host.cluster.topic(partition.topic);
     if (!this.closed && topic) this.held.hold(topic, partition.partition, start);
   }

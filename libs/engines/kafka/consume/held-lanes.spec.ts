@@ -44,7 +44,7 @@ const heldWith = (options: Partial<ConsumeOptions> = {}): HeldLanes =>
 
 /** A lane that is held and has handed over records 0 to 2. */
 const usedLane = async (held: HeldLanes): Promise<KafkaLane> => {
-  held.hold(TOPIC_TOLD, 0, { next: 0, end: 0 });
+  held.hold(TOPIC_TOLD, 0, { next: 0, end: 0, epoch: -1, incarnation: 0 });
   const lane = held.get(`${TOPIC}/0`)!;
   const messages = [0, 1, 2].map((offset) => ({
     offset,
@@ -63,7 +63,7 @@ describe('HeldLanes', () => {
   it('counts what is unread in lanes by their names', async () => {
     const held = heldWith();
     await usedLane(held);
-    held.hold({ name: 'x.many', id: 'many-1', leaders: [1, 1, 1] }, 1, { next: 4, end: 10 });
+    held.hold({ name: 'x.many', id: 'many-1', leaders: [1, 1, 1] }, 1, { next: 4, end: 10, epoch: -1, incarnation: 0 });
     expect([...held.values()].map(({ name }) => name)).toEqual(['t', 'many/1']);
     expect(held.named('t')?.backlog).toBe(5);
     expect(held.named('many/1')?.backlog).toBe(6);
@@ -74,7 +74,7 @@ describe('HeldLanes', () => {
   it('keeps a lane that is held already', async () => {
     const held = heldWith();
     const lane = await usedLane(held);
-    held.hold(TOPIC_TOLD, 0, { next: 0, end: 0 });
+    held.hold(TOPIC_TOLD, 0, { next: 0, end: 0, epoch: -1, incarnation: 0 });
     expect(held.get(`${TOPIC}/0`)).toBe(lane);
   });
 
@@ -101,7 +101,7 @@ describe('HeldLanes', () => {
   it('releases a lane of which nothing was handed over without telling the consumer', async () => {
     const revoked: string[] = [];
     const held = heldWith({ onRevoked: async (lane) => void revoked.push(lane) });
-    held.hold(TOPIC_TOLD, 0, { next: 7, end: 7 });
+    held.hold(TOPIC_TOLD, 0, { next: 7, end: 7, epoch: -1, incarnation: 0 });
     held.release(held.get(`${TOPIC}/0`)!);
     await turn();
     expect(log).toEqual(['last x.t@7 by ""']);
@@ -129,7 +129,7 @@ describe('HeldLanes', () => {
   it('loses all lanes without a commit, and waits for those being released', async () => {
     const held = heldWith({ onRevoked: async (lane) => void log.push(`revoked ${lane}`) });
     held.release(await usedLane(held));
-    held.hold({ name: 'x.other', id: 'other-1', leaders: [1] }, 0, { next: 0, end: 0 });
+    held.hold({ name: 'x.other', id: 'other-1', leaders: [1] }, 0, { next: 0, end: 0, epoch: -1, incarnation: 0 });
     let lost = false;
     const losing = held.loseAll().then(() => (lost = true));
     await turn();

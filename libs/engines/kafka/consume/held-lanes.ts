@@ -2,7 +2,7 @@ import { type ConsumeOptions } from '#libs/stream-log/stream-log.js';
 import { revocation } from '#libs/stream-log/revocation.js';
 import { laneName, parseLane, type PartitionId } from '../lane-names.js';
 import { type TopicMetadata } from '../wire/cluster.js';
-import { KafkaLane } from './kafka-lane.js';
+import { KafkaLane, type StartOfLane } from './kafka-lane.js';
 import { keyOf, type Commit } from './offsets.js';
 
 export interface HeldLanesHost {
@@ -67,9 +67,9 @@ export class HeldLanes {
 
   /** Begins to hold a partition of the topic. Does nothing for one that is held. */
   hold(
-    { name: topic, id: topicId, leaders }: TopicMetadata,
+    { name: topic, id: topicId, leaders }: Pick<TopicMetadata, 'name' | 'id' | 'leaders'>,
     partition: number,
-    start: { readonly next: number; readonly end: number },
+    start: StartOfLane,
   ): void {
     const key = keyOf({ topic, partition });
     if (this.held.has(key)) return;

@@ -12,6 +12,18 @@ export interface KafkaLaneHost {
   failed(): void;
 }
 
+/** Where a lane begins when a member takes it. */
+export interface StartOfLane {
+  /** The next offset to read. */
+  readonly next: number;
+  /** The end of the log. */
+  readonly end: number;
+  /** Leader epoch of the record before `next`; -1 when it is not known. */
+  readonly epoch: number;
+  /** See LaneStart. */
+  readonly incarnation: number;
+}
+
 export interface LaneNames extends PartitionId {
   readonly name: string;
   /** Without the prefix. */
@@ -34,6 +46,10 @@ export class KafkaLane implements PartitionId {
   private handedRecords = 0;
   private handedBytes = 0;
   private buffer: StoredRecord[] = [];
+  /** Leader epochs of the records from an offset on, in order. One entry, unless the leader changed lately. */
+  private epochs: { readonly from: number; readonly epoch: number }[];
+  private readonly incarnation: number;
+  private readonly originId: string;
 
   readonly name: string;
   readonly topic: string;
@@ -43,7 +59,7 @@ export class KafkaLane implements PartitionId {
 
   constructor(
     { name, shortTopic, topic, topicId, partition }: LaneNames,
-    start: { readonly next: number; readonly end: number },
+    start: StartOfLane,
     options: ConsumeOptions,
     private readonly host: KafkaLaneHost,
   ) {
@@ -54,6 +70,9 @@ export class KafkaLane implements PartitionId {
     this.partition = partition;
     this.position = this.next = this.handed = start.next;
     this.end = start.end;
+    this.epochs = [{ from: 0, epoch: start.epoch }];
+    this.incarnation = start.incarnation;
+    this.originId = originIdOf(topicId, start.incarnation);
     this.window = new LaneWindow(name, shortTopic, options, {
       ready: () => this.pump(),
       acknowledged: () => undefined,
@@ -62,6 +81,7 @@ export class KafkaLane implements PartitionId {
         host.committed(this);
       },
       failed: () => host.failed(),
+      end: () => this.end,
     });
   }
 
@@ -78,7 +98,8 @@ export class KafkaLane implements PartitionId {
 
   /** What to commit while this member holds the lane; `''` for none. */
   commitBy(holder: string): Commit {
-    return { topic: this.topic, partition: this.partition, next: this.next, holder };
+    const { topic, topicId, incarnation, partition, next } = this;
+    return { topic, topicId, incarnation, partition, next, epoch: this.epochAt(next - 1), holder };
   }
 
   /** Whether a fetch should bring more records. */
@@ -90,7 +111,8 @@ export class KafkaLane implements PartitionId {
   fetched({ highWatermark, messages, next }: FetchedPartition): void {
     if (this.window.isRevoked) return;
     this.end = Math.max(this.end, highWatermark);
-    for (const record of storedRecords(this.name, this.shortTopic, messages, this.position)) {
+    for (const record of storedRecords(this.name, this.shortTopic, messages, this.position, this.originId)) {
+      this.noteEpoch(record);
       this.buffer.push(record);
       this.position = record.offset + 1;
     }
@@ -101,7 +123,6 @@ export class KafkaLane implements PartitionId {
 
   /** Skips records that the log no longer has. */
   skipTo(offset: number): void {
-    if (offset < this.position) this.end = this.handed = offset;
     this.position = offset;
     if (this.buffer.length === 0) this.handed = Math.max(this.handed, offset);
   }
@@ -109,6 +130,16 @@ export class KafkaLane implements PartitionId {
   revoke(): void {
     this.window.revoke();
     this.buffer = [];
+  }
+
+  private noteEpoch({ offset, origin }: StoredRecord): void {
+    const newest = this.epochs.at(-1);
+    if (origin && newest?.epoch !== origin.epoch) this.epochs.push({ from: offset, epoch: origin.epoch });
+  }
+
+  private epochAt(offset: number): number {
+    while ((this.epochs[1]?.from ?? Infinity) <= offset) this.epochs.shift();
+    return this.epochs[0]?.epoch ?? -1;
   }
 
   private pump(): void {
@@ -126,3 +157,7 @@ export class KafkaLane implements PartitionId {
     if (this.isWanting) this.host.wanting(this);
   }
 }
+
+/** Id of the sequence of offsets to which a lane's records belong. */
+const originIdOf = (topicId: string, incarnation: number): string =>
+  incarnation === 0 ? topicId : `${topicId}/${incarnation}`;

@@ -18,24 +18,80 @@ export interface Commit extends PartitionId {
   readonly next: number;
   /** The member that holds the partition; empty for none. */
   readonly holder: string;
+  /** The topic to which the offset belongs, by its id. Undefined where the offset is given by its name only. */
+  readonly topicId?: string;
+  /** Leader epoch of the last record before `next`; -1 when it is not known. */
+  readonly epoch?: number;
+  /** See LaneStart; default: 0. */
+  readonly incarnation?: number;
 }
 
 export interface Committed {
   /** The next offset to read; -1 when the group has committed nothing. */
   readonly next: number;
   readonly holder: string;
+  /** Undefined when the commit did not tell. */
+  readonly topicId: string | undefined;
+  /** -1 when the commit did not tell. */
+  readonly epoch: number;
+  readonly incarnation: number;
 }
 
 /** Beginning of the names of groups that read live records and keep nothing back. */
 export const TAIL_GROUP = 'tail.';
 
+/** The text that is stored with an offset: its holder, the id of its topic, and the lane's incarnation unless it is 0. */
+const metadataOf = ({ holder, topicId, incarnation = 0 }: Commit): string =>
+  topicId === undefined ? holder : [holder, topicId, ...(incarnation > 0 ? [incarnation] : [])].join(';');
+
+const readMetadata = (text: string): Pick<Committed, 'holder' | 'topicId' | 'incarnation'> => {
+  const [holder = '', topicId, incarnation = '0'] = text.split(';');
+  return { holder, topicId, incarnation: Number(incarnation) };
+};
+
 /** Offsets of partitions and groups. All keys are those of `keyOf`. */
 export class Offsets {
   constructor(private readonly cluster: Cluster) {}
 
+  /** As `at`, asking each broker once. A partition that no broker answers for is left out. */
+  async reachable(partitions: readonly PartitionId[], timestamp: number): Promise<Map<string, number>> {
+    const found = new Map<string, number>();
+    await Promise.all([...this.byLeader(partitions)].map((each) => this.list(...each, timestamp, found)));
+    return found;
+  }
+
+  /**
+   * The newest epoch up to the one given that has records, and where it ended (-1 for both: none), of each partition. One
+   * that no broker answers for is left out.
+   */
+  async epochEnds(
+    partitions: readonly (PartitionId & { readonly epoch: number })[],
+  ): Promise<Map<string, { readonly epoch: number; readonly endOffset: number }>> {
+    const found = new Map<string, { readonly epoch: number; readonly endOffset: number }>();
+    const ask = async ([leader, list]: readonly [number, readonly (PartitionId & { readonly epoch: number })[]]) => {
+      if (leader < 0) return;
+      const topics = byTopic(list, ({ partition, epoch }) => ({ partition, epoch }));
+      let reply;
+      try {
+        reply = await this.cluster.call(leader, 'offsets', 'OffsetForLeaderEpoch', { topics });
+      } catch (error) {
+        this.cluster.warn('a broker did not return where its epochs end', error, { broker: leader });
+        return;
+      }
+      for (const { topic, partitions: answers } of reply.responses) {
+        for (const { partition, errorCode, epoch, endOffset } of answers) {
+          if (errorCode === CODE.NONE) found.set(keyOf({ topic, partition }), { epoch, endOffset });
+        }
+      }
+    };
+    await Promise.all([...this.byLeader(partitions)].map(ask));
+    return found;
+  }
+
   /**
    * Returns the first or last offset of each partition, or that of the first record from a time on (epoch milliseconds;
-   * -1: there is none). A partition that does not exist is left out.
+   * -1: there is none). A partition that does not exist is left out. Waits for partitions without a leader, and rejects
+   * when one has none for some seconds.
    */
   async at(partitions: readonly PartitionId[], timestamp: number): Promise<Map<string, number>> {
     const found = new Map<string, number>();
@@ -64,8 +120,8 @@ export class Offsets {
         return { answer, code: answer.errorCode || (failed?.errorCode ?? 0) };
       });
       for (const { topic, partitions: list } of reply.responses) {
-        for (const { partition, offset, metadata } of list) {
-          found.set(keyOf({ topic, partition }), { next: offset, holder: metadata });
+        for (const { partition, offset, epoch, metadata } of list) {
+          found.set(keyOf({ topic, partition }), { next: offset, epoch, ...readMetadata(metadata) });
         }
       }
     }
@@ -84,11 +140,11 @@ export class Offsets {
         groupId: group,
         generationId: member.generation,
         memberId: member.id,
-        topics: byTopic(commits.slice(i, i + AT_ONCE), ({ partition, next, holder }) => ({
-          partition,
-          offset: next,
-          epoch: -1,
-          metadata: holder,
+        topics: byTopic(commits.slice(i, i + AT_ONCE), (commit) => ({
+          partition: commit.partition,
+          offset: commit.next,
+          epoch: commit.epoch ?? -1,
+          metadata: metadataOf(commit),
         })),
       });
       for (const { topic, partitions } of reply.responses) {
@@ -124,8 +180,8 @@ export class Offsets {
     );
   }
 
-  private byLeader(partitions: readonly PartitionId[]): Map<number, PartitionId[]> {
-    const leaders = new Map<number, PartitionId[]>();
+  private byLeader<P extends PartitionId>(partitions: readonly P[]): Map<number, P[]> {
+    const leaders = new Map<number, P[]>();
     for (const each of partitions) {
       const leader = this.cluster.topic(each.topic)?.leaders[each.partition];
       if (leader === undefined) continue;

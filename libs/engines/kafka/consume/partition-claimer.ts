@@ -5,7 +5,9 @@ import { RETRY_PAUSES, type Cluster } from '../wire/cluster.js';
 import { type Committer } from './committer.js';
 import { type PartitionId } from '../lane-names.js';
 import { type Agreement } from './membership.js';
-import { keyOf, LATEST, type Offsets } from './offsets.js';
+import { type StartOfLane } from './kafka-lane.js';
+import { laneStart } from './lane-start.js';
+import { keyOf, LATEST, type Commit, type Committed, type Offsets } from './offsets.js';
 
 export interface ClaimerHost {
   readonly cluster: Cluster;
@@ -14,12 +16,16 @@ export interface ClaimerHost {
   readonly group: string;
   agreement(): Agreement | undefined;
   isMine(partition: PartitionId): boolean;
-  give(partition: PartitionId, start: { readonly next: number; readonly end: number }): void;
+  give(partition: PartitionId, start: StartOfLane): void;
   /** The group reached a new agreement while lanes were being claimed. */
   review(): void;
 }
 
+/** A lane to take, as the claim commits it. */
+type Claim = Commit & StartOfLane;
+
 const LOOK_AGAIN_MS = 100;
+const LEADERLESS_LOOK_MS = 1_000;
 /** A living holder that has not released a lane after this time has lost it, whatever it claims. */
 const HOLDER_MS = REVOKE_MS + 5_000;
 const CLAIM_MS = 3_000;
@@ -33,6 +39,8 @@ export class PartitionClaimer {
   private wanted = new Map<string, PartitionId>();
   /** When a lane was first seen held by another member, by key. */
   private readonly blocked = new Map<string, number>();
+  /** Wanted lanes that no broker leads. The others do not wait for them. */
+  private leaderless = new Set<string>();
   private readonly pause = new WakeablePause();
   private readonly ended: Promise<void>;
   private stopped = false;
@@ -47,10 +55,11 @@ export class PartitionClaimer {
   want(partitions: readonly PartitionId[]): void {
     this.wanted = new Map(partitions.map((each) => [keyOf(each), each]));
     for (const key of this.blocked.keys()) if (!this.wanted.has(key)) this.blocked.delete(key);
+    for (const key of this.leaderless) if (!this.wanted.has(key)) this.leaderless.delete(key);
     if (this.wanted.size > 0) this.pause.wake();
   }
 
-  /** Resolves when every wanted lane is claimed, or held by another member. */
+  /** Resolves when every wanted lane is claimed, held by another member, or without a leader. */
   claimed(): Promise<void> {
     if (!this.busy && this.isDone) return Promise.resolve();
     return new Promise((resolve) => this.waiters.push(resolve));
@@ -63,14 +72,14 @@ export class PartitionClaimer {
   }
 
   private get isDone(): boolean {
-    return this.wanted.size === this.blocked.size;
+    return this.wanted.size === this.blocked.size + this.leaderless.size;
   }
 
   private async run(): Promise<void> {
     const backoff = new Backoff(RETRY_PAUSES);
     while (!this.stopped) {
       if (this.isDone || this.stopped) for (const resolve of this.waiters.splice(0)) resolve();
-      await this.pause.wait(this.wanted.size > 0 ? (this.isDone ? LOOK_AGAIN_MS : backoff.next()) : undefined);
+      await this.pause.wait(this.wanted.size > 0 ? (this.isDone ? this.lookAgainMs : backoff.next()) : undefined);
       if (this.stopped) break;
       this.busy = true;
       try {
@@ -90,15 +99,7 @@ export class PartitionClaimer {
     if (partitions.length === 0 || !agreement) return false;
     const committed = await offsets.committed(group, partitions);
     const free = partitions.filter((each) => this.isFree(keyOf(each), committed.get(keyOf(each))?.holder, agreement));
-    const ends = await offsets.at(free, LATEST);
-    const claims = free
-      .filter((each) => ends.has(keyOf(each)))
-      .map((each) => ({
-        topic: each.topic,
-        partition: each.partition,
-        next: Math.max(0, committed.get(keyOf(each))?.next ?? 0),
-        holder: agreement.self,
-      }));
+    const claims = await this.claimsOf(free, committed, agreement);
     // The agreement may have changed meanwhile.
     if (this.stopped || this.host.agreement() !== agreement) return true;
     const written = await committer.flush(claims, CLAIM_MS);
@@ -107,15 +108,58 @@ export class PartitionClaimer {
       if (!written.has(key) || this.host.agreement()?.self !== agreement.self) continue;
       this.wanted.delete(key);
       this.blocked.delete(key);
-      this.host.give(claim, { next: claim.next, end: ends.get(key) ?? claim.next });
+      this.host.give(claim, claim);
     }
     if (this.host.agreement() !== agreement) this.host.review();
     return written.size === claims.length;
   }
 
+  /** Leaves out the lanes that no broker leads now. */
+  private async claimsOf(
+    free: readonly PartitionId[],
+    committed: ReadonlyMap<string, Committed>,
+    { self }: Agreement,
+  ): Promise<readonly Claim[]> {
+    const { offsets, cluster } = this.host;
+    const withEpoch = free.map((each) => ({ ...each, epoch: committed.get(keyOf(each))?.epoch ?? -1 }));
+    const [ends, epochEnds] = await Promise.all([
+      offsets.reachable(free, LATEST),
+      offsets.epochEnds(withEpoch.filter(({ epoch }) => epoch >= 0)),
+    ]);
+    this.leaderless = new Set();
+    const claims: Claim[] = [];
+    for (const { topic, partition, epoch } of withEpoch) {
+      const key = keyOf({ topic, partition });
+      const end = ends.get(key);
+      const topicId = cluster.topic(topic)?.id;
+      const epochEnd = epochEnds.get(key);
+      if (end === undefined || topicId === undefined || (epoch >= 0 && !epochEnd)) {
+        this.leaderless.add(key);
+        continue;
+      }
+      const start = laneStart(committed.get(key), { topicId, end, epochEnd });
+      if (start.lostFrom !== undefined) this.reportLoss(key, committed.get(key), start.lostFrom);
+      const isSame = start.next > 0 && start.lostFrom === undefined;
+      claims.push({ topic, topicId, partition, end, ...start, epoch: isSame ? epoch : -1, holder: self });
+    }
+    return claims;
+  }
+
+  private reportLoss(lane: string, committed: Committed | undefined, from: number): void {
+    const fields = { lane, group: this.host.group, read: committed?.next, from };
+    this.host.cluster.warn('records were lost: the log ended before what this group had read', 'read again', fields);
+  }
+
+  private get lookAgainMs(): number {
+    return this.blocked.size > 0 ? LOOK_AGAIN_MS : LEADERLESS_LOOK_MS;
+  }
+
   private isFree(key: string, holder: string | undefined, { self, members }: Agreement): boolean {
     const isHeld = holder !== undefined && holder !== '' && holder !== self && members.includes(holder);
-    if (!isHeld) return true;
+    if (!isHeld) {
+      this.blocked.delete(key);
+      return true;
+    }
     const since = this.blocked.get(key) ?? performance.now();
     this.blocked.set(key, since);
     return performance.now() - since > HOLDER_MS;

@@ -29,7 +29,7 @@ export class KafkaWorld {
     if (this.logs.length === 0) return;
     await Promise.all(this.logs.splice(0).map((log) => log.close()));
     // Opens another log, because those of the test may have been cut off.
-    const log = await this.open();
+    const log = await this.open({ durability: 'best_effort' });
     await Promise.all((await log.topics('')).map((topic) => log.deleteTopic(topic)));
     await log.close();
   }

@@ -12,6 +12,8 @@ export interface TopicMetadata {
   readonly id: string;
   /** Leading broker of each partition; -1 while it has none. */
   readonly leaders: readonly number[];
+  /** Number of brokers that have a copy of each partition, in sync or not. */
+  readonly copies: readonly number[];
 }
 
 export interface ClusterOptions {
@@ -28,7 +30,9 @@ const PING_MS = 2_000;
 const ANY_MS = 10_000;
 /** A topic that one broker does not know may be new to it, so only the second look counts. */
 const LOOK_AGAIN_MS = 200;
-/** A broker that did not answer is asked after the others for this long. A broker that hangs takes 15 s to notice. */
+/** How long one broker may take when any other could answer too. */
+const ONE_OF_MANY_MS = 5_000;
+/** A broker that did not answer is asked after the others for this long. */
 const AILING_MS = 30_000;
 
 interface Known extends TopicMetadata {
@@ -113,7 +117,12 @@ export class Cluster {
       let failure: unknown;
       for (const { host, port } of this.addresses()) {
         try {
-          const reply = await this.link(host, port, 'any').call(api, args);
+          const link = this.link(host, port, 'any');
+          const late = (): Error => {
+            link.drop();
+            return new Error(`${host}:${port} does not answer within ${ONE_OF_MANY_MS} ms`);
+          };
+          const reply = await withDeadline(link.call(api, args), ONE_OF_MANY_MS, late);
           this.ailing.delete(`${host}:${port}`);
           return reply;
         } catch (error) {
@@ -254,7 +263,7 @@ export class Cluster {
     const reply = await this.callAny('Metadata', { topics });
     const toldBy = ++this.requests;
     this.controllerId = reply.controllerId;
-    for (const { nodeId, host, port } of reply.brokers) this.nodes.set(nodeId, { host, port });
+    this.follow(reply.brokers);
     const told = new Set<string>();
     let changed = false;
     for (const { topic: name, topicId: id, errorCode, partitions } of reply.topics) {
@@ -262,18 +271,30 @@ export class Cluster {
       const before = this.known.get(name);
       const leaders: number[] = [];
       const epochs: number[] = [];
-      for (const { partition, leader, epoch } of partitions) {
+      const copies: number[] = [];
+      for (const { partition, leader, epoch, copies: count } of partitions) {
         const newest = before?.id === id ? (before.epochs[partition] ?? -1) : -1;
         // A broker that was away tells for a moment what it knew before.
         const isStale = epoch >= 0 && epoch < newest;
         leaders[partition] = isStale ? (before?.leaders[partition] ?? -1) : leader;
         epochs[partition] = Math.max(epoch, newest);
+        copies[partition] = count;
       }
       changed ||= before?.id !== id || leaders.some((leader, partition) => leader !== before.leaders[partition]);
-      this.known.set(name, { name, id, leaders, epochs, toldBy, missed: false });
+      this.known.set(name, { name, id, leaders, epochs, copies, toldBy, missed: false });
       told.add(name);
     }
     return { told, changed };
+  }
+
+  /** A broker that the others do not list any more is gone or hangs. Calls that wait for it would wait in vain. */
+  private follow(brokers: readonly { readonly nodeId: number; readonly host: string; readonly port: number }[]): void {
+    for (const { nodeId, host, port } of brokers) this.nodes.set(nodeId, { host, port });
+    const listed = new Set(brokers.map(({ nodeId }) => nodeId));
+    for (const [nodeId, { host, port }] of this.nodes) {
+      if (listed.has(nodeId)) continue;
+      for (const [key, link] of this.links) if (key.startsWith(`${host}:${port} `)) link.drop();
+    }
   }
 
   private changed(): void {

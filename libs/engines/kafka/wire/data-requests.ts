@@ -4,9 +4,9 @@ import {
   initProducerIdV4,
   listOffsetsV7,
   metadataV12,
-  offsetForLeaderEpochV4,
   produceV9,
 } from '@platformatic/kafka';
+import { epochEndsApi } from './epoch-ends.js';
 import { produced, recordsOf, sequencesOf } from './record-batches.js';
 import { ANY_EPOCH, NO_REPLICA, request, type Requests } from './request.js';
 
@@ -116,7 +116,7 @@ export const dataRequests: Requests<
       })),
     }),
   ),
-  OffsetForLeaderEpoch: request(offsetForLeaderEpochV4.api)(
+  OffsetForLeaderEpoch: request(epochEndsApi)(
     ({ topics }) => [
       NO_REPLICA,
       topics.map(({ topic, partitions }) => ({
@@ -128,17 +128,7 @@ export const dataRequests: Requests<
         })),
       })),
     ],
-    ({ topics }) => ({
-      responses: topics.map(({ topic, partitions }) => ({
-        topic,
-        partitions: partitions.map(({ partition, errorCode, leaderEpoch, endOffset }) => ({
-          partition,
-          errorCode,
-          epoch: leaderEpoch,
-          endOffset: Number(endOffset),
-        })),
-      })),
-    }),
+    (responses) => ({ responses }),
   ),
   DeleteRecords: request(deleteRecordsV2.api)(
     ({ timeout, topics }) => [

@@ -1,4 +1,5 @@
 import { type DedupeCache, type RunCommit, type SourceState } from '#libs/runner/run-journal.js';
+import { type LaneOrigin } from '#libs/stream-log/lane-origin.js';
 import { type InboxChange } from './run-inbox.js';
 
 /** The records of one commit: JSON text, or the number of `outbox_parts` documents that hold them under this token. */
@@ -12,6 +13,8 @@ export interface RunDocument {
   readonly commitId: string;
   readonly through: number;
   readonly above: readonly number[];
+  /** Of the newest done invocation. Earlier releases did not write it. */
+  readonly origin?: LaneOrigin;
   readonly lastEventId: string;
   /** JSON text by encoded channel. */
   readonly dedupe?: Readonly<Record<string, string>>;
@@ -39,7 +42,11 @@ export const keyOf = (field: string): string =>
 
 export const stateOf = (document: RunDocument | null): SourceState => ({
   version: document?.version ?? 0,
-  progress: { through: document?.through ?? -1, above: document?.above ?? [] },
+  progress: {
+    through: document?.through ?? -1,
+    above: document?.above ?? [],
+    ...(document?.origin && { origin: document.origin }),
+  },
   dedupe: Object.fromEntries(
     Object.entries(document?.dedupe ?? {}).map(([field, text]) => [keyOf(field), JSON.parse(text) as DedupeCache]),
   ),
@@ -63,7 +70,7 @@ export const changeOf = (
   { entry, published, drained }: OutboxChange,
 ): RunChange => {
   const version = commit.expectedVersion + 1;
-  const { through, above } = commit.progress;
+  const { through, above, origin } = commit.progress;
   const changes = Object.entries(commit.dbChanges);
   const caches = Object.entries(commit.dedupe);
   const unset = [
@@ -78,6 +85,7 @@ export const changeOf = (
     commitId,
     through,
     above,
+    ...(origin && { origin }),
     lastEventId: commit.lastEventId,
     unset,
     dedupe: Object.fromEntries(

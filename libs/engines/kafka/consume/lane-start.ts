@@ -1,0 +1,41 @@
+import { type Committed } from './offsets.js';
+
+/** A lane as its leader has it. */
+export interface LaneEnds {
+  readonly topicId: string;
+  /** Offset after the last record. */
+  readonly end: number;
+  /**
+   * The newest epoch up to the committed one that has records, and the offset where it ended; -1 for both when the log
+   * has none so old. Undefined when the commit tells no epoch.
+   */
+  readonly epochEnd?: { readonly epoch: number; readonly endOffset: number } | undefined;
+}
+
+/** Where a member that takes a lane begins. */
+export interface LaneStart {
+  readonly next: number;
+  /** Grows when the log gives out offsets again. 0 for a lane that never lost a record. */
+  readonly incarnation: number;
+  /** Set when the log lost records that the group had read: it ended at this offset. */
+  readonly lostFrom?: number;
+}
+
+/**
+ * Compares what a group has committed with the log. When the log lost its end (a copy that was restored, a broker that
+ * lost its disk), its offsets are given out a second time, and the records there were never read. So the lane begins
+ * where the log ended, as another incarnation, for which earlier progress says nothing.
+ */
+export const laneStart = (committed: Committed | undefined, { topicId, end, epochEnd }: LaneEnds): LaneStart => {
+  if (!committed || committed.next < 0) return { next: 0, incarnation: 0 };
+  const { next, epoch, incarnation } = committed;
+  // The offset belongs to a deleted topic of the same name.
+  if (committed.topicId !== undefined && committed.topicId !== topicId) return { next: 0, incarnation: 0 };
+  const again = (from: number): LaneStart => ({ next: from, incarnation: incarnation + 1, lostFrom: from });
+  if (next > end) return again(end);
+  if (epoch < 0 || !epochEnd || next === 0) return { next, incarnation };
+  // The log is a copy from before that epoch and has grown since. Where it ended is not known.
+  if (epochEnd.endOffset < 0) return again(0);
+  if (epochEnd.endOffset < next) return again(epochEnd.endOffset);
+  return { next, incarnation };
+};

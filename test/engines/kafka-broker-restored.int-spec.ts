@@ -1,0 +1,83 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { all, numberOf, record } from '#libs/engines/conformance/stream-log-harness.js';
+import { KafkaWorld } from '#libs/engines/kafka/testing/kafka-world.js';
+import { LaneTracker } from '#libs/runner/lane-tracker.js';
+import { type LaneProgress } from '#libs/runner/run-journal.js';
+import { type KafkaStreamLog } from '#libs/engines/kafka/index.js';
+import { removeDir, tempDir } from '#test/harness/temp-dir.js';
+import { eventually } from '#test/harness/wait.js';
+import { startKafkaBroker, type KafkaBroker } from './kafka-broker.js';
+
+const PATIENCE_MS = 300_000;
+const dir = tempDir('kafka-restored');
+let broker: KafkaBroker;
+let world: KafkaWorld;
+beforeAll(async () => {
+  broker = await startKafkaBroker({ dir, heapMb: 256 });
+  world = new KafkaWorld(() => [broker.brokers]);
+}, PATIENCE_MS);
+afterAll(async () => {
+  try {
+    await world?.close();
+  } finally {
+    await broker?.stop();
+    removeDir(dir);
+  }
+}, PATIENCE_MS);
+
+/** Consumes as the runner does, with progress that is stored elsewhere, until `count` records have run. */
+const run = async (log: KafkaStreamLog, progress: LaneProgress, count: number) => {
+  const tracker = new LaneTracker(progress);
+  const ran: number[] = [];
+  const consumer = await log.consume({
+    group: 'runner',
+    topics: { names: ['t'] },
+    maxBatch: 100,
+    maxUnacked: 100,
+    handler: (batch) => {
+      for (const each of batch.records) {
+        const place = { ...each, ...(batch.end !== undefined && { end: batch.end }) };
+        if (tracker.admit(place)) ran.push(numberOf(each));
+        tracker.finish(place);
+        batch.ack(each.offset);
+      }
+      return Promise.resolve();
+    },
+  });
+  await eventually(`${count} ran`, () => (ran.length >= count ? true : undefined), 60_000);
+  await consumer.close();
+  return { ran, progress: tracker.progress() };
+};
+
+describe('a broker that is restored from an older copy', () => {
+  it(
+    'has every record run that it takes from then on, although their offsets were done before',
+    async () => {
+      const log = await world.open();
+      await log.createTopic('t', {});
+      await log.publish(all(5).map((n) => record('t', n)));
+      const before = await run(log, { through: -1, above: [] }, 5);
+      await log.close();
+      await broker.shutDown();
+      cpSync(join(dir, 'data'), join(dir, 'copy'), { recursive: true });
+      await broker.start();
+
+      const later = await world.open();
+      await later.publish(all(5, 5).map((n) => record('t', n)));
+      const after = await run(later, before.progress, 5);
+      expect(after.progress).toMatchObject({ through: 9 });
+      await later.close();
+      await broker.shutDown();
+      removeDir(join(dir, 'data'));
+      cpSync(join(dir, 'copy'), join(dir, 'data'), { recursive: true });
+      await broker.start();
+
+      const restored = await world.open();
+      expect(await restored.publish(all(3, 100).map((n) => record('t', n)))).toEqual([5, 6, 7]);
+      expect((await run(restored, after.progress, 3)).ran).toEqual([100, 101, 102]);
+    },
+    PATIENCE_MS,
+  );
+});
