@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Doc } from '#libs/kernel/read-model-store.js';
+import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
+import { type LaneOrigin } from './lane-origin.js';
+import { StreamFold } from './stream-fold.js';
+import { type StreamProjection } from './stream-projection.js';
+import { type StoredRecord } from './stream-log.js';
+
+interface Line extends Doc {
+  readonly list: string;
+  readonly sort: string;
+}
+
+const lines: StreamProjection<Line> = {
+  name: 'specs.folded.v1',
+  prefix: 'lines.',
+  schema: { name: 'specs.folded.v1', indexed: ['list'], sort: 'sort' },
+  keep: { by: 'list', newest: 50 },
+  interpret: ({ key, value }) => ({ kind: 'put', doc: { id: `${key}/${value}`, list: key, sort: value } }),
+  ofKey: (key) => [{ list: key }],
+};
+
+const record = (offset: number, value: string, origin?: LaneOrigin): StoredRecord => ({
+  topic: 'lines.a',
+  lane: 'lines.a',
+  key: 'a',
+  headers: {},
+  value,
+  offset,
+  timestamp: 0,
+  size: 1,
+  ...(origin && { origin }),
+});
+
+/** Applies the first records, then, as a new owner that reads what is stored, the others. */
+const folded = async (first: readonly StoredRecord[], then: readonly StoredRecord[]): Promise<string[]> => {
+  const readModels = new InMemoryReadModels();
+  for (const records of [first, then]) {
+    const { active, checkpoint } = await readModels.register(lines.schema);
+    await new StreamFold(lines, readModels, active, checkpoint).apply(records);
+  }
+  const { docs } = await readModels.page<Line>(lines.schema, { where: { list: 'a' }, limit: 100 });
+  return docs.map(({ sort }) => sort).sort();
+};
+
+describe('records at an offset that was applied before', () => {
+  it.each<[string, LaneOrigin | undefined, LaneOrigin | undefined, boolean]>([
+    ['are skipped when they are the same ones', { id: 'one', epoch: 2 }, { id: 'one', epoch: 2 }, false],
+    ['are skipped in a log that never gives one out twice', undefined, undefined, false],
+    ['are skipped when the offset was applied by an earlier release', undefined, { id: 'one', epoch: 2 }, false],
+    ['are applied when they took the place of lost ones', { id: 'one', epoch: 2 }, { id: 'one', epoch: 3 }, true],
+    ['are applied when their topic was created anew', { id: 'one', epoch: 2 }, { id: 'two', epoch: 0 }, true],
+  ])('%s', async (_, before, now, applied) => {
+    const shown = await folded([record(0, 'a', before), record(1, 'b', before)], [record(1, 'c', now)]);
+    expect(shown).toEqual(applied ? ['a', 'b', 'c'] : ['a', 'b']);
+  });
+});
