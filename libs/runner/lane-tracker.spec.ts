@@ -6,7 +6,7 @@ const fresh = () => new LaneTracker({ through: -1, above: [] });
 describe('lane tracker', () => {
   it('advances over done records up to the first gap', () => {
     const lane = fresh();
-    for (const offset of [0, 1, 2, 3]) expect(lane.admit({ offset: offset })).toBe(true);
+    for (const offset of [0, 1, 2, 3]) expect(lane.admit({ offset })).toBe(true);
     lane.finish({ offset: 2 });
     expect(lane.progress()).toEqual({ through: -1, above: [2] });
     lane.finish({ offset: 0 });
@@ -18,14 +18,7 @@ describe('lane tracker', () => {
 
   it('knows after a restart the records done above a gap, and closes the gap', () => {
     const lane = new LaneTracker({ through: 4, above: [6, 8] });
-    expect([3, 5, 6, 7, 8, 9].map((offset) => lane.admit({ offset: offset }))).toEqual([
-      false,
-      true,
-      false,
-      true,
-      false,
-      true,
-    ]);
+    expect([3, 5, 6, 7, 8, 9].map((offset) => lane.admit({ offset }))).toEqual([false, true, false, true, false, true]);
     expect(lane.isDone(6)).toBe(true);
     lane.finish({ offset: 5 });
     lane.finish({ offset: 7 });
@@ -38,7 +31,7 @@ describe('lane tracker', () => {
     const lane = fresh();
     lane.admit({ offset: 0 });
     lane.admit({ offset: 1 });
-    for (const offset of [0, 0, 1, 0]) lane.finish({ offset: offset });
+    for (const offset of [0, 0, 1, 0]) lane.finish({ offset });
     expect(lane.progress()).toEqual({ through: 1, above: [] });
   });
 
@@ -87,9 +80,9 @@ describe('lane tracker', () => {
 
     it('runs the records of a log that ends before what is done, as one restored from a copy does', () => {
       const lane = new LaneTracker({ through: 10, above: [], origin: { id: 'one', epoch: 3 } });
-      expect(lane.admit({ ...at(8, 3), end: 11 })).toBe(false);
-      expect(lane.admit({ ...at(8, 3), end: 10 })).toBe(true);
-      expect(lane.admit({ ...at(9, 3), end: 10 })).toBe(true);
+      expect(lane.admit(at(8, 3), 11)).toBe(false);
+      expect(lane.admit(at(8, 3), 10)).toBe(true);
+      expect(lane.admit(at(9, 3), 10)).toBe(true);
     });
 
     it('takes progress without an origin, as earlier releases wrote it, for that of the log', () => {

@@ -5,8 +5,6 @@ import { type LaneProgress } from './run-journal.js';
 export interface Place {
   readonly offset: number;
   readonly origin?: LaneOrigin;
-  /** Offset after the last record of its lane. */
-  readonly end?: number;
 }
 
 /** Tracks the records of a lane that are in flight or done. Gives the progress to store with each commit. */
@@ -15,6 +13,8 @@ export class LaneTracker {
   private readonly out: number[] = [];
   private readonly done = new Set<number>();
   private through: number;
+  /** The highest offset that is done. */
+  private newestDone: number;
   /** Of the newest record that is done. */
   private origin: LaneOrigin | undefined;
 
@@ -22,16 +22,20 @@ export class LaneTracker {
     this.through = progress.through;
     this.origin = progress.origin;
     for (const offset of progress.above) this.done.add(offset);
+    this.newestDone = Math.max(progress.through, ...progress.above);
   }
 
   isDone(offset: number): boolean {
     return offset <= this.through || this.done.has(offset);
   }
 
-  /** Admits a record of the lane, in order. Returns false for a redelivery: it is done already or in flight. */
-  admit({ offset, origin, end }: Place): boolean {
-    const isLost = end !== undefined && this.isKnown(end);
-    if (this.isKnown(offset) && (isLost || isAnotherLog(origin, this.origin))) this.restartAt(offset);
+  /**
+   * Admits a record of the lane, in order. Returns false for a redelivery: it is done already or in flight.
+   * @param end the offset after the lane's last record, where it is known.
+   */
+  admit({ offset, origin }: Place, end = Infinity): boolean {
+    const isReused = end <= this.newestDone || isAnotherLog(origin, this.origin);
+    if (offset <= this.newestDone && isReused) this.restartAt(offset);
     const newest = this.out.at(-1);
     if (newest !== undefined && offset <= newest) return false;
     if (offset <= this.through) return false;
@@ -47,6 +51,7 @@ export class LaneTracker {
     if (offset <= this.through) return;
     this.origin = newestOrigin(this.origin, origin);
     this.done.add(offset);
+    this.newestDone = Math.max(this.newestDone, offset);
     this.advance();
   }
 
@@ -59,14 +64,9 @@ export class LaneTracker {
     return this.out.length;
   }
 
-  /** Whether something is done at this offset or above. */
-  private isKnown(offset: number): boolean {
-    return offset <= this.through || [...this.done].some((each) => offset <= each);
-  }
-
   /** The log gives out offsets again, from this one on. What was done above it is gone. */
   private restartAt(offset: number): void {
-    this.through = offset - 1;
+    this.through = this.newestDone = offset - 1;
     this.origin = undefined;
     this.done.clear();
     this.out.length = 0;

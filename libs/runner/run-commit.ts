@@ -23,8 +23,9 @@ export const REPEATABLE: ReadonlySet<string> = new Set<InvocationKind>(['emit', 
 
 /** An invocation in flight in this process. */
 export interface Invocation {
-  /** With the end of its lane, where that is known. */
-  readonly record: StoredRecord & { readonly end?: number };
+  readonly record: StoredRecord;
+  /** Offset after the last record of its lane, where that is known. */
+  readonly end?: number | undefined;
   readonly headers: InvocationHeaders;
   readonly ack: () => void;
   /** True once this process no longer owns the invocation's lane. */

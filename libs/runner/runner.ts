@@ -91,8 +91,13 @@ const bySource = (batch: LaneBatch): ReadonlyMap<string, readonly Invocation[]> 
   const groups = new Map<string, Invocation[]>();
   for (const record of batch.records) {
     const headers = record.headers as InvocationHeaders;
-    const place = { ...record, ...(batch.end !== undefined && { end: batch.end }) };
-    const invocation = { record: place, headers, ack: () => batch.ack(record.offset), revoked: () => batch.revoked() };
+    const invocation = {
+      record,
+      end: batch.end,
+      headers,
+      ack: () => batch.ack(record.offset),
+      revoked: () => batch.revoked(),
+    };
     const group = groups.get(headers.source);
     if (group) group.push(invocation);
     else groups.set(headers.source, [invocation]);

@@ -187,10 +187,10 @@ export class SourceRunner {
   }
 
   private admit(invocation: Invocation, seen: ReadonlySet<string>): void {
-    const { headers, record } = invocation;
+    const { headers, record, end } = invocation;
     // The log hands a record over again while it is in flight when its batch failed for another reason.
     if (this.invocations.has(record.offset)) return;
-    if (!this.tracker.admit(record)) {
+    if (!this.tracker.admit(record, end)) {
       if (this.tracker.isDone(record.offset)) invocation.ack();
       return;
     }

@@ -38,9 +38,8 @@ const run = async (log: KafkaStreamLog, progress: LaneProgress, count: number) =
     maxUnacked: 100,
     handler: (batch) => {
       for (const each of batch.records) {
-        const place = { ...each, ...(batch.end !== undefined && { end: batch.end }) };
-        if (tracker.admit(place)) ran.push(numberOf(each));
-        tracker.finish(place);
+        if (tracker.admit(each, batch.end)) ran.push(numberOf(each));
+        tracker.finish(each);
         batch.ack(each.offset);
       }
       return Promise.resolve();

@@ -1,6 +1,6 @@
 import { removeDir, tempDir } from '../harness/temp-dir.js';
 import { freePorts } from './free-port.js';
-import { kafkaVersion, startKafkaProcess } from './kafka-process.js';
+import { kafkaVersion, startKafkaProcess, type KafkaProcess } from './kafka-process.js';
 
 export interface KafkaBrokerOptions {
   /** Default: any free port, kept over restarts. */
@@ -18,16 +18,9 @@ export interface KafkaBrokerOptions {
 /**
  * A real Apache Kafka in KRaft mode, with broker and controller in one process. Topics are not created automatically.
  */
-export interface KafkaBroker {
+export interface KafkaBroker extends Pick<KafkaProcess, 'pid' | 'kill9' | 'shutDown' | 'start'> {
   readonly brokers: string;
   readonly version: string;
-  /** Id of the current process, or of the last one. */
-  readonly pid: number;
-  kill9(): Promise<void>;
-  /** Ends it in order. Idempotent. */
-  shutDown(): Promise<void>;
-  /** Starts it after it ended on the same port and files. Resolves when it listens. */
-  start(): Promise<void>;
   /** Ends it, and removes its folder if it created one. Idempotent. */
   stop(): Promise<void>;
 }

@@ -16,9 +16,9 @@ export interface KafkaOptions {
   readonly clientId: string;
   /** Replication factor of topics created from now on. */
   readonly replicationFactor: number;
-  /** A process without a heartbeat for this long loses its lanes. Default: 6 s, the least that brokers allow. */
   /** What to do when Kafka is not set up to keep what it acknowledges. Default: `required`. */
   readonly durability?: Durability;
+  /** A process without a heartbeat for this long loses its lanes. Default: 6 s, the least that brokers allow. */
   readonly sessionTimeoutMs?: number | undefined;
   /** This process's folder, kept over restarts. It lets a restarted process take its lanes back at once. */
   readonly stateDir?: string | undefined;

@@ -29,12 +29,23 @@ export const isSelected = (fullName: string, prefix: string, selector: TopicSele
 export const byTopic = <T extends PartitionId, P>(
   items: Iterable<T>,
   entry: (item: T) => P,
-): { topic: string; partitions: P[] }[] => {
-  const topics = new Map<string, P[]>();
+): { topic: string; partitions: P[] }[] =>
+  [...grouped(items, ({ topic }) => topic, entry)].map(([topic, partitions]) => ({ topic, partitions }));
+
+/** The same for requests that name a topic by its id. */
+export const byTopicId = <T extends { readonly topicId: string }, P>(
+  items: Iterable<T>,
+  entry: (item: T) => P,
+): { topicId: string; partitions: P[] }[] =>
+  [...grouped(items, ({ topicId }) => topicId, entry)].map(([topicId, partitions]) => ({ topicId, partitions }));
+
+const grouped = <T, P>(items: Iterable<T>, nameOf: (item: T) => string, entry: (item: T) => P): Map<string, P[]> => {
+  const groups = new Map<string, P[]>();
   for (const item of items) {
-    const partitions = topics.get(item.topic);
-    if (partitions) partitions.push(entry(item));
-    else topics.set(item.topic, [entry(item)]);
+    const name = nameOf(item);
+    const group = groups.get(name);
+    if (group) group.push(entry(item));
+    else groups.set(name, [entry(item)]);
   }
-  return [...topics].map(([topic, partitions]) => ({ topic, partitions }));
+  return groups;
 };

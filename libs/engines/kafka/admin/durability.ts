@@ -21,7 +21,6 @@ export interface DurabilityOptions {
 const OFFSETS_TOPIC = '__consumer_offsets';
 const FLUSH = 'log.flush.interval.messages';
 const OFFSETS_COPIES = 'offsets.topic.replication.factor';
-const TOPICS_AT_ONCE = 500;
 const WAY_OUT = 'or accept the loss with SLUICE_KAFKA_DURABILITY=best_effort';
 
 /**
@@ -69,22 +68,19 @@ const raiseMinInSync = async (options: DurabilityOptions): Promise<readonly stri
   const topics = [...cluster.topics()].filter(({ name }) => name.startsWith(prefix));
   let raised = 0;
   const refused: string[] = [];
-  for (let i = 0; i < topics.length; i += TOPICS_AT_ONCE) {
-    const some = topics.slice(i, i + TOPICS_AT_ONCE);
-    const configs = await admin.configs(
-      some.map(({ name }) => name),
-      [MIN_IN_SYNC],
-    );
-    for (const topic of some) {
-      const needed = minInSync(copiesOf(topic));
-      const has = Number(configs.get(topic.name)?.get(MIN_IN_SYNC) ?? needed);
-      if (has >= needed) continue;
-      try {
-        await admin.alter(topic.name, [{ name: MIN_IN_SYNC, value: String(needed) }]);
-        raised++;
-      } catch (error) {
-        refused.push(`topic ${topic.name} needs ${MIN_IN_SYNC}=${needed} and has ${has}: ${messageOf(error)}`);
-      }
+  const configs = await admin.configs(
+    topics.map(({ name }) => name),
+    [MIN_IN_SYNC],
+  );
+  for (const topic of topics) {
+    const needed = minInSync(copiesOf(topic));
+    const has = Number(configs.get(topic.name)?.get(MIN_IN_SYNC) ?? needed);
+    if (has >= needed) continue;
+    try {
+      await admin.alter(topic.name, [{ name: MIN_IN_SYNC, value: String(needed) }]);
+      raised++;
+    } catch (error) {
+      refused.push(`topic ${topic.name} needs ${MIN_IN_SYNC}=${needed} and has ${has}: ${messageOf(error)}`);
     }
   }
   if (raised > 0)

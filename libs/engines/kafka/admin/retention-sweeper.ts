@@ -7,7 +7,7 @@ import { type LaneReader } from '../consume/lane-reader.js';
 import { EARLIEST, keyOf, LATEST, type Offsets } from '../consume/offsets.js';
 import { CODE, isLeaderMoving } from '../wire/protocol.js';
 import { sizeOf } from '../records.js';
-import { type TopicAdmin } from './topic-admin.js';
+import { TOPICS_AT_ONCE, type TopicAdmin } from './topic-admin.js';
 
 export interface SweeperHost {
   readonly cluster: Cluster;
@@ -21,8 +21,6 @@ export interface SweeperHost {
   held(): readonly PartitionId[];
 }
 
-/** Topics whose configuration is read in one request. */
-const TOPICS_AT_ONCE = 500;
 /** Newest records that the average size in a lane is estimated from, and the growth that causes a new estimate. */
 const SAMPLE = 200;
 const GROWTH = 0.5;

@@ -5,6 +5,8 @@ import { type Cluster } from '../wire/cluster.js';
 import { failIf } from '../wire/broker-connection.js';
 import { CODE, isLeaderMoving, type ConfigEntry } from '../wire/protocol.js';
 
+/** Topics whose configuration is read in one request. */
+export const TOPICS_AT_ONCE = 500;
 const WITHIN_MS = 30_000;
 const REQUEST_MS = 10_000;
 /** Records of the platform may exceed Kafka's default limit of 1 MB. */
@@ -102,12 +104,14 @@ export class TopicAdmin {
     names: readonly string[],
   ): Promise<Map<string, ReadonlyMap<string, string>>> {
     const found = new Map<string, ReadonlyMap<string, string>>();
-    if (topics.length === 0) return found;
-    const reply = await this.cluster.callAny('DescribeTopicConfigs', { topics, names });
-    for (const { errorCode, errorMessage, topic, entries } of reply.topics) {
-      if (errorCode === CODE.UNKNOWN_TOPIC_OR_PARTITION) continue;
-      failIf(`the configuration of topic ${topic}`, errorCode, errorMessage);
-      found.set(topic, new Map(entries.map(({ name, value }) => [name, value])));
+    for (let i = 0; i < topics.length; i += TOPICS_AT_ONCE) {
+      const some = topics.slice(i, i + TOPICS_AT_ONCE);
+      const reply = await this.cluster.callAny('DescribeTopicConfigs', { topics: some, names });
+      for (const { errorCode, errorMessage, topic, entries } of reply.topics) {
+        if (errorCode === CODE.UNKNOWN_TOPIC_OR_PARTITION) continue;
+        failIf(`the configuration of topic ${topic}`, errorCode, errorMessage);
+        found.set(topic, new Map(entries.map(({ name, value }) => [name, value])));
+      }
     }
     return found;
   }

@@ -1,4 +1,5 @@
-import { CODE, type Apis, type OfTopicId } from '../wire/protocol.js';
+import { byTopicId } from '../lane-names.js';
+import { CODE, type Apis } from '../wire/protocol.js';
 
 export interface FetchedLane {
   readonly topicId: string;
@@ -66,13 +67,3 @@ export class FetchSession {
 
 const nextEpoch = (epoch: number): number => (epoch === 0x7fffffff ? 1 : epoch + 1);
 const wantedOnly = ({ topicId, partition, position }: Wanted): Wanted => ({ topicId, partition, position });
-
-const byTopicId = <P>(lanes: readonly Wanted[], entry: (lane: Wanted) => P): OfTopicId<P>[] => {
-  const topics = new Map<string, P[]>();
-  for (const lane of lanes) {
-    const partitions = topics.get(lane.topicId);
-    if (partitions) partitions.push(entry(lane));
-    else topics.set(lane.topicId, [entry(lane)]);
-  }
-  return [...topics].map(([topicId, partitions]) => ({ topicId, partitions }));
-};

@@ -8,7 +8,7 @@ import {
 } from '@platformatic/kafka';
 import { epochEndsApi } from './epoch-ends.js';
 import { produced, recordsOf, sequencesOf } from './record-batches.js';
-import { ANY_EPOCH, NO_REPLICA, request, type Requests } from './request.js';
+import { ANY_EPOCH, named, NO_REPLICA, request, unnamed, type Requests } from './request.js';
 
 const READ_COMMITTED = 1;
 const TRANSACTION_MS = 60_000;
@@ -96,53 +96,38 @@ export const dataRequests: Requests<
     ({ topics }) => [
       NO_REPLICA,
       READ_COMMITTED,
-      topics.map(({ topic, partitions }) => ({
-        name: topic,
-        partitions: partitions.map(({ partition, timestamp }) => ({
-          partitionIndex: partition,
-          currentLeaderEpoch: ANY_EPOCH,
-          timestamp: BigInt(timestamp),
-        })),
+      named(topics, ({ partition, timestamp }) => ({
+        partitionIndex: partition,
+        currentLeaderEpoch: ANY_EPOCH,
+        timestamp: BigInt(timestamp),
       })),
     ],
     ({ topics }) => ({
-      responses: topics.map(({ name, partitions }) => ({
-        topic: name,
-        partitions: partitions.map(({ partitionIndex, errorCode, offset }) => ({
-          partition: partitionIndex,
-          errorCode,
-          offset: Number(offset),
-        })),
+      responses: unnamed(topics, ({ partitionIndex, errorCode, offset }) => ({
+        partition: partitionIndex,
+        errorCode,
+        offset: Number(offset),
       })),
     }),
   ),
   OffsetForLeaderEpoch: request(epochEndsApi)(
     ({ topics }) => [
       NO_REPLICA,
-      topics.map(({ topic, partitions }) => ({
-        name: topic,
-        partitions: partitions.map(({ partition, epoch }) => ({
-          partitionIndex: partition,
-          currentLeaderEpoch: ANY_EPOCH,
-          leaderEpoch: epoch,
-        })),
+      named(topics, ({ partition, epoch }) => ({
+        partitionIndex: partition,
+        currentLeaderEpoch: ANY_EPOCH,
+        leaderEpoch: epoch,
       })),
     ],
     (responses) => ({ responses }),
   ),
   DeleteRecords: request(deleteRecordsV2.api)(
     ({ timeout, topics }) => [
-      topics.map(({ topic, partitions }) => ({
-        name: topic,
-        partitions: partitions.map(({ partition, offset }) => ({ partitionIndex: partition, offset: BigInt(offset) })),
-      })),
+      named(topics, ({ partition, offset }) => ({ partitionIndex: partition, offset: BigInt(offset) })),
       timeout,
     ],
     ({ topics }) => ({
-      topics: topics.map(({ name, partitions }) => ({
-        topic: name,
-        partitions: partitions.map(({ partitionIndex, errorCode }) => ({ partition: partitionIndex, errorCode })),
-      })),
+      topics: unnamed(topics, ({ partitionIndex, errorCode }) => ({ partition: partitionIndex, errorCode })),
     }),
   ),
 };

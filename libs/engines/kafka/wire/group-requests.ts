@@ -8,7 +8,7 @@ import {
   offsetFetchV8,
   syncGroupV5,
 } from '@platformatic/kafka';
-import { request, type Requests } from './request.js';
+import { named, request, unnamed, type Requests } from './request.js';
 
 const GROUP = 0;
 
@@ -74,21 +74,15 @@ export const groupRequests: Requests<
       generationId,
       memberId,
       null,
-      topics.map(({ topic, partitions }) => ({
-        name: topic,
-        partitions: partitions.map(({ partition, offset, epoch, metadata }) => ({
-          partitionIndex: partition,
-          committedOffset: BigInt(offset),
-          committedLeaderEpoch: epoch,
-          committedMetadata: metadata,
-        })),
+      named(topics, ({ partition, offset, epoch, metadata }) => ({
+        partitionIndex: partition,
+        committedOffset: BigInt(offset),
+        committedLeaderEpoch: epoch,
+        committedMetadata: metadata,
       })),
     ],
     ({ topics }) => ({
-      responses: topics.map(({ name, partitions }) => ({
-        topic: name,
-        partitions: partitions.map(({ partitionIndex, errorCode }) => ({ partition: partitionIndex, errorCode })),
-      })),
+      responses: unnamed(topics, ({ partitionIndex, errorCode }) => ({ partition: partitionIndex, errorCode })),
     }),
   ),
   OffsetFetch: request(offsetFetchV8.api)(
@@ -104,18 +98,16 @@ export const groupRequests: Requests<
     ],
     ({ groups }) => ({
       errorCode: groups[0]?.errorCode ?? -1,
-      responses: (groups[0]?.topics ?? []).map(({ name, partitions }) => ({
-        topic: name,
-        partitions: partitions.map(
-          ({ partitionIndex, errorCode, committedOffset, committedLeaderEpoch, metadata }) => ({
-            partition: partitionIndex,
-            errorCode,
-            offset: Number(committedOffset),
-            epoch: committedLeaderEpoch,
-            metadata: metadata ?? '',
-          }),
-        ),
-      })),
+      responses: unnamed(
+        groups[0]?.topics ?? [],
+        ({ partitionIndex, errorCode, committedOffset, committedLeaderEpoch, metadata }) => ({
+          partition: partitionIndex,
+          errorCode,
+          offset: Number(committedOffset),
+          epoch: committedLeaderEpoch,
+          metadata: metadata ?? '',
+        }),
+      ),
     }),
   ),
   ListGroups: request(listGroupsV4.api)(

@@ -1,5 +1,5 @@
 import { ResponseError, type Connection } from '@platformatic/kafka';
-import { type Api, type Apis } from './protocol.js';
+import { type Api, type Apis, type OfTopic } from './protocol.js';
 
 export interface Request<A extends Api> {
   /** Number and version in the protocol. */
@@ -40,6 +40,17 @@ export const request =
   });
 
 export type Requests<Names extends Api> = { readonly [A in Names]: Request<A> };
+
+/** Our topics with their partitions, in the library's terms and back. */
+export const named = <P, Q>(
+  topics: readonly OfTopic<P>[],
+  partitionOf: (partition: P) => Q,
+): { name: string; partitions: Q[] }[] =>
+  topics.map(({ topic, partitions }) => ({ name: topic, partitions: partitions.map(partitionOf) }));
+export const unnamed = <P, Q>(
+  topics: readonly { readonly name: string; readonly partitions: readonly P[] }[],
+  partitionOf: (partition: P) => Q,
+): OfTopic<Q>[] => topics.map(({ name, partitions }) => ({ topic: name, partitions: partitions.map(partitionOf) }));
 
 /** For consumers in the protocol's terms, not followers. */
 export const NO_REPLICA = -1;
