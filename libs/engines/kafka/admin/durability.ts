@@ -1,7 +1,7 @@
 import { RefusedStart } from '#libs/config/refused-start.js';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { type Cluster, type TopicMetadata } from '../wire/cluster.js';
-import { type BrokerSettings } from './broker-settings.js';
+import { type BrokerSettings, type SettingsOfBroker } from './broker-settings.js';
 import { MIN_IN_SYNC, minInSync, type TopicAdmin } from './topic-admin.js';
 
 /** `required`: a start that could lose acknowledged records is refused. `best_effort`: it is reported once. */
@@ -41,13 +41,20 @@ export const verifyDurability = async (options: DurabilityOptions): Promise<void
   cluster.warn(text, 'SLUICE_KAFKA_DURABILITY is best_effort');
 };
 
+/** The brokers' settings; none, with a warning, when they may not be read. */
+const settingsOf = async (
+  { brokers, cluster }: DurabilityOptions,
+  names: readonly string[],
+): Promise<readonly SettingsOfBroker[]> => {
+  const settings = await brokers.read(names);
+  if (settings) return settings;
+  cluster.warn('durability could not be verified', 'the brokers do not let their configuration be read');
+  return [];
+};
+
 /** Why one copy is not enough here; undefined when every broker writes each append to its disk before it answers. */
-const oneCopyProblem = async ({ brokers, cluster }: DurabilityOptions): Promise<string | undefined> => {
-  const settings = await brokers.read([FLUSH]);
-  if (settings === undefined) {
-    cluster.warn('durability could not be verified', 'the brokers do not let their configuration be read');
-    return undefined;
-  }
+const oneCopyProblem = async (options: DurabilityOptions): Promise<string | undefined> => {
+  const settings = await settingsOf(options, [FLUSH]);
   const lazy = settings.find(({ values }) => values.get(FLUSH) !== '1');
   return lazy && `broker ${lazy.broker} acknowledges before it writes to disk (${FLUSH} is ${lazy.values.get(FLUSH)})`;
 };
@@ -97,7 +104,7 @@ const raiseMinInSync = async (options: DurabilityOptions): Promise<readonly stri
 
 /** Groups whose offsets are lost begin at the oldest records. */
 const offsetsTopicProblems = async (options: DurabilityOptions): Promise<readonly string[]> => {
-  const { cluster, admin, brokers, copies } = options;
+  const { cluster, admin, copies } = options;
   const topic = await cluster.refreshTopic(OFFSETS_TOPIC);
   let has: number;
   let inSync: number;
@@ -105,7 +112,7 @@ const offsetsTopicProblems = async (options: DurabilityOptions): Promise<readonl
     has = copiesOf(topic);
     inSync = Number((await admin.configs([OFFSETS_TOPIC], [MIN_IN_SYNC])).get(OFFSETS_TOPIC)?.get(MIN_IN_SYNC) ?? 1);
   } else {
-    const settings = (await brokers.read([OFFSETS_COPIES, MIN_IN_SYNC]))?.[0]?.values;
+    const settings = (await settingsOf(options, [OFFSETS_COPIES, MIN_IN_SYNC]))[0]?.values;
     if (!settings) return [];
     has = Number(settings.get(OFFSETS_COPIES) ?? 1);
     inSync = Number(settings.get(MIN_IN_SYNC) ?? 1);
