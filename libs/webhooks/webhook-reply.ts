@@ -4,6 +4,7 @@ import {
   named,
   nullable,
   oneOf,
+  optional,
   revisionField,
   seconds,
   text,
@@ -43,7 +44,8 @@ export const Webhook = named('Webhook', {
   updated_at: seconds(),
 });
 
-const signing_key = text('`whsec_…`, shown in this reply only');
+/** Replies to a repeat of an Idempotency-Key lack it (docs/reference/rest-api.md#idempotency-key). */
+const signing_key = optional(text('`whsec_…`, shown in this reply only; absent from the reply to a repeat'));
 
 /** Webhook in the reply of its creation. */
 export const CreatedWebhook = named('CreatedWebhook', { ...Webhook.fields, user_id: text('`u_…`'), signing_key });

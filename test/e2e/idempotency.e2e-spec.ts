@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { ApiContract, type ContractCall } from '#test/harness/api-contract.js';
 import { type CallOptions, type Data, type ErrorBody, type Reply } from '#test/harness/api-client.js';
 import { relayCode } from '#test/harness/component-code.js';
 import { useInstance } from '#test/harness/instance.js';
@@ -62,6 +63,20 @@ describe('a POST with an Idempotency-Key', () => {
       body: { component_code: relayCode() },
     });
     expect(component.body.data.key).toMatch(/^test-/);
+  });
+
+  // docs/reference/rest-api.md#idempotency-key
+  it('gets replies that the OpenAPI document describes, with the secret and without', async () => {
+    const contract = await ApiContract.of(api);
+    const twice = async (route: string, options: ContractCall): Promise<void> => {
+      const headers = { 'idempotency-key': newKey() };
+      await contract.expect(200, route, { ...options, headers });
+      await contract.expect(200, route, { ...options, headers });
+    };
+    const { id } = await api.createWebhook(instance.receiver.url);
+    await twice('POST /v1/webhooks', { query: { url: instance.receiver.url } });
+    await twice('POST /v1/webhooks/{id}/regenerate_signing_key', { path: { id } });
+    await twice('POST /v1/api_keys', { body: {} });
   });
 
   // docs/reference/rest-api.md#idempotency-key

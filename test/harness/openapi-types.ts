@@ -1472,8 +1472,8 @@ export interface components {
             updated_at: number;
             /** @description `u_…` */
             user_id: string;
-            /** @description `whsec_…`, shown in this reply only */
-            signing_key: string;
+            /** @description `whsec_…`, shown in this reply only; absent from the reply to a repeat */
+            signing_key?: string;
         };
         DataStore: {
             /** @description `ds_…` */
@@ -1638,8 +1638,8 @@ export interface components {
             expires_at: number | null;
             /** @description Epoch seconds */
             created_at: number;
-            /** @description Shown in this reply only */
-            key: string;
+            /** @description Shown in this reply only; absent from the reply to a repeat */
+            key?: string;
         };
         Limit: {
             /** @description Variable that the operator sets */
@@ -1805,8 +1805,8 @@ export interface components {
             created_at: number;
             /** @description Epoch seconds */
             updated_at: number;
-            /** @description `whsec_…`, shown in this reply only */
-            signing_key: string;
+            /** @description `whsec_…`, shown in this reply only; absent from the reply to a repeat */
+            signing_key?: string;
             /** @description Epoch seconds until which the former key signs too */
             former_key_valid_until: number;
         };
