@@ -2,12 +2,14 @@ import { Backoff } from '#libs/async/backoff.js';
 import { pause } from '#libs/async/pause.js';
 import { RETRY_PAUSES, type Cluster } from '../wire/cluster.js';
 import { byTopic, type PartitionId } from '../lane-names.js';
-import { failIf } from '../wire/broker-connection.js';
+import { failIf, KafkaError } from '../wire/broker-connection.js';
 import { CODE, isCoordinatorMoving, isLeaderMoving } from '../wire/protocol.js';
 
 export const EARLIEST = -2;
 export const LATEST = -1;
 const ATTEMPTS = 12;
+/** About 16 s: brokers notice after 9 s that one died, and give its groups to another. */
+const COORDINATOR_ATTEMPTS = 20;
 /** Partitions in one request. */
 const AT_ONCE = 2_000;
 
@@ -220,6 +222,7 @@ export class Offsets {
     return again;
   }
 
+  /** Asks again while the coordinator moves to another broker, or cannot be reached. Asking twice must be harmless. */
   private async askingCoordinator<T>(
     what: string,
     group: string,
@@ -227,9 +230,13 @@ export class Offsets {
   ): Promise<T> {
     const backoff = new Backoff(RETRY_PAUSES);
     for (let attempt = 1; ; attempt++) {
-      const { answer, code } = await ask();
-      if (code === CODE.NONE) return answer;
-      if (!isCoordinatorMoving(code) || attempt >= ATTEMPTS) failIf(what, code);
+      const isLast = attempt >= COORDINATOR_ATTEMPTS || this.cluster.isClosed;
+      const asked = await ask().catch((error: unknown) => {
+        if (isLast || error instanceof KafkaError) throw error;
+        return undefined;
+      });
+      if (asked?.code === CODE.NONE) return asked.answer;
+      if (asked && (isLast || !isCoordinatorMoving(asked.code))) failIf(what, asked.code);
       this.cluster.forgetCoordinator(group);
       await pause(backoff.next());
     }
