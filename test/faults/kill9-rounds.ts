@@ -4,6 +4,7 @@ import { Server } from '#test/harness/server.js';
 import { WebhookReceiver } from '#test/harness/webhook-receiver.js';
 import { eventually } from '#test/harness/wait.js';
 import { counterIsWhole, counterProblems, historyProblems, missingOf, problemsOf } from './kill9-checks.js';
+import { type CutDisk } from './cut-disk.js';
 import { COUNTER, GREATEST, RELAY, UNIQUE } from './kill9-components.js';
 import { KillDeployer } from './kill9-deployer.js';
 import { Gate, KillLoad } from './kill9-load.js';
@@ -14,6 +15,8 @@ export interface KillOptions {
   /** The same seed gives the same kill times. */
   readonly seed: number;
   readonly say: (line: string) => void;
+  /** The server's disk, whose power is cut at each kill. Default: a folder, which keeps what was written. */
+  readonly disk?: CutDisk;
 }
 
 export interface KillReport {
@@ -40,7 +43,8 @@ const BARRIER = 1_000_000_000;
  * end.
  */
 export const runKillRounds = async (options: KillOptions): Promise<KillReport> => {
-  const server = new Server();
+  const { disk } = options;
+  const server = new Server(disk ? { dataDir: disk.dataDir } : {});
   const api = new ApiClient(server);
   const receiver = await WebhookReceiver.start();
   const gate = new Gate();
@@ -137,22 +141,25 @@ const deployAll = async ({
 };
 
 /** Resolves with the number of kills, with the server up and the gate open. */
-const killRounds = async ({ rounds, seed, say }: KillOptions, scene: Scene): Promise<number> => {
+const killRounds = async ({ rounds, seed, say, disk }: KillOptions, scene: Scene): Promise<number> => {
   const { server, gate, load, receiver } = scene;
   const random = randomOf(seed);
   let kills = 0;
+  const kill = async (): Promise<void> => {
+    await server.kill9();
+    disk?.cut();
+    kills++;
+  };
   for (let round = 1; round <= rounds; round++) {
     gate.open();
     await pause(SHORTEST_LOAD_MS + random() * (LONGEST_LOAD_MS - SHORTEST_LOAD_MS));
     gate.shut();
-    await server.kill9();
-    kills++;
+    await kill();
     // Sometimes kills the next start too, in the middle of recovery.
     if (random() < 0.3) {
       server.launch();
       await pause(random() * LONGEST_START_MS);
-      await server.kill9();
-      kills++;
+      await kill();
     }
     await server.start();
     const acknowledged = load.ledgers.reduce((sum, ledger) => sum + ledger.acknowledged.size, 0);

@@ -203,7 +203,7 @@ export class Server implements TestServer {
     return child.exitCode;
   }
 
-  /** Simulates a power cut: nothing of the process runs after this. */
+  /** Nothing of the process runs after this. */
   async kill9(): Promise<void> {
     const child = this.child;
     if (!child) return;
