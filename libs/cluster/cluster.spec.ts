@@ -122,6 +122,7 @@ describe('the report of a process', () => {
     await until(() => registry.told.length > 0);
     expect(registry.told[0]).toEqual({ id: 'p', role: 'router', position: at(3), backlog: 42 });
     position = at(9);
+    reporter.moved();
     await until(() => registry.told.at(-1)?.position === at(7));
     await reporter.close();
     await reporter.close();
@@ -146,6 +147,24 @@ describe('the report of a process', () => {
 });
 
 describe('the backlog of an installation', () => {
+  it('is read only while someone asks for it', async () => {
+    const registry = new Registry();
+    await registry.report(report('r', at(1), 'runner', { sources: { dc_a: 300 }, workspaces: {} }));
+    let reads = 0;
+    const counted: ProcessRegistry = {
+      report: (each) => registry.report(each),
+      live: () => (reads++, registry.live()),
+      leave: (id) => registry.leave(id),
+    };
+    const backlog = new ClusterBacklog(counted, noFailure);
+    backlog.start();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(reads).toBe(0);
+    while (backlog.waitingFor('dc_a') === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(reads).toBe(1);
+    backlog.close();
+  });
+
   it('is summed by source, and averaged per live runner by workspace', async () => {
     const registry = new Registry();
     const told = (sources: Record<string, number>, o_1: number): Pressure => ({ sources, workspaces: { o_1 } });

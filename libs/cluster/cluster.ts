@@ -1,4 +1,4 @@
-import { pause } from '#libs/async/pause.js';
+import { pause, WakeablePause } from '#libs/async/pause.js';
 import { type Position } from '#libs/kernel/events.js';
 import { type WorkInFlight } from '#libs/ingress/pressure-gate.js';
 import { type Pressure, type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
@@ -58,7 +58,11 @@ const ownThenPolled = (
 });
 
 const LOOK_MS = 20;
+/** Readers of the log reach a new event soon after each other, and for this long their progress is looked at often. */
+const MOVING_MS = 3_000;
 const BEAT_MS = 500;
+/** Interval of signs of life without anything in flight. */
+const QUIET_BEAT_MS = 1_000;
 /** Pause after a report, as a multiple of its duration. It keeps frequent steps from overloading a slow engine. */
 const REPORT_SHARE = 4;
 
@@ -69,7 +73,9 @@ export class ProcessReporter {
   private pressure: () => Pressure | undefined = () => undefined;
   private readonly abort = new AbortController();
   private running: Promise<void> = Promise.resolve();
-  private told: { readonly position: Position; readonly at: number } | undefined;
+  private told: { readonly report: ProcessReport; readonly at: number } | undefined;
+  private movedAt = performance.now();
+  private readonly pause = new WakeablePause();
 
   constructor(
     private readonly registry: ProcessRegistry,
@@ -89,6 +95,12 @@ export class ProcessReporter {
     if (pressure) this.pressure = pressure;
   }
 
+  /** Call it when a reader of the event log went on, so that the others hear of it at once. */
+  moved(): void {
+    this.movedAt = performance.now();
+    this.pause.wake();
+  }
+
   start(): void {
     this.running = this.run();
   }
@@ -97,6 +109,7 @@ export class ProcessReporter {
   async close(): Promise<void> {
     if (this.abort.signal.aborted) return;
     this.abort.abort();
+    this.pause.wake();
     await this.running;
     await this.registry.leave(this.id);
   }
@@ -109,6 +122,11 @@ export class ProcessReporter {
       if (signal.aborted) return;
       try {
         pauseMs = Math.max(LOOK_MS, REPORT_SHARE * (await this.report()));
+        const now = performance.now();
+        if (now - this.movedAt <= MOVING_MS) continue;
+        // Work that begins makes the next sign of life due earlier.
+        await this.pause.wait(Math.min(BEAT_MS, this.untilBeat()));
+        pauseMs -= performance.now() - now;
       } catch (error) {
         pauseMs = BEAT_MS;
         this.onFailure(asError(error));
@@ -120,10 +138,22 @@ export class ProcessReporter {
   private async report(): Promise<number> {
     const position = this.position();
     const now = performance.now();
-    if (this.told && this.told.position === position && now - this.told.at < BEAT_MS) return 0;
-    await this.registry.report(this.reportAt(position));
-    this.told = { position, at: now };
+    if (this.told?.report.position === position && this.untilBeat() > 0) return 0;
+    const report = this.reportAt(position);
+    await this.registry.report(report);
+    this.told = { report, at: now };
     return performance.now() - now;
+  }
+
+  private untilBeat(): number {
+    if (!this.told) return 0;
+    const { report, at } = this.told;
+    const isQuiet = report.backlog === 0 && this.backlog() === 0;
+    return Math.max(0, at + (isQuiet ? QUIET_BEAT_MS : BEAT_MS) - performance.now());
+  }
+
+  private backlog(): number {
+    return this.backlogs.reduce((sum, read) => sum + read(), 0);
   }
 
   private position(): Position {
@@ -131,21 +161,27 @@ export class ProcessReporter {
   }
 
   private reportAt(position: Position): ProcessReport {
-    const backlog = this.backlogs.reduce((sum, read) => sum + read(), 0);
     const pressure = this.pressure();
-    return { id: this.id, role: this.role, position, backlog, ...(pressure ? { pressure } : {}) };
+    return { id: this.id, role: this.role, position, backlog: this.backlog(), ...(pressure ? { pressure } : {}) };
   }
 }
 
-/** Interval at which the backlog of all processes is read. */
+/** Interval at which the backlog of all processes is read while someone asks for it. */
 const BACKLOG_MS = 250;
+/** After this long without a question the backlog is not read any more, and what was read says nothing. */
+const ASKED_MS = 2_000;
 
 /** Records by id, summed over processes. */
 type Sums = Map<string, number>;
 
-/** Work in flight in all processes, as of a moment ago. Ingress, routers and runners use it for back-pressure. */
+/**
+ * Work in flight in all processes, as of a moment ago. Ingress, routers and runners use it for back-pressure. The reports
+ * are read only while events pass, which is when it is asked for. A first question gets 0.
+ */
 export class ClusterBacklog implements WorkInFlight {
   private readonly abort = new AbortController();
+  private readonly pause = new WakeablePause();
+  private askedAt = -Infinity;
   private runners = 1;
   private sources: Sums = new Map();
   private inWorkspaces: Sums = new Map();
@@ -162,21 +198,25 @@ export class ClusterBacklog implements WorkInFlight {
   }
 
   ofSource(sourceId: string): number {
+    this.asked();
     return this.sources.get(sourceId) ?? 0;
   }
 
   /** Average per live runner. */
   ofWorkspace(workspaceId: string): number {
+    this.asked();
     return (this.inWorkspaces.get(workspaceId) ?? 0) / this.runners;
   }
 
   /** Invocations that wait for a source. */
   waitingFor(sourceId: string): number {
+    this.asked();
     return this.byRole.get('runner')?.get(sourceId) ?? 0;
   }
 
   /** Emits of a source that are not yet routed. */
   unroutedOf(sourceId: string): number {
+    this.asked();
     return this.byRole.get('router')?.get(sourceId) ?? 0;
   }
 
@@ -195,15 +235,32 @@ export class ClusterBacklog implements WorkInFlight {
 
   close(): void {
     this.abort.abort();
+    this.pause.wake();
+  }
+
+  private asked(): void {
+    const now = performance.now();
+    if (now - this.askedAt > ASKED_MS) {
+      this.forget();
+      this.pause.wake();
+    }
+    this.askedAt = now;
+  }
+
+  private forget(): void {
+    this.sources = new Map();
+    this.inWorkspaces = new Map();
+    this.byRole = new Map();
   }
 
   /** Never rejects. */
   private async run(): Promise<void> {
     const { signal } = this.abort;
-    for (;;) {
-      await pause(BACKLOG_MS, signal);
+    while (!signal.aborted) {
+      if (performance.now() - this.askedAt > ASKED_MS) await this.pause.wait();
       if (signal.aborted) return;
       await this.look().catch((error: unknown) => this.onFailure(asError(error)));
+      await pause(BACKLOG_MS, signal);
     }
   }
 

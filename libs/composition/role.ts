@@ -165,6 +165,7 @@ const startReporter = (
   const onFailure = (error: Error): void => logger.warn({ err: error }, 'process.report_failed');
   const reporter = new ProcessReporter(engines.registry, id, name, onFailure);
   reporter.follows(() => follower.position());
+  follower.onMoved(() => reporter.moved());
   reporter.start();
   shutdown.add('report', () => reporter.close());
   return reporter;

@@ -21,7 +21,8 @@ export interface RetryPumpOptions {
   readonly onFailure?: () => void;
 }
 
-const POLL_MS = 500;
+/** A retry is due some seconds after it was scheduled, so it is seen in time. A replay may begin this much later. */
+const POLL_MS = 1_000;
 
 /**
  * Starts the pump without a worker, for one process at a time. Two pumps at once may publish a delivery twice under one
@@ -71,10 +72,12 @@ export class RetryPump {
       this.wakeAt = Infinity;
       let until: number;
       try {
-        const now = clock.now();
-        if ((await this.move(now)) === BATCH) continue;
-        const next = (await schedule.nextDueAt()) ?? Infinity;
-        until = Math.min(next, clock.now() + pollMs);
+        let next = await schedule.nextDueAt();
+        if (next !== undefined && next <= clock.now()) {
+          if ((await this.move(clock.now())) === BATCH) continue;
+          next = await schedule.nextDueAt();
+        }
+        until = Math.min(next ?? Infinity, clock.now() + pollMs);
         backoff.reset();
       } catch (error) {
         const retryInMs = backoff.next();

@@ -21,6 +21,7 @@ export interface ViewFollowerOptions {
 export class ViewFollower implements ReadYourWrites {
   private readonly abort = new AbortController();
   private readonly moved = new Condition();
+  private readonly listeners: (() => void)[] = [];
   private following: Promise<void> = Promise.resolve();
   private at: Position = START;
   private caughtUp = false;
@@ -42,6 +43,11 @@ export class ViewFollower implements ReadYourWrites {
 
   position(): Position {
     return this.at;
+  }
+
+  /** Calls the listener after each batch, until it stops. */
+  onMoved(listener: () => void): void {
+    this.listeners.push(listener);
   }
 
   status(): ProjectorStatus {
@@ -83,5 +89,6 @@ export class ViewFollower implements ReadYourWrites {
   private tell(): void {
     this.moved.wake();
     this.options.onApplied?.();
+    for (const listener of this.listeners) listener();
   }
 }

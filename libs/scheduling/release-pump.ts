@@ -18,7 +18,7 @@ export interface ReleasePumpOptions {
 }
 
 const BATCH = 256;
-const POLL_MS = 250;
+const POLL_MS = 500;
 /** Time after which an event that is due, and still there, is announced again. */
 const AGAIN_MS = 30_000;
 

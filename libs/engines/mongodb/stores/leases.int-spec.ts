@@ -43,15 +43,53 @@ describe('a lease', () => {
     await time.pass(3 * TTL);
     await acquired;
     expect(order).toEqual(['lost', 'acquired']);
-    expect(warnings).toContain('could not renew a lease');
+    expect(warnings).toContain('could not renew leases');
     await lease?.release();
     await next.close();
+  });
+
+  it('costs one request a beat with all others of its process, and waiting for several one request a look', async () => {
+    const steps: string[] = [];
+    const counting = (process: string): MongoLeases =>
+      leasesOf((step, act) => {
+        steps.push(`${process} ${step}`);
+        return act();
+      });
+    const names = Array.from({ length: 20 }, (_, n) => `work ${n}`);
+    const [owner, waiting] = [counting('owner'), counting('waiting')];
+    const leases = await Promise.all(names.map((name) => owner.acquire(name, never)));
+    const asked = names.map((name) => waiting.acquire(name, never));
+    await time.pass(0);
+    steps.length = 0;
+    await time.pass(2 * TTL);
+    const count = (step: string): number => steps.filter((each) => each === step).length;
+    expect(count('owner leases.updateMany')).toBe(6);
+    expect(count('waiting leases.find')).toBeGreaterThanOrEqual(6);
+    expect(count('waiting leases.find')).toBeLessThanOrEqual(11);
+    expect(steps).toHaveLength(count('owner leases.updateMany') + count('waiting leases.find'));
+    expect(leases.map((lease) => lease?.lost.aborted)).toEqual(names.map(() => false));
+    await waiting.close();
+    expect(await Promise.all(asked)).toEqual(names.map(() => undefined));
+    await owner.close();
+  });
+
+  it('is lost alone when another process has it, and the others of its process go on', async () => {
+    const process = leasesOf();
+    const [one, other] = [await process.acquire('one', never), await process.acquire('other', never)];
+    await db.collection('leases').updateOne({ token: 1 }, { $set: { owner: 'another' }, $inc: { token: 1, beat: 1 } });
+    await time.pass(3 * TTL);
+    const taken = await db.collection('leases').findOne({ owner: 'another' });
+    expect([one, other].map((lease) => lease?.lost.aborted === (lease?.name === String(taken?._id)))).toEqual([
+      true,
+      true,
+    ]);
+    await process.close();
   });
 
   it('outlives a renewal that failed once', async () => {
     let failures = 0;
     const owner = leasesOf((step, act) =>
-      step === 'leases.updateOne' && ++failures % 2 === 1 ? Promise.reject(new Error('unreachable')) : act(),
+      step === 'leases.updateMany' && ++failures % 2 === 1 ? Promise.reject(new Error('unreachable')) : act(),
     );
     const lease = await owner.acquire('work', never);
     await time.pass(3 * TTL);

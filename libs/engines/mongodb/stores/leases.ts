@@ -4,15 +4,7 @@ import { type Lease, type Leases } from '#libs/kernel/leases.js';
 import { DURABLE } from '../durable.js';
 import { monotonicTime, type MonotonicTime } from '../monotonic-time.js';
 import { isDuplicateKey } from '../server-errors.js';
-
-interface LeaseDoc {
-  readonly _id: string;
-  /** The owner, with a new id for each acquisition; null when free. */
-  readonly owner: string | null;
-  readonly token: number;
-  /** Changes while the owner is alive. */
-  readonly beat: number;
-}
+import { HeldLeases, type LeaseDoc } from './held-leases.js';
 
 export interface MongoLeasesOptions {
   /** Time to live. An owner that was silent for this long has lost the lease. */
@@ -23,15 +15,18 @@ export interface MongoLeasesOptions {
 
 /**
  * Leases in MongoDB: a document each, changed only by compare-and-set, without any clock time in it. A waiting process
- * looks every quarter of the time to live. It takes over a lease that it saw unchanged for the whole of it. The owner
- * beats every third. It counts the lease as lost two thirds after the start of the last beat that arrived, so it stops
- * before another owner may begin.
+ * looks every quarter of the time to live, with one request for all the leases that it waits for. It takes over a lease
+ * that it saw unchanged for the whole of it. The owner beats every third.
  */
 export class MongoLeases implements Leases {
   private readonly documents: Collection<LeaseDoc>;
   private readonly time: MonotonicTime;
   private readonly closing = new AbortController();
-  private readonly held = new Set<HeldLease>();
+  private readonly held: HeldLeases;
+  /** How many callers wait for a lease, by its name. */
+  private readonly waiting = new Map<string, number>();
+  /** The next look of all who wait. */
+  private nextLook: Promise<Stored> | undefined;
 
   constructor(
     db: Db,
@@ -39,29 +34,31 @@ export class MongoLeases implements Leases {
   ) {
     this.documents = db.collection<LeaseDoc>('leases', DURABLE);
     this.time = options.time ?? monotonicTime;
+    const { ttlMs, onWarning } = options;
+    this.held = new HeldLeases({ documents: this.documents, time: this.time, ttlMs, onWarning });
   }
 
   async acquire(name: string, signal: AbortSignal): Promise<Lease | undefined> {
-    const { ttlMs, onWarning } = this.options;
     const owner = randomUUID();
-    const silence = new Silence(ttlMs);
+    const silence = new Silence(this.options.ttlMs);
     const until = AbortSignal.any([signal, this.closing.signal]);
+    let looked = false;
     while (!until.aborted) {
-      const asked = this.time.now();
       try {
-        const token = await this.claim(name, owner, silence);
+        const looking = looked ? this.waitForLook(name, until) : this.read([name]);
+        looked = true;
+        const stored = await looking;
+        const asked = this.time.now();
+        const token = until.aborted ? undefined : await this.claim(name, owner, silence, stored?.get(name));
         if (token !== undefined) {
-          const lease = new HeldLease({ name, token, owner, asked }, this.documents, this.time, this.options);
-          this.held.add(lease);
-          void lease.done.then(() => this.held.delete(lease));
+          const lease = this.held.hold({ name, token, owner, asked });
           if (!until.aborted) return lease;
           await lease.release();
           return undefined;
         }
       } catch (error) {
-        onWarning('could not request a lease', { lease: name, error: String(error) });
+        this.options.onWarning('could not request a lease', { lease: name, error: String(error) });
       }
-      await this.time.sleep((ttlMs / 4) * (0.75 + Math.random() / 2), until);
     }
     return undefined;
   }
@@ -69,13 +66,17 @@ export class MongoLeases implements Leases {
   /** Ends the waiting acquisitions without a lease and releases the held leases. */
   async close(): Promise<void> {
     this.closing.abort();
-    await Promise.all([...this.held].map((lease) => lease.release()));
+    await this.held.releaseAll();
   }
 
   /** Returns the token when this owner now holds the lease. */
-  private async claim(name: string, owner: string, silence: Silence): Promise<number | undefined> {
+  private async claim(
+    name: string,
+    owner: string,
+    silence: Silence,
+    stored: LeaseDoc | undefined,
+  ): Promise<number | undefined> {
     const timeoutMS = this.options.ttlMs;
-    const stored = await this.documents.findOne({ _id: name }, { timeoutMS });
     if (!stored) {
       try {
         await this.documents.insertOne({ _id: name, owner, token: 1, beat: 1 }, { timeoutMS });
@@ -96,7 +97,42 @@ export class MongoLeases implements Leases {
     );
     return matchedCount === 1 ? token + 1 : undefined;
   }
+
+  private async read(names: readonly string[]): Promise<Stored> {
+    const found = await this.documents.find({ _id: { $in: [...names] } }, { timeoutMS: this.options.ttlMs }).toArray();
+    return new Map(found.map((each) => [each._id, each]));
+  }
+
+  /** Joins the next look, which is one request for all who wait by then. Resolves to undefined when aborted first. */
+  private async waitForLook(name: string, until: AbortSignal): Promise<Stored | undefined> {
+    this.waiting.set(name, (this.waiting.get(name) ?? 0) + 1);
+    this.nextLook ??= this.look();
+    try {
+      return await orAborted(this.nextLook, until);
+    } finally {
+      const left = (this.waiting.get(name) ?? 1) - 1;
+      if (left > 0) this.waiting.set(name, left);
+      else this.waiting.delete(name);
+    }
+  }
+
+  private async look(): Promise<Stored> {
+    await this.time.sleep((this.options.ttlMs / 4) * (0.75 + Math.random() / 2), this.closing.signal);
+    this.nextLook = undefined;
+    return this.closing.signal.aborted || this.waiting.size === 0 ? new Map() : this.read([...this.waiting.keys()]);
+  }
 }
+
+/** Documents of leases by name. */
+type Stored = ReadonlyMap<string, LeaseDoc>;
+
+const orAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> =>
+  new Promise((resolve, reject) => {
+    const end = (): void => resolve(undefined);
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end);
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', end));
+  });
 
 /** Measures how long a value stayed unchanged. */
 class Silence {
@@ -111,90 +147,5 @@ class Silence {
       this.since = now;
     }
     return now - this.since >= this.ttlMs;
-  }
-}
-
-class HeldLease implements Lease {
-  readonly name: string;
-  readonly token: number;
-  readonly lost: AbortSignal;
-  /** Resolves when the beats have ended; never rejects. */
-  readonly done: Promise<void>;
-  private readonly losing = new AbortController();
-  private readonly releasing = new AbortController();
-  private released: Promise<void> | undefined;
-
-  constructor(
-    private readonly claimed: {
-      readonly name: string;
-      readonly token: number;
-      readonly owner: string;
-      readonly asked: number;
-    },
-    private readonly documents: Collection<LeaseDoc>,
-    private readonly time: MonotonicTime,
-    private readonly options: MongoLeasesOptions,
-  ) {
-    this.name = claimed.name;
-    this.token = claimed.token;
-    this.lost = this.losing.signal;
-    this.done = this.beat();
-  }
-
-  release(): Promise<void> {
-    this.released ??= this.free();
-    return this.released;
-  }
-
-  private async beat(): Promise<void> {
-    const { ttlMs, onWarning } = this.options;
-    const { signal } = this.releasing;
-    // Since before the request was sent, because a waiting process cannot have seen the beat earlier.
-    let alive = this.claimed.asked;
-    let pause = ttlMs / 3;
-    for (;;) {
-      await this.time.sleep(pause, signal);
-      if (signal.aborted) return;
-      const now = this.time.now();
-      const left = alive + (ttlMs * 2) / 3 - now;
-      if (left <= 0) break;
-      try {
-        if (!(await this.renew(left))) break;
-        alive = now;
-        pause = ttlMs / 3;
-      } catch (error) {
-        onWarning('could not renew a lease', { lease: this.name, error: String(error) });
-        pause = Math.min(ttlMs / 12, Math.max(0, alive + (ttlMs * 2) / 3 - this.time.now()));
-      }
-    }
-    this.losing.abort();
-  }
-
-  private async renew(timeoutMS: number): Promise<boolean> {
-    const { name, token, owner } = this.claimed;
-    const { matchedCount } = await this.documents.updateOne(
-      { _id: name, owner, token },
-      { $inc: { beat: 1 } },
-      { timeoutMS: Math.ceil(timeoutMS) },
-    );
-    return matchedCount === 1;
-  }
-
-  private async free(): Promise<void> {
-    this.releasing.abort();
-    await this.done;
-    const { name, token, owner } = this.claimed;
-    try {
-      await this.documents.updateOne(
-        { _id: name, owner, token },
-        { $set: { owner: null }, $inc: { beat: 1 } },
-        { timeoutMS: this.options.ttlMs },
-      );
-    } catch (error) {
-      this.options.onWarning('could not release a lease, so it is free after its time to live', {
-        lease: name,
-        error: String(error),
-      });
-    }
   }
 }

@@ -1,9 +1,11 @@
-import { type Collection, type Db, type Document } from 'mongodb';
+import { type Collection, type Db, type Document, type FindCursor } from 'mongodb';
 
 /** Wraps a call, named `collection.operation`. `documents` stands for the documents of any read model. */
 export type Around = (step: string, act: () => Promise<unknown>) => Promise<unknown>;
 
-const WATCHED = new Set(['insertOne', 'updateOne', 'bulkWrite', 'findOne', 'deleteMany']);
+const WATCHED = new Set(['insertOne', 'updateOne', 'bulkWrite', 'findOne', 'deleteMany', 'updateMany']);
+/** Collections whose reads of several documents are wrapped too. */
+const READ_AS_A_WHOLE = new Set(['leases']);
 
 /** A database whose calls go through `around`, which may wait, fail, or make the call and lose its answer. */
 export const steppedDb = (real: Db, around: Around): Db =>
@@ -20,6 +22,13 @@ const steppedCollection = (real: Collection<Document>, around: Around): Collecti
       const value = Reflect.get(target, name) as unknown;
       if (typeof value !== 'function') return value;
       const call = (...args: unknown[]): unknown => value.apply(target, args) as unknown;
+      if (name === 'find' && READ_AS_A_WHOLE.has(target.collectionName)) {
+        return (...args: unknown[]) => {
+          const cursor = call(...args) as FindCursor<Document>;
+          const toArray = cursor.toArray.bind(cursor);
+          return { toArray: () => around(`${target.collectionName}.find`, toArray) };
+        };
+      }
       if (typeof name !== 'string' || !WATCHED.has(name)) return call;
       const step = `${target.collectionName.startsWith('read.') ? 'documents' : target.collectionName}.${name}`;
       return (...args: unknown[]) => around(step, () => call(...args) as Promise<unknown>);
