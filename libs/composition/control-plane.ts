@@ -68,11 +68,13 @@ export const startControlPlane = async (
   engines: Engines,
   clock: Clock,
   onFailure: (error: Error) => void,
+  onViewsFailure: (error: Error) => void,
 ): Promise<WholeControlPlane> => {
   const upcasters = makeUpcasters();
   const views = makeViews(clock);
   const { events, readModels } = engines;
-  const projectors = new Projectors({ events, readModels, upcasters, projections, views: views.all, onFailure });
+  const followed = { upcasters, projections, views: views.all };
+  const projectors = new Projectors({ events, readModels, ...followed, onFailure, onViewsFailure });
   await projectors.start();
   return { ...parts(engines, clock, upcasters), views, follower: projectors.views, projectors };
 };

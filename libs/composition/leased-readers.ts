@@ -40,7 +40,7 @@ const HESITATE_MS = 150;
 /** A reader of a log under a lease, owned by this process or another. */
 interface Reader {
   readonly work: LeasedWork;
-  failure: string | undefined;
+  readonly name: string;
   status: (() => readonly ProjectorStatus[]) | undefined;
   position: (() => Position) | undefined;
   backlog: (() => number) | undefined;
@@ -89,11 +89,12 @@ export class LeasedReaders {
     for (const { work } of this.readers) work.start();
   }
 
-  /** Status of the readers that this process owns. Of the others it shows only a failure in this process. */
+  /** Status of the readers that this process owns. Of the others it shows only a failure after which nobody owns it. */
   status(): readonly ProjectorStatus[] {
-    return this.readers.flatMap(({ status, failure }) => {
+    return this.readers.flatMap(({ status, name, work: { failure } }) => {
       if (status) return status();
-      return failure === undefined ? [] : [{ name: 'leased', caughtUp: false, checkpoint: null, failure }];
+      if (failure === undefined) return [];
+      return [{ name: 'leased', caughtUp: false, checkpoint: null, failure: `${name}: ${failure.message}` }];
     });
   }
 
@@ -120,17 +121,14 @@ export class LeasedReaders {
   private add(name: string, start: (fail: (error: Error) => void) => Promise<Started>): void {
     const { plane, logger } = this.options;
     const reader: Reader = {
+      name,
       work: new LeasedWork({
         name,
         leases: plane.engines.leases,
         hesitateMs: () => this.owned() * HESITATE_MS,
         start: () => this.own(reader, start),
-        onFailure: (error) => {
-          reader.failure = `${name}: ${error.message}`;
-          logger.error({ err: error, lease: name }, 'reader.stopped');
-        },
+        onFailure: (error) => logger.error({ err: error, lease: name }, 'reader.stopped'),
       }),
-      failure: undefined,
       status: undefined,
       position: undefined,
       backlog: undefined,
@@ -142,7 +140,7 @@ export class LeasedReaders {
     let fail: (error: Error) => void = () => undefined;
     const ended = new Promise<Error>((resolve) => (fail = resolve));
     const started = await start(fail);
-    Object.assign(reader, { failure: undefined, backlog: undefined, position: undefined }, started);
+    Object.assign(reader, { backlog: undefined, position: undefined }, started);
     return {
       ended,
       stop: async () => {

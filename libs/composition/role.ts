@@ -104,7 +104,8 @@ const start = async (
   const topics = topicPolicy(config);
   await waiting.until('Kafka', () => createFixedTopics(engines.log, topics));
   timings.end('topics');
-  const onFailure = (error: Error): void => logger.fatal({ err: error }, 'projection.stopped');
+  // With old tables it would lose events. Its successor reads the log from the start.
+  const onFailure = (error: Error): void => shutdown.fail(new Error('the tables in memory stopped', { cause: error }));
   const plane = await followControlPlane(engines, clock, onFailure);
   shutdown.add('tables in memory', () => plane.follower.stop());
   shutdown.add('usage', () => plane.usage.close());

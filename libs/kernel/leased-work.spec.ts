@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { LeasedWork, type RunningWork } from './leased-work.js';
 import { type Lease, type Leases } from './leases.js';
 
@@ -8,8 +8,9 @@ class OneLease implements Leases {
   private readonly waiting: (() => void)[] = [];
   token = 0;
 
-  async acquire(name: string, signal: AbortSignal): Promise<Lease | undefined> {
+  async acquire(name: string, signal: AbortSignal, onHeldElsewhere?: () => void): Promise<Lease | undefined> {
     while (this.owner && !signal.aborted) {
+      onHeldElsewhere?.();
       await new Promise<void>((resolve) => {
         this.waiting.push(resolve);
         signal.addEventListener('abort', () => resolve(), { once: true });
@@ -116,6 +117,58 @@ describe('leased work', () => {
     expect(failures.length).toBeGreaterThanOrEqual(2);
     expect(leases.token).toBe(tries);
     expect(leased.owned).toBe(false);
+  });
+
+  it('shows a failure until the work runs again', async () => {
+    const leases = new OneLease();
+    let broken = true;
+    const { leased, failures } = work('a', leases, async () => {
+      if (broken) throw new Error('a poison event');
+      return { stop: async () => undefined };
+    });
+    leased.start();
+    await until(() => failures.length > 0);
+    expect(leased.failure?.message).toBe('a poison event');
+    broken = false;
+    await until(() => leased.owned);
+    expect(leased.failure).toBeUndefined();
+    await leased.stop();
+  });
+
+  it('that failed clears its failure when another process holds the lease', async () => {
+    const leases = new OneLease();
+    const { leased, failures } = work('a', leases, async () => {
+      throw new Error('no store');
+    });
+    leased.start();
+    await until(() => failures.length > 0);
+    const taken = await leases.acquire('timers', new AbortController().signal);
+    await until(() => leased.failure === undefined);
+    await leased.stop();
+    await taken?.release();
+  });
+
+  it('pauses shortly again after it has run for long', async () => {
+    const leases = new OneLease();
+    let starts = 0;
+    let end: (error: Error) => void = () => undefined;
+    const { leased, failures } = work('a', leases, async () => {
+      if (++starts < 5) throw new Error('not yet');
+      return { ended: new Promise<Error>((resolve) => (end = resolve)), stop: async () => undefined };
+    });
+    const pauses = jest.spyOn(global, 'setTimeout');
+    leased.start();
+    await until(() => leased.owned);
+    expect(pauses.mock.calls.map(([, ms]) => ms)).toContain(8);
+    const before = performance.now();
+    await until(() => performance.now() - before > 40);
+    pauses.mockClear();
+    end(new Error('late'));
+    await until(() => failures.length === 5);
+    await until(() => starts === 6);
+    expect(pauses.mock.calls.map(([, ms]) => ms)).not.toContain(16);
+    pauses.mockRestore();
+    await leased.stop();
   });
 
   it('may be stopped while it waits for the lease', async () => {

@@ -20,11 +20,12 @@ export interface LeasedWorkOptions {
   readonly onFailure: (error: Error) => void;
   /** Delay in ms before each attempt to acquire the lease, so that a busy process leaves it to others. */
   readonly hesitateMs?: () => number;
-  /** Pause in ms after a failure. It doubles up to thirty times its length. */
+  /** Pause in ms after a failure. It doubles up to thirty times its length, until the work has run for as long. */
   readonly retryMs?: number;
 }
 
 const RETRY_MS = 1_000;
+const LONGEST_RETRY = 30;
 
 /** Runs a piece of work in one process at a time: while this process holds the lease, and again when it regains it. */
 export class LeasedWork {
@@ -32,6 +33,8 @@ export class LeasedWork {
   private running: Promise<void> = Promise.resolve();
   /** True while this process does the work. */
   owned = false;
+  /** Why the last attempt of this process ended. Undefined once the work runs again, here or in another process. */
+  failure: Error | undefined;
 
   constructor(private readonly options: LeasedWorkOptions) {}
 
@@ -49,20 +52,24 @@ export class LeasedWork {
   private async run(): Promise<void> {
     const { signal } = this.abort;
     const { name, leases, hesitateMs, onFailure, retryMs = RETRY_MS } = this.options;
-    const backoff = new Backoff({ firstMs: retryMs, longestMs: 30 * retryMs });
+    const longestMs = LONGEST_RETRY * retryMs;
+    const backoff = new Backoff({ firstMs: retryMs, longestMs });
     while (!signal.aborted) {
       try {
         if (hesitateMs) await pause(hesitateMs(), signal);
-        const lease = await leases.acquire(name, signal);
+        const lease = await leases.acquire(name, signal, () => (this.failure = undefined));
         if (!lease) return;
+        const startedAt = performance.now();
         try {
           await this.work(lease.lost);
+          backoff.reset();
         } finally {
+          if (performance.now() - startedAt > longestMs) backoff.reset();
           await lease.release();
         }
-        backoff.reset();
       } catch (error) {
-        onFailure(asError(error));
+        this.failure = asError(error);
+        onFailure(this.failure);
         await pause(backoff.next(), signal);
       }
     }
@@ -71,6 +78,7 @@ export class LeasedWork {
   private async work(lost: AbortSignal): Promise<void> {
     const work = await this.options.start();
     this.owned = true;
+    this.failure = undefined;
     try {
       const failure = await Promise.race([
         untilAborted(lost),

@@ -17,7 +17,8 @@ export interface Lease {
 export interface Leases {
   /**
    * Waits until this process owns the lease, without limit. Resolves to undefined when `signal` aborts first. A dead
-   * owner's lease becomes free after its time to live. Waits as well while the engine is unreachable.
+   * owner's lease becomes free after its time to live. Waits as well while the engine is unreachable. Calls
+   * `onHeldElsewhere` whenever it has seen that another owner is alive.
    */
-  acquire(name: string, signal: AbortSignal): Promise<Lease | undefined>;
+  acquire(name: string, signal: AbortSignal, onHeldElsewhere?: () => void): Promise<Lease | undefined>;
 }

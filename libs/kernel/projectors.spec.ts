@@ -52,6 +52,7 @@ const setUp = () => {
       projections: [counters],
       views: [{ apply: (event) => seen.push(event) }],
       onFailure: (error) => failures.push(error),
+      onViewsFailure: (error) => failures.push(error),
     });
   return { events, readModels, failures, seen, make };
 };

@@ -15,7 +15,10 @@ export interface ProjectorsOptions {
   readonly upcasters: Upcasters;
   readonly projections: readonly Projection[];
   readonly views: readonly LiveView[];
+  /** Called once for each read model that stops for good. The others go on. */
   readonly onFailure: (error: Error) => void;
+  /** Called once when the live views stop for good. The process must end then. */
+  readonly onViewsFailure: (error: Error) => void;
 }
 
 /** Readers of the event log in one process: projections of the read models, and the live views. */
@@ -25,9 +28,9 @@ export class Projectors implements ReadYourWrites {
   private readonly moved = new Condition();
 
   constructor(private readonly options: ProjectorsOptions) {
-    const { events, readModels, upcasters, onFailure } = options;
+    const { events, readModels, upcasters, views, onFailure, onViewsFailure } = options;
     const onApplied = (): void => this.moved.wake();
-    this.views = new ViewFollower({ events, upcasters, views: options.views, onApplied, onFailure });
+    this.views = new ViewFollower({ events, upcasters, views, onApplied, onFailure: onViewsFailure });
     this.projectors = options.projections.map(
       (projection) => new Projector({ projection, events, readModels, upcasters, onApplied, onFailure }),
     );

@@ -13,7 +13,7 @@ export interface ViewFollowerOptions {
   readonly views: readonly LiveView[];
   /** Called after each batch. */
   readonly onApplied?: () => void;
-  /** Called once when it stops for good, at an event that a view cannot apply. */
+  /** Called once when it stops for good, such as at an event that a view cannot apply. The process must end then. */
   readonly onFailure: (error: Error) => void;
 }
 
@@ -29,7 +29,7 @@ export class ViewFollower implements ReadYourWrites {
 
   constructor(private readonly options: ViewFollowerOptions) {}
 
-  /** Resolves when the views hold the events in the log at the call. Rejects at an event that a view cannot apply. */
+  /** Resolves when the views hold the events in the log at the call. Rejects when it stopped for good. */
   async start(): Promise<void> {
     const end = await this.options.events.lastPosition();
     this.following = this.follow().catch((error: unknown) => {
@@ -84,6 +84,7 @@ export class ViewFollower implements ReadYourWrites {
       this.caughtUp = batch.caughtUp;
       this.tell();
     }
+    if (!this.abort.signal.aborted) throw new Error(`the event log ended its subscription at position ${this.at}`);
   }
 
   private tell(): void {

@@ -194,7 +194,7 @@ const start = async (): Promise<void> => {
   // 4. Read models and in-memory tables, caught up with the log; meanwhile the jail for user code is tested.
   const onFailure = (error: Error): void => logger.fatal({ err: error }, 'projection.stopped');
   const metrics = new Metrics();
-  const starting = startControlPlane(engines, clock, onFailure);
+  const starting = startControlPlane(engines, clock, onFailure, fail);
   const [plane, sandboxing] = await Promise.all([starting, sandboxesOf(starting, config, logger, metrics)]);
   checkIsolation(sandboxing.level, config, plane.views.callers.workspaceCount());
   shutdown.add('projections', () => plane.projectors.stop());

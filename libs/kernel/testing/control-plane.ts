@@ -63,6 +63,7 @@ export class ControlPlane {
       projections: options.projections,
       views: options.views ?? [],
       onFailure: (error) => this.failures.push(error),
+      onViewsFailure: (error) => this.failures.push(error),
     });
   }
 

@@ -20,6 +20,7 @@ export const runningTenancy = async (store = new InMemoryEventStore({ now: () =>
     projections: tenancyProjections,
     views: [callers],
     onFailure: (error) => failures.push(error),
+    onViewsFailure: (error) => failures.push(error),
   });
   await projectors.start();
   const clock = { now: () => 1_700_000_000_000 };

@@ -8,11 +8,12 @@ export class EmbeddedLeases implements Leases {
 
   constructor(private readonly clock: Clock) {}
 
-  async acquire(name: string, signal: AbortSignal): Promise<Lease | undefined> {
+  async acquire(name: string, signal: AbortSignal, onHeldElsewhere?: () => void): Promise<Lease | undefined> {
     const abort = aborted(signal);
     while (!signal.aborted) {
       const released = this.held.get(name);
       if (!released) return this.hold(name);
+      onHeldElsewhere?.();
       await Promise.race([released, abort]);
     }
     return undefined;

@@ -38,7 +38,7 @@ export class MongoLeases implements Leases {
     this.held = new HeldLeases({ documents: this.documents, time: this.time, ttlMs, onWarning });
   }
 
-  async acquire(name: string, signal: AbortSignal): Promise<Lease | undefined> {
+  async acquire(name: string, signal: AbortSignal, onHeldElsewhere?: () => void): Promise<Lease | undefined> {
     const owner = randomUUID();
     const silence = new Silence(this.options.ttlMs);
     const until = AbortSignal.any([signal, this.closing.signal]);
@@ -56,6 +56,7 @@ export class MongoLeases implements Leases {
           await lease.release();
           return undefined;
         }
+        if (silence.wasBroken) onHeldElsewhere?.();
       } catch (error) {
         this.options.onWarning('could not request a lease', { lease: name, error: String(error) });
       }
@@ -136,6 +137,8 @@ const orAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefi
 
 /** Measures how long a value stayed unchanged. */
 class Silence {
+  /** Whether the value changed after it was first seen. */
+  wasBroken = false;
   private seen: string | undefined;
   private since = 0;
 
@@ -143,6 +146,7 @@ class Silence {
 
   passed(beat: string, now: number): boolean {
     if (beat !== this.seen) {
+      this.wasBroken = this.seen !== undefined;
       this.seen = beat;
       this.since = now;
     }
