@@ -3,7 +3,7 @@ import { positionOf, type Position } from '#libs/kernel/events.js';
 import { type Pressure, type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
 import { type Logger } from '#libs/telemetry/index.js';
-import { appliedEverywhere, ClusterBacklog, ProcessReporter, readModelsApplied } from './cluster.js';
+import { appliedEverywhere, ClusterBacklog, highestOf, ProcessReporter, readModelsApplied } from './cluster.js';
 import { projections, readModelsIn } from '../composition/control-plane.js';
 import { pressureOf } from '../composition/pressure.js';
 
@@ -105,6 +105,11 @@ describe('read your writes, across processes', () => {
   });
 });
 
+it('the highest position of the live processes stands for the end of the log', async () => {
+  expect(highestOf([report('a', at(3)), report('b', at(7)), report('c', at(5))])).toBe(at(7));
+  expect(highestOf([])).toBe(positionOf(0));
+});
+
 describe('the report of a process', () => {
   const until = async (holds: () => boolean): Promise<void> => {
     while (!holds()) await new Promise((resolve) => setTimeout(resolve, 2));
@@ -127,6 +132,28 @@ describe('the report of a process', () => {
     await reporter.close();
     await reporter.close();
     expect(await registry.live()).toEqual([]);
+  });
+
+  it('tells since when commands wait for the process: its first report after a pause', async () => {
+    const registry = new Registry();
+    const reporter = new ProcessReporter(registry, 'p', 'router', () => undefined);
+    let position = at(1);
+    reporter.follows(() => position);
+    expect(reporter.awaitedSince()).toBeUndefined();
+    const startedAt = performance.now();
+    reporter.start();
+    await until(() => reporter.awaitedSince() !== undefined);
+    const first = reporter.awaitedSince() ?? 0;
+    expect(first).toBeGreaterThan(startedAt);
+    position = at(2);
+    await until(() => registry.told.length > 1);
+    expect(reporter.awaitedSince()).toBe(first);
+    registry.failure = new Error('away');
+    await until(() => reporter.awaitedSince() === undefined);
+    registry.failure = undefined;
+    await until(() => reporter.awaitedSince() !== undefined);
+    expect(reporter.awaitedSince()).toBeGreaterThan(first);
+    await reporter.close();
   });
 
   it('continues after the registry was unavailable', async () => {

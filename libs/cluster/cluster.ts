@@ -1,7 +1,7 @@
 import { pause, WakeablePause } from '#libs/async/pause.js';
-import { type Position } from '#libs/kernel/events.js';
+import { START, type Position } from '#libs/kernel/events.js';
 import { type WorkInFlight } from '#libs/ingress/pressure-gate.js';
-import { type Pressure, type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
+import { type Pressure, type ProcessRegistry, type ProcessReport, SILENCE_MS } from '#libs/kernel/process-registry.js';
 import { type CollectionSchema, type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
 import { type Logger } from '#libs/telemetry/index.js';
@@ -21,6 +21,10 @@ const readModelsHold = async ({ store, schemas }: ReadModels, position: Position
 
 const processesHold = async (registry: ProcessRegistry, position: Position): Promise<boolean> =>
   (await registry.live()).every((process) => process.position >= position);
+
+/** The highest position that one of these processes has reached. */
+export const highestOf = (live: readonly ProcessReport[]): Position =>
+  live.reduce((highest, { position }) => (position > highest ? position : highest), START);
 
 /** For queries: waits until the read models and this process's memory hold the position. */
 export const readModelsApplied = (
@@ -63,6 +67,8 @@ const MOVING_MS = 3_000;
 const BEAT_MS = 500;
 /** Interval of signs of life without anything in flight. */
 const QUIET_BEAT_MS = 1_000;
+/** A process counts as gone after SILENCE_MS. It cannot know how far it is from that, so it trusts less. */
+const TRUSTED_MS = SILENCE_MS - 1_000;
 /** Pause after a report, as a multiple of its duration. It keeps frequent steps from overloading a slow engine. */
 const REPORT_SHARE = 4;
 
@@ -74,6 +80,8 @@ export class ProcessReporter {
   private readonly abort = new AbortController();
   private running: Promise<void> = Promise.resolve();
   private told: { readonly report: ProcessReport; readonly at: number } | undefined;
+  /** Since when the reports have come without a long pause (process uptime). */
+  private unbrokenSince = 0;
   private movedAt = performance.now();
   private readonly pause = new WakeablePause();
 
@@ -103,6 +111,11 @@ export class ProcessReporter {
 
   start(): void {
     this.running = this.run();
+  }
+
+  /** Since when every command waits for this process (process uptime). Undefined while one may take it for gone. */
+  awaitedSince(): number | undefined {
+    return this.told && performance.now() - this.told.at < TRUSTED_MS ? this.unbrokenSince : undefined;
   }
 
   /** Idempotent. If the registry is unreachable, the process's entry expires. */
@@ -141,8 +154,10 @@ export class ProcessReporter {
     if (this.told?.report.position === position && this.untilBeat() > 0) return 0;
     const report = this.reportAt(position);
     await this.registry.report(report);
+    const reportedAt = performance.now();
+    if (!this.told || reportedAt - this.told.at > TRUSTED_MS) this.unbrokenSince = reportedAt;
     this.told = { report, at: now };
-    return performance.now() - now;
+    return reportedAt - now;
   }
 
   private untilBeat(): number {

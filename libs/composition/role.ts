@@ -4,12 +4,13 @@ import { OperatorAccess } from '#libs/http/operator-access.js';
 import { type Clock, systemClock } from '#libs/kernel/clock.js';
 import { newId } from '#libs/kernel/ids.js';
 import { LeasedWork, type LeasedWorkOptions } from '#libs/kernel/leased-work.js';
+import { TableFreshness } from '#libs/kernel/table-freshness.js';
 import { type EndpointUrls } from '#libs/sources/index.js';
 import { type PlatformEvents } from '#libs/platform-events/platform-events.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { HandedOver } from '#libs/stream-log/handed-over.js';
 import { createLogger, type Logger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
-import { ClusterBacklog, ProcessReporter } from '../cluster/cluster.js';
+import { ClusterBacklog, highestOf, ProcessReporter } from '../cluster/cluster.js';
 import { type ControlPlane, followControlPlane } from './control-plane.js';
 import { endpointUrls } from './endpoint-urls.js';
 import { type RemoteEngines } from './engines.js';
@@ -104,9 +105,7 @@ const start = async (
   const topics = topicPolicy(config);
   await waiting.until('Kafka', () => createFixedTopics(engines.log, topics));
   timings.end('topics');
-  // With old tables it would lose events. Its successor reads the log from the start.
-  const onFailure = (error: Error): void => shutdown.fail(new Error('the tables in memory stopped', { cause: error }));
-  const plane = await followControlPlane(engines, clock, onFailure);
+  const plane = await followControlPlane(engines, clock, (error) => shutdown.fail(tablesStopped(error)));
   shutdown.add('tables in memory', () => plane.follower.stop());
   shutdown.add('usage', () => plane.usage.close());
   readiness.register('tables in memory', () => plane.follower.status().failure);
@@ -122,6 +121,7 @@ const start = async (
     plane,
     topics,
     reporter,
+    tables: freshTables(plane, reporter, logger),
     ...port,
     urls: endpointUrls(config, publicUrlOf(config, front.port)),
     handedOver: new HandedOver(pressureSettings(config).source),
@@ -138,6 +138,9 @@ const start = async (
   timings.end('role');
   logger.info({ id, port: front.port, ms: timings.totalMs(), steps: timings.steps }, 'server.started');
 };
+
+/** With old tables a process would lose events, so it ends. Its successor reads the log from the start. */
+const tablesStopped = (cause: Error): Error => new Error('the tables in memory stopped', { cause });
 
 /** Duration of each start step in milliseconds. The first step is loading the program. */
 class StartupTimings {
@@ -171,6 +174,16 @@ const startReporter = (
   shutdown.add('report', () => reporter.close());
   return reporter;
 };
+
+/** Of a process for which commands wait while the registry hears of it (docs/adr/0040). */
+const freshTables = ({ engines, follower }: ControlPlane, reporter: ProcessReporter, logger: Logger): TableFreshness =>
+  new TableFreshness({
+    follower,
+    lastPosition: () => engines.events.lastPosition(),
+    highestReached: async () => highestOf(await engines.registry.live()),
+    awaitedSince: () => reporter.awaitedSince(),
+    onDelayed: (error) => logger.warn({ err: error }, 'tables.delayed: events may wait for the event log'),
+  });
 
 const startLeased = (
   options: Omit<LeasedWorkOptions, 'leases' | 'onFailure'>,

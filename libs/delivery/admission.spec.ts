@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Admission, type Admitted, type Verdict, type Wait } from './admission.js';
+import { type FreshTables } from '#libs/kernel/table-freshness.js';
+import { FRESH } from '#libs/kernel/testing/fresh-tables.js';
 import { type Delivery } from './delivery-records.js';
 import { KEY } from './testing/worker-harness.js';
 import { EventOrder } from './event-order.js';
@@ -8,11 +10,13 @@ import { type WebhookTarget } from './webhook-directory.js';
 import { DEFAULT_WEBHOOK_SETTINGS } from './webhook-settings.js';
 
 const START = 1_700_000_000_000;
-const SETTINGS = { ...DEFAULT_WEBHOOK_SETTINGS, concurrency: 4, unknownDelaysMs: [5], maxAgeMs: 60_000 };
+const SETTINGS = { ...DEFAULT_WEBHOOK_SETTINGS, concurrency: 4, maxAgeMs: 60_000 };
 
 let now: number;
 let targets: Map<string, WebhookTarget>;
 let errors: string[];
+/** Resolves when the directory holds the whole event log. */
+let holdAll: FreshTables['holdAll'];
 let admission: Admission;
 
 const webhook = (id: string, more: Partial<WebhookTarget> = {}): void => {
@@ -46,8 +50,10 @@ beforeEach(() => {
   now = START;
   targets = new Map();
   errors = [];
+  holdAll = FRESH.holdAll;
   admission = new Admission({
     directory: { find: (id) => targets.get(id) },
+    tables: { holdAll: (over) => holdAll(over) },
     settings: SETTINGS,
     clock: { now: () => now },
     random: () => 0,
@@ -75,9 +81,23 @@ describe('Admission', () => {
     expect(ask('wh_2')).toEqual({ kind: 'drop', error: 'INVALID_URL: ftp://files.example' });
   });
 
-  it('puts a delivery to an unknown webhook off as often as the settings say, then drops it', () => {
-    expect(ask('wh_0')).toEqual({ kind: 'put off', dueAt: START + 5 });
-    expect(ask('wh_0', { defers: 1 })).toEqual({ kind: 'drop', error: 'unknown webhook' });
+  it('drops a delivery to a webhook that the whole event log does not know', async () => {
+    expect(await ask('wh_0')).toEqual({ kind: 'drop', error: 'unknown webhook' });
+  });
+
+  it('asks again for a webhook that the directory learns of while it follows the event log', async () => {
+    holdAll = async () => {
+      webhook('wh_0');
+      return true;
+    };
+    expect(await ask('wh_0')).toBeUndefined();
+    expect((await admitted('wh_0')).target.id).toBe('wh_0');
+  });
+
+  it('puts a delivery to an unknown webhook off while the event log cannot be followed', async () => {
+    holdAll = async () => false;
+    expect(await ask('wh_0')).toEqual({ kind: 'put off', dueAt: START + 5_000 });
+    expect(await ask('wh_0', { defers: 9 })).toEqual({ kind: 'put off', dueAt: START + 5_000 });
   });
 
   it('puts a delivery off when the signing keys cannot be read', async () => {

@@ -1,4 +1,5 @@
 import { type Clock } from '#libs/kernel/clock.js';
+import { type FreshTables } from '#libs/kernel/table-freshness.js';
 import { type Delivery } from './delivery-records.js';
 import { DeliverySemaphore } from './delivery-semaphore.js';
 import { Endpoint, type PreparedTarget } from './endpoint.js';
@@ -9,6 +10,7 @@ import { type DeliveryLogger, type WebhookWorkerOptions, type WebhookWorkerSetti
 
 export interface AdmissionOptions {
   readonly directory: WebhookDirectory;
+  readonly tables: Pick<FreshTables, 'holdAll'>;
   readonly settings: WebhookWorkerSettings;
   readonly clock: Clock;
   readonly random: () => number;
@@ -42,7 +44,7 @@ export interface Dropped {
 export type Verdict = Admitted | PutOff | Dropped;
 
 /** Resolves when the question is worth asking again, or with the verdict. */
-export type Wait = Promise<PutOff | void>;
+export type Wait = Promise<PutOff | Dropped | void>;
 
 export interface Finished {
   /** False after no answer, 408, 425, 429 or 5xx, and undefined when the result does not tell. */
@@ -54,6 +56,8 @@ export interface Finished {
 }
 
 const KEYS_PAUSE_MS = 30_000;
+/** How long a delivery to an unknown webhook waits in its lane for the event log, and is then put off. */
+const UNKNOWN_MS = 5_000;
 /** How long due deliveries wait for the result of a probe in flight. */
 const PROBE_PAUSE_MS = 1000;
 /** Number of endpoints in memory at which idle healthy ones are evicted. */
@@ -84,7 +88,7 @@ export class Admission {
   /** After a Wait, call `wakeNext` when the next verdict is there. Only a delivery that must wait costs a promise. */
   admit(delivery: Delivery, lane: string): Verdict | Wait {
     const target = this.options.directory.find(delivery.headers.webhook);
-    if (target === undefined) return this.unknown(delivery);
+    if (target === undefined) return this.unknown(delivery.headers.webhook);
     if (!target.active) return { kind: 'drop', error: 'inactive' };
 
     const endpoint = this.endpointOf(target.id);
@@ -167,13 +171,13 @@ export class Admission {
     });
   }
 
-  /** Puts a delivery to an unknown webhook off, because the directory may lag behind the router. */
-  private unknown({ defers }: Delivery): Verdict {
-    const { settings, clock } = this.options;
-    const pause = settings.unknownDelaysMs[defers];
-    return pause === undefined
-      ? { kind: 'drop', error: 'unknown webhook' }
-      : { kind: 'put off', dueAt: clock.now() + pause };
+  /** Drops a delivery only when the whole event log does not know its webhook. The directory may lag behind the router. */
+  private async unknown(webhookId: string): Wait {
+    const { tables, clock, directory } = this.options;
+    const until = performance.now() + UNKNOWN_MS;
+    const held = await tables.holdAll(() => performance.now() > until);
+    if (directory.find(webhookId) !== undefined) return undefined;
+    return held ? { kind: 'drop', error: 'unknown webhook' } : { kind: 'put off', dueAt: clock.now() + UNKNOWN_MS };
   }
 
   private withoutKeys({ id }: WebhookTarget, error: unknown): PutOff {

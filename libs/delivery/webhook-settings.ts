@@ -1,5 +1,6 @@
 import { type Dispatcher } from 'undici';
 import { type Clock } from '#libs/kernel/clock.js';
+import { type FreshTables } from '#libs/kernel/table-freshness.js';
 import { REVOKE_MS, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { DEFAULT_BREAKER, type BreakerSettings } from './breaker.js';
@@ -25,10 +26,6 @@ export interface WebhookWorkerSettings {
   readonly slowMs: number;
   /** A delivery held back by an open breaker ends after this age. Above the sum of the pauses of DEFAULT_RETRIES. */
   readonly maxAgeMs: number;
-  /**
-   * Successive pauses of a delivery to a webhook that the directory does not know. After the last one it is dropped.
-   */
-  readonly unknownDelaysMs: readonly number[];
   readonly userAgent: string;
   /** Most bytes read of a response; beyond that the connection is closed. */
   readonly maxResponseBytes: number;
@@ -53,7 +50,6 @@ export const DEFAULT_WEBHOOK_SETTINGS: WebhookWorkerSettings = {
   disableAfter: 0,
   slowMs: 1000,
   maxAgeMs: 4 * 86_400_000,
-  unknownDelaysMs: [1000, 5000],
   userAgent: 'Sluice-Webhooks/1',
   maxResponseBytes: 20 * 1024,
   snippetBytes: 2048,
@@ -65,7 +61,7 @@ export const DEFAULT_WEBHOOK_SETTINGS: WebhookWorkerSettings = {
 export interface WebhookMetrics {
   /** Called for each finished attempt; `status` is null without an answer. */
   onAttempt?(outcome: 'success' | 'retry' | 'final', status: number | null, ms: number): void;
-  /** Called for deliveries put off because a breaker is open or a webhook is not yet known. */
+  /** Called for deliveries put off, for example because a breaker is open. */
   onDeferred?(count: number): void;
   /** Called when a write to the log or the schedule failed; the write is retried. */
   onWriteFailure?(): void;
@@ -81,8 +77,9 @@ export interface WebhookWorkerOptions {
   readonly log: StreamLog;
   readonly topics: TopicPolicy;
   readonly schedule: RetrySchedule;
-  /** Must be filled before the worker starts. */
   readonly directory: WebhookDirectory;
+  /** A delivery waits until `directory` may decide about it. */
+  readonly tables: FreshTables;
   /** The guarded dispatcher of createEgress. */
   readonly dispatcher: Dispatcher;
   readonly clock: Clock;

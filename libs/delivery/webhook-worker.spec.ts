@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createHmac } from 'node:crypto';
 import { Agent } from 'undici';
+import { FRESH } from '#libs/kernel/testing/fresh-tables.js';
 import { createEgress } from '#libs/egress/guarded-dispatcher.js';
 import { startSink } from './testing/http-sink.js';
 import {
@@ -238,7 +239,7 @@ describe('startWebhookWorker: outcomes', () => {
   });
 
   // docs/reference/rest-api.md#webhook-active
-  it('drops deliveries to an inactive webhook, and to an unknown one after a while', async () => {
+  it('drops deliveries to an inactive webhook, and to one that the whole event log does not know', async () => {
     const h = harness();
     const receiver = await h.sink(answerOk);
     await h.webhook('wh_off', receiver.url, { active: false });
@@ -246,11 +247,15 @@ describe('startWebhookWorker: outcomes', () => {
     const late = h.targets.get('wh_late')!;
     h.targets.delete('wh_late');
     await h.log.createTopic('deliveries.wh_none');
-    await h.start();
+    // The directory is behind the log until it is asked to follow it.
+    const holdAll = async (): Promise<boolean> => {
+      h.targets.set('wh_late', late);
+      return true;
+    };
+    await h.start({}, { tables: { ...FRESH, holdAll } });
+    await h.deliver('wh_late', 1);
     await h.deliver('wh_off', 1);
     await h.deliver('wh_none', 1);
-    await h.deliver('wh_late', 1);
-    h.targets.set('wh_late', late);
     await h.attemptsRecorded(3);
     const rows = h.attempts().map(({ headers, error }) => [headers.webhook, headers.outcome, headers.attempt, error]);
     expect(rows.sort()).toEqual([
@@ -259,6 +264,24 @@ describe('startWebhookWorker: outcomes', () => {
       ['wh_off', 'final', '1', 'inactive'],
     ]);
     await until(() => ['wh_off', 'wh_none', 'wh_late'].every((id) => h.lag(id) === 0));
+  });
+
+  it('waits until the directory may decide, and then sends to a webhook that was switched on again', async () => {
+    const h = harness();
+    const receiver = await h.sink(answerOk);
+    await h.webhook('wh_a', receiver.url, { active: false });
+    let caughtUp: () => void = () => undefined;
+    const catchingUp = new Promise<void>((resolve) => (caughtUp = resolve));
+    const holdAnswered = async (): Promise<boolean> => {
+      await catchingUp;
+      return true;
+    };
+    await h.start({}, { tables: { ...FRESH, holdAnswered } });
+    await h.deliver('wh_a', 1);
+    await h.webhook('wh_a', receiver.url);
+    caughtUp();
+    await h.attemptsRecorded(1);
+    expect(h.attempts().map(({ error }) => error)).toEqual([null]);
   });
 
   it('signs with both keys during a rotation, and with the new ones when the target changes', async () => {

@@ -29,7 +29,7 @@ export interface WebhookWorker {
  * delivery is acknowledged only when its result is durable, and its next attempt if there is one.
  */
 export const startWebhookWorker = async (options: WebhookWorkerOptions): Promise<WebhookWorker> => {
-  const { log, schedule, clock, logger, topics, metrics } = options;
+  const { log, schedule, clock, logger, topics, tables, metrics } = options;
   const settings = { ...DEFAULT_WEBHOOK_SETTINGS, ...options.settings };
   const random = options.random ?? Math.random;
   const onFailure = (): void => metrics?.onWriteFailure?.();
@@ -59,7 +59,9 @@ export const startWebhookWorker = async (options: WebhookWorkerOptions): Promise
       topics: { prefix: DELIVERIES },
       maxBatch: settings.maxBatch,
       maxUnacked: settings.maxUnacked,
-      handler: (batch: LaneBatch) => deliverer.admitBatch(batch),
+      async handler(batch: LaneBatch) {
+        if (await tables.holdAnswered(() => batch.revoked())) await deliverer.admitBatch(batch);
+      },
       onRevoked: (lane) => deliverer.drain(lane, settings.revokeMs),
     }),
   );

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { InMemoryDelayedEvents } from '#libs/stream-log/testing/in-memory-delayed-events.js';
+import { FRESH } from '#libs/kernel/testing/fresh-tables.js';
 import { recorded } from '#libs/kernel/testing/recorded.js';
 import { ERRORS_CHANNEL } from '#libs/component-model/channels.js';
 import { MAX_HOPS, type EmitHeaders } from '#libs/stream-log/envelopes.js';
@@ -38,10 +39,12 @@ afterEach(async () => {
 const world = async (...subscriptions: (readonly [emitter: string, listener: string, channel?: string])[]) => {
   const log = new InMemoryStreamLog();
   const table = new SubscriptionTable();
-  subscriptions.forEach(([emitterId, listenerId, eventName = ''], i) => {
-    const data = { subscriptionId: `sub_${i}`, userId: 'u_1', emitterId, listenerId, eventName, createdAt: 1 };
-    table.apply(recorded(`subscription-sub_${i}`, { type: 'SubscriptionCreated', data }));
-  });
+  const subscribe = (emitterId: string, listenerId: string, eventName = ''): void => {
+    const id = `sub_${table.size}`;
+    const data = { subscriptionId: id, userId: 'u_1', emitterId, listenerId, eventName, createdAt: 1 };
+    table.apply(recorded(`subscription-${id}`, { type: 'SubscriptionCreated', data }));
+  };
+  for (const subscription of subscriptions) subscribe(...subscription);
   for (const id of ['dc_a', 'dc_b', 'wh_1', 'wh_2']) {
     for (const { topic, retention } of topics.ownedBy(id)) await log.createTopic(topic, retention);
   }
@@ -53,6 +56,7 @@ const world = async (...subscriptions: (readonly [emitter: string, listener: str
       topics,
       delayed,
       table,
+      tables: FRESH,
       clock,
       ...over,
     });
@@ -60,10 +64,42 @@ const world = async (...subscriptions: (readonly [emitter: string, listener: str
     return router;
   };
   const recordsOf = (topic: string): Promise<readonly StoredRecord[]> => log.read(topic, -1, 1_000);
-  return { log, start, recordsOf };
+  return { log, start, subscribe, recordsOf };
 };
 
 describe('the router', () => {
+  it('routes no event by a table that is behind: it waits for the subscription that was answered before', async () => {
+    const { log, start, subscribe, recordsOf } = await world();
+    let caughtUp: () => void = () => undefined;
+    const catchingUp = new Promise<void>((resolve) => (caughtUp = resolve));
+    const holdAnswered = async (): Promise<boolean> => {
+      await catchingUp;
+      return true;
+    };
+    const router = await start({ tables: { ...FRESH, holdAnswered } });
+    await log.publish([emit(1)]);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(router.backlog()).toBe(1);
+    subscribe('dc_a', 'wh_1');
+    caughtUp();
+    await drained(router);
+    expect(await recordsOf('deliveries.wh_1')).toHaveLength(1);
+  });
+
+  it('leaves an event to the next router when it closes before its table may decide', async () => {
+    const { log, start, recordsOf } = await world(['dc_a', 'wh_1']);
+    const holdAnswered = async (over: () => boolean): Promise<boolean> => {
+      while (!over()) await new Promise((resolve) => setTimeout(resolve, 1));
+      return false;
+    };
+    const stale = await start({ tables: { ...FRESH, holdAnswered } });
+    await log.publish([emit(1)]);
+    await stale.close();
+    expect(await recordsOf('deliveries.wh_1')).toEqual([]);
+    await drained(await start());
+    expect(await recordsOf('deliveries.wh_1')).toHaveLength(1);
+  });
+
   it('gives no listener an event that its sender wants to trigger nothing', async () => {
     const { log, start } = await world(['dc_a', 'dc_b'], ['dc_a', 'wh_1']);
     await log.publish([emit(1, { notrigger: '1' }), emit(2)]);

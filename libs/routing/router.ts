@@ -1,6 +1,7 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { pause } from '#libs/async/pause.js';
 import { type Clock } from '#libs/kernel/clock.js';
+import { type FreshTables } from '#libs/kernel/table-freshness.js';
 import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
 import { type HandedOver } from '#libs/stream-log/handed-over.js';
 import { type LaneBatch, type LogRecord, type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
@@ -36,8 +37,9 @@ export interface RouterOptions {
   readonly topics: TopicPolicy;
   /** Events of sources that wait. */
   readonly delayed: DelayedRoutingOptions['delayed'];
-  /** Must have applied the whole event log before the router starts, because an emit is looked up only once. */
   readonly table: SubscriptionTable;
+  /** An emit is looked up only once, so it waits until `table` may decide about it. */
+  readonly tables: FreshTables;
   readonly clock: Clock;
   readonly maxBatch?: number;
   readonly maxUnacked?: number;
@@ -67,7 +69,7 @@ export interface Router {
  * are durable. After an earlier crash it is routed again, with the same ids.
  */
 export const startRouter = async (options: RouterOptions): Promise<Router> => {
-  const { log, topics, handedOver, maxBatch = 64, maxUnacked = 1_024 } = options;
+  const { log, topics, tables, handedOver, maxBatch = 64, maxUnacked = 1_024 } = options;
   const metrics: RouterMetrics = {
     emits: 0,
     invocations: 0,
@@ -86,7 +88,10 @@ export const startRouter = async (options: RouterOptions): Promise<Router> => {
       topics: { prefix: EMITS },
       maxBatch,
       maxUnacked,
-      handler: (batch) => new BatchRouting(batch, options, metrics, unrouted).run(),
+      async handler(batch) {
+        if (!(await tables.holdAnswered(() => batch.revoked()))) return;
+        await new BatchRouting(batch, options, metrics, unrouted).run();
+      },
     }),
   );
   return {

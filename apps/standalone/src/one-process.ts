@@ -2,6 +2,7 @@ import { startPlatformEvents } from '#libs/composition/platform-events.js';
 import { type PlatformEvents } from '#libs/platform-events/platform-events.js';
 import { pressureSettings } from '#libs/composition/pressure.js';
 import { type RoleProcess } from '#libs/composition/roles/role-process.js';
+import { TableFreshness } from '#libs/kernel/table-freshness.js';
 import { HandedOver } from '#libs/stream-log/handed-over.js';
 
 /** A process with every role. */
@@ -23,6 +24,11 @@ export const oneProcess = (
   );
   return {
     ...given,
+    tables: new TableFreshness({
+      follower: plane.follower,
+      lastPosition: () => plane.engines.events.lastPosition(),
+      onDelayed: (error) => logger.warn({ err: error }, 'tables.delayed: events may wait for the event log'),
+    }),
     platformEvents: startPlatformEvents(plane, topics, logger, { add: closing }),
     handedOver: new HandedOver(pressureSettings(config).source),
     countBacklog,

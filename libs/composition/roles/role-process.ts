@@ -2,6 +2,7 @@ import { type Config } from '#libs/config/index.js';
 import { type Arrival } from '#libs/ingress/admission.js';
 import { type WorkInFlight } from '#libs/ingress/pressure-gate.js';
 import { type LeasedWorkOptions } from '#libs/kernel/leased-work.js';
+import { type FreshTables } from '#libs/kernel/table-freshness.js';
 import { type Pressure } from '#libs/kernel/process-registry.js';
 import { type PlatformEvents } from '#libs/platform-events/platform-events.js';
 import { type HandedOver } from '#libs/stream-log/handed-over.js';
@@ -14,6 +15,8 @@ import { type ControlPlane } from '../control-plane.js';
 export interface RoleProcess {
   readonly config: Config;
   readonly plane: ControlPlane;
+  /** Whether the tables of the plane are new enough to decide about an event. */
+  readonly tables: FreshTables;
   readonly topics: TopicPolicy;
   readonly logger: Logger;
   readonly metrics: Metrics;

@@ -10,7 +10,7 @@ export interface RouterRoleOptions {
 
 /** Role `router`, step 4 of the path of an event: turns emits into invocations and deliveries. */
 export const startRouterRole = async (
-  { config, plane, topics, logger, metrics, handedOver, closing, reportBacklog }: RoleProcess,
+  { config, plane, tables, topics, logger, metrics, handedOver, closing, reportBacklog }: RoleProcess,
   { backlog, room }: RouterRoleOptions,
 ): Promise<Router> => {
   const { engines, views, clock } = plane;
@@ -21,6 +21,7 @@ export const startRouterRole = async (
     topics,
     delayed: engines.delayed,
     table: views.subscriptions,
+    tables,
     clock,
     logger,
     listeners: {

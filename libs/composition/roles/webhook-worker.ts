@@ -17,7 +17,7 @@ const UNHEALTHY = 'fails or does not answer: its deliveries wait, and one at a t
 
 /** Role `webhook-worker`, step 5 of the path of an event: signs and sends deliveries. */
 export const startWebhookWorkerRole = async (
-  { config, plane, topics, logger, metrics, platformEvents, closing, leased, reportBacklog }: RoleProcess,
+  { config, plane, tables, topics, logger, metrics, platformEvents, closing, leased, reportBacklog }: RoleProcess,
   { egress, pump }: WebhookWorkerRoleOptions,
 ): Promise<WebhookWorker> => {
   const { engines, clock, views, handleCommand } = plane;
@@ -30,6 +30,7 @@ export const startWebhookWorkerRole = async (
     logger,
     metrics: metrics.webhooks,
     pump,
+    tables,
     directory: webhookDirectory(views.webhooks, engines.vault, { timeoutMs: config.webhookTimeoutS * 1_000 }),
     dispatcher: egress.dispatcher,
     settings: {

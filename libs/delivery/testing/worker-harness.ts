@@ -2,6 +2,7 @@ import { afterEach, beforeEach } from '@jest/globals';
 import { type ServerResponse } from 'node:http';
 import { Agent } from 'undici';
 import { systemClock } from '#libs/kernel/clock.js';
+import { FRESH } from '#libs/kernel/testing/fresh-tables.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
@@ -71,7 +72,8 @@ export class WorkerHarness {
       dispatcher: this.agent,
       topics: perEmitterTopics({ emitsAgeMs: 1e9, emitsBytes: 1e9 }),
       directory: { find: (id) => this.targets.get(id) },
-      settings: { retries: FAST_RETRIES, unknownDelaysMs: [5, 5], closeMs: 200, ...settings },
+      tables: FRESH,
+      settings: { retries: FAST_RETRIES, closeMs: 200, ...settings },
       onDisable: (id) => void this.disabled.push(id),
       logger: { info: () => undefined, warn: complain, error: complain },
       ...more,
