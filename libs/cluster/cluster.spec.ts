@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { positionOf, type Position } from '#libs/kernel/events.js';
+import { FORMS } from '#libs/kernel/forms.js';
 import { type Pressure, type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
 import { type Logger } from '#libs/telemetry/index.js';
@@ -125,7 +126,7 @@ describe('the report of a process', () => {
     reporter.worksOff(() => 40);
     reporter.start();
     await until(() => registry.told.length > 0);
-    expect(registry.told[0]).toEqual({ id: 'p', role: 'router', position: at(3), backlog: 42 });
+    expect(registry.told[0]).toEqual({ id: 'p', role: 'router', position: at(3), backlog: 42, reads: FORMS });
     position = at(9);
     reporter.moved();
     await until(() => registry.told.at(-1)?.position === at(7));

@@ -1,5 +1,6 @@
 import { pause, WakeablePause } from '#libs/async/pause.js';
 import { START, type Position } from '#libs/kernel/events.js';
+import { FORMS } from '#libs/kernel/forms.js';
 import { type WorkInFlight } from '#libs/ingress/pressure-gate.js';
 import { type Pressure, type ProcessRegistry, type ProcessReport, SILENCE_MS } from '#libs/kernel/process-registry.js';
 import { type CollectionSchema, type ReadModelStore } from '#libs/kernel/read-model-store.js';
@@ -177,7 +178,8 @@ export class ProcessReporter {
 
   private reportAt(position: Position): ProcessReport {
     const pressure = this.pressure();
-    return { id: this.id, role: this.role, position, backlog: this.backlog(), ...(pressure ? { pressure } : {}) };
+    const backlog = this.backlog();
+    return { id: this.id, role: this.role, position, backlog, reads: FORMS, ...(pressure ? { pressure } : {}) };
   }
 }
 

@@ -2,6 +2,7 @@ import { type Config, keepFilesPrivate, loadConfig, publicUrlOf } from '#libs/co
 import { TrustedProxies } from '#libs/http/client-address.js';
 import { OperatorAccess } from '#libs/http/operator-access.js';
 import { type Clock, systemClock } from '#libs/kernel/clock.js';
+import { type Forms } from '#libs/kernel/forms.js';
 import { newId } from '#libs/kernel/ids.js';
 import { LeasedWork, type LeasedWorkOptions } from '#libs/kernel/leased-work.js';
 import { TableFreshness } from '#libs/kernel/table-freshness.js';
@@ -11,6 +12,7 @@ import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { HandedOver } from '#libs/stream-log/handed-over.js';
 import { createLogger, type Logger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
 import { ClusterBacklog, highestOf, ProcessReporter } from '../cluster/cluster.js';
+import { ClusterForms } from '../cluster/cluster-forms.js';
 import { type ControlPlane, followControlPlane } from './control-plane.js';
 import { endpointUrls } from './endpoint-urls.js';
 import { type RemoteEngines } from './engines.js';
@@ -30,6 +32,7 @@ export interface OpenEngines {
   readonly clientId: string;
   readonly clock: Clock;
   readonly onWarning: (text: string, fields: object) => void;
+  readonly forms: Forms;
   /** Retries opening an engine until it is available. */
   readonly awaiting: <T>(engine: string, open: () => Promise<T>) => Promise<T>;
 }
@@ -90,11 +93,13 @@ const start = async (
 
   // 3. Engines, however long they take to become available.
   const waiting = new EnginesAwaited(logger, readiness, shutdown);
+  const forms = new ClusterForms(id);
   const engines = await openEngines({
     config,
     clientId: `${name}-${id}`,
     clock,
     onWarning: (text, fields) => logger.warn(fields, text),
+    forms,
     awaiting: (engine, open) => waiting.until(engine, open),
   });
   shutdown.add('engines', () => engines.close());
@@ -105,12 +110,10 @@ const start = async (
   const topics = topicPolicy(config);
   await waiting.until('Kafka', () => createFixedTopics(engines.log, topics));
   timings.end('topics');
-  const plane = await followControlPlane(engines, clock, (error) => shutdown.fail(tablesStopped(error)));
-  shutdown.add('tables in memory', () => plane.follower.stop());
-  shutdown.add('usage', () => plane.usage.close());
-  readiness.register('tables in memory', () => plane.follower.status().failure);
+  const plane = await followTables(engines, { clock, shutdown, readiness });
   timings.end('tables');
   const reporter = startReporter(id, name, plane, logger, shutdown);
+  followForms(forms, engines, logger, shutdown);
 
   // 5. The role itself.
   const role: Role = {
@@ -158,6 +161,17 @@ class StartupTimings {
   }
 }
 
+const followTables = async (
+  engines: RemoteEngines,
+  { clock, shutdown, readiness }: { readonly clock: Clock; readonly shutdown: Shutdown; readonly readiness: Readiness },
+): Promise<ControlPlane> => {
+  const plane = await followControlPlane(engines, clock, (error) => shutdown.fail(tablesStopped(error)));
+  shutdown.add('tables in memory', () => plane.follower.stop());
+  shutdown.add('usage', () => plane.usage.close());
+  readiness.register('tables in memory', () => plane.follower.status().failure);
+  return plane;
+};
+
 /** From here on the other processes wait for this one, until its work has ended. */
 const startReporter = (
   id: string,
@@ -184,6 +198,11 @@ const freshTables = ({ engines, follower }: ControlPlane, reporter: ProcessRepor
     awaitedSince: () => reporter.awaitedSince(),
     onDelayed: (error) => logger.warn({ err: error }, 'tables.delayed: events may wait for the event log'),
   });
+
+const followForms = (forms: ClusterForms, { registry }: RemoteEngines, logger: Logger, shutdown: Shutdown): void => {
+  forms.follow(registry, (error) => logger.warn({ err: error }, 'forms.unknown'));
+  shutdown.add('forms', () => forms.close());
+};
 
 const startLeased = (
   options: Omit<LeasedWorkOptions, 'leases' | 'onFailure'>,

@@ -17,6 +17,8 @@ export interface ProcessReport {
   readonly backlog: number;
   /** Largest owners of these records; absent when no owner has many. */
   readonly pressure?: Pressure;
+  /** Forms that it reads (forms.ts). A process of a release from before them names none. */
+  readonly reads?: readonly string[];
 }
 
 /** Registry of live processes and their reports. */

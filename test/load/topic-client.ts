@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Kafka, logLevel } from 'kafkajs';
 import { GroupConsumer } from '#libs/engines/kafka/consume/group-consumer.js';
 import { openKafka, type KafkaStreamLog } from '#libs/engines/kafka/index.js';
+import { ALL_FORMS } from '#libs/kernel/forms.js';
 import { EMITS, perEmitterTopics, sharedTopics, type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { cpuUsSince, newHistogram, quantilesMs } from './latencies.js';
@@ -44,6 +45,7 @@ const log: KafkaStreamLog = await openKafka({
   prefix: PREFIX,
   clientId: `bench-${process.pid}`,
   replicationFactor: 1,
+  forms: ALL_FORMS,
   onWarning: (text, fields) => process.stderr.write(`${text} ${JSON.stringify(fields)}\n`),
 });
 

@@ -8,6 +8,7 @@ import { UnusableDataDirectory } from '#libs/config/unusable-data-directory.js';
 import { RefusedStart } from '#libs/config/refused-start.js';
 import { engineProblem } from '#libs/hosting/start-problem.js';
 import { systemClock } from '#libs/kernel/clock.js';
+import { EARLIER_FORMS } from '#libs/kernel/forms.js';
 import { newId } from '#libs/kernel/ids.js';
 import { messageOf } from '#libs/kernel/error-message.js';
 
@@ -88,6 +89,7 @@ const withDistributed = async (work: Work, config: Config): Promise<void> => {
     awaiting,
     clientId: `cli-${newId('proc', systemClock.now())}`,
     onWarning: (text) => process.stderr.write(`${text}\n`),
+    forms: EARLIER_FORMS,
   });
   try {
     await work(engines, config);

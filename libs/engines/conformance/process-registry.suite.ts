@@ -46,6 +46,14 @@ const parts: Record<(typeof PROCESS_REGISTRY_PARTS)[number], Part<RegistryUnderT
       await one.report(report('one', '0001', 3));
       expect(await other.live()).toEqual([report('one', '0001', 3)]);
     });
+
+    it('shows the forms that a process reads, and none for a process that names none', async () => {
+      const [one, other] = [port().process(), port().process()];
+      const reads = ['a form', 'another'];
+      await one.report({ ...report('one', '0001'), reads });
+      await other.report(report('other', '0001'));
+      expect(byId(await one.live())).toEqual([{ ...report('one', '0001'), reads }, report('other', '0001')]);
+    });
   },
 
   silence: (port) => {

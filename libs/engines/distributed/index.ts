@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { adoptSecretKey, type Config, previousKeyOf, secretKeyOf } from '#libs/config/index.js';
 import { type Clock } from '#libs/kernel/clock.js';
+import { type Forms } from '#libs/kernel/forms.js';
 import { openEventStoreDb } from '../eventstoredb/index.js';
 import { openKafka } from '../kafka/index.js';
 import { openMongo } from '../mongodb/index.js';
@@ -11,6 +12,7 @@ export interface DistributedOptions {
   readonly clientId: string;
   readonly clock: Clock;
   readonly onWarning: (text: string, fields: object) => void;
+  readonly forms: Forms;
   /** Set when this process runs sources. It then publishes the outboxes that dead processes left. */
   readonly relaysLeftOutboxes?: boolean;
   /** Opens an engine and retries in the caller's way while it is not reachable. */
@@ -19,7 +21,7 @@ export interface DistributedOptions {
 
 /** Opens every port on EventStoreDB, MongoDB and Kafka in parallel. `awaiting` decides how to wait for a server. */
 export const openDistributed = async (options: DistributedOptions) => {
-  const { config, clientId, clock, onWarning, awaiting, relaysLeftOutboxes = false } = options;
+  const { config, clock, onWarning, awaiting, relaysLeftOutboxes = false } = options;
   const { dataDir } = config;
   const secretKey = secretKeyOf(dataDir, config.secretKey, config.secretKeyPrevious);
   // The secrets are not in this directory, so it need not wait for their rotation.
@@ -27,18 +29,7 @@ export const openDistributed = async (options: DistributedOptions) => {
   const events = awaiting('EventStoreDB', () =>
     openEventStoreDb({ url: given(config.eventStoreUrl), prefix: config.eventStorePrefix ?? '', onWarning }),
   );
-  const log = awaiting('Kafka', () =>
-    openKafka({
-      brokers: config.kafkaBrokers,
-      prefix: config.kafkaPrefix,
-      clientId,
-      replicationFactor: config.kafkaReplication,
-      durability: config.kafkaDurability,
-      sessionTimeoutMs: config.kafkaSessionMs,
-      stateDir: join(dataDir, 'kafka'),
-      onWarning,
-    }),
-  );
+  const log = awaiting('Kafka', () => openLog(options));
   const mongo = awaiting('MongoDB', () =>
     openMongo({
       url: given(config.mongoUrl),
@@ -80,6 +71,19 @@ export const openDistributed = async (options: DistributedOptions) => {
     },
   };
 };
+
+const openLog = ({ config, clientId, forms, onWarning }: DistributedOptions): ReturnType<typeof openKafka> =>
+  openKafka({
+    brokers: config.kafkaBrokers,
+    prefix: config.kafkaPrefix,
+    clientId,
+    replicationFactor: config.kafkaReplication,
+    durability: config.kafkaDurability,
+    sessionTimeoutMs: config.kafkaSessionMs,
+    stateDir: join(config.dataDir, 'kafka'),
+    forms,
+    onWarning,
+  });
 
 /** Never null here: reading the settings already checked that SLUICE_ENGINE=distributed has them. */
 const given = (url: string | null): string => {

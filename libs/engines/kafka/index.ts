@@ -1,4 +1,5 @@
 import { systemClock, type Clock } from '#libs/kernel/clock.js';
+import { type Forms } from '#libs/kernel/forms.js';
 import { brokerSettings } from './admin/broker-settings.js';
 import { type Durability, verifyDurability } from './admin/durability.js';
 import { TopicAdmin } from './admin/topic-admin.js';
@@ -22,6 +23,7 @@ export interface KafkaOptions {
   readonly sessionTimeoutMs?: number | undefined;
   /** This process's folder, kept over restarts. It lets a restarted process take its lanes back at once. */
   readonly stateDir?: string | undefined;
+  readonly forms: Forms;
   readonly onWarning: (text: string, fields: Record<string, unknown>) => void;
   readonly clock?: Clock;
   /** How often consumed records are dropped. Default: 30 s. */
@@ -56,5 +58,6 @@ export const openKafka = async (options: KafkaOptions): Promise<KafkaStreamLog> 
     { prefix, replicationFactor, sessionTimeoutMs, sweepEveryMs },
     new MemberIds(stateDir),
     clock,
+    options.forms,
   );
 };

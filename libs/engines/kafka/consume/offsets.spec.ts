@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { ALL_FORMS } from '#libs/kernel/forms.js';
 import { type Cluster } from '../wire/cluster.js';
 import { CODE } from '../wire/protocol.js';
 import { Offsets } from './offsets.js';
@@ -19,7 +20,7 @@ const offsetsOf = (answers: (number | Error)[]): { readonly offsets: Offsets; re
     },
     forgetCoordinator: (group: string) => forgotten.push(group),
   };
-  return { offsets: new Offsets(cluster as unknown as Cluster), forgotten };
+  return { offsets: new Offsets(cluster as unknown as Cluster, ALL_FORMS), forgotten };
 };
 
 describe("a group's offsets", () => {

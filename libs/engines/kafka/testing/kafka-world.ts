@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach } from '@jest/globals';
+import { ALL_FORMS } from '#libs/kernel/forms.js';
 import { type KafkaOptions, type KafkaStreamLog } from '../index.js';
 import { openPatiently } from './open-patiently.js';
 import { testBrokers } from './test-brokers.js';
@@ -18,6 +19,7 @@ export class KafkaWorld {
       prefix: this.prefix,
       clientId: 'spec',
       replicationFactor: 1,
+      forms: ALL_FORMS,
       onWarning: (text, fields) => this.warnings.push(`${text} ${JSON.stringify(fields)}`),
       ...options,
     });

@@ -13,8 +13,11 @@ export interface RunDocument {
   readonly commitId: string;
   readonly through: number;
   readonly above: readonly number[];
-  /** Of the newest done invocation. Earlier releases did not write it. */
-  readonly origin?: LaneOrigin;
+  /**
+   * Of the newest done invocation, and the version whose commit wrote it. Earlier releases leave it as it is when they
+   * commit, so it says nothing about the progress of another version.
+   */
+  readonly origin?: LaneOrigin & { readonly version: number };
   readonly lastEventId: string;
   /** JSON text by encoded channel. */
   readonly dedupe?: Readonly<Record<string, string>>;
@@ -40,12 +43,15 @@ export const fieldOf = (key: string): string =>
 export const keyOf = (field: string): string =>
   field.slice(1).replace(/%([0-9a-f]{4})/g, (_, code: string) => String.fromCharCode(parseInt(code, 16)));
 
+const originOf = ({ origin, version }: RunDocument): { readonly origin?: LaneOrigin } =>
+  origin?.version === version ? { origin: { id: origin.id, epoch: origin.epoch } } : {};
+
 export const stateOf = (document: RunDocument | null): SourceState => ({
   version: document?.version ?? 0,
   progress: {
     through: document?.through ?? -1,
     above: document?.above ?? [],
-    ...(document?.origin && { origin: document.origin }),
+    ...(document && originOf(document)),
   },
   dedupe: Object.fromEntries(
     Object.entries(document?.dedupe ?? {}).map(([field, text]) => [keyOf(field), JSON.parse(text) as DedupeCache]),
@@ -85,7 +91,7 @@ export const changeOf = (
     commitId,
     through,
     above,
-    ...(origin && { origin }),
+    ...(origin && { origin: { ...origin, version } }),
     lastEventId: commit.lastEventId,
     unset,
     dedupe: Object.fromEntries(

@@ -27,13 +27,12 @@ export class MongoProcessRegistry implements ProcessRegistry {
     this.documents = db.collection<ProcessDoc>('processes', { writeConcern: { w: 1 } });
   }
 
-  async report({ id, role, position, backlog, pressure }: ProcessReport): Promise<void> {
+  async report({ id, role, position, backlog, pressure, reads }: ProcessReport): Promise<void> {
     await this.documents.updateOne(
       { _id: id },
       {
-        ...(pressure
-          ? { $set: { role, position, backlog, pressure } }
-          : { $set: { role, position, backlog }, $unset: { pressure: '' } }),
+        $set: { role, position, backlog, ...(pressure && { pressure }), ...(reads && { reads }) },
+        ...(!pressure && { $unset: { pressure: '' } }),
         $inc: { beat: 1 },
       },
       { upsert: true },
@@ -47,12 +46,13 @@ export class MongoProcessRegistry implements ProcessRegistry {
     const dead: ProcessDoc[] = [];
     const ids = new Set<string>();
     for (const document of stored) {
-      const { _id: id, beat, role, position, backlog, pressure } = document;
+      const { _id: id, beat, role, position, backlog, pressure, reads } = document;
       ids.add(id);
       const last = this.seen.get(id);
       const at = last?.beat === beat ? last.at : now;
       this.seen.set(id, { beat, at });
-      if (now - at <= SILENCE_MS) live.push({ id, role, position, backlog, ...(pressure ? { pressure } : {}) });
+      const optional = { ...(pressure && { pressure }), ...(reads && { reads }) };
+      if (now - at <= SILENCE_MS) live.push({ id, role, position, backlog, ...optional });
       else if (now - at > DEAD_MS) dead.push(document);
     }
     for (const id of this.seen.keys()) if (!ids.has(id)) this.seen.delete(id);
