@@ -160,16 +160,16 @@ class Killer {
   }
 }
 
-const holdsOrLate = (what: string, holds: () => boolean): Promise<string[]> =>
+export const holdsOrLate = (what: string, holds: () => boolean): Promise<string[]> =>
   eventually(what, () => (holds() ? [] : undefined), QUIET_TIMEOUT_MS, 100).catch((error: unknown) => [String(error)]);
 
 /** Adds to the load's ledgers the events that the chain must emit for those that the relay accepted. */
-const allLedgers = ({ load, sources }: RolesScene): readonly Ledger[] => {
+export const allLedgers = ({ load, sources }: RolesScene): readonly Ledger[] => {
   const relayed = load.ledgers.find(({ source }) => source.id === sources.relay.id);
   return relayed ? [...load.ledgers, { ...relayed, source: sources.chain }] : load.ledgers;
 };
 
-const finalProblems = async (scene: RolesScene): Promise<string[]> => {
+export const finalProblems = async (scene: RolesScene): Promise<string[]> => {
   const { api, deployment, receiver, load, sources, deployer, webhookId } = scene;
   // A last event after all others shows how many runs each counter has had.
   await eventually('the last event is taken', async () =>

@@ -1,5 +1,5 @@
 import { ApiClient, type Source } from '#test/harness/api-client.js';
-import { Deployment, type EngineAddresses, ROLES } from '#test/harness/deployment.js';
+import { Deployment, type EngineAddresses, type RoleName, ROLES } from '#test/harness/deployment.js';
 import { WebhookReceiver } from '#test/harness/webhook-receiver.js';
 import { CHAIN, COUNTER, GREATEST, RELAY, TICKER, UNIQUE } from './kill9-components.js';
 import { KillDeployer } from './kill9-deployer.js';
@@ -29,18 +29,23 @@ export interface RolesScene {
 export interface SceneOptions {
   readonly engines: EngineAddresses;
   /** Number of processes per role. */
-  readonly copies: number;
+  readonly copies: number | Readonly<Record<RoleName, number>>;
+  /** Settings of every process, in addition to those of the scene. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Folder of the built program. Default: this checkout. */
+  readonly program?: string;
 }
 
 /** Sets up the scene, runs the test, and cleans up. A failure includes the last output of the processes. */
 export const onRolesScene = async <T>(
-  { engines, copies }: SceneOptions,
+  { engines, copies, env, program }: SceneOptions,
   play: (scene: RolesScene) => Promise<T>,
 ): Promise<T> => {
   const deployment = new Deployment({
     engines,
-    copies: Object.fromEntries(ROLES.map((role) => [role, copies])),
-    env: { SLUICE_EVENTS_KEPT: '200' },
+    copies: typeof copies === 'number' ? Object.fromEntries(ROLES.map((role) => [role, copies])) : copies,
+    env: { SLUICE_EVENTS_KEPT: '200', ...env },
+    ...(program === undefined ? {} : { program }),
   });
   const api = new ApiClient(deployment);
   const gate = new Gate();

@@ -25,7 +25,7 @@ export interface EngineAddresses {
   readonly eventStore: string;
 }
 
-export interface DeploymentOptions extends Pick<ServerOptions, 'env'> {
+export interface DeploymentOptions extends Pick<ServerOptions, 'env' | 'program'> {
   /** Default: the servers given by the environment (`npm run test:engines`). */
   readonly engines?: EngineAddresses;
   /** Number of processes per role. Default: one each. */
@@ -53,11 +53,13 @@ export class Deployment implements TestServer {
   private readonly namespace = `t${randomBytes(6).toString('hex')}`;
   private readonly kafka: string;
   private readonly mongo: string;
+  private readonly program: string | undefined;
   /** Settings of every process. */
   readonly common: Readonly<Record<string, string | undefined>>;
   private proxy: FrontProxy | undefined;
 
-  constructor({ env, copies = {}, engines = givenEngines() }: DeploymentOptions = {}) {
+  constructor({ env, copies = {}, engines = givenEngines(), program }: DeploymentOptions = {}) {
+    this.program = program;
     this.kafka = engines.kafka;
     this.mongo = mongoUrlOf(engines.mongo, this.namespace);
     this.common = {
@@ -141,7 +143,8 @@ export class Deployment implements TestServer {
 
   private make(app: RoleName, number: number): Server {
     const dataDir = join(this.dataDir, `${app}-${number}`);
-    return new Server({ app, dataDir, env: this.common, readyTimeoutMs: 180_000, pollMs: 50 });
+    const program = this.program === undefined ? {} : { program: this.program };
+    return new Server({ app, dataDir, env: this.common, readyTimeoutMs: 180_000, pollMs: 50, ...program });
   }
 
   private running(role: RoleName): readonly string[] {

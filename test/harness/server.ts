@@ -15,6 +15,8 @@ export interface ServerOptions {
   readonly app?: string;
   /** Settings in addition to the harness's own. undefined removes one. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Folder of the built program. Default: this checkout. */
+  readonly program?: string;
   /** Default: a new temp folder, removed by `close`. */
   readonly dataDir?: string;
   readonly readyTimeoutMs?: number;
@@ -27,7 +29,7 @@ export interface ServerOptions {
   readonly pollMs?: number;
 }
 
-const mainOf = (app: string): string => join(ROOT, 'dist/apps', app, 'src/main.js');
+const mainOf = (program: string, app: string): string => join(program, 'dist/apps', app, 'src/main.js');
 /** Flags of Node as in `npm start`, so that tests and measurements use the users' configuration. */
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } };
 const FLAGS = scripts.start.split(' ').slice(1, -1);
@@ -62,7 +64,8 @@ export class Server implements TestServer {
   private readonly ownsDir: boolean;
   private killed = false;
   private readonly env: Record<string, string>;
-  private readonly main: string;
+  private readonly app: string;
+  private main: string;
   private readonly readyTimeoutMs: number;
   private readonly pollMs: number;
   private readonly diskMb: number | undefined;
@@ -74,7 +77,8 @@ export class Server implements TestServer {
   readyMs = 0;
 
   constructor(options: ServerOptions = {}) {
-    this.main = mainOf(options.app ?? 'standalone');
+    this.app = options.app ?? 'standalone';
+    this.main = mainOf(options.program ?? ROOT, this.app);
     this.ownsDir = options.dataDir === undefined;
     this.dataDir = options.dataDir ?? tempDir('data');
     this.readyTimeoutMs = options.readyTimeoutMs ?? 30_000;
@@ -128,6 +132,11 @@ export class Server implements TestServer {
   /** Changes a setting for the next start. */
   setting(name: string, value: string): void {
     this.env[name] = value;
+  }
+
+  /** Changes the folder of the program for the next start. */
+  use(program: string): void {
+    this.main = mainOf(program, this.app);
   }
 
   /** Spawns without waiting for readiness, so that tests can kill it during its start. */
