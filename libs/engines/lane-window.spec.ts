@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type ConsumeOptions, type LaneBatch, type StoredRecord } from '#libs/stream-log/stream-log.js';
+import { FetchBudget } from './fetch-budget.js';
 import { LaneWindow } from './lane-window.js';
 
 beforeEach(() => {
@@ -24,7 +25,7 @@ const opened = (handler: ConsumeOptions['handler']) => {
   const committed: number[] = [];
   let failures = 0;
   const options = { group: 'g', topics: { names: ['t'] }, maxBatch: 10, maxUnacked: 10, handler };
-  const window: LaneWindow = new LaneWindow('t', 't', options, {
+  const window: LaneWindow = new LaneWindow('t', 't', options, new FetchBudget(), {
     ready: () => {
       if (window.isFree) window.handAgain();
     },

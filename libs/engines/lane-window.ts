@@ -1,5 +1,6 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { type ConsumeOptions, type LaneBatch, type StoredRecord } from '#libs/stream-log/stream-log.js';
+import { costOf, type FetchBudget } from './fetch-budget.js';
 
 /** Pauses after a rejected batch. */
 const PAUSES = { firstMs: 100, longestMs: 10_000 };
@@ -37,6 +38,8 @@ export class LaneWindow {
   /** Size in bytes of each record handed over and not acknowledged, by offset. */
   private readonly unacked = new Map<number, number>();
   unackedBytes = 0;
+  /** What they take of the budget. */
+  private held = 0;
   /** Records of a batch whose handler rejected. They are handed over again first. */
   private again: StoredRecord[] = [];
   private full = false;
@@ -45,6 +48,7 @@ export class LaneWindow {
     readonly lane: string,
     readonly topic: string,
     readonly options: ConsumeOptions,
+    private readonly budget: FetchBudget,
     private readonly host: WindowHost,
   ) {}
 
@@ -67,9 +71,28 @@ export class LaneWindow {
     const { maxBatch, maxUnacked } = this.options;
     // Acknowledged records above a gap are repeated after a crash, so their number is bounded too.
     const window = Math.max(1024, 4 * maxUnacked) - (this.window.length - this.head);
-    const room = Math.min(maxBatch, maxUnacked - this.unacked.size, window);
+    const hasMemory = this.held === 0 || this.held < this.budget.share;
+    const room = hasMemory ? Math.min(maxBatch, maxUnacked - this.unacked.size, window) : 0;
     this.full = room <= 0;
     return room;
+  }
+
+  /** What the records handed over and not acknowledged take of the budget. */
+  get heldBytes(): number {
+    return this.held;
+  }
+
+  /** Number of the first of these records that the lane's share of memory allows; one at least when it holds none. */
+  fitting(records: readonly StoredRecord[]): number {
+    let room = this.budget.share - this.held;
+    let count = 0;
+    for (const record of records) {
+      room -= costOf(record);
+      if (room < 0 && (count > 0 || this.held > 0)) break;
+      count++;
+    }
+    if (count < records.length) this.full = true;
+    return count;
   }
 
   /** Hands over again what a failed handler left, if anything. */
@@ -83,11 +106,16 @@ export class LaneWindow {
 
   /** Hands over the lane's next records; the caller passes at most `room()`. */
   handOver(records: readonly StoredRecord[]): void {
-    for (const { offset, size } of records) {
+    let taken = 0;
+    for (const record of records) {
+      const { offset, size } = record;
       this.window.push(offset);
       this.unacked.set(offset, size);
       this.unackedBytes += size;
+      taken += costOf(record);
     }
+    this.held += taken;
+    this.budget.take(taken);
     this.hand(records);
   }
 
@@ -103,6 +131,8 @@ export class LaneWindow {
     this.again = [];
     this.unacked.clear();
     this.unackedBytes = 0;
+    this.budget.give(this.held);
+    this.held = 0;
   }
 
   private hand(records: readonly StoredRecord[]): void {
@@ -147,6 +177,9 @@ export class LaneWindow {
     if (this.detached || bytes === undefined) return;
     this.unacked.delete(offset);
     this.unackedBytes -= bytes;
+    const cost = costOf({ size: bytes });
+    this.held -= cost;
+    this.budget.give(cost);
     this.host.acknowledged(bytes);
     if (this.window[this.head] === offset) this.advance();
     if (this.full) {

@@ -329,7 +329,7 @@ describe('reading', () => {
     for (let n = 0; n < 8; n++) await log.publish([{ topic: 't', key: 'k', headers: {}, value }]);
     const reader = new Database(join(dataDir, 'data.db'), { readOnly: true });
     const { records, complete } = readRecords(reader, { id: 1, name: 't' }, { after: -1, upTo: 100, limit: 100 });
-    expect([records.length, complete]).toEqual([4, false]);
+    expect([records.length, complete]).toEqual([3, false]);
     await log.publish([{ topic: 't', key: 'k', headers: {}, value }]);
     const other = new Database(join(dataDir, 'data.db'));
     expect(other.sql('PRAGMA wal_checkpoint(RESTART)').get()).toMatchObject({ busy: 0 });

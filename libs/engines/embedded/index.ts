@@ -44,6 +44,8 @@ export interface EmbeddedOptions {
   readonly onFatal: (error: Error) => void;
   /** Default: DATA_STORE_LIMITS. */
   readonly dataStoreLimits?: DataStoreLimits;
+  /** Limit on the records that are held for consumers, in bytes. Default: a quarter of the heap, 256 MB at most. */
+  readonly fetchBytes?: number | undefined;
 }
 
 export interface EmbeddedStats extends WriterStats {
@@ -121,13 +123,13 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedEn
 };
 
 const assemble = (
-  { dataDir, secretKey, previousKey, dataStoreLimits }: EmbeddedOptions,
+  { dataDir, secretKey, previousKey, dataStoreLimits, fetchBytes }: EmbeddedOptions,
   writer: Writer,
   readers: Readonly<Record<FileName, Database>>,
   { blobs, release, clock }: { blobs: BlobStore; release: () => void; clock: Clock },
 ): EmbeddedEngines => {
   const vault = new EmbeddedVault(writer, readers.data, secretKey, previousKey);
-  const log = new EmbeddedStreamLog(writer, readers.data, clock);
+  const log = new EmbeddedStreamLog(writer, readers.data, clock, fetchBytes);
   const end = async (): Promise<void> => {
     try {
       await log.close();

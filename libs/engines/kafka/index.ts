@@ -28,6 +28,8 @@ export interface KafkaOptions {
   readonly clock?: Clock;
   /** How often consumed records are dropped. Default: 30 s. */
   readonly sweepEveryMs?: number;
+  /** Limit on the records that are held for consumers, in bytes. Default: a quarter of the heap, 256 MB at most. */
+  readonly fetchBytes?: number | undefined;
 }
 
 /**
@@ -52,10 +54,10 @@ export const openKafka = async (options: KafkaOptions): Promise<KafkaStreamLog> 
     cluster.close();
     throw error;
   }
-  const { sessionTimeoutMs = 6_000, sweepEveryMs = 30_000 } = options;
+  const { sessionTimeoutMs = 6_000, sweepEveryMs = 30_000, fetchBytes } = options;
   return new KafkaStreamLog(
     cluster,
-    { prefix, replicationFactor, sessionTimeoutMs, sweepEveryMs },
+    { prefix, replicationFactor, sessionTimeoutMs, sweepEveryMs, fetchBytes },
     new MemberIds(stateDir),
     clock,
     options.forms,

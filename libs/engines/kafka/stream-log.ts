@@ -13,6 +13,7 @@ import {
   type Tail,
   type TopicSelector,
 } from '#libs/stream-log/stream-log.js';
+import { FetchBudget } from '../fetch-budget.js';
 import { type Cluster, type TopicMetadata } from './wire/cluster.js';
 import { GroupConsumer } from './consume/group-consumer.js';
 import { isSelected, laneName, parseLane, type PartitionId } from './lane-names.js';
@@ -30,6 +31,8 @@ export interface KafkaLogSettings {
   readonly replicationFactor: number;
   readonly sessionTimeoutMs: number;
   readonly sweepEveryMs: number;
+  /** Limit on the records that are held for consumers, in bytes. Default: a part of the heap. */
+  readonly fetchBytes?: number | undefined;
 }
 
 /** Interval of looking for other processes' topics. It grows when reading them takes long. */
@@ -42,6 +45,7 @@ const OFFSETS_GONE_MS = 2_000;
 /** StreamLog on Kafka. A lane is a partition. Topic and group names carry the prefix. */
 export class KafkaStreamLog implements StreamLog {
   private readonly offsets: Offsets;
+  private readonly budget: FetchBudget;
   private readonly admin: TopicAdmin;
   private readonly publisher: Publisher;
   private readonly reader: LaneReader;
@@ -60,6 +64,7 @@ export class KafkaStreamLog implements StreamLog {
   ) {
     const { prefix, replicationFactor, sweepEveryMs } = settings;
     this.offsets = new Offsets(cluster, forms);
+    this.budget = new FetchBudget(settings.fetchBytes);
     forms.onWithdrawn(() => {
       for (const consumer of this.consumers) consumer.commitAgain();
     });
@@ -120,7 +125,7 @@ export class KafkaStreamLog implements StreamLog {
   /** All consumers of a group must select the same topics, because lane owners are computed from its members. */
   async consume(options: ConsumeOptions): Promise<Consumer> {
     if (this.closing) throw new Error('the stream log is closed');
-    const { cluster, offsets } = this;
+    const { cluster, offsets, budget } = this;
     const { prefix, sessionTimeoutMs } = this.settings;
     const group = this.full(options.group);
     for (const id of this.memberIds.removeLeft(group)) await this.removeMember(group, id);
@@ -128,6 +133,7 @@ export class KafkaStreamLog implements StreamLog {
     const consumer: GroupConsumer = new GroupConsumer(group, options, {
       cluster,
       offsets,
+      budget,
       prefix,
       sessionTimeoutMs,
       onMemberId: (before, after) => this.memberIds.change(group, before, after),
@@ -165,7 +171,8 @@ export class KafkaStreamLog implements StreamLog {
   }
 
   async lag(group: string, topics: TopicSelector): Promise<Readonly<Record<string, number>>> {
-    await this.cluster.refresh();
+    const isKnown = (name: string): boolean => this.cluster.topic(this.full(name)) !== undefined;
+    if ('prefix' in topics || !topics.names.every(isKnown)) await this.cluster.refresh();
     const partitions = this.select(topics).flatMap((topic) => this.partitionsOf(topic));
     const [committed, first, end] = await Promise.all([
       this.offsets.committed(this.full(group), partitions),
@@ -241,6 +248,7 @@ export class KafkaStreamLog implements StreamLog {
   }
 
   private select(selector: TopicSelector): readonly TopicMetadata[] {
+    if ('names' in selector) return selector.names.flatMap((name) => this.cluster.topic(this.full(name)) ?? []);
     return [...this.cluster.topics()].filter(({ name }) => isSelected(name, this.settings.prefix, selector));
   }
 

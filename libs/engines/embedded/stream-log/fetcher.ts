@@ -1,4 +1,5 @@
 import { type StoredRecord } from '#libs/stream-log/stream-log.js';
+import { costOf, type FetchBudget } from '../../fetch-budget.js';
 import { type Lane } from './lane.js';
 import { type Database } from '../writer/sqlite-driver.js';
 
@@ -13,7 +14,7 @@ export interface RecordRow {
 
 /** Reading from the file on the main thread stops after this time and continues in the next turn of the event loop. */
 const TURN_MS = 4;
-/** Most characters of values read for one batch, not counting its first record. */
+/** Most bytes read for one batch, unless its first record alone is larger. */
 export const BATCH_BYTES = 4 << 20;
 
 export const storedRecord = (topic: string, row: RecordRow): StoredRecord => ({
@@ -27,13 +28,14 @@ export const storedRecord = (topic: string, row: RecordRow): StoredRecord => ({
   size: row.size,
 });
 
-/** Reads up to `limit` records with offset in (after, upTo], bounded by size. `complete` when no more are left. */
+/** Reads up to `limit` records with offset in (after, upTo], one or as many as fit into `bytes`. `complete` when no more are left. */
 export const readRecords = (
   reader: Database,
   topic: { readonly id: number; readonly name: string },
-  range: { readonly after: number; readonly upTo: number; readonly limit: number },
+  range: { readonly after: number; readonly upTo: number; readonly limit: number; readonly bytes?: number },
 ): { records: StoredRecord[]; complete: boolean } => {
   const records: StoredRecord[] = [];
+  const most = Math.min(range.bytes ?? BATCH_BYTES, BATCH_BYTES);
   let bytes = 0;
   const rows = reader
     .sql(
@@ -41,9 +43,9 @@ export const readRecords = (
     )
     .iterate<RecordRow>(topic.id, range.after, range.upTo, range.limit);
   for (const row of rows) {
+    bytes += costOf(row);
+    if (bytes > most && records.length > 0) return { records, complete: false };
     records.push(storedRecord(topic.name, row));
-    bytes += row.value.length;
-    if (bytes > BATCH_BYTES) return { records, complete: false };
   }
   return { records, complete: records.length < range.limit };
 };
@@ -58,6 +60,7 @@ export class Fetcher {
   constructor(
     private readonly reader: Database,
     private readonly durable: () => number,
+    private readonly budget: FetchBudget,
   ) {}
 
   add(lane: Lane): void {
@@ -97,7 +100,8 @@ export class Fetcher {
     const limit = lane.room();
     if (this.stopped || limit <= 0) return;
     const upTo = this.durable();
-    const { records, complete } = readRecords(this.reader, lane.topic, { after: lane.position, upTo, limit });
+    const bytes = this.budget.share - lane.window.heldBytes;
+    const { records, complete } = readRecords(this.reader, lane.topic, { after: lane.position, upTo, limit, bytes });
     lane.fetched(records, complete ? upTo : -1);
   }
 }

@@ -1,3 +1,4 @@
+import { type FetchBudget } from '../../fetch-budget.js';
 import { type CommitWriter } from './commit-writer.js';
 import { type EmbeddedConsumer } from './consumer.js';
 import { type Fetcher } from './fetcher.js';
@@ -9,6 +10,7 @@ import { LANES_PER_TURN, nextTurn } from '../yielding.js';
 
 export interface SharingHost {
   readonly tails: TailCache;
+  readonly budget: FetchBudget;
   readonly fetcher: Fetcher;
   readonly commits: CommitWriter;
   wake(lane: Lane): void;
@@ -65,6 +67,7 @@ export class LaneAssigner {
     const { n: backlog, bytes } = topic.lastId <= committed ? { n: 0, bytes: 0 } : this.host.count(topic, committed);
     const host: LaneHost = {
       tails: this.host.tails,
+      budget: this.host.budget,
       fetch: (lane) => this.host.fetcher.add(lane),
       wake: (lane) => this.host.wake(lane),
       acknowledged: () => {
@@ -95,7 +98,7 @@ export class LaneAssigner {
   }
 
   detach(group: Group, lane: Lane): void {
-    lane.window.detach();
+    lane.detach();
     this.host.fetcher.remove(lane);
     group.backlog -= lane.backlog;
     group.lanes.delete(lane.topic.id);

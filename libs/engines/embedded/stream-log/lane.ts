@@ -1,4 +1,5 @@
 import { type ConsumeOptions, type StoredRecord } from '#libs/stream-log/stream-log.js';
+import { type FetchBudget } from '../../fetch-budget.js';
 import { LaneWindow } from '../../lane-window.js';
 import { type TailCache } from './tail-cache.js';
 import { type Topic } from './topic.js';
@@ -6,6 +7,7 @@ import { type Topic } from './topic.js';
 /** What a lane needs from the log and its group. */
 export interface LaneHost {
   readonly tails: TailCache;
+  readonly budget: FetchBudget;
   /** Reads the lane's next records from the file in its turn and passes them to `fetched`. */
   fetch(lane: Lane): void;
   /** Pumps the lane once the current work is done. */
@@ -23,6 +25,7 @@ export class Lane {
   /** Set by the fetcher while the lane waits for its turn. */
   fetching = false;
   readonly window: LaneWindow;
+  private readonly roomAgain = (): void => this.host.wake(this);
 
   /** `position`: every record up to it was handed over or never existed. */
   constructor(
@@ -31,7 +34,7 @@ export class Lane {
     public position: number,
     private readonly host: LaneHost,
   ) {
-    this.window = new LaneWindow(topic.name, topic.name, options, {
+    this.window = new LaneWindow(topic.name, topic.name, options, host.budget, {
       ready: () => host.wake(this),
       acknowledged: (bytes) => {
         this.backlog--;
@@ -43,9 +46,13 @@ export class Lane {
     });
   }
 
-  /** Number of records that may be handed over now. */
+  /** Number of records that may be handed over now. After 0 it is pumped once there is room. */
   room(): number {
-    return this.window.room();
+    const room = this.window.room();
+    const { budget } = this.host;
+    if (room <= 0 || this.window.heldBytes > 0 || budget.free > 0) return Math.max(0, room);
+    budget.wait(this.roomAgain);
+    return 0;
   }
 
   /** Hands over the next batch if there is one and the handler is free. */
@@ -60,18 +67,27 @@ export class Lane {
   }
 
   /** Hands over the records read from the file, complete up to `position`. */
-  fetched(records: StoredRecord[], position: number): void {
+  fetched(records: readonly StoredRecord[], position: number): void {
     if (this.window.isRevoked) return;
-    if (records.length > 0) this.handOver(records);
-    this.position = Math.max(this.position, position);
+    const isWhole = records.length === 0 || this.handOver(records);
+    if (isWhole) this.position = Math.max(this.position, position);
     if (records.length === 0) this.pump();
   }
 
-  private handOver(records: StoredRecord[]): void {
-    const last = records.at(-1);
-    if (!last) return;
+  /** Stops waiting for room. */
+  detach(): void {
+    this.host.budget.forget(this.roomAgain);
+    this.window.detach();
+  }
+
+  /** Returns whether all of them were handed over. Those that do not fit are read again when there is room. */
+  private handOver(records: readonly StoredRecord[]): boolean {
+    const fitting = this.window.fitting(records);
+    const last = records[fitting - 1];
+    if (!last) return false;
     this.position = last.offset;
     this.host.tails.trim(this.topic);
-    this.window.handOver(records);
+    this.window.handOver(fitting === records.length ? records : records.slice(0, fitting));
+    return fitting === records.length;
   }
 }

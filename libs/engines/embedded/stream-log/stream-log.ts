@@ -9,6 +9,7 @@ import {
   type Tail,
   type TopicSelector,
 } from '#libs/stream-log/stream-log.js';
+import { FetchBudget } from '../../fetch-budget.js';
 import { CommitWriter } from './commit-writer.js';
 import { EmbeddedConsumer } from './consumer.js';
 import { BATCH_BYTES, Fetcher, readRecords } from './fetcher.js';
@@ -67,15 +68,18 @@ export class EmbeddedStreamLog implements StreamLog {
     private readonly writer: Writer,
     private readonly reader: Database,
     private readonly clock: Clock,
+    fetchBytes?: number,
   ) {
     const { topics, groups, lastId } = loadLog(reader, clock.now());
     this.byName = topics;
     this.groups = groups;
     this.durable = lastId;
-    this.fetcher = new Fetcher(reader, () => this.durable);
+    const budget = new FetchBudget(fetchBytes);
+    this.fetcher = new Fetcher(reader, () => this.durable, budget);
     this.commits = new CommitWriter(writer, (topic) => this.droppable(topic));
     this.sharing = new LaneAssigner({
       tails: this.tails,
+      budget,
       fetcher: this.fetcher,
       commits: this.commits,
       wake: (lane) => this.wake(lane),
@@ -195,7 +199,7 @@ export class EmbeddedStreamLog implements StreamLog {
       const { records: more, complete } = readRecords(this.reader, known, range);
       for (const record of more) {
         records.push(record);
-        bytes += record.value.length;
+        bytes += record.size;
       }
       position = records.at(-1)?.offset ?? position;
       if (complete) break;

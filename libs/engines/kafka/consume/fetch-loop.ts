@@ -1,18 +1,25 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { WakeablePause } from '#libs/async/pause.js';
+import { type FetchBudget } from '../../fetch-budget.js';
 import { RETRY_PAUSES, type Cluster } from '../wire/cluster.js';
 import { fetchKeyOf, FetchSession } from './fetch-session.js';
 import { type KafkaLane } from './kafka-lane.js';
-import { CODE, isLeaderMoving, type FetchedPartition } from '../wire/protocol.js';
+import { CODE, isLeaderMoving } from '../wire/protocol.js';
 
 /** Longest poll. A lane that was just taken or has room again waits for the current poll to end. */
 const WAIT_MS = 100;
 const SINGLE_LANE_WAIT_MS = 1_000;
-const REPLY_BYTES = 8 << 20;
+/** Bytes asked for at once: at first, at most, and at least. */
+const FIRST_ASK = 1 << 20;
+const MOST_ASKED = 8 << 20;
+const LEAST_ASKED = 64 << 10;
+/** Part of the budget that the open polls of one loop may occupy. */
+const POLLS_PART = 32;
 const LEADER_PAUSE_MS = 200;
 
 export interface FetchHost {
   readonly cluster: Cluster;
+  readonly budget: FetchBudget;
   /** Purpose of its own connections, because a long poll blocks a connection. */
   readonly purpose: string;
   /** Whether there will never be a second lane. */
@@ -29,6 +36,8 @@ export class FetchLoop {
   private readonly session = new FetchSession();
   private readonly ended: Promise<void>;
   private stopped = false;
+  private asks = FIRST_ASK;
+  private readonly roomAgain = (): void => this.pause.wake();
 
   constructor(
     private readonly node: number,
@@ -45,23 +54,31 @@ export class FetchLoop {
   /** The caller must have broken off the current poll (`Cluster.drop`). */
   async stop(): Promise<void> {
     this.stopped = true;
+    this.host.budget.forget(this.roomAgain);
     this.pause.wake();
     await this.ended;
   }
 
   private async run(): Promise<void> {
-    const { cluster } = this.host;
+    const { cluster, budget } = this.host;
     const backoff = new Backoff(RETRY_PAUSES);
     while (!this.stopped) {
       const now = performance.now();
       const held = this.host.lanesOn(this.node);
-      const wanted = held.filter((lane) => lane.isWanting && lane.notBefore <= now);
+      const wanting = held.filter((lane) => lane.wantsMore());
+      const wanted = wanting.filter((lane) => lane.notBefore <= now);
       if (wanted.length === 0) {
-        await this.pause.wait(held.some((lane) => lane.isWanting) ? LEADER_PAUSE_MS : undefined);
+        await this.pause.wait(wanting.length > 0 ? LEADER_PAUSE_MS : undefined);
+        continue;
+      }
+      const room = this.room();
+      if (room <= 0) {
+        budget.wait(this.roomAgain);
+        await this.pause.wait();
         continue;
       }
       try {
-        await this.poll(wanted);
+        await this.poll(wanted, room);
         backoff.reset();
       } catch (error) {
         this.session.reset();
@@ -73,23 +90,48 @@ export class FetchLoop {
     }
   }
 
-  private async poll(lanes: readonly KafkaLane[]): Promise<void> {
+  /** Bytes that a poll may ask for now. */
+  private room(): number {
+    const { budget } = this.host;
+    const part = Math.max(LEAST_ASKED, Math.floor(budget.limit / POLLS_PART));
+    return Math.min(this.asks, part, budget.free);
+  }
+
+  /** The answer's bytes count before it comes: `room` until its records are decoded, and then what they take. */
+  private async poll(lanes: readonly KafkaLane[], room: number): Promise<void> {
+    const { budget } = this.host;
+    budget.take(room);
+    try {
+      await this.fetch(lanes, room);
+    } finally {
+      budget.give(room);
+    }
+  }
+
+  private async fetch(lanes: readonly KafkaLane[], room: number): Promise<void> {
     const { cluster, purpose } = this.host;
+    const asked = new Map(lanes.map((lane) => [fetchKeyOf(lane), { lane, from: lane.position }]));
+    // The broker gives one batch at least, however large.
     const reply = await cluster.call(this.node, purpose, 'Fetch', {
       maxWaitTime: this.host.hasSingleLane() ? SINGLE_LANE_WAIT_MS : WAIT_MS,
       minBytes: 1,
-      maxBytes: REPLY_BYTES,
+      maxBytes: room,
       ...this.session.next(lanes),
     });
     if (!this.session.answered(reply)) return;
-    const byKey = new Map(lanes.map((lane) => [fetchKeyOf(lane), lane]));
     let moving = false;
+    let taken = 0;
     for (const { topicId, partitions } of reply.responses) {
       for (const each of partitions) {
-        const lane = byKey.get(fetchKeyOf({ topicId, partition: each.partition }));
-        if (lane) moving = (await this.deliver(lane, each)) || moving;
+        const found = asked.get(fetchKeyOf({ topicId, partition: each.partition }));
+        if (!found) continue;
+        if (each.errorCode === CODE.NONE) taken += found.lane.fetched(each, found.from);
+        else moving = (await this.failed(found.lane, each.errorCode)) || moving;
       }
     }
+    // Compressed batches are larger than they were on the wire.
+    if (taken > 2 * room) this.asks = Math.max(LEAST_ASKED, Math.floor((room * room) / taken));
+    else if (2 * taken > this.asks) this.asks = Math.min(MOST_ASKED, 2 * this.asks);
     if (moving) {
       this.session.reset();
       await this.lookForLeaders();
@@ -97,12 +139,7 @@ export class FetchLoop {
   }
 
   /** Returns true when the lane's leader must be looked up. */
-  private async deliver(lane: KafkaLane, partition: FetchedPartition): Promise<boolean> {
-    const { errorCode } = partition;
-    if (errorCode === CODE.NONE) {
-      lane.fetched(partition);
-      return false;
-    }
+  private async failed(lane: KafkaLane, errorCode: number): Promise<boolean> {
     lane.notBefore = performance.now() + LEADER_PAUSE_MS;
     if (errorCode === CODE.OFFSET_OUT_OF_RANGE) await this.host.outOfRange(lane);
     else if (!isLeaderMoving(errorCode)) {

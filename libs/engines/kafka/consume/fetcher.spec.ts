@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { FetchBudget } from '../../fetch-budget.js';
 import { type Cluster } from '../wire/cluster.js';
 import { CODE, type FetchedPartition } from '../wire/protocol.js';
 import { Fetcher } from './fetcher.js';
@@ -9,6 +10,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 interface Poll {
   readonly node: number;
   readonly topics: readonly string[];
+  readonly maxBytes: number;
   readonly answer: (partition: Partial<FetchedPartition>) => void;
 }
 
@@ -18,12 +20,17 @@ afterEach(async () => {
 });
 
 /** A fetcher of one lane per topic, at brokers whose answers the test gives. */
-const fetcherOf = (leaders: Readonly<Record<string, number>>, first = 0) => {
+const fetcherOf = (leaders: Readonly<Record<string, number>>, first = 0, budget = new FetchBudget()) => {
   const polls: Poll[] = [];
   const warnings: string[] = [];
   const retaken: string[] = [];
   const waiting = new Set<(error: Error) => void>();
-  const call = (node: number, _: string, __: string, args: { topics: readonly { topicId: string }[] }) =>
+  const call = (
+    node: number,
+    _: string,
+    __: string,
+    args: { maxBytes: number; topics: readonly { topicId: string }[] },
+  ) =>
     new Promise((resolve, reject) => {
       waiting.add(reject);
       const topics = args.topics.map(({ topicId }) => topicId);
@@ -36,7 +43,7 @@ const fetcherOf = (leaders: Readonly<Record<string, number>>, first = 0) => {
             partitions: [{ partition: 0, errorCode: CODE.NONE, highWatermark: 0, messages: [], ...partition }],
           })),
         });
-      polls.push({ node, topics, answer });
+      polls.push({ node, topics, maxBytes: args.maxBytes, answer });
     });
   const cluster = {
     call,
@@ -58,12 +65,14 @@ const fetcherOf = (leaders: Readonly<Record<string, number>>, first = 0) => {
         { name: topic, shortTopic: topic, topic, topicId: topic, partition: 0 },
         { next: 5, end: 5, epoch: -1, incarnation: 0 },
         options,
+        budget,
         host,
       ),
   );
   const fetcher = new Fetcher({
     // The loops use these methods only.
     cluster: cluster as unknown as Cluster,
+    budget,
     offsets: { at: (partitions) => Promise.resolve(new Map(partitions.map(({ topic }) => [`${topic}/0`, first]))) },
     leaderOf: ({ topic }) => leaders[topic],
     hasSingleLane: () => false,
@@ -71,7 +80,7 @@ const fetcherOf = (leaders: Readonly<Record<string, number>>, first = 0) => {
     lanes: () => lanes,
   });
   fetchers.push(fetcher);
-  return { fetcher, lanes, polls, warnings, retaken };
+  return { fetcher, lanes, polls, warnings, retaken, budget };
 };
 
 describe('Fetcher', () => {
@@ -84,6 +93,32 @@ describe('Fetcher', () => {
       [1, ['a', 'c']],
       [2, ['b']],
     ]);
+  });
+
+  it('asks for what the budget leaves, and for nothing while it leaves nothing', async () => {
+    const { fetcher, lanes, polls, budget } = fetcherOf({ a: 1, b: 2 }, 0, new FetchBudget(1 << 20));
+    budget.take((1 << 20) - 70_000);
+    for (const lane of lanes) fetcher.wake(lane);
+    await turn();
+    // What a poll asks for counts until its answer is read.
+    expect(polls.map(({ node, maxBytes }) => [node, maxBytes])).toEqual([
+      [1, 64 << 10],
+      [2, 70_000 - (64 << 10)],
+    ]);
+    expect(budget.free).toBe(0);
+    for (const { answer } of polls) answer({});
+    await turn();
+    await turn();
+    expect(polls).toHaveLength(4);
+    budget.take(1 << 20);
+    for (const { answer } of polls) answer({});
+    await turn();
+    await turn();
+    expect(polls).toHaveLength(4);
+    budget.give(1 << 20);
+    await turn();
+    await turn();
+    expect(polls).toHaveLength(6);
   });
 
   it('polls no more once it is stopped', async () => {

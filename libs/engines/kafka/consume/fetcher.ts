@@ -1,3 +1,4 @@
+import { type FetchBudget } from '../../fetch-budget.js';
 import { type PartitionId } from '../lane-names.js';
 import { type Cluster } from '../wire/cluster.js';
 import { FetchLoop } from './fetch-loop.js';
@@ -6,6 +7,7 @@ import { EARLIEST, keyOf, type Offsets } from './offsets.js';
 
 export interface FetcherHost {
   readonly cluster: Cluster;
+  readonly budget: FetchBudget;
   readonly offsets: Pick<Offsets, 'at'>;
   /** Undefined or negative while no broker leads the partition. */
   leaderOf(partition: PartitionId): number | undefined;
@@ -42,9 +44,10 @@ export class Fetcher {
   private loopOn(node: number): FetchLoop {
     let loop = this.loops.get(node);
     if (!loop) {
-      const { cluster } = this.host;
+      const { cluster, budget } = this.host;
       loop = new FetchLoop(node, {
         cluster,
+        budget,
         purpose: this.purpose,
         hasSingleLane: () => this.host.hasSingleLane(),
         lanesOn: (each) => [...this.host.lanes()].filter((lane) => this.host.leaderOf(lane) === each),

@@ -1,4 +1,5 @@
 import { type ConsumeOptions, type Consumer } from '#libs/stream-log/stream-log.js';
+import { type FetchBudget } from '../../fetch-budget.js';
 import { type PartitionId } from '../lane-names.js';
 import { type Cluster } from '../wire/cluster.js';
 import { Assignment } from './assignment.js';
@@ -13,6 +14,8 @@ import { PartitionClaimer } from './partition-claimer.js';
 export interface GroupConsumerHost {
   readonly cluster: Cluster;
   readonly offsets: Offsets;
+  /** Of all consumers of the process. */
+  readonly budget: FetchBudget;
   readonly prefix: string;
   readonly sessionTimeoutMs: number;
   onMemberId(before: string | undefined, after: string | undefined): void;
@@ -46,9 +49,9 @@ export class GroupConsumer implements Consumer {
     options: ConsumeOptions,
     private readonly host: GroupConsumerHost,
   ) {
-    const { cluster, offsets, prefix } = host;
+    const { cluster, offsets, budget, prefix } = host;
     const assignment = (this.assignment = new Assignment(cluster, prefix, options.topics));
-    const held = (this.held = new HeldLanes(prefix, options, {
+    const held = (this.held = new HeldLanes(prefix, options, budget, {
       wanting: (lane) => this.fetcher.wake(lane),
       committed: (key) => this.committer.add(key),
       commitLast: (commits) => this.committer.flush(commits, LAST_COMMIT_MS),
@@ -56,6 +59,7 @@ export class GroupConsumer implements Consumer {
     }));
     this.fetcher = new Fetcher({
       cluster,
+      budget,
       offsets,
       leaderOf: (partition) => assignment.leaderOf(partition),
       hasSingleLane: () => assignment.hasSingleLane(),

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type ConsumeOptions, type LaneBatch } from '#libs/stream-log/stream-log.js';
+import { FetchBudget } from '../../fetch-budget.js';
 import { HeldLanes } from './held-lanes.js';
 import { type KafkaLane } from './kafka-lane.js';
 import { type Commit } from './offsets.js';
@@ -31,6 +32,7 @@ const heldWith = (options: Partial<ConsumeOptions> = {}): HeldLanes =>
       handler: async (batch) => void batches.push(batch),
       ...options,
     },
+    new FetchBudget(),
     {
       wanting: () => undefined,
       committed: (key) => log.push(`committed ${key}`),
@@ -54,7 +56,7 @@ const usedLane = async (held: HeldLanes): Promise<KafkaLane> => {
     value: Buffer.from('{}'),
     headers: [],
   }));
-  lane.fetched({ partition: 0, errorCode: 0, highWatermark: 5, messages, next: 3 });
+  lane.fetched({ partition: 0, errorCode: 0, highWatermark: 5, messages, next: 3 }, 0);
   await turn();
   return lane;
 };

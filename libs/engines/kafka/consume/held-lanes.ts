@@ -1,5 +1,6 @@
 import { type ConsumeOptions } from '#libs/stream-log/stream-log.js';
 import { revocation } from '#libs/stream-log/revocation.js';
+import { type FetchBudget } from '../../fetch-budget.js';
 import { laneName, parseLane, type PartitionId } from '../lane-names.js';
 import { type TopicMetadata } from '../wire/cluster.js';
 import { KafkaLane, type StartOfLane } from './kafka-lane.js';
@@ -29,6 +30,7 @@ export class HeldLanes {
   constructor(
     private readonly prefix: string,
     private readonly options: ConsumeOptions,
+    private readonly budget: FetchBudget,
     private readonly host: HeldLanesHost,
   ) {}
 
@@ -75,7 +77,7 @@ export class HeldLanes {
     if (this.held.has(key)) return;
     const shortTopic = topic.slice(this.prefix.length);
     const name = laneName(shortTopic, partition, leaders.length);
-    const lane = new KafkaLane({ name, shortTopic, topic, topicId, partition }, start, this.options, {
+    const lane = new KafkaLane({ name, shortTopic, topic, topicId, partition }, start, this.options, this.budget, {
       wanting: (each) => this.host.wanting(each),
       committed: () => this.host.committed(key),
       failed: () => this.failed++,

@@ -1,4 +1,5 @@
 import { type ConsumeOptions, type StoredRecord } from '#libs/stream-log/stream-log.js';
+import { costOf, type FetchBudget, type Sheddable } from '../../fetch-budget.js';
 import { LaneWindow } from '../../lane-window.js';
 import { type PartitionId } from '../lane-names.js';
 import { type FetchedPartition } from '../wire/protocol.js';
@@ -32,7 +33,7 @@ export interface LaneNames extends PartitionId {
 }
 
 /** One partition as processed by one consumer. */
-export class KafkaLane implements PartitionId {
+export class KafkaLane implements PartitionId, Sheddable {
   readonly window: LaneWindow;
   /** The next offset to fetch. */
   position: number;
@@ -45,7 +46,14 @@ export class KafkaLane implements PartitionId {
   private handed: number;
   private handedRecords = 0;
   private handedBytes = 0;
+  movedAt = performance.now();
   private buffer: StoredRecord[] = [];
+  /** What `buffer` takes of the budget. */
+  private bufferedBytes = 0;
+  /** Set while a fetch waits for an acknowledgement or for the handler. */
+  private isFull = false;
+  /** Set when records that could not be handed over were dropped. */
+  private isShed = false;
   /** Leader epochs of the records from an offset on, in order. One entry, unless the leader changed lately. */
   private epochs: { readonly from: number; readonly epoch: number }[];
   private readonly incarnation: number;
@@ -61,6 +69,7 @@ export class KafkaLane implements PartitionId {
     { name, shortTopic, topic, topicId, partition }: LaneNames,
     start: StartOfLane,
     options: ConsumeOptions,
+    private readonly budget: FetchBudget,
     private readonly host: KafkaLaneHost,
   ) {
     this.name = name;
@@ -73,9 +82,9 @@ export class KafkaLane implements PartitionId {
     this.epochs = [{ from: 0, epoch: start.epoch }];
     this.incarnation = start.incarnation;
     this.originId = originIdOf(topicId, start.incarnation);
-    this.window = new LaneWindow(name, shortTopic, options, {
+    this.window = new LaneWindow(name, shortTopic, options, budget, {
       ready: () => this.pump(),
-      acknowledged: () => undefined,
+      acknowledged: () => this.hasLess(),
       committed: (offset) => {
         this.next = offset + 1;
         host.committed(this);
@@ -102,23 +111,44 @@ export class KafkaLane implements PartitionId {
     return { topic, topicId, incarnation, partition, next, epoch: this.epochAt(next - 1), holder };
   }
 
-  /** Whether a fetch should bring more records. */
-  get isWanting(): boolean {
-    return !this.window.isRevoked && this.buffer.length < this.window.options.maxBatch;
+  /** Whether a fetch should bring more records. After false, `wanting` is called once it should. */
+  wantsMore(): boolean {
+    if (this.window.isRevoked || this.buffer.length >= this.window.options.maxBatch) return false;
+    const held = this.bufferedBytes + this.window.heldBytes;
+    this.isFull = this.isShed || (held > 0 && held >= this.budget.share);
+    return !this.isFull;
   }
 
-  /** Takes the records of a fetch from `position` on. */
-  fetched({ highWatermark, messages, next }: FetchedPartition): void {
-    if (this.window.isRevoked) return;
+  /** Takes the records of a fetch that began at offset `from`. Returns what they take of the budget. */
+  fetched({ highWatermark, messages, next }: FetchedPartition, from: number): number {
+    if (this.window.isRevoked) return 0;
     this.end = Math.max(this.end, highWatermark);
+    // Records before it were dropped meanwhile (`shed`).
+    if (from > this.position) return 0;
+    if (this.buffer.length === 0) this.movedAt = performance.now();
+    let taken = 0;
     for (const record of storedRecords(this.name, this.shortTopic, messages, this.position, this.originId)) {
       this.noteEpoch(record);
       this.buffer.push(record);
       this.position = record.offset + 1;
+      taken += costOf(record);
     }
+    this.bufferedBytes += taken;
+    this.budget.take(taken);
     // A batch may end with offsets that hold no record for us.
     if (next !== undefined) this.position = Math.max(this.position, next);
     this.pump();
+    return taken;
+  }
+
+  /** Drops what is fetched and cannot be handed over. It is fetched again after an acknowledgement. */
+  shed(): void {
+    const [first] = this.buffer;
+    if (!first) return;
+    this.position = first.offset;
+    this.epochs = this.epochs.filter(({ from }, index) => index === 0 || from < first.offset);
+    this.clearBuffer();
+    this.isShed = true;
   }
 
   /** Skips records that the log no longer has. */
@@ -129,7 +159,20 @@ export class KafkaLane implements PartitionId {
 
   revoke(): void {
     this.window.revoke();
+    this.clearBuffer();
+  }
+
+  private clearBuffer(): void {
     this.buffer = [];
+    this.budget.give(this.bufferedBytes);
+    this.bufferedBytes = 0;
+    this.budget.withdraw(this);
+  }
+
+  /** Called when a record is acknowledged. */
+  private hasLess(): void {
+    this.isShed = false;
+    if (this.isFull && this.wantsMore()) this.host.wanting(this);
   }
 
   private noteEpoch({ offset, origin }: StoredRecord): void {
@@ -144,17 +187,30 @@ export class KafkaLane implements PartitionId {
 
   private pump(): void {
     if (!this.window.isFree || this.window.handAgain()) return;
+    this.isShed = false;
     const room = this.buffer.length > 0 ? this.window.room() : 0;
-    const last = this.buffer[Math.min(room, this.buffer.length) - 1];
-    if (last) {
-      const records = this.buffer.slice(0, room);
-      this.buffer = this.buffer.slice(records.length);
-      this.handed = last.offset + 1;
-      this.handedRecords += records.length;
-      for (const { size } of records) this.handedBytes += size;
-      this.window.handOver(records);
+    const records = room > 0 ? this.buffer.slice(0, room) : [];
+    const fitting = records.slice(0, this.window.fitting(records));
+    const last = fitting.at(-1);
+    if (last) this.handOver(fitting, last.offset);
+    if (this.buffer.length > 0) this.budget.offer(this);
+    if (this.wantsMore()) this.host.wanting(this);
+  }
+
+  private handOver(records: readonly StoredRecord[], last: number): void {
+    this.buffer = this.buffer.slice(records.length);
+    this.handed = last + 1;
+    this.movedAt = performance.now();
+    this.handedRecords += records.length;
+    let given = 0;
+    for (const record of records) {
+      this.handedBytes += record.size;
+      given += costOf(record);
     }
-    if (this.isWanting) this.host.wanting(this);
+    this.bufferedBytes -= given;
+    this.budget.give(given);
+    if (this.buffer.length === 0) this.budget.withdraw(this);
+    this.window.handOver(records);
   }
 }
 

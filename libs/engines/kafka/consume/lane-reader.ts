@@ -9,6 +9,8 @@ import { CODE, isLeaderMoving } from '../wire/protocol.js';
 import { storedRecords } from '../records.js';
 
 const PAGE_BYTES = 1 << 20;
+/** Bytes after which a read ends, before its limit of records. */
+const READ_BYTES = 4 << 20;
 const WITHIN_MS = 30_000;
 /** Number of looks after which an unknown topic counts as gone. */
 const UNKNOWN = 3;
@@ -31,7 +33,8 @@ export class LaneReader {
     const until = performance.now() + WITHIN_MS;
     let position = after + 1;
     let unknown = 0;
-    while (records.length < limit) {
+    let bytes = 0;
+    while (records.length < limit && bytes < READ_BYTES) {
       const page = await this.page(partition, position);
       if (page === 'gone') break;
       if (page === 'below the log') {
@@ -49,6 +52,7 @@ export class LaneReader {
       }
       for (const record of storedRecords(lane.name, lane.topic, page.messages, position)) {
         if (records.length < limit) records.push(record);
+        bytes += record.size;
         position = record.offset + 1;
       }
       position = Math.max(position, page.next ?? position);

@@ -1,0 +1,112 @@
+import { shareOfHeap } from '#libs/kernel/heap-share.js';
+import { type StoredRecord } from '#libs/stream-log/stream-log.js';
+
+/** Approximate memory of a record in bytes besides its texts: the record, its headers and their places in lists. */
+const RECORD_OVERHEAD = 600;
+/** Parts of the limit: most and least that one lane may hold, and the part of what is free above which it gets no more. */
+const MOST_OF_LIMIT = 64;
+const LEAST_OF_LIMIT = 1_024;
+const PART_OF_FREE = 32;
+
+/** Waiting calls for each turn of the event loop. */
+const TURNS_AT_ONCE = 8;
+/** How long a lane may keep records that it cannot hand over while others wait. */
+const IDLE_MS = 1_000;
+
+export const costOf = ({ size }: Pick<StoredRecord, 'size'>): number => size + RECORD_OVERHEAD;
+
+/** Records that are read and not handed over. They can be read again. */
+export interface Sheddable {
+  /** When the lane last handed over records (process uptime, milliseconds). */
+  readonly movedAt: number;
+  /** Drops the records and gives their bytes back. */
+  shed(): void;
+}
+
+/**
+ * One limit on the bytes of the records that a process holds for its consumers, over all lanes and groups: those asked
+ * for, read, and handed over without an acknowledgement. What a lane holds is bounded too, by its share, which shrinks
+ * with the room that is left, so that slow lanes leave room to the others. A lane that holds nothing may take one record,
+ * whatever its size, while there is any room; so no record is too large, and lanes without room take turns.
+ */
+export class FetchBudget {
+  private used = 0;
+  /** Calls of those that wait for room, in the order of their turns. */
+  private readonly waiting = new Set<() => void>();
+  private readonly sheddable = new Set<Sheddable>();
+  private scheduled = false;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(readonly limit: number = shareOfHeap()) {}
+
+  /** Negative after a record or a fetch that was larger than the room. */
+  get free(): number {
+    return this.limit - this.used;
+  }
+
+  /** Bytes up to which a lane that holds some may get more. */
+  get share(): number {
+    const { limit, free } = this;
+    return Math.max(limit / LEAST_OF_LIMIT, Math.min(limit / MOST_OF_LIMIT, free / PART_OF_FREE));
+  }
+
+  take(bytes: number): void {
+    this.used += bytes;
+  }
+
+  give(bytes: number): void {
+    this.used -= bytes;
+    this.schedule();
+  }
+
+  /** Calls `turn` once when it is its turn and there is room. A repeat before that keeps the place. */
+  wait(turn: () => void): void {
+    this.waiting.add(turn);
+    this.schedule();
+    if (this.free <= 0) this.timer ??= setTimeout(() => this.shedIdle(), IDLE_MS).unref();
+  }
+
+  forget(turn: () => void): void {
+    this.waiting.delete(turn);
+  }
+
+  /** Tells of records that may be dropped when others wait for room. Idempotent. */
+  offer(records: Sheddable): void {
+    this.sheddable.add(records);
+  }
+
+  withdraw(records: Sheddable): void {
+    this.sheddable.delete(records);
+  }
+
+  private schedule(): void {
+    if (this.scheduled || this.waiting.size === 0 || this.free <= 0) return;
+    this.scheduled = true;
+    setImmediate(() => this.turn());
+  }
+
+  private turn(): void {
+    this.scheduled = false;
+    let turns = 0;
+    for (const each of this.waiting) {
+      if (this.free <= 0 || ++turns > TURNS_AT_ONCE) break;
+      this.waiting.delete(each);
+      each();
+    }
+    this.schedule();
+  }
+
+  /** Frees what lanes that do not move keep, oldest first, while others have no room. */
+  private shedIdle(): void {
+    this.timer = undefined;
+    if (this.waiting.size === 0) return;
+    const since = performance.now() - IDLE_MS;
+    for (const each of [...this.sheddable]) {
+      if (this.free > 0) break;
+      if (each.movedAt > since) continue;
+      this.sheddable.delete(each);
+      each.shed();
+    }
+    if (this.free <= 0) this.timer = setTimeout(() => this.shedIdle(), IDLE_MS).unref();
+  }
+}
