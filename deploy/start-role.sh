@@ -1,6 +1,10 @@
 #!/bin/sh
 # Starts the app named by the first argument (standalone when there is none) in place of this shell, with the flags of
 # `npm start`. Further arguments go to the app: `cli config`, `cli export`.
+#
+# Heap: SLUICE_HEAP_MB, or half of the memory limit of the container, or of the machine where there is none. Sandboxes
+# share the limit with a runner (and standalone), so their memory comes off first, but a fourth of the limit stays. The
+# other half is for buffers, young objects, code and threads. docs/reference/limits.md#heap
 set -eu
 app=${1:-standalone}
 [ $# -eq 0 ] || shift
@@ -9,4 +13,33 @@ if [ ! -f "$main" ]; then
   echo "sluice has no app \"$app\": one of $(ls /app/dist/apps | tr '\n' ' ')" >&2
   exit 64
 fi
-exec node --enable-source-maps --max-semi-space-size=32 "$main" "$@"
+
+heap_mb() {
+  machine=4096
+  while read -r name kb _; do
+    [ "$name" != MemTotal: ] || machine=$((kb / 1024))
+  done < /proc/meminfo
+  limit=$machine
+  # The files of cgroup 2 and 1. Both tell of no limit in their own way: a word, or more than the machine has.
+  for file in ${MEMORY_LIMIT_FILE:-/sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes}; do
+    [ -r "$file" ] || continue
+    bytes=$(cat "$file")
+    case $bytes in *[!0-9]* | '') continue ;; esac
+    mb=$((bytes / 1048576))
+    [ "$mb" -ge "$limit" ] || limit=$mb
+  done
+  left=$limit
+  case $app in
+    runner | standalone)
+      left=$((limit - ${SLUICE_SANDBOXES:-50} * (${SLUICE_MEMORY_MB:-256} + 60)))
+      [ "$left" -ge $((limit / 4)) ] || left=$((limit / 4))
+      ;;
+  esac
+  heap=$((left / 2))
+  [ "$heap" -ge 128 ] || heap=128
+  [ "$heap" -le 4096 ] || heap=4096
+  echo "$heap"
+}
+
+SLUICE_HEAP_MB=${SLUICE_HEAP_MB:-$(heap_mb)}
+exec node --enable-source-maps --max-semi-space-size=32 --max-old-space-size=${SLUICE_HEAP_MB:-2048} "$main" "$@"

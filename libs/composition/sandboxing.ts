@@ -1,5 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { type CallersView } from '#libs/tenancy/index.js';
+import { megabytesOrShare } from '#libs/kernel/heap-share.js';
 import { asError } from '#libs/kernel/error-message.js';
 import { type DataStoreAccess } from '#libs/component-model/data-store-calls.js';
 import { type Config } from '#libs/config/index.js';
@@ -75,7 +76,7 @@ const factoryFor = (
   sockets: EgressSockets,
   dataStores?: DataStoreAccess,
 ): Pick<Sandboxing, 'memory' | 'factory'> => {
-  const memory = new RunsMemory({ bytes: config.runsMemoryMb * 1024 * 1024 });
+  const memory = new RunsMemory({ bytes: megabytesOrShare(config.runsMemoryMb) });
   const factory = createSandboxFactory({
     level,
     memory,

@@ -46,13 +46,13 @@ export const runs = {
     unit: 'MB',
     sentence: 'Heap of one sandbox.',
   }),
-  runsMemoryMb: integer({
+  runsMemoryMb: optionalInteger({
     name: 'SLUICE_RUNS_MEMORY_MB',
     group: RUNS,
     min: 32,
     max: 65_536,
-    fallback: 256,
     unit: 'MB',
+    shownDefault: 'a quarter of the heap, 256 at most',
     sentence:
       'Memory of the server for all runs in flight, from the event to the commit; a process above its share waits.',
   }),

@@ -1,5 +1,5 @@
 import { parseRange } from '#libs/http/client-address.js';
-import { choice, httpUrl, integer, list, optionalText, text } from './setting.js';
+import { choice, httpUrl, integer, list, optionalInteger, optionalText, text } from './setting.js';
 
 const SERVER = 'Server';
 
@@ -24,6 +24,16 @@ const thirtyTwoBytes = (given: string): string | undefined => {
 };
 
 export const server = {
+  heapMb: optionalInteger({
+    name: 'SLUICE_HEAP_MB',
+    group: SERVER,
+    min: 64,
+    max: 1_048_576,
+    unit: 'MB',
+    shownDefault: '2048 with npm start; in the image half of the memory limit, less that of sandboxes',
+    sentence:
+      'Heap of this process, which npm start and the image pass to Node. Further limits on memory are parts of it unless they are set. Read from the environment only, not from .env.',
+  }),
   port: integer({
     name: 'SLUICE_PORT',
     group: SERVER,

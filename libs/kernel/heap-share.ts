@@ -10,3 +10,6 @@ const LEAST_MB = 4;
  */
 export const shareOfHeap = (heapBytes: number = getHeapStatistics().heap_size_limit): number =>
   Math.min(MOST_MB, Math.max(LEAST_MB, Math.floor(heapBytes / MB / 4))) * MB;
+
+/** A limit that is set in MB, or its default. */
+export const megabytesOrShare = (mb: number | null): number => (mb === null ? shareOfHeap() : mb * MB);

@@ -4,6 +4,8 @@ import { type Position } from './events.js';
 export interface Pressure {
   readonly sources: Readonly<Record<string, number>>;
   readonly workspaces: Readonly<Record<string, number>>;
+  /** Number of sources of these workspaces that have unfinished records. A former release does not tell. */
+  readonly sourcesOf?: Readonly<Record<string, number>>;
 }
 
 /** Report of one process to the others of its installation. */

@@ -1,4 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import ipaddr from 'ipaddr.js';
@@ -6,6 +8,7 @@ import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
 import { DOCKER_RUN } from '#libs/composition/sandboxing.js';
 import { loadConfig, SETTINGS } from '#libs/config/index.js';
 import { ROOT } from '#test/harness/paths.js';
+import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 
 interface Service {
   readonly command?: readonly string[];
@@ -265,5 +268,43 @@ describe('Dockerfile', () => {
     const pattern = /^main=\/app\/(.+)$/m.exec(startRole)?.[1] ?? '';
     const missing = apps.map((app) => pattern.replace('$app', app)).filter((file) => !existsSync(join(ROOT, file)));
     expect(missing).toEqual([]);
+  });
+
+  describe('gives each process a heap', () => {
+    const heapOf = (app: string, limit: string, env: Readonly<Record<string, string>> = {}): number => {
+      const dir = tempDir('heap');
+      const [script, limitFile] = [join(dir, 'start-role.sh'), join(dir, 'memory.max')];
+      writeFileSync(script, startRole.replaceAll('/app/dist', join(ROOT, 'dist')));
+      writeFileSync(limitFile, `${limit}\n`);
+      writeFileSync(join(dir, 'node'), '#!/bin/sh\necho "$@"\n', { mode: 0o755 });
+      const { stdout } = spawnSync('sh', [script, app], {
+        encoding: 'utf8',
+        env: { PATH: `${dir}:${process.env.PATH ?? ''}`, MEMORY_LIMIT_FILE: limitFile, ...env },
+      });
+      removeDir(dir);
+      return Number(/--max-old-space-size=(\d+) /.exec(stdout)?.[1]);
+    };
+    const MB = 1024 * 1024;
+
+    it.each(roles)('of half the limit of its container in docker-compose.yml, less its sandboxes: %s', (role) => {
+      const env = environmentOf(role, GIVEN);
+      const limit = megabytes(serviceOf(role).deploy?.resources.limits.memory ?? '');
+      const sandboxes =
+        role === 'runner' ? Number(env['SLUICE_SANDBOXES']) * (Number(env['SLUICE_MEMORY_MB']) + 60) : 0;
+      const heap = heapOf(role, String(limit * MB), env);
+      expect(heap).toBe(Math.floor((limit - sandboxes) / 2));
+      expect(heap).toBeGreaterThanOrEqual(256);
+    });
+
+    it('of SLUICE_HEAP_MB where it is set, and in the bounds of the machine where there is no limit', () => {
+      expect(heapOf('router', String(512 * MB), { SLUICE_HEAP_MB: '300' })).toBe(300);
+      expect(heapOf('router', String(16 * MB))).toBe(128);
+      // Sandboxes may have more than the limit. They are rarely all there.
+      expect(heapOf('standalone', String(2048 * MB))).toBe(256);
+      for (const none of ['max', '9223372036854771712']) {
+        expect(heapOf('router', none)).toBeLessThanOrEqual(Math.min(4096, totalmem() / MB / 2));
+        expect(heapOf('router', none)).toBeGreaterThanOrEqual(128);
+      }
+    });
   });
 });

@@ -90,7 +90,9 @@ describe('the files of docs/how-to/run-behind-tls-and-systemd.md', () => {
       /^(RestrictNamespaces|PrivateUsers|SystemCallFilter|ProtectControlGroups|ProtectProc|ProcSubset|ProtectKernelTunables|ProtectKernelLogs|ProtectHostname|MemoryDenyWriteExecute)=/m;
     expect(unit).not.toMatch(taken);
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } };
-    expect(unit).toContain(`ExecStart=/usr/bin/${scripts.start}\n`);
+    // systemd fills in no default of its own.
+    const start = scripts.start.replace('${SLUICE_HEAP_MB:-2048}', '2048');
+    expect(unit).toContain(`ExecStart=/usr/bin/${start}\n`);
     expect(unit).toContain('StateDirectory=sluice\n');
     expect(file('sluice.env')).toContain('SLUICE_DATA_DIR=/var/lib/sluice\n');
   });

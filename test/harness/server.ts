@@ -32,7 +32,10 @@ export interface ServerOptions {
 const mainOf = (program: string, app: string): string => join(program, 'dist/apps', app, 'src/main.js');
 /** Flags of Node as in `npm start`, so that tests and measurements use the users' configuration. */
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } };
-const FLAGS = scripts.start.split(' ').slice(1, -1);
+const FLAGS = scripts.start
+  .replace(/\$\{\w+:-(\d+)\}/g, (_, fallback: string) => fallback)
+  .split(' ')
+  .slice(1, -1);
 const OUTPUT_KEPT = 64_000;
 
 /** The tested installation, in one process or several. */

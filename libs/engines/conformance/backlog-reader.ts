@@ -19,17 +19,21 @@ const topicOf = (lane: number): string => `t.${lane}`;
 
 export const writeBacklog = async (log: StreamLog, { lanes, records, bytes }: Backlog): Promise<void> => {
   const value = JSON.stringify({ text: 'x'.repeat(bytes) });
-  for (let lane = 0; lane < lanes; lane++) {
-    const topic = topicOf(lane);
-    await log.createTopic(topic, {});
-    const all = Array.from({ length: records }, (_, n): LogRecord => ({
-      topic,
-      key: 'k',
-      headers: { n: String(n) },
-      value,
-    }));
-    for (let n = 0; n < records; n += 10) await log.publish(all.slice(n, n + 10));
-  }
+  let next = 0;
+  const writer = async (): Promise<void> => {
+    for (let lane = next++; lane < lanes; lane = next++) {
+      const topic = topicOf(lane);
+      await log.createTopic(topic, {});
+      const all = Array.from({ length: records }, (_, n): LogRecord => ({
+        topic,
+        key: 'k',
+        headers: { n: String(n) },
+        value,
+      }));
+      for (let n = 0; n < records; n += 20) await log.publish(all.slice(n, n + 20));
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, writer));
 };
 
 /**

@@ -1,6 +1,7 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { pause } from '#libs/async/pause.js';
 import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
+import { type UnpublishedBytes } from './unpublished-bytes.js';
 
 /** Approximate limit of bytes published in one call. */
 const BATCH_BYTES = 1 << 20;
@@ -26,6 +27,8 @@ export class OutboxRelay {
 
   constructor(
     private readonly log: StreamLog,
+    /** Of all relays of the process. */
+    private readonly unpublished: UnpublishedBytes,
     /** Once aborted, what cannot be published now stays in the outbox for another owner. */
     private readonly closing: AbortSignal,
     private readonly onPublished: () => void,
@@ -47,7 +50,7 @@ export class OutboxRelay {
 
   add(entries: readonly Relayed[]): void {
     this.queue.push(...entries);
-    for (const { bytes } of entries) this.queuedBytes += bytes;
+    for (const { bytes } of entries) this.count(bytes);
     if (this.queue.length > 0) this.running ??= this.run();
   }
 
@@ -61,12 +64,16 @@ export class OutboxRelay {
   discard(): void {
     this.queue = [];
     this.done = [];
-    this.queuedBytes = 0;
+    this.count(-this.queuedBytes);
     this.wake();
   }
 
-  /** Resolves when at most `bytes` wait to be published. Rejects when the journal closes before. */
+  /**
+   * Resolves when at most `bytes` wait to be published, and there is room for more over all relays unless `bytes` is 0.
+   * Rejects when the journal closes before.
+   */
   async below(bytes: number): Promise<void> {
+    if (bytes > 0) await this.unpublished.room();
     while (this.queuedBytes > bytes) {
       if (this.running === undefined) throw new Error('the run journal is closed, and emits wait to be published');
       await new Promise<void>((resolve) => this.wakers.push(resolve));
@@ -112,10 +119,17 @@ export class OutboxRelay {
     // Discarded meanwhile: the queue is empty or begins with other records.
     if (this.queue[0] !== batch[0]) return;
     this.queue.splice(0, batch.length);
-    for (const { bytes } of batch) this.queuedBytes -= bytes;
-    this.done.push(...batch);
+    for (const { bytes } of batch) this.count(-bytes);
+    // Only their numbers are needed from now on.
+    this.done.push(...batch.map((entry) => ({ ...entry, records: [] })));
     this.wake();
     this.onPublished();
+  }
+
+  private count(bytes: number): void {
+    this.queuedBytes += bytes;
+    if (bytes > 0) this.unpublished.add(bytes);
+    else this.unpublished.remove(-bytes);
   }
 
   private wake(): void {

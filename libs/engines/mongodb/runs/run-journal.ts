@@ -10,12 +10,15 @@ import { OutboxParts, type OutboxPart } from './outbox-parts.js';
 import { StaleOutboxes } from './outbox-sweep.js';
 import { RunInbox } from './run-inbox.js';
 import { type RunDocument } from './run-document.js';
+import { UnpublishedBytes } from './unpublished-bytes.js';
 import { RunWriter, type OutboxLimits, type RunWriterContext } from './run-writer.js';
 
 export type WarningListener = (message: string, error?: unknown) => void;
 
 export interface RunJournalOptions {
   readonly limits?: Partial<OutboxLimits>;
+  /** Limit on the bytes of all sources that are not yet in the log. Default: a quarter of the heap, 256 MB at most. */
+  readonly unpublishedBytes?: number | undefined;
   readonly onWarning?: WarningListener;
 }
 
@@ -51,6 +54,7 @@ export class MongoRunJournal implements RunJournal {
       parts: this.parts,
       log,
       limits: { ...LIMITS, ...options.limits },
+      unpublished: new UnpublishedBytes(options.unpublishedBytes, this.closing.signal),
       newId: () => `${instance}-${ids++}`,
       closing: this.closing.signal,
       onWarning: options.onWarning ?? (() => undefined),

@@ -6,6 +6,7 @@ import { StateConflict, type RunCommit, type SourceState } from '#libs/runner/ru
 import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type OutboxParts } from './outbox-parts.js';
 import { OutboxRelay, type Relayed } from './outbox-relay.js';
+import { type UnpublishedBytes } from './unpublished-bytes.js';
 import { RunInbox } from './run-inbox.js';
 import {
   changeOf,
@@ -25,6 +26,7 @@ export interface RunWriterContext {
   readonly parts: OutboxParts;
   readonly log: StreamLog;
   readonly limits: OutboxLimits;
+  readonly unpublished: UnpublishedBytes;
   /** Unique over all processes. */
   readonly newId: () => string;
   readonly closing: AbortSignal;
@@ -56,9 +58,10 @@ export class RunWriter {
     private readonly sourceId: string,
     private readonly context: RunWriterContext,
   ) {
-    const { log, closing, onWarning } = context;
+    const { log, unpublished, closing, onWarning } = context;
     this.relay = new OutboxRelay(
       log,
+      unpublished,
       closing,
       () => this.scheduleRemoval(),
       (error) => onWarning(`emits of ${sourceId} cannot be published`, error),
