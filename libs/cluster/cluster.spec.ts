@@ -195,7 +195,11 @@ describe('the backlog of an installation', () => {
 
   it('is summed by source, and averaged per live runner by workspace', async () => {
     const registry = new Registry();
-    const told = (sources: Record<string, number>, o_1: number): Pressure => ({ sources, workspaces: { o_1 } });
+    const told = (sources: Record<string, number>, o_1: number): Pressure => ({
+      sources,
+      workspaces: { o_1 },
+      sourcesOf: { o_1: 8 },
+    });
     await registry.report(report('r1', at(1), 'runner', told({ dc_a: 300, dc_b: 200 }, 500)));
     await registry.report(report('r2', at(1), 'runner'));
     await registry.report(report('e', at(1), 'router', told({ dc_a: 40 }, 40)));
@@ -211,6 +215,9 @@ describe('the backlog of an installation', () => {
       [0, 0, 0],
     ]);
     expect([backlog.ofWorkspace('o_1'), backlog.ofWorkspace('o_2')]).toEqual([271, 0]);
+    // Those of one runner, of two.
+    expect([backlog.sourcesOf('o_1'), backlog.sourcesOf('o_2')]).toEqual([4, 0]);
+    expect(['runner', 'scheduler'].map((role) => backlog.isAlive(role))).toEqual([true, false]);
   });
 });
 
@@ -219,11 +226,15 @@ describe('the reported pressure', () => {
     const counts = {
       bySource: () => Object.entries({ dc_a: 512, dc_b: 127 }),
       byWorkspace: () => Object.entries({ o_1: 639, o_2: 3 }),
+      sourcesOf: () => 7,
     };
     expect(pressureOf(counts, (id) => (id === 'dc_a' ? 90_000 : 0))).toEqual({
       sources: { dc_a: 90_000 },
       workspaces: { o_1: 639 },
+      sourcesOf: { o_1: 7 },
     });
+    // Few are handed over where they are large.
+    expect(pressureOf(counts, () => 1_000)?.sources).toEqual({ dc_a: 1_000, dc_b: 1_000 });
     expect(pressureOf({ bySource: () => [], byWorkspace: () => [['o_1', 5]] })).toBeUndefined();
   });
 });

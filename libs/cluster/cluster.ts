@@ -202,6 +202,9 @@ export class ClusterBacklog implements WorkInFlight {
   private runners = 1;
   private sources: Sums = new Map();
   private inWorkspaces: Sums = new Map();
+  /** Sources with records at a runner, by workspace. */
+  private busy: Sums = new Map();
+  private roles: ReadonlySet<string> = new Set();
   /** Sums by source, per role of the reporting process. */
   private byRole = new Map<string, Sums>();
 
@@ -237,17 +240,19 @@ export class ClusterBacklog implements WorkInFlight {
     return this.byRole.get('router')?.get(sourceId) ?? 0;
   }
 
-  /** Always 0, because other processes hold the events in memory. */
-  bytes(): number {
+  /** Average per live runner. */
+  sourcesOf(workspaceId: string): number {
+    return (this.busy.get(workspaceId) ?? 0) / this.runners;
+  }
+
+  /** Always 0: a stored event of this process waits for no disk of its own. */
+  queuedBytes(): number {
     return 0;
   }
 
-  bytesOfWorkspace(): number {
-    return 0;
-  }
-
-  workspaces(): number {
-    return 1;
+  /** Whether a process of this app was alive a moment ago. */
+  isAlive(role: string): boolean {
+    return this.roles.has(role);
   }
 
   close(): void {
@@ -285,6 +290,7 @@ export class ClusterBacklog implements WorkInFlight {
     const live = await this.registry.live();
     const sources: Sums = new Map();
     const workspaces: Sums = new Map();
+    const busy: Sums = new Map();
     const byRole = new Map<string, Sums>();
     for (const { role, pressure } of live) {
       if (!pressure) continue;
@@ -292,10 +298,13 @@ export class ClusterBacklog implements WorkInFlight {
       byRole.set(role, ofRole);
       add(pressure.sources, sources, ofRole);
       add(pressure.workspaces, workspaces);
+      if (role === 'runner' && pressure.sourcesOf) add(pressure.sourcesOf, busy);
     }
     this.runners = Math.max(1, live.filter(({ role }) => role === 'runner').length);
     this.sources = sources;
     this.inWorkspaces = workspaces;
+    this.busy = busy;
+    this.roles = new Set(live.map(({ role }) => role));
     this.byRole = byRole;
   }
 }

@@ -6,7 +6,7 @@ import { type Backlog } from './roles/role-process.js';
 
 /** What each role knows of its work. */
 export interface LocalRoles {
-  readonly worker: Pick<WebhookWorker, 'pressure' | 'handedOver'>;
+  readonly worker: Pick<WebhookWorker, 'pressure'>;
   readonly router: Pick<Router, 'unroutedOf'>;
   readonly runner: Pick<Runner, 'waitingFor'>;
 }
@@ -22,7 +22,7 @@ export class LocalBacklog implements Backlog {
     /** Records handed over to runner and router. */
     private readonly handedOver: HandedOver,
     /** Bytes that wait for the disk. */
-    private readonly queuedBytes: () => number,
+    private readonly queued: () => number,
   ) {}
 
   /** Adds roles that have started. */
@@ -49,16 +49,11 @@ export class LocalBacklog implements Backlog {
     return this.handedOver.recordsOfWorkspace(workspaceId) + Math.floor(deliveries);
   }
 
-  bytes(): number {
-    return this.handedOver.bytes + (this.roles.worker?.handedOver.bytes ?? 0) + this.queuedBytes();
+  sourcesOf(workspaceId: string): number {
+    return this.handedOver.sourcesOf(workspaceId);
   }
 
-  bytesOfWorkspace(workspaceId: string): number {
-    const ofWorker = this.roles.worker?.handedOver.bytesOfWorkspace(workspaceId) ?? 0;
-    return this.handedOver.bytesOfWorkspace(workspaceId) + ofWorker;
-  }
-
-  workspaces(): number {
-    return Math.max(this.handedOver.workspaceCount, this.roles.worker?.handedOver.workspaceCount ?? 0);
+  queuedBytes(): number {
+    return this.queued();
   }
 }

@@ -1,5 +1,6 @@
 import { type Config } from '#libs/config/index.js';
 import { PressureGate, type WorkInFlight } from '#libs/ingress/pressure-gate.js';
+import { megabytesOrShare } from '#libs/kernel/heap-share.js';
 import { type Pressure } from '#libs/kernel/process-registry.js';
 
 /** Limits of back-pressure (docs/adr/0006). */
@@ -8,6 +9,7 @@ export interface PressureSettings {
   readonly source: number;
   readonly workspace: number;
   readonly bytes: number;
+  readonly undeclared: number;
   /** Waiting invocations of a source above which its emitters are held. */
   readonly listener: number;
   /** Unrouted emits of one source above which its runs pause, and emits in its loop are given up. */
@@ -25,12 +27,16 @@ const HELD_OF_SOURCE = 512;
 const HELD = 4_096;
 const HELD_MS = 2_000;
 
+/** Limit on the events in memory: those read from the log and not worked off, and as many that arrive. */
+export const inHandBytes = ({ inHandMb }: Pick<Config, 'inHandMb'>): number => megabytesOrShare(inHandMb);
+
 export const pressureSettings = (config: Config): PressureSettings => {
   const source = config.sourceBacklog ?? (config.engine === 'embedded' ? SOURCE_HERE : SOURCE_ON_SERVERS);
   return {
     source,
     workspace: Math.max(source, config.workspaceBacklog ?? WORKSPACE_TIMES * source),
-    bytes: config.inHandMb * 1024 * 1024,
+    bytes: inHandBytes(config),
+    undeclared: config.maxBodyKb * 1024,
     listener: LISTENER_TIMES * source,
     unrouted: UNROUTED_TIMES * source,
   };
@@ -38,11 +44,11 @@ export const pressureSettings = (config: Config): PressureSettings => {
 
 export const pressureGate = (
   backlog: WorkInFlight,
-  { source, workspace, bytes }: PressureSettings,
+  { source, workspace, bytes, undeclared }: PressureSettings,
   now: () => number,
 ): PressureGate => {
   const held = { heldOfSource: HELD_OF_SOURCE, held: HELD, heldMs: HELD_MS };
-  return new PressureGate(backlog, { source, workspace, bytes, ...held }, now);
+  return new PressureGate(backlog, { source, workspace, bytes, undeclared, ...held }, now);
 };
 
 /** Least number of records of a source or workspace that is reported to other processes. */
@@ -60,12 +66,22 @@ export const pressureOf = (
   counts: {
     readonly bySource: () => Iterable<readonly [string, number]>;
     readonly byWorkspace: () => Iterable<readonly [string, number]>;
+    sourcesOf?(workspaceId: string): number;
   },
   behind: (sourceId: string) => number = () => 0,
 ): Pressure | undefined => {
-  const sources = most(counts.bySource());
-  for (const [id, records] of Object.entries(sources)) sources[id] = Math.max(records, behind(id));
+  const sources = most(withBehind(counts.bySource(), behind));
   const workspaces = most(counts.byWorkspace());
-  if (Object.keys(sources).length === 0 && Object.keys(workspaces).length === 0) return undefined;
-  return { sources, workspaces };
+  const ids = Object.keys(workspaces);
+  if (Object.keys(sources).length === 0 && ids.length === 0) return undefined;
+  if (!counts.sourcesOf) return { sources, workspaces };
+  return { sources, workspaces, sourcesOf: Object.fromEntries(ids.map((id) => [id, counts.sourcesOf?.(id) ?? 0])) };
 };
+
+/** A source whose records are large has few of them handed over, however many wait. */
+function* withBehind(
+  counts: Iterable<readonly [id: string, records: number]>,
+  behind: (sourceId: string) => number,
+): Iterable<readonly [id: string, records: number]> {
+  for (const [id, records] of counts) yield [id, Math.max(records, behind(id))];
+}

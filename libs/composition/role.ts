@@ -19,7 +19,7 @@ import { type RemoteEngines } from './engines.js';
 import { EnginesAwaited } from './engines-awaited.js';
 import { startPlatformEvents } from './platform-events.js';
 import { pressureSettings } from './pressure.js';
-import { type Backlog, type RoleProcess, type Workload } from './roles/role-process.js';
+import { type RoleProcess, type Workload } from './roles/role-process.js';
 import { HttpListener, type Handler, stillStarting } from '../hosting/http-listener.js';
 import { writeServerFile } from '../hosting/server-file.js';
 import { Shutdown } from '../hosting/shutdown.js';
@@ -53,7 +53,7 @@ export interface Role extends RoleProcess {
   /** Ends the process after an error that it must not run with. */
   readonly fail: (error: Error) => void;
   /** Starts to follow the backlogs that all processes report. */
-  readonly startBacklog: () => Backlog;
+  readonly startBacklog: () => ClusterBacklog;
 }
 
 /**

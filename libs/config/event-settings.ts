@@ -74,7 +74,8 @@ export const events = {
     max: 1_048_576,
     fallback: 2048,
     unit: 'MB',
-    sentence: 'Size of the events of one workspace that wait; above it, arrivals of all its sources are answered 429.',
+    sentence:
+      'Size of the events of one workspace that wait; above it, arrivals of its sources with more than an equal share are answered 429.',
   }),
   pageMb: integer({
     name: 'SLUICE_PAGE_MB',

@@ -68,17 +68,17 @@ export const limits = {
     unit: 'events',
     shownDefault: 'four times that of a source, on servers for each runner',
     sentence:
-      'Events in flight of all sources of a workspace, with the same effect. One source counts up to its own limit only.',
+      'Events in flight of all sources of a workspace, above which arrivals of its sources with more than an equal share wait and are then refused. One source counts up to its own limit only.',
   }),
-  inHandMb: integer({
+  inHandMb: optionalInteger({
     name: 'SLUICE_IN_HAND_MB',
     group: LIMITS,
     min: 1,
     max: 1_048_576,
-    fallback: 256,
     unit: 'MB',
+    shownDefault: 'a quarter of the heap, 256 at most',
     sentence:
-      'Size of the events in memory of one process, above which arrivals are refused for workspaces with more than an equal share.',
+      'Size of the events that one process reads from the log and has not worked off, over all sources and webhooks; further ones stay in the log. The same for arrivals until they are stored: above it, those of sources with more than an equal share wait and are then refused.',
   }),
   codeMaxKb: integer({
     name: 'SLUICE_CODE_MAX_KB',

@@ -90,7 +90,7 @@ export class Ingress {
     const tooFast = deps.rate.consume(address.key, deps.clock.now());
     if (tooFast) return this.refuse(res, 429, 'rate_limited', tooFast.text, tooFast.headers);
     const { sourceId, workspaceId } = target;
-    const arrival = { sourceId, workspaceId, bytes: Number(req.headers['content-length'] ?? 0) };
+    const arrival = { sourceId, workspaceId, bytes: declaredBytes(req) };
     const entered = deps.admission.enter(arrival);
     const refusal = entered === true ? undefined : await entered;
     if (refusal) {
@@ -263,6 +263,10 @@ const ACCEPTED_HEADERS = {
   'content-type': 'application/json',
   'content-length': String(ACCEPTED.length),
 };
+
+/** Undefined for a body that comes in chunks. Node has checked the header. */
+const declaredBytes = ({ headers }: IncomingMessage): number | undefined =>
+  headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : undefined;
 
 const plainHeaders = (req: IncomingMessage): Record<string, string> => {
   const headers: Record<string, string> = {};

@@ -3,26 +3,39 @@ import { type Refusal } from '../stream-log/refusal.js';
 import { type Admission, allOf, type Arrival } from './admission.js';
 import { PressureGate, type PressureLimits } from './pressure-gate.js';
 
-const LIMITS: PressureLimits = { source: 2, workspace: 5, bytes: 100, heldOfSource: 1, held: 3, heldMs: 100 };
+const LIMITS: PressureLimits = {
+  source: 2,
+  workspace: 5,
+  bytes: 100,
+  undeclared: 60,
+  heldOfSource: 1,
+  held: 3,
+  heldMs: 100,
+};
 
 const world = (over: Partial<PressureLimits> = {}) => {
-  const state = { now: 0, sources: new Map<string, number>(), workspaces: new Map<string, number>(), bytes: 0 };
-  const own = new Map<string, number>();
+  const state = {
+    now: 0,
+    sources: new Map<string, number>(),
+    workspaces: new Map<string, number>(),
+    busy: 1,
+    queued: 0,
+  };
   const gate = new PressureGate(
     {
       ofSource: (id) => state.sources.get(id) ?? 0,
       ofWorkspace: (id) => state.workspaces.get(id) ?? 0,
-      bytes: () => state.bytes,
-      bytesOfWorkspace: (id) => own.get(id) ?? 0,
-      workspaces: () => own.size,
+      sourcesOf: () => state.busy,
+      queuedBytes: () => state.queued,
     },
     { ...LIMITS, ...over },
     () => state.now,
   );
-  return { ...state, state, own, gate };
+  return { ...state, state, gate };
 };
 
 const arrival = (sourceId: string, workspaceId = 'o_1', bytes = 0): Arrival => ({ sourceId, workspaceId, bytes });
+const UNDECLARED: Arrival = { ...arrival('dc_a'), bytes: undefined };
 const refusalOf = async (entered: true | Promise<Refusal | undefined>): Promise<Refusal | undefined> =>
   entered === true ? undefined : entered;
 
@@ -64,12 +77,28 @@ describe('pressure gate', () => {
   });
 
   it('holds a workspace above its own limit, and not the next one', async () => {
-    const { gate, state } = world();
+    const { gate, state } = world({ source: 10 });
     state.workspaces.set('o_1', 5);
+    state.sources.set('dc_a', 6);
     const held = gate.enter(arrival('dc_a'));
     expect(gate.enter(arrival('dc_b', 'o_2'))).toBe(true);
     state.now = 200;
-    expect(await refusalOf(held)).toMatchObject({ text: expect.stringContaining('its workspace has 5 events') });
+    expect(await refusalOf(held)).toMatchObject({
+      text: expect.stringContaining(
+        'its workspace has 5 events in flight, the limit is 5; it has 6 of them, above its share of 5',
+      ),
+    });
+  });
+
+  it('holds of a workspace above its limit only the sources with more than an equal share', () => {
+    const { gate, state } = world({ source: 10, workspace: 20, heldOfSource: 5 });
+    state.workspaces.set('o_1', 20);
+    state.busy = 4;
+    for (const id of ['dc_a', 'dc_b']) state.sources.set(id, 9);
+    state.sources.set('dc_c', 5);
+    const entered = ['dc_a', 'dc_b', 'dc_c', 'dc_idle'].map((id) => gate.enter(arrival(id)) === true);
+    expect(entered).toEqual([false, false, true, true]);
+    gate.close();
   });
 
   it('counts an admitted arrival until it is stored', async () => {
@@ -87,6 +116,7 @@ describe('pressure gate', () => {
   it('admits the many waiting sources of a workspace by turns', async () => {
     const { gate, state } = world({ heldOfSource: 3, held: 10, source: 10 });
     state.workspaces.set('o_1', 5);
+    for (const id of ['dc_a', 'dc_b']) state.sources.set(id, 6);
     const order: string[] = [];
     const held = ['dc_a', 'dc_a', 'dc_a', 'dc_b'].map(async (id) => {
       const refusal = await refusalOf(gate.enter(arrival(id)));
@@ -103,16 +133,40 @@ describe('pressure gate', () => {
     expect(order.indexOf('dc_b')).toBeLessThanOrEqual(1);
   });
 
-  it('refuses first the workspace above its share when the limit of bytes is exceeded', async () => {
-    const { gate, state, own } = world();
-    own.set('o_hog', 95).set('o_2', 5);
-    state.bytes = 100;
-    const hog = gate.enter(arrival('dc_hog', 'o_hog', 10));
-    expect(gate.enter(arrival('dc_b', 'o_2', 10))).toBe(true);
+  it('holds above the limit of bytes what has more than its share, of the workspaces and then of their sources', () => {
+    const { gate } = world({ source: 100, workspace: 100, heldOfSource: 10, held: 10 });
+    expect(gate.enter(arrival('dc_hog', 'o_1', 80))).toBe(true);
+    expect(gate.enter(arrival('dc_b', 'o_1', 10))).toBe(true);
+    expect(gate.enter(arrival('dc_c', 'o_2', 5))).toBe(true);
+    const entered = [
+      gate.enter(arrival('dc_hog', 'o_1', 10)),
+      gate.enter(arrival('dc_b', 'o_1', 10)),
+      gate.enter(arrival('dc_d', 'o_2', 40)),
+    ];
+    expect(entered.map((each) => each === true)).toEqual([false, true, true]);
+    gate.close();
+  });
+
+  it('counts a body of unknown size with the most that it may have, and bytes until they are stored', async () => {
+    const { gate, state } = world({ source: 100, workspace: 100 });
+    expect(gate.enter(UNDECLARED)).toBe(true);
+    const held = gate.enter(UNDECLARED);
+    expect(held).not.toBe(true);
+    gate.left(UNDECLARED);
+    expect(await held).toBeUndefined();
+    const late = gate.enter(arrival('dc_a', 'o_1', 50));
     state.now = 200;
-    expect(await refusalOf(hog)).toMatchObject({
-      text: expect.stringContaining('uses 105 bytes, above its share of 50 bytes'),
+    expect(await refusalOf(late)).toMatchObject({
+      text: expect.stringContaining('uses 110 bytes, above its share of 100 bytes'),
     });
+  });
+
+  it('admits no source above twice the limit of bytes, but one event alone whatever waits for the disk', () => {
+    const { gate, state } = world({ source: 100, workspace: 100, held: 10 });
+    state.queued = 1_000;
+    expect(gate.enter(arrival('dc_a', 'o_1', 5))).toBe(true);
+    expect(gate.enter(arrival('dc_b', 'o_2', 5))).not.toBe(true);
+    gate.close();
   });
 });
 

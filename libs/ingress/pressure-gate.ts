@@ -7,18 +7,20 @@ export interface WorkInFlight {
   ofSource(sourceId: string): number;
   /** Unfinished records of a workspace. Each source counts with at most the limit of one source. */
   ofWorkspace(workspaceId: string): number;
-  /** Bytes in memory in total and of one workspace, and the number of workspaces that share them. */
-  bytes(): number;
-  bytesOfWorkspace(workspaceId: string): number;
-  workspaces(): number;
+  /** Number of the workspace's sources that have unfinished records; 0 when unknown. */
+  sourcesOf(workspaceId: string): number;
+  /** Bytes that wait for the disk. */
+  queuedBytes(): number;
 }
 
 export interface PressureLimits {
   /** Most records in flight of one source and of one workspace. */
   readonly source: number;
   readonly workspace: number;
-  /** Most bytes in memory, of all workspaces together. */
+  /** Most bytes of arrivals that are not yet stored, of all workspaces together. */
   readonly bytes: number;
+  /** Bytes that count for a request that does not declare its size. */
+  readonly undeclared: number;
   /** Most arrivals that wait for room, of one source and in total, and how long each waits. */
   readonly heldOfSource: number;
   readonly held: number;
@@ -31,23 +33,34 @@ interface Held {
   readonly until: number;
 }
 
+/** Arrivals that are admitted and not yet stored. */
+interface Entering {
+  records: number;
+  bytes: number;
+  /** Number of sources, of a workspace. */
+  sources: number;
+}
+
 const RETRY_AFTER_S = 1;
+/** Multiple of the limit of bytes above which every arrival is held. Below it, sources with less than their share enter. */
+const HARD_TIMES = 2;
 /** Interval at which held arrivals are checked. */
 const LOOK_MS = 1;
 
 /**
  * Back-pressure at admission (docs/adr/0006). Arrivals of a source above its limit are held, and refused when they do
- * not fit or wait too long. The same applies to a workspace above its limit. Above the limit of bytes it applies to
- * each workspace with more than an equal share. Latency and memory stay bounded, and no source waits for
- * another's excess.
+ * not fit or wait too long. In a workspace above its limit this applies to each source with more than an equal share of
+ * it. Above the limit of bytes it applies to each source with more than an equal share of its workspace's share. Latency
+ * and memory stay bounded, and no source waits for another's excess.
  */
 export class PressureGate implements Admission {
   /** Held arrivals by source, in the order of the sources' turns. */
   private readonly queues = new Map<string, Held[]>();
   private waiting = 0;
   /** Admitted events that are not yet stored. */
-  private readonly bySource = new Map<string, number>();
-  private readonly byWorkspace = new Map<string, number>();
+  private readonly bySource = new Map<string, Entering>();
+  private readonly byWorkspace = new Map<string, Entering>();
+  private bytes = 0;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -123,26 +136,47 @@ export class PressureGate implements Admission {
     return done;
   }
 
-  private reasonAgainst({ sourceId, workspaceId, bytes }: Arrival): Refusal | undefined {
+  private reasonAgainst(arrival: Arrival): Refusal | undefined {
+    return this.tooManyRecords(arrival) ?? this.tooManyBytes(arrival);
+  }
+
+  private tooManyRecords({ sourceId, workspaceId }: Arrival): Refusal | undefined {
     const { inFlight, limits } = this;
-    const entering = this.bySource.get(sourceId) ?? 0;
-    const ofSource = inFlight.ofSource(sourceId) + entering;
+    const ofSource = inFlight.ofSource(sourceId) + (this.bySource.get(sourceId)?.records ?? 0);
     if (ofSource >= limits.source) {
       return this.refusal(sourceId, `it has ${ofSource} events in flight, the limit of one source is ${limits.source}`);
     }
-    const ofWorkspace = inFlight.ofWorkspace(workspaceId) + (this.byWorkspace.get(workspaceId) ?? 0);
-    if (ofWorkspace >= limits.workspace) {
-      const actual = `its workspace has ${ofWorkspace} events in flight, the limit is ${limits.workspace}`;
-      return this.refusal(sourceId, actual);
-    }
-    if (inFlight.bytes() + bytes <= limits.bytes) return undefined;
-    const own = inFlight.bytesOfWorkspace(workspaceId) + bytes;
-    const share = Math.floor(limits.bytes / Math.max(1, inFlight.workspaces()));
-    if (own <= share) return undefined;
+    const entering = this.byWorkspace.get(workspaceId);
+    const ofWorkspace = inFlight.ofWorkspace(workspaceId) + (entering?.records ?? 0);
+    if (ofWorkspace < limits.workspace) return undefined;
+    const sources = Math.max(1, inFlight.sourcesOf(workspaceId), entering?.sources ?? 0);
+    const share = Math.floor(limits.workspace / sources);
+    if (ofSource <= share) return undefined;
+    const actual = `its workspace has ${ofWorkspace} events in flight, the limit is ${limits.workspace}`;
+    return this.refusal(sourceId, `${actual}; it has ${ofSource} of them, above its share of ${share}`);
+  }
+
+  private tooManyBytes(arrival: Arrival): Refusal | undefined {
+    const { limits, bySource, byWorkspace } = this;
+    const { sourceId, workspaceId } = arrival;
+    const bytes = this.bytesOf(arrival);
+    const all = this.bytes + this.inFlight.queuedBytes() + bytes;
+    if (all <= limits.bytes) return undefined;
+    const [source, workspace] = [bySource.get(sourceId), byWorkspace.get(workspaceId)];
+    const ofWorkspace = Math.floor(limits.bytes / Math.max(1, byWorkspace.size));
+    const share = Math.floor(ofWorkspace / Math.max(1, workspace?.sources ?? 0));
+    const own = (source?.bytes ?? 0) + bytes;
+    const isWithin = own <= share || (workspace?.bytes ?? 0) + bytes <= ofWorkspace;
+    // One event alone always enters where nothing else does.
+    if (this.bytes === 0 || (isWithin && all <= HARD_TIMES * limits.bytes)) return undefined;
     return this.refusal(
       sourceId,
-      `the server's memory for events is used up; its workspace uses ${own} bytes, above its share of ${share} bytes`,
+      `the server's memory for arriving events is used up; it uses ${own} bytes, above its share of ${share} bytes`,
     );
+  }
+
+  private bytesOf({ bytes }: Arrival): number {
+    return bytes ?? this.limits.undeclared;
   }
 
   private refusal(sourceId: string, reason: string): Refusal {
@@ -150,14 +184,22 @@ export class PressureGate implements Admission {
     return { status: 503, code: 'overloaded', text, retryAfterS: RETRY_AFTER_S };
   }
 
-  private count({ sourceId, workspaceId }: Arrival, sign: 1 | -1): void {
-    add(this.bySource, sourceId, sign);
-    add(this.byWorkspace, workspaceId, sign);
+  private count(arrival: Arrival, sign: 1 | -1): void {
+    const bytes = sign * this.bytesOf(arrival);
+    this.bytes += bytes;
+    const { sourceId, workspaceId } = arrival;
+    const before = this.bySource.size;
+    add(this.bySource, sourceId, sign, bytes, 0);
+    // A source is in one workspace.
+    add(this.byWorkspace, workspaceId, sign, bytes, this.bySource.size - before);
   }
 }
 
-const add = (counts: Map<string, number>, id: string, change: number): void => {
-  const count = (counts.get(id) ?? 0) + change;
-  if (count === 0) counts.delete(id);
-  else counts.set(id, count);
+const add = (counts: Map<string, Entering>, id: string, records: number, bytes: number, sources: number): void => {
+  const entering = counts.get(id) ?? { records: 0, bytes: 0, sources: 0 };
+  entering.records += records;
+  entering.bytes += bytes;
+  entering.sources += sources;
+  if (entering.records === 0) counts.delete(id);
+  else counts.set(id, entering);
 };

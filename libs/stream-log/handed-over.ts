@@ -6,14 +6,13 @@ export interface Owner {
   readonly workspace: string;
 }
 
-interface Open {
-  readonly owner: Owner;
-  readonly bytes: number;
-}
-
 interface Tally {
   records: number;
-  bytes: number;
+}
+
+interface WorkspaceTally extends Tally {
+  /** Number of sources with records in flight. */
+  sources: number;
 }
 
 export const ownerOf = ({ headers }: Pick<StoredRecord, 'headers'>): Owner => ({
@@ -28,10 +27,9 @@ export const ownerOf = ({ headers }: Pick<StoredRecord, 'headers'>): Owner => ({
  */
 export class HandedOver {
   /** Open records by lane and offset, because a batch may come again and an acknowledgement may repeat. */
-  private readonly lanes = new Map<string, Map<number, Open>>();
+  private readonly lanes = new Map<string, Map<number, Owner>>();
   private readonly sources = new Map<string, Tally>();
-  private readonly workspaces = new Map<string, Tally>();
-  private total = 0;
+  private readonly workspaces = new Map<string, WorkspaceTally>();
 
   /** @param cap most records with which one source counts for its workspace. */
   constructor(private readonly cap: number) {}
@@ -63,16 +61,9 @@ export class HandedOver {
     return this.workspaces.get(workspaceId)?.records ?? 0;
   }
 
-  bytesOfWorkspace(workspaceId: string): number {
-    return this.workspaces.get(workspaceId)?.bytes ?? 0;
-  }
-
-  get bytes(): number {
-    return this.total;
-  }
-
-  get workspaceCount(): number {
-    return this.workspaces.size;
+  /** Number of the workspace's sources with records in flight. */
+  sourcesOf(workspaceId: string): number {
+    return this.workspaces.get(workspaceId)?.sources ?? 0;
   }
 
   *byWorkspace(): Iterable<readonly [workspaceId: string, records: number]> {
@@ -86,7 +77,7 @@ export class HandedOver {
 
   /** Owners of the records in flight of one lane. */
   *ownersIn(lane: string): Iterable<Owner> {
-    for (const { owner } of this.lanes.get(lane)?.values() ?? []) yield owner;
+    yield* this.lanes.get(lane)?.values() ?? [];
   }
 
   private watched(batch: LaneBatch): LaneBatch {
@@ -104,11 +95,11 @@ export class HandedOver {
   }
 
   private open(record: StoredRecord): void {
-    const { lane, offset, size } = record;
+    const { lane, offset } = record;
     let opened = this.lanes.get(lane);
-    if (!opened) this.lanes.set(lane, (opened = new Map<number, Open>()));
+    if (!opened) this.lanes.set(lane, (opened = new Map<number, Owner>()));
     if (opened.has(offset)) return;
-    const one = { owner: ownerOf(record), bytes: size };
+    const one = ownerOf(record);
     opened.set(offset, one);
     this.count(one, 1);
   }
@@ -127,20 +118,19 @@ export class HandedOver {
     this.lanes.delete(lane);
   }
 
-  private count({ owner, bytes }: Open, sign: 1 | -1): void {
-    const source = this.sources.get(owner.source) ?? { records: 0, bytes: 0 };
+  private count({ source: id, workspace: workspaceId }: Owner, sign: 1 | -1): void {
+    const source = this.sources.get(id) ?? { records: 0 };
     const before = Math.min(source.records, this.cap);
+    const known = this.sources.size;
     source.records += sign;
-    source.bytes += sign * bytes;
-    if (source.records === 0) this.sources.delete(owner.source);
-    else this.sources.set(owner.source, source);
+    if (source.records === 0) this.sources.delete(id);
+    else this.sources.set(id, source);
 
-    const workspace = this.workspaces.get(owner.workspace) ?? { records: 0, bytes: 0 };
+    const workspace = this.workspaces.get(workspaceId) ?? { records: 0, sources: 0 };
     workspace.records += Math.min(source.records, this.cap) - before;
-    workspace.bytes += sign * bytes;
-    this.total += sign * bytes;
+    workspace.sources += this.sources.size - known;
     // Records of a former version have no workspace. This removes their entry too.
-    if (workspace.records === 0 && workspace.bytes === 0) this.workspaces.delete(owner.workspace);
-    else this.workspaces.set(owner.workspace, workspace);
+    if (workspace.records === 0 && workspace.sources === 0) this.workspaces.delete(workspaceId);
+    else this.workspaces.set(workspaceId, workspace);
   }
 }

@@ -55,12 +55,18 @@ describe('limits on unread bytes', () => {
     const { limits, unread, time, asked } = world();
     for (const lane of ['invocations.dc_a', 'invocations.dc_b']) unread.set(lane, 9 * MB);
     unread.set('emits.dc_b', 15 * MB);
-    for (let i = 0; i < 1_000; i++) expect(limits.refusal('dc_a', 'o_1')?.text).toContain('events of this workspace');
+    for (let i = 0; i < 1_000; i++) {
+      expect(limits.refusal('dc_b', 'o_1')?.text).toContain(
+        'events of this source, of 33 MB in its workspace, whose limit is 30 MB for 2 sources, hold 24 MB',
+      );
+    }
+    // It has less than its share, which is 15 MB.
+    expect(limits.refusal('dc_a', 'o_1')).toBeUndefined();
     expect(limits.refusal('dc_c', 'o_2')).toBeUndefined();
     expect(asked()).toBe(1);
     unread.clear();
     time.now = 1_000;
-    expect(limits.refusal('dc_a', 'o_1')).toBeUndefined();
+    expect(limits.refusal('dc_b', 'o_1')).toBeUndefined();
     expect(asked()).toBe(2);
   });
 

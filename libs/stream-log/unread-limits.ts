@@ -7,7 +7,7 @@ export interface UnreadSettings {
   readonly laneBytes: number;
   /** Limit on a source's emits that are not routed. */
   readonly emitsBytes: number;
-  /** Limit on both, over all sources of a workspace. */
+  /** Limit on both, over all sources of a workspace. Above it, those with more than an equal share are refused. */
   readonly workspaceBytes: number;
 }
 
@@ -29,6 +29,13 @@ export interface UnreadLimitsDependencies {
   readonly now: () => number;
 }
 
+/** Unread bytes of a workspace, and the number of its sources that have some. */
+interface WorkspaceSum {
+  readonly bytes: number;
+  readonly sources: number;
+}
+
+const NOTHING: WorkspaceSum = { bytes: 0, sources: 0 };
 const RETRY_AFTER_S = 5;
 /** Longest age of the sums of workspaces. */
 const SUMS_MS = 1_000;
@@ -44,7 +51,7 @@ export class UnreadLimits {
   private emits: UnreadOf = () => 0;
   private deliveries: UnreadOf = () => 0;
   private waiting: (webhookId: string) => number = () => 0;
-  private sums = new Map<string, number>();
+  private sums = new Map<string, WorkspaceSum>();
   private sumsAt = Number.NEGATIVE_INFINITY;
   private readonly perSource: boolean;
 
@@ -64,9 +71,12 @@ export class UnreadLimits {
     if (waiting > settings.laneBytes) return refused('events that wait for this source', waiting, settings.laneBytes);
     const emits = this.unreadEmits(sourceId);
     if (emits > settings.emitsBytes) return refused('events that this source emitted', emits, settings.emitsBytes);
-    const workspace = this.workspace(workspaceId);
-    if (workspace <= settings.workspaceBytes) return undefined;
-    return refused('events of this workspace', workspace, settings.workspaceBytes);
+    const { bytes, sources } = this.workspace(workspaceId);
+    if (bytes <= settings.workspaceBytes) return undefined;
+    const share = settings.workspaceBytes / Math.max(1, sources);
+    if (waiting + emits <= share) return undefined;
+    const ofWorkspace = `, of ${Math.ceil(bytes / MB)} MB in its workspace, whose limit is ${Math.floor(settings.workspaceBytes / MB)} MB for ${sources} sources,`;
+    return refused(`events of this source${ofWorkspace}`, waiting + emits, share);
   }
 
   /** True when a topic of invocations or deliveries is above its limit. */
@@ -91,16 +101,19 @@ export class UnreadLimits {
     return this.perSource ? this.emits(this.deps.topics.emits(sourceId)) : 0;
   }
 
-  private workspace(workspaceId: string): number {
+  private workspace(workspaceId: string): WorkspaceSum {
     const now = this.deps.now();
     if (now - this.sumsAt >= SUMS_MS || now < this.sumsAt) {
       this.sumsAt = now;
       this.sums = new Map();
       for (const [id, { workspaceId: of }] of this.perSource ? this.deps.sources() : []) {
-        this.sums.set(of, (this.sums.get(of) ?? 0) + this.unreadInvocations(id) + this.unreadEmits(id));
+        const unread = this.unreadInvocations(id) + this.unreadEmits(id);
+        if (unread === 0) continue;
+        const { bytes, sources } = this.sums.get(of) ?? NOTHING;
+        this.sums.set(of, { bytes: bytes + unread, sources: sources + 1 });
       }
     }
-    return this.sums.get(workspaceId) ?? 0;
+    return this.sums.get(workspaceId) ?? NOTHING;
   }
 }
 

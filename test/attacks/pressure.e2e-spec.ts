@@ -1,17 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ApiClient } from '#test/harness/api-client.js';
-import { emitterCode, relayCode } from '#test/harness/component-code.js';
+import { componentCode, emitterCode, relayCode } from '#test/harness/component-code.js';
 import { attack, deployHostile, type HostileSources } from '#test/harness/hostile-sources.js';
 import { useInstance } from '#test/harness/instance.js';
 import { addWorkspace } from '#test/harness/second-workspace.js';
 import { eventually } from '#test/harness/wait.js';
 import { WebhookReceiver } from '#test/harness/webhook-receiver.js';
 
-/**
- * Low, so that every hostile source exceeds it within seconds. The workspace limit is high, so that each source has its
- * own door.
- */
-const instance = useInstance({ env: { SLUICE_SOURCE_BACKLOG: '100', SLUICE_WORKSPACE_BACKLOG: '10000' } });
+/** Low, so that every hostile source exceeds it within seconds. */
+const instance = useInstance({ env: { SLUICE_SOURCE_BACKLOG: '100', SLUICE_WORKSPACE_BACKLOG: '300' } });
 const EVENTS = 150;
 const AT_ONCE = 4;
 let stranger: ApiClient;
@@ -49,7 +46,9 @@ describe('sources that pile up work', () => {
       [hostile.loop, hostile.burst, hostile.slow].forEach(({ id }, i) => {
         expect(JSON.parse(refusals[i] ?? '')).toMatchObject({
           code: 'overloaded',
-          error: expect.stringMatching(new RegExp(`^source ${id} takes no more events .*limit of one source is 100`)),
+          error: expect.stringMatching(
+            new RegExp(`^source ${id} takes no more events .*(limit of one source is 100|above its share of \\d+)`),
+          ),
         });
       });
 
@@ -74,6 +73,43 @@ describe('sources that pile up work', () => {
     // Hanging deliveries delay no other work, not even their emitter's.
     expect([...hung.refusals]).toEqual([]);
     expect(Object.keys(hung.statuses)).toEqual(['200']);
+  }, 180_000);
+
+  it('close no door of another source of their workspace, also when they exceed its limit together', async () => {
+    const stuckCode = (): string =>
+      componentCode({ members: 'async run() { await new Promise((resolve) => setTimeout(resolve, 10_000)); },' });
+    const neighbour = await instance.deploy(relayCode());
+    const stuck = [stuckCode(), stuckCode(), stuckCode(), stuckCode()];
+    const sources = await Promise.all(stuck.map((code) => instance.deploy(code)));
+    const refused = sources.map(() => 0);
+    const accepted = sources.map(() => 0);
+    let going = true;
+    const posting = sources.flatMap((source, i) =>
+      Array.from({ length: 8 }, async () => {
+        while (going) {
+          const { status } = await instance.post(source, {});
+          if (status === 200) accepted[i] = (accepted[i] ?? 0) + 1;
+          else refused[i] = (refused[i] ?? 0) + 1;
+        }
+      }),
+    );
+    try {
+      const statuses: number[] = [];
+      await eventually(
+        'closed doors of all that are stuck',
+        async () => {
+          statuses.push((await instance.post(neighbour, {})).status);
+          return refused.every((count) => count > 8) && statuses.length >= 100 ? true : undefined;
+        },
+        60_000,
+      );
+      expect(new Set(statuses)).toEqual(new Set([200]));
+      // Control: one limit for the workspace would have closed its door.
+      expect(accepted.reduce((sum, count) => sum + count)).toBeGreaterThan(300);
+    } finally {
+      going = false;
+      await Promise.all(posting);
+    }
   }, 180_000);
 
   it('lose no accepted event in a chain that is slower at its end', async () => {

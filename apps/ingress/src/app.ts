@@ -1,5 +1,5 @@
 import { runRole } from '#libs/composition/role.js';
-import { startIngressRole } from '#libs/composition/roles/ingress.js';
+import { startIngressRole, startLoggedBacklog } from '#libs/composition/roles/ingress.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
 import { openReplyChannel } from '#libs/ingress/reply-channel.js';
 
@@ -12,7 +12,8 @@ runRole('ingress', openDistributed, async (role) => {
   closing('replies', () => channel.close());
 
   // 6. Endpoints, behind the gate that limits arrivals to what the other roles can take.
-  const ingress = startIngressRole(role, { backlog: role.startBacklog(), relay: channel.relay });
+  const backlog = startLoggedBacklog(role, role.startBacklog());
+  const ingress = startIngressRole(role, { backlog, counting: backlog.counting, relay: channel.relay });
 
   // 7. The port, with the telemetry routes of every role.
   front.serve((req, res) => void (ingress.handle(req, res) || serveTelemetry(req, res)));

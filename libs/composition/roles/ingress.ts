@@ -1,15 +1,19 @@
 import { TrustedProxies } from '#libs/http/client-address.js';
-import { allOf, refusing } from '#libs/ingress/admission.js';
+import { type Admission, allOf, refusing } from '#libs/ingress/admission.js';
 import { Ingress } from '#libs/ingress/ingress.js';
+import { type WorkInFlight } from '#libs/ingress/pressure-gate.js';
 import { RateLimit } from '#libs/ingress/rate-limit.js';
 import { type ResponseRelay } from '#libs/ingress/response-relay.js';
 import { pressureGate, pressureSettings } from '../pressure.js';
 import { quotaKeeper, withinQuotas } from '../quotas.js';
-import { type Backlog, type Room, type RoleProcess } from './role-process.js';
+import { LoggedBacklog, type ReportedBacklog } from '../logged-backlog.js';
+import { type Room, type RoleProcess } from './role-process.js';
 
 export interface IngressRoleOptions {
-  readonly backlog: Backlog;
+  readonly backlog: WorkInFlight;
   readonly room?: Pick<Room, 'refusal'>;
+  /** Counts what is stored, where other processes own the lanes. */
+  readonly counting?: Admission;
   /** Gives the replies of runs to the requests that wait for them. */
   readonly relay: ResponseRelay;
 }
@@ -17,7 +21,7 @@ export interface IngressRoleOptions {
 /** Role `ingress`, step 1 of the path of an event. Admits what the other roles can take. The caller serves requests. */
 export const startIngressRole = (
   { config, plane, topics, logger, metrics, platformEvents, closing }: RoleProcess,
-  { backlog, room, relay }: IngressRoleOptions,
+  { backlog, room, counting, relay }: IngressRoleOptions,
 ): Ingress => {
   const gate = pressureGate(backlog, pressureSettings(config), () => plane.clock.now());
   closing('gate', async () => gate.close());
@@ -32,6 +36,8 @@ export const startIngressRole = (
       withinQuotas(quotaKeeper(config, plane, logger)),
       ...(room === undefined ? [] : [refusing((arrival) => room.refusal(arrival))]),
       gate,
+      // After the gate, because it counts what is stored and not what is refused.
+      ...(counting === undefined ? [] : [counting]),
     ),
     rate: new RateLimit(config.endpointRate, config.endpointBurst),
     domain: config.endpointDomain,
@@ -50,4 +56,16 @@ export const startIngressRole = (
     },
     logger,
   });
+};
+
+/** The backlog that the other processes report and, for lanes that none of them owns, what the log holds. */
+export const startLoggedBacklog = (
+  { plane, topics, logger, closing }: RoleProcess,
+  reported: ReportedBacklog,
+): LoggedBacklog => {
+  const onFailure = (error: unknown): void => logger.warn({ err: error }, 'backlog.unknown: the log does not tell');
+  const logged = new LoggedBacklog({ reported, log: plane.engines.log, topics, onFailure });
+  logged.start();
+  closing('logged backlog', () => logged.close());
+  return logged;
 };

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { adoptSecretKey, type Config, previousKeyOf, secretKeyOf } from '#libs/config/index.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type Forms } from '#libs/kernel/forms.js';
+import { megabytesOrShare } from '#libs/kernel/heap-share.js';
 import { openEventStoreDb } from '../eventstoredb/index.js';
 import { openKafka } from '../kafka/index.js';
 import { openMongo } from '../mongodb/index.js';
@@ -81,6 +82,7 @@ const openLog = ({ config, clientId, forms, onWarning }: DistributedOptions): Re
     durability: config.kafkaDurability,
     sessionTimeoutMs: config.kafkaSessionMs,
     stateDir: join(config.dataDir, 'kafka'),
+    fetchBytes: megabytesOrShare(config.inHandMb),
     forms,
     onWarning,
   });

@@ -1,0 +1,150 @@
+import { pause } from '#libs/async/pause.js';
+import { type Admission } from '#libs/ingress/admission.js';
+import { type WorkInFlight } from '#libs/ingress/pressure-gate.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
+
+/** What the processes tell of their work. */
+export interface ReportedBacklog extends WorkInFlight {
+  /** Whether a process of this app is alive. */
+  isAlive(role: string): boolean;
+}
+
+export interface LoggedBacklogOptions {
+  readonly reported: ReportedBacklog;
+  readonly log: Pick<StreamLog, 'lag' | 'laneOf'>;
+  readonly topics: TopicPolicy;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Stored events of a source, and what was found in the log. */
+interface Stored {
+  /** Events stored by this process since the last look. */
+  since: number;
+  /** Records that the runners, and the router, had not done at the last look. */
+  lag: number;
+  /** Looks in a row that did not find its lanes. */
+  untold: number;
+}
+
+const LOOK_MS = 1_000;
+/** Least number of records of a source for which the log is looked at. */
+const WORTH_LOOKING = 32;
+const MOST_UNTOLD = 60;
+/** Records of a lane that its owner may have done and not committed, because it does them in any order. */
+const UNCOMMITTED = 2_048;
+
+/** Consumer groups between an arrival and its listeners, by the app that they belong to, and their topics. */
+const GROUPS = [
+  { role: 'runner', topicOf: (topics: TopicPolicy, sourceId: string) => topics.invocations(sourceId) },
+  { role: 'router', topicOf: (topics: TopicPolicy, sourceId: string) => topics.emits(sourceId) },
+] as const;
+
+/**
+ * Work in flight as the processes report it, or as it is found in the log where nobody owns the lanes: no runner or
+ * router is alive, or none has taken them. So an ingress cannot fill the log without limit. The log is looked at once a
+ * second, for the sources that got many events from this process.
+ */
+export class LoggedBacklog implements WorkInFlight {
+  private readonly stored = new Map<string, Stored>();
+  private readonly abort = new AbortController();
+  private running: Promise<void> = Promise.resolve();
+
+  constructor(private readonly options: LoggedBacklogOptions) {}
+
+  /** Counts the events that this process stores. */
+  readonly counting: Admission = {
+    enter: () => true,
+    left: ({ sourceId }) => {
+      const known = this.stored.get(sourceId);
+      if (known) known.since++;
+      else this.stored.set(sourceId, { since: 1, lag: 0, untold: 0 });
+    },
+  };
+
+  start(): void {
+    this.running = this.run();
+  }
+
+  async close(): Promise<void> {
+    this.abort.abort();
+    await this.running;
+  }
+
+  ofSource(sourceId: string): number {
+    const { reported } = this.options;
+    const known = this.stored.get(sourceId);
+    if (!known) return reported.ofSource(sourceId);
+    // A runner may have done what came since the last look.
+    const logged = known.lag + (reported.isAlive('runner') ? 0 : known.since);
+    return Math.max(reported.ofSource(sourceId), logged);
+  }
+
+  ofWorkspace(workspaceId: string): number {
+    return this.options.reported.ofWorkspace(workspaceId);
+  }
+
+  sourcesOf(workspaceId: string): number {
+    return this.options.reported.sourcesOf(workspaceId);
+  }
+
+  queuedBytes(): number {
+    return this.options.reported.queuedBytes();
+  }
+
+  /** Looks at the log once. */
+  async look(): Promise<void> {
+    const worth = [...this.stored].filter(([, { since, lag }]) => since + lag >= WORTH_LOOKING);
+    if (worth.length === 0) return;
+    const ids = worth.map(([id]) => id);
+    const before = worth.map(([, { since }]) => since);
+    const lags = await Promise.all(GROUPS.map((group) => this.lagsOf(group, ids)));
+    worth.forEach(([id, stored], i) => {
+      const [invocations, emits] = lags.map((lagOf) => lagOf(id));
+      if (invocations === undefined || emits === undefined) {
+        // No broker told, so what was known counts on, or the source is deleted.
+        if (++stored.untold > MOST_UNTOLD) this.stored.delete(id);
+        return;
+      }
+      stored.untold = 0;
+      stored.since -= before[i] ?? 0;
+      stored.lag = invocations + emits;
+      if (stored.since === 0 && stored.lag === 0) this.stored.delete(id);
+    });
+  }
+
+  /** Never rejects. */
+  private async run(): Promise<void> {
+    const { signal } = this.abort;
+    for (;;) {
+      await pause(LOOK_MS, signal);
+      if (signal.aborted) return;
+      await this.look().catch((error: unknown) => this.options.onFailure(error));
+    }
+  }
+
+  /** Records of a source that a group has not done. Sources that share a lane share what is in it. */
+  private async lagsOf(
+    { role, topicOf }: (typeof GROUPS)[number],
+    ids: readonly string[],
+  ): Promise<(sourceId: string) => number | undefined> {
+    const { log, topics, reported } = this.options;
+    const lanes = new Map<string, string>();
+    const sharing = new Map<string, number>();
+    for (const id of ids) {
+      const topic = topicOf(topics, id);
+      // A topic of its own has one partition, which is named as the topic.
+      const lane = topics.ownedBy(id).length > 0 ? topic : await log.laneOf(topic, id);
+      lanes.set(id, lane);
+      sharing.set(lane, (sharing.get(lane) ?? 0) + 1);
+    }
+    const names = [...new Set(ids.map((id) => topicOf(topics, id)))];
+    const lag = await log.lag(role, { names });
+    const done = reported.isAlive(role) ? UNCOMMITTED : 0;
+    return (sourceId) => {
+      const lane = lanes.get(sourceId) ?? '';
+      const found = lag[lane];
+      return found === undefined ? undefined : Math.max(0, Math.floor((found - done) / (sharing.get(lane) ?? 1)));
+    };
+  }
+}
