@@ -61,9 +61,9 @@ const runner = async ({ log }: World) => {
     topics: { prefix: 'invocations.' },
     maxBatch: 64,
     maxUnacked: 512,
-    handler: async ({ records, ack }: LaneBatch) => {
-      for (const { offset } of records) ack(offset);
-      handedOver += records.length;
+    handler: async (batch: LaneBatch) => {
+      for (const { offset } of batch.records) batch.ack(offset);
+      handedOver += batch.records.length;
     },
   });
   return { consumer, handedOver: () => handedOver };

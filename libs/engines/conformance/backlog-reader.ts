@@ -53,14 +53,15 @@ export const readBacklog = async (
   const all = new Promise<void>((resolve) => (ended = resolve));
   let [left, leftOfOthers] = [lanes * records, (lanes - STUCK) * records];
 
-  const work = async ({ lane, records: batch, ack }: LaneBatch, isStuck: boolean): Promise<void> => {
+  const work = async (batch: LaneBatch, isStuck: boolean): Promise<void> => {
+    const { lane } = batch;
     if (isStuck) await others;
-    for (const { offset, headers } of batch) {
+    for (const { offset, headers } of batch.records) {
       if (!isStuck) await delay(WORK_MS);
       const next = read.get(lane) ?? 0;
       if (headers['n'] !== String(next)) throw new Error(`record ${headers['n']} of ${lane} came instead of ${next}`);
       read.set(lane, next + 1);
-      ack(offset);
+      batch.ack(offset);
       if (!isStuck && --leftOfOthers === 0) othersEnded();
       if (--left === 0) ended();
     }
