@@ -62,4 +62,8 @@ export const ATTACK_SPECS: readonly string[] = [
 export const COPY_SPECS: readonly string[] = ['test/engines/two-copies', 'on-roles.int-spec.ts'];
 
 /** Specs that kill roles and engines. They start their own servers. */
-export const FAULT_SPECS: readonly string[] = ['test/engines/engines-away', 'test/engines/kill9-roles'];
+export const FAULT_SPECS: readonly string[] = [
+  'test/engines/engines-away',
+  'test/engines/kill9-roles',
+  'test/engines/mixed-releases',
+];

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { types } from 'node:util';
 import { request } from 'undici';
 import {
@@ -26,6 +27,7 @@ export class KillDeployer {
     private readonly server: Target,
     private readonly api: ApiClient,
     private readonly gate: Gate,
+    private readonly pauseMs = 0,
   ) {}
 
   get count(): number {
@@ -64,6 +66,7 @@ export class KillDeployer {
 
   private async work(): Promise<void> {
     for (let n = 1; !this.stopping; n++) {
+      await pause(this.pauseMs);
       await this.gate.pass();
       const source = await this.tried(() => this.api.createSource({ component_code: DEPLOYED }));
       if (!source) continue;

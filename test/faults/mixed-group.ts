@@ -23,8 +23,8 @@ const TOPIC = 't';
 const GROUP = 'g';
 const LANES = 12;
 /** Longer than a claim takes, so that a lane that is taken too early is seen. */
-const WORK_MS = 1_500;
-const PAUSE_MS = 40;
+const WORK_MS = 2_000;
+const PAUSE_MS = 180;
 
 /** Forms that may be withdrawn, as when a process of an earlier release starts. */
 class SwitchedForms implements Forms {
@@ -73,11 +73,23 @@ class Watch {
   }
 }
 
+export interface MixedGroupOptions {
+  readonly brokers: readonly string[];
+  /** Folder of the last release, built. */
+  readonly lastRelease: string;
+  /** Uses the later form whoever lives, to show that the test sees what that breaks. */
+  readonly isControl: boolean;
+}
+
 /**
  * Members of both releases in one group, which join and leave while every lane has work: a member of the last release
  * beside one of this release, that one alone, and the way back. No lane may have two at work at once.
  */
-export const runMixedGroup = async (brokers: readonly string[], lastRelease: string): Promise<MixedGroupReport> => {
+export const runMixedGroup = async ({
+  brokers,
+  lastRelease,
+  isControl,
+}: MixedGroupOptions): Promise<MixedGroupReport> => {
   const built = pathToFileURL(join(lastRelease, 'dist/libs/engines/kafka/index.js')).href;
   const { openKafka: openOld } = (await import(built)) as { openKafka: (options: object) => Promise<Log> };
   const options = { brokers, prefix: `mixed-${process.pid}.`, replicationFactor: 3, onWarning: () => undefined };
@@ -89,7 +101,7 @@ export const runMixedGroup = async (brokers: readonly string[], lastRelease: str
   const writer = await ours('writer', EARLIER_FORMS);
   await writer.createTopic(TOPIC, {}, LANES);
   const load = new Load(writer);
-  const forms = new SwitchedForms(false);
+  const forms = new SwitchedForms(isControl);
   // Up: the last release alone, both, this release alone.
   const first = await joined('old 1', await old('old-1'));
   load.start();
@@ -103,7 +115,7 @@ export const runMixedGroup = async (brokers: readonly string[], lastRelease: str
   await leave(second);
   await pause(4 * WORK_MS);
   // Back: one of the last release joins where the later form is in use. The others notice it when it reports.
-  whole.withdraw();
+  if (!isControl) whole.withdraw();
   const fourth = await joined('old 2', await old('old-2'));
   await pause(6 * WORK_MS);
   await leave(third);
@@ -164,7 +176,7 @@ class Load {
     while (!this.stopping) {
       const value = String(++this.sent);
       await this.log.publish([{ topic: TOPIC, key: value, headers: { id: value }, value }]);
-      await pause(PAUSE_MS * 4);
+      await pause(PAUSE_MS);
     }
   }
 }

@@ -169,7 +169,8 @@ export const allLedgers = ({ load, sources }: RolesScene): readonly Ledger[] => 
   return relayed ? [...load.ledgers, { ...relayed, source: sources.chain }] : load.ledgers;
 };
 
-export const finalProblems = async (scene: RolesScene): Promise<string[]> => {
+/** `program` is the folder of the one that rebuilds. Default: this checkout. */
+export const finalProblems = async (scene: RolesScene, program?: string): Promise<string[]> => {
   const { api, deployment, receiver, load, sources, deployer, webhookId } = scene;
   // A last event after all others shows how many runs each counter has had.
   await eventually('the last event is taken', async () =>
@@ -193,6 +194,6 @@ export const finalProblems = async (scene: RolesScene): Promise<string[]> => {
     ...counters.flatMap((source) => counterProblems(receiver, source)),
     ...histories.flat(),
     ...(await deployer.problems()),
-    ...(await rebuildProblems(deployment, api, all, [webhookId])),
+    ...(await rebuildProblems(deployment, api, all, [webhookId], program)),
   ];
 };

@@ -1,9 +1,12 @@
 import { ApiClient, type Source } from '#test/harness/api-client.js';
 import { Deployment, type EngineAddresses, type RoleName, ROLES } from '#test/harness/deployment.js';
+import { eventually } from '#test/harness/wait.js';
 import { WebhookReceiver } from '#test/harness/webhook-receiver.js';
 import { CHAIN, COUNTER, GREATEST, RELAY, TICKER, UNIQUE } from './kill9-components.js';
 import { KillDeployer } from './kill9-deployer.js';
 import { Gate, KillLoad } from './kill9-load.js';
+
+const DEPLOYED_MS = 120_000;
 
 export interface SceneSources {
   readonly relay: Source;
@@ -32,13 +35,15 @@ export interface SceneOptions {
   readonly copies: number | Readonly<Record<RoleName, number>>;
   /** Settings of every process, in addition to those of the scene. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Pause between two deployments. Default: none. */
+  readonly deployEveryMs?: number;
   /** Folder of the built program. Default: this checkout. */
   readonly program?: string;
 }
 
 /** Sets up the scene, runs the test, and cleans up. A failure includes the last output of the processes. */
 export const onRolesScene = async <T>(
-  { engines, copies, env, program }: SceneOptions,
+  { engines, copies, env, deployEveryMs, program }: SceneOptions,
   play: (scene: RolesScene) => Promise<T>,
 ): Promise<T> => {
   const deployment = new Deployment({
@@ -51,19 +56,24 @@ export const onRolesScene = async <T>(
   const gate = new Gate();
   const load = new KillLoad(deployment, gate);
   const receiver = await WebhookReceiver.start();
+  let failure: Error | undefined;
   try {
     await deployment.start();
     const webhook = await api.createWebhook(receiver.url);
     receiver.trust(webhook.signing_key);
     const sources = await deployAll(api, webhook.id);
-    const deployer = new KillDeployer(deployment, api, gate);
+    const deployer = new KillDeployer(deployment, api, gate, deployEveryMs);
     return await play({ deployment, api, receiver, gate, load, deployer, sources, webhookId: webhook.id });
   } catch (error) {
-    throw new Error(`kill rounds failed; last output of each process:\n${lastLines(deployment)}`, { cause: error });
+    failure = new Error(`failed; last output of each process:\n${lastLines(deployment)}`, { cause: error });
+    throw failure;
   } finally {
     await load.close();
     await api.close();
-    await deployment.close();
+    // Processes that do not end in order are a failure of their own, unless another one is known.
+    await deployment.close().catch((error: unknown) => {
+      throw failure ?? error;
+    });
     await receiver.close();
   }
 };
@@ -75,7 +85,8 @@ const lastLines = ({ processes }: Deployment): string =>
 
 const deployAll = async (api: ApiClient, webhookId: string): Promise<SceneSources> => {
   const deploy = async (code: string): Promise<Source> => {
-    const source = await api.createSource({ component_code: code });
+    // The first build on a busy machine may exceed its time.
+    const source = await eventually('a source', () => api.createSource({ component_code: code }), DEPLOYED_MS, 1_000);
     await api.subscribe(source.id, webhookId);
     return source;
   };

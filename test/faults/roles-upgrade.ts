@@ -43,19 +43,20 @@ const ORDER: readonly RoleName[] = [
   'command-api',
 ];
 
-/** Two where processes of both releases share lanes or leases. */
+/** Two where processes of both releases share lanes. */
 const COPIES: Readonly<Record<RoleName, number>> = {
-  projector: 2,
+  projector: 1,
   router: 2,
   runner: 2,
   'webhook-worker': 2,
-  scheduler: 2,
+  scheduler: 1,
   'query-api': 1,
   ingress: 1,
   'command-api': 1,
 };
 
 const DOWN_MS = 1_000;
+const DEPLOY_EVERY_MS = 3_000;
 const BARRIER_PAUSE_MS = 500;
 
 /**
@@ -65,7 +66,8 @@ const BARRIER_PAUSE_MS = 500;
 export const runUpgrade = (options: UpgradeOptions): Promise<UpgradeReport> => {
   const { engines, lastRelease } = options;
   const env = { SLUICE_KAFKA_REPLICATION: '3' };
-  return onRolesScene({ engines, copies: COPIES, env, program: lastRelease }, async (scene) => {
+  const setting = { engines, copies: COPIES, env, deployEveryMs: DEPLOY_EVERY_MS, program: lastRelease };
+  return onRolesScene(setting, async (scene) => {
     const { load, deployer, receiver } = scene;
     const upgrade = new Upgrade(options, scene);
     load.start(plansOf(scene));
@@ -84,16 +86,16 @@ export const runUpgrade = (options: UpgradeOptions): Promise<UpgradeReport> => {
       delivered: new Set(receiver.accepted.map(({ webhookId }) => webhookId)).size,
       duplicates: receiver.duplicates,
       sourcesDeployed: deployer.count,
-      problems: [...after, ...(await finalProblems(scene)).map((text) => `after the way back: ${text}`)],
+      problems: [...after, ...(await finalProblems(scene, lastRelease)).map((text) => `after the way back: ${text}`)],
     };
   });
 };
 
 const plansOf = ({ sources }: RolesScene): readonly LoadPlan[] => [
-  { source: sources.relay, clients: 3, times: 1, pauseMs: 150 },
-  { source: sources.counter, clients: 2, times: 1, pauseMs: 200 },
-  { source: sources.unique, clients: 1, times: 2, pauseMs: 100 },
-  { source: sources.greatest, clients: 1, times: 1, pauseMs: 150 },
+  { source: sources.relay, clients: 2, times: 1, pauseMs: 250 },
+  { source: sources.counter, clients: 2, times: 1, pauseMs: 400 },
+  { source: sources.unique, clients: 1, times: 2, pauseMs: 250 },
+  { source: sources.greatest, clients: 1, times: 1, pauseMs: 300 },
 ];
 
 const totals = ({ load }: RolesScene): { acknowledged: number; refused: number } => ({
