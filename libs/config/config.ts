@@ -42,7 +42,11 @@ const problemOf = ({ name, allowed, secret }: AnySetting, given: string, reason:
   return `${name} is ${shown}${reason === undefined ? '' : ` (${reason})`}; allowed: ${allowed}`;
 };
 
-const contradictions = (config: Config): string[] => [...wrongPreviousKey(config), ...missingForServers(config)];
+const contradictions = (config: Config): string[] => [
+  ...wrongPreviousKey(config),
+  ...missingForServers(config),
+  ...wrongKafkaSecurity(config),
+];
 
 const wrongPreviousKey = ({ secretKey, secretKeyPrevious }: Config): string[] => {
   if (secretKeyPrevious === null) return [];
@@ -67,6 +71,27 @@ const missingForServers = (config: Config): string[] => {
   ] as const;
   return needed.flatMap(([{ name, allowed }, missing]) =>
     missing ? [`${name} is not given, and SLUICE_ENGINE=distributed needs it; allowed: ${allowed}`] : [],
+  );
+};
+
+/** Settings of Kafka that mean nothing without another one. */
+const wrongKafkaSecurity = (config: Config): string[] => {
+  const { kafkaTls, kafkaTlsCa, kafkaTlsCert, kafkaTlsKey, kafkaSaslMechanism, kafkaUsername, kafkaPassword } = config;
+  const withUser = kafkaSaslMechanism !== 'none';
+  const tls = `${SETTINGS.kafkaTls.name}=true`;
+  const mechanism = SETTINGS.kafkaSaslMechanism;
+  const pairs = [
+    [SETTINGS.kafkaTlsCa, kafkaTlsCa !== null && !kafkaTls, tls],
+    [SETTINGS.kafkaTlsCert, kafkaTlsCert !== null && !kafkaTls, tls],
+    [SETTINGS.kafkaTlsCert, kafkaTlsCert !== null && kafkaTlsKey === null, SETTINGS.kafkaTlsKey.name],
+    [SETTINGS.kafkaTlsKey, kafkaTlsKey !== null && kafkaTlsCert === null, SETTINGS.kafkaTlsCert.name],
+    [mechanism, withUser && kafkaUsername === null, SETTINGS.kafkaUsername.name],
+    [mechanism, withUser && kafkaPassword === null, SETTINGS.kafkaPassword.name],
+    [SETTINGS.kafkaUsername, kafkaUsername !== null && !withUser, `${mechanism.name} (${mechanism.allowed})`],
+    [SETTINGS.kafkaPassword, kafkaPassword !== null && !withUser, `${mechanism.name} (${mechanism.allowed})`],
+  ] as const;
+  return pairs.flatMap(([{ name }, isWrong, missing]) =>
+    isWrong ? [`${name} is given without ${missing}: give both, or neither`] : [],
   );
 };
 

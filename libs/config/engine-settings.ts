@@ -1,6 +1,8 @@
-import { choice, integer, list, optionalText, text } from './setting.js';
+import { choice, flag, integer, list, optionalText, text } from './setting.js';
 
 const ENGINES = 'Engines';
+
+const PEM_FILE = 'the path of a PEM file';
 
 const url =
   (scheme: RegExp) =>
@@ -40,6 +42,58 @@ export const engines = {
     allowed: 'host:port',
     check: (entry) => (/^[^\s:/]+:\d{1,5}$/.test(entry) ? undefined : `"${entry}" is not host:port`),
     sentence: 'Kafka brokers of the distributed engine.',
+  }),
+  kafkaTls: flag({
+    name: 'SLUICE_KAFKA_TLS',
+    group: ENGINES,
+    fallback: false,
+    sentence: 'Connect to the brokers with TLS, and check their certificates.',
+  }),
+  kafkaTlsCa: optionalText({
+    name: 'SLUICE_KAFKA_TLS_CA',
+    group: ENGINES,
+    shownDefault: 'the authorities that Node trusts',
+    allowed: PEM_FILE,
+    sentence: "Authorities that sign the brokers' certificates, with SLUICE_KAFKA_TLS.",
+  }),
+  kafkaTlsCert: optionalText({
+    name: 'SLUICE_KAFKA_TLS_CERT',
+    group: ENGINES,
+    shownDefault: 'none',
+    allowed: PEM_FILE,
+    sentence: 'Certificate of this process, for brokers that ask for one.',
+  }),
+  kafkaTlsKey: optionalText({
+    name: 'SLUICE_KAFKA_TLS_KEY',
+    group: ENGINES,
+    shownDefault: 'none',
+    allowed: PEM_FILE,
+    sentence: 'Private key of SLUICE_KAFKA_TLS_CERT.',
+  }),
+  kafkaSaslMechanism: choice({
+    name: 'SLUICE_KAFKA_SASL_MECHANISM',
+    group: ENGINES,
+    values: ['none', 'plain', 'scram-sha-256', 'scram-sha-512'],
+    fallback: 'none',
+    sentence:
+      'How the brokers check SLUICE_KAFKA_USERNAME and SLUICE_KAFKA_PASSWORD (SASL). plain sends the password, so use it with SLUICE_KAFKA_TLS.',
+  }),
+  kafkaUsername: optionalText({
+    name: 'SLUICE_KAFKA_USERNAME',
+    group: ENGINES,
+    shownDefault: 'none',
+    allowed: 'a name without commas, = and control characters',
+    accept: (given) => (/^[^,=\p{Cc}]+$/u.test(given) ? given : undefined),
+    sentence: 'User of the Kafka brokers.',
+  }),
+  kafkaPassword: optionalText({
+    name: 'SLUICE_KAFKA_PASSWORD',
+    group: ENGINES,
+    shownDefault: 'none',
+    allowed: 'a text without control characters',
+    secret: true,
+    accept: (given) => (/^\P{Cc}+$/u.test(given) ? given : undefined),
+    sentence: 'Password of SLUICE_KAFKA_USERNAME.',
   }),
   eventStorePrefix: optionalText({
     name: 'SLUICE_EVENTSTORE_PREFIX',

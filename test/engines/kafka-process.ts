@@ -28,6 +28,8 @@ export interface KafkaNode {
   readonly voters: string;
   readonly heapMb: number;
   readonly settings: Readonly<Record<string, string>>;
+  /** Users for SCRAM, as `kafka-storage.sh format --add-scram` takes them. */
+  readonly scram?: readonly string[];
   /** Use the JVM's production collector and compiler, not those with the fastest start. */
   readonly forLoad: boolean;
 }
@@ -63,7 +65,7 @@ export const kafkaVersion = (): string =>
 
 /** Formats the node's folder if it is new, and starts it. Resolves when it listens. */
 export const startKafkaProcess = async (node: KafkaNode): Promise<KafkaProcess> => {
-  const { id, dir, port, heapMb, forLoad } = node;
+  const { id, dir, port, heapMb, forLoad, scram = [] } = node;
   const jars = await kafkaJars();
   mkdirSync(dir, { recursive: true });
   const command = ['-Xms64m', `-Xmx${heapMb}m`, ...(forLoad ? [] : QUICK_START), '-cp', join(jars, '*')];
@@ -71,7 +73,8 @@ export const startKafkaProcess = async (node: KafkaNode): Promise<KafkaProcess> 
   if (!existsSync(properties)) {
     writeFileSync(properties, propertiesOf(node));
     const cluster = ['--cluster-id', 'c2x1aWNlLXRlc3QtMDAwMA', '--config', properties];
-    await run('java', [...command, 'kafka.tools.StorageTool', 'format', ...cluster]);
+    const users = scram.flatMap((user) => ['--add-scram', user]);
+    await run('java', [...command, 'kafka.tools.StorageTool', 'format', ...cluster, ...users]);
   }
   const launch = () => started([...command, 'kafka.Kafka', properties], join(dir, 'server.log'), port);
   let child = await launch();

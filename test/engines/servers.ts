@@ -132,6 +132,7 @@ const none = (): undefined => undefined;
 
 const missingForKafka = (): string | undefined => {
   if (!has('java', '-version')) return 'java is missing (package openjdk-17-jre-headless)';
+  if (!has('openssl', 'version')) return 'openssl is missing, which makes the certificates of the tests';
   return has('mvn', '-version') ? undefined : 'mvn is missing (package maven), and the jars are not in the cache';
 };
 

@@ -6,6 +6,7 @@ import { megabytesOrShare } from '#libs/kernel/heap-share.js';
 import { openEventStoreDb } from '../eventstoredb/index.js';
 import { openKafka } from '../kafka/index.js';
 import { openMongo } from '../mongodb/index.js';
+import { kafkaSecurityOf } from './kafka-security.js';
 
 export interface DistributedOptions {
   readonly config: Config;
@@ -78,6 +79,7 @@ const openLog = ({ config, clientId, forms, onWarning }: DistributedOptions): Re
     brokers: config.kafkaBrokers,
     prefix: config.kafkaPrefix,
     clientId,
+    security: kafkaSecurityOf(config),
     replicationFactor: config.kafkaReplication,
     durability: config.kafkaDurability,
     sessionTimeoutMs: config.kafkaSessionMs,

@@ -1,3 +1,4 @@
+import { RefusedStart } from '#libs/config/refused-start.js';
 import { systemClock, type Clock } from '#libs/kernel/clock.js';
 import { type Forms } from '#libs/kernel/forms.js';
 import { brokerSettings } from './admin/broker-settings.js';
@@ -5,9 +6,12 @@ import { type Durability, verifyDurability } from './admin/durability.js';
 import { TopicAdmin } from './admin/topic-admin.js';
 import { Cluster } from './wire/cluster.js';
 import { MemberIds } from './wire/member-ids.js';
+import { RefusedConnection } from './wire/refused-connection.js';
+import { type KafkaSecurity } from './wire/security.js';
 import { KafkaStreamLog } from './stream-log.js';
 
 export { type KafkaStreamLog } from './stream-log.js';
+export { type KafkaSecurity, type KafkaUser, type Mechanism } from './wire/security.js';
 
 export interface KafkaOptions {
   /** `host:port` of the brokers to ask first. */
@@ -15,6 +19,8 @@ export interface KafkaOptions {
   /** Prefix of every topic and group name; may be empty. */
   readonly prefix: string;
   readonly clientId: string;
+  /** Default: neither TLS nor a user. */
+  readonly security?: KafkaSecurity | undefined;
   /** Replication factor of topics created from now on. */
   readonly replicationFactor: number;
   /** What to do when Kafka is not set up to keep what it acknowledges. Default: `required`. */
@@ -33,26 +39,26 @@ export interface KafkaOptions {
 }
 
 /**
- * Rejects within about 3 s, naming the brokers, when none answers. Rejects with RefusedStart when acknowledged records
- * could be lost.
+ * Rejects within about 3 s, naming the brokers, when none answers. Rejects with RefusedStart when they do not let this
+ * process in, or when acknowledged records could be lost.
  */
 export const openKafka = async (options: KafkaOptions): Promise<KafkaStreamLog> => {
-  const { brokers, clientId, onWarning, prefix, replicationFactor, stateDir, clock = systemClock } = options;
-  const cluster = new Cluster({ brokers, clientId, onWarning });
+  const { brokers, clientId, security, onWarning, prefix, replicationFactor, stateDir, clock = systemClock } = options;
+  const cluster = new Cluster({ brokers, clientId, security, onWarning });
   try {
     await cluster.ping();
     await cluster.refresh();
     await verifyDurability({
       cluster,
       admin: new TopicAdmin(cluster, replicationFactor),
-      brokers: brokerSettings(brokers, clientId),
+      brokers: brokerSettings(brokers, clientId, security),
       prefix,
       copies: replicationFactor,
       durability: options.durability ?? 'required',
     });
   } catch (error) {
     cluster.close();
-    throw error;
+    throw error instanceof RefusedConnection ? new RefusedStart(`Kafka: ${error.message}`) : error;
   }
   const { sessionTimeoutMs = 6_000, sweepEveryMs = 30_000, fetchBytes } = options;
   return new KafkaStreamLog(

@@ -1,4 +1,5 @@
-import kafkajs from 'kafkajs';
+import kafkajs, { type SASLOptions } from 'kafkajs';
+import { tlsOptions, type KafkaSecurity, type KafkaUser } from '../wire/security.js';
 
 const { ConfigResourceTypes, Kafka, KafkaJSProtocolError, logLevel } = kafkajs;
 
@@ -16,9 +17,22 @@ export interface BrokerSettings {
 const REFUSED: ReadonlySet<string> = new Set(['CLUSTER_AUTHORIZATION_FAILED', 'TOPIC_AUTHORIZATION_FAILED']);
 
 /** Reads them with a connection that is closed again. */
-export const brokerSettings = (brokers: readonly string[], clientId: string): BrokerSettings => ({
+export const brokerSettings = (
+  brokers: readonly string[],
+  clientId: string,
+  { tls, user }: KafkaSecurity = {},
+): BrokerSettings => ({
   async read(names) {
-    const kafka = new Kafka({ brokers: [...brokers], clientId, logLevel: logLevel.NOTHING, retry: { retries: 2 } });
+    const kafka = new Kafka({
+      brokers: [...brokers],
+      clientId,
+      ...(tls === undefined ? {} : { ssl: tlsOptions(tls) }),
+      ...(user === undefined ? {} : { sasl: saslOf(user) }),
+      // These connections end sooner than any session, and brokers refuse who authenticates again within a second.
+      reauthenticationThreshold: 0,
+      logLevel: logLevel.NOTHING,
+      retry: { retries: 2 },
+    });
     const admin = kafka.admin();
     try {
       await admin.connect();
@@ -41,3 +55,14 @@ export const brokerSettings = (brokers: readonly string[], clientId: string): Br
     }
   },
 });
+
+const saslOf = ({ mechanism, name: username, password }: KafkaUser): SASLOptions => {
+  switch (mechanism) {
+    case 'PLAIN':
+      return { mechanism: 'plain', username, password };
+    case 'SCRAM-SHA-256':
+      return { mechanism: 'scram-sha-256', username, password };
+    case 'SCRAM-SHA-512':
+      return { mechanism: 'scram-sha-512', username, password };
+  }
+};

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach } from '@jest/globals';
 import { ALL_FORMS } from '#libs/kernel/forms.js';
-import { type KafkaOptions, type KafkaStreamLog } from '../index.js';
+import { type KafkaOptions, type KafkaSecurity, type KafkaStreamLog } from '../index.js';
 import { openPatiently } from './open-patiently.js';
 import { testBrokers } from './test-brokers.js';
 
@@ -11,13 +11,17 @@ export class KafkaWorld {
   readonly warnings: string[] = [];
   private readonly logs: KafkaStreamLog[] = [];
 
-  constructor(private readonly brokers: () => readonly string[]) {}
+  constructor(
+    private readonly brokers: () => readonly string[],
+    private readonly security: KafkaSecurity = {},
+  ) {}
 
   async open(options: Partial<KafkaOptions> = {}): Promise<KafkaStreamLog> {
     const log = await openPatiently({
       brokers: this.brokers(),
       prefix: this.prefix,
       clientId: 'spec',
+      security: this.security,
       replicationFactor: 1,
       forms: ALL_FORMS,
       onWarning: (text, fields) => this.warnings.push(`${text} ${JSON.stringify(fields)}`),

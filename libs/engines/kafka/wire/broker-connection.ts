@@ -1,6 +1,8 @@
 import { apiVersionsV3, Connection, protocolErrorsCodesById } from '@platformatic/kafka';
 import { type Api, type Apis } from './protocol.js';
+import { closedUnanswered, connectionError } from './refused-connection.js';
 import { REQUESTS } from './requests.js';
+import { secured, type KafkaSecurity } from './security.js';
 
 const CONNECT_MS = 2_000;
 const REQUEST_MS = 15_000;
@@ -23,29 +25,51 @@ export const failIf = (what: string, code: number, detail?: string | null): void
   if (code !== 0) throw new KafkaError(what, code, detail);
 };
 
+/** A connection that is open, with the calls that wait for answers on it. */
+interface Session {
+  readonly connection: Connection;
+  readonly calls: Set<Promise<unknown>>;
+  answered: boolean;
+  /** What broke it, where the socket said so. */
+  readonly broken: Error | undefined;
+  /** When the broker will soon want the user's credentials again (process uptime). */
+  readonly endsAt: number;
+}
+
 /**
- * One connection to one broker, opened on demand and reopened after it broke. A broker answers the requests of a
- * connection one after the other, so requests that may wait (fetch, join) have a connection of their own.
+ * One connection to one broker, opened on demand and reopened after it broke, or before its session ends. A broker
+ * answers the requests of a connection one after the other, so requests that may wait (fetch, join) have a connection
+ * of their own.
  */
 export class BrokerConnection {
-  private opened: Promise<Connection> | undefined;
+  private opened: Promise<Session> | undefined;
   private closed = false;
 
   constructor(
     readonly host: string,
     readonly port: number,
     private readonly clientId: string,
+    private readonly security: KafkaSecurity = {},
   ) {}
 
-  /** Returns the decoded reply, whatever its error codes. Rejects when the broker is unreachable or does not answer. */
+  /**
+   * Returns the decoded reply, whatever its error codes. Rejects when the broker is unreachable or does not answer, and
+   * with RefusedConnection when it does not let this process in.
+   */
   async call<A extends Api>(api: A, args: Apis[A]['args']): Promise<Apis[A]['reply']> {
     if (this.closed) throw new Error(`the connection to ${this.host}:${this.port} is closed`);
     const opening = (this.opened = this.usable());
+    let session: Session | undefined;
     try {
-      return await REQUESTS[api].send(await opening, args);
+      session = await opening;
+      const reply = await counted(session, REQUESTS[api].send(session.connection, args));
+      session.answered = true;
+      return reply;
     } catch (error) {
-      if (this.opened === opening) this.drop();
-      throw error;
+      // Otherwise this connection was dropped here, which is the reason.
+      if (this.opened !== opening) throw error;
+      this.drop();
+      throw session && !session.answered ? this.unanswered(error, session) : error;
     }
   }
 
@@ -54,7 +78,7 @@ export class BrokerConnection {
     const { opened } = this;
     this.opened = undefined;
     opened?.then(
-      ({ socket }) => socket.destroy(),
+      ({ connection }) => connection.socket.destroy(),
       () => undefined,
     );
   }
@@ -64,30 +88,74 @@ export class BrokerConnection {
     this.drop();
   }
 
-  /** The current connection, or a new one when it broke. */
-  private usable(): Promise<Connection> {
-    return this.opened?.then((open) => (open.isConnected() ? open : this.open())) ?? this.open();
+  /** The current connection, or a new one when it broke or its session ends. */
+  private usable(): Promise<Session> {
+    return this.opened?.then((session) => this.lasting(session)) ?? this.open();
   }
 
-  private async open(): Promise<Connection> {
-    const { host, port, clientId } = this;
+  private async lasting(session: Session): Promise<Session> {
+    const { connection, calls, endsAt } = session;
+    if (!connection.isConnected()) return this.open();
+    if (performance.now() < endsAt) return session;
+    // What was sent first is answered first, as on one connection.
+    await Promise.allSettled(calls);
+    connection.socket.destroy();
+    return this.open();
+  }
+
+  private async open(): Promise<Session> {
+    const { host, port, clientId, security } = this;
+    let endsAt = Infinity;
+    let broken: Error | undefined;
     const connection = new Connection(clientId, {
       connectTimeout: CONNECT_MS,
       requestTimeout: REQUEST_MS,
       maxInflights: IN_FLIGHT,
+      ...secured(security, host, (ms) => (endsAt = performance.now() + ms)),
     });
     // Calls in flight reject by themselves.
-    connection.on('error', () => undefined);
+    connection.on('error', (error) => (broken = error));
     try {
       await connection.connect(host, port);
-      await checkVersions(connection, `${host}:${port}`);
-      return connection;
     } catch (error) {
-      (connection.socket as typeof connection.socket | undefined)?.destroy();
-      throw error;
+      // Undefined where the connection did not come so far.
+      (connection.socket as Connection['socket'] | undefined)?.destroy();
+      throw connectionError(error, `${host}:${port}`, security);
     }
+    const session: Session = {
+      connection,
+      calls: new Set(),
+      answered: false,
+      endsAt,
+      get broken() {
+        return broken;
+      },
+    };
+    try {
+      await checkVersions(connection, `${host}:${port}`);
+    } catch (error) {
+      connection.socket.destroy();
+      throw this.unanswered(error, session);
+    }
+    return session;
+  }
+
+  /** What a connection tells that ended without an answer. */
+  private unanswered(error: unknown, { connection, broken }: Session): unknown {
+    if (connection.isConnected()) return error;
+    const why = closedUnanswered(broken ?? error, `${this.host}:${this.port}`, this.security);
+    return why ?? error;
   }
 }
+
+const counted = async <T>({ calls }: Session, call: Promise<T>): Promise<T> => {
+  calls.add(call);
+  try {
+    return await call;
+  } finally {
+    calls.delete(call);
+  }
+};
 
 /** Rejects when the broker is too old for one of our requests, so that the first call names the reason. */
 const checkVersions = async (connection: Connection, broker: string): Promise<void> => {

@@ -4,6 +4,8 @@ import { pause } from '#libs/async/pause.js';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { BrokerConnection, failIf } from './broker-connection.js';
 import { CODE, isCoordinatorMoving, type Api, type Apis } from './protocol.js';
+import { RefusedConnection } from './refused-connection.js';
+import { type KafkaSecurity } from './security.js';
 
 /** A topic as last reported by the brokers. */
 export interface TopicMetadata {
@@ -19,6 +21,7 @@ export interface TopicMetadata {
 export interface ClusterOptions {
   readonly brokers: readonly string[];
   readonly clientId: string;
+  readonly security?: KafkaSecurity | undefined;
   readonly onWarning: (text: string, fields: Record<string, unknown>) => void;
 }
 
@@ -109,12 +112,15 @@ export class Cluster {
     return this.link(address.host, address.port, `${node} ${purpose}`).call(api, args);
   }
 
-  /** Calls the brokers in turn for some seconds until one answers. Rejects, naming them, when none does. */
+  /**
+   * Calls the brokers in turn for some seconds until one answers. Rejects, naming them, when none does: with
+   * RefusedConnection when each of them refuses this process.
+   */
   async callAny<A extends Api>(api: A, args: Apis[A]['args'], withinMs: number = ANY_MS): Promise<Apis[A]['reply']> {
     const until = performance.now() + withinMs;
     const backoff = new Backoff(RETRY_PAUSES);
     for (;;) {
-      let failure: unknown;
+      const failures: unknown[] = [];
       for (const { host, port } of this.addresses()) {
         try {
           const link = this.link(host, port, 'any');
@@ -127,14 +133,24 @@ export class Cluster {
           return reply;
         } catch (error) {
           this.ailing.set(`${host}:${port}`, performance.now());
-          failure = error;
+          failures.push(error);
         }
       }
       if (this.closed || performance.now() >= until) {
-        throw new Error(`no broker of ${this.options.brokers.join(', ')} answers: ${messageOf(failure)}`);
+        throw this.noAnswer(failures);
       }
       await pause(backoff.next());
     }
+  }
+
+  private noAnswer(failures: readonly unknown[]): Error {
+    const refused = failures.filter((failure) => failure instanceof RefusedConnection);
+    const [first] = refused;
+    if (first && refused.length === failures.length) return first;
+    const reason = first ?? failures.at(-1);
+    return new Error(`no broker of ${this.options.brokers.join(', ')} answers: ${messageOf(reason)}`, {
+      cause: reason,
+    });
   }
 
   /** Calls the controller's broker. In KRaft, it is any broker, and forwards to the controller. */
@@ -194,9 +210,14 @@ export class Cluster {
   private link(host: string, port: number, purpose: string): BrokerConnection {
     const key = `${host}:${port} ${purpose}`;
     let link = this.links.get(key);
-    if (!link) this.links.set(key, (link = new BrokerConnection(host, port, this.options.clientId)));
+    if (!link) this.links.set(key, (link = this.connection(host, port)));
     if (this.closed) link.close();
     return link;
+  }
+
+  private connection(host: string, port: number): BrokerConnection {
+    const { clientId, security } = this.options;
+    return new BrokerConnection(host, port, clientId, security);
   }
 
   private addresses(): readonly { readonly host: string; readonly port: number }[] {
