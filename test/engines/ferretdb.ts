@@ -9,12 +9,17 @@ import { promisify } from 'node:util';
 import { endsWithUs } from '../harness/ends-with-us.js';
 import { ROOT } from '../harness/paths.js';
 import { removeDir, tempDir } from '../harness/temp-dir.js';
+import { type Certified } from './certificates.js';
 
 export interface FerretDbOptions {
   /** Default: any free port, kept over restarts. */
   readonly port?: number;
   /** Folder of its files. Default: a new one, removed by `stop`. */
   readonly dir?: string;
+  /** Take connections with TLS only, with this certificate. */
+  readonly tls?: Certified;
+  /** Let in this user only. */
+  readonly user?: { readonly name: string; readonly password: string; readonly database: string };
 }
 
 /** FerretDB with its SQLite backend, a stand-in for mongod. docs/adr/0014-mongodb.md lists what it can show. */
@@ -42,6 +47,23 @@ interface Patch {
 const FERRETDB = 'vendor/github.com/FerretDB/FerretDB/internal';
 
 const PATCHES: readonly Patch[] = [
+  // As a library, FerretDB cannot be told to check users. Its own program can, so the handler knows how.
+  {
+    file: 'vendor/github.com/FerretDB/FerretDB/ferretdb/ferretdb.go',
+    from: '\t\tTestOpts: registry.TestOpts{\n',
+    to: `		SetupDatabase: os.Getenv("FERRETDB_SETUP_DATABASE"),
+		SetupUsername: os.Getenv("FERRETDB_SETUP_USERNAME"),
+		SetupPassword: password.WrapPassword(os.Getenv("FERRETDB_SETUP_PASSWORD")),
+
+		TestOpts: registry.TestOpts{
+			EnableNewAuth: os.Getenv("FERRETDB_SETUP_DATABASE") != "",
+`,
+  },
+  {
+    file: 'vendor/github.com/FerretDB/FerretDB/ferretdb/ferretdb.go',
+    from: '\t"net/url"\n',
+    to: '\t"net/url"\n\t"os"\n\n\t"github.com/FerretDB/FerretDB/internal/util/password"\n',
+  },
   // The index of `_id` is built on one expression and queried by another. So each look-up, update and deletion by `_id`
   // read the whole collection.
   {
@@ -98,7 +120,7 @@ export const startFerretDb = async (options: FerretDbOptions = {}): Promise<Ferr
   const binary = await ferretDbBinary();
   const dir = options.dir ?? tempDir('ferretdb');
   mkdirSync(dir, { recursive: true });
-  let running = await launch(binary, dir, options.port ?? 0);
+  let running = await launch(binary, dir, options.port ?? 0, options);
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     const { child } = running;
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -113,7 +135,7 @@ export const startFerretDb = async (options: FerretDbOptions = {}): Promise<Ferr
     },
     kill9: () => end('SIGKILL'),
     start: async () => {
-      running = await launch(binary, dir, running.port);
+      running = await launch(binary, dir, running.port, options);
     },
     stop: async () => {
       await end('SIGTERM');
@@ -175,10 +197,22 @@ interface Running {
 }
 
 /** Resolves when it listens. */
-const launch = async (binary: string, dir: string, port: number): Promise<Running> => {
-  const child = spawn(binary, ['-listen', `127.0.0.1:${port}`, '-dir', `${dir}/`], {
+const launch = async (
+  binary: string,
+  dir: string,
+  port: number,
+  { tls, user }: Pick<FerretDbOptions, 'tls' | 'user'>,
+): Promise<Running> => {
+  const certificate = tls ? ['-certificate', tls.certificate, '-key', tls.key] : [];
+  const child = spawn(binary, ['-listen', `127.0.0.1:${port}`, '-dir', `${dir}/`, ...certificate], {
     stdio: ['ignore', 'pipe', 'pipe'],
     cwd: dir,
+    env: {
+      ...process.env,
+      FERRETDB_SETUP_DATABASE: user?.database,
+      FERRETDB_SETUP_USERNAME: user?.name,
+      FERRETDB_SETUP_PASSWORD: user?.password,
+    },
   });
   endsWithUs(child);
   let said = '';

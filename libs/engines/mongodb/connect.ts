@@ -1,6 +1,7 @@
 import { MongoClient, type Db } from 'mongodb';
 import { withDeadline } from '#libs/async/deadline.js';
 import { messageOf } from '#libs/kernel/error-message.js';
+import { connectionError } from './refused-connection.js';
 
 export interface MongoConnection {
   readonly db: Db;
@@ -16,23 +17,31 @@ const PING_MS = SELECT_MS - 100;
 const SOCKET_MS = 30_000;
 
 /**
- * One client for all ports. Writes are on the disks of a majority, and reads return majority data. Rejects within 3 s
- * when the server cannot be reached or refuses, naming hosts but never credentials.
+ * One client for all ports. Writes are on the disks of a majority, and reads return majority data. Rejects within 4 s
+ * when the server cannot be reached, and with RefusedStart when it refuses the user or its certificate is not trusted,
+ * naming hosts but never credentials.
  */
 export const connectMongo = async (url: string, database?: string): Promise<MongoConnection> => {
   const client = clientOf(url);
   const hosts = client.options.hosts.map((host) => host.toString()).join(', ');
   const named = pathOf(url);
   const db = client.db(database ?? (named === '' ? DATABASE : named));
-  const ping = async (): Promise<void> => {
+  // The driver tries again until its deadline, which ends after ours, and tells the reason of each failure here.
+  let lastFailure: Error | undefined;
+  client.on('serverHeartbeatFailed', ({ failure }) => (lastFailure = failure));
+  const inTime = async (command: Promise<unknown>): Promise<void> => {
+    lastFailure = undefined;
     try {
-      await withDeadline(db.command({ ping: 1 }), PING_MS, () => new Error(`no answer within ${PING_MS} ms`));
+      await withDeadline(command, PING_MS, () => lastFailure ?? new Error(`no answer within ${PING_MS} ms`));
     } catch (error) {
-      throw new Error(`MongoDB at ${hosts} cannot be reached: ${reasonOf(error, url)}`);
+      throw connectionError(error, hosts, reasonOf(error, url));
     }
   };
+  const ping = (): Promise<void> => inTime(db.command({ ping: 1 }));
   try {
     await ping();
+    // Unlike a ping, this needs a user where the server knows any.
+    await inTime(db.collection<{ _id: string }>('leases').findOne({ _id: '' }));
   } catch (error) {
     await client.close();
     throw error;

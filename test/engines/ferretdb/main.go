@@ -8,6 +8,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"flag"
@@ -41,6 +42,8 @@ var reads = map[string]bool{
 func main() {
 	listen := flag.String("listen", "127.0.0.1:0", "address; port 0: any free one")
 	dir := flag.String("dir", "", "folder of the SQLite files, ends with /")
+	certificate := flag.String("certificate", "", "PEM file: clients connect with TLS")
+	key := flag.String("key", "", "PEM file with the key of the certificate")
 	flag.Parse()
 	server, err := ferretdb.New(&ferretdb.Config{
 		Listener:  ferretdb.ListenerConfig{TCP: "127.0.0.1:0"},
@@ -54,7 +57,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	go front(*listen, server)
+	go front(*listen, *certificate, *key, server)
 	if err := server.Run(ctx); err != nil {
 		log.Fatal(err)
 	}
@@ -67,7 +70,7 @@ type errorsOnly struct{ slog.Handler }
 func (h errorsOnly) WithAttrs([]slog.Attr) slog.Handler { return h }
 func (h errorsOnly) WithGroup(string) slog.Handler      { return h }
 
-func front(listen string, server *ferretdb.FerretDB) {
+func front(listen, certificate, key string, server *ferretdb.FerretDB) {
 	uri, err := url.Parse(server.MongoDBURI())
 	if err != nil {
 		log.Fatal(err)
@@ -76,7 +79,15 @@ func front(listen string, server *ferretdb.FerretDB) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("listening on", listener.Addr())
+	address := listener.Addr()
+	if certificate != "" {
+		pair, err := tls.LoadX509KeyPair(certificate, key)
+		if err != nil {
+			log.Fatal(err)
+		}
+		listener = tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{pair}})
+	}
+	fmt.Println("listening on", address)
 	writing := &locks{of: map[string]*sync.Mutex{}}
 	for {
 		client, err := listener.Accept()
