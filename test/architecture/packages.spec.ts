@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import semver from 'semver';
 
 interface Locked {
@@ -73,6 +74,32 @@ describe('the packages of package-lock.json', () => {
   it('have an exact version where package.json names them', () => {
     const named = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
     expect(named.filter(([, version]) => semver.valid(version) === null)).toEqual([]);
+  });
+});
+
+describe('the Kafka clients', () => {
+  const KAFKA =
+    /\bfrom '((?:kafkajs|@platformatic\/kafka)(?:\/[^']*)?)'|\b(?:import|require)\('((?:kafkajs|@platformatic\/kafka)[^']*)'\)/g;
+  const importsOf = (folder: string): readonly (readonly [string, string])[] =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.(ts|mjs|js)$/.test(file))
+      .flatMap((file) => {
+        const text = readFileSync(join(folder, file), 'utf8');
+        return [...text.matchAll(KAFKA)].map(([, from, called]) => [join(folder, file), from ?? called ?? ''] as const);
+      });
+
+  // docs/adr/0037-the-kafka-wire.md
+  it('are used by their public API, and in the product by the wire and by administration alone', () => {
+    const imports = ['apps', 'libs', 'test', 'tools'].flatMap(importsOf);
+    expect(imports.length).toBeGreaterThan(0);
+    expect(imports.filter(([, name]) => name !== 'kafkajs' && name !== '@platformatic/kafka')).toEqual([]);
+    const product = imports.filter(([file]) => /^(apps|libs)\//.test(file) && !/(-|\.)spec\.ts$/.test(file));
+    const elsewhere = product.filter(([file, name]) =>
+      name === 'kafkajs'
+        ? file !== 'libs/engines/kafka/admin/broker-settings.ts'
+        : !file.startsWith('libs/engines/kafka/wire/'),
+    );
+    expect(elsewhere).toEqual([]);
   });
 });
 

@@ -1,5 +1,8 @@
 import { IS_CONTROL, NumericMap, type MessageRecord, type RecordsBatch } from '@platformatic/kafka';
+import { completeCodecs } from './codecs.js';
 import { type FetchedMessage, type FetchedPartition, type ProduceBatch } from './protocol.js';
+
+completeCodecs();
 
 /** The messages of a batch as the client library encodes them. It makes one batch of all messages of a partition. */
 export const produced = ({ topic, partition, messages }: ProduceBatch): MessageRecord[] =>
