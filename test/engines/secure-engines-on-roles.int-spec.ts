@@ -62,8 +62,8 @@ const tellsNoSecret = (text: string): void => {
 };
 
 /** Starts a role that is to end by itself. */
-const ended = async (env: Readonly<Record<string, string>>): Promise<{ code: number | null; text: string }> => {
-  const settings = Object.assign({}, process.env, instance.server.settings, { SLUICE_PORT: '0' }, env);
+const ended = async (env: NodeJS.ProcessEnv): Promise<{ code: number | null; text: string }> => {
+  const settings: NodeJS.ProcessEnv = { ...process.env, ...instance.server.settings, SLUICE_PORT: '0', ...env };
   const role = spawn(process.execPath, [join(ROOT, 'dist/apps/router/src/main.js')], { env: settings, cwd: scratch });
   let text = '';
   for (const stream of [role.stdout, role.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
@@ -88,7 +88,7 @@ describe('roles on engines with TLS and users', () => {
   ])(
     'do not start with %j, and say why',
     async (env, why) => {
-      const { code, text } = await ended(env as Record<string, string>);
+      const { code, text } = await ended(env);
       expect(code).toBe(1);
       expect(text).toMatch(why);
       tellsNoSecret(text);
@@ -105,7 +105,7 @@ describe('roles on engines with TLS and users', () => {
   }, 120_000);
 
   it('show no secret in `sluice config`', async () => {
-    const told = await runNode([CLI, 'config'], Object.assign({}, process.env, instance.server.settings), scratch);
+    const told = await runNode([CLI, 'config'], { ...process.env, ...instance.server.settings }, scratch);
     expect(told).toMatchObject({ status: 0, stderr: '' });
     expect(told.stdout).toMatch(/SLUICE_KAFKA_PASSWORD=\(given\)/);
     tellsNoSecret(told.stdout);
