@@ -1,5 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { agreementAfter, FORMS, isAgreed, NO_AGREEMENT, SEEN_MS, SETTLED_MS, type Agreement } from './forms.js';
+import { positionOf } from './events.js';
+import {
+  agreementAfter,
+  FORMS,
+  FormsOnceSeen,
+  isAgreed,
+  NO_AGREEMENT,
+  SEEN_MS,
+  SETTLED_MS,
+  type Agreement,
+} from './forms.js';
+import { type ProcessReport } from './process-registry.js';
 
 interface Process {
   readonly id: string;
@@ -27,6 +38,27 @@ const agreed = (looks: readonly (readonly Process[])[], later = 0): boolean => {
   return isAgreed(agreement, form, now - 1_000 + later);
 };
 const LONG = SETTLED_MS / 1_000 + 1;
+
+describe('the forms that a command may write', () => {
+  const report = ({ id, reads }: Process): ProcessReport => ({
+    id,
+    role: 'router',
+    position: positionOf(0),
+    backlog: 0,
+    ...(reads && { reads }),
+  });
+
+  it.each<[string, boolean, readonly Process[]]>([
+    ['are all when no process lives, as at an import', true, []],
+    ['are those that every process reads', true, [own, other]],
+    ['are none beside a process of an earlier release', false, [own, old]],
+  ])('%s', async (_, expected, live) => {
+    const forms = new FormsOnceSeen();
+    expect(forms.mayWrite(form)).toBe(false);
+    await forms.look({ live: async () => live.map(report) });
+    expect(forms.mayWrite(form)).toBe(expected);
+  });
+});
 
 describe('a form that an earlier release cannot read', () => {
   it.each<[string, boolean, readonly (readonly Process[])[]]>([

@@ -1,4 +1,4 @@
-import { type ProcessReport } from './process-registry.js';
+import { type ProcessRegistry, type ProcessReport } from './process-registry.js';
 
 /**
  * Forms of stored or sent data that some release cannot read, or would misread. Every process of this release reads all
@@ -19,8 +19,26 @@ export interface Forms {
   onWithdrawn(listener: () => void): void;
 }
 
-/** For a process that knows nothing of the others, such as the command line. */
+/** For a process that knows nothing of the others. */
 export const EARLIER_FORMS: Forms = { mayWrite: () => false, onWithdrawn: () => undefined };
+
+/** For a command, which is not in the registry and soon ends: it looks once at the processes that live. */
+export class FormsOnceSeen implements Forms {
+  private readByAll: readonly Form[] = [];
+
+  async look(registry: Pick<ProcessRegistry, 'live'>): Promise<void> {
+    const live = await registry.live();
+    this.readByAll = FORMS.filter((form) => areRead(form, live));
+  }
+
+  mayWrite(form: Form): boolean {
+    return this.readByAll.includes(form);
+  }
+
+  onWithdrawn(): void {
+    // It does not look again.
+  }
+}
 
 /** For the one process of an installation. */
 export const ALL_FORMS: Forms = { mayWrite: () => true, onWithdrawn: () => undefined };
@@ -48,11 +66,14 @@ export const agreementAfter = (
   // Who does not see itself does not see all others.
   if (!live.some(({ id }) => id === self)) return { seenAt: now, since: new Map() };
   const known = mayRely(before, now) ? before.since : new Map<string, number>();
-  const readByAll = FORMS.filter((form) => live.every(({ reads }) => reads?.includes(form) === true));
+  const readByAll = FORMS.filter((form) => areRead(form, live));
   return { seenAt: now, since: new Map(readByAll.map((form) => [form, known.get(form) ?? now])) };
 };
 
 export const isAgreed = (agreement: Agreement, form: Form, now: number): boolean =>
   mayRely(agreement, now) && now - (agreement.since.get(form) ?? Infinity) >= SETTLED_MS;
+
+const areRead = (form: Form, live: readonly Pick<ProcessReport, 'reads'>[]): boolean =>
+  live.every(({ reads }) => reads?.includes(form) === true);
 
 const mayRely = ({ seenAt }: Agreement, now: number): boolean => now - seenAt <= SEEN_MS;

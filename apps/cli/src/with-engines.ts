@@ -8,7 +8,7 @@ import { UnusableDataDirectory } from '#libs/config/unusable-data-directory.js';
 import { RefusedStart } from '#libs/config/refused-start.js';
 import { engineProblem } from '#libs/hosting/start-problem.js';
 import { systemClock } from '#libs/kernel/clock.js';
-import { EARLIER_FORMS } from '#libs/kernel/forms.js';
+import { FormsOnceSeen } from '#libs/kernel/forms.js';
 import { newId } from '#libs/kernel/ids.js';
 import { messageOf } from '#libs/kernel/error-message.js';
 
@@ -83,15 +83,17 @@ const withEmbedded = async (work: Work, config: Config, keys: SecretKeys): Promi
 const withDistributed = async (work: Work, config: Config): Promise<void> => {
   // Imported on demand, because the embedded engine does not need the drivers.
   const { openDistributed } = await import('#libs/engines/distributed/index.js');
+  const forms = new FormsOnceSeen();
   const engines = await openDistributed({
     config,
     clock: systemClock,
     awaiting,
     clientId: `cli-${newId('proc', systemClock.now())}`,
     onWarning: (text) => process.stderr.write(`${text}\n`),
-    forms: EARLIER_FORMS,
+    forms,
   });
   try {
+    await forms.look(engines.registry);
     await work(engines, config);
   } finally {
     await engines.close();
