@@ -40,6 +40,8 @@ export interface Finished {
   /** Undefined when done without a run (a coalesced tick, a repeat). */
   readonly outcome: RunOutcome | undefined;
   readonly invocation: Invocation | undefined;
+  /** True for a repeat of an invocation that is in flight. It does not say that the first is done. */
+  readonly firstInFlight?: true;
   readonly committed: () => void;
   /** Called when it will not be committed here, because another process has committed or the runner was closed. */
   readonly abandoned?: (reason: Error) => void;
@@ -87,9 +89,9 @@ export const buildCommit = async (
   const records: LogRecord[] = [];
   const inbox: string[] = [];
   for (const finished of batch) {
-    const { execution, outcome: left, invocation } = finished;
+    const { execution, outcome: left, invocation, firstInFlight } = finished;
     if (invocation) tracker.finish(invocation.record);
-    if (invocation && REPEATABLE.has(invocation.headers.kind)) inbox.push(invocation.headers.id);
+    if (invocation && !firstInFlight && REPEATABLE.has(invocation.headers.kind)) inbox.push(invocation.headers.id);
     if (!left) continue;
     const fault = db.apply(left.dbChanges);
     let outcome = left;

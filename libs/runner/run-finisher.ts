@@ -1,7 +1,7 @@
 import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type SourceDefinition } from '../sources/published.js';
 import { type InFlightInvocations } from './in-flight-invocations.js';
-import { type Invocation } from './run-commit.js';
+import { type Finished, type Invocation } from './run-commit.js';
 import { delayedOutcome } from './platform-outcomes.js';
 import { type RunCommitter } from './run-committer.js';
 import { warnedOfReply } from './reply-warnings.js';
@@ -66,19 +66,31 @@ export class RunFinisher {
     committer.push({ execution, outcome, invocation, committed: () => this.acknowledge(invocation) });
   }
 
-  /** Finishes an invocation that needs no run, such as a repeat. */
+  /** Finishes an invocation that needs no run, such as a repeat of one that is done. */
   finishWithoutRun(invocation: Invocation): void {
-    const { sourceId, committer } = this.options;
-    const nothing = { componentId: '', workspaceId: '', event: 'null', hops: 0, emits: false };
-    const execution = { id: invocation.headers.id, sourceId, ...nothing };
-    committer.push({ execution, outcome: undefined, invocation, committed: () => this.acknowledge(invocation) });
+    this.options.committer.push(this.nothing(invocation));
+  }
+
+  /** Finishes a repeat of an invocation that is still in flight, which alone settles what both stand for. */
+  finishRepeat(invocation: Invocation): void {
+    const committed = (): void => this.settle(invocation);
+    this.options.committer.push({ ...this.nothing(invocation), firstInFlight: true, committed });
   }
 
   /** Acknowledges an invocation whose results are durable. */
   acknowledge(invocation: Invocation): void {
-    const { deps, invocations } = this.options;
-    deps.hostDeaths.end(invocation.headers.id);
-    invocations.remove(invocation);
+    this.options.deps.hostDeaths.end(invocation.headers.id);
+    this.settle(invocation);
+  }
+
+  private settle(invocation: Invocation): void {
+    this.options.invocations.remove(invocation);
     invocation.ack();
+  }
+
+  private nothing(invocation: Invocation): Finished {
+    const none = { componentId: '', workspaceId: '', event: 'null', hops: 0, emits: false };
+    const execution = { id: invocation.headers.id, sourceId: this.options.sourceId, ...none };
+    return { execution, outcome: undefined, invocation, committed: () => this.acknowledge(invocation) };
   }
 }

@@ -195,8 +195,9 @@ export class SourceRunner {
       return;
     }
     const first = this.invocations.add(invocation);
-    if (first && !seen.has(headers.id)) this.enqueue(invocation);
-    else this.finisher.finishWithoutRun(invocation);
+    if (!first) this.finisher.finishRepeat(invocation);
+    else if (seen.has(headers.id)) this.finisher.finishWithoutRun(invocation);
+    else this.enqueue(invocation);
   }
 
   private enqueue(invocation: Invocation): void {
