@@ -26,7 +26,7 @@ const world = async () => {
   await log.createTopic('invocations.dc_a', {});
   const delayed = new InMemoryDelayedEvents();
   const route = async (...records: StoredRecord[]): Promise<void> => {
-    const routing = new DelayedRouting({ log, topics, delayed, now: 100 });
+    const routing = new DelayedRouting({ log, topics, delayed });
     for (const each of records) routing.add(each);
     await routing.flush();
   };

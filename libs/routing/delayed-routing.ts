@@ -10,7 +10,6 @@ export interface DelayedRoutingOptions {
   readonly log: { publish(records: readonly LogRecord[]): Promise<readonly (number | null)[]> };
   readonly topics: TopicPolicy;
   readonly delayed: Pick<DelayedEvents, 'put' | 'find' | 'remove' | 'removeRange'>;
-  readonly now: number;
 }
 
 type Step =
@@ -60,7 +59,7 @@ export class DelayedRouting {
 
   /** Publishes, then removes. A crash in between repeats the release under the same id. */
   private async release(steps: readonly Step[]): Promise<void> {
-    const { delayed, log, topics, now } = this.options;
+    const { delayed, log, topics } = this.options;
     const events: DelayedEvent[] = [];
     for (const step of steps) {
       if (step.kind !== 'release') continue;
@@ -68,7 +67,7 @@ export class DelayedRouting {
       if (event) events.push(event);
     }
     if (events.length === 0) return;
-    await log.publish(events.map((event) => delayedInvocation(topics, event, now)));
+    await log.publish(events.map((event) => delayedInvocation(topics, event)));
     await delayed.remove(events);
   }
 }

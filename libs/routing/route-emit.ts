@@ -71,7 +71,7 @@ export const routeEmit = (
       if (room === 'give up') givenUp.push(match.listenerId);
       else {
         const { listenerId, subscriptionId } = match;
-        records.push(emitInvocation(topics, emit, { sourceId: listenerId, subscriptionId, now }));
+        records.push(emitInvocation(topics, emit, { sourceId: listenerId, subscriptionId }));
       }
     } else workflowsSkipped++;
   }

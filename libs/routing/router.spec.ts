@@ -121,7 +121,7 @@ describe('the router', () => {
       kind: 'emit',
       source: 'dc_b',
       workspace: 'o_1',
-      at: '1700000000500',
+      at: '1700000000000',
       hops: '4',
       prop: '',
       respond: '',

@@ -127,7 +127,7 @@ class BatchRouting {
   ) {
     this.now = options.clock.now();
     const { log, topics, delayed } = options;
-    this.delays = new DelayedRouting({ log, topics, delayed, now: this.now });
+    this.delays = new DelayedRouting({ log, topics, delayed });
   }
 
   async run(): Promise<void> {

@@ -2,7 +2,7 @@ import { NO_SAMPLE_EMIT, SAMPLE_EMIT, type ProcessCall } from '../component-mode
 import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type SourceDefinition } from '../sources/published.js';
 import { type DefinitionOverride } from './definition-override.js';
-import { type Invocation } from './run-commit.js';
+import { type Invocation, timeOf } from './run-commit.js';
 import { type RunCommitter } from './run-committer.js';
 import { warnedOfHookReply } from './reply-warnings.js';
 import { executionOf, type Execution } from './run-result.js';
@@ -47,7 +47,7 @@ export class HookExecutor {
     } finally {
       hookEnded?.(deps.clock.now());
     }
-    const at = invocation?.record.timestamp;
+    const at = invocation && timeOf(invocation);
     const execution = this.executionOf(call, at);
     await new Promise<void>((committed, abandoned) => {
       committer.push({ execution, outcome: keptOf(call, outcome), invocation, committed, abandoned });

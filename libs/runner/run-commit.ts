@@ -32,6 +32,10 @@ export interface Invocation {
   readonly revoked: () => boolean;
 }
 
+/** Epoch milliseconds, equal on a repeat. The time of the record is not: a repeat is another record. */
+export const timeOf = ({ headers, record }: Pick<Invocation, 'headers' | 'record'>): number =>
+  Number(headers.at) || record.timestamp;
+
 /** Receives the invocations left for another process, or for a new runner in this one, in lane order. */
 export type OnConflict = (unfinished: readonly Invocation[]) => void;
 

@@ -1,7 +1,7 @@
 import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type SourceDefinition } from '../sources/published.js';
 import { type InFlightInvocations } from './in-flight-invocations.js';
-import { type Finished, type Invocation } from './run-commit.js';
+import { type Finished, type Invocation, timeOf } from './run-commit.js';
 import { delayedOutcome } from './platform-outcomes.js';
 import { type RunCommitter } from './run-committer.js';
 import { warnedOfReply } from './reply-warnings.js';
@@ -33,7 +33,7 @@ export class RunFinisher {
     const { mask } = process;
     const outcome = warnedOfReply(mask.outcome(left), headers);
     const execution = {
-      ...executionOf(sourceId, headers.id, definition, workspaceId, record.timestamp),
+      ...executionOf(sourceId, headers.id, definition, workspaceId, timeOf(invocation)),
       event: outcome.error ? mask.json(record.value) : record.value,
       hops: Number(headers.hops),
       ...(headers['nostore'] === '1' ? { nostore: true as const } : {}),

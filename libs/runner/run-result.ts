@@ -18,7 +18,7 @@ import { type SourceDefinition } from '../sources/published.js';
 export interface Execution {
   /** Invocation id, or an id made for the hook. */
   readonly id: string;
-  /** Epoch milliseconds at which the invocation was stored, equal on a repeat. Absent without an invocation. */
+  /** Epoch milliseconds of the invocation, equal on a repeat. Absent without an invocation. */
   readonly at?: number | undefined;
   readonly sourceId: string;
   readonly componentId: string;

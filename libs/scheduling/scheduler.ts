@@ -221,7 +221,7 @@ class TimerScheduler implements Scheduler {
    */
   private async give(due: readonly Entry[], now: number): Promise<void> {
     const { log, ticks, topics } = this.options;
-    const offsets = await log.publish(due.map((entry) => invocationOf(entry, topics, now)));
+    const offsets = await log.publish(due.map((entry) => invocationOf(entry, topics)));
     await ticks.save(new Map(due.filter((_, i) => offsets[i] !== null).map(({ key }) => [key, now])));
     due.forEach((entry, i) => {
       const { key, armed, timer } = entry;
@@ -234,8 +234,8 @@ class TimerScheduler implements Scheduler {
   }
 }
 
-const invocationOf = ({ armed, timer, dueAt }: Entry, topics: TopicPolicy, now: number): LogRecord => {
+const invocationOf = ({ armed, timer, dueAt }: Entry, topics: TopicPolicy): LogRecord => {
   const { sourceId, workspaceId } = armed;
   const event = tickEvent(timer, dueAt);
-  return timerInvocation(topics, { sourceId, workspaceId, now, prop: timer.prop, dueAt, event });
+  return timerInvocation(topics, { sourceId, workspaceId, prop: timer.prop, dueAt, event });
 };

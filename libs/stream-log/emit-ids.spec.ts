@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { hash } from 'node:crypto';
-import { emitIds } from './emit-ids.js';
+import { emitIds, timeOfEmitId } from './emit-ids.js';
 import { EventIds } from './event-ids.js';
 
 describe('emit ids', () => {
@@ -31,6 +31,13 @@ describe('emit ids', () => {
       }
       expect(emitIds(`inv_${n}`, at)(index)).toBe(text);
     }
+  });
+
+  it('tell the second of the execution, seldom the one before', () => {
+    const at = Date.UTC(2026, 0, 1);
+    const times = Array.from({ length: 2_000 }, (_, n) => timeOfEmitId(emitIds(`inv_${n}`, at + 999)(n)));
+    expect(new Set(times)).toEqual(new Set([at]));
+    expect([timeOfEmitId('e1'), timeOfEmitId(`${'0'.repeat(26)}-`)]).toEqual([undefined, undefined]);
   });
 
   it('sort by the second of the execution', () => {

@@ -11,8 +11,8 @@ const TAIL_VALUES = 62 ** TAIL;
 
 /**
  * Makes the emit ids of one execution: 27 characters, sortable by time, and derived from the execution and the emit's
- * index. So a run repeated after a crash gives its emits the same ids.
- * @param atMs time of the invocation, not of the run, because a repeat starts later.
+ * index. So a repeated run gives its emits the same ids.
+ * @param atMs time of the invocation (its `at`), not of the run or of the record, because a repeat has later ones.
  */
 export const emitIds = (executionId: string, atMs: number): ((index: number) => string) => {
   const digest = hash('sha256', executionId, 'buffer');
@@ -31,6 +31,19 @@ export const emitIds = (executionId: string, atMs: number): ((index: number) => 
       : base62([...high, last], DIGITS);
   };
 };
+
+/** First digits of an id, which hold its second and are read exactly as a number. */
+const HEAD = 8;
+const SECONDS_OF_HEAD = 62 ** (DIGITS - HEAD) / WORD ** 4;
+
+/**
+ * The time that an emit id was made of, in epoch milliseconds, to the second (seldom the one before). A function of the
+ * id alone. Undefined for a text that is no emit id.
+ */
+export const timeOfEmitId = (emitId: string): number | undefined =>
+  /^[0-9A-Za-z]{27}$/.test(emitId)
+    ? (Math.floor(valueOf(emitId.slice(0, HEAD)) * SECONDS_OF_HEAD) + KSUID_EPOCH_S) * 1000
+    : undefined;
 
 /** Writes the number formed by 32-bit words in base 62, with a fixed number of digits. */
 const base62 = (words: number[], digits: number): string => {

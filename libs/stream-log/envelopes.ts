@@ -16,7 +16,10 @@ export interface InvocationHeaders extends Record<string, string> {
   kind: InvocationKind;
   source: string;
   workspace: string;
-  /** Epoch milliseconds of the arrival. */
+  /**
+   * Epoch milliseconds, equal on a repeat, because the emit ids of the run are made of it: the arrival, the scheduled
+   * time of a tick, the time in the emit id of an emit.
+   */
   at: string;
   /** Number of listeners that the cause has passed. The router stops at MAX_HOPS. */
   hops: string;

@@ -10,7 +10,10 @@ import {
   settledInvocation,
   timerInvocation,
 } from './invocations.js';
+import { emitIds } from './emit-ids.js';
 import { perEmitterTopics, sharedTopics } from './topics.js';
+
+const all = <T>(count: number, of: T): T[] => Array.from({ length: count }, () => of);
 
 const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
 const call = { sourceId: 'dc_1', workspaceId: 'o_1', now: 1_700_000_000_500 };
@@ -25,7 +28,7 @@ const emitHeaders: EmitHeaders = {
   hops: '3',
 };
 const passOn = (headers: EmitHeaders): Invocation =>
-  emitInvocation(topics, { headers, value: event }, { sourceId: 'dc_1', subscriptionId: 'sub_1', now: call.now });
+  emitInvocation(topics, { headers, value: event }, { sourceId: 'dc_1', subscriptionId: 'sub_1' });
 
 /** The bytes of the headers on the wire, without the random half of an id. */
 const wire = ({ headers }: Invocation): string =>
@@ -41,7 +44,7 @@ describe('the headers of invocations', () => {
     [
       'timer',
       timerInvocation(topics, { ...call, prop: 'timer', dueAt: 1_700_000_000_000, event }),
-      '{"id":"inv_1syxpraq9tpj5sdtef","kind":"timer","source":"dc_1","workspace":"o_1","at":"1700000000500","hops":"0","prop":"timer","respond":""}',
+      '{"id":"inv_1syxpraq9tpj5sdtef","kind":"timer","source":"dc_1","workspace":"o_1","at":"1700000000000","hops":"0","prop":"timer","respond":""}',
     ],
     [
       'apphook',
@@ -51,17 +54,17 @@ describe('the headers of invocations', () => {
     [
       'emit',
       passOn(emitHeaders),
-      '{"id":"inv_z2b4atypphhf7gttjr","kind":"emit","source":"dc_1","workspace":"o_1","at":"1700000000500","hops":"4","prop":"","respond":"","emitter":"dc_0","emit":"emit-1"}',
+      '{"id":"inv_z2b4atypphhf7gttjr","kind":"emit","source":"dc_1","workspace":"o_1","at":"1700000000000","hops":"4","prop":"","respond":"","emitter":"dc_0","emit":"emit-1"}',
     ],
     [
       'traced emit',
       passOn({ ...emitHeaders, traceparent: '00-1-2-01' }),
-      '{"id":"inv_z2b4atypphhf7gttjr","kind":"emit","source":"dc_1","workspace":"o_1","at":"1700000000500","hops":"4","prop":"","respond":"","emitter":"dc_0","emit":"emit-1","traceparent":"00-1-2-01"}',
+      '{"id":"inv_z2b4atypphhf7gttjr","kind":"emit","source":"dc_1","workspace":"o_1","at":"1700000000000","hops":"4","prop":"","respond":"","emitter":"dc_0","emit":"emit-1","traceparent":"00-1-2-01"}',
     ],
     [
       'emit that no list keeps',
       passOn({ ...emitHeaders, nostore: '1' }),
-      '{"id":"inv_z2b4atypphhf7gttjr","kind":"emit","source":"dc_1","workspace":"o_1","at":"1700000000500","hops":"4","prop":"","respond":"","emitter":"dc_0","emit":"emit-1","nostore":"1"}',
+      '{"id":"inv_z2b4atypphhf7gttjr","kind":"emit","source":"dc_1","workspace":"o_1","at":"1700000000000","hops":"4","prop":"","respond":"","emitter":"dc_0","emit":"emit-1","nostore":"1"}',
     ],
     [
       'manual',
@@ -87,11 +90,19 @@ describe('the headers of invocations', () => {
     const tick = { ...call, prop: 'timer', dueAt: 1, event };
     const ids = (invocations: readonly Invocation[]): number =>
       new Set(invocations.map(({ headers }) => headers.id)).size;
-    expect(ids([timerInvocation(topics, tick), timerInvocation(topics, { ...tick, now: call.now + 1 })])).toBe(1);
+    expect(ids([timerInvocation(topics, tick), timerInvocation(topics, tick)])).toBe(1);
     expect(ids([timerInvocation(topics, tick), timerInvocation(topics, { ...tick, dueAt: 2 })])).toBe(2);
     expect(ids([passOn(emitHeaders), passOn(emitHeaders)])).toBe(1);
     const manual = { ...call, respond: '', event };
     expect(ids([manualInvocation(topics, manual), manualInvocation(topics, manual)])).toBe(2);
+  });
+
+  it('carry a time that a repeat has too: of an emit that of its id, also when it is emitted again', () => {
+    const emit = emitIds('inv_0', Date.UTC(2026, 0, 1))(0);
+    const first = passOn({ ...emitHeaders, emit });
+    const again = passOn({ ...emitHeaders, emit, id: '1800000000000-1' });
+    expect([first.headers.at, again.headers.at]).toEqual(all(2, String(Date.UTC(2026, 0, 1))));
+    expect(again.headers.id).toBe(first.headers.id);
   });
 
   it('go to the shared topic, with the source as key', () => {

@@ -1,7 +1,7 @@
 import { derivedId, newId } from '#libs/kernel/ids.js';
 import { type DelayedEvent } from './delayed-events.js';
 import { type EmitHeaders, type InvocationHeaders, type InvocationKind, type RecordOf } from './envelopes.js';
-import { emitIds } from './emit-ids.js';
+import { emitIds, timeOfEmitId } from './emit-ids.js';
 import { type TopicPolicy } from './topics.js';
 
 /** A record for `invocations.*`. */
@@ -45,10 +45,10 @@ export const testEventInvocation = (topics: TopicPolicy, call: Call & WithEvent)
 /** A tick of a timer, scheduled for `dueAt`. A repeat of the tick has the same id. */
 export const timerInvocation = (
   topics: TopicPolicy,
-  call: Call & WithEvent & { readonly prop: string; readonly dueAt: number },
+  call: Omit<Call, 'now'> & WithEvent & { readonly prop: string; readonly dueAt: number },
 ): Invocation => {
   const id = derivedId('inv', call.sourceId, call.prop, String(call.dueAt));
-  return invocation(topics, 'timer', id, call, call.event);
+  return invocation(topics, 'timer', id, { ...call, now: call.dueAt }, call.event);
 };
 
 /** An event of an app. `prop` is the first of the source's apphooks that takes it. */
@@ -57,18 +57,18 @@ export const appHookInvocation = (
   call: Call & WithEvent & { readonly prop: string },
 ): Invocation => invocation(topics, 'apphook', newId('inv', call.now), call, call.event);
 
-/** An emit that a subscription passes on to a source. Routing the emit again gives the same id. */
+/** An emit that a subscription passes on to a source. Routing the emit again gives the same id and time. */
 export const emitInvocation = (
   topics: TopicPolicy,
   { headers: emit, value }: { readonly headers: EmitHeaders; readonly value: string },
   {
     sourceId,
     subscriptionId,
-    now,
-  }: { readonly sourceId: string; readonly subscriptionId: string; readonly now: number },
+    at = timeOf(emit),
+  }: { readonly sourceId: string; readonly subscriptionId: string; readonly at?: number },
 ): Invocation => {
   const id = derivedId('inv', emit.emitter, emit.emit, subscriptionId);
-  const call = { sourceId, workspaceId: emit.workspace, now, hops: Number(emit.hops) + 1 };
+  const call = { sourceId, workspaceId: emit.workspace, now: at, hops: Number(emit.hops) + 1 };
   const passedOn = invocation(topics, 'emit', id, call, value);
   passedOn.headers['emitter'] = emit.emitter;
   passedOn.headers['emit'] = emit.emit;
@@ -77,11 +77,14 @@ export const emitInvocation = (
   return passedOn;
 };
 
+/** Of the id, because an emitter that runs again emits under the same id at another time. */
+const timeOf = ({ emit, id }: EmitHeaders): number => timeOfEmitId(emit) ?? (parseInt(id, 10) || 0);
+
 /** An event that has waited. A repeated release has the same id. */
-export const delayedInvocation = (topics: TopicPolicy, event: DelayedEvent, now: number): Invocation => {
+export const delayedInvocation = (topics: TopicPolicy, event: DelayedEvent): Invocation => {
   const { sourceId, workspaceId, emitId, hops, channel, dedupe, summary, ts, test, nostore } = event;
   const id = derivedId('inv', sourceId, emitId, 'delayed');
-  const sent = invocation(topics, 'delayed', id, { sourceId, workspaceId, now, hops }, event.payload);
+  const sent = invocation(topics, 'delayed', id, { sourceId, workspaceId, now: event.dueAt, hops }, event.payload);
   const { headers } = sent;
   headers['emit'] = emitId;
   headers['channel'] = channel;
