@@ -1,6 +1,6 @@
 import { type OwnedRecord } from '#libs/data-stores/data-store-records.js';
 import { type DomainEvent, type EventMetadata } from '#libs/kernel/events.js';
-import { type DedupeCache } from '#libs/runner/run-journal.js';
+import { type DedupeCache, type EmitProgress } from '#libs/runner/run-journal.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { type DelayedEvent } from '#libs/stream-log/delayed-events.js';
 import { type ScheduledRetry } from '#libs/delivery/retry-schedule.js';
@@ -38,6 +38,8 @@ export interface ArchivedState {
   readonly dedupe: Readonly<Record<string, DedupeCache>>;
   readonly db: Readonly<Record<string, string>>;
   readonly lastEventId: string;
+  /** Progress by emitter and subscription; archives of earlier versions lack it. */
+  readonly heard?: Readonly<Record<string, EmitProgress>>;
   /** Ids of handled invocations, oldest first. */
   readonly inbox: readonly string[];
 }

@@ -104,8 +104,8 @@ async function* secrets({ vault }: Pick<Engines, 'vault'>, seal: ArchiveSeal): A
 
 async function* states({ journal }: Pick<Engines, 'journal'>): AsyncIterable<ArchivedState> {
   for await (const source of journal.sources()) {
-    const { dedupe, db, lastEventId } = await journal.load(source);
-    yield { source, dedupe, db, lastEventId, inbox: await journal.inbox(source) };
+    const { dedupe, db, heard, lastEventId } = await journal.load(source);
+    yield { source, dedupe, db, heard, lastEventId, inbox: await journal.inbox(source) };
   }
 }
 

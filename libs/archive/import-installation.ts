@@ -128,16 +128,16 @@ const opened = (seal: ArchiveSeal, ref: string, workspaceId: string, sealed: str
 };
 
 const importStates = async ({ journal }: MovedEngines, lines: AsyncIterable<ArchivedState>): Promise<void> => {
-  for await (const { source, dedupe, db, lastEventId, inbox } of lines) {
+  for await (const { source, dedupe, db, heard = {}, lastEventId, inbox } of lines) {
     const there = await journal.load(source);
     if (there.version > 0) {
-      const state = { dedupe: there.dedupe, db: there.db, lastEventId: there.lastEventId };
-      if (isSame({ ...state, inbox: await journal.inbox(source) }, { dedupe, db, lastEventId, inbox })) continue;
+      const state = { dedupe: there.dedupe, db: there.db, heard: there.heard, lastEventId: there.lastEventId };
+      if (isSame({ ...state, inbox: await journal.inbox(source) }, { dedupe, db, heard, lastEventId, inbox })) continue;
       throw new Error(`the target has another state of ${source}: it was used since. Import into an empty one`);
     }
     // The lane has new records, so its progress starts over.
     const progress = { through: -1, above: [] };
-    const state = { progress, dedupe, dbChanges: db, lastEventId, inbox, records: [] };
+    const state = { progress, dedupe, dbChanges: db, heard, lastEventId, inbox, records: [] };
     await journal.commit({ sourceId: source, expectedVersion: 0, ...state });
   }
 };

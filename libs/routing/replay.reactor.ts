@@ -98,16 +98,21 @@ export class ReplayReactor implements Reactor {
     { eventId, emitId, payload }: { readonly eventId: string; readonly emitId: string; readonly payload: string },
     subscriptionId: string,
     workspace: string,
-    { replayId, emitterId: emitter, listenerId, eventName: channel, startedAt: at }: SubscriptionReplayStarted['data'],
+    { replayId, emitterId: emitter, listenerId, eventName: channel, startedAt }: SubscriptionReplayStarted['data'],
   ): LogRecord {
     const { topics, clock } = this.deps;
     const headers: EmitHeaders = { kind: 'emit', id: eventId, emitter, workspace, channel, emit: emitId, hops: '0' };
     const emit: Emit = { headers, value: payload };
+    if (!listenerId.startsWith('wh_')) {
+      return emitInvocation(topics, emit, {
+        sourceId: listenerId,
+        subscriptionId,
+        replay: { id: replayId, startedAt },
+      });
+    }
     // The replay is part of the id, so that the record is no repeat of the first one.
-    const idPart = `${subscriptionId}/${replayId}`;
-    const record = listenerId.startsWith('wh_')
-      ? deliveryOf(emit, { listenerId, subscriptionId: idPart }, topics, clock.now())
-      : emitInvocation(topics, emit, { sourceId: listenerId, subscriptionId: idPart, at });
-    return { ...record, headers: { ...record.headers, replay: replayId } };
+    const match = { listenerId, subscriptionId: `${subscriptionId}/${replayId}` };
+    const delivery = deliveryOf(emit, match, topics, clock.now());
+    return { ...delivery, headers: { ...delivery.headers, replay: replayId } };
   }
 }

@@ -1,6 +1,7 @@
 import { derivedId } from '#libs/kernel/ids.js';
 import { emitIds } from '#libs/stream-log/emit-ids.js';
 import { type DeliveryHeaders, type EmitHeaders, MAX_HOPS } from '#libs/stream-log/envelopes.js';
+import { ROUTER_SEQUENCE } from '#libs/stream-log/event-ids.js';
 import { emitInvocation } from '#libs/stream-log/invocations.js';
 import { ERRORS_CHANNEL } from '#libs/component-model/channels.js';
 import { faultId } from '#libs/stream-log/fault-ids.js';
@@ -28,9 +29,6 @@ export interface Routed {
 export type RoomOf = (listenerId: string) => 'room' | 'wait' | 'give up';
 
 const NOTHING: Routed = { records: [], workflowsSkipped: 0, hopLimited: false, givenUp: [] };
-
-/** First sequence number of the router's error events, above any that a runner assigns within a millisecond. */
-const ROUTER_SEQUENCE = 1_000_000;
 
 /**
  * Turns one emit into records. Pure: the ids are a function of emit and subscription, so routing an emit again gives

@@ -127,6 +127,8 @@ describe('the router', () => {
       respond: '',
       emitter: 'dc_a',
       emit: 'emit-1',
+      subscription: 'sub_0',
+      event: '1700000000000-1',
     });
     const [delivery] = await recordsOf('deliveries.wh_1');
     expect(delivery).toMatchObject({ key: 'wh_1', value: '{"spaced":   1}' });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { InMemoryDelayedEvents } from '#libs/stream-log/testing/in-memory-delayed-events.js';
 import { EventIds } from '../stream-log/event-ids.js';
+import { HeardEmits } from './heard-emits.js';
 import { LaneTracker } from './lane-tracker.js';
 import { buildCommit, type CommitContext, type Finished } from './run-commit.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
@@ -12,6 +13,7 @@ const context = (): CommitContext => ({
   strategy: null,
   state: { version: 0, progress: { through: -1, above: [] }, dedupe: {}, db: {}, lastEventId: '' },
   tracker: new LaneTracker({ through: -1, above: [] }),
+  heard: new HeardEmits({}),
   eventIds: new EventIds(''),
   delayed: new InMemoryDelayedEvents(),
   metrics: {

@@ -7,6 +7,7 @@ import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
 import { type DelayedEvents } from '../stream-log/delayed-events.js';
 import { withinDelayedLimits } from './delayed-limit.js';
 import { type EventIds } from '../stream-log/event-ids.js';
+import { type HeardEmits, heardPlaceOf } from './heard-emits.js';
 import { type LaneTracker } from './lane-tracker.js';
 import { type DedupeCache, type RunCommit, type SourceState } from './run-journal.js';
 import { userError } from '../sandbox/host/process-end.js';
@@ -44,19 +45,23 @@ export interface Finished {
   /** Undefined when done without a run (a coalesced tick, a repeat). */
   readonly outcome: RunOutcome | undefined;
   readonly invocation: Invocation | undefined;
-  /** True for a repeat of an invocation that is in flight. It does not say that the first is done. */
-  readonly firstInFlight?: true;
+  /** True for a repeat. It does not say that the first is done, and pushes no other id out of the inbox. */
+  readonly repeat?: true;
   readonly committed: () => void;
   /** Called when it will not be committed here, because another process has committed or the runner was closed. */
   readonly abandoned?: (reason: Error) => void;
 }
 
+/** HeardEmits holds the rest. */
+export type CommittedState = Omit<SourceState, 'heard'>;
+
 export interface CommitContext {
   readonly sourceId: string;
   readonly topic: string;
   readonly strategy: DedupeStrategy | null;
-  readonly state: SourceState;
+  readonly state: CommittedState;
   readonly tracker: LaneTracker;
+  readonly heard: HeardEmits;
   readonly eventIds: EventIds;
   readonly metrics: RunnerMetrics;
   readonly delayed: Pick<DelayedEvents, 'usage'>;
@@ -64,7 +69,7 @@ export interface CommitContext {
 
 export interface BuiltCommit {
   readonly commit: RunCommit;
-  readonly next: SourceState;
+  readonly next: CommittedState;
   /**
    * Errors of the executions that exceeded the limits of `$.service.db`, so their process holds content that was not
    * committed. Undefined when there are none.
@@ -81,7 +86,7 @@ const RECORDS_A_TURN = 256;
  */
 export const buildCommit = async (
   batch: readonly Finished[],
-  { sourceId, topic, strategy, state, tracker, eventIds, metrics, delayed }: CommitContext,
+  { sourceId, topic, strategy, state, tracker, heard, eventIds, metrics, delayed }: CommitContext,
 ): Promise<BuiltCommit> => {
   // Read before anything changes, because it may fail and the batch is then built again.
   let usage = batch.some(({ outcome }) => outcome?.delays) ? await delayed.usage(sourceId) : undefined;
@@ -92,10 +97,16 @@ export const buildCommit = async (
   let refused: Map<Finished, UserError> | undefined;
   const records: LogRecord[] = [];
   const inbox: string[] = [];
+  const keys = new Set<string>();
   for (const finished of batch) {
-    const { execution, outcome: left, invocation, firstInFlight } = finished;
+    const { execution, outcome: left, invocation, repeat } = finished;
     if (invocation) tracker.finish(invocation.record);
-    if (invocation && !firstInFlight && REPEATABLE.has(invocation.headers.kind)) inbox.push(invocation.headers.id);
+    if (invocation && !repeat && REPEATABLE.has(invocation.headers.kind)) {
+      inbox.push(invocation.headers.id);
+      const place = heardPlaceOf(invocation.headers);
+      if (place) heard.finish(place);
+      if (place) keys.add(place.key);
+    }
     if (!left) continue;
     const fault = db.apply(left.dbChanges);
     let outcome = left;
@@ -119,8 +130,9 @@ export const buildCommit = async (
   const progress = tracker.progress();
   const lastEventId = eventIds.last();
   const expectedVersion = state.version;
+  const changes = { dedupe: changed, dbChanges, ...(keys.size > 0 && { heard: heard.changes(keys) }) };
   return {
-    commit: { sourceId, expectedVersion, progress, dedupe: changed, dbChanges, lastEventId, inbox, records },
+    commit: { sourceId, expectedVersion, progress, ...changes, lastEventId, inbox, records },
     next: { version: expectedVersion + 1, progress, dedupe: caches, db: db.result(), lastEventId },
     refused,
   };

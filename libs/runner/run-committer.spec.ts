@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { setImmediate as turn } from 'node:timers/promises';
 import { INVOCATIONS } from '../stream-log/topics.js';
 import { type InvocationHeaders } from '../stream-log/envelopes.js';
+import { HeardEmits } from './heard-emits.js';
 import { LaneTracker } from './lane-tracker.js';
 import { type Finished } from './run-commit.js';
 import { RunCommitter, type RunCommitterOptions } from './run-committer.js';
@@ -31,6 +32,7 @@ const world = (fails: { journal?: () => void; build?: () => void }) => {
     delayed: { usage: async () => ({ count: 0, bytes: 0 }) },
     state: { version: 0, progress: { through: -1, above: [] }, dedupe: {}, db: {}, lastEventId: '' },
     tracker,
+    heard: new HeardEmits({}),
     strategy: () => {
       built++;
       fails.build?.();

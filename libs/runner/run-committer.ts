@@ -3,8 +3,9 @@ import { pause } from '#libs/async/pause.js';
 import { type DelayedEvents } from '../stream-log/delayed-events.js';
 import { EventIds } from '../stream-log/event-ids.js';
 import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
+import { type HeardEmits } from './heard-emits.js';
 import { type LaneTracker } from './lane-tracker.js';
-import { buildCommit, type Finished } from './run-commit.js';
+import { buildCommit, type CommittedState, type Finished } from './run-commit.js';
 import { type RunCommit, type SourceState, StateConflict } from './run-journal.js';
 import { RunLog } from './run-log.js';
 import { type SourceRunnerDependencies } from './runner-ports.js';
@@ -19,8 +20,9 @@ export interface RunCommitterOptions {
   readonly sourceId: string;
   readonly deps: Pick<SourceRunnerDependencies, 'journal' | 'topics' | 'metrics' | 'logger' | 'settings'>;
   readonly delayed: Pick<DelayedEvents, 'usage'>;
-  readonly state: SourceState;
+  readonly state: CommittedState;
   readonly tracker: LaneTracker;
+  readonly heard: HeardEmits;
   readonly strategy: () => DedupeStrategy | null;
   /** Called when nothing is left to commit for now. */
   readonly onIdle: () => void;
@@ -40,7 +42,7 @@ export class RunCommitter {
   private readonly finished: Finished[] = [];
   private readonly eventIds: EventIds;
   private readonly runLog: RunLog;
-  private state: SourceState;
+  private state: CommittedState;
   private committing = false;
   private abandonReason: Error | undefined;
   private readonly abandonment = new AbortController();
@@ -99,7 +101,7 @@ export class RunCommitter {
   }
 
   private async commitFinished(): Promise<void> {
-    const { sourceId, deps, tracker, strategy } = this.options;
+    const { sourceId, deps, tracker, heard, strategy } = this.options;
     // One turn of the event loop gathers the outcomes that arrived in one frame.
     await new Promise<void>((resolve) => setImmediate(resolve));
     while (this.finished.length > 0) {
@@ -110,6 +112,7 @@ export class RunCommitter {
         strategy: strategy(),
         state: this.state,
         tracker,
+        heard,
         eventIds: this.eventIds,
         metrics: deps.metrics,
         delayed: this.options.delayed,

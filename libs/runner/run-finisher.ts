@@ -66,15 +66,15 @@ export class RunFinisher {
     committer.push({ execution, outcome, invocation, committed: () => this.acknowledge(invocation) });
   }
 
-  /** Finishes an invocation that needs no run, such as a repeat of one that is done. */
+  /** Finishes an invocation that needs no run. */
   finishWithoutRun(invocation: Invocation): void {
     this.options.committer.push(this.nothing(invocation));
   }
 
-  /** Finishes a repeat of an invocation that is still in flight, which alone settles what both stand for. */
+  /** Finishes a repeat of an invocation that is in flight, which alone makes it known as done, or that was done before. */
   finishRepeat(invocation: Invocation): void {
     const committed = (): void => this.settle(invocation);
-    this.options.committer.push({ ...this.nothing(invocation), firstInFlight: true, committed });
+    this.options.committer.push({ ...this.nothing(invocation), repeat: true, committed });
   }
 
   /** Acknowledges an invocation whose results are durable. */

@@ -9,6 +9,13 @@ export interface LaneProgress {
   readonly origin?: LaneOrigin;
 }
 
+/** Emits of one emitter that one subscription brought and that are done: all up to `through`, and those in `above`. */
+export interface EmitProgress {
+  /** Sortable event id; `''` for none. */
+  readonly through: string;
+  readonly above: readonly string[];
+}
+
 /** Dedupe cache of one channel (docs/reference/component-model.md#dedupe-scope). */
 export type DedupeCache =
   | { readonly strategy: 'unique'; readonly ids: readonly string[] }
@@ -23,6 +30,8 @@ export interface SourceState {
   readonly dedupe: Readonly<Record<string, DedupeCache>>;
   /** Content of `$.service.db`, JSON text by key. */
   readonly db: Readonly<Record<string, string>>;
+  /** By emitter and subscription. Earlier releases wrote none. */
+  readonly heard: Readonly<Record<string, EmitProgress>>;
   /** Last event id given out, `''` for none. Ids increase even when the clock goes back. */
   readonly lastEventId: string;
 }
@@ -35,6 +44,8 @@ export interface RunCommit {
   readonly dedupe: Readonly<Record<string, DedupeCache | null>>;
   readonly dbChanges: Readonly<Record<string, string | null>>;
   readonly lastEventId: string;
+  /** What changed, by emitter and subscription; null for what is forgotten. Absent: nothing. */
+  readonly heard?: Readonly<Record<string, EmitProgress | null>>;
   /** Repeatable invocations in this commit, remembered so that a repeat does not run again. */
   readonly inbox: readonly string[];
   /** Emits, errors and log lines for the emitter's topic. */

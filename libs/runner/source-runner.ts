@@ -7,6 +7,7 @@ import { DefinitionOverride } from './definition-override.js';
 import { HookExecutor } from './hook-executor.js';
 import { HookQueue } from './hook-queue.js';
 import { InFlightInvocations } from './in-flight-invocations.js';
+import { HeardEmits, heardPlaceOf } from './heard-emits.js';
 import { LaneTracker } from './lane-tracker.js';
 import { type Invocation, type OnConflict, REPEATABLE } from './run-commit.js';
 import { RunCommitter } from './run-committer.js';
@@ -26,6 +27,7 @@ import { WaitingTold } from './waiting-told.js';
 export class SourceRunner {
   private readonly invocations = new InFlightInvocations();
   private readonly tracker: LaneTracker;
+  private readonly heard: HeardEmits;
   private readonly override = new DefinitionOverride();
   private readonly process: SourceProcess;
   private readonly dispatcher: RunDispatcher;
@@ -44,6 +46,7 @@ export class SourceRunner {
   ) {
     const { override, invocations } = this;
     const tracker = new LaneTracker(state.progress);
+    const heard = new HeardEmits(state.heard);
     const waiting = new WaitingTold({ sourceId, delayed: deps.delayed, clock: deps.clock });
     const committer = new RunCommitter({
       sourceId,
@@ -51,6 +54,7 @@ export class SourceRunner {
       delayed: waiting,
       state,
       tracker,
+      heard,
       strategy: () => (override.current(deps.clock.now()) ?? deps.sources.find(sourceId)?.definition)?.dedupe ?? null,
       onIdle: () => this.resumeIfIdle(),
       onRefused: () => process.endSoon(),
@@ -68,6 +72,7 @@ export class SourceRunner {
     const hooks = new HookExecutor({ sourceId, deps, process, override, committer });
     const isClosed = (): boolean => this.closed;
     this.tracker = tracker;
+    this.heard = heard;
     this.committer = committer;
     this.process = process;
     this.finisher = finisher;
@@ -195,9 +200,11 @@ export class SourceRunner {
       return;
     }
     const first = this.invocations.add(invocation);
-    if (!first) this.finisher.finishRepeat(invocation);
-    else if (seen.has(headers.id)) this.finisher.finishWithoutRun(invocation);
-    else this.enqueue(invocation);
+    const place = heardPlaceOf(headers);
+    if (!first || (place && this.heard.isDone(place))) return this.finisher.finishRepeat(invocation);
+    if (seen.has(headers.id)) return this.finisher.finishWithoutRun(invocation);
+    if (place) this.heard.admit(place);
+    this.enqueue(invocation);
   }
 
   private enqueue(invocation: Invocation): void {

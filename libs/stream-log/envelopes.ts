@@ -50,6 +50,8 @@ export interface EmitHeaders extends Record<string, string> {
  * Optional headers of an emit are `dedupe` (JSON of the id given to $emit), `summary`, `ts`, and `test` = '1' for a
  * sample event, `subject` for the resource that an event of the platform is about, `fault` for what
  * names an error, `nostore` = '1' for an event that no list keeps, and `notrigger` = '1' for one that no listener gets.
+ * An invocation of an emit carries `emitter` and `emit`, and `subscription` and `event` (the event id) when the emit is in
+ * the order of its emitter's event ids, which no event of the platform and no replay is.
  * An invocation carries `nostore` for what its run leaves. An invocation and a delivery of a replay carry `replay`, its
  * id. Those of a delete are `start` and `end` (event ids, inclusive), and `every` = '1'. The latter selects all channels but the platform's,
  * regardless of `channel`. A delay also has `out`, the channel on which it goes out, and `deliver`, epoch milliseconds.

@@ -6,6 +6,13 @@ export const sortableEventId = (id: string): string | undefined => {
   return ms === undefined || seq === undefined ? undefined : `${ms.padStart(15, '0')}-${seq.padStart(10, '0')}`;
 };
 
+/** First sequence number of the router's error events, above any that a runner assigns within a millisecond. */
+export const ROUTER_SEQUENCE = 1_000_000;
+
+/** Sortable form of an id that a source's runner gave out, in whose order its lane is. Undefined for other ids. */
+export const orderedEventId = (id: string): string | undefined =>
+  Number(id.slice(id.indexOf('-') + 1)) < ROUTER_SEQUENCE ? sortableEventId(id) : undefined;
+
 /** Makes event ids `<epoch ms>-<seq>` that strictly increase per emitter, even when the clock goes back. */
 export class EventIds {
   private ms: number;

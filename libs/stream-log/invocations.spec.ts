@@ -54,17 +54,17 @@ describe('the headers of invocations', () => {
     [
       'emit',
       passOn(emitHeaders),
-      '{"id":"inv_z2b4atypphhf7gttjr","kind":"emit","source":"dc_1","workspace":"o_1","at":"1700000000000","hops":"4","prop":"","respond":"","emitter":"dc_0","emit":"emit-1"}',
+      '{"id":"inv_z2b4atypphhf7gttjr","kind":"emit","source":"dc_1","workspace":"o_1","at":"1700000000000","hops":"4","prop":"","respond":"","emitter":"dc_0","emit":"emit-1","subscription":"sub_1","event":"1700000000000-1"}',
     ],
     [
       'traced emit',
       passOn({ ...emitHeaders, traceparent: '00-1-2-01' }),
-      '{"id":"inv_z2b4atypphhf7gttjr","kind":"emit","source":"dc_1","workspace":"o_1","at":"1700000000000","hops":"4","prop":"","respond":"","emitter":"dc_0","emit":"emit-1","traceparent":"00-1-2-01"}',
+      '{"id":"inv_z2b4atypphhf7gttjr","kind":"emit","source":"dc_1","workspace":"o_1","at":"1700000000000","hops":"4","prop":"","respond":"","emitter":"dc_0","emit":"emit-1","subscription":"sub_1","event":"1700000000000-1","traceparent":"00-1-2-01"}',
     ],
     [
       'emit that no list keeps',
       passOn({ ...emitHeaders, nostore: '1' }),
-      '{"id":"inv_z2b4atypphhf7gttjr","kind":"emit","source":"dc_1","workspace":"o_1","at":"1700000000000","hops":"4","prop":"","respond":"","emitter":"dc_0","emit":"emit-1","nostore":"1"}',
+      '{"id":"inv_z2b4atypphhf7gttjr","kind":"emit","source":"dc_1","workspace":"o_1","at":"1700000000000","hops":"4","prop":"","respond":"","emitter":"dc_0","emit":"emit-1","subscription":"sub_1","event":"1700000000000-1","nostore":"1"}',
     ],
     [
       'manual',
@@ -103,6 +103,25 @@ describe('the headers of invocations', () => {
     const again = passOn({ ...emitHeaders, emit, id: '1800000000000-1' });
     expect([first.headers.at, again.headers.at]).toEqual(all(2, String(Date.UTC(2026, 0, 1))));
     expect(again.headers.id).toBe(first.headers.id);
+  });
+
+  it('tell the place of an emit of a source, but not of a replay, the platform or the router', () => {
+    const placed = (over: Partial<EmitHeaders>): unknown => {
+      const { subscription, event: id } = passOn({ ...emitHeaders, ...over } as EmitHeaders).headers;
+      return [subscription, id];
+    };
+    expect(placed({})).toEqual(['sub_1', emitHeaders.id]);
+    expect([placed({ emitter: 'o_1' }), placed({ id: '1700000000000-1000000' })]).toEqual(
+      all(2, [undefined, undefined]),
+    );
+    const replay = { id: 'rpl_1', startedAt: 5 };
+    const { headers } = emitInvocation(
+      topics,
+      { headers: emitHeaders, value: event },
+      { sourceId: 'dc_1', subscriptionId: 'sub_1', replay },
+    );
+    expect(headers).toMatchObject({ at: '5', replay: 'rpl_1' });
+    expect([headers['subscription'], headers['event']]).toEqual([undefined, undefined]);
   });
 
   it('go to the shared topic, with the source as key', () => {

@@ -2,6 +2,7 @@ import { derivedId, newId } from '#libs/kernel/ids.js';
 import { type DelayedEvent } from './delayed-events.js';
 import { type EmitHeaders, type InvocationHeaders, type InvocationKind, type RecordOf } from './envelopes.js';
 import { emitIds, timeOfEmitId } from './emit-ids.js';
+import { orderedEventId } from './event-ids.js';
 import { type TopicPolicy } from './topics.js';
 
 /** A record for `invocations.*`. */
@@ -57,21 +58,35 @@ export const appHookInvocation = (
   call: Call & WithEvent & { readonly prop: string },
 ): Invocation => invocation(topics, 'apphook', newId('inv', call.now), call, call.event);
 
-/** An emit that a subscription passes on to a source. Routing the emit again gives the same id and time. */
+/**
+ * An emit that a subscription passes on to a source. Routing the emit again gives the same id and time.
+ * @param replay the replay that passes it on again, as an invocation of its own.
+ */
 export const emitInvocation = (
   topics: TopicPolicy,
   { headers: emit, value }: { readonly headers: EmitHeaders; readonly value: string },
   {
     sourceId,
     subscriptionId,
-    at = timeOf(emit),
-  }: { readonly sourceId: string; readonly subscriptionId: string; readonly at?: number },
+    replay,
+  }: {
+    readonly sourceId: string;
+    readonly subscriptionId: string;
+    readonly replay?: { readonly id: string; readonly startedAt: number };
+  },
 ): Invocation => {
-  const id = derivedId('inv', emit.emitter, emit.emit, subscriptionId);
-  const call = { sourceId, workspaceId: emit.workspace, now: at, hops: Number(emit.hops) + 1 };
+  const passing = replay ? `${subscriptionId}/${replay.id}` : subscriptionId;
+  const id = derivedId('inv', emit.emitter, emit.emit, passing);
+  const now = replay?.startedAt ?? timeOf(emit);
+  const call = { sourceId, workspaceId: emit.workspace, now, hops: Number(emit.hops) + 1 };
   const passedOn = invocation(topics, 'emit', id, call, value);
   passedOn.headers['emitter'] = emit.emitter;
   passedOn.headers['emit'] = emit.emit;
+  if (replay) passedOn.headers['replay'] = replay.id;
+  else if (emit.emitter.startsWith('dc_') && orderedEventId(emit.id) !== undefined) {
+    passedOn.headers['subscription'] = subscriptionId;
+    passedOn.headers['event'] = emit.id;
+  }
   if (emit['traceparent'] !== undefined) passedOn.headers['traceparent'] = emit['traceparent'];
   if (emit['nostore'] !== undefined) passedOn.headers['nostore'] = emit['nostore'];
   return passedOn;

@@ -123,7 +123,8 @@ export interface StreamLog {
   /**
    * Resolves when all the records are durable, with the offset of each. A record whose topic does not exist (deleted
    * meanwhile) is dropped, and its offset is null. Records of one call keep their order within a lane.
-   * Rejects when the log cannot write. Then none, some or all may be there (embedded: none).
+   * Rejects when the log cannot write. Then none, some or all may be there (embedded: none), of each lane the first ones:
+   * no record of a call is stored without those before it in its lane.
    */
   publish(records: readonly LogRecord[]): Promise<readonly (number | null)[]>;
 

@@ -1,7 +1,10 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { exitOnSignals } from '#test/harness/ends-with-us.js';
-import { startEngineServers } from './engine-servers.js';
+import { type EngineAddresses } from '#test/harness/deployment.js';
+import { type EngineServers, startEngineServers } from './engine-servers.js';
 import { measureRouterStart } from './router-start.js';
+import { queuedRoles } from './queued-roles.js';
+import { runQueuedRepeats } from './queued-repeats.js';
 import { type RoundFigures, runRolesRounds } from './roles-rounds.js';
 
 exitOnSignals();
@@ -12,6 +15,7 @@ interface Options {
   readonly brokerEvery: number;
   readonly seed: number;
   readonly router10k: boolean;
+  readonly queued?: number;
 }
 
 const whole = (text: string): number => {
@@ -30,6 +34,7 @@ const options = new Command('kill9:roles')
   .option('--broker-every <n>', 'the broker is killed in every nth round', whole, 5)
   .option('--seed <n>', 'of the moments of killing', whole, Date.now() % 1_000_000)
   .option('--router-10k', 'instead: how soon a killed router routes again with 10,000 subscriptions', false)
+  .option('--queued <n>', 'instead: so many events of each of five emitters wait for one listener', whole)
   .parse()
   .opts<Options>();
 
@@ -74,9 +79,22 @@ const killRounds = async (engines: Awaited<ReturnType<typeof startEngineServers>
   return problems.length === 0 ? 0 : 1;
 };
 
+const queuedRounds = async (engines: EngineAddresses, queued: number): Promise<number> => {
+  const { rounds, seed } = options;
+  say(`${rounds} rounds with 5 x ${queued} queued, seed ${seed}`);
+  const { runs, problems } = await runQueuedRepeats(queuedRoles(engines), { rounds, seed, emitters: 5, queued, say });
+  say(problems.length === 0 ? `${runs.join(' and ')} runs, none twice` : problems.join('\n'));
+  return problems.length === 0 ? 0 : 1;
+};
+
+const measured = ({ addresses }: EngineServers): Promise<number> | undefined => {
+  if (options.router10k) return measureRouterStart(addresses, say);
+  return options.queued === undefined ? undefined : queuedRounds(addresses, options.queued);
+};
+
 const engines = await startEngineServers();
 try {
-  process.exitCode = options.router10k ? await measureRouterStart(engines.addresses, say) : await killRounds(engines);
+  process.exitCode = await (measured(engines) ?? killRounds(engines));
 } finally {
   await engines.stop();
 }

@@ -1,11 +1,21 @@
 import { expect, it } from '@jest/globals';
-import { StateConflict, type RunCommit, type RunJournal } from '#libs/runner/run-journal.js';
+import { HEARD_LIMIT } from '#libs/runner/heard-emits.js';
+import { type EmitProgress, StateConflict, type RunCommit, type RunJournal } from '#libs/runner/run-journal.js';
 import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type MakeHarness, type Part } from './harness.js';
 import { eventually } from './eventually.js';
 import { runParts } from './run-parts.js';
 
-export const RUN_JOURNAL_PARTS = ['state', 'atomicity', 'owners', 'inbox', 'listing', 'drop', 'restart'] as const;
+export const RUN_JOURNAL_PARTS = [
+  'state',
+  'atomicity',
+  'owners',
+  'inbox',
+  'heard',
+  'listing',
+  'drop',
+  'restart',
+] as const;
 
 /** The journal together with the log that its records go to. */
 export interface JournalAndLog {
@@ -42,6 +52,7 @@ const parts: Record<(typeof RUN_JOURNAL_PARTS)[number], Part<JournalAndLog>> = {
         progress: { through: -1, above: [] },
         dedupe: {},
         db: {},
+        heard: {},
         lastEventId: '',
       });
     });
@@ -67,6 +78,7 @@ const parts: Record<(typeof RUN_JOURNAL_PARTS)[number], Part<JournalAndLog>> = {
         progress: { through: 1, above: [] },
         dedupe: { '': unique, other: { strategy: 'greatest', max: 9 }, third: { strategy: 'last', id: 'z' } },
         db: { a: '2', c: 'null' },
+        heard: {},
         lastEventId: '1700000000000-1',
       });
     });
@@ -222,6 +234,46 @@ const parts: Record<(typeof RUN_JOURNAL_PARTS)[number], Part<JournalAndLog>> = {
       const listed = await journal.inbox('dc_1');
       expect(listed.filter((id) => id === 'again')).toHaveLength(1);
       expect(listed.indexOf('again')).toBeGreaterThan(listed.indexOf('inv_0_899'));
+    });
+  },
+
+  heard: (port, harness) => {
+    const progress = (through: number, ...above: number[]): EmitProgress => ({
+      through: positionOf(through),
+      above: above.map(positionOf),
+    });
+    const positionOf = (n: number): string => `${String(1_700_000_000_000 + n).padStart(15, '0')}-0000000000`;
+
+    it('keeps the progress of each emitter and subscription that a commit names, until one forgets it', async () => {
+      const { journal } = port();
+      await journal.commit(commit(0, { heard: { 'dc_a/sub_1': progress(4, 6, 9), 'dc_b/sub_1': progress(2) } }));
+      await journal.commit(commit(1));
+      await journal.commit(commit(2, { heard: { 'dc_a/sub_1': progress(9), 'dc_a/sub_2': progress(7, 8) } }));
+      const kept = { 'dc_a/sub_1': progress(9), 'dc_a/sub_2': progress(7, 8) };
+      expect((await journal.load('dc_1')).heard).toEqual({ ...kept, 'dc_b/sub_1': progress(2) });
+      await journal.commit(commit(3, { heard: { 'dc_b/sub_1': null, 'dc_c/sub_1': null } }));
+      expect((await journal.load('dc_1')).heard).toEqual(kept);
+      const again = await harness().reopen();
+      expect((await again.journal.load('dc_1')).heard).toEqual(kept);
+      expect((await again.journal.load('dc_2')).heard).toEqual({});
+      await again.journal.drop('dc_1');
+      expect((await again.journal.load('dc_1')).heard).toEqual({});
+    });
+
+    it('is not that of a commit that is refused', async () => {
+      const { journal } = port();
+      await journal.commit(commit(0, { heard: { 'dc_a/sub_1': progress(4) } }));
+      await expect(journal.commit(commit(0, { heard: { 'dc_a/sub_1': progress(5) } }))).rejects.toThrow(StateConflict);
+      expect((await journal.load('dc_1')).heard).toEqual({ 'dc_a/sub_1': progress(4) });
+    });
+
+    it('of thousands of emitters is kept whole', async () => {
+      const { journal } = port();
+      const heard = Object.fromEntries(
+        Array.from({ length: HEARD_LIMIT }, (_, n) => [`dc_${n}/sub_1`, progress(n, n + 2)]),
+      );
+      await journal.commit(commit(0, { heard }));
+      expect((await journal.load('dc_1')).heard).toEqual(heard);
     });
   },
 

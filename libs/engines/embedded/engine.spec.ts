@@ -87,9 +87,9 @@ describe('the data directory', () => {
     db.close();
     const refused = engines();
     await expect(refused).rejects.toThrow(UnusableDataDirectory);
-    await expect(refused).rejects.toThrow(/data\.db has schema 99, this version of Sluice knows up to 5/);
+    await expect(refused).rejects.toThrow(/data\.db has schema 99, this version of Sluice knows up to 6/);
     const again = new Database(join(dataDir, 'data.db'));
-    again.exec('PRAGMA user_version = 5');
+    again.exec('PRAGMA user_version = 6');
     again.close();
     await engines();
   });
@@ -156,7 +156,7 @@ describe('migrations', () => {
     open.length = 0;
     const db = new Database(join(dataDir, 'data.db'));
     db.exec(
-      `DROP TABLE usage; DROP TABLE delayed; DROP TABLE store_records; DROP TABLE store_sizes; DROP INDEX waiting_by_owner; ALTER TABLE waiting DROP COLUMN size;
+      `DROP TABLE usage; DROP TABLE source_heard; DROP TABLE delayed; DROP TABLE store_records; DROP TABLE store_sizes; DROP INDEX waiting_by_owner; ALTER TABLE waiting DROP COLUMN size;
        CREATE INDEX waiting_by_owner ON waiting(owner); PRAGMA user_version = 1`,
     );
     db.close();

@@ -3,7 +3,14 @@ import { type LogRecord } from '../../stream-log/stream-log.js';
 import { InMemoryStreamLog } from '../../stream-log/testing/in-memory-stream-log.js';
 import { type RunCommit, type RunJournal, type SourceState, StateConflict } from '../run-journal.js';
 
-const EMPTY: SourceState = { version: 0, progress: { through: -1, above: [] }, dedupe: {}, db: {}, lastEventId: '' };
+const EMPTY: SourceState = {
+  version: 0,
+  progress: { through: -1, above: [] },
+  dedupe: {},
+  db: {},
+  heard: {},
+  lastEventId: '',
+};
 
 /** Number of a source's newest invocation ids that are remembered. */
 const REMEMBERED = 1_000;
@@ -71,8 +78,13 @@ export class InMemoryJournal implements RunJournal {
       delete dedupe[channel];
       if (cache !== null) dedupe[channel] = cache;
     }
+    const heard = dictionary(state.heard);
+    for (const [key, changed] of Object.entries(commit.heard ?? {})) {
+      if (changed === null) delete heard[key];
+      else heard[key] = changed;
+    }
     const { progress, lastEventId } = commit;
-    this.states.set(commit.sourceId, { version: state.version + 1, progress, dedupe, db, lastEventId });
+    this.states.set(commit.sourceId, { version: state.version + 1, progress, dedupe, db, heard, lastEventId });
     const inbox = this.remembered.get(commit.sourceId) ?? new Set<string>();
     for (const id of commit.inbox) {
       // A repeated id counts as new.

@@ -29,6 +29,9 @@ export class EmbeddedRunJournal implements RunJournal {
     const db = this.reader
       .sql('SELECT key, value FROM source_db WHERE source = ?')
       .all<{ key: string | Uint8Array; value: string }>(sourceId);
+    const heard = this.reader
+      .sql('SELECT key, through, above FROM source_heard WHERE source = ?')
+      .all<{ key: string; through: string; above: string }>(sourceId);
     return {
       version: row?.version ?? 0,
       progress: { through: row?.through ?? -1, above: row ? (JSON.parse(row.above) as number[]) : [] },
@@ -36,6 +39,9 @@ export class EmbeddedRunJournal implements RunJournal {
         dedupe.map(({ channel, cache }) => [textIn(channel), JSON.parse(cache) as DedupeCache]),
       ),
       db: Object.fromEntries(db.map(({ key, value }) => [textIn(key), value])),
+      heard: Object.fromEntries(
+        heard.map(({ key, through, above }) => [key, { through, above: JSON.parse(above) as string[] }]),
+      ),
       lastEventId: row?.last_event_id ?? '',
     };
   }
@@ -58,7 +64,12 @@ export class EmbeddedRunJournal implements RunJournal {
       dedupe.push(channel, text);
     }
     const db = Object.entries(commit.dbChanges).flat();
-    for (const text of db) bytes += text?.length ?? 0;
+    const heard = Object.entries(commit.heard ?? {}).flatMap(([key, progress]) => [
+      key,
+      progress?.through ?? null,
+      progress ? JSON.stringify(progress.above) : null,
+    ]);
+    for (const text of [...db, ...heard]) bytes += text?.length ?? 0;
     const at = this.clock.now();
     const args = {
       sourceId,
@@ -69,6 +80,7 @@ export class EmbeddedRunJournal implements RunJournal {
       above: progress.above.length === 0 ? '[]' : JSON.stringify(progress.above),
       dedupe,
       db,
+      heard,
       rows: prepared.rows,
       at,
     };

@@ -35,6 +35,7 @@ export const runOperations = (db: Database, log: RecordAppender): FileOperations
     const { through, above, lastEventId } = commit;
     unwritten.set(source, { version: actual + 1, through, above, lastEventId });
     writeCaches(db, commit);
+    writeHeard(db, commit);
     if (commit.inbox.length > 0) remember(db, inboxes, source, commit.inbox);
     return log.append(commit.rows, commit.at);
   };
@@ -43,7 +44,7 @@ export const runOperations = (db: Database, log: RecordAppender): FileOperations
     handlers: {
       run,
       drop_source: (source) => {
-        for (const table of ['source_state', 'source_dedupe', 'source_db', 'source_inbox']) {
+        for (const table of ['source_state', 'source_dedupe', 'source_db', 'source_inbox', 'source_heard']) {
           db.sql(`DELETE FROM ${table} WHERE source = ?`).run(source);
         }
         unwritten.delete(source);
@@ -78,6 +79,14 @@ const writeCaches = (db: Database, { sourceId, dedupe, db: changes }: Ops['run']
     const [key, value] = [changes[i] ?? '', changes[i + 1] ?? null];
     if (value === null) db.sql('DELETE FROM source_db WHERE source = ? AND key = ?').run(sourceId, key);
     else db.sql('INSERT OR REPLACE INTO source_db VALUES (?, ?, ?)').run(sourceId, key, value);
+  }
+};
+
+const writeHeard = (db: Database, { sourceId, heard }: Ops['run']['args']): void => {
+  for (let i = 0; i < heard.length; i += 3) {
+    const [key, through, above] = [heard[i] ?? '', heard[i + 1] ?? null, heard[i + 2] ?? ''];
+    if (through === null) db.sql('DELETE FROM source_heard WHERE source = ? AND key = ?').run(sourceId, key);
+    else db.sql('INSERT OR REPLACE INTO source_heard VALUES (?, ?, ?, ?)').run(sourceId, key, through, above);
   }
 };
 

@@ -36,13 +36,15 @@ export interface Ops {
   drop: { args: number[]; result: null };
   group: { args: { name: string; topics: string[]; prefix: boolean; at: number }; result: null };
   run: {
-    args: Omit<RunCommit, 'records' | 'dedupe' | 'dbChanges' | 'progress'> & {
+    args: Omit<RunCommit, 'records' | 'dedupe' | 'dbChanges' | 'heard' | 'progress'> & {
       through: number;
       above: string;
       /** `[channel, cache, …]` */
       dedupe: (string | null)[];
       /** `[key, value or null, …]` */
       db: (string | null)[];
+      /** `[key, through or null, above, …]` */
+      heard: (string | null)[];
       rows: RecordRows;
       at: number;
     };

@@ -67,6 +67,9 @@ const DATA: readonly string[] = [
    CREATE TABLE store_sizes(
      store TEXT PRIMARY KEY, workspace TEXT NOT NULL, keys INTEGER NOT NULL, bytes INTEGER NOT NULL) WITHOUT ROWID;
    CREATE INDEX store_sizes_by_workspace ON store_sizes(workspace, bytes);`,
+  `CREATE TABLE source_heard(
+     source TEXT NOT NULL, key TEXT NOT NULL, through TEXT NOT NULL, above TEXT NOT NULL,
+     PRIMARY KEY (source, key)) WITHOUT ROWID;`,
 ];
 
 const READ: readonly string[] = [

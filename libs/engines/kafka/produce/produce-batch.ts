@@ -6,6 +6,8 @@ import { type ProduceMessage } from '../wire/protocol.js';
 export interface Outgoing {
   readonly message: ProduceMessage;
   readonly bytes: number;
+  /** The same for all records of one call of `publish`. */
+  readonly call: object;
   /** Process uptime in milliseconds. */
   readonly since: number;
   /** Called with null when the topic does not exist. */
@@ -61,6 +63,19 @@ export class PartitionQueue implements PartitionId {
     this.batch = { topic, partition, records: this.waiting.slice(0, count), bytes, firstSequence: -1 };
     this.waiting = this.waiting.slice(count);
     return this.batch;
+  }
+
+  /**
+   * Takes out the batch and what waits of the same calls. A later record of a call must not be stored without an earlier
+   * one: the caller publishes both again, and a listener would take the earlier for a repeat (docs/adr/0038).
+   */
+  refuse(): readonly Outgoing[] {
+    const refused = this.batch?.records ?? [];
+    const calls = new Set(refused.map(({ call }) => call));
+    const behind = this.waiting.filter(({ call }) => calls.has(call));
+    this.waiting = this.waiting.filter(({ call }) => !calls.has(call));
+    this.batch = undefined;
+    return [...refused, ...behind];
   }
 
   /** Empties the queue and returns its records in order. */

@@ -51,6 +51,7 @@ export class Publisher {
     const offsets: (number | null)[] = Array.from(records, () => null);
     const timestamp = this.clock.now();
     const since = performance.now();
+    const call = {};
     let left = records.length;
     this.pending += left;
     return new Promise((resolve, reject) => {
@@ -63,6 +64,7 @@ export class Publisher {
         this.place(record, {
           message,
           bytes: sizeOf(message),
+          call,
           since,
           done: (offset) => {
             offsets[index] = offset;

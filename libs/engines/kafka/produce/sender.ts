@@ -159,8 +159,7 @@ export class Sender {
         }
         // Refused permanently, such as a record that is too large. Its sequence numbers are free again.
         this.renew(batch);
-        queue.batch = undefined;
-        for (const { failed } of batch.records) failed(new KafkaError(`cannot publish to ${queue.topic}`, code));
+        for (const { failed } of queue.refuse()) failed(new KafkaError(`cannot publish to ${queue.topic}`, code));
         this.host.sent(queue, -1);
     }
   }

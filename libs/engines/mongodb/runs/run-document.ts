@@ -1,4 +1,4 @@
-import { type DedupeCache, type RunCommit, type SourceState } from '#libs/runner/run-journal.js';
+import { type DedupeCache, type EmitProgress, type RunCommit, type SourceState } from '#libs/runner/run-journal.js';
 import { type LaneOrigin } from '#libs/stream-log/lane-origin.js';
 import { type InboxChange } from './run-inbox.js';
 
@@ -23,6 +23,8 @@ export interface RunDocument {
   readonly dedupe?: Readonly<Record<string, string>>;
   /** By encoded key. */
   readonly db?: Readonly<Record<string, string>>;
+  /** By encoded emitter and subscription. Earlier releases did not write it. */
+  readonly heard?: Readonly<Record<string, EmitProgress>>;
   /** By chunk number, see RunInbox. */
   readonly inbox?: Readonly<Record<string, readonly string[]>>;
   /** Entries by the version that the commit made. */
@@ -57,6 +59,7 @@ export const stateOf = (document: RunDocument | null): SourceState => ({
     Object.entries(document?.dedupe ?? {}).map(([field, text]) => [keyOf(field), JSON.parse(text) as DedupeCache]),
   ),
   db: Object.fromEntries(Object.entries(document?.db ?? {}).map(([field, text]) => [keyOf(field), text])),
+  heard: Object.fromEntries(Object.entries(document?.heard ?? {}).map(([field, progress]) => [keyOf(field), progress])),
   lastEventId: document?.lastEventId ?? '',
 });
 
@@ -79,9 +82,11 @@ export const changeOf = (
   const { through, above, origin } = commit.progress;
   const changes = Object.entries(commit.dbChanges);
   const caches = Object.entries(commit.dedupe);
+  const heard = Object.entries(commit.heard ?? {});
   const unset = [
     ...caches.filter(([, cache]) => cache === null).map(([channel]) => `dedupe.${fieldOf(channel)}`),
     ...changes.filter(([, text]) => text === null).map(([key]) => `db.${fieldOf(key)}`),
+    ...heard.filter(([, progress]) => progress === null).map(([key]) => `heard.${fieldOf(key)}`),
     ...inbox.dropped.map((chunk) => `inbox.${chunk}`),
     ...published.map((seq) => `outbox.${seq}`),
   ];
@@ -98,6 +103,9 @@ export const changeOf = (
       caches.flatMap(([channel, cache]) => (cache === null ? [] : [[fieldOf(channel), JSON.stringify(cache)]])),
     ),
     db: Object.fromEntries(changes.flatMap(([key, text]) => (text === null ? [] : [[fieldOf(key), text]]))),
+    heard: Object.fromEntries(
+      heard.flatMap(([key, progress]) => (progress === null ? [] : [[fieldOf(key), progress]])),
+    ),
     inbox: Object.fromEntries(inbox.chunks),
     ...(entry !== undefined && { outbox: { [version]: entry }, outboxMark: commitId }),
   };
@@ -115,9 +123,9 @@ interface RunUpdate {
 }
 
 /** The update that applies the change to an existing document. */
-export const updateOf = ({ dedupe, db, inbox, outbox, unset, ...fields }: RunChange): RunUpdate => {
+export const updateOf = ({ dedupe, db, heard, inbox, outbox, unset, ...fields }: RunChange): RunUpdate => {
   const $set: Record<string, unknown> = fields;
-  for (const [name, map] of Object.entries({ dedupe, db, inbox, outbox })) {
+  for (const [name, map] of Object.entries({ dedupe, db, heard, inbox, outbox })) {
     for (const [field, value] of Object.entries(map ?? {})) $set[`${name}.${field}`] = value;
   }
   return { $set, ...(unset.length > 0 && { $unset: unsetOf(unset) }) };

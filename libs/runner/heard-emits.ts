@@ -1,0 +1,106 @@
+import { dictionary } from '../kernel/dictionary.js';
+import { type InvocationHeaders } from '../stream-log/envelopes.js';
+import { orderedEventId } from '../stream-log/event-ids.js';
+import { type EmitProgress } from './run-journal.js';
+
+/** Emitters and subscriptions of which a source keeps the progress. Beyond them it forgets the longest unheard. */
+export const HEARD_LIMIT = 2_000;
+
+/** Place of an invocation among all that one subscription brings from one emitter. */
+export interface HeardPlace {
+  /** Emitter and subscription. */
+  readonly key: string;
+  /** Sortable event id of the emit. */
+  readonly position: string;
+}
+
+/** Undefined for an invocation that has no such place, as of a tick, a replay, or a router of an earlier release. */
+export const heardPlaceOf = ({ kind, emitter, subscription, event }: InvocationHeaders): HeardPlace | undefined => {
+  if (kind !== 'emit' || emitter === undefined || subscription === undefined || event === undefined) return undefined;
+  const position = orderedEventId(event);
+  return position === undefined ? undefined : { key: `${emitter}/${subscription}`, position };
+};
+
+interface Heard {
+  through: string;
+  /** Done, beyond a gap. */
+  readonly above: Set<string>;
+  /** In flight, in order. */
+  readonly out: string[];
+}
+
+/**
+ * The emits of other sources that a source has run, however many. For each emitter and subscription they arrive in the
+ * order of their event ids: the emitter's lane, the router and the source's lane keep it, and a crash repeats from some
+ * place on (docs/adr/0038). So an arrival tells that no earlier one comes for the first time after it. What is in flight
+ * is no progress: after a crash it comes again and must run.
+ */
+export class HeardEmits {
+  /** The longest unheard first. */
+  private readonly byKey = new Map<string, Heard>();
+
+  constructor(stored: Readonly<Record<string, EmitProgress>>) {
+    const oldestFirst = Object.entries(stored).sort(([, a], [, b]) => (a.through < b.through ? -1 : 1));
+    for (const [key, { through, above }] of oldestFirst) {
+      this.byKey.set(key, { through, above: new Set(above), out: [] });
+    }
+  }
+
+  isDone({ key, position }: HeardPlace): boolean {
+    const heard = this.byKey.get(key);
+    return heard !== undefined && (position <= heard.through || heard.above.has(position));
+  }
+
+  /** Notes an invocation that is not done and will be finished. */
+  admit({ key, position }: HeardPlace): void {
+    const { out } = this.of(key);
+    // Nearly always the last. Only what a crash left comes before what was done beyond it.
+    const at = out.findLastIndex((other) => other <= position);
+    if (out[at] !== position) out.splice(at + 1, 0, position);
+  }
+
+  /** Idempotent. */
+  finish({ key, position }: HeardPlace): void {
+    const heard = this.of(key);
+    const { out, above } = heard;
+    const at = out.indexOf(position);
+    if (at >= 0) out.splice(at, 1);
+    if (position > heard.through) above.add(position);
+    if (at <= 0) advance(heard);
+  }
+
+  /** The progress to store after a change of these. Null: forgotten, because there are too many. */
+  changes(keys: Iterable<string>): Readonly<Record<string, EmitProgress | null>> {
+    const changed = dictionary<EmitProgress | null>();
+    for (const key of keys) {
+      const heard = this.byKey.get(key);
+      if (!heard) continue;
+      this.byKey.delete(key);
+      this.byKey.set(key, heard);
+      changed[key] = { through: heard.through, above: [...heard.above].sort() };
+    }
+    for (const [key, { out }] of this.byKey) {
+      if (this.byKey.size <= HEARD_LIMIT) break;
+      if (out.length > 0) continue;
+      this.byKey.delete(key);
+      changed[key] = null;
+    }
+    return changed;
+  }
+
+  private of(key: string): Heard {
+    let heard = this.byKey.get(key);
+    if (!heard) this.byKey.set(key, (heard = { through: '', above: new Set(), out: [] }));
+    return heard;
+  }
+}
+
+/** Moves `through` up to what is in flight. */
+const advance = (heard: Heard): void => {
+  const [front] = heard.out;
+  for (const position of heard.above) {
+    if (front !== undefined && position > front) continue;
+    heard.above.delete(position);
+    if (position > heard.through) heard.through = position;
+  }
+};
