@@ -82,8 +82,16 @@ const killRounds = async (engines: Awaited<ReturnType<typeof startEngineServers>
 const queuedRounds = async (engines: EngineAddresses, queued: number): Promise<number> => {
   const { rounds, seed } = options;
   say(`${rounds} rounds with 5 x ${queued} queued, seed ${seed}`);
-  const { runs, problems } = await runQueuedRepeats(queuedRoles(engines), { rounds, seed, emitters: 5, queued, say });
-  say(problems.length === 0 ? `${runs.join(' and ')} runs, none twice` : problems.join('\n'));
+  const { runs, failed, problems } = await runQueuedRepeats(queuedRoles(engines), {
+    rounds,
+    seed,
+    emitters: 5,
+    queued,
+    say,
+  });
+  say(
+    problems.length === 0 ? `${runs.join(' and ')} runs, none twice; ${failed} failed to start` : problems.join('\n'),
+  );
   return problems.length === 0 ? 0 : 1;
 };
 

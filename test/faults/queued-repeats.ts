@@ -24,8 +24,10 @@ export interface QueuedOptions {
 }
 
 export interface QueuedReport {
-  /** Runs of the listener and of the listener's listener, without those that ask. */
+  /** Runs of the listener and of the listener's listener, without those that ask and those that failed. */
   readonly runs: readonly number[];
+  /** Runs that failed because a loaded machine could not start their process in time. */
+  readonly failed: number;
   /** Empty when each event was run once, and told under one id. */
   readonly problems: readonly string[];
 }
@@ -99,7 +101,9 @@ const queueAndKill = async (
   receiver.trust(webhook.signing_key);
   const listener = await api.createSource({ component_code: COUNT });
   const last = await api.createSource({ component_code: COUNT });
-  for (const { id } of [listener, last]) await api.subscribe(id, webhook.id, 'told');
+  for (const { id } of [listener, last]) {
+    for (const channel of ['told', '$errors']) await api.subscribe(id, webhook.id, channel);
+  }
   await api.subscribe(listener.id, last.id);
   const emitters: Source[] = [];
   for (let n = 0; n < count; n++) {
@@ -125,28 +129,68 @@ const queueAndKill = async (
   }
   // Behind all others in the lane of its emitter, so the answers tell of all runs.
   for (const [n, emitter] of emitters.entries()) await fan(emitter, ASK + n, 1);
-  const toldOf = (source: Source): readonly Told[] =>
-    receiver.accepted.filter(({ emitterId }) => emitterId === source.id).map(({ body }) => body as Told);
+  const asked = new Set(emitters.map((_, n) => ASK + n));
   await eventually(
     'the listeners have told their runs',
-    () =>
-      [listener, last].every((source) => new Set(toldOf(source).map(({ id }) => id)).size === count) ? true : undefined,
+    () => ([listener, last].every((source) => answersOf(receiver, source, asked)) ? true : undefined),
     TOLD_TIMEOUT_MS,
     100,
   );
-  const most = [listener, last].map((source) => toldOf(source).reduce((a, b) => (a.runs >= b.runs ? a : b)));
-  const expected = { runs: count * queued, sum: (count * queued * (count * queued - 1)) / 2 };
-  const problems = most.flatMap(({ runs, sum }, n) =>
-    runs === expected.runs && sum === expected.sum
-      ? []
-      : [`hop ${n + 1}: ${runs} runs with the sum ${sum} of ids, not ${expected.runs} with ${expected.sum}`],
-  );
-  return { runs: most.map(({ runs }) => runs), problems: [...problems, ...toldTwice(receiver)] };
+  const all = count * queued;
+  const first = sumsOf(receiver, listener);
+  const second = sumsOf(receiver, last);
+  const problems = [
+    ...difference('the listener', first, { runs: all, sum: (all * (all - 1)) / 2 }),
+    ...difference('the listener’s listener', second, { runs: first.runs, sum: first.sum }),
+    ...toldTwice(receiver),
+  ];
+  return { runs: [first.runs, second.runs], failed: first.failed + second.failed, problems };
 };
+
+const bodiesOf = <T>({ accepted }: WebhookReceiver, source: Source, channel: string): readonly T[] =>
+  accepted.filter((one) => one.emitterId === source.id && one.channel === channel).map(({ body }) => body as T);
+
+interface Failed {
+  readonly original_event: { readonly id: number };
+}
+
+/** Whether the source has run each of these events, which come behind all others. */
+const answersOf = (receiver: WebhookReceiver, source: Source, asked: ReadonlySet<number>): boolean => {
+  const told = bodiesOf<Told>(receiver, source, 'told').map(({ id }) => id);
+  const failed = bodiesOf<Failed>(receiver, source, '$errors').map((error) => error.original_event.id);
+  return new Set([...told, ...failed].filter((id) => asked.has(id))).size === asked.size;
+};
+
+interface Sums {
+  /** Runs that were counted, and the sum of their ids. */
+  readonly runs: number;
+  readonly sum: number;
+  /** Runs that failed because a loaded machine could not start a process in time. They count nothing. */
+  readonly failed: number;
+  readonly failedSum: number;
+}
+
+const sumsOf = (receiver: WebhookReceiver, source: Source): Sums => {
+  const none = { id: 0, runs: 0, sum: 0 };
+  const { runs, sum } = bodiesOf<Told>(receiver, source, 'told').reduce((a, b) => (a.runs >= b.runs ? a : b), none);
+  const errors = new Map(
+    receiver.accepted
+      .filter((one) => one.emitterId === source.id && one.channel === '$errors')
+      .map((one) => [one.webhookId, (one.body as Failed).original_event.id]),
+  );
+  const ids = [...errors.values()].filter((id) => id < ASK);
+  return { runs, sum, failed: ids.length, failedSum: ids.reduce((total, id) => total + id, 0) };
+};
+
+const difference = (what: string, had: Sums, expected: Pick<Sums, 'runs' | 'sum'>): string[] =>
+  had.runs + had.failed === expected.runs && had.sum + had.failedSum === expected.sum
+    ? []
+    : [`${what} has ${JSON.stringify(had)}, not ${JSON.stringify(expected)}`];
 
 const toldTwice = ({ accepted }: WebhookReceiver): string[] => {
   const ids = new Map<string, Set<string>>();
-  for (const { emitterId, emitId, webhookId, body } of accepted) {
+  for (const { channel, emitterId, emitId, webhookId, body } of accepted) {
+    if (channel !== 'told') continue;
     const key = `${emitterId} ${(body as Told).id}`;
     ids.set(key, (ids.get(key) ?? new Set()).add(`${emitId} as ${webhookId}`));
   }
