@@ -53,6 +53,17 @@ describe('partitions', () => {
   });
 });
 
+describe('a call of which the brokers refuse a part', () => {
+  it('stores no record behind the refused one, and the next call is stored', async () => {
+    const log = await world().open();
+    await log.createTopic('t', {});
+    const tooLarge = record('t', 1, 'k', JSON.stringify('x'.repeat(17 << 20)));
+    await expect(log.publish([record('t', 0), tooLarge, record('t', 2)])).rejects.toThrow('t');
+    await log.publish([record('t', 3)]);
+    expect((await log.read('t', -1, 10)).map(numberOf)).toEqual([0, 3]);
+  });
+});
+
 describe('a lane that is read', () => {
   it('ends when another process deletes its topic', async () => {
     const [reading, deleting] = [await world().open(), await world().open()];
