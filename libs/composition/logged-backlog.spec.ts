@@ -4,12 +4,12 @@ import { PressureGate } from '#libs/ingress/pressure-gate.js';
 import { type LaneBatch } from '#libs/stream-log/stream-log.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { perEmitterTopics, sharedTopics, type TopicPolicy } from '#libs/stream-log/topics.js';
-import { LoggedBacklog } from './logged-backlog.js';
+import { LoggedBacklog, type LoggedGroup } from './logged-backlog.js';
 
 const RETENTION = { emitsAgeMs: 1, emitsBytes: 1 };
 const LIMIT = 100;
 
-const world = async (topics: TopicPolicy = perEmitterTopics(RETENTION)) => {
+const world = async (topics: TopicPolicy = perEmitterTopics(RETENTION), groups?: readonly LoggedGroup[]) => {
   const log = new InMemoryStreamLog();
   for (const { topic } of topics.fixed()) await log.createTopic(topic);
   for (const id of ['dc_a', 'dc_b']) for (const { topic } of topics.ownedBy(id)) await log.createTopic(topic);
@@ -19,7 +19,9 @@ const world = async (topics: TopicPolicy = perEmitterTopics(RETENTION)) => {
   const backlog = new LoggedBacklog({
     log,
     topics,
+    ...(groups && { groups }),
     reported: {
+      unroutedOf: (id) => reported.get(id) ?? 0,
       ofSource: (id) => reported.get(id) ?? 0,
       ofWorkspace: () => 0,
       sourcesOf: () => 0,
@@ -106,6 +108,19 @@ describe('a backlog that nobody owns', () => {
     await own.log.publish(Array.from({ length: LIMIT }, () => emit));
     expect(await fill(own, 'dc_a')).toBeLessThanOrEqual(LIMIT / 2 + 1);
     expect(await fill(own, 'dc_b', 40)).toBe(40);
+  });
+
+  it('pauses a source whose emits no router takes, and only while none is alive', async () => {
+    const own = await world(undefined, ['router']);
+    const emit = { topic: own.topics.emits('dc_a'), key: 'dc_a', headers: {}, value: '' };
+    await own.log.publish(Array.from({ length: 500 }, () => emit));
+    const unrouted = (): number[] => ['dc_a', 'dc_b'].map((id) => own.backlog.unroutedOf(id));
+    expect(unrouted()).toEqual([0, 0]);
+    await own.backlog.look();
+    expect(unrouted()).toEqual([500, 0]);
+    own.alive.add('router');
+    own.reported.set('dc_a', 7);
+    expect(unrouted()).toEqual([7, 0]);
   });
 
   it('is shared by the sources of a shared lane', async () => {

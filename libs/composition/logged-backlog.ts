@@ -3,9 +3,12 @@ import { type Admission } from '#libs/ingress/admission.js';
 import { type WorkInFlight } from '#libs/ingress/pressure-gate.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
+import { type RoleProcess } from './roles/role-process.js';
 
 /** What the processes tell of their work. */
 export interface ReportedBacklog extends WorkInFlight {
+  /** Emits of a source that are not yet routed. */
+  unroutedOf(sourceId: string): number;
   /** Whether a process of this app is alive. */
   isAlive(role: string): boolean;
 }
@@ -14,6 +17,8 @@ export interface LoggedBacklogOptions {
   readonly reported: ReportedBacklog;
   readonly log: Pick<StreamLog, 'lag' | 'laneOf'>;
   readonly topics: TopicPolicy;
+  /** The groups whose lag counts. Default: all. */
+  readonly groups?: readonly LoggedGroup[];
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -34,11 +39,13 @@ const MOST_UNTOLD = 60;
 /** Records of a lane that its owner may have done and not committed, because it does them in any order. */
 const UNCOMMITTED = 2_048;
 
-/** Consumer groups between an arrival and its listeners, by the app that they belong to, and their topics. */
-const GROUPS = [
-  { role: 'runner', topicOf: (topics: TopicPolicy, sourceId: string) => topics.invocations(sourceId) },
-  { role: 'router', topicOf: (topics: TopicPolicy, sourceId: string) => topics.emits(sourceId) },
-] as const;
+/** A consumer group between an arrival and its listeners. It has the name of its app. */
+export type LoggedGroup = 'runner' | 'router';
+
+const TOPICS = {
+  runner: (topics: TopicPolicy, sourceId: string) => topics.invocations(sourceId),
+  router: (topics: TopicPolicy, sourceId: string) => topics.emits(sourceId),
+} as const;
 
 /**
  * Work in flight as the processes report it, or as it is found in the log where nobody owns the lanes: no runner or
@@ -55,11 +62,7 @@ export class LoggedBacklog implements WorkInFlight {
   /** Counts the events that this process stores. */
   readonly counting: Admission = {
     enter: () => true,
-    left: ({ sourceId }) => {
-      const known = this.stored.get(sourceId);
-      if (known) known.since++;
-      else this.stored.set(sourceId, { since: 1, lag: 0, untold: 0 });
-    },
+    left: ({ sourceId }) => this.count(sourceId, 1),
   };
 
   start(): void {
@@ -80,6 +83,18 @@ export class LoggedBacklog implements WorkInFlight {
     return Math.max(reported.ofSource(sourceId), logged);
   }
 
+  /**
+   * Emits of a source that are not yet routed. While no router is alive the log tells, from the second call on. A caller
+   * that waits for fewer asks again and again.
+   */
+  unroutedOf(sourceId: string): number {
+    const { reported } = this.options;
+    const told = reported.unroutedOf(sourceId);
+    if (reported.isAlive('router')) return told;
+    this.count(sourceId, WORTH_LOOKING);
+    return Math.max(told, this.stored.get(sourceId)?.lag ?? 0);
+  }
+
   ofWorkspace(workspaceId: string): number {
     return this.options.reported.ofWorkspace(workspaceId);
   }
@@ -98,19 +113,26 @@ export class LoggedBacklog implements WorkInFlight {
     if (worth.length === 0) return;
     const ids = worth.map(([id]) => id);
     const before = worth.map(([, { since }]) => since);
-    const lags = await Promise.all(GROUPS.map((group) => this.lagsOf(group, ids)));
+    const { groups = ['runner', 'router'] } = this.options;
+    const lags = await Promise.all(groups.map((group) => this.lagsOf(group, ids)));
     worth.forEach(([id, stored], i) => {
-      const [invocations, emits] = lags.map((lagOf) => lagOf(id));
-      if (invocations === undefined || emits === undefined) {
+      const found = lags.map((lagOf) => lagOf(id)).filter((lag) => lag !== undefined);
+      if (found.length < lags.length) {
         // No broker told, so what was known counts on, or the source is deleted.
         if (++stored.untold > MOST_UNTOLD) this.stored.delete(id);
         return;
       }
       stored.untold = 0;
       stored.since -= before[i] ?? 0;
-      stored.lag = invocations + emits;
+      stored.lag = found.reduce((sum, lag) => sum + lag, 0);
       if (stored.since === 0 && stored.lag === 0) this.stored.delete(id);
     });
+  }
+
+  private count(sourceId: string, events: number): void {
+    const known = this.stored.get(sourceId);
+    if (known) known.since += events;
+    else this.stored.set(sourceId, { since: events, lag: 0, untold: 0 });
   }
 
   /** Never rejects. */
@@ -124,11 +146,9 @@ export class LoggedBacklog implements WorkInFlight {
   }
 
   /** Records of a source that a group has not done. Sources that share a lane share what is in it. */
-  private async lagsOf(
-    { role, topicOf }: (typeof GROUPS)[number],
-    ids: readonly string[],
-  ): Promise<(sourceId: string) => number | undefined> {
+  private async lagsOf(group: LoggedGroup, ids: readonly string[]): Promise<(sourceId: string) => number | undefined> {
     const { log, topics, reported } = this.options;
+    const topicOf = TOPICS[group];
     const lanes = new Map<string, string>();
     const sharing = new Map<string, number>();
     for (const id of ids) {
@@ -139,8 +159,8 @@ export class LoggedBacklog implements WorkInFlight {
       sharing.set(lane, (sharing.get(lane) ?? 0) + 1);
     }
     const names = [...new Set(ids.map((id) => topicOf(topics, id)))];
-    const lag = await log.lag(role, { names });
-    const done = reported.isAlive(role) ? UNCOMMITTED : 0;
+    const lag = await log.lag(group, { names });
+    const done = reported.isAlive(group) ? UNCOMMITTED : 0;
     return (sourceId) => {
       const lane = lanes.get(sourceId) ?? '';
       const found = lag[lane];
@@ -148,3 +168,21 @@ export class LoggedBacklog implements WorkInFlight {
     };
   }
 }
+
+/** The backlog that the other processes report and, for lanes that none of them owns, what the log holds. */
+export const startLoggedBacklog = (
+  { plane, topics, logger, closing }: Pick<RoleProcess, 'plane' | 'topics' | 'logger' | 'closing'>,
+  reported: ReportedBacklog,
+  groups?: readonly LoggedGroup[],
+): LoggedBacklog => {
+  const logged = new LoggedBacklog({
+    reported,
+    log: plane.engines.log,
+    topics,
+    ...(groups && { groups }),
+    onFailure: (error) => logger.warn({ err: error }, 'backlog.unknown: the log does not tell'),
+  });
+  logged.start();
+  closing('logged backlog', () => logged.close());
+  return logged;
+};

@@ -1,5 +1,6 @@
 import { runRole } from '#libs/composition/role.js';
-import { startIngressRole, startLoggedBacklog } from '#libs/composition/roles/ingress.js';
+import { startLoggedBacklog } from '#libs/composition/logged-backlog.js';
+import { startIngressRole } from '#libs/composition/roles/ingress.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
 import { openReplyChannel } from '#libs/ingress/reply-channel.js';
 

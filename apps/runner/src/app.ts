@@ -1,4 +1,5 @@
 import { dataStoresOf } from '#libs/composition/control-plane.js';
+import { startLoggedBacklog } from '#libs/composition/logged-backlog.js';
 import { runRole } from '#libs/composition/role.js';
 import { startRunnerRole } from '#libs/composition/roles/runner.js';
 import { enforceIsolation, isolationFacts, startSandboxing } from '#libs/composition/sandboxing.js';
@@ -25,6 +26,8 @@ runRole(
 
     // 6. Runs and hooks, shared between processes by source. Outcomes go back to the waiting process over the log.
     const replies = repliesOverLog(plane.engines.log, logger);
-    await startRunnerRole(role, { backlog: role.startBacklog(), sandboxing, urls, replies, closeMs: CLOSE_MS });
+    // The emits of its runs may have no router.
+    const backlog = startLoggedBacklog(role, role.startBacklog(), ['router']);
+    await startRunnerRole(role, { backlog, sandboxing, urls, replies, closeMs: CLOSE_MS });
   },
 );

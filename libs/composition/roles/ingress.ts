@@ -6,7 +6,6 @@ import { RateLimit } from '#libs/ingress/rate-limit.js';
 import { type ResponseRelay } from '#libs/ingress/response-relay.js';
 import { pressureGate, pressureSettings } from '../pressure.js';
 import { quotaKeeper, withinQuotas } from '../quotas.js';
-import { LoggedBacklog, type ReportedBacklog } from '../logged-backlog.js';
 import { type Room, type RoleProcess } from './role-process.js';
 
 export interface IngressRoleOptions {
@@ -56,16 +55,4 @@ export const startIngressRole = (
     },
     logger,
   });
-};
-
-/** The backlog that the other processes report and, for lanes that none of them owns, what the log holds. */
-export const startLoggedBacklog = (
-  { plane, topics, logger, closing }: RoleProcess,
-  reported: ReportedBacklog,
-): LoggedBacklog => {
-  const onFailure = (error: unknown): void => logger.warn({ err: error }, 'backlog.unknown: the log does not tell');
-  const logged = new LoggedBacklog({ reported, log: plane.engines.log, topics, onFailure });
-  logged.start();
-  closing('logged backlog', () => logged.close());
-  return logged;
 };
