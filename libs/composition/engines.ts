@@ -33,5 +33,7 @@ export interface Engines {
 export interface RemoteEngines extends Engines {
   /** Checks of `/readyz`, by name of the engine. `ping` rejects within 2 s with the problem. */
   readonly checks: readonly { readonly name: string; ping(): Promise<void> }[];
+  /** Records that were gone before this process read them, since the start, by consumer group. */
+  skipped(): Readonly<Record<string, number>>;
   close(): Promise<void>;
 }

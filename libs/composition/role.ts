@@ -26,6 +26,7 @@ import { Shutdown } from '../hosting/shutdown.js';
 import { startProblem } from '../hosting/start-problem.js';
 import { createTelemetryApp } from '../hosting/telemetry-app.js';
 import { createFixedTopics, topicPolicy } from './topic-policy.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
 
 export interface OpenEngines {
   readonly config: Config;
@@ -33,6 +34,7 @@ export interface OpenEngines {
   readonly clock: Clock;
   readonly onWarning: (text: string, fields: object) => void;
   readonly forms: Forms;
+  readonly retentionOf: TopicPolicy['retentionOf'];
   /** Retries opening an engine until it is available. */
   readonly awaiting: <T>(engine: string, open: () => Promise<T>) => Promise<T>;
 }
@@ -92,6 +94,7 @@ const start = async (
   timings.end('listening');
 
   // 3. Engines, however long they take to become available.
+  const topics = topicPolicy(config);
   const waiting = new EnginesAwaited(logger, readiness, shutdown);
   const forms = new ClusterForms(id);
   const engines = await openEngines({
@@ -100,14 +103,13 @@ const start = async (
     clock,
     onWarning: (text, fields) => logger.warn(fields, text),
     forms,
+    retentionOf: (topic) => topics.retentionOf(topic),
     awaiting: (engine, open) => waiting.until(engine, open),
   });
-  shutdown.add('engines', () => engines.close());
-  waiting.watch(engines);
+  watchEngines(engines, { waiting, shutdown, metrics });
   timings.end('engines');
 
   // 4. Topics, and in-memory tables caught up with the log.
-  const topics = topicPolicy(config);
   await waiting.until('Kafka', () => createFixedTopics(engines.log, topics));
   timings.end('topics');
   const plane = await followTables(engines, { clock, shutdown, readiness });
@@ -228,6 +230,20 @@ const reportBacklog = (
     'sluice_lag',
     'Records that a consumer group has not yet done, over all processes',
     async () => ({ [group]: Object.values(await log.lag(group, { prefix })).reduce((sum, lag) => sum + lag, 0) }),
+    'group',
+  );
+};
+
+const watchEngines = (
+  engines: RemoteEngines,
+  { waiting, shutdown, metrics }: { waiting: EnginesAwaited; shutdown: Shutdown; metrics: Metrics },
+): void => {
+  shutdown.add('engines', () => engines.close());
+  waiting.watch(engines);
+  metrics.sampled(
+    'sluice_skipped',
+    'Records that were gone before a consumer group had read them, since the start of this process',
+    () => engines.skipped(),
     'group',
   );
 };

@@ -12,6 +12,7 @@ const topics = {
   emails: () => undefined,
   ownedBy: () => [],
   fixed: () => [],
+  retentionOf: () => undefined,
 };
 const full: Refusal = { status: 429, code: 'unread_limit', retryAfterS: 7, text: 'too much waits' };
 

@@ -66,7 +66,7 @@ describe('answers over the log', () => {
     await log.createTopic('invocations.dc_1');
     const topics = { invocations: (id: string) => `invocations.${id}` };
     const topicsOf = { emits: String, deliveries: String, attempts: String, emails: () => undefined };
-    const unused = { ...topicsOf, ownedBy: () => [], fixed: () => [] };
+    const unused = { ...topicsOf, ownedBy: () => [], fixed: () => [], retentionOf: () => undefined };
     const runs = manualRuns({
       log,
       relay,
@@ -90,7 +90,7 @@ describe('answers over the log', () => {
     await log.createTopic('invocations.dc_1');
     const topics = { invocations: (id: string) => `invocations.${id}` };
     const topicsOf = { emits: String, deliveries: String, attempts: String, emails: () => undefined };
-    const unused = { ...topicsOf, ownedBy: () => [], fixed: () => [] };
+    const unused = { ...topicsOf, ownedBy: () => [], fixed: () => [], retentionOf: () => undefined };
     const runs = manualRuns({
       log,
       relay,

@@ -18,6 +18,8 @@ export interface TopicPolicy {
   ownedBy(resourceId: string): readonly OwnedTopic[];
   /** Topics that exist from the start. */
   fixed(): readonly OwnedTopic[];
+  /** Retention of a topic by its name; undefined for a name that this policy does not give. */
+  retentionOf(topic: string): Retention | undefined;
 }
 
 export interface OwnedTopic {
@@ -46,6 +48,14 @@ const keptFor = ({ emitsAgeMs, emitsBytes }: RetentionSettings): Retention => ({
   bytes: emitsBytes,
 });
 
+const retentionOf =
+  (kept: Retention): TopicPolicy['retentionOf'] =>
+  (topic) => {
+    if (topic.startsWith(EMITS) || topic === ATTEMPTS) return kept;
+    const consumed = topic.startsWith(INVOCATIONS) || topic.startsWith(DELIVERIES) || topic === EMAILS;
+    return consumed ? CONSUMED : undefined;
+  };
+
 const emailTopics = ({ emails }: RetentionSettings): readonly OwnedTopic[] =>
   emails === true ? [{ topic: EMAILS, retention: CONSUMED, partitions: 1 }] : [];
 
@@ -64,6 +74,7 @@ export const perEmitterTopics = (settings: RetentionSettings): TopicPolicy => {
       return [{ topic: INVOCATIONS + id, retention: CONSUMED, partitions: 1 }, emits];
     },
     fixed: () => [{ topic: ATTEMPTS, retention: kept, partitions: 1 }, ...emailTopics(settings)],
+    retentionOf: retentionOf(kept),
   };
 };
 
@@ -90,5 +101,6 @@ export const sharedTopics = (settings: RetentionSettings, partitions: number): T
       { topic: ATTEMPTS, retention: kept, partitions },
       ...emailTopics(settings),
     ],
+    retentionOf: retentionOf(kept),
   };
 };

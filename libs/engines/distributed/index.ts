@@ -3,6 +3,7 @@ import { adoptSecretKey, type Config, previousKeyOf, secretKeyOf } from '#libs/c
 import { type Clock } from '#libs/kernel/clock.js';
 import { type Forms } from '#libs/kernel/forms.js';
 import { megabytesOrShare } from '#libs/kernel/heap-share.js';
+import { type Retention } from '#libs/stream-log/stream-log.js';
 import { openEventStoreDb } from '../eventstoredb/index.js';
 import { openKafka } from '../kafka/index.js';
 import { openMongo } from '../mongodb/index.js';
@@ -17,6 +18,8 @@ export interface DistributedOptions {
   readonly forms: Forms;
   /** Set when this process runs sources. It then publishes the outboxes that dead processes left. */
   readonly relaysLeftOutboxes?: boolean;
+  /** Retention by the name of a topic. Without it, this process drops only what every group has read. */
+  readonly retentionOf?: ((topic: string) => Retention | undefined) | undefined;
   /** Opens an engine and retries in the caller's way while it is not reachable. */
   readonly awaiting: <T>(engine: string, open: () => Promise<T>) => Promise<T>;
 }
@@ -60,6 +63,7 @@ export const openDistributed = async (options: DistributedOptions) => {
     records,
     leases,
     registry,
+    skipped: () => kafka.skipped(),
     checks: [
       { name: 'EventStoreDB', ping: () => eventStore.ping() },
       { name: 'MongoDB', ping: () => documents.ping() },
@@ -74,7 +78,13 @@ export const openDistributed = async (options: DistributedOptions) => {
   };
 };
 
-const openLog = ({ config, clientId, forms, onWarning }: DistributedOptions): ReturnType<typeof openKafka> =>
+const openLog = ({
+  config,
+  clientId,
+  forms,
+  retentionOf,
+  onWarning,
+}: DistributedOptions): ReturnType<typeof openKafka> =>
   openKafka({
     brokers: config.kafkaBrokers,
     prefix: config.kafkaPrefix,
@@ -85,6 +95,8 @@ const openLog = ({ config, clientId, forms, onWarning }: DistributedOptions): Re
     sessionTimeoutMs: config.kafkaSessionMs,
     stateDir: join(config.dataDir, 'kafka'),
     fetchBytes: megabytesOrShare(config.inHandMb),
+    retentionOf,
+    keptMs: config.emitsRetentionDays * 86_400_000,
     forms,
     onWarning,
   });

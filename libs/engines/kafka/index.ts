@@ -3,11 +3,13 @@ import { systemClock, type Clock } from '#libs/kernel/clock.js';
 import { type Forms } from '#libs/kernel/forms.js';
 import { brokerSettings } from './admin/broker-settings.js';
 import { type Durability, verifyDurability } from './admin/durability.js';
+import { checkOffsetsRetention } from './admin/offsets-retention.js';
 import { TopicAdmin } from './admin/topic-admin.js';
 import { Cluster } from './wire/cluster.js';
 import { MemberIds } from './wire/member-ids.js';
 import { RefusedConnection } from './wire/refused-connection.js';
 import { type KafkaSecurity } from './wire/security.js';
+import { type Retention } from '#libs/stream-log/stream-log.js';
 import { KafkaStreamLog } from './stream-log.js';
 
 export { type KafkaStreamLog } from './stream-log.js';
@@ -31,6 +33,10 @@ export interface KafkaOptions {
   readonly stateDir?: string | undefined;
   readonly forms: Forms;
   readonly onWarning: (text: string, fields: Record<string, unknown>) => void;
+  /** Retention of topics that other processes created, by their names without the prefix. Default: none is known. */
+  readonly retentionOf?: ((topic: string) => Retention | undefined) | undefined;
+  /** How long records are kept at most, to compare with how long Kafka remembers what groups have read. */
+  readonly keptMs?: number | undefined;
   readonly clock?: Clock;
   /** How often consumed records are dropped. Default: 30 s. */
   readonly sweepEveryMs?: number;
@@ -45,27 +51,43 @@ export interface KafkaOptions {
 export const openKafka = async (options: KafkaOptions): Promise<KafkaStreamLog> => {
   const { brokers, clientId, security, onWarning, prefix, replicationFactor, stateDir, clock = systemClock } = options;
   const cluster = new Cluster({ brokers, clientId, security, onWarning });
+  const admin = new TopicAdmin(cluster, replicationFactor);
+  const settings = brokerSettings(brokers, clientId, security);
   try {
     await cluster.ping();
     await cluster.refresh();
     await verifyDurability({
       cluster,
-      admin: new TopicAdmin(cluster, replicationFactor),
-      brokers: brokerSettings(brokers, clientId, security),
+      admin,
+      brokers: settings,
       prefix,
       copies: replicationFactor,
       durability: options.durability ?? 'required',
     });
+    await takeOverRetention(cluster, admin, prefix);
+    if (options.keptMs !== undefined) await checkOffsetsRetention(cluster, settings, options.keptMs);
   } catch (error) {
     cluster.close();
     throw error instanceof RefusedConnection ? new RefusedStart(`Kafka: ${error.message}`) : error;
   }
-  const { sessionTimeoutMs = 6_000, sweepEveryMs = 30_000, fetchBytes } = options;
+  const { sessionTimeoutMs = 6_000, sweepEveryMs = 30_000, fetchBytes, retentionOf = () => undefined } = options;
   return new KafkaStreamLog(
     cluster,
-    { prefix, replicationFactor, sessionTimeoutMs, sweepEveryMs, fetchBytes },
+    { prefix, replicationFactor, sessionTimeoutMs, sweepEveryMs, fetchBytes, retentionOf },
     new MemberIds(stateDir),
     clock,
     options.forms,
   );
+};
+
+/** Existing topics, too: from here on Kafka itself drops nothing of ours. */
+const takeOverRetention = async (cluster: Cluster, admin: TopicAdmin, prefix: string): Promise<void> => {
+  const topics = [...cluster.topics()].flatMap(({ name }) => (name.startsWith(prefix) ? [name] : []));
+  try {
+    const { changed } = await admin.takeOverRetention(topics);
+    if (changed > 0)
+      cluster.warn('Kafka no longer drops records by itself', 'groups may not have read them', { changed });
+  } catch (error) {
+    cluster.warn('Kafka may drop records by itself that a group has not read', error);
+  }
 };

@@ -33,6 +33,7 @@ export interface KafkaLogSettings {
   readonly sweepEveryMs: number;
   /** Limit on the records that are held for consumers, in bytes. Default: a part of the heap. */
   readonly fetchBytes?: number | undefined;
+  retentionOf(topic: string): Retention | undefined;
 }
 
 /** Interval of looking for other processes' topics. It grows when reading them takes long. */
@@ -51,6 +52,9 @@ export class KafkaStreamLog implements StreamLog {
   private readonly reader: LaneReader;
   private readonly sweeper: RetentionSweeper;
   private readonly consumers = new Set<GroupConsumer>();
+  /** Retention of the topics that this process created, by their full names. */
+  private readonly retentions = new Map<string, Retention>();
+  private readonly skippedRecords = new Map<string, number>();
   private readonly pause = new WakeablePause();
   private readonly refreshing: Promise<void>;
   private closing: Promise<void> | undefined;
@@ -82,6 +86,7 @@ export class KafkaStreamLog implements StreamLog {
       prefix,
       everyMs: sweepEveryMs,
       held: () => this.held(),
+      retentionOf: (topic) => this.retentions.get(topic) ?? settings.retentionOf(this.short(topic)),
     });
     this.refreshing = this.refresh();
   }
@@ -89,6 +94,7 @@ export class KafkaStreamLog implements StreamLog {
   async createTopic(topic: string, retention: Retention, partitions = 1): Promise<void> {
     const name = this.full(topic);
     await this.admin.create(name, retention, partitions);
+    this.retentions.set(name, retention);
     this.publisher.known(name, true);
   }
 
@@ -96,6 +102,7 @@ export class KafkaStreamLog implements StreamLog {
     const name = this.full(topic);
     const partitions = this.partitionsOf(await this.cluster.refreshTopic(name));
     await this.admin.delete(name);
+    this.retentions.delete(name);
     this.publisher.known(name, false);
     await this.offsetsGone(partitions);
   }
@@ -138,6 +145,9 @@ export class KafkaStreamLog implements StreamLog {
       sessionTimeoutMs,
       onMemberId: (before, after) => this.memberIds.change(group, before, after),
       onClosed: () => this.consumers.delete(consumer),
+      onSkipped: (records) => {
+        this.skippedRecords.set(options.group, (this.skippedRecords.get(options.group) ?? 0) + records);
+      },
     });
     this.consumers.add(consumer);
     this.pause.wake();
@@ -203,6 +213,11 @@ export class KafkaStreamLog implements StreamLog {
       return { topic: this.full(topic), partition, next: offset + 1, holder: '' };
     });
     await this.offsets.setCommitted(this.full(group), commits);
+  }
+
+  /** Records that were gone before a consumer of this process read them, since the start, by group. */
+  skipped(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.skippedRecords);
   }
 
   /** Rejects within 2 s, naming the brokers, when none answers. */

@@ -1,6 +1,7 @@
 import { RefusedStart } from '#libs/config/refused-start.js';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { type Cluster, type TopicMetadata } from '../wire/cluster.js';
+import { OFFSETS_TOPIC } from '../consume/offsets.js';
 import { type BrokerSettings, type SettingsOfBroker } from './broker-settings.js';
 import { MIN_IN_SYNC, minInSync, type TopicAdmin } from './topic-admin.js';
 
@@ -18,7 +19,6 @@ export interface DurabilityOptions {
   readonly durability: Durability;
 }
 
-const OFFSETS_TOPIC = '__consumer_offsets';
 const FLUSH = 'log.flush.interval.messages';
 const OFFSETS_COPIES = 'offsets.topic.replication.factor';
 const WAY_OUT = 'or accept the loss with SLUICE_KAFKA_DURABILITY=best_effort';

@@ -4,7 +4,7 @@ import { type Retention } from '#libs/stream-log/stream-log.js';
 import { type Cluster } from '../wire/cluster.js';
 import { byTopic, type PartitionId } from '../lane-names.js';
 import { type LaneReader } from '../consume/lane-reader.js';
-import { EARLIEST, keyOf, LATEST, type Offsets } from '../consume/offsets.js';
+import { EARLIEST, keyOf, LATEST, type Committed, type Offsets } from '../consume/offsets.js';
 import { CODE, isLeaderMoving } from '../wire/protocol.js';
 import { sizeOf } from '../records.js';
 import { TOPICS_AT_ONCE, type TopicAdmin } from './topic-admin.js';
@@ -19,6 +19,8 @@ export interface SweeperHost {
   readonly everyMs: number;
   /** Partitions held by consumers of this process. */
   held(): readonly PartitionId[];
+  /** Retention by the topic's full name; undefined when this process does not know it. */
+  retentionOf(topic: string): Retention | undefined;
 }
 
 /** Newest records that the average size in a lane is estimated from, and the growth that causes a new estimate. */
@@ -26,13 +28,14 @@ const SAMPLE = 200;
 const GROWTH = 0.5;
 
 /**
- * Drops records that retention allows and every group has committed. Kafka drops by age and size only whole segments,
- * and does not look at groups. So this pass fulfils the port's contract for lanes with a consumer. For the rest,
- * Kafka's own retention has the same limits.
+ * Drops records that retention allows and every group has committed. Nothing else drops any: Kafka's own retention does
+ * not look at groups, so it is off. The owner of a lane sweeps it.
  */
 export class RetentionSweeper {
   private readonly stopping = new AbortController();
   private readonly ended: Promise<void>;
+  /** The lowest offsets that each group had committed when it was last asked, by group and key. They only grow. */
+  private readonly lastCommitted = new Map<string, ReadonlyMap<string, Committed>>();
   /** Average bytes of a record and the end of the log at that time, by key. */
   private readonly sampled = new Map<string, { readonly to: number; readonly average: number }>();
 
@@ -75,12 +78,20 @@ export class RetentionSweeper {
     for (const key of this.sampled.keys()) if (!this.host.cluster.topic(topicOf(key))) this.sampled.delete(key);
     for (let i = 0; i < topics.length && !this.stopping.signal.aborted; i += TOPICS_AT_ONCE) {
       const some = new Set(topics.slice(i, i + TOPICS_AT_ONCE));
-      const retentions = await this.host.admin.retentions([...some]);
+      const retentions = await this.retentionsOf([...some]);
       await this.dropOf(
         partitions.filter(({ topic }) => some.has(topic) && limits(retentions.get(topic))),
         retentions,
       );
     }
+  }
+
+  private async retentionsOf(topics: readonly string[]): Promise<Map<string, Retention>> {
+    // A process of a former release sets Kafka's own retention again when it starts.
+    const { dropConsumed } = await this.host.admin.takeOverRetention(topics);
+    return new Map(
+      topics.map((topic) => [topic, { ...this.host.retentionOf(topic), dropConsumed: dropConsumed.has(topic) }]),
+    );
   }
 
   private async dropOf(partitions: readonly PartitionId[], retentions: ReadonlyMap<string, Retention>): Promise<void> {
@@ -110,16 +121,48 @@ export class RetentionSweeper {
     await this.drop(drops);
   }
 
-  /** The lowest committed offset over all groups that ever had the partition. */
+  /** The lowest committed offset over all groups that ever had the partition. Rejects when a group cannot be asked. */
   private async committedByAll(partitions: readonly PartitionId[]): Promise<Map<string, number>> {
     const lowest = new Map<string, number>();
     if (partitions.length === 0) return lowest;
-    for (const group of await this.host.offsets.groups(this.host.prefix)) {
-      for (const [key, { next }] of await this.host.offsets.committed(group, partitions)) {
+    for (const group of await this.groups()) {
+      for (const [key, { next }] of await this.committedBy(group, partitions)) {
         if (next >= 0) lowest.set(key, Math.min(next, lowest.get(key) ?? next));
       }
     }
     return lowest;
+  }
+
+  /** A group whose coordinator is away or has just moved is hidden, but not a new one: it could not be joined. */
+  private async groups(): Promise<ReadonlySet<string>> {
+    const { offsets, prefix, cluster } = this.host;
+    try {
+      return new Set([...(await offsets.groups(prefix)), ...this.lastCommitted.keys()]);
+    } catch (error) {
+      if (this.lastCommitted.size === 0) throw error;
+      cluster.warn('groups could not be listed; those known before count', error);
+      return new Set(this.lastCommitted.keys());
+    }
+  }
+
+  /** While the group's coordinator is away, what it said last: a group does not go back. */
+  private async committedBy(
+    group: string,
+    partitions: readonly PartitionId[],
+  ): Promise<ReadonlyMap<string, Pick<Committed, 'next'>>> {
+    const last = this.lastCommitted.get(group);
+    try {
+      const committed = await this.host.offsets.committed(group, partitions);
+      const isKnown = [...committed.values()].some(({ next }) => next >= 0);
+      if (isKnown) this.lastCommitted.set(group, new Map([...(last ?? []), ...committed]));
+      else this.lastCommitted.delete(group);
+      return committed;
+    } catch (error) {
+      // Of a lane that the group was never asked about, nothing may be dropped.
+      if (!last) throw error;
+      this.host.cluster.warn('a group cannot be asked what it has read; its last answer counts', error, { group });
+      return new Map(partitions.map((each) => [keyOf(each), last.get(keyOf(each)) ?? { next: 0 }]));
+    }
   }
 
   /** The first record of each partition that is young enough. */
@@ -162,14 +205,24 @@ export class RetentionSweeper {
       const leader = cluster.topic(each.topic)?.leaders[each.partition] ?? -1;
       if (leader >= 0) byLeader.set(leader, [...(byLeader.get(leader) ?? []), each]);
     }
-    for (const [leader, list] of byLeader) {
-      const topics = byTopic(list, ({ partition, offset }) => ({ partition, offset }));
-      const reply = await cluster.call(leader, 'offsets', 'DeleteRecords', { timeout: 10_000, topics });
-      for (const { topic, partitions } of reply.topics) {
-        for (const { partition, errorCode } of partitions) {
-          if (errorCode === CODE.NONE || isLeaderMoving(errorCode)) continue;
-          cluster.warn('records could not be dropped', `code ${errorCode}`, { lane: keyOf({ topic, partition }) });
-        }
+    // One broker that is away must not keep the others from it.
+    await Promise.all([...byLeader].map(([leader, list]) => this.dropAt(leader, list)));
+  }
+
+  private async dropAt(leader: number, list: readonly (PartitionId & { readonly offset: number })[]): Promise<void> {
+    const { cluster } = this.host;
+    const topics = byTopic(list, ({ partition, offset }) => ({ partition, offset }));
+    let reply;
+    try {
+      reply = await cluster.call(leader, 'offsets', 'DeleteRecords', { timeout: 10_000, topics });
+    } catch (error) {
+      cluster.warn('records could not be dropped', error, { broker: leader });
+      return;
+    }
+    for (const { topic, partitions } of reply.topics) {
+      for (const { partition, errorCode } of partitions) {
+        if (errorCode === CODE.NONE || isLeaderMoving(errorCode)) continue;
+        cluster.warn('records could not be dropped', `code ${errorCode}`, { lane: keyOf({ topic, partition }) });
       }
     }
   }

@@ -15,16 +15,21 @@ const RECORD_BYTES = 16 << 20;
 const SEGMENT_MS = 3_600_000;
 
 /**
- * Retention in Kafka's settings. Kafka has no "drop when consumed". The retention of deletion marks has no effect on a
- * topic that is not compacted, so the value 0 there is our mark.
+ * Kafka has no "drop when consumed". The retention of deletion marks has no effect on a topic that is not compacted, so
+ * the value 0 there is our mark.
  */
 const DROP_CONSUMED = 'delete.retention.ms';
 const KEEP = '86400000';
 
-const configOf = ({ ageMs, bytes, dropConsumed = false }: Retention): readonly ConfigEntry[] => [
+/** Kafka's own retention does not look at groups, so it must drop nothing. RetentionSweeper does. */
+const KAFKA_KEEPS: readonly ConfigEntry[] = [
+  { name: 'retention.ms', value: '-1' },
+  { name: 'retention.bytes', value: '-1' },
+];
+
+const configOf = ({ ageMs, dropConsumed = false }: Retention): readonly ConfigEntry[] => [
   { name: 'cleanup.policy', value: 'delete' },
-  { name: 'retention.ms', value: String(ageMs ?? -1) },
-  { name: 'retention.bytes', value: String(bytes ?? -1) },
+  ...KAFKA_KEEPS,
   { name: 'max.message.bytes', value: String(RECORD_BYTES) },
   // A copy that missed records must not lead, whatever the brokers allow.
   { name: 'unclean.leader.election.enable', value: 'false' },
@@ -38,17 +43,9 @@ export const MIN_IN_SYNC = 'min.insync.replicas';
 /** The majority of the copies: any two majorities share a copy, so a leader elected from one has what another had. */
 export const minInSync = (copies: number): number => Math.floor(copies / 2) + 1;
 
-const CONFIG_NAMES = ['retention.ms', 'retention.bytes', DROP_CONSUMED];
-
-const retentionOf = (config: ReadonlyMap<string, string>): Retention => {
-  const ageMs = Number(config.get('retention.ms') ?? -1);
-  const bytes = Number(config.get('retention.bytes') ?? -1);
-  return {
-    ...(ageMs >= 0 ? { ageMs } : {}),
-    ...(bytes >= 0 ? { bytes } : {}),
-    dropConsumed: config.get(DROP_CONSUMED) === '0',
-  };
-};
+const CONFIG_NAMES = [...KAFKA_KEEPS.map(({ name }) => name), DROP_CONSUMED];
+/** Topics whose settings are changed at once. */
+const CHANGED_AT_ONCE = 16;
 
 /** Creates and deletes topics by their full names. Retries for 30 s while the cluster is not ready. */
 export class TopicAdmin {
@@ -92,10 +89,22 @@ export class TopicAdmin {
     this.cluster.forget(topic);
   }
 
-  /** Retention by topic name. A topic that does not exist is left out. */
-  async retentions(topics: readonly string[]): Promise<Map<string, Retention>> {
+  /**
+   * Makes Kafka drop nothing of these topics by itself; a former release left that to it. Resolves with those whose
+   * consumed records may be dropped, and the number of topics that it changed.
+   */
+  async takeOverRetention(
+    topics: readonly string[],
+  ): Promise<{ readonly dropConsumed: ReadonlySet<string>; readonly changed: number }> {
     const configs = await this.configs(topics, CONFIG_NAMES);
-    return new Map([...configs].map(([topic, config]) => [topic, retentionOf(config)]));
+    const dropConsumed = new Set([...configs].flatMap(([topic, of]) => (of.get(DROP_CONSUMED) === '0' ? [topic] : [])));
+    const dropping = [...configs].flatMap(([topic, of]) =>
+      KAFKA_KEEPS.some(({ name, value }) => of.get(name) !== value) ? [topic] : [],
+    );
+    for (let i = 0; i < dropping.length; i += CHANGED_AT_ONCE) {
+      await Promise.all(dropping.slice(i, i + CHANGED_AT_ONCE).map((topic) => this.alter(topic, KAFKA_KEEPS)));
+    }
+    return { dropConsumed, changed: dropping.length };
   }
 
   /** Settings by topic name, with those that the brokers have for all topics. A topic that does not exist is left out. */

@@ -24,6 +24,7 @@ const fetcherOf = (leaders: Readonly<Record<string, number>>, first = 0, budget 
   const polls: Poll[] = [];
   const warnings: string[] = [];
   const retaken: string[] = [];
+  const skips: (readonly [lane: string, from: number, to: number])[] = [];
   const waiting = new Set<(error: Error) => void>();
   const call = (
     node: number,
@@ -73,14 +74,17 @@ const fetcherOf = (leaders: Readonly<Record<string, number>>, first = 0, budget 
     // The loops use these methods only.
     cluster: cluster as unknown as Cluster,
     budget,
-    offsets: { at: (partitions) => Promise.resolve(new Map(partitions.map(({ topic }) => [`${topic}/0`, first]))) },
+    offsets: {
+      reachable: (partitions) => Promise.resolve(new Map(partitions.map(({ topic }) => [`${topic}/0`, first]))),
+    },
     leaderOf: ({ topic }) => leaders[topic],
     hasSingleLane: () => false,
     retake: (lane) => retaken.push(lane.name),
+    skipped: (...skip) => skips.push(skip),
     lanes: () => lanes,
   });
   fetchers.push(fetcher);
-  return { fetcher, lanes, polls, warnings, retaken, budget };
+  return { fetcher, lanes, polls, warnings, retaken, skips, budget };
 };
 
 describe('Fetcher', () => {
@@ -133,15 +137,15 @@ describe('Fetcher', () => {
   });
 
   it.each([
-    ['whose next record was dropped goes on at the first one, and reports it', 9, ['records were skipped'], []],
+    ['whose next record was dropped goes on at the first one, and reports it', 9, [['a', 5, 9]], []],
     ['that is past the end is taken again', 2, [], ['a']],
-  ])('a lane %s', async (_, first, warned, again) => {
-    const { fetcher, lanes, polls, warnings, retaken } = fetcherOf({ a: 1 }, first);
+  ])('a lane %s', async (_, first, skipped, again) => {
+    const { fetcher, lanes, polls, skips, retaken } = fetcherOf({ a: 1 }, first);
     fetcher.wake(lanes[0]!);
     await turn();
     polls[0]?.answer({ errorCode: CODE.OFFSET_OUT_OF_RANGE });
     await turn();
-    expect([warnings, retaken]).toEqual([warned, again]);
+    expect([skips, retaken]).toEqual([skipped, again]);
     // It goes on at the first record at once. One that is taken again stays where it is.
     expect([lanes[0]?.position, polls.length]).toEqual(again.length === 0 ? [first, 2] : [5, 1]);
   });

@@ -8,13 +8,15 @@ import { EARLIEST, keyOf, type Offsets } from './offsets.js';
 export interface FetcherHost {
   readonly cluster: Cluster;
   readonly budget: FetchBudget;
-  readonly offsets: Pick<Offsets, 'at'>;
+  readonly offsets: Pick<Offsets, 'reachable'>;
   /** Undefined or negative while no broker leads the partition. */
   leaderOf(partition: PartitionId): number | undefined;
   /** Whether there will never be a second lane. */
   hasSingleLane(): boolean;
   /** Gives the lane up and takes it again. */
   retake(lane: KafkaLane): void;
+  /** The log begins at `to`, and the lane's next record was `from`. */
+  skipped(lane: string, from: number, to: number): void;
   /** Lanes that this consumer holds. */
   lanes(): Iterable<KafkaLane>;
 }
@@ -59,19 +61,15 @@ export class Fetcher {
   }
 
   private async outOfRange(lane: KafkaLane): Promise<void> {
-    const { cluster, offsets } = this.host;
-    const first = (await offsets.at([lane], EARLIEST)).get(keyOf(lane));
+    // Without a leader it is looked up at the next poll, so that other lanes do not wait.
+    const first = (await this.host.offsets.reachable([lane], EARLIEST)).get(keyOf(lane));
     if (first === undefined || first === lane.position) return;
     if (lane.position > first) {
       // Past the end, because the log lost records. Taking the lane anew finds out where it begins.
       this.host.retake(lane);
       return;
     }
-    // A new group begins at the oldest record that there is, which skips nothing.
-    if (lane.position > 0) {
-      const fields = { lane: lane.name, from: lane.position, to: first };
-      cluster.warn('records were skipped', 'they were dropped before this group read them', fields);
-    }
+    this.host.skipped(lane.name, lane.position, first);
     lane.skipTo(first);
     lane.notBefore = 0;
   }

@@ -20,6 +20,8 @@ export interface GroupConsumerHost {
   readonly sessionTimeoutMs: number;
   onMemberId(before: string | undefined, after: string | undefined): void;
   onClosed(): void;
+  /** The log no longer had this many records that the group had not read. */
+  onSkipped(records: number): void;
 }
 
 /** How long the last commit of a lane is retried. After that the lane may have another owner. */
@@ -64,6 +66,15 @@ export class GroupConsumer implements Consumer {
       leaderOf: (partition) => assignment.leaderOf(partition),
       hasSingleLane: () => assignment.hasSingleLane(),
       retake: (lane) => held.withdraw(lane),
+      skipped: (lane, from, to) => {
+        cluster.warn('records were skipped', 'they were dropped before this group read them', {
+          group,
+          lane,
+          from,
+          to,
+        });
+        host.onSkipped(to - from);
+      },
       lanes: () => held.values(),
     });
     this.committer = new Committer({

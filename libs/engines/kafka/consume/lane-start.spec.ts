@@ -12,6 +12,7 @@ const committed = (change: Partial<Committed> = {}): Committed => ({
 });
 const ends = (change: Partial<LaneEnds> = {}): LaneEnds => ({
   topicId: 'one',
+  first: 7,
   end: 120,
   epochEnd: { epoch: 4, endOffset: 120 },
   ...change,
@@ -19,8 +20,8 @@ const ends = (change: Partial<LaneEnds> = {}): LaneEnds => ({
 
 describe('where a lane begins', () => {
   it.each<[string, Committed | undefined, LaneEnds, object]>([
-    ['at the oldest record for a new group', undefined, ends(), { next: 0, incarnation: 0 }],
-    ['at the oldest record when nothing is committed', committed({ next: -1 }), ends(), { next: 0, incarnation: 0 }],
+    ['at the oldest record for a new group', undefined, ends(), { next: 7, incarnation: 0 }],
+    ['at the oldest record when nothing is committed', committed({ next: -1 }), ends(), { next: 7, incarnation: 0 }],
     ['at the committed offset', committed(), ends(), { next: 100, incarnation: 0 }],
     [
       'at the committed offset of its incarnation',
@@ -32,7 +33,7 @@ describe('where a lane begins', () => {
       'at the oldest record of a topic created anew',
       committed(),
       ends({ topicId: 'two' }),
-      { next: 0, incarnation: 0 },
+      { next: 7, incarnation: 0 },
     ],
     [
       'where the log ends, when it ends before the committed offset',
@@ -50,7 +51,7 @@ describe('where a lane begins', () => {
       'at the oldest record of a log that is older than what was read',
       committed(),
       ends({ epochEnd: { epoch: -1, endOffset: -1 } }),
-      { next: 0, incarnation: 1, lostFrom: 0 },
+      { next: 7, incarnation: 1, lostFrom: 7 },
     ],
     [
       'at the committed offset that an earlier release wrote',

@@ -3,6 +3,8 @@ import { type Committed } from './offsets.js';
 /** A lane as its leader has it. */
 export interface LaneEnds {
   readonly topicId: string;
+  /** Offset of the oldest record. A group that has read nothing begins there. */
+  readonly first: number;
   /** Offset after the last record. */
   readonly end: number;
   /**
@@ -26,16 +28,16 @@ export interface LaneStart {
  * lost its disk), its offsets are given out a second time, and the records there were never read. So the lane begins
  * where the log ended, as another incarnation, for which earlier progress says nothing.
  */
-export const laneStart = (committed: Committed | undefined, { topicId, end, epochEnd }: LaneEnds): LaneStart => {
-  if (!committed || committed.next < 0) return { next: 0, incarnation: 0 };
+export const laneStart = (committed: Committed | undefined, { topicId, first, end, epochEnd }: LaneEnds): LaneStart => {
+  if (!committed || committed.next < 0) return { next: first, incarnation: 0 };
   const { next, epoch, incarnation } = committed;
   // The offset belongs to a deleted topic of the same name.
-  if (committed.topicId !== undefined && committed.topicId !== topicId) return { next: 0, incarnation: 0 };
+  if (committed.topicId !== undefined && committed.topicId !== topicId) return { next: first, incarnation: 0 };
   const again = (from: number): LaneStart => ({ next: from, incarnation: incarnation + 1, lostFrom: from });
   if (next > end) return again(end);
   if (epoch < 0 || !epochEnd || next === 0) return { next, incarnation };
   // The log is a copy from before that epoch and has grown since. Where it ended is not known.
-  if (epochEnd.endOffset < 0) return again(0);
+  if (epochEnd.endOffset < 0) return again(first);
   if (epochEnd.endOffset < next) return again(epochEnd.endOffset);
   return { next, incarnation };
 };

@@ -40,6 +40,9 @@ export interface Committed {
   readonly incarnation: number;
 }
 
+/** Where the brokers keep what groups have committed. */
+export const OFFSETS_TOPIC = '__consumer_offsets';
+
 /** Beginning of the names of groups that read live records and keep nothing back. */
 export const TAIL_GROUP = 'tail.';
 
@@ -174,8 +177,14 @@ export class Offsets {
     });
   }
 
-  /** Groups on all brokers whose names start with the prefix, except those that read live records. */
+  /**
+   * Groups on all brokers whose names start with the prefix, except those that read live records. Rejects when a group
+   * may be hidden.
+   */
   async groups(prefix: string): Promise<readonly string[]> {
+    if (this.cluster.topic(OFFSETS_TOPIC)?.leaders.some((leader) => leader < 0)) {
+      throw new Error(`groups are hidden, because no broker leads a partition of ${OFFSETS_TOPIC}`);
+    }
     const lists = await Promise.all(
       this.cluster.brokers().map(async (node) => {
         const reply = await this.cluster.call(node, 'offsets', 'ListGroups', {});

@@ -7,7 +7,7 @@ import { type PartitionId } from '../lane-names.js';
 import { type Agreement } from './membership.js';
 import { type StartOfLane } from './kafka-lane.js';
 import { laneStart } from './lane-start.js';
-import { keyOf, LATEST, type Commit, type Committed, type Offsets } from './offsets.js';
+import { EARLIEST, keyOf, LATEST, type Commit, type Committed, type Offsets } from './offsets.js';
 
 export interface ClaimerHost {
   readonly cluster: Cluster;
@@ -122,7 +122,8 @@ export class PartitionClaimer {
   ): Promise<readonly Claim[]> {
     const { offsets, cluster } = this.host;
     const withEpoch = free.map((each) => ({ ...each, epoch: committed.get(keyOf(each))?.epoch ?? -1 }));
-    const [ends, epochEnds] = await Promise.all([
+    const [firsts, ends, epochEnds] = await Promise.all([
+      offsets.reachable(free, EARLIEST),
       offsets.reachable(free, LATEST),
       offsets.epochEnds(withEpoch.filter(({ epoch }) => epoch >= 0)),
     ]);
@@ -130,14 +131,15 @@ export class PartitionClaimer {
     const claims: Claim[] = [];
     for (const { topic, partition, epoch } of withEpoch) {
       const key = keyOf({ topic, partition });
+      const first = firsts.get(key);
       const end = ends.get(key);
       const topicId = cluster.topic(topic)?.id;
       const epochEnd = epochEnds.get(key);
-      if (end === undefined || topicId === undefined || (epoch >= 0 && !epochEnd)) {
+      if (first === undefined || end === undefined || topicId === undefined || (epoch >= 0 && !epochEnd)) {
         this.leaderless.add(key);
         continue;
       }
-      const start = laneStart(committed.get(key), { topicId, end, epochEnd });
+      const start = laneStart(committed.get(key), { topicId, first, end, epochEnd });
       if (start.lostFrom !== undefined) this.reportLoss(key, committed.get(key), start.lostFrom);
       const isSame = start.next > 0 && start.lostFrom === undefined;
       claims.push({ topic, topicId, partition, end, ...start, epoch: isSame ? epoch : -1, holder: self });

@@ -49,6 +49,8 @@ interface Known extends TopicMetadata {
 /** Brokers, topics, leaders and coordinators, with connections by purpose. Topics have their full names here. */
 export class Cluster {
   private readonly nodes = new Map<number, { readonly host: string; readonly port: number }>();
+  /** The brokers that are up, as the others have it. */
+  private listed: ReadonlySet<number> = new Set();
   private readonly links = new Map<string, BrokerConnection>();
   private readonly coordinators = new Map<string, number>();
   private readonly known = new Map<string, Known>();
@@ -165,8 +167,9 @@ export class Cluster {
     }
   }
 
+  /** Those that are up. */
   brokers(): readonly number[] {
-    return [...this.nodes.keys()];
+    return [...this.listed];
   }
 
   /** Calls the group's coordinator. The caller handles error codes, and forgets a coordinator that moved. */
@@ -311,7 +314,7 @@ export class Cluster {
   /** A broker that the others do not list any more is gone or hangs. Calls that wait for it would wait in vain. */
   private follow(brokers: readonly { readonly nodeId: number; readonly host: string; readonly port: number }[]): void {
     for (const { nodeId, host, port } of brokers) this.nodes.set(nodeId, { host, port });
-    const listed = new Set(brokers.map(({ nodeId }) => nodeId));
+    const listed = (this.listed = new Set(brokers.map(({ nodeId }) => nodeId)));
     for (const [nodeId, { host, port }] of this.nodes) {
       if (listed.has(nodeId)) continue;
       for (const [key, link] of this.links) if (key.startsWith(`${host}:${port} `)) link.drop();
