@@ -42,4 +42,12 @@ heap_mb() {
 }
 
 SLUICE_HEAP_MB=${SLUICE_HEAP_MB:-$(heap_mb)}
+# The shell's process becomes the app's, which deploy/health-check.mjs may have to end.
+case $app in
+  cli | console) ;;
+  *)
+    rm -f "${TMPDIR:-/tmp}/sluice.unanswered"
+    echo $$ > "${TMPDIR:-/tmp}/sluice.pid"
+    ;;
+esac
 exec node --enable-source-maps --max-semi-space-size=32 --max-old-space-size=${SLUICE_HEAP_MB:-2048} "$main" "$@"

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import ipaddr from 'ipaddr.js';
 import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
 import { DOCKER_RUN } from '#libs/composition/sandboxing.js';
@@ -20,6 +21,8 @@ interface Service {
   readonly environment?: Readonly<Record<string, string | number>>;
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly stop_grace_period?: string;
+  readonly restart?: string;
+  readonly env_file?: readonly unknown[];
   readonly security_opt?: readonly string[];
   readonly deploy?: { readonly resources: { readonly limits: { readonly memory: string } } };
 }
@@ -85,7 +88,13 @@ describe('docker-compose.yml', () => {
   describe.each(roles)('role %s', (role) => {
     it('is started by the name of its app, ready before it counts as healthy', () => {
       expect(serviceOf(role).command).toEqual([role]);
-      expect(serviceOf(role).healthcheck?.test).toEqual(['CMD', 'node', '/app/deploy/health-check.mjs', '/readyz']);
+      expect(serviceOf(role).healthcheck?.test).toEqual([
+        'CMD',
+        'node',
+        '/app/deploy/health-check.mjs',
+        '/readyz',
+        '--end-after=12',
+      ]);
     });
 
     it('can be scaled: no name and no port of one copy', () => {
@@ -115,11 +124,22 @@ describe('docker-compose.yml', () => {
     expect(used.filter((name) => !known.includes(name))).toEqual([]);
   });
 
-  it('passes the settings of npm packages on', () => {
-    const names = Object.values(SETTINGS).map(({ name }): string => name);
-    const given = Object.fromEntries(names.filter((name) => /^SLUICE_NPM_/.test(name)).map((name) => [name, 'given']));
-    for (const role of ['command-api', 'runner'])
-      expect(environmentOf(role, { ...GIVEN, ...given })).toEqual(expect.objectContaining(given));
+  it('passes every setting of .env on to every role, and keeps those that it decides', () => {
+    for (const role of roles) {
+      expect(serviceOf(role).env_file).toEqual([{ path: '.env', required: false }]);
+      const { SLUICE_HOST, SLUICE_PORT, SLUICE_DATA_DIR } = environmentOf(role, GIVEN);
+      expect([SLUICE_HOST, SLUICE_PORT, SLUICE_DATA_DIR]).toEqual(['0.0.0.0', '3000', '/var/lib/sluice']);
+    }
+    // A line that only repeats the variable would win over the file with a blank.
+    expect(composeText).not.toMatch(/^ +SLUICE_\w+: \$\{SLUICE_\w+:-\}$/m);
+  });
+
+  it('never runs components without a jail, unless told to', () => {
+    for (const role of ['runner', 'command-api']) expect(environmentOf(role, GIVEN)['SLUICE_ISOLATION']).toBe('jail');
+  });
+
+  it('restarts every role that ends', () => {
+    for (const role of roles) expect(serviceOf(role).restart).toBe('unless-stopped');
   });
 
   it('lets only the roles that run components create jails', () => {
@@ -185,6 +205,46 @@ describe('docker-compose.yml', () => {
   });
 });
 
+describe('the schema of the Compose specification', () => {
+  // compose-go 2.16.2, the library behind Docker Compose. Licence and notice lie beside it.
+  const schema = JSON.parse(text('test/architecture/compose-spec/compose-spec.json')) as Record<string, unknown>;
+  const problems = (file: unknown): readonly string[] => {
+    const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { duration: true } });
+    const isValid = ajv.compile(schema);
+    return isValid(file) ? [] : (isValid.errors ?? []).map(({ instancePath, message = '' }) => instancePath + message);
+  };
+
+  it.each(['docker-compose.yml', 'deploy/engines-on-loopback.yml'])('takes %s', (file) => {
+    expect(problems(yaml(file))).toEqual([]);
+  });
+
+  it('refuses what Compose refuses', () => {
+    const service = (given: object): unknown => ({ services: { runner: { image: 'x', ...given } } });
+    expect(problems(service({}))).toEqual([]);
+    for (const wrong of [{ heathcheck: {} }, { restart: 5 }, { env_file: [{ required: false }] }, { cap_drop: 'ALL' }])
+      expect(problems(service(wrong))).not.toEqual([]);
+  });
+});
+
+describe('deploy/apparmor-sluice', () => {
+  const profile = text('deploy/apparmor-sluice');
+
+  it('lets the containers that run components make user namespaces, under the name that Compose is given', () => {
+    expect(profile).toMatch(/^profile sluice /m);
+    expect(profile).toMatch(/^ {2}userns,$/m);
+    expect(text('docs/how-to/scale-out.md')).toContain('APPARMOR_PROFILE=sluice');
+  });
+
+  const parser = '/usr/sbin/apparmor_parser';
+  (existsSync(parser) ? it : it.skip)('is read by the parser of this machine, as far as that knows its version', () => {
+    const version = /version (\d+)/.exec(spawnSync(parser, ['--version'], { encoding: 'utf8' }).stdout)?.[1];
+    // Parsers before 4 know neither.
+    const known = Number(version) >= 4 ? profile : profile.replace(/^(abi| {2}userns).*$/gm, '');
+    const read = spawnSync(parser, ['-Q', '-K'], { input: known, encoding: 'utf8' });
+    expect(read).toMatchObject({ status: 0 });
+  });
+});
+
 describe('deploy/engines-on-loopback.yml', () => {
   it('publishes the engines to this machine alone', () => {
     const { services } = yaml('deploy/engines-on-loopback.yml');
@@ -246,7 +306,7 @@ describe('Dockerfile', () => {
     expect(/^docker run .*$/m.exec(text('README.md'))?.[0]).toBe(DOCKER_RUN);
     expect(dockerfile).toMatch(/^COPY .*deploy\/seccomp\.json .*deploy\/$/m);
     const given = compose.services['runner']?.security_opt ?? [];
-    expect(given).toContain('apparmor=unconfined');
+    expect(given).toContain('apparmor=${APPARMOR_PROFILE:-unconfined}');
   });
 
   it('has a setting that marks the container, so that it never falls back to plain processes', () => {
@@ -279,7 +339,7 @@ describe('Dockerfile', () => {
       writeFileSync(join(dir, 'node'), '#!/bin/sh\necho "$@"\n', { mode: 0o755 });
       const { stdout } = spawnSync('sh', [script, app], {
         encoding: 'utf8',
-        env: { PATH: `${dir}:${process.env.PATH ?? ''}`, MEMORY_LIMIT_FILE: limitFile, ...env },
+        env: { PATH: `${dir}:${process.env.PATH ?? ''}`, MEMORY_LIMIT_FILE: limitFile, TMPDIR: dir, ...env },
       });
       removeDir(dir);
       return Number(/--max-old-space-size=(\d+) /.exec(stdout)?.[1]);
