@@ -64,7 +64,7 @@ const BARRIER_PAUSE_MS = 500;
  * Both releases share lanes, leases and documents meanwhile. Checks the results after each way.
  */
 export const runUpgrade = (options: UpgradeOptions): Promise<UpgradeReport> => {
-  const { engines, lastRelease } = options;
+  const { engines, lastRelease, onStep } = options;
   const env = { SLUICE_KAFKA_REPLICATION: '3' };
   const setting = { engines, copies: COPIES, env, deployEveryMs: DEPLOY_EVERY_MS, program: lastRelease };
   return onRolesScene(setting, async (scene) => {
@@ -74,6 +74,7 @@ export const runUpgrade = (options: UpgradeOptions): Promise<UpgradeReport> => {
     deployer.start();
     await upgrade.replaceAll(ORDER, ROOT);
     const after = await upgrade.restProblems('after the upgrade', ROOT);
+    onStep(after.length === 0 ? 'after the upgrade: every rule holds' : after.join('\n'));
     await upgrade.replaceAll([...ORDER].reverse(), lastRelease);
     scene.gate.open();
     await Promise.all([load.stop(), deployer.stop()]);
