@@ -37,9 +37,9 @@ const parts = (text: string): readonly Part[] =>
 
 const options = new Command('test:engines')
   .description(
-    'Starts Kafka, MongoDB (or FerretDB) and EventStoreDB (or its stand-in), runs the suites of the adapters and the ' +
-      'black-box specs on them, and says what ran on what. A server given as SLUICE_KAFKA_BROKERS, SLUICE_MONGO_URL or ' +
-      'SLUICE_EVENTSTORE_URL is used instead.',
+    'Starts Kafka, MongoDB (or FerretDB) and EventStoreDB (of SLUICE_TEST_EVENTSTORE_HOME, else its stand-in), runs the ' +
+      'suites of the adapters and the black-box specs on them, and says what ran on what. A server given as ' +
+      'SLUICE_KAFKA_BROKERS, SLUICE_MONGO_URL or SLUICE_EVENTSTORE_URL is used instead.',
   )
   .option('--docker', 'use the engines of docker-compose.yml', false)
   .option('--only <parts>', `some of ${PARTS.join(', ')}`, parts, PARTS)

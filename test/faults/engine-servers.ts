@@ -1,3 +1,4 @@
+import { eventStoreHome, startEventStore } from '#test/engines/eventstore-server.js';
 import { startFerretDb } from '#test/engines/ferretdb.js';
 import { startKafkaBroker } from '#test/engines/kafka-broker.js';
 import { startStandIn } from '#test/engines/stand-in-process.js';
@@ -18,7 +19,10 @@ export interface EngineServers {
   stop(): Promise<void>;
 }
 
-/** Our own servers, so that the broker may be killed: Kafka, FerretDB and the stand-in for EventStoreDB. */
+/**
+ * Our own servers, so that they may be killed: Kafka, FerretDB, and the EventStoreDB that SLUICE_TEST_EVENTSTORE_HOME
+ * names, else its stand-in.
+ */
 export const startEngineServers = async (): Promise<EngineServers> => {
   const stops: (() => Promise<void>)[] = [];
   const stop = async (): Promise<void> => {
@@ -31,21 +35,22 @@ export const startEngineServers = async (): Promise<EngineServers> => {
     stops.push(() => server.stop());
     return server;
   };
-  const [broker, ferret, standIn] = await Promise.allSettled([
+  const home = eventStoreHome();
+  const [broker, ferret, eventStore] = await Promise.allSettled([
     started(startKafkaBroker()),
     started(startFerretDb()),
-    started(startStandIn()),
+    home === undefined ? started(startStandIn()) : started(startEventStore(home)),
   ]);
-  if (broker.status === 'rejected' || ferret.status === 'rejected' || standIn.status === 'rejected') {
+  if (broker.status === 'rejected' || ferret.status === 'rejected' || eventStore.status === 'rejected') {
     await stop();
-    const failed = [broker, ferret, standIn].find(({ status }) => status === 'rejected');
+    const failed = [broker, ferret, eventStore].find(({ status }) => status === 'rejected');
     throw failed?.status === 'rejected' ? failed.reason : new Error('a server did not start');
   }
   return {
-    addresses: { kafka: broker.value.brokers, mongo: ferret.value.url, eventStore: standIn.value.url },
+    addresses: { kafka: broker.value.brokers, mongo: ferret.value.url, eventStore: eventStore.value.url },
     broker: broker.value,
     mongo: ferret.value,
-    eventStore: standIn.value,
+    eventStore: eventStore.value,
     stop,
   };
 };

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
+import { eventStoreHome } from '#test/engines/eventstore-server.js';
 import { exitOnSignals } from '#test/harness/ends-with-us.js';
 import { type EngineAddresses } from '#test/harness/deployment.js';
 import { type EngineServers, startEngineServers } from './engine-servers.js';
@@ -26,8 +27,9 @@ const whole = (text: string): number => {
 
 const options = new Command('kill9:roles')
   .description(
-    'Starts Kafka, FerretDB and the stand-in for EventStoreDB, every role as a process, and load; kills each role with ' +
-      '-9 in turn and the broker now and then, and checks that nothing was lost and that read models equal a rebuild.',
+    'Starts Kafka, FerretDB and EventStoreDB (of SLUICE_TEST_EVENTSTORE_HOME, else the stand-in), every role as a ' +
+      'process, and load; kills each role with -9 in turn and the broker now and then, and checks that nothing was lost ' +
+      'and that read models equal a rebuild.',
   )
   .option('--rounds <n>', 'in each of which every role is killed once', whole, 10)
   .option('--copies <n>', 'processes of each role', whole, 1)
@@ -56,7 +58,8 @@ const COLUMNS: readonly (readonly [string, (round: RoundFigures) => string | num
 
 const killRounds = async (engines: Awaited<ReturnType<typeof startEngineServers>>): Promise<number> => {
   const { rounds, copies, brokerEvery, seed } = options;
-  say(`${rounds} rounds, ${copies} of each role, seed ${seed}`);
+  const eventStore = eventStoreHome() === undefined ? 'the stand-in for EventStoreDB' : 'EventStoreDB';
+  say(`${rounds} rounds on ${eventStore}, ${copies} of each role, seed ${seed}`);
   say(COLUMNS.map(([title]) => title).join(' | '));
   const { problems, ...figures } = await runRolesRounds({
     rounds,
