@@ -44,6 +44,7 @@ const problemOf = ({ name, allowed, secret }: AnySetting, given: string, reason:
 
 const contradictions = (config: Config): string[] => [
   ...wrongPreviousKey(config),
+  ...prefixedAndNot(config),
   ...missingForServers(config),
   ...wrongKafkaSecurity(config),
 ];
@@ -57,6 +58,12 @@ const wrongPreviousKey = ({ secretKey, secretKeyPrevious }: Config): string[] =>
     ];
   if (!secretKeyFrom(secretKey).equals(secretKeyFrom(secretKeyPrevious))) return [];
   return [`${name} is the same key as ${SETTINGS.secretKey.name}: unset it, or give the former key`];
+};
+
+const prefixedAndNot = ({ eventStorePrefix, eventStoreUnprefixed }: Config): string[] => {
+  if (eventStorePrefix === null || !eventStoreUnprefixed) return [];
+  const [prefix, unprefixed] = [SETTINGS.eventStorePrefix.name, SETTINGS.eventStoreUnprefixed.name];
+  return [`${prefix} is given with ${unprefixed}, which means streams without a prefix: unset one of them`];
 };
 
 const missingForServers = (config: Config): string[] => {

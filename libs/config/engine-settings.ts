@@ -3,6 +3,8 @@ import { choice, flag, integer, list, optionalText, text } from './setting.js';
 const ENGINES = 'Engines';
 
 const PEM_FILE = 'the path of a PEM file';
+/** Prefix of streams in EventStoreDB, unless another one is given. */
+export const DEFAULT_STREAM_PREFIX = 'sluice';
 
 const url =
   (scheme: RegExp) =>
@@ -98,10 +100,18 @@ export const engines = {
   eventStorePrefix: optionalText({
     name: 'SLUICE_EVENTSTORE_PREFIX',
     group: ENGINES,
-    shownDefault: 'none',
+    shownDefault: DEFAULT_STREAM_PREFIX,
     allowed: 'letters, digits, _ and .',
     accept: namespace,
-    sentence: 'Prefix of every stream name, so that several installations can share an EventStoreDB.',
+    sentence:
+      'Prefix of every stream name, so that installations and other programs can share an EventStoreDB. Do not change it once there are events.',
+  }),
+  eventStoreUnprefixed: flag({
+    name: 'SLUICE_EVENTSTORE_UNPREFIXED',
+    group: ENGINES,
+    fallback: false,
+    sentence:
+      'For an installation whose streams have no prefix, as before there was a default one. Its processes refuse to start without it.',
   }),
   kafkaPrefix: text({
     name: 'SLUICE_KAFKA_PREFIX',

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import { adoptSecretKey, type Config, previousKeyOf, secretKeyOf } from '#libs/config/index.js';
+import { DEFAULT_STREAM_PREFIX } from '#libs/config/engine-settings.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type Forms } from '#libs/kernel/forms.js';
 import { megabytesOrShare } from '#libs/kernel/heap-share.js';
 import { type Retention } from '#libs/stream-log/stream-log.js';
+import { FIRST_STREAM } from '#libs/tenancy/published.js';
 import { openEventStoreDb } from '../eventstoredb/index.js';
 import { openKafka } from '../kafka/index.js';
 import { openMongo } from '../mongodb/index.js';
@@ -32,7 +34,7 @@ export const openDistributed = async (options: DistributedOptions) => {
   // The secrets are not in this directory, so it need not wait for their rotation.
   adoptSecretKey(dataDir, secretKey);
   const events = awaiting('EventStoreDB', () =>
-    openEventStoreDb({ url: given(config.eventStoreUrl), prefix: config.eventStorePrefix ?? '', onWarning }),
+    openEventStoreDb({ url: given(config.eventStoreUrl), ...streamsOf(config), onWarning }),
   );
   const log = awaiting('Kafka', () => openLog(options));
   const mongo = awaiting('MongoDB', () =>
@@ -100,6 +102,13 @@ const openLog = ({
     forms,
     onWarning,
   });
+
+/** Only the default prefix may not be used beside an installation without one. Who gives a prefix has decided. */
+const streamsOf = (config: Config): { readonly prefix: string; readonly refuseUnprefixed?: string } => {
+  if (config.eventStoreUnprefixed) return { prefix: '' };
+  if (config.eventStorePrefix !== null) return { prefix: config.eventStorePrefix };
+  return { prefix: DEFAULT_STREAM_PREFIX, refuseUnprefixed: FIRST_STREAM };
+};
 
 /** Never null here: reading the settings already checked that SLUICE_ENGINE=distributed has them. */
 const given = (url: string | null): string => {

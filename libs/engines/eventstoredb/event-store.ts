@@ -21,11 +21,12 @@ import {
 import { START, type NewEvent, type Position, type RecordedEvent } from '#libs/kernel/events.js';
 import { connect, itemsOf, type Connection, type ConnectOptions } from './connection.js';
 import { logPositionOf, textOf } from './positions.js';
-import { eventDataOf, recordedEvent } from './recorded-event.js';
+import { eventDataOf, recordedEvent, UnreadableEvent } from './recorded-event.js';
 import { isPassing, repeated } from './repeated.js';
 import { settled, type Look } from './settled.js';
 import { streamNames, type StreamNames } from './stream-names.js';
 import { follow, type Outage } from './subscription.js';
+import { refuseUnprefixed } from './unprefixed.js';
 
 const OPEN_MS = 3_000;
 const PING_MS = 2_000;
@@ -41,19 +42,22 @@ export interface EventStoreDbOptions {
   readonly url: string;
   /** Letters, digits, `_`, `.`; '' for none. Separates installations and test runs on one cluster (stream-names.ts). */
   readonly prefix: string;
-  /** Called once each time that a subscription loses the server. */
+  /** A stream of every installation. If it is there without a prefix, opening rejects with RefusedStart. */
+  readonly refuseUnprefixed?: string;
+  /** Called once each time that a subscription loses the server, and once for the first event of another program. */
   readonly onWarning: (text: string, fields: object) => void;
   /** Default false (docs/adr/0013). */
   readonly batchAppend?: boolean;
 }
 
-/** Rejects within about 3 s, naming the server, when it does not answer. */
+/** Rejects within about 3 s, naming the server, when it does not answer; with RefusedStart when it may not be used. */
 export const openEventStoreDb = async (options: EventStoreDbOptions): Promise<EventStoreDbEventStore> => {
-  const { url, prefix, onWarning, batchAppend = false } = options;
+  const { url, prefix, onWarning, batchAppend = false, refuseUnprefixed: stream } = options;
   const names = streamNames(prefix);
   const connection = connect({ url, batchAppend });
   try {
     await connection.ping(OPEN_MS);
+    if (stream !== undefined) await refuseUnprefixed(connection.client, { server: connection.server, stream, prefix });
   } catch (error) {
     await connection.close();
     throw error;
@@ -69,6 +73,7 @@ export class EventStoreDbEventStore implements EventStore {
   /** The newest own event at or before `upTo`, the position up to which the log was searched. */
   private searched: { upTo: Position; newest: Position } = { upTo: START, newest: START };
   private readonly closing = new AbortController();
+  private hasSkipped = false;
 
   constructor(
     private readonly connection: Connection,
@@ -164,6 +169,7 @@ export class EventStoreDbEventStore implements EventStore {
       names: this.names,
       lastPosition: () => this.lastPosition(),
       onOutage: (outage) => this.warn(outage),
+      onForeign: this.skipForeign,
     });
   }
 
@@ -182,6 +188,14 @@ export class EventStoreDbEventStore implements EventStore {
     const text = `a subscription to the event log lost EventStoreDB at ${this.connection.server}; it is tried again`;
     this.onWarning(text, { err: error, after, outages });
   }
+
+  private readonly skipForeign = (event: string): void => {
+    if (this.hasSkipped) return;
+    this.hasSkipped = true;
+    this.onWarning('another program writes to streams named like those of this installation; its events are skipped', {
+      first: event,
+    });
+  };
 
   /** Whether the events of an append are in the stream, right after the expected revision. */
   private async lookFor(
@@ -215,7 +229,10 @@ export class EventStoreDbEventStore implements EventStore {
     const reading = this.connection.client.readStream(this.names.onServer(stream), options, readAhead);
     try {
       for await (const resolved of itemsOf(reading)) {
-        const event = recordedEvent(resolved, this.names.own);
+        // The revision after it could not be appended, so the state of the stream is not to be told without it.
+        const event = recordedEvent(resolved, this.names.own, (foreign) => {
+          throw new UnreadableEvent(foreign, 'another program wrote it');
+        });
         if (event) yield event;
       }
     } catch (error) {
@@ -244,7 +261,7 @@ export class EventStoreDbEventStore implements EventStore {
         if (position === last) continue;
         last = position;
         fromPosition = resolved.event.position;
-        yield { position, event: recordedEvent(resolved, this.names.own) };
+        yield { position, event: recordedEvent(resolved, this.names.own, this.skipForeign) };
       }
       if (read < maxCount) return;
     }

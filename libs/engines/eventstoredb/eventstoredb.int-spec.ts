@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
+import { binaryEvent, EventStoreDBClient, jsonEvent, type EventData } from '@eventstore/db-client';
 import { eventually } from '#libs/engines/conformance/eventually.js';
+import { RefusedStart } from '#libs/config/refused-start.js';
 import { type EventBatch, type EventStore } from '#libs/kernel/event-store.js';
 import { START, type NewEvent } from '#libs/kernel/events.js';
 import { startEventStoreStandIn, type StandIn } from '#test/engines/eventstore-stand-in/stand-in.js';
@@ -70,6 +71,16 @@ describe('EventStoreDB adapter', () => {
     for (let n = from; n < from + count; n++) {
       await store.append(stream, [event(n)], n === 0 ? 'no_stream' : BigInt(n - 1));
     }
+  };
+
+  const foreign = async (
+    stream: string,
+    written: EventData,
+    expectedRevision: bigint | 'no_stream' = 'no_stream',
+  ): Promise<void> => {
+    const client = EventStoreDBClient.connectionString(server.url);
+    await client.appendToStream(stream, written, { expectedRevision });
+    await client.dispose();
   };
 
   const follow = (store: EventStore): { seen: number[]; batches: EventBatch[]; done: Promise<void> } => {
@@ -219,16 +230,24 @@ describe('EventStoreDB adapter', () => {
       expect(warnings).toEqual([]);
     });
 
-    it('ends with an error at an event that does not belong to this log, naming it', async () => {
+    it('skips events that another program wrote to streams named like ours, and says so once', async () => {
       const store = await open();
-      const client = EventStoreDBClient.connectionString(server.url);
-      await client.appendToStream('t.count-1', jsonEvent({ type: 'Foreign', data: {} }), {
-        expectedRevision: 'no_stream',
-      });
-      await client.dispose();
-      const reading = follow(store).done;
-      await expect(reading).rejects.toThrow('event 0 of stream t.count-1 cannot be read');
-      await expect(store.readAll(START, 10)).rejects.toThrow('event 0 of stream t.count-1 cannot be read');
+      await foreign('t.count-0', jsonEvent({ type: 'Foreign', data: {} }));
+      await foreign('t.count-0', jsonEvent({ type: 'Foreign', data: {}, metadata: { commandId: 7 } }), 0n);
+      await foreign('t.count-2', binaryEvent({ type: 'Foreign', data: Buffer.from('\0'), metadata: Buffer.from('{') }));
+      await fill(store, 'count-1', 2);
+      const { seen } = follow(store);
+      await eventually('the own events', () => seen.length === 2);
+      expect((await store.readAll(START, 10)).map(({ stream }) => stream)).toEqual(['count-1', 'count-1']);
+      expect(await store.lastPosition()).toBe((await store.readAll(START, 10)).at(-1)?.position);
+      expect(warnings).toEqual([
+        expect.objectContaining({ fields: { first: 'event 0 of stream t.count-0' } }),
+      ]);
+      // Only the stream itself is lost, because an append after a skipped event could not name its revision.
+      const reading = (async () => {
+        for await (const event of store.read('count-0')) expect(event).toBeUndefined();
+      })();
+      await expect(reading).rejects.toThrow('event 0 of stream t.count-0 cannot be read: another program wrote it');
     });
   });
 
@@ -286,6 +305,35 @@ describe('EventStoreDB adapter', () => {
         expect(batch).toEqual({ events: [], caughtUp: true, position: START });
         break;
       }
+    });
+  });
+
+  describe('a default prefix', () => {
+    const first = 'user-1';
+    const openDefault = () => open({ prefix: 'sluice', refuseUnprefixed: first });
+
+    it('is refused beside an installation without a prefix, with the settings to choose from', async () => {
+      await openDefault();
+      const unprefixed = await open({ prefix: '' });
+      await unprefixed.append(first, [event(1)], 'no_stream');
+      const refused = openDefault();
+      await expect(refused).rejects.toBeInstanceOf(RefusedStart);
+      await expect(refused).rejects.toThrow('SLUICE_EVENTSTORE_UNPREFIXED=true');
+      await expect(refused).rejects.toThrow('SLUICE_EVENTSTORE_PREFIX=sluice');
+      await open({ prefix: 'sluice' });
+    });
+
+    it('is refused also when both are there, because either may be meant', async () => {
+      await (await openDefault()).append(first, [event(1)], 'no_stream');
+      await openDefault();
+      await (await open({ prefix: '' })).append(first, [event(1)], 'no_stream');
+      await expect(openDefault()).rejects.toBeInstanceOf(RefusedStart);
+    });
+
+    it('is used beside streams of other programs, whatever their names', async () => {
+      await foreign('order-1', jsonEvent({ type: 'Foreign', data: {} }));
+      await foreign(first, jsonEvent({ type: 'Foreign', data: {} }));
+      await openDefault();
     });
   });
 

@@ -5,7 +5,7 @@ import { textOf } from './positions.js';
 export const eventDataOf = ({ id, type, data, metadata }: NewEvent): EventData =>
   jsonEvent({ id, type, data: { ...data }, metadata: { ...metadata } });
 
-/** An event of this log with a wrong format. No retry makes it readable. */
+/** An event of this log that cannot be used. No retry makes it readable. */
 export class UnreadableEvent extends Error {
   constructor(event: string, reason: string) {
     super(`${event} cannot be read: ${reason}`);
@@ -13,18 +13,28 @@ export class UnreadableEvent extends Error {
   }
 }
 
-/** Returns undefined for an event of another installation or the system. Throws UnreadableEvent, naming the event. */
+/**
+ * Returns undefined for an event of another installation, of the system, or of another program. Throws UnreadableEvent,
+ * naming the event.
+ *
+ * @param onForeign hears of an event that another program wrote to a stream with a name like ours.
+ */
 export const recordedEvent = (
   { event }: ResolvedEvent | AllStreamResolvedEvent,
   own: (streamOnServer: string) => string | undefined,
+  onForeign: (event: string) => void,
 ): RecordedEvent | undefined => {
   const stream = event && own(event.streamId);
   if (!event || stream === undefined) return undefined;
   const { id, type, revision, data, position, created } = event;
   const named = `event ${revision} of stream ${event.streamId}`;
   const { metadata } = event;
+  if (!isOurs(metadata)) {
+    onForeign(named);
+    return undefined;
+  }
   if (!position) throw new UnreadableEvent(named, 'the server gives no position, it is older than 22.6');
-  if (!isPlainObject(data) || !isEventMetadata(metadata)) throw new UnreadableEvent(named, 'not written by Sluice');
+  if (!isPlainObject(data)) throw new UnreadableEvent(named, 'its data is no JSON object');
   const recordedAt = metadata.$recordedAt ?? created.getTime();
   return { id, type, data, metadata, stream, revision, position: textOf(position), recordedAt };
 };
@@ -32,4 +42,7 @@ export const recordedEvent = (
 const isPlainObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !(value instanceof Uint8Array);
 
-const isEventMetadata = (value: unknown): value is EventMetadata => isPlainObject(value) && 'commandId' in value;
+/** Whether this program wrote an event with this metadata. Only events of commands have it. */
+export const isOurs = (metadata: unknown): metadata is EventMetadata =>
+  isPlainObject(metadata) &&
+  ['commandId', 'workspaceId'].every((name) => name in metadata && typeof metadata[name as never] === 'string');

@@ -27,6 +27,8 @@ export interface FollowOptions {
   readonly names: StreamNames;
   readonly lastPosition: () => Promise<Position>;
   readonly onOutage: (outage: Outage) => void;
+  /** Hears of each event that another program wrote to a stream with a name like ours. It is skipped. */
+  readonly onForeign: (event: string) => void;
 }
 
 /** The subscription of the port. It reads the log again and again, resuming after each failure. */
@@ -63,7 +65,7 @@ interface Place {
 
 /** Yields batches of one read until it fails. Yields undefined when the server shows life without own events. */
 async function* readOn(options: FollowOptions, place: Place): AsyncGenerator<EventBatch | undefined, void, undefined> {
-  const { signal, names } = options;
+  const { signal, names, onForeign } = options;
   const connection = options.connect();
   const live = new LiveRead(connection.client, place.resumeAfter, names, signal);
   try {
@@ -73,7 +75,7 @@ async function* readOn(options: FollowOptions, place: Place): AsyncGenerator<Eve
       const batch = await live.next();
       if (!batch) return;
       const events = batch.events.flatMap((resolved): RecordedEvent[] => {
-        const event = recordedEvent(resolved, names.own);
+        const event = recordedEvent(resolved, names.own, onForeign);
         return event && event.position > place.last ? [event] : [];
       });
       const { caughtUp } = batch;
