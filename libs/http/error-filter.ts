@@ -9,7 +9,7 @@ import {
 import { HttpAdapterHost } from '@nestjs/core';
 import { type Request, type Response } from 'express';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { RevisionConflict } from '#libs/kernel/event-store.js';
+import { EventLogUnavailable, RevisionConflict } from '#libs/kernel/event-store.js';
 import { UnknownCursor } from '#libs/kernel/read-model-store.js';
 import { ERROR_TABLE } from './error-table.js';
 import { answerAtLast } from './last-answer.js';
@@ -93,6 +93,13 @@ export class ErrorFilter implements ExceptionFilter {
     }
     if (thrown instanceof RevisionConflict) {
       return new DomainError('request.conflict', `${idOfStream(thrown.stream)} is being changed by others: try again`);
+    }
+    if (thrown instanceof EventLogUnavailable) {
+      this.logger.error({ msg: 'the event log cannot be reached', err: thrown, requestId: requestIdOf(request) });
+      return new DomainError(
+        'platform.unavailable',
+        'the event log cannot be reached now: try again later. A change may have been made all the same, so look first',
+      );
     }
     // Own code throws DomainErrors, so a NotFoundException means that no route matched.
     if (thrown instanceof NotFoundException) return this.noRoute(request, response);

@@ -3,7 +3,7 @@ import { type NestExpressApplication } from '@nestjs/platform-express';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { RevisionConflict } from '#libs/kernel/event-store.js';
+import { EventLogUnavailable, RevisionConflict } from '#libs/kernel/event-store.js';
 import { UnknownCursor } from '#libs/kernel/read-model-store.js';
 import { OpenToAll, TokenInQuery } from './access.js';
 import { CurrentCaller } from './caller.js';
@@ -73,6 +73,7 @@ const failures: Record<string, () => unknown> = {
   bug: () => new TypeError('secret internals'),
   conflict: () => new RevisionConflict('source-dc_1', 1n, 2n),
   text: () => 'just text',
+  away: () => new EventLogUnavailable('10.0.0.7:2113 refused'),
   unwritable: () => new DomainError('webhook.not_found', 'no', { id: 1n }),
   cursor: () => new UnknownCursor('dc_1'),
 };
@@ -261,6 +262,12 @@ describe('the HTTP edge', () => {
     it('of a lost race are a conflict', async () => {
       const reply = await http().get('/v1/failures/conflict').set(bearer);
       expect([reply.status, errorOf(reply).code]).toEqual([409, 'conflict']);
+    });
+
+    it('says that the event log is away, without naming its place', async () => {
+      const reply = await http().get('/v1/failures/away').set(bearer);
+      expect([reply.status, errorOf(reply).code, reply.headers['retry-after']]).toEqual([503, 'unavailable', '2']);
+      expect(JSON.stringify(reply.body)).not.toContain('2113');
     });
   });
 

@@ -1,3 +1,4 @@
+import { DomainError } from './domain-error.js';
 import { type NewEvent, type Position, type RecordedEvent } from './events.js';
 
 /** Revision that the writer read last, or `no_stream` for a new stream. There is no "any" (docs/adr/0001). */
@@ -18,6 +19,33 @@ export class RevisionConflict extends Error {
   ) {
     super(`stream ${stream} is at revision ${actual}, expected ${expected}`);
     this.name = 'RevisionConflict';
+  }
+}
+
+/** Thrown when one append is above what the log takes, whatever is done about the data of its events. */
+export class AppendTooLarge extends DomainError {
+  constructor(
+    stream: string,
+    readonly actual: number,
+    readonly limit: number,
+  ) {
+    super(
+      'request.too_large',
+      `the change writes ${actual} bytes of events to ${stream} at once, and the event log takes ${limit}: make it smaller`,
+      { actual, limit },
+    );
+    this.name = 'AppendTooLarge';
+  }
+}
+
+/**
+ * Thrown when the log could not be reached for as long as a call may take. The events of an append may be in it all the
+ * same: a repeat under the same ids finds out.
+ */
+export class EventLogUnavailable extends Error {
+  constructor(reason: string, options?: ErrorOptions) {
+    super(`the event log cannot be reached: ${reason}`, options);
+    this.name = 'EventLogUnavailable';
   }
 }
 
@@ -42,14 +70,15 @@ export interface EventStore {
    * Writes the events atomically and resolves when they are durable.
    * Rejects with RevisionConflict, having written nothing, when `expected` is not the stream's revision.
    * A repeat (same event ids, same expected revision) resolves with the first result and writes nothing.
-   * Rejects an empty list, which is a programming error.
+   * Rejects with AppendTooLarge when the log cannot take so much at once. Rejects an empty list, which is a programming
+   * error.
    */
   append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<AppendResult>;
 
   /** Yields nothing for a stream that does not exist. */
   read(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>;
 
-  /** Reads up to `limit` events after a position, in log order. */
+  /** Reads up to `limit` events after a position, in log order; fewer when they are large, none only at the end. */
   readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]>;
 
   /** Returns the position of the newest event, START for an empty log. */

@@ -38,8 +38,8 @@ export class Projectors implements ReadYourWrites {
 
   /** Resolves when all readers have applied the events in the log at the call. */
   async start(): Promise<void> {
-    const end = await this.options.events.lastPosition();
     await Promise.all([this.views.start(), ...this.projectors.map((projector) => projector.start())]);
+    const end = await this.options.events.lastPosition();
     await this.moved.until(() => this.applied() >= end || this.failed() !== undefined);
     const failure = this.failed();
     if (failure !== undefined) throw new Error(failure);

@@ -31,11 +31,15 @@ export class ViewFollower implements ReadYourWrites {
 
   /** Resolves when the views hold the events in the log at the call. Rejects when it stopped for good. */
   async start(): Promise<void> {
-    const end = await this.options.events.lastPosition();
     this.following = this.follow().catch((error: unknown) => {
       this.failure = asError(error);
       this.options.onFailure(this.failure);
       this.tell();
+    });
+    // Asked for after the read began, because an engine may find the end of its log by its readers (docs/adr/0013).
+    const end = await this.options.events.lastPosition().catch((error: unknown) => {
+      this.abort.abort();
+      throw error;
     });
     await this.moved.until(() => this.at >= end || this.failure !== undefined);
     if (this.failure) throw this.failure;

@@ -4,11 +4,7 @@ import { EventStoreDBClient } from '@eventstore/db-client';
 import { describeEventStore } from '#libs/engines/conformance/event-store.suite.js';
 import { type MakeHarness } from '#libs/engines/conformance/harness.js';
 import { type EventStore } from '#libs/kernel/event-store.js';
-import {
-  startEventStoreStandIn,
-  type StandIn,
-  type StandInOptions,
-} from '#test/engines/eventstore-stand-in/stand-in.js';
+import { startEventStoreStandIn, type StandIn } from '#test/engines/eventstore-stand-in/stand-in.js';
 import { openEventStoreDb, type EventStoreDbEventStore } from './index.js';
 
 const realServer = process.env.SLUICE_TEST_EVENTSTORE;
@@ -54,13 +50,13 @@ const removeStreams = async (url: string, start: string): Promise<void> => {
   await client.dispose();
 };
 
-const standIn = (options: StandInOptions): Place => {
+const standIn = (): Place => {
   let started: Promise<StandIn> | undefined;
   afterAll(async () => {
     await (await started)?.stop();
     started = undefined;
   });
-  return { url: async () => (await (started ??= startEventStoreStandIn(options))).url, stays: false };
+  return { url: async () => (await (started ??= startEventStoreStandIn())).url, stays: false };
 };
 
 if (realServer !== undefined) {
@@ -70,16 +66,7 @@ if (realServer !== undefined) {
 }
 
 describe('on a stand-in', () => {
-  describe('like the servers of today', () => {
-    const place = standIn({});
-    describeEventStore('eventstoredb (stand-in)', harness(place, false));
-    describeEventStore('eventstoredb (stand-in, batch append)', harness(place, true));
-  });
-  describe('like old servers', () => {
-    const place = standIn({ batchAppend: false, saysCaughtUp: false });
-    describeEventStore(
-      'eventstoredb (stand-in without batch append or word of having caught up)',
-      harness(place, true),
-    );
-  });
+  const place = standIn();
+  describeEventStore('eventstoredb (stand-in)', harness(place, false));
+  describeEventStore('eventstoredb (stand-in, batch append)', harness(place, true));
 });

@@ -1,8 +1,11 @@
 import { BACKWARDS, END, EventStoreDBClient, type StreamingRead } from '@eventstore/db-client';
 import { endsWithin, withDeadline } from '#libs/async/deadline.js';
 import { messageOf } from '#libs/kernel/error-message.js';
+import { START, type Position } from '#libs/kernel/events.js';
+import { textOf } from './positions.js';
 
 const CLOSE_MS = 1_000;
+const NEWEST_MS = 10_000;
 
 export interface Connection {
   readonly client: EventStoreDBClient;
@@ -32,13 +35,10 @@ export const connect = ({ url, batchAppend }: ConnectOptions): Connection => {
     client,
     server,
     ping: async (ms) => {
-      const newest = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 });
       try {
-        await withDeadline(newest.toArray(), ms, 'a read');
+        await newestIn(client, ms);
       } catch (error) {
         throw new Error(`EventStoreDB at ${server} does not answer: ${messageOf(error)}`, { cause: error });
-      } finally {
-        release(newest, () => newest.cancel());
       }
     },
     close: async () => {
@@ -51,6 +51,17 @@ export const connect = ({ url, batchAppend }: ConnectOptions): Connection => {
       }
     },
   };
+};
+
+/** Position of the newest event of the log, of whomever; START for an empty log. Rejects after `ms`. */
+export const newestIn = async (client: EventStoreDBClient, ms = NEWEST_MS): Promise<Position> => {
+  const reading = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 });
+  try {
+    const [newest] = await withDeadline(reading.toArray(), ms, 'a read of the newest event');
+    return newest?.event ? textOf(newest.event.position) : START;
+  } finally {
+    release(reading, () => reading.cancel());
+  }
 };
 
 /** The part of a readable stream used here. The client's streams are typed by another version of Node's types. */

@@ -18,14 +18,16 @@ import {
   type ExpectedRevision,
   type ReadOptions,
 } from '#libs/kernel/event-store.js';
-import { START, type NewEvent, type Position, type RecordedEvent } from '#libs/kernel/events.js';
+import { type NewEvent, type Position, type RecordedEvent } from '#libs/kernel/events.js';
 import { connect, itemsOf, type Connection, type ConnectOptions } from './connection.js';
+import { KnownEnd } from './known-end.js';
 import { logPositionOf, textOf } from './positions.js';
 import { eventDataOf, recordedEvent, UnreadableEvent } from './recorded-event.js';
-import { isPassing, repeated } from './repeated.js';
+import { Attempts, Outage, repeated } from './repeated.js';
 import { settled, type Look } from './settled.js';
 import { streamNames, type StreamNames } from './stream-names.js';
-import { follow, type Outage } from './subscription.js';
+import { follow, type LostServer } from './subscription.js';
+import { refuseOldServer } from './server-version.js';
 import { refuseUnprefixed } from './unprefixed.js';
 
 const OPEN_MS = 3_000;
@@ -57,6 +59,7 @@ export const openEventStoreDb = async (options: EventStoreDbOptions): Promise<Ev
   const connection = connect({ url, batchAppend });
   try {
     await connection.ping(OPEN_MS);
+    await refuseOldServer(connection, OPEN_MS);
     if (stream !== undefined) await refuseUnprefixed(connection.client, { server: connection.server, stream, prefix });
   } catch (error) {
     await connection.close();
@@ -66,12 +69,12 @@ export const openEventStoreDb = async (options: EventStoreDbOptions): Promise<Ev
 };
 
 /**
- * EventStore on EventStoreDB 22.6 or later (docs/adr/0013). Calls are retried for about three seconds when the
- * connection fails. The server absorbs an append repeated under the same ids.
+ * EventStore on EventStoreDB 23.10 or later (docs/adr/0013). Calls are repeated while the cluster elects a leader, and
+ * for about three seconds when the server is away for longer. The server absorbs an append repeated under the same ids.
  */
 export class EventStoreDbEventStore implements EventStore {
-  /** The newest own event at or before `upTo`, the position up to which the log was searched. */
-  private searched: { upTo: Position; newest: Position } = { upTo: START, newest: START };
+  private readonly end = new KnownEnd();
+  private readonly outage = new Outage();
   private readonly closing = new AbortController();
   private hasSkipped = false;
 
@@ -91,9 +94,9 @@ export class EventStoreDbEventStore implements EventStore {
     const data = events.map(eventDataOf);
     const name = this.names.onServer(stream);
     const write = (): Promise<AppendResult> =>
-      repeated(async () => {
+      repeated(this.outage, async () => {
         const deadline = APPEND_DEADLINE_MS;
-        const options = { expectedRevision: expected, deadline };
+        const options = { expectedRevision: expected, deadline, requiresLeader };
         const appending = this.connection.client.appendToStream(name, data, options);
         const appended = await withDeadline(appending, APPEND_MS, `append to ${name}`);
         const { nextExpectedRevision: revision, position } = appended;
@@ -113,20 +116,21 @@ export class EventStoreDbEventStore implements EventStore {
     const step = forwards ? 1n : -1n;
     let from: ReadRevision = options.from ?? (forwards ? FIRST : END);
     let left = limit;
-    let failures = 0;
+    const attempts = new Attempts(this.outage);
     // After a lost connection, continue where the read was. The consumer does not notice.
     while (left > 0) {
       try {
         for await (const event of this.readOnce(stream, forwards ? FORWARDS : BACKWARDS, from, left)) {
           yield event;
-          failures = 0;
+          attempts.succeeded();
           left -= 1;
           from = event.revision + step;
           if (from < 0n) return;
         }
+        attempts.succeeded();
         return;
       } catch (error) {
-        if (!isPassing(error) || ++failures > 1) throw error;
+        await attempts.failed(error);
       }
     }
   }
@@ -134,7 +138,7 @@ export class EventStoreDbEventStore implements EventStore {
   async readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]> {
     if (limit <= 0) return [];
     const fromPosition = logPositionOf(after);
-    return repeated(async () => {
+    return repeated(this.outage, async () => {
       const events: RecordedEvent[] = [];
       // Ask for one more than wanted, because the server begins with the event at the position itself.
       for await (const { event } of this.readLog(FORWARDS, fromPosition, Math.min(limit + 1, LARGEST_PAGE))) {
@@ -145,20 +149,9 @@ export class EventStoreDbEventStore implements EventStore {
     });
   }
 
-  /** Searches back from the end of the log for an own event, but not past the start of an earlier search. */
+  /** Searches back from the end of the log for an own event, towards the readers of this process (known-end.ts). */
   async lastPosition(): Promise<Position> {
-    return repeated(async () => {
-      const before = this.searched;
-      let upTo: Position | undefined;
-      let newest = before.newest;
-      for await (const { event, position } of this.readLog(BACKWARDS, END, 2)) {
-        upTo ??= position;
-        if (event) newest = event.position;
-        if (event || position <= before.upTo) break;
-      }
-      if (upTo !== undefined && upTo > this.searched.upTo) this.searched = { upTo, newest };
-      return newest;
-    });
+    return repeated(this.outage, () => this.end.search(this.readLog(BACKWARDS, END, 2)));
   }
 
   subscribe(after: Position, signal: AbortSignal): AsyncIterable<EventBatch> {
@@ -167,8 +160,8 @@ export class EventStoreDbEventStore implements EventStore {
       signal: AbortSignal.any([signal, this.closing.signal]),
       connect: () => connect(this.connectOptions),
       names: this.names,
-      lastPosition: () => this.lastPosition(),
-      onOutage: (outage) => this.warn(outage),
+      end: this.end,
+      onLost: (lost) => this.warn(lost),
       onForeign: this.skipForeign,
     });
   }
@@ -184,7 +177,7 @@ export class EventStoreDbEventStore implements EventStore {
     await this.connection.close();
   }
 
-  private warn({ error, after, outages }: Outage): void {
+  private warn({ error, after, outages }: LostServer): void {
     const text = `a subscription to the event log lost EventStoreDB at ${this.connection.server}; it is tried again`;
     this.onWarning(text, { err: error, after, outages });
   }
@@ -225,7 +218,7 @@ export class EventStoreDbEventStore implements EventStore {
     fromRevision: ReadRevision,
     maxCount: number,
   ): AsyncIterable<RecordedEvent> {
-    const options = { direction, fromRevision, maxCount };
+    const options = { direction, fromRevision, maxCount, requiresLeader };
     const reading = this.connection.client.readStream(this.names.onServer(stream), options, readAhead);
     try {
       for await (const resolved of itemsOf(reading)) {
@@ -252,7 +245,7 @@ export class EventStoreDbEventStore implements EventStore {
     let fromPosition = start;
     let last: Position | undefined;
     for (let maxCount = firstPage; ; maxCount = Math.min(maxCount * 8, LARGEST_PAGE)) {
-      const reading = this.connection.client.readAll({ direction, fromPosition, maxCount }, readAhead);
+      const reading = this.connection.client.readAll({ direction, fromPosition, maxCount, requiresLeader }, readAhead);
       let read = 0;
       for await (const resolved of itemsOf(reading)) {
         read += 1;
@@ -269,6 +262,9 @@ export class EventStoreDbEventStore implements EventStore {
 }
 
 const readAhead = { highWaterMark: READ_AHEAD };
+
+/** Another node may not have the newest events yet. The client follows the server's word to the leader. */
+const requiresLeader = true;
 
 const revisionOf = ({ actualVersion }: WrongExpectedVersionError): ExpectedRevision =>
   typeof actualVersion === 'bigint' ? actualVersion : 'no_stream';

@@ -240,9 +240,7 @@ describe('EventStoreDB adapter', () => {
       await eventually('the own events', () => seen.length === 2);
       expect((await store.readAll(START, 10)).map(({ stream }) => stream)).toEqual(['count-1', 'count-1']);
       expect(await store.lastPosition()).toBe((await store.readAll(START, 10)).at(-1)?.position);
-      expect(warnings).toEqual([
-        expect.objectContaining({ fields: { first: 'event 0 of stream t.count-0' } }),
-      ]);
+      expect(warnings).toEqual([expect.objectContaining({ fields: { first: 'event 0 of stream t.count-0' } })]);
       // Only the stream itself is lost, because an append after a skipped event could not name its revision.
       const reading = (async () => {
         for await (const event of store.read('count-0')) expect(event).toBeUndefined();
@@ -267,9 +265,7 @@ describe('EventStoreDB adapter', () => {
 
     it('uses separate calls unless the shared one is configured', async () => {
       await fill(await open(), 'count-1', 3);
-      expect([server.calls('append'), server.calls('batchAppend'), server.calls('getSupportedMethods')]).toEqual([
-        3, 0, 0,
-      ]);
+      expect([server.calls('append'), server.calls('batchAppend')]).toEqual([3, 0]);
       await fill(await open({ batchAppend: true }), 'count-2', 3);
       expect([server.calls('append'), server.calls('batchAppend')]).toEqual([3, 1]);
     });
@@ -334,6 +330,51 @@ describe('EventStoreDB adapter', () => {
       await foreign('order-1', jsonEvent({ type: 'Foreign', data: {} }));
       await foreign(first, jsonEvent({ type: 'Foreign', data: {} }));
       await openDefault();
+    });
+  });
+
+  describe('the end of the log', () => {
+    /** Others append `count` events. */
+    const others = async (store: EventStore, stream: string, count: number): Promise<void> => {
+      for (let n = 0; n < count; n += 500) {
+        const events = upTo(500).map((i) => event(n + i));
+        await store.append(stream, events, n === 0 ? 'no_stream' : BigInt(n - 1));
+      }
+    };
+
+    it('is found behind many events of others, which readers pass at the server', async () => {
+      const [store, other] = [await open(), await open({ prefix: 'other' })];
+      const { position } = await store.append('count-1', [event(1)], 'no_stream');
+      const { batches } = follow(store);
+      await eventually('the reader has caught up', () => batches.at(-1)?.caughtUp === true);
+      await others(other, 'count-1', 6_000);
+      const before = server.reads.eventsSent;
+      expect(await store.lastPosition()).toBe(position);
+      expect(await store.lastPosition()).toBe(position);
+      // Two pages until it waits for the reader, and one more at most.
+      expect(server.reads.eventsSent - before).toBeLessThan(5_000);
+    }, 60_000);
+
+    it('is found by a process that starts, before its reader has caught up and after', async () => {
+      const [first, other] = [await open(), await open({ prefix: 'other' })];
+      const { position } = await first.append('count-1', [event(1)], 'no_stream');
+      await others(other, 'count-1', 3_000);
+      const store = await open();
+      const { batches } = follow(store);
+      expect(await store.lastPosition()).toBe(position);
+      await eventually('the reader has caught up', () => batches.at(-1)?.caughtUp === true);
+      const later = await first.append('count-1', [event(2)], 0n);
+      expect(await store.lastPosition()).toBe(later.position);
+    }, 60_000);
+  });
+
+  describe('a server of an old version', () => {
+    it('is refused, because its subscriptions do not say when history ends', async () => {
+      await server.stop();
+      server = await startEventStoreStandIn({ dir, version: '22.10.5.0' });
+      const refused = open();
+      await expect(refused).rejects.toBeInstanceOf(RefusedStart);
+      await expect(refused).rejects.toThrow('is of version 22.10.5.0; 23.10 or later is needed');
     });
   });
 

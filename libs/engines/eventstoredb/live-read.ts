@@ -21,6 +21,14 @@ export interface LiveBatch {
   readonly passed: Position;
 }
 
+export interface LiveReadOptions {
+  readonly after: Position;
+  /** Newest event of the log, of whomever, as the same connection showed it before the read. */
+  readonly end: Position;
+  readonly names: StreamNames;
+  readonly signal: AbortSignal;
+}
+
 /**
  * One catch-up subscription of the client, read by pulling. While a batch waits here, the client does not read from its
  * connection and the server does not send.
@@ -34,33 +42,20 @@ export class LiveRead {
   /** The server's reports, and how many of the events waiting here it had sent before each. */
   private saidCaughtUp: { waiting: number } | undefined;
   private checkpoint: { waiting: number; position: Position } | undefined;
-  /** Newest event when the read began. Passing it ends history, for servers that do not report that. */
-  private end: Position | undefined;
+  private passed: Position;
+  private readonly signal: AbortSignal;
+  private readonly end: Position;
 
-  constructor(
-    client: EventStoreDBClient,
-    private passed: Position,
-    names: StreamNames,
-    private readonly signal: AbortSignal,
-  ) {
+  constructor(client: EventStoreDBClient, { after, end, names, signal }: LiveReadOptions) {
+    this.passed = after;
+    this.end = end;
+    this.signal = signal;
     const filter = names.filter((_, position) => {
       this.checkpoint = { waiting: this.subscription.readableLength, position: textOf(position) };
       this.wake();
     });
-    this.subscription = client.subscribeToAll(
-      { fromPosition: logPositionOf(passed), filter },
-      { highWaterMark: BATCH },
-    );
+    this.subscription = client.subscribeToAll({ fromPosition: logPositionOf(after), filter }, { highWaterMark: BATCH });
     this.listen();
-  }
-
-  /** Sets the newest event of the log at the start, once known. A rejection ends the read. */
-  historyEndsAt(end: Promise<Position>): void {
-    const known = (position: Position): void => {
-      this.end = position;
-      this.wake();
-    };
-    end.then(known, (error: Error) => this.fail(error));
   }
 
   /** Resolves with the events that arrived, once there are any; undefined when aborted. Rejects when the read fails. */
@@ -121,10 +116,7 @@ export class LiveRead {
     if (this.saidCaughtUp && (this.saidCaughtUp.waiting -= read) <= 0) {
       this.caughtUp = true;
       this.saidCaughtUp = undefined;
-    }
-    if (this.end !== undefined && this.passed >= this.end) {
-      this.caughtUp = true;
-      this.end = undefined;
+      if (this.end > this.passed) this.passed = this.end;
     }
   }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { DeadlineExceeded } from '#libs/async/deadline.js';
-import { repeated } from './repeated.js';
+import { Outage, repeated } from './repeated.js';
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -10,22 +10,43 @@ afterEach(() => {
 });
 
 describe('repeated', () => {
-  it('retries for about three seconds, then rejects with the last failure', async () => {
+  const fails = (): Promise<never> => Promise.reject(new Error('lost'));
+  const SECOND = 1_000;
+
+  it('tries for as long as an election takes, then rejects with the last failure', async () => {
     let attempts = 0;
-    const done = repeated(() => Promise.reject(new Error(`failure ${++attempts}`)));
-    const refused = expect(done).rejects.toThrow('failure 7');
-    await jest.advanceTimersByTimeAsync(3_149);
-    expect(attempts).toBe(6);
-    await jest.advanceTimersByTimeAsync(1);
+    const done = repeated(new Outage(), () => Promise.reject(new Error(`failure ${++attempts}`)));
+    const refused = expect(done).rejects.toThrow(/failure 2\d/);
+    await jest.advanceTimersByTimeAsync(18 * SECOND);
+    expect(jest.getTimerCount()).toBe(1);
+    await jest.advanceTimersByTimeAsync(2 * SECOND);
     await refused;
     expect(jest.getTimerCount()).toBe(0);
   });
 
   it('resolves with the first result', async () => {
     let attempts = 0;
-    const done = repeated(() => (++attempts < 3 ? Promise.reject(new Error('lost')) : Promise.resolve(attempts)));
+    const work = (): Promise<number> => (++attempts < 3 ? fails() : Promise.resolve(attempts));
+    const done = repeated(new Outage(), work);
     await jest.advanceTimersByTimeAsync(150);
     await expect(done).resolves.toBe(3);
+  });
+
+  it('tries for about three seconds when the server has been away for longer, until a call succeeds', async () => {
+    const outage = new Outage();
+    const first = expect(repeated(outage, fails)).rejects.toThrow('lost');
+    await jest.advanceTimersByTimeAsync(30 * SECOND);
+    await first;
+    const second = expect(repeated(outage, fails)).rejects.toThrow('lost');
+    await jest.advanceTimersByTimeAsync(3 * SECOND);
+    await second;
+    expect(jest.getTimerCount()).toBe(0);
+    await repeated(outage, () => Promise.resolve());
+    const third = expect(repeated(outage, fails)).rejects.toThrow('lost');
+    await jest.advanceTimersByTimeAsync(10 * SECOND);
+    expect(jest.getTimerCount()).toBe(1);
+    await jest.advanceTimersByTimeAsync(10 * SECOND);
+    await third;
   });
 
   it('does not retry what took too long', async () => {
@@ -34,7 +55,7 @@ describe('repeated', () => {
       attempts++;
       return Promise.reject(new DeadlineExceeded('append to count-1', 22_000));
     };
-    await expect(repeated(late)).rejects.toThrow('append to count-1: no answer within 22000 ms');
+    await expect(repeated(new Outage(), late)).rejects.toThrow('append to count-1: no answer within 22000 ms');
     expect(attempts).toBe(1);
   });
 });

@@ -2,12 +2,13 @@ import { ErrorType, isCommandError } from '@eventstore/db-client';
 import { Backoff } from '#libs/async/backoff.js';
 import { DeadlineExceeded } from '#libs/async/deadline.js';
 import { pause } from '#libs/async/pause.js';
+import { messageOf } from '#libs/kernel/error-message.js';
+import { EventLogUnavailable } from '#libs/kernel/event-store.js';
 import { UnreadableEvent } from './recorded-event.js';
 
 /** Errors that a retry would not change, or would make worse: a slow server does not need more load. */
 const FINAL: ReadonlySet<ErrorType> = new Set([
   ErrorType.DEADLINE_EXCEEDED,
-  ErrorType.TIMEOUT,
   ErrorType.WRONG_EXPECTED_VERSION,
   ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED,
   ErrorType.ACCESS_DENIED,
@@ -17,25 +18,69 @@ const FINAL: ReadonlySet<ErrorType> = new Set([
   ErrorType.STREAM_NOT_FOUND,
 ]);
 
-/** The pauses last about three seconds in all. A server that changed its leader or dropped the connection is soon back. */
-const PAUSES = { firstMs: 50, longestMs: 2_000 };
-const RETRIES = 6;
+const PAUSES = { firstMs: 50, longestMs: 1_000 };
+/** An election takes 5 to 11 s, and the client then has to find the new leader. */
+const ELECTION_MS = 20_000;
+/** How long a call tries when the server has been away for longer than an election takes. */
+const LEAST_MS = 3_000;
 
 /** Whether a retry may have another outcome. */
-export const isPassing = (error: unknown): boolean =>
+const isPassing = (error: unknown): boolean =>
   error instanceof Error &&
   !(error instanceof UnreadableEvent || error instanceof DeadlineExceeded) &&
   !(isCommandError(error) && FINAL.has(error.type));
 
+/**
+ * The time since which no call has succeeded. Calls ride out an election, and do not wait long for a server that stays
+ * away.
+ */
+export class Outage {
+  private since: number | undefined;
+
+  begun(): number {
+    return (this.since ??= performance.now());
+  }
+
+  ended(): void {
+    this.since = undefined;
+  }
+}
+
+/** Attempts at one call, which may be repeated. */
+export class Attempts {
+  private readonly startedAt = performance.now();
+  private readonly backoff = new Backoff(PAUSES);
+
+  constructor(private readonly outage: Outage) {}
+
+  /**
+   * Resolves after a pause when another attempt is worthwhile. Otherwise rejects: with the error, or with
+   * EventLogUnavailable when another attempt would come too late.
+   */
+  async failed(error: unknown): Promise<void> {
+    if (!isPassing(error)) throw error;
+    const pauseMs = this.backoff.next();
+    const until = Math.max(this.startedAt + LEAST_MS, this.outage.begun() + ELECTION_MS);
+    if (performance.now() + pauseMs > until) throw new EventLogUnavailable(messageOf(error), { cause: error });
+    await pause(pauseMs);
+  }
+
+  succeeded(): void {
+    this.outage.ended();
+    this.backoff.reset();
+  }
+}
+
 /** Retries `work` when the connection or the server failed it. Only for work that may be repeated. */
-export const repeated = async <T>(work: () => Promise<T>): Promise<T> => {
-  const backoff = new Backoff(PAUSES);
+export const repeated = async <T>(outage: Outage, work: () => Promise<T>): Promise<T> => {
+  const attempts = new Attempts(outage);
   for (;;) {
     try {
-      return await work();
+      const result = await work();
+      attempts.succeeded();
+      return result;
     } catch (error) {
-      if (!isPassing(error) || backoff.count === RETRIES) throw error;
-      await pause(backoff.next());
+      await attempts.failed(error);
     }
   }
 };

@@ -2,7 +2,8 @@ import { Backoff } from '#libs/async/backoff.js';
 import { pause } from '#libs/async/pause.js';
 import { type EventBatch } from '#libs/kernel/event-store.js';
 import { type Position, type RecordedEvent } from '#libs/kernel/events.js';
-import { type Connection } from './connection.js';
+import { newestIn, type Connection } from './connection.js';
+import { type KnownEnd } from './known-end.js';
 import { LiveRead } from './live-read.js';
 import { logPositionOf } from './positions.js';
 import { recordedEvent, UnreadableEvent } from './recorded-event.js';
@@ -11,7 +12,8 @@ import { type StreamNames } from './stream-names.js';
 /** Half of each pause is random, so that readers do not return together. */
 const PAUSES = { firstMs: 100, longestMs: 10_000, jitter: 0.5 };
 
-export interface Outage {
+/** A subscription lost the server. */
+export interface LostServer {
   readonly error: unknown;
   /** Position after which it resumes. */
   readonly after: Position;
@@ -25,15 +27,16 @@ export interface FollowOptions {
   /** Opens a connection for each attempt, so that client state of a failed one does not reach the next. */
   readonly connect: () => Connection;
   readonly names: StreamNames;
-  readonly lastPosition: () => Promise<Position>;
-  readonly onOutage: (outage: Outage) => void;
+  /** Learns how far the log has been read. */
+  readonly end: KnownEnd;
+  readonly onLost: (lost: LostServer) => void;
   /** Hears of each event that another program wrote to a stream with a name like ours. It is skipped. */
   readonly onForeign: (event: string) => void;
 }
 
 /** The subscription of the port. It reads the log again and again, resuming after each failure. */
 export async function* follow(options: FollowOptions): AsyncGenerator<EventBatch, void, undefined> {
-  const { signal, onOutage } = options;
+  const { signal, onLost } = options;
   logPositionOf(options.after);
   const place: Place = { last: options.after, resumeAfter: options.after, told: false };
   let outages = 0;
@@ -47,7 +50,7 @@ export async function* follow(options: FollowOptions): AsyncGenerator<EventBatch
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof UnreadableEvent) throw error;
-      if (backoff.count === 0) onOutage({ error, after: place.last, outages: ++outages });
+      if (backoff.count === 0) onLost({ error, after: place.last, outages: ++outages });
       await pause(backoff.next(), signal);
     }
   }
@@ -65,12 +68,14 @@ interface Place {
 
 /** Yields batches of one read until it fails. Yields undefined when the server shows life without own events. */
 async function* readOn(options: FollowOptions, place: Place): AsyncGenerator<EventBatch | undefined, void, undefined> {
-  const { signal, names, onForeign } = options;
+  const { signal, names, end, onForeign } = options;
   const connection = options.connect();
-  const live = new LiveRead(connection.client, place.resumeAfter, names, signal);
+  const readerEnds = end.readerStarts();
+  let live: LiveRead | undefined;
   try {
-    // An old server does not report the end of history. The newest event at the start then marks it.
-    live.historyEndsAt(options.lastPosition());
+    // By the same connection, so of the same node: whoever has caught up with it has passed this position.
+    const newest = await newestIn(connection.client);
+    live = new LiveRead(connection.client, { after: place.resumeAfter, end: newest, names, signal });
     for (;;) {
       const batch = await live.next();
       if (!batch) return;
@@ -81,12 +86,14 @@ async function* readOn(options: FollowOptions, place: Place): AsyncGenerator<Eve
       const { caughtUp } = batch;
       place.last = events.at(-1)?.position ?? place.last;
       place.resumeAfter = batch.passed;
+      end.learn(place.resumeAfter, place.last);
       const worthTelling = events.length > 0 || (caughtUp && !place.told);
       if (worthTelling) place.told = caughtUp;
       yield worthTelling ? { events, caughtUp, position: place.last } : undefined;
     }
   } finally {
-    live.close();
+    readerEnds();
+    live?.close();
     await connection.close();
   }
 }

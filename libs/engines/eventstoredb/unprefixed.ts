@@ -1,4 +1,10 @@
-import { AccessDeniedError, FORWARDS, START, StreamNotFoundError, type EventStoreDBClient } from '@eventstore/db-client';
+import {
+  AccessDeniedError,
+  FORWARDS,
+  START,
+  StreamNotFoundError,
+  type EventStoreDBClient,
+} from '@eventstore/db-client';
 import { RefusedStart } from '#libs/config/refused-start.js';
 import { itemsOf } from './connection.js';
 import { isOurs } from './recorded-event.js';

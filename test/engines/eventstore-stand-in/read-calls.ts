@@ -32,19 +32,13 @@ export class ReadFigures {
   }
 }
 
-export interface ReadOptions {
-  /** Whether subscriptions report the end of history, as servers from 23.10 do. */
-  readonly saysCaughtUp: boolean;
-  readonly figures: ReadFigures;
-}
-
 /** Reads and subscriptions, which are one call of the protocol. */
 export const readCall =
-  (log: Log, options: ReadOptions): handleServerStreamingCall<ReadReq, ReadResp> =>
+  (log: Log, figures: ReadFigures): handleServerStreamingCall<ReadReq, ReadResp> =>
   (call) => {
     const live = new AbortController();
     call.on('cancelled', () => live.abort());
-    answerRead(log, options, new Answer(call, live, options.figures)).then(
+    answerRead(log, figures, new Answer(call, live, figures)).then(
       () => call.end(),
       (error: Error) => {
         if (!live.signal.aborted) call.emit('error', error);
@@ -80,17 +74,17 @@ class Answer {
   }
 }
 
-const answerRead = async (log: Log, options: ReadOptions, answer: Answer): Promise<void> => {
+const answerRead = async (log: Log, figures: ReadFigures, answer: Answer): Promise<void> => {
   const request = answer.call.request.getOptions();
   if (!request) throw unimplemented('a read without options');
   if (!request.hasSubscription()) {
     return request.hasAll() ? readAll(log, answer, request) : readStream(log, answer, request);
   }
   if (!request.hasAll()) throw unimplemented('a subscription to one stream');
-  const { live } = options.figures;
+  const { live } = figures;
   live.add(answer.live);
   try {
-    await answerSubscription(log, options, answer, request);
+    await answerSubscription(log, figures, answer, request);
   } finally {
     live.delete(answer.live);
   }
@@ -130,7 +124,7 @@ const readAll = async (log: Log, answer: Answer, request: ReadReq.Options): Prom
 
 const answerSubscription = async (
   log: Log,
-  { saysCaughtUp, figures }: ReadOptions,
+  figures: ReadFigures,
   answer: Answer,
   request: ReadReq.Options,
 ): Promise<void> => {
@@ -141,7 +135,7 @@ const answerSubscription = async (
   const filter = request.getFilter();
   const window = windowOf(filter);
   let skipped = 0;
-  let caughtUp = !saysCaughtUp;
+  let caughtUp = false;
   const handOver = async (event: LoggedEvent): Promise<void> => {
     if (passes(filter, event)) {
       await answer.send(eventMessage(event));

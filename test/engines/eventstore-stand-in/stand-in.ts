@@ -19,10 +19,8 @@ export interface StandInOptions {
    * stop().
    */
   readonly dir?: string;
-  /** Whether BatchAppend exists and is advertised, as on servers from 21.10. Default true. */
-  readonly batchAppend?: boolean;
-  /** Whether subscriptions report the end of history, as on servers from 23.10. Default true. */
-  readonly saysCaughtUp?: boolean;
+  /** As the server tells it. Default: 23.10.0.0. */
+  readonly version?: string;
 }
 
 export interface StandIn {
@@ -45,7 +43,7 @@ export interface StandIn {
  * same suite with SLUICE_TEST_EVENTSTORE set (docs/adr/0013-eventstoredb.md).
  */
 export const startEventStoreStandIn = async (options: StandInOptions = {}): Promise<StandIn> => {
-  const { dir = tempDir('eventstore'), batchAppend = true, saysCaughtUp = true } = options;
+  const { dir = tempDir('eventstore'), version = '23.10.0.0' } = options;
   const log = await Log.open(dir, (error) => {
     throw error;
   });
@@ -61,14 +59,14 @@ export const startEventStoreStandIn = async (options: StandInOptions = {}): Prom
     const server = new Server({ 'grpc.max_receive_message_length': 17 << 20 });
     const absent = (_: unknown, answer: (error: Error) => void): void => answer(unimplemented('this'));
     server.addService(ServerFeaturesService, {
-      getSupportedMethods: counted('getSupportedMethods', supportedMethods(batchAppend)),
+      getSupportedMethods: counted('getSupportedMethods', supportedMethods(version)),
     });
     server.addService(StreamsService, {
       delete: absent,
       tombstone: absent,
-      read: counted('read', readCall(log, { saysCaughtUp, figures: reads })),
+      read: counted('read', readCall(log, reads)),
       append: counted('append', appendCall(log)),
-      ...(batchAppend ? { batchAppend: counted('batchAppend', batchAppendCall(log)) } : {}),
+      batchAppend: counted('batchAppend', batchAppendCall(log)),
     });
     return { server, port: await bound(server, port) };
   };
@@ -96,10 +94,10 @@ export const startEventStoreStandIn = async (options: StandInOptions = {}): Prom
 };
 
 const supportedMethods =
-  (batchAppend: boolean): handleUnaryCall<Empty, SupportedMethods> =>
+  (version: string): handleUnaryCall<Empty, SupportedMethods> =>
   (_, answer) => {
-    const supported = new features.SupportedMethods().setEventStoreServerVersion('23.10.0.0');
-    for (const method of ['read', 'append', ...(batchAppend ? ['batchappend'] : [])]) {
+    const supported = new features.SupportedMethods().setEventStoreServerVersion(version);
+    for (const method of ['read', 'append', 'batchappend']) {
       const named = new features.SupportedMethod().setMethodName(method);
       supported.addMethods(named.setServiceName('event_store.client.streams.streams'));
     }
