@@ -25,6 +25,8 @@ export interface EventMetadata {
   readonly traceparent?: string;
   /** Epoch milliseconds of the event in its original installation. Only on imported events (`sluice import`). */
   readonly $recordedAt?: number;
+  /** Hash of the blob that holds the data, in the log of an engine with a limit. No reader of an EventStore sees it. */
+  readonly $data?: string;
 }
 
 export interface NewEvent<E extends DomainEvent = DomainEvent> {

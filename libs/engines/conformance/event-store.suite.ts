@@ -82,6 +82,36 @@ const parts: Record<(typeof EVENT_STORE_PARTS)[number], Part<EventStore>> = {
       expect(await store().readAll(position, 10)).toEqual([]);
     });
 
+    it('takes events as large as the API lets them become, and gives them back everywhere', async () => {
+      const large = [3_000_000, 5, 1_200_000].map((length, n): NewEvent => {
+        return { ...event(`large${n}`, n), data: { n, text: 'é'.repeat(length / 2) } };
+      });
+      const result = await store().append('count-1', large, 'no_stream');
+      expect(await store().append('count-1', large, 'no_stream')).toEqual(result);
+      await store().append('count-2', events('small', 1), 'no_stream');
+      const read = await collect(store().read('count-1'));
+      expect(read).toMatchObject(large);
+      expect(read[0]?.metadata).toEqual(large[0]?.metadata);
+      const all: RecordedEvent[] = [];
+      for (let after = START; ;) {
+        const page = await store().readAll(after, 10);
+        all.push(...page);
+        const last = page.at(-1);
+        if (!last) break;
+        after = last.position;
+      }
+      expect(all.slice(0, 3)).toEqual(read);
+      expect(all).toHaveLength(4);
+      const stop = new AbortController();
+      const seen: RecordedEvent[] = [];
+      for await (const batch of store().subscribe(START, stop.signal)) {
+        seen.push(...batch.events);
+        expect(batch.position).toBe(seen.at(-1)?.position ?? START);
+        if (seen.length === 4) stop.abort();
+      }
+      expect(seen).toEqual(all);
+    });
+
     it('refuses an empty list', async () => {
       await expect(store().append('count-1', [], 'no_stream')).rejects.toThrow('without events');
     });

@@ -6,7 +6,7 @@ import { type Forms } from '#libs/kernel/forms.js';
 import { megabytesOrShare } from '#libs/kernel/heap-share.js';
 import { type Retention } from '#libs/stream-log/stream-log.js';
 import { FIRST_STREAM } from '#libs/tenancy/published.js';
-import { openEventStoreDb } from '../eventstoredb/index.js';
+import { LargeData, openEventStoreDb } from '../eventstoredb/index.js';
 import { openKafka } from '../kafka/index.js';
 import { openMongo } from '../mongodb/index.js';
 import { kafkaSecurityOf } from './kafka-security.js';
@@ -52,7 +52,7 @@ export const openDistributed = async (options: DistributedOptions) => {
   const journal = await awaiting('MongoDB', () => documents.openJournal(kafka, { relaysLeftOutboxes }));
   const { readModels, schedule, delayed, ticks, vault, blobs, usage, records, leases, registry } = documents;
   return {
-    events: eventStore,
+    events: new LargeData(eventStore, blobs),
     log: kafka,
     readModels,
     journal,

@@ -5,7 +5,8 @@ import { describeEventStore } from '#libs/engines/conformance/event-store.suite.
 import { type MakeHarness } from '#libs/engines/conformance/harness.js';
 import { type EventStore } from '#libs/kernel/event-store.js';
 import { startEventStoreStandIn, type StandIn } from '#test/engines/eventstore-stand-in/stand-in.js';
-import { openEventStoreDb, type EventStoreDbEventStore } from './index.js';
+import { LargeData, openEventStoreDb, type EventStoreDbEventStore } from './index.js';
+import { memoryBlobs } from './testing/memory-blobs.js';
 
 const realServer = process.env.SLUICE_TEST_EVENTSTORE;
 
@@ -22,13 +23,15 @@ const harness =
     const prefix = `t${randomBytes(8).toString('hex')}`;
     const warnings: string[] = [];
     const options = { url: await url(), prefix, batchAppend, onWarning: (text: string) => void warnings.push(text) };
+    const blobs = memoryBlobs();
     let store: EventStoreDbEventStore = await openEventStoreDb(options);
     const made = {
-      port: store as EventStore,
+      port: new LargeData(store, blobs),
       reopen: async () => {
         await store.close();
-        made.port = store = await openEventStoreDb(options);
-        return store;
+        store = await openEventStoreDb(options);
+        made.port = new LargeData(store, blobs);
+        return made.port;
       },
       flush: () => Promise.resolve(),
       close: async () => {

@@ -2,6 +2,7 @@ import {
   BACKWARDS,
   END,
   FORWARDS,
+  MaxAppendSizeExceededError,
   START as FIRST,
   StreamNotFoundError,
   WrongExpectedVersionError,
@@ -11,6 +12,7 @@ import {
 } from '@eventstore/db-client';
 import { withDeadline } from '#libs/async/deadline.js';
 import {
+  AppendTooLarge,
   RevisionConflict,
   type AppendResult,
   type EventBatch,
@@ -22,7 +24,7 @@ import { type NewEvent, type Position, type RecordedEvent } from '#libs/kernel/e
 import { connect, itemsOf, type Connection, type ConnectOptions } from './connection.js';
 import { KnownEnd } from './known-end.js';
 import { logPositionOf, textOf } from './positions.js';
-import { eventDataOf, recordedEvent, UnreadableEvent } from './recorded-event.js';
+import { appendBytes, eventDataOf, recordedEvent, UnreadableEvent } from './recorded-event.js';
 import { Attempts, Outage, repeated } from './repeated.js';
 import { settled, type Look } from './settled.js';
 import { streamNames, type StreamNames } from './stream-names.js';
@@ -87,7 +89,7 @@ export class EventStoreDbEventStore implements EventStore {
 
   /**
    * Returns the position of the last event, as readers see it: a reader that has applied all events is there.
-   * Also rejects when the events exceed the server's limit for one append (1 MiB by default).
+   * Rejects with AppendTooLarge above the server's limit for one append (1 MiB by default): large-data.ts avoids it.
    */
   async append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<AppendResult> {
     if (events.length === 0) throw new Error(`append to ${stream} without events`);
@@ -105,6 +107,10 @@ export class EventStoreDbEventStore implements EventStore {
     try {
       return await settled(write(), () => this.lookFor(stream, events, expected));
     } catch (error) {
+      if (error instanceof MaxAppendSizeExceededError) {
+        const bytes = events.reduce((sum, event) => sum + appendBytes(event), 0);
+        throw new AppendTooLarge(stream, bytes, error.maxAppendSize ?? 0);
+      }
       if (!(error instanceof WrongExpectedVersionError)) throw error;
       throw new RevisionConflict(stream, expected, revisionOf(error));
     }

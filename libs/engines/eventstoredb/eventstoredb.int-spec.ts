@@ -5,11 +5,12 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { binaryEvent, EventStoreDBClient, jsonEvent, type EventData } from '@eventstore/db-client';
 import { eventually } from '#libs/engines/conformance/eventually.js';
 import { RefusedStart } from '#libs/config/refused-start.js';
-import { type EventBatch, type EventStore } from '#libs/kernel/event-store.js';
+import { AppendTooLarge, type EventBatch, type EventStore } from '#libs/kernel/event-store.js';
 import { START, type NewEvent } from '#libs/kernel/events.js';
 import { startEventStoreStandIn, type StandIn } from '#test/engines/eventstore-stand-in/stand-in.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
-import { openEventStoreDb, type EventStoreDbEventStore, type EventStoreDbOptions } from './index.js';
+import { LargeData, openEventStoreDb, type EventStoreDbEventStore, type EventStoreDbOptions } from './index.js';
+import { memoryBlobs } from './testing/memory-blobs.js';
 
 /** Always on the stand-in, because a test may not cut a real server off from others. */
 
@@ -330,6 +331,67 @@ describe('EventStoreDB adapter', () => {
       await foreign('order-1', jsonEvent({ type: 'Foreign', data: {} }));
       await foreign(first, jsonEvent({ type: 'Foreign', data: {} }));
       await openDefault();
+    });
+  });
+
+  describe('large events', () => {
+    const sized = (bytes: number): NewEvent => event(1, 'x'.repeat(bytes));
+    const restartedWith = async (maxAppendSize: number): Promise<void> => {
+      const { port } = server;
+      await server.stop();
+      server = await startEventStoreStandIn({ dir, port, maxAppendSize });
+    };
+
+    it('are refused by the log alone, with both numbers', async () => {
+      const store = await open();
+      const refused = store.append('count-1', [sized(1024 * 1024)], 'no_stream');
+      await expect(refused).rejects.toBeInstanceOf(AppendTooLarge);
+      await expect(refused).rejects.toMatchObject({ code: 'request.too_large', limit: 1024 * 1024 });
+      await expect(refused).rejects.toThrow(/writes 1048\d\d\d bytes .* takes 1048576/);
+    });
+
+    it('go to blobs, and no other events do', async () => {
+      const blobs = memoryBlobs();
+      const store = new LargeData(await open(), blobs);
+      await store.append('count-1', [sized(900_000)], 'no_stream');
+      expect(blobs.texts.size).toBe(0);
+      await store.append('count-2', [sized(700_000), sized(600_000), sized(10)], 'no_stream');
+      expect([...blobs.texts.values()].map(({ length }) => length > 650_000)).toEqual([true]);
+    });
+
+    it('fit a server that is set up to take less, once it has said so', async () => {
+      await restartedWith(100_000);
+      const store = new LargeData(await open(), memoryBlobs());
+      for (const stream of ['count-1', 'count-2']) {
+        const before = server.calls('append');
+        await store.append(stream, [sized(200_000), sized(50_000)], 'no_stream');
+        expect(server.calls('append') - before).toBe(stream === 'count-1' ? 2 : 1);
+      }
+      for await (const { data } of store.read('count-1', { limit: 1 })) expect(data).toEqual(sized(200_000).data);
+    });
+
+    it('are refused with both numbers when no blob can save them', async () => {
+      const store = new LargeData(await open(), memoryBlobs());
+      const many = upTo(6_000).map((n) => event(n));
+      const refused = store.append('count-1', many, 'no_stream');
+      await expect(refused).rejects.toMatchObject({ code: 'request.too_large', limit: 1024 * 1024 });
+      expect(await store.readAll(START, 1)).toEqual([]);
+    });
+
+    it('are waited for by readers while the blobs cannot be read, and end them when they are missing', async () => {
+      const blobs = memoryBlobs();
+      let isAway = true;
+      const get = (hash: string) => (isAway ? Promise.reject(new Error('no primary')) : blobs.get(hash));
+      const store = new LargeData(await open(), { put: (text) => blobs.put(text), get });
+      await store.append('count-1', [sized(2_000_000)], 'no_stream');
+      await expect(store.readAll(START, 1)).rejects.toThrow('no primary');
+      const { seen } = follow(store);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      expect(seen).toEqual([]);
+      isAway = false;
+      await eventually('the event', () => seen.length === 1);
+      blobs.texts.clear();
+      await expect(follow(store).done).rejects.toThrow(/event 0 of stream count-1 cannot be read: its data, blob/);
     });
   });
 

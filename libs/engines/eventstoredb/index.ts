@@ -1,1 +1,2 @@
 export { EventStoreDbEventStore, openEventStoreDb, type EventStoreDbOptions } from './event-store.js';
+export { LargeData } from './large-data.js';

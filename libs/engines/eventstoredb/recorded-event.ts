@@ -5,6 +5,10 @@ import { textOf } from './positions.js';
 export const eventDataOf = ({ id, type, data, metadata }: NewEvent): EventData =>
   jsonEvent({ id, type, data: { ...data }, metadata: { ...metadata } });
 
+/** Bytes of an event as the server counts them against its limit for an append. */
+export const appendBytes = ({ type, data, metadata }: NewEvent): number =>
+  2 * type.length + Buffer.byteLength(JSON.stringify(data)) + Buffer.byteLength(JSON.stringify(metadata));
+
 /** An event of this log that cannot be used. No retry makes it readable. */
 export class UnreadableEvent extends Error {
   constructor(event: string, reason: string) {

@@ -12,17 +12,19 @@ import {
   batchAppendedMessage,
   batchConflictMessage,
   batchFailureMessage,
+  batchTooLargeMessage,
   conflictMessage,
   expectedOf,
   streamIdentifier,
   streamNameOf,
+  tooLarge,
 } from './messages.js';
 
 type Proposed = AppendReq.ProposedMessage | BatchAppendReq.ProposedMessage;
 
 /** One append per call: first the options, then one event per message. */
 export const appendCall =
-  (log: Log): handleClientStreamingCall<AppendReq, AppendResp> =>
+  (log: Log, maxAppendSize: number): handleClientStreamingCall<AppendReq, AppendResp> =>
   (call, answer) => {
     let options: AppendReq.Options | undefined;
     const events: ProposedEvent[] = [];
@@ -38,6 +40,7 @@ export const appendCall =
         options?.hasRevision() ? options.getRevision() : undefined,
       );
       try {
+        refuseLarge(events, maxAppendSize);
         const { revision, place } = await log.append(stream, events, expected);
         return appendedMessage(revision, place);
       } catch (error) {
@@ -60,7 +63,7 @@ interface OpenBatch {
 
 /** Any number of appends over one call. A correlation id tells them apart, and each is answered once it is durable. */
 export const batchAppendCall =
-  (log: Log): handleBidiStreamingCall<BatchAppendReq, BatchAppendResp> =>
+  (log: Log, maxAppendSize: number): handleBidiStreamingCall<BatchAppendReq, BatchAppendResp> =>
   (call) => {
     const open = new Map<string, OpenBatch>();
     const append = async ({ options, events }: OpenBatch): Promise<BatchAppendResp> => {
@@ -68,6 +71,7 @@ export const batchAppendCall =
       try {
         const revision = options?.hasStreamPosition() ? options.getStreamPosition() : undefined;
         const expected = expectedOf(options?.hasNoStream() ?? false, revision);
+        if (sizeOf(events) > maxAppendSize) return batchTooLargeMessage(maxAppendSize);
         const appended = await log.append(stream, events, expected);
         return batchAppendedMessage(appended.revision, appended.place);
       } catch (error) {
@@ -90,6 +94,14 @@ export const batchAppendCall =
     });
     call.on('end', () => call.end());
   };
+
+/** As the server counts: type in UTF-16, data and metadata. */
+const sizeOf = (events: readonly ProposedEvent[]): number =>
+  events.reduce((sum, { type, data, metadata }) => sum + 2 * type.length + data.length + metadata.length, 0);
+
+const refuseLarge = (events: readonly ProposedEvent[], maxAppendSize: number): void => {
+  if (sizeOf(events) > maxAppendSize) throw tooLarge(maxAppendSize);
+};
 
 const proposedEvent = (message: Proposed): ProposedEvent => ({
   id: message.getId()?.getString() ?? '',

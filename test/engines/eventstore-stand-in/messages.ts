@@ -80,6 +80,12 @@ export const batchConflictMessage = ({ actual, expected }: RevisionConflict): Ba
 export const batchFailureMessage = (error: Error): BatchAnswer =>
   batchError(2, error.message, new shared.Unknown().serializeBinary(), 'event_store.client.Unknown');
 
+export const batchTooLargeMessage = (limit: number): BatchAnswer => {
+  const details = new shared.MaximumAppendSizeExceeded().setMaxappendsize(limit);
+  const type = 'event_store.client.MaximumAppendSizeExceeded';
+  return batchError(3, `Maximum Append Size of ${limit} Exceeded.`, details.serializeBinary(), type);
+};
+
 const batchError = (code: number, message: string, details: Uint8Array, type: string): BatchAnswer => {
   const any = new anyPb.Any();
   any.pack(details, type);
@@ -99,6 +105,15 @@ export const expectedOf = (noStream: boolean, revision: string | undefined): Exp
   if (noStream) return 'no_stream';
   if (revision === undefined) throw unimplemented('an append under "any" or "stream exists"');
   return BigInt(revision);
+};
+
+/** The refusal of an append above `--max-append-size`. */
+export const tooLarge = (limit: number): Partial<ServiceError> & Error => {
+  const metadata = new Metadata();
+  metadata.set('exception', 'maximum-append-size-exceeded');
+  metadata.set('maximum-append-size', String(limit));
+  const message = `Maximum Append Size of ${limit} Exceeded.`;
+  return Object.assign(new Error(message), { code: status.INVALID_ARGUMENT, metadata });
 };
 
 export const unimplemented = (what: string): Partial<ServiceError> & Error =>

@@ -21,6 +21,8 @@ export interface StandInOptions {
   readonly dir?: string;
   /** As the server tells it. Default: 23.10.0.0. */
   readonly version?: string;
+  /** Largest append in bytes. Default: that of the server, 1 MiB. */
+  readonly maxAppendSize?: number;
 }
 
 export interface StandIn {
@@ -43,7 +45,7 @@ export interface StandIn {
  * same suite with SLUICE_TEST_EVENTSTORE set (docs/adr/0013-eventstoredb.md).
  */
 export const startEventStoreStandIn = async (options: StandInOptions = {}): Promise<StandIn> => {
-  const { dir = tempDir('eventstore'), version = '23.10.0.0' } = options;
+  const { dir = tempDir('eventstore'), version = '23.10.0.0', maxAppendSize = 1024 * 1024 } = options;
   const log = await Log.open(dir, (error) => {
     throw error;
   });
@@ -65,8 +67,8 @@ export const startEventStoreStandIn = async (options: StandInOptions = {}): Prom
       delete: absent,
       tombstone: absent,
       read: counted('read', readCall(log, reads)),
-      append: counted('append', appendCall(log)),
-      batchAppend: counted('batchAppend', batchAppendCall(log)),
+      append: counted('append', appendCall(log, maxAppendSize)),
+      batchAppend: counted('batchAppend', batchAppendCall(log, maxAppendSize)),
     });
     return { server, port: await bound(server, port) };
   };
