@@ -1,4 +1,4 @@
-import { BACKWARDS, END, EventStoreDBClient, type StreamingRead } from '@eventstore/db-client';
+import { AccessDeniedError, BACKWARDS, END, EventStoreDBClient, type StreamingRead } from '@eventstore/db-client';
 import { endsWithin, withDeadline } from '#libs/async/deadline.js';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { START, type Position } from '#libs/kernel/events.js';
@@ -6,6 +6,7 @@ import { textOf } from './positions.js';
 
 const CLOSE_MS = 1_000;
 const NEWEST_MS = 10_000;
+const DENIES = 'denies reading $all: the user or password is wrong, or the user lacks the right';
 
 export interface Connection {
   readonly client: EventStoreDBClient;
@@ -38,7 +39,8 @@ export const connect = ({ url, batchAppend }: ConnectOptions): Connection => {
       try {
         await newestIn(client, ms);
       } catch (error) {
-        throw new Error(`EventStoreDB at ${server} does not answer: ${messageOf(error)}`, { cause: error });
+        const problem = error instanceof AccessDeniedError ? DENIES : 'does not answer';
+        throw new Error(`EventStoreDB at ${server} ${problem}: ${messageOf(error)}`, { cause: error });
       }
     },
     close: async () => {
