@@ -7,8 +7,10 @@ import { type ProcessRegistry, type ProcessReport } from './process-registry.js'
  *
  * - `lane_commit.2`: the committed offset of a lane names its topic's id and incarnation beside the holder
  *   (engines/kafka). Earlier releases take the whole text for a holder that has died, and take the lane at once.
+ * - `event_data.2`: the data of a large event in EventStoreDB is a blob, and its metadata names it (engines/eventstoredb).
+ *   Earlier releases see an event without data.
  */
-export const FORMS = ['lane_commit.2'] as const;
+export const FORMS = ['lane_commit.2', 'event_data.2'] as const;
 export type Form = (typeof FORMS)[number];
 
 /** What a writer asks before it uses a form. */

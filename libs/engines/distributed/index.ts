@@ -52,7 +52,7 @@ export const openDistributed = async (options: DistributedOptions) => {
   const journal = await awaiting('MongoDB', () => documents.openJournal(kafka, { relaysLeftOutboxes }));
   const { readModels, schedule, delayed, ticks, vault, blobs, usage, records, leases, registry } = documents;
   return {
-    events: new LargeData(eventStore, blobs),
+    events: new LargeData(eventStore, blobs, () => options.forms.mayWrite('event_data.2')),
     log: kafka,
     readModels,
     journal,

@@ -26,11 +26,11 @@ const harness =
     const blobs = memoryBlobs();
     let store: EventStoreDbEventStore = await openEventStoreDb(options);
     const made = {
-      port: new LargeData(store, blobs),
+      port: new LargeData(store, blobs, () => true),
       reopen: async () => {
         await store.close();
         store = await openEventStoreDb(options);
-        made.port = new LargeData(store, blobs);
+        made.port = new LargeData(store, blobs, () => true);
         return made.port;
       },
       flush: () => Promise.resolve(),

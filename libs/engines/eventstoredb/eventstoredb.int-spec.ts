@@ -336,6 +336,7 @@ describe('EventStoreDB adapter', () => {
 
   describe('large events', () => {
     const sized = (bytes: number): NewEvent => event(1, 'x'.repeat(bytes));
+    const always = (): boolean => true;
     const restartedWith = async (maxAppendSize: number): Promise<void> => {
       const { port } = server;
       await server.stop();
@@ -352,7 +353,7 @@ describe('EventStoreDB adapter', () => {
 
     it('go to blobs, and no other events do', async () => {
       const blobs = memoryBlobs();
-      const store = new LargeData(await open(), blobs);
+      const store = new LargeData(await open(), blobs, always);
       await store.append('count-1', [sized(900_000)], 'no_stream');
       expect(blobs.texts.size).toBe(0);
       await store.append('count-2', [sized(700_000), sized(600_000), sized(10)], 'no_stream');
@@ -361,7 +362,7 @@ describe('EventStoreDB adapter', () => {
 
     it('fit a server that is set up to take less, once it has said so', async () => {
       await restartedWith(100_000);
-      const store = new LargeData(await open(), memoryBlobs());
+      const store = new LargeData(await open(), memoryBlobs(), always);
       for (const stream of ['count-1', 'count-2']) {
         const before = server.calls('append');
         await store.append(stream, [sized(200_000), sized(50_000)], 'no_stream');
@@ -370,8 +371,20 @@ describe('EventStoreDB adapter', () => {
       for await (const { data } of store.read('count-1', { limit: 1 })) expect(data).toEqual(sized(200_000).data);
     });
 
+    it('are refused for now while a process lives that could not read them', async () => {
+      let isAgreed = false;
+      const blobs = memoryBlobs();
+      const store = new LargeData(await open(), blobs, () => isAgreed);
+      const refused = store.append('count-1', [sized(2_000_000)], 'no_stream');
+      await expect(refused).rejects.toMatchObject({ code: 'platform.unavailable' });
+      expect(blobs.texts.size).toBe(0);
+      await store.append('count-1', [sized(900_000)], 'no_stream');
+      isAgreed = true;
+      await store.append('count-1', [sized(2_000_000)], 0n);
+    });
+
     it('are refused with both numbers when no blob can save them', async () => {
-      const store = new LargeData(await open(), memoryBlobs());
+      const store = new LargeData(await open(), memoryBlobs(), always);
       const many = upTo(6_000).map((n) => event(n));
       const refused = store.append('count-1', many, 'no_stream');
       await expect(refused).rejects.toMatchObject({ code: 'request.too_large', limit: 1024 * 1024 });
@@ -382,7 +395,7 @@ describe('EventStoreDB adapter', () => {
       const blobs = memoryBlobs();
       let isAway = true;
       const get = (hash: string) => (isAway ? Promise.reject(new Error('no primary')) : blobs.get(hash));
-      const store = new LargeData(await open(), { put: (text) => blobs.put(text), get });
+      const store = new LargeData(await open(), { put: (text) => blobs.put(text), get }, always);
       await store.append('count-1', [sized(2_000_000)], 'no_stream');
       await expect(store.readAll(START, 1)).rejects.toThrow('no primary');
       const { seen } = follow(store);
