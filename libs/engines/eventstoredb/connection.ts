@@ -58,9 +58,12 @@ export const connect = ({ url, batchAppend }: ConnectOptions): Connection => {
 /** Position of the newest event of the log, of whomever; START for an empty log. Rejects after `ms`. */
 export const newestIn = async (client: EventStoreDBClient, ms = NEWEST_MS): Promise<Position> => {
   const reading = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 });
+  const newest = async (): Promise<Position> => {
+    for await (const { event } of itemsOf(reading)) if (event) return textOf(event.position);
+    return START;
+  };
   try {
-    const [newest] = await withDeadline(reading.toArray(), ms, 'a read of the newest event');
-    return newest?.event ? textOf(newest.event.position) : START;
+    return await withDeadline(newest(), ms, 'a read of the newest event');
   } finally {
     release(reading, () => reading.cancel());
   }

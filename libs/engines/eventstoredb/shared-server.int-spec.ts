@@ -1,0 +1,162 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { jsonEvent } from '@eventstore/db-client';
+import { RefusedStart } from '#libs/config/refused-start.js';
+import { eventually } from '#libs/engines/conformance/eventually.js';
+import { AppendTooLarge, type EventStore } from '#libs/kernel/event-store.js';
+import { START, type NewEvent } from '#libs/kernel/events.js';
+import { LargeData } from './index.js';
+import { memoryBlobs } from './testing/memory-blobs.js';
+import { event, StandInWorld, upTo } from './testing/stand-in-world.js';
+
+describe('EventStoreDB with its limits, and shared with others', () => {
+  let world: StandInWorld;
+  beforeEach(async () => {
+    world = await StandInWorld.start();
+  });
+  afterEach(() => world.close());
+
+  describe('large events', () => {
+    const sized = (bytes: number): NewEvent => event(1, 'x'.repeat(bytes));
+    const always = (): boolean => true;
+    const restartedWith = (maxAppendSize: number): Promise<void> => world.restart({ maxAppendSize });
+
+    it('are refused by the log alone, with both numbers', async () => {
+      const store = await world.open();
+      const refused = store.append('count-1', [sized(1024 * 1024)], 'no_stream');
+      await expect(refused).rejects.toBeInstanceOf(AppendTooLarge);
+      await expect(refused).rejects.toMatchObject({ code: 'request.too_large', limit: 1024 * 1024 });
+      await expect(refused).rejects.toThrow(/writes 1048\d\d\d bytes .* takes 1048576/);
+    });
+
+    it('go to blobs, and no other events do', async () => {
+      const blobs = memoryBlobs();
+      const store = new LargeData(await world.open(), blobs, always);
+      await store.append('count-1', [sized(900_000)], 'no_stream');
+      expect(blobs.texts.size).toBe(0);
+      await store.append('count-2', [sized(700_000), sized(600_000), sized(10)], 'no_stream');
+      expect([...blobs.texts.values()].map(({ length }) => length > 650_000)).toEqual([true]);
+    });
+
+    it('fit a server that is set up to take less, once it has said so', async () => {
+      await restartedWith(100_000);
+      const store = new LargeData(await world.open(), memoryBlobs(), always);
+      for (const stream of ['count-1', 'count-2']) {
+        const before = world.server.calls('append');
+        await store.append(stream, [sized(200_000), sized(50_000)], 'no_stream');
+        expect(world.server.calls('append') - before).toBe(stream === 'count-1' ? 2 : 1);
+      }
+      for await (const { data } of store.read('count-1', { limit: 1 })) expect(data).toEqual(sized(200_000).data);
+    });
+
+    it('are refused for now while a process lives that could not read them', async () => {
+      let isAgreed = false;
+      const blobs = memoryBlobs();
+      const store = new LargeData(await world.open(), blobs, () => isAgreed);
+      const refused = store.append('count-1', [sized(2_000_000)], 'no_stream');
+      await expect(refused).rejects.toMatchObject({ code: 'platform.unavailable' });
+      expect(blobs.texts.size).toBe(0);
+      await store.append('count-1', [sized(900_000)], 'no_stream');
+      isAgreed = true;
+      await store.append('count-1', [sized(2_000_000)], 0n);
+    });
+
+    it('are refused with both numbers when no blob can save them', async () => {
+      const store = new LargeData(await world.open(), memoryBlobs(), always);
+      const many = upTo(6_000).map((n) => event(n));
+      const refused = store.append('count-1', many, 'no_stream');
+      await expect(refused).rejects.toMatchObject({ code: 'request.too_large', limit: 1024 * 1024 });
+      expect(await store.readAll(START, 1)).toEqual([]);
+    });
+
+    it('are waited for by readers while the blobs cannot be read, and end them when they are missing', async () => {
+      const blobs = memoryBlobs();
+      let isAway = true;
+      const get = (hash: string) => (isAway ? Promise.reject(new Error('no primary')) : blobs.get(hash));
+      const store = new LargeData(await world.open(), { put: (text) => blobs.put(text), get }, always);
+      await store.append('count-1', [sized(2_000_000)], 'no_stream');
+      await expect(store.readAll(START, 1)).rejects.toThrow('no primary');
+      const { seen } = world.follow(store);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      expect(seen).toEqual([]);
+      isAway = false;
+      await eventually('the event', () => seen.length === 1);
+      blobs.texts.clear();
+      await expect(world.follow(store).done).rejects.toThrow(
+        /event 0 of stream count-1 cannot be read: its data, blob/,
+      );
+    });
+  });
+
+  describe('the end of the log', () => {
+    /** Others append `count` events. */
+    const others = async (store: EventStore, stream: string, count: number): Promise<void> => {
+      for (let n = 0; n < count; n += 500) {
+        const events = upTo(500).map((i) => event(n + i));
+        await store.append(stream, events, n === 0 ? 'no_stream' : BigInt(n - 1));
+      }
+    };
+
+    it('is found behind many events of others, which readers pass at the server', async () => {
+      const [store, other] = [await world.open(), await world.open({ prefix: 'other' })];
+      const { position } = await store.append('count-1', [event(1)], 'no_stream');
+      const { hasCaughtUp } = world.follow(store);
+      await eventually('the reader has caught up', hasCaughtUp);
+      await others(other, 'count-1', 6_000);
+      const before = world.server.reads.eventsSent;
+      expect(await store.lastPosition()).toBe(position);
+      expect(await store.lastPosition()).toBe(position);
+      // Two pages until it waits for the reader, and one more at most.
+      expect(world.server.reads.eventsSent - before).toBeLessThan(5_000);
+    }, 60_000);
+
+    it('is found by a process that starts, before its reader has caught up and after', async () => {
+      const [first, other] = [await world.open(), await world.open({ prefix: 'other' })];
+      const { position } = await first.append('count-1', [event(1)], 'no_stream');
+      await others(other, 'count-1', 3_000);
+      const store = await world.open();
+      const { hasCaughtUp } = world.follow(store);
+      expect(await store.lastPosition()).toBe(position);
+      await eventually('the reader has caught up', hasCaughtUp);
+      const later = await first.append('count-1', [event(2)], 0n);
+      expect(await store.lastPosition()).toBe(later.position);
+    }, 60_000);
+  });
+
+  describe('a server of an old version', () => {
+    it('is refused, because its subscriptions do not say when history ends', async () => {
+      await world.restart({ version: '22.10.5.0' });
+      const refused = world.open();
+      await expect(refused).rejects.toBeInstanceOf(RefusedStart);
+      await expect(refused).rejects.toThrow('is of version 22.10.5.0; 23.10 or later is needed');
+    });
+  });
+
+  describe('a default prefix', () => {
+    const first = 'user-1';
+    const openDefault = () => world.open({ prefix: 'sluice', refuseUnprefixed: first });
+
+    it('is refused beside an installation without a prefix, with the settings to choose from', async () => {
+      await openDefault();
+      const unprefixed = await world.open({ prefix: '' });
+      await unprefixed.append(first, [event(1)], 'no_stream');
+      const refused = openDefault();
+      await expect(refused).rejects.toBeInstanceOf(RefusedStart);
+      await expect(refused).rejects.toThrow('SLUICE_EVENTSTORE_UNPREFIXED=true');
+      await expect(refused).rejects.toThrow('SLUICE_EVENTSTORE_PREFIX=sluice');
+      await world.open({ prefix: 'sluice' });
+    });
+
+    it('is refused also when both are there, because either may be meant', async () => {
+      await (await openDefault()).append(first, [event(1)], 'no_stream');
+      await openDefault();
+      await (await world.open({ prefix: '' })).append(first, [event(1)], 'no_stream');
+      await expect(openDefault()).rejects.toBeInstanceOf(RefusedStart);
+    });
+
+    it('is used beside streams of other programs, whatever their names', async () => {
+      await world.foreign('order-1', jsonEvent({ type: 'Foreign', data: {} }));
+      await world.foreign(first, jsonEvent({ type: 'Foreign', data: {} }));
+      await openDefault();
+    });
+  });
+});
