@@ -9,7 +9,6 @@ import { RefusedStart } from '#libs/config/refused-start.js';
 import { engineProblem } from '#libs/hosting/start-problem.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { FormsOnceSeen } from '#libs/kernel/forms.js';
-import { EARLIER_FORMS, type Forms } from '#libs/kernel/forms.js';
 import { newId } from '#libs/kernel/ids.js';
 import { messageOf } from '#libs/kernel/error-message.js';
 
@@ -92,7 +91,6 @@ const withDistributed = async (work: Work, config: Config): Promise<void> => {
     clientId: `cli-${newId('proc', systemClock.now())}`,
     onWarning: (text) => process.stderr.write(`${text}\n`),
     forms,
-    forms: FORMS_OF_COMMANDS,
   });
   try {
     await forms.look(engines.registry);
@@ -101,9 +99,6 @@ const withDistributed = async (work: Work, config: Config): Promise<void> => {
     await engines.close();
   }
 };
-
-/** Only an import writes events so large that they need this form, and no process runs meanwhile. */
-const FORMS_OF_COMMANDS: Forms = { ...EARLIER_FORMS, mayWrite: (form) => form === 'event_data.2' };
 
 const PATIENCE_MS = 5_000;
 const RETRY_MS = 1_000;
