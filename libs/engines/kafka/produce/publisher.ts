@@ -129,7 +129,8 @@ export class Publisher {
     do {
       try {
         topic = await this.cluster.refreshTopic(name);
-        failure = undefined;
+        const isOver = performance.now() >= until;
+        failure = topic || !isOver || (await this.isGone(name)) ? undefined : new Error('only some brokers know it');
       } catch (error) {
         failure = error;
       }
@@ -227,7 +228,11 @@ export class Publisher {
   }
 
   private async existsStill(topic: string): Promise<boolean> {
-    return (await this.cluster.refreshTopic(topic)) !== undefined;
+    return (await this.cluster.refreshTopic(topic)) !== undefined || !(await this.isGone(topic));
+  }
+
+  private async isGone(topic: string): Promise<boolean> {
+    return (await this.cluster.gone([topic])).has(topic);
   }
 
   private isTooOld(queue: PartitionQueue, now: number): boolean {

@@ -33,6 +33,7 @@ const PING_MS = 2_000;
 const ANY_MS = 10_000;
 /** A topic that one broker does not know may be new to it, so only the second look counts. */
 const LOOK_AGAIN_MS = 200;
+const UNKNOWN = CODE.UNKNOWN_TOPIC_OR_PARTITION;
 /** How long one broker may take when any other could answer too. */
 const ONE_OF_MANY_MS = 5_000;
 /** A broker that did not answer is asked after the others for this long. */
@@ -100,6 +101,26 @@ export class Cluster {
     const { told, changed } = await this.read([name]);
     if (changed) this.changed();
     return told.has(name) ? this.known.get(name) : undefined;
+  }
+
+  /**
+   * Those of the topics that no broker knows. One broker's look is not enough, because it may have just started. A broker
+   * that is up and does not answer may know them all.
+   */
+  async gone(names: readonly string[]): Promise<ReadonlySet<string>> {
+    const looks = await Promise.all(
+      this.brokers().map(async (node) => {
+        try {
+          const looking = this.call(node, 'look', 'Metadata', { topics: names });
+          const { topics } = await withDeadline(looking, ONE_OF_MANY_MS, `broker ${node}`);
+          return new Set(topics.flatMap(({ topic, errorCode }) => (errorCode === UNKNOWN ? [topic] : [])));
+        } catch (error) {
+          this.warn('a broker does not tell which topics it knows', error, { broker: node });
+          return new Set<string>();
+        }
+      }),
+    );
+    return new Set(looks.length === 0 ? [] : names.filter((name) => looks.every((unknown) => unknown.has(name))));
   }
 
   /** Forgets a topic that this process deleted. */
@@ -260,14 +281,16 @@ export class Cluster {
     const request = this.requests + 1;
     const { told, changed } = await this.read(null);
     let suspect = false;
-    let gone = false;
+    const missing: string[] = [];
     for (const [name, topic] of this.known) {
       if (told.has(name) || topic.toldBy >= request) continue;
-      if (topic.missed) gone = this.known.delete(name) || gone;
+      if (topic.missed) missing.push(name);
       else suspect = topic.missed = true;
     }
     if (suspect) void this.lookAgain();
-    if (gone || changed) this.changed();
+    const gone = missing.length === 0 ? [] : [...(await this.gone(missing))];
+    for (const name of gone) this.known.delete(name);
+    if (gone.length > 0 || changed) this.changed();
   }
 
   private async lookAgain(): Promise<void> {
