@@ -1,6 +1,8 @@
 import { eventStoreHome, startEventStore } from '#test/engines/eventstore-server.js';
 import { startFerretDb } from '#test/engines/ferretdb.js';
 import { startKafkaBroker } from '#test/engines/kafka-broker.js';
+import { startKafkaCluster } from '#test/engines/kafka-cluster.js';
+import { type KafkaProcess } from '#test/engines/kafka-process.js';
 import { startStandIn } from '#test/engines/stand-in-process.js';
 import { type EngineAddresses } from '#test/harness/deployment.js';
 
@@ -12,6 +14,7 @@ export interface Killable {
 
 export interface EngineServers {
   readonly addresses: EngineAddresses;
+  /** Of three brokers, another one at each kill. */
   readonly broker: Killable;
   readonly mongo: Killable;
   readonly eventStore: Killable;
@@ -19,11 +22,32 @@ export interface EngineServers {
   stop(): Promise<void>;
 }
 
+interface Brokers extends Killable {
+  readonly brokers: string;
+  stop(): Promise<void>;
+}
+
+/** Three brokers, of which each kill ends the next one, and `start` brings back the one that was ended. */
+const startThreeBrokers = async (): Promise<Brokers> => {
+  const cluster = await startKafkaCluster();
+  let turn = 0;
+  let ended: KafkaProcess | undefined;
+  return {
+    brokers: cluster.addresses.join(','),
+    async kill9() {
+      ended = cluster.brokers[turn++ % cluster.brokers.length];
+      await ended?.kill9();
+    },
+    start: async () => ended?.start(),
+    stop: () => cluster.stop(),
+  };
+};
+
 /**
  * Our own servers, so that they may be killed: Kafka, FerretDB, and the EventStoreDB that SLUICE_TEST_EVENTSTORE_HOME
- * names, else its stand-in.
+ * names, else its stand-in. Roles on three brokers need SLUICE_KAFKA_REPLICATION=3.
  */
-export const startEngineServers = async (): Promise<EngineServers> => {
+export const startEngineServers = async (threeBrokers = false): Promise<EngineServers> => {
   const stops: (() => Promise<void>)[] = [];
   const stop = async (): Promise<void> => {
     const ended = await Promise.allSettled(stops.splice(0).map((each) => each()));
@@ -37,7 +61,7 @@ export const startEngineServers = async (): Promise<EngineServers> => {
   };
   const home = eventStoreHome();
   const [broker, ferret, eventStore] = await Promise.allSettled([
-    started(startKafkaBroker()),
+    started<Brokers>(threeBrokers ? startThreeBrokers() : startKafkaBroker()),
     started(startFerretDb()),
     home === undefined ? started(startStandIn()) : started(startEventStore(home)),
   ]);

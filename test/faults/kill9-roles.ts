@@ -15,6 +15,7 @@ interface Options {
   readonly copies: number;
   readonly brokerEvery: number;
   readonly seed: number;
+  readonly threeBrokers: boolean;
   readonly router10k: boolean;
   readonly queued?: number;
 }
@@ -34,6 +35,7 @@ const options = new Command('kill9:roles')
   .option('--rounds <n>', 'in each of which every role is killed once', whole, 10)
   .option('--copies <n>', 'processes of each role', whole, 1)
   .option('--broker-every <n>', 'the broker is killed in every nth round', whole, 5)
+  .option('--three-brokers', 'three brokers and copies of each topic; each round kills another broker', false)
   .option('--seed <n>', 'of the moments of killing', whole, Date.now() % 1_000_000)
   .option('--router-10k', 'instead: how soon a killed router routes again with 10,000 subscriptions', false)
   .option('--queued <n>', 'instead: so many events of each of five emitters wait for one listener', whole)
@@ -57,14 +59,16 @@ const COLUMNS: readonly (readonly [string, (round: RoundFigures) => string | num
 ];
 
 const killRounds = async (engines: Awaited<ReturnType<typeof startEngineServers>>): Promise<number> => {
-  const { rounds, copies, brokerEvery, seed } = options;
+  const { rounds, copies, threeBrokers, seed } = options;
+  const brokers = threeBrokers ? 3 : 1;
   const eventStore = eventStoreHome() === undefined ? 'the stand-in for EventStoreDB' : 'EventStoreDB';
-  say(`${rounds} rounds on ${eventStore}, ${copies} of each role, seed ${seed}`);
+  say(`${rounds} rounds on ${eventStore}, ${copies} of each role, brokers: ${brokers}, seed ${seed}`);
   say(COLUMNS.map(([title]) => title).join(' | '));
   const { problems, ...figures } = await runRolesRounds({
     rounds,
     copies,
-    brokerEvery,
+    brokerEvery: threeBrokers ? 1 : options.brokerEvery,
+    env: { SLUICE_KAFKA_REPLICATION: String(brokers) },
     seed,
     engines: engines.addresses,
     broker: engines.broker,
@@ -103,7 +107,7 @@ const measured = ({ addresses }: EngineServers): Promise<number> | undefined => 
   return options.queued === undefined ? undefined : queuedRounds(addresses, options.queued);
 };
 
-const engines = await startEngineServers();
+const engines = await startEngineServers(options.threeBrokers);
 try {
   process.exitCode = await (measured(engines) ?? killRounds(engines));
 } finally {

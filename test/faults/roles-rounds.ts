@@ -18,6 +18,8 @@ export interface RolesKillOptions {
   readonly rounds: number;
   /** Number of processes per role. */
   readonly copies: number;
+  /** Settings of every process. */
+  readonly env?: Readonly<Record<string, string>>;
   /** The same seed gives the same kill times. */
   readonly seed: number;
   readonly onRound: (round: RoundFigures) => void;
