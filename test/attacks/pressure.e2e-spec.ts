@@ -77,7 +77,7 @@ describe('sources that pile up work', () => {
 
   it('close no door of another source of their workspace, also when they exceed its limit together', async () => {
     const stuckCode = (): string =>
-      componentCode({ members: 'async run() { await new Promise((resolve) => setTimeout(resolve, 10_000)); },' });
+      componentCode({ members: 'async run() { await new Promise((resolve) => setTimeout(resolve, 5_000)); },' });
     const neighbour = await instance.deploy(relayCode());
     const stuck = [stuckCode(), stuckCode(), stuckCode(), stuckCode()];
     const sources = await Promise.all(stuck.map((code) => instance.deploy(code)));
@@ -110,6 +110,8 @@ describe('sources that pile up work', () => {
       going = false;
       await Promise.all(posting);
     }
+    // Their backlog would keep processes of the next tests.
+    await Promise.all(sources.map(({ id }) => instance.api.deleteSource(id)));
   }, 180_000);
 
   it('lose no accepted event in a chain that is slower at its end', async () => {
