@@ -9,7 +9,7 @@ import {
   type EventStoreNode,
 } from '#test/engines/eventstore-server.js';
 import { eventually } from '#test/harness/wait.js';
-import { openEventStoreDb, type EventStoreDbEventStore } from './index.js';
+import { openEventStoreDb, type EventStoreDbEventStore } from '#libs/engines/eventstoredb/index.js';
 
 const home = eventStoreHome() ?? '';
 

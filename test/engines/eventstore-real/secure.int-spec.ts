@@ -8,7 +8,7 @@ import { makeCertificates, type Certificates } from '#test/engines/eventstore-ce
 import { eventStoreHome, startSecureEventStore, type EventStoreServer } from '#test/engines/eventstore-server.js';
 import { ROOT } from '#test/harness/paths.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
-import { openEventStoreDb, type EventStoreDbEventStore } from './index.js';
+import { openEventStoreDb, type EventStoreDbEventStore } from '#libs/engines/eventstoredb/index.js';
 
 const home = eventStoreHome() ?? '';
 const run = promisify(execFile);
