@@ -36,7 +36,8 @@ export const engines = {
     shownDefault: 'none',
     allowed: 'a mongodb:// or mongodb+srv:// URL',
     accept: (given) => (/^mongodb(\+srv)?:\/\/\S+$/.test(given) ? given : undefined),
-    sentence: 'MongoDB of the distributed engine.',
+    sentence:
+      'MongoDB of the distributed engine. maxPoolSize in it is the number of connections to each server for each process; 50 without it.',
   }),
   kafkaBrokers: list({
     name: 'SLUICE_KAFKA_BROKERS',

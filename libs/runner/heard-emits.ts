@@ -88,6 +88,39 @@ export class HeardEmits {
     return changed;
   }
 
+  /** The changes to store once these are done too. Nothing counts as done before `stored`. */
+  changesAfter(places: readonly HeardPlace[]): Readonly<Record<string, EmitProgress | null>> {
+    const done = new HeardEmits({});
+    for (const { key } of places) {
+      const heard = this.byKey.get(key);
+      if (heard && !done.byKey.has(key))
+        done.byKey.set(key, { through: heard.through, above: new Set(heard.above), out: [...heard.out] });
+    }
+    for (const place of places) done.finish(place);
+    const changed = dictionary<EmitProgress | null>();
+    for (const [key, { through, above }] of done.byKey) changed[key] = { through, above: [...above].sort() };
+    let beyond = this.byKey.size - HEARD_LIMIT;
+    for (const [key, { out }] of this.byKey) {
+      if (beyond <= 0) break;
+      if (out.length > 0 || key in changed) continue;
+      changed[key] = null;
+      beyond--;
+    }
+    return changed;
+  }
+
+  /** Counts these as done, after a commit has stored the changes. */
+  stored(places: readonly HeardPlace[], changes: Readonly<Record<string, EmitProgress | null>>): void {
+    for (const place of places) this.finish(place);
+    for (const [key, progress] of Object.entries(changes)) {
+      const heard = this.byKey.get(key);
+      if (!heard) continue;
+      this.byKey.delete(key);
+      // What came meanwhile is still needed.
+      if (progress !== null || heard.out.length > 0) this.byKey.set(key, heard);
+    }
+  }
+
   private of(key: string): Heard {
     let heard = this.byKey.get(key);
     if (!heard) this.byKey.set(key, (heard = { through: '', above: new Set(), out: [] }));

@@ -14,6 +14,10 @@ export class InvocationQueue {
     return this.waiting[0];
   }
 
+  has(offset: number): boolean {
+    return this.waiting.some(({ record }) => record.offset === offset);
+  }
+
   /** Adds an invocation from the end of the lane. Returns the earlier tick that it absorbs and that counts as done. */
   add(invocation: Invocation): Invocation | undefined {
     if (invocation.headers.kind !== 'timer') {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { LaneTracker } from './lane-tracker.js';
+import { LaneTracker, MOST_ABOVE } from './lane-tracker.js';
 
 const fresh = () => new LaneTracker({ through: -1, above: [] });
 
@@ -40,6 +40,26 @@ describe('lane tracker', () => {
     expect(lane.admit({ offset: 0 })).toBe(true);
     expect(lane.admit({ offset: 0 })).toBe(false);
     expect(lane.isDone(0)).toBe(false);
+  });
+
+  it('tells the progress after more records without counting them as done', () => {
+    const lane = fresh();
+    for (const offset of [0, 1, 2, 3]) lane.admit({ offset });
+    lane.finish({ offset: 2 });
+    expect(lane.progressAfter([{ offset: 0 }, { offset: 1 }])).toEqual({ through: 2, above: [] });
+    expect(lane.progress()).toEqual({ through: -1, above: [2] });
+    expect(lane.progressAfter([{ offset: 3 }])).toEqual({ through: -1, above: [2, 3] });
+  });
+
+  it('is held by the oldest record in flight while many are done beyond it', () => {
+    const lane = fresh();
+    for (let offset = 0; offset <= MOST_ABOVE; offset++) lane.admit({ offset });
+    for (let offset = 1; offset < MOST_ABOVE; offset++) lane.finish({ offset });
+    expect(lane.heldBy()).toBeUndefined();
+    lane.finish({ offset: MOST_ABOVE });
+    expect(lane.heldBy()).toBe(0);
+    lane.finish({ offset: 0 });
+    expect(lane.heldBy()).toBeUndefined();
   });
 
   it('accepts holes in the offsets', () => {

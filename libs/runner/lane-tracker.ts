@@ -1,6 +1,9 @@
 import { isAnotherLog, newestOrigin, type LaneOrigin } from '../stream-log/lane-origin.js';
 import { type LaneProgress } from './run-journal.js';
 
+/** Done records beyond a gap at which no more start (docs/reference/limits.md#lane-gap). */
+export const MOST_ABOVE = 4_096;
+
 /** Where a record is. */
 export interface Place {
   readonly offset: number;
@@ -60,8 +63,25 @@ export class LaneTracker {
     return { through, above: [...this.done].sort((a, b) => a - b), ...(origin && { origin }) };
   }
 
+  /** The progress once these records are done too. */
+  progressAfter(places: readonly Place[]): LaneProgress {
+    const after = new LaneTracker(this.progress());
+    after.newestDone = this.newestDone;
+    after.out.push(...this.out);
+    for (const place of places) after.finish(place);
+    return after.progress();
+  }
+
   outstanding(): number {
     return this.out.length;
+  }
+
+  /**
+   * Offset of the record that must be done before more start, because each commit stores the records done beyond it, and
+   * they are many. Undefined while there is none.
+   */
+  heldBy(): number | undefined {
+    return this.done.size >= MOST_ABOVE ? this.out[0] : undefined;
   }
 
   /** The log gives out offsets again, from this one on. What was done above it is gone. */

@@ -51,6 +51,18 @@ describe('the commit of several runs', () => {
     expect(next).toMatchObject({ version: 1, lastEventId: commit.lastEventId });
   });
 
+  it('removes only names that are stored, however many the runs removed', async () => {
+    const last = { strategy: 'last', id: 'x' } as const;
+    const state = { ...context().state, db: { stored: '1' }, dedupe: { '': last } };
+    const batch = [
+      finished('a', ok({ dbChanges: { passing: '1', stored: null } })),
+      finished('b', ok({ dbChanges: { passing: null, absent: null, kept: '2' } })),
+    ];
+    const { commit, next } = await buildCommit(batch, { ...context(), state });
+    expect({ ...commit.dbChanges }).toEqual({ stored: null, kept: '2' });
+    expect({ ...next.db }).toEqual({ kept: '2' });
+  });
+
   it('is built in several turns of the event loop when there are many emits', async () => {
     let turns = 0;
     let going = true;

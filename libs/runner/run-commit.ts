@@ -7,7 +7,7 @@ import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
 import { type DelayedEvents } from '../stream-log/delayed-events.js';
 import { withinDelayedLimits } from './delayed-limit.js';
 import { type EventIds } from '../stream-log/event-ids.js';
-import { type HeardEmits, heardPlaceOf } from './heard-emits.js';
+import { type HeardEmits, type HeardPlace, heardPlaceOf } from './heard-emits.js';
 import { type LaneTracker } from './lane-tracker.js';
 import { type DedupeCache, type RunCommit, type SourceState } from './run-journal.js';
 import { userError } from '../sandbox/host/process-end.js';
@@ -60,8 +60,8 @@ export interface CommitContext {
   readonly topic: string;
   readonly strategy: DedupeStrategy | null;
   readonly state: CommittedState;
-  readonly tracker: LaneTracker;
-  readonly heard: HeardEmits;
+  readonly tracker: Pick<LaneTracker, 'progressAfter'>;
+  readonly heard: Pick<HeardEmits, 'changesAfter'>;
   readonly eventIds: EventIds;
   readonly metrics: RunnerMetrics;
   readonly delayed: Pick<DelayedEvents, 'usage'>;
@@ -70,6 +70,8 @@ export interface CommitContext {
 export interface BuiltCommit {
   readonly commit: RunCommit;
   readonly next: CommittedState;
+  /** Emits of other sources that are heard once it is stored. */
+  readonly places: readonly HeardPlace[];
   /**
    * Errors of the executions that exceeded the limits of `$.service.db`, so their process holds content that was not
    * committed. Undefined when there are none.
@@ -77,16 +79,26 @@ export interface BuiltCommit {
   readonly refused: ReadonlyMap<Finished, UserError> | undefined;
 }
 
+/**
+ * What a commit leaves out when the store refuses it for its size, each with all before it: changes of `$.service.db`,
+ * the ids that deduplication remembers, emits and log lines.
+ */
+export const CUTS = ['nothing', 'db', 'dedupe', 'output'] as const;
+export type Cut = (typeof CUTS)[number];
+
 /** Records built in one turn of the event loop. */
 const RECORDS_A_TURN = 256;
 
 /**
  * Builds one commit of all that these executions leave, and the state after it. A run with many emits takes several
- * turns of the event loop. Call it for one batch of a source at a time.
+ * turns of the event loop. Call it for one batch of a source at a time. With a cut the batch has one execution, which
+ * gets an error that names `reason`.
  */
 export const buildCommit = async (
   batch: readonly Finished[],
   { sourceId, topic, strategy, state, tracker, heard, eventIds, metrics, delayed }: CommitContext,
+  cut: Cut = 'nothing',
+  reason = '',
 ): Promise<BuiltCommit> => {
   // Read before anything changes, because it may fail and the batch is then built again.
   let usage = batch.some(({ outcome }) => outcome?.delays) ? await delayed.usage(sourceId) : undefined;
@@ -97,22 +109,19 @@ export const buildCommit = async (
   let refused: Map<Finished, UserError> | undefined;
   const records: LogRecord[] = [];
   const inbox: string[] = [];
-  const keys = new Set<string>();
+  const places: HeardPlace[] = [];
   for (const finished of batch) {
     const { execution, outcome: left, invocation, repeat } = finished;
-    if (invocation) tracker.finish(invocation.record);
     if (invocation && !repeat && REPEATABLE.has(invocation.headers.kind)) {
       inbox.push(invocation.headers.id);
       const place = heardPlaceOf(invocation.headers);
-      if (place) heard.finish(place);
-      if (place) keys.add(place.key);
+      if (place) places.push(place);
     }
     if (!left) continue;
-    const fault = db.apply(left.dbChanges);
+    const error = cut === 'nothing' ? dbFault(db.apply(left.dbChanges)) : tooLarge(cut, reason);
     let outcome = left;
-    if (fault !== undefined) {
-      const error = userError('DbLimitExceeded', `this run's changes to $.service.db are refused: ${fault}`);
-      outcome = withoutDb(left, error);
+    if (error) {
+      outcome = withoutDb(cut === 'output' ? { ...left, emits: [], logs: [] } : left, error);
       refused ??= new Map();
       refused.set(finished, error);
     }
@@ -127,16 +136,54 @@ export const buildCommit = async (
     metrics.emits(result.emitted);
     metrics.duplicates(result.duplicates);
   }
-  const progress = tracker.progress();
+  const forgets = cut === 'dedupe' || cut === 'output';
+  const dedupe = forgets ? allRemoved(state.dedupe) : withoutAbsent(changed, state.dedupe);
+  const progress = tracker.progressAfter(batch.flatMap(({ invocation }) => invocation?.record ?? []));
   const lastEventId = eventIds.last();
   const expectedVersion = state.version;
-  const changes = { dedupe: changed, dbChanges, ...(keys.size > 0 && { heard: heard.changes(keys) }) };
+  const changes = {
+    dedupe,
+    dbChanges: withoutAbsent(dbChanges, state.db),
+    ...(places.length > 0 && { heard: heard.changesAfter(places) }),
+  };
   return {
     commit: { sourceId, expectedVersion, progress, ...changes, lastEventId, inbox, records },
-    next: { version: expectedVersion + 1, progress, dedupe: caches, db: db.result(), lastEventId },
+    next: { version: expectedVersion + 1, progress, dedupe: forgets ? {} : caches, db: db.result(), lastEventId },
+    places,
     refused,
   };
 };
+
+type Changes<T> = Readonly<Record<string, T | null>>;
+
+/** Leaves out removals of what is not stored. Runs may remove many names that an earlier run of the batch set, or none. */
+const withoutAbsent = <T>(changes: Changes<T>, stored: Readonly<Record<string, T>>): Changes<T> => {
+  const kept = dictionary<T | null>();
+  for (const [name, value] of Object.entries(changes)) {
+    if (value !== null || Object.hasOwn(stored, name)) kept[name] = value;
+  }
+  return kept;
+};
+
+const allRemoved = <T>(stored: Readonly<Record<string, T>>): Changes<T> => {
+  const removed = dictionary<T | null>();
+  for (const name of Object.keys(stored)) removed[name] = null;
+  return removed;
+};
+
+const dbFault = (fault: string | undefined): UserError | undefined =>
+  fault === undefined
+    ? undefined
+    : userError('DbLimitExceeded', `this run's changes to $.service.db are refused: ${fault}`);
+
+const LOST: Readonly<Record<Exclude<Cut, 'nothing'>, string>> = {
+  db: 'its changes to $.service.db are refused',
+  dedupe: 'its changes to $.service.db are refused, and the ids that deduplication remembered are forgotten',
+  output: 'its emits, log lines and changes to $.service.db are lost, and the ids that deduplication remembered',
+};
+
+const tooLarge = (cut: Exclude<Cut, 'nothing'>, reason: string): UserError =>
+  userError('StateLimitExceeded', `what this run leaves cannot be stored, so ${LOST[cut]}: ${reason}`);
 
 /** Replaces the db changes by an error. Emits and log lines stay. */
 const withoutDb = (outcome: RunOutcome, error: UserError): RunOutcome => ({

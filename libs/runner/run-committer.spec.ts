@@ -6,7 +6,7 @@ import { HeardEmits } from './heard-emits.js';
 import { LaneTracker } from './lane-tracker.js';
 import { type Finished } from './run-commit.js';
 import { RunCommitter, type RunCommitterOptions } from './run-committer.js';
-import { type RunCommit, StateConflict } from './run-journal.js';
+import { CommitTooLarge, type DedupeCache, type RunCommit, StateConflict } from './run-journal.js';
 import { type RunnerMetrics } from './runner-ports.js';
 import { ok } from './testing/fake-sandbox.js';
 
@@ -18,11 +18,16 @@ afterEach(() => {
 });
 
 const turns = async (): Promise<void> => {
-  for (let n = 0; n < 50; n++) await turn();
+  for (let n = 0; n < 200; n++) await turn();
 };
 
 /** A committer whose journal and dedupe strategy fail as the test says. */
-const world = (fails: { journal?: () => void; build?: () => void }) => {
+const world = (fails: {
+  journal?: (commit: RunCommit) => void;
+  build?: () => void;
+  dedupe?: Record<string, DedupeCache>;
+}) => {
+  let refusals = 0;
   const commits: RunCommit[] = [];
   const errors: string[] = [];
   const tracker = new LaneTracker({ through: -1, above: [] });
@@ -30,7 +35,7 @@ const world = (fails: { journal?: () => void; build?: () => void }) => {
   const committer = new RunCommitter({
     sourceId: 'dc_1',
     delayed: { usage: async () => ({ count: 0, bytes: 0 }) },
-    state: { version: 0, progress: { through: -1, above: [] }, dedupe: {}, db: {}, lastEventId: '' },
+    state: { version: 0, progress: { through: -1, above: [] }, dedupe: fails.dedupe ?? {}, db: {}, lastEventId: '' },
     tracker,
     heard: new HeardEmits({}),
     strategy: () => {
@@ -39,22 +44,26 @@ const world = (fails: { journal?: () => void; build?: () => void }) => {
       return null;
     },
     onIdle: () => undefined,
-    onRefused: () => undefined,
+    onRefused: () => void refusals++,
     onConflict: () => undefined,
     deps: {
       journal: {
         commit: async (commit: RunCommit) => {
-          fails.journal?.();
+          fails.journal?.(commit);
           commits.push(commit);
         },
       },
       topics: { emits: (id: string) => `emits.${id}` },
       metrics: new Proxy({} as RunnerMetrics, { get: () => () => undefined }),
-      logger: { isLevelEnabled: () => false, error: (_fields: object, text: string) => errors.push(text) },
+      logger: {
+        isLevelEnabled: () => false,
+        warn: () => undefined,
+        error: (_fields: object, text: string) => errors.push(text),
+      },
       settings: { httpTimeoutMs: 1_000, timerTimeoutMs: 1_000, hookTimeoutMs: 1_000 },
     } as unknown as RunCommitterOptions['deps'],
   });
-  return { committer, tracker, commits, errors, built: () => built };
+  return { committer, tracker, commits, errors, built: () => built, refusals: () => refusals };
 };
 
 const finished = (offset: number, ends: { committed?: () => void; abandoned?: () => void } = {}): Finished => ({
@@ -77,6 +86,9 @@ const finished = (offset: number, ends: { committed?: () => void; abandoned?: ()
   committed: ends.committed ?? (() => undefined),
   ...(ends.abandoned ? { abandoned: ends.abandoned } : {}),
 });
+
+const emitsOf = ({ records }: Pick<RunCommit, 'records'>): string[] =>
+  records.filter(({ headers }) => headers['channel'] === '').map(({ value }) => value);
 
 describe('a commit that the journal cannot write', () => {
   it('is tried again after a pause, and committed once', async () => {
@@ -128,6 +140,75 @@ describe('a commit that the journal cannot write', () => {
     expect(abandoned).toHaveBeenCalledTimes(1);
     expect(errors).toEqual([]);
     expect(committer.abandonedFor).toBeInstanceOf(StateConflict);
+  });
+});
+
+describe('a commit that is too large for the store', () => {
+  const changing = (offset: number, dbChanges: Record<string, string | null>): Finished => {
+    const one = finished(offset);
+    return { ...one, outcome: ok({ ...one.outcome, dbChanges }) };
+  };
+  const errorOf = ({ records }: RunCommit): string =>
+    records.find(({ headers }) => headers['channel'] === '$errors')?.value ?? '';
+
+  it('is made smaller until only the run that is too large is left, whose changes of the db are refused', async () => {
+    const { committer, tracker, commits, errors, refusals } = world({
+      journal: ({ dbChanges }) => {
+        if ('large' in dbChanges) throw new CommitTooLarge('dc_1', '17 MB');
+      },
+    });
+    const runs = Array.from({ length: 5 }, (_, n) => changing(n, { [n === 2 ? 'large' : `small${n}`]: '1' }));
+    for (let offset = 0; offset < 5; offset++) tracker.admit({ offset });
+    for (const run of runs) committer.push(run);
+    await turns();
+    expect(commits.flatMap(({ dbChanges }) => Object.keys(dbChanges))).toEqual([
+      'small0',
+      'small1',
+      'small3',
+      'small4',
+    ]);
+    // A commit tells that only those runs are done which it holds.
+    expect(commits.map(({ progress }) => progress.through)).toEqual(
+      commits.map((_, n) => commits.slice(0, n + 1).flatMap(emitsOf).length - 1),
+    );
+    expect(commits.flatMap(emitsOf)).toEqual(['0', '1', '2', '3', '4']);
+    expect(commits.map(errorOf).filter((text) => text !== '')).toEqual([expect.stringContaining('StateLimitExceeded')]);
+    expect(new Set(errors)).toEqual(new Set(['commit.too_large']));
+    expect([refusals(), committer.busy()]).toEqual([1, false]);
+  });
+
+  it('leaves out ever more: what deduplication remembers, then emits and log lines', async () => {
+    const last = { strategy: 'last', id: 'x' } as const;
+    const { committer, commits } = world({
+      dedupe: { a: last, b: last },
+      journal: ({ records }) => {
+        if (emitsOf({ records }).length > 0) throw new CommitTooLarge('dc_1', '17 MB');
+      },
+    });
+    committer.push(changing(0, { n: '1' }));
+    committer.push(finished(1, {}));
+    await turns();
+    expect(commits).toHaveLength(2);
+    expect(commits[0]).toMatchObject({ dedupe: { a: null, b: null }, dbChanges: {} });
+    // They are not removed a second time.
+    expect(commits[1]?.dedupe).toEqual({});
+    expect(commits.map(errorOf)).toEqual([expect.stringContaining('17 MB'), expect.stringContaining('17 MB')]);
+    expect(committer.busy()).toBe(false);
+  });
+
+  it('is tried again with pauses when nothing can be left out any more', async () => {
+    const { committer, errors } = world({
+      journal: () => {
+        throw new CommitTooLarge('dc_1', '17 MB');
+      },
+    });
+    committer.push(finished(0));
+    await turns();
+    expect(errors).toHaveLength(4);
+    await jest.advanceTimersByTimeAsync(100);
+    await turns();
+    expect(errors).toHaveLength(5);
+    committer.abandon(new Error('end of the test'));
   });
 });
 

@@ -5,8 +5,8 @@ import { EventIds } from '../stream-log/event-ids.js';
 import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
 import { type HeardEmits } from './heard-emits.js';
 import { type LaneTracker } from './lane-tracker.js';
-import { buildCommit, type CommittedState, type Finished } from './run-commit.js';
-import { type RunCommit, type SourceState, StateConflict } from './run-journal.js';
+import { buildCommit, type CommittedState, CUTS, type Finished } from './run-commit.js';
+import { CommitTooLarge, type RunCommit, type SourceState, StateConflict } from './run-journal.js';
 import { RunLog } from './run-log.js';
 import { type SourceRunnerDependencies } from './runner-ports.js';
 
@@ -32,6 +32,8 @@ export interface RunCommitterOptions {
   readonly onConflict: (error: StateConflict) => void;
 }
 
+const WHOLE = { most: COMMIT_BATCH, cut: 0, reason: '' };
+
 const drop = ({ outcome, abandoned }: Finished, reason: Error): void => {
   outcome?.held?.release();
   abandoned?.(reason);
@@ -47,6 +49,8 @@ export class RunCommitter {
   private abandonReason: Error | undefined;
   private readonly abandonment = new AbortController();
   private readonly backoff = new Backoff({ firstMs: 100, longestMs: 10_000 });
+  /** How the next commit must be smaller than one that the store refused for its size. */
+  private size: { readonly most: number; readonly cut: number; readonly reason: string } = WHOLE;
 
   constructor(private readonly options: RunCommitterOptions) {
     this.state = options.state;
@@ -106,22 +110,35 @@ export class RunCommitter {
     await new Promise<void>((resolve) => setImmediate(resolve));
     while (this.finished.length > 0) {
       const batch = this.nextBatch();
-      const { commit, next, refused } = await buildCommit(batch, {
-        sourceId,
-        topic: deps.topics.emits(sourceId),
-        strategy: strategy(),
-        state: this.state,
-        tracker,
-        heard,
-        eventIds: this.eventIds,
-        metrics: deps.metrics,
-        delayed: this.options.delayed,
-      });
-      if (!(await this.write(commit)) || this.abandonReason) return;
+      const { commit, next, places, refused } = await buildCommit(
+        batch,
+        {
+          sourceId,
+          topic: deps.topics.emits(sourceId),
+          strategy: strategy(),
+          state: this.state,
+          tracker,
+          heard,
+          eventIds: this.eventIds,
+          metrics: deps.metrics,
+          delayed: this.options.delayed,
+        },
+        CUTS[this.size.cut],
+        this.size.reason,
+      );
+      const written = await this.write(commit);
+      if (written === 'refused' || this.abandonReason) return;
+      if (written instanceof CommitTooLarge) {
+        await this.makeSmaller(batch.length, written);
+        continue;
+      }
+      this.size = WHOLE;
+      heard.stored(places, commit.heard ?? {});
       this.state = next;
       this.finished.splice(0, batch.length);
       for (const finished of batch) {
         finished.outcome?.held?.release();
+        if (finished.invocation) tracker.finish(finished.invocation.record);
         finished.committed();
         this.runLog.committed(finished, refused?.get(finished));
       }
@@ -136,32 +153,48 @@ export class RunCommitter {
     for (const { outcome } of this.finished) {
       bytes += outcome?.held?.bytes ?? 0;
       emits += outcome?.emits.length ?? 0;
-      if (count > 0 && (count >= COMMIT_BATCH || bytes > COMMIT_BYTES || emits > COMMIT_EMITS)) break;
+      if (count > 0 && (count >= this.size.most || bytes > COMMIT_BYTES || emits > COMMIT_EMITS)) break;
       count++;
     }
     return this.finished.slice(0, count);
   }
 
-  /** Retries until the commit is durable. Nothing is acknowledged while the store cannot write. */
-  private async write(commit: RunCommit): Promise<boolean> {
+  /**
+   * After a refusal for size the next commit has half as many executions. One alone leaves out more each time, so that it
+   * ends as an error of its run and those after it go on.
+   */
+  private async makeSmaller(executions: number, error: CommitTooLarge): Promise<void> {
+    const { sourceId, deps } = this.options;
+    const { cut } = this.size;
+    const isSmallest = executions === 1 && cut === CUTS.length - 1;
+    deps.metrics.platformFailure();
+    deps.logger.error({ source: sourceId, executions, without: CUTS[cut], error: error.reason }, 'commit.too_large');
+    if (isSmallest) await pause(this.backoff.next(), this.abandonment.signal);
+    else if (executions === 1) this.size = { most: 1, cut: cut + 1, reason: error.reason };
+    else this.size = { most: Math.ceil(executions / 2), cut: 0, reason: '' };
+  }
+
+  /** Retries until the commit is durable or too large. Nothing is acknowledged while the store cannot write. */
+  private async write(commit: RunCommit): Promise<'written' | 'refused' | CommitTooLarge> {
     const { sourceId, deps, onConflict } = this.options;
     while (!this.abandonReason) {
       try {
         await deps.journal.commit(commit);
         this.backoff.reset();
-        return true;
+        return 'written';
       } catch (error) {
         if (error instanceof StateConflict) {
           this.abandon(error);
           onConflict(error);
-          return false;
+          return 'refused';
         }
+        if (error instanceof CommitTooLarge) return error;
         deps.metrics.platformFailure();
         const attempt = this.backoff.count;
         deps.logger.error({ source: sourceId, attempt, error: String(error) }, 'commit.retried');
         await pause(this.backoff.next(), this.abandonment.signal);
       }
     }
-    return false;
+    return 'refused';
   }
 }

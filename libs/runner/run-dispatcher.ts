@@ -26,6 +26,8 @@ export interface RunDispatcherOptions {
   readonly onRunEnded: () => void;
   /** True when no more runs may start. */
   readonly isClosed: () => boolean;
+  /** Offset of the invocation that must be done before more start; undefined while there is none. */
+  readonly heldBy: () => number | undefined;
 }
 
 /** Hands the queued invocations of one source to its process, in lane order, as many as the window allows. */
@@ -40,7 +42,7 @@ export class RunDispatcher {
   constructor(private readonly options: RunDispatcherOptions) {
     const { sourceId, deps } = options;
     this.pause = new SourcePause(
-      () => deps.isPaused?.(sourceId) ?? false,
+      () => deps.isPaused?.(sourceId) === true || this.waitsForOlder(),
       () => this.dispatch(),
     );
   }
@@ -85,6 +87,12 @@ export class RunDispatcher {
   private mayDispatch(): boolean {
     const { deps, isClosed } = this.options;
     return this.queue.size > 0 && this.inFlight < deps.settings.window && !isClosed();
+  }
+
+  /** Whether the invocation that must be done first is under way. One that is still queued may start. */
+  private waitsForOlder(): boolean {
+    const offset = this.options.heldBy();
+    return offset !== undefined && !this.queue.has(offset);
   }
 
   private async dispatchQueued(): Promise<void> {

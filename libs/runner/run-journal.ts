@@ -64,6 +64,41 @@ export class StateConflict extends Error {
   }
 }
 
+/** Thrown for a commit that the store will never take, because of its size. Nothing of it is written. */
+export class CommitTooLarge extends Error {
+  constructor(
+    readonly sourceId: string,
+    readonly reason: string,
+  ) {
+    super(`a commit of ${sourceId} is too large to be stored: ${reason}`);
+    this.name = 'CommitTooLarge';
+  }
+}
+
+/** Most bytes that one commit may change in the state of its source. Limits of runs keep commits well below it. */
+export const STATE_CHANGE_BYTES = 8 * 1024 * 1024;
+
+/** UTF-8 bytes of the changes of a commit to the state of its source, without records. */
+export const stateChangeBytes = ({ dedupe, dbChanges, inbox, progress }: RunCommit): number => {
+  let bytes = 16 * progress.above.length;
+  for (const id of inbox) bytes += id.length;
+  for (const [channel, cache] of Object.entries(dedupe)) {
+    bytes += Buffer.byteLength(channel) + (cache === null ? 0 : Buffer.byteLength(JSON.stringify(cache)));
+  }
+  for (const [key, text] of Object.entries(dbChanges)) bytes += Buffer.byteLength(key) + Buffer.byteLength(text ?? '');
+  return bytes;
+};
+
+/** Rejects what no engine has to take, before anything is written. */
+export const failIfTooLarge = (commit: RunCommit): void => {
+  const bytes = stateChangeBytes(commit);
+  if (bytes > STATE_CHANGE_BYTES)
+    throw new CommitTooLarge(
+      commit.sourceId,
+      `it changes ${bytes} bytes of what the source keeps, the limit is ${STATE_CHANGE_BYTES}`,
+    );
+};
+
 /** Commits the end of a run atomically: caches, db keys, emits, and the invocation's completion (docs/adr/0002). */
 export interface RunJournal {
   /** Returns the state as of the last commit, by any owner. The records of all commits so far are in their topics. */
@@ -72,7 +107,7 @@ export interface RunJournal {
   seen(sourceId: string, invocationIds: readonly string[]): Promise<ReadonlySet<string>>;
   /**
    * Resolves when all of it is durable, or rejects having written nothing. Rejects with StateConflict when the stored
-   * version is not `expectedVersion`. The new version is `expectedVersion + 1`. A caller may send commits of one source
+   * version is not `expectedVersion`, and with CommitTooLarge when a repeat can never succeed. The new version is `expectedVersion + 1`. A caller may send commits of one source
    * without waiting for the previous one. They are applied in call order. Records reach their topics with the commit or
    * soon after it, in commit order, even when the process ends in between. Then some may be there twice, under the same
    * ids.

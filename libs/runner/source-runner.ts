@@ -86,6 +86,7 @@ export class SourceRunner {
       onPackagesMissing: ({ message }) => this.say((now) => waitsForPackages(message, now)),
       onRunEnded: () => this.resumeIfIdle(),
       isClosed,
+      heldBy: () => tracker.heldBy(),
     });
     this.hookQueue = new HookQueue({
       sourceId,

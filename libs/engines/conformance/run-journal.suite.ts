@@ -1,6 +1,14 @@
 import { expect, it } from '@jest/globals';
 import { HEARD_LIMIT } from '#libs/runner/heard-emits.js';
-import { type EmitProgress, StateConflict, type RunCommit, type RunJournal } from '#libs/runner/run-journal.js';
+import { MOST_ABOVE } from '#libs/runner/lane-tracker.js';
+import {
+  CommitTooLarge,
+  STATE_CHANGE_BYTES,
+  StateConflict,
+  type EmitProgress,
+  type RunCommit,
+  type RunJournal,
+} from '#libs/runner/run-journal.js';
 import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type MakeHarness, type Part } from './harness.js';
 import { eventually } from './eventually.js';
@@ -9,6 +17,7 @@ import { runParts } from './run-parts.js';
 export const RUN_JOURNAL_PARTS = [
   'state',
   'atomicity',
+  'size',
   'owners',
   'inbox',
   'heard',
@@ -155,6 +164,68 @@ const parts: Record<(typeof RUN_JOURNAL_PARTS)[number], Part<JournalAndLog>> = {
       const { journal } = port();
       await journal.commit(commit(0, { records: [emit(1)], dbChanges: { a: '1' } }));
       expect((await journal.load('dc_1')).db).toEqual({ a: '1' });
+    });
+  },
+
+  size: (port, harness) => {
+    /** Every limit of a source reached at once. */
+    const fullest = (expectedVersion: number): Partial<RunCommit> => {
+      const letter = String.fromCharCode(97 + expectedVersion);
+      const name = (n: number): string => `${letter}.${n}`;
+      const value = JSON.stringify('"'.repeat(30_000));
+      return {
+        progress: { through: expectedVersion, above: Array.from({ length: MOST_ABOVE }, (_, n) => 1e9 + 2 * n) },
+        dbChanges: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [name(n), value])),
+        dedupe: Object.fromEntries(
+          Array.from({ length: 256 }, (_, n) => [
+            name(n),
+            { strategy: 'unique', ids: Array.from({ length: 25 }, (__, id) => `${id}`.padEnd(112, '"')) } as const,
+          ]),
+        ),
+        inbox: Array.from({ length: 256 }, (_, n) => `inv_${expectedVersion}_${n}`.padEnd(31, 'x')),
+        records: [{ ...emit(expectedVersion), value: JSON.stringify('"'.repeat(3_000_000)) }],
+      };
+    };
+    const removed = (names: Readonly<Record<string, unknown>> = {}): Record<string, null> =>
+      Object.fromEntries(Object.keys(names).map((name) => [name, null]));
+
+    it('of a commit at every limit at once is taken, also in place of another such state', async () => {
+      await port().log.createTopic(TOPIC, {});
+      const [first, second] = [fullest(0), fullest(1)];
+      await port().journal.commit(commit(0, first));
+      await port().journal.commit(
+        commit(1, {
+          ...second,
+          dbChanges: { ...second.dbChanges, ...removed(first.dbChanges) },
+          dedupe: { ...second.dedupe, ...removed(first.dedupe) },
+        }),
+      );
+      const { db, dedupe, progress } = await port().journal.load('dc_1');
+      expect([Object.keys(db).length, Object.keys(dedupe).length, progress.above.length]).toEqual([
+        17,
+        256,
+        MOST_ABOVE,
+      ]);
+      await harness().flush();
+      // A page of such records may hold one.
+      const [one] = await port().log.read(TOPIC, -1, 1);
+      const [two] = await port().log.read(TOPIC, one?.offset ?? -1, 1);
+      expect([one, two].map((record) => record?.headers['id'])).toEqual(['e0', 'e1']);
+    }, 60_000);
+
+    it('beyond what is ever taken refuses the commit for good, writes nothing of it, and lets the next one pass', async () => {
+      await port().log.createTopic(TOPIC, {});
+      const { journal } = port();
+      await journal.commit(commit(0, { dbChanges: { a: '1' } }));
+      const keys = Array.from({ length: 10_000 }, (_, n) => [`${n}`.padEnd(STATE_CHANGE_BYTES / 9_000, '.'), null]);
+      const dbChanges = Object.fromEntries(keys) as Record<string, null>;
+      const tooLarge = commit(1, { dbChanges: { a: '2', ...dbChanges }, records: [emit(1)], inbox: ['inv_1'] });
+      await expect(journal.commit(tooLarge)).rejects.toThrow(CommitTooLarge);
+      expect(await journal.load('dc_1')).toMatchObject({ version: 1, db: { a: '1' } });
+      expect(await journal.seen('dc_1', ['inv_1'])).toEqual(new Set());
+      await journal.commit(commit(1, { records: [emit(2)] }));
+      await harness().flush();
+      expect(await emitted(port())).toEqual(['e2']);
     });
   },
 

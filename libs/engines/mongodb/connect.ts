@@ -1,20 +1,33 @@
-import { MongoClient, type Db } from 'mongodb';
+import { MongoClient, type Db, type MongoClientOptions } from 'mongodb';
 import { withDeadline } from '#libs/async/deadline.js';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { connectionError } from './refused-connection.js';
 
 export interface MongoConnection {
   readonly db: Db;
+  /** The same database on connections of its own, so that signs of life do not queue behind slow requests. */
+  readonly beats: Db;
   /** Rejects within 2 s with the reason. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
 const DATABASE = 'sluice';
-const SELECT_MS = 2_000;
-const PING_MS = SELECT_MS - 100;
+const CONNECT_MS = 2_000;
+const PING_MS = CONNECT_MS - 100;
+/** Time that a request waits for a primary. A replica set elects one within 12 s after the death of the last. */
+const ELECTION_MS = 20_000;
 /** Time after which a request that the server accepted but did not answer is given up. */
 const SOCKET_MS = 30_000;
+/**
+ * Connections to one server for the requests of this process. A lane of work has one or two requests in flight, and a
+ * server that is slow must not be met with ever more of them (docs/how-to/scale-out.md).
+ */
+const POOL_SIZE = 50;
+/** The same for leases and the reports of processes. */
+const BEATS_POOL_SIZE = 4;
+/** Connections of a process that is busy are opened a few at a time, so that a new primary is not flooded. */
+const CONNECTING = 4;
 
 /**
  * One client for all ports. Writes are on the disks of a majority, and reads return majority data. Rejects within 4 s
@@ -22,10 +35,19 @@ const SOCKET_MS = 30_000;
  * naming hosts but never credentials.
  */
 export const connectMongo = async (url: string, database?: string): Promise<MongoConnection> => {
-  const client = clientOf(url);
+  const client = clientOf(url, {
+    serverSelectionTimeoutMS: ELECTION_MS,
+    ...(hasPoolSize(url) ? {} : { maxPoolSize: POOL_SIZE }),
+  });
+  const beating = clientOf(url, { serverSelectionTimeoutMS: CONNECT_MS, maxPoolSize: BEATS_POOL_SIZE });
   const hosts = client.options.hosts.map((host) => host.toString()).join(', ');
   const named = pathOf(url);
-  const db = client.db(database ?? (named === '' ? DATABASE : named));
+  const name = database ?? (named === '' ? DATABASE : named);
+  const db = client.db(name);
+  const beats = beating.db(name);
+  const close = async (): Promise<void> => {
+    await Promise.all([client.close(), beating.close()]);
+  };
   // The driver tries again until its deadline, which ends after ours, and tells the reason of each failure here.
   let lastFailure: Error | undefined;
   client.on('serverHeartbeatFailed', ({ failure }) => (lastFailure = failure));
@@ -39,22 +61,28 @@ export const connectMongo = async (url: string, database?: string): Promise<Mong
   };
   const ping = (): Promise<void> => inTime(db.command({ ping: 1 }));
   try {
-    await ping();
+    // A client whose first request finds no primary stays closed for good, so both are asked here.
+    await Promise.all([ping(), inTime(beats.command({ ping: 1 }))]);
     // Unlike a ping, this needs a user where the server knows any.
     await inTime(db.collection<{ _id: string }>('leases').findOne({ _id: '' }));
   } catch (error) {
-    await client.close();
+    await close();
     throw error;
   }
-  return { db, ping, close: () => client.close() };
+  return { db, beats, ping, close };
 };
 
-const clientOf = (url: string): MongoClient => {
+const hasPoolSize = (url: string): boolean => /[?&]maxPoolSize=/i.test(url);
+
+type Choices = Pick<MongoClientOptions, 'maxPoolSize' | 'serverSelectionTimeoutMS'>;
+
+const clientOf = (url: string, choices: Choices): MongoClient => {
   try {
     return new MongoClient(url, {
       appName: 'sluice',
-      serverSelectionTimeoutMS: SELECT_MS,
-      connectTimeoutMS: SELECT_MS,
+      ...choices,
+      maxConnecting: CONNECTING,
+      connectTimeoutMS: CONNECT_MS,
       socketTimeoutMS: SOCKET_MS,
       writeConcern: { w: 'majority', journal: true },
       readConcern: { level: 'majority' },

@@ -1,3 +1,4 @@
+import { endsWithin } from '#libs/async/deadline.js';
 import { type DataStoreRecords } from '#libs/data-stores/data-store-records.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
@@ -67,6 +68,8 @@ export interface MongoEngines {
 }
 
 const LEASE_MS = 5_000;
+/** Time for the journal to clear its outboxes. What it leaves is published again under the same ids. */
+const CLOSE_MS = 12_000;
 
 /** Opens every port backed by MongoDB, on one client. Rejects within 3 s when the server cannot be reached. */
 export const openMongo = async (options: MongoOptions): Promise<MongoEngines> => {
@@ -80,7 +83,7 @@ export const openMongo = async (options: MongoOptions): Promise<MongoEngines> =>
 };
 
 const assemble = async (options: MongoOptions, connection: MongoConnection): Promise<MongoEngines> => {
-  const { db } = connection;
+  const { db, beats } = connection;
   const { secretKey, previousKey, clock, cacheDir, onWarning, leaseMs = LEASE_MS } = options;
   const warn = (text: string, error: unknown): void =>
     onWarning(text, error instanceof Error ? { error: error.message } : {});
@@ -90,11 +93,11 @@ const assemble = async (options: MongoOptions, connection: MongoConnection): Pro
   await delayed.ensureIndexes();
   const records = new MongoDataStoreRecords(db);
   await records.ensureIndexes();
-  const leases = new MongoLeases(db, { ttlMs: leaseMs, onWarning });
+  const leases = new MongoLeases(beats, { ttlMs: leaseMs, onWarning });
   let journal: MongoRunJournal | undefined;
   const end = async (): Promise<void> => {
     try {
-      await Promise.all([journal?.close(), leases.close()]);
+      await Promise.all([journal && endsWithin(journal.close(), CLOSE_MS), leases.close()]);
     } finally {
       await connection.close();
     }
@@ -110,7 +113,7 @@ const assemble = async (options: MongoOptions, connection: MongoConnection): Pro
     usage: new MongoUsageStore(db),
     records,
     leases,
-    registry: new MongoProcessRegistry(db),
+    registry: new MongoProcessRegistry(beats),
     async openJournal(log, { relaysLeftOutboxes = false } = {}) {
       journal = await MongoRunJournal.open(db, log, clock, {
         onWarning: warn,

@@ -1,7 +1,7 @@
 import { dictionary } from '../../kernel/dictionary.js';
 import { type LogRecord } from '../../stream-log/stream-log.js';
 import { InMemoryStreamLog } from '../../stream-log/testing/in-memory-stream-log.js';
-import { type RunCommit, type RunJournal, type SourceState, StateConflict } from '../run-journal.js';
+import { failIfTooLarge, type RunCommit, type RunJournal, type SourceState, StateConflict } from '../run-journal.js';
 
 const EMPTY: SourceState = {
   version: 0,
@@ -64,6 +64,7 @@ export class InMemoryJournal implements RunJournal {
       this.failures--;
       throw new Error('disk is full');
     }
+    failIfTooLarge(commit);
     const state = this.states.get(commit.sourceId) ?? EMPTY;
     if (state.version !== commit.expectedVersion) {
       throw new StateConflict(commit.sourceId, commit.expectedVersion, state.version);

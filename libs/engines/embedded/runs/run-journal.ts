@@ -1,5 +1,11 @@
 import { type Clock } from '#libs/kernel/clock.js';
-import { type DedupeCache, type RunCommit, type RunJournal, type SourceState } from '#libs/runner/run-journal.js';
+import {
+  type DedupeCache,
+  failIfTooLarge,
+  type RunCommit,
+  type RunJournal,
+  type SourceState,
+} from '#libs/runner/run-journal.js';
 import { pagesByKey } from '../pages.js';
 import { textIn, type Database } from '../writer/sqlite-driver.js';
 import { type EmbeddedStreamLog } from '../stream-log/stream-log.js';
@@ -55,6 +61,7 @@ export class EmbeddedRunJournal implements RunJournal {
 
   async commit(commit: RunCommit): Promise<void> {
     const { sourceId, expectedVersion, progress, lastEventId, inbox, records } = commit;
+    failIfTooLarge(commit);
     const prepared = await this.log.prepareAll(records);
     let bytes = 300 + prepared.bytes;
     const dedupe: (string | null)[] = [];

@@ -1,6 +1,7 @@
 import { type Collection } from 'mongodb';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { documentsById } from '../documents-by-id.js';
+import { repeated } from '../repeated.js';
 import { type RunDocument } from './run-document.js';
 
 /** Most text of one part. A single larger record gets a part of its own. */
@@ -46,7 +47,7 @@ export class OutboxParts {
   }
 
   async removeSource(source: string): Promise<void> {
-    await this.parts.deleteMany({ source });
+    await repeated(() => this.parts.deleteMany({ source }));
   }
 
   /**

@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { MongoServerError, type Db } from 'mongodb';
 import { eventually } from '#libs/engines/conformance/eventually.js';
+import { CommitTooLarge } from '#libs/runner/run-journal.js';
 import { STALE_MS } from './outbox-sweep.js';
 import { MongoRunJournal } from './run-journal.js';
 import { type Crash } from '../testing/crashing.js';
 import { commit, emit, OutboxWorld, stateAt } from '../testing/outbox-world.js';
+import { steppedDb } from '../testing/stepped-db.js';
 
 /** Covers what a process that dies leaves behind, and how the next one continues (docs/adr/0002, docs/adr/0011). */
 
@@ -189,5 +192,58 @@ describe('a drop that dies', () => {
     expect((await next.load('dc_1')).version).toBe(1);
     await next.drop('dc_1');
     expect((await next.load('dc_1')).version).toBe(0);
+  });
+});
+
+describe('a commit that the server refuses for its size', () => {
+  /** The driver's text for the answer of a server to an update whose result has more than 16 MiB. */
+  const tooLarge = (code: number): MongoServerError =>
+    new MongoServerError({ code, message: 'Resulting document after update is larger than 16777216' });
+  const refusing = (refuses: (nth: number) => Error | undefined): Db => {
+    let writes = 0;
+    return steppedDb(world.db, (step, act) => {
+      const error = step === 'run_journal.updateOne' ? refuses(writes++) : undefined;
+      return error ? Promise.reject(error) : act();
+    });
+  };
+
+  it.each([10_334, 17_419, 2])('with code %i ends at once, and the next commit passes', async (code) => {
+    await world.committed(0);
+    const journal = world.journal({}, { db: refusing((nth) => (nth < 2 ? tooLarge(code) : undefined)) });
+    await expect(journal.commit(commit(1))).rejects.toThrow(CommitTooLarge);
+    expect(await journal.load('dc_1')).toMatchObject(stateAt(1));
+    await journal.commit(commit(1));
+    await journal.drained();
+    expect(await world.emitted()).toEqual(['e0', 'e1']);
+    await journal.relayStale();
+    expect(await world.partCount()).toBe(0);
+  });
+
+  it('because of what else waits in the outbox is made once that is in the log', async () => {
+    await world.committed(0);
+    let open = (): void => undefined;
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    const log = world.logThat(async (records) => {
+      await opened;
+      return world.log.publish(records);
+    });
+    const journal = world.journal({}, { log, db: refusing((nth) => (nth === 1 ? tooLarge(17_419) : undefined)) });
+    await journal.load('dc_1');
+    await journal.commit(commit(1));
+    const next = journal.commit(commit(2));
+    open();
+    await next;
+    expect(await journal.load('dc_1')).toMatchObject(stateAt(3));
+    await journal.drained();
+    expect(await world.emitted()).toEqual(['e0', 'e1', 'e2']);
+  });
+
+  it('before it is sent, because names grow in the document, is not taken for a lost answer', async () => {
+    await world.committed(0);
+    const journal = world.journal();
+    const keys = Array.from({ length: 4_000 }, (_, n) => [`${n}`.padEnd(1_000, '.'), null]);
+    const removing = commit(1, { dbChanges: Object.fromEntries(keys) as Record<string, null> });
+    await expect(journal.commit(removing)).rejects.toThrow(/a command at most/);
+    expect(await journal.load('dc_1')).toMatchObject(stateAt(1));
   });
 });

@@ -1,8 +1,15 @@
-import { type Collection } from 'mongodb';
+import { BSON, type Collection, type Document } from 'mongodb';
 import { Backoff } from '#libs/async/backoff.js';
 import { pause } from '#libs/async/pause.js';
 import { SerialQueue } from '#libs/async/serial-queue.js';
-import { StateConflict, type RunCommit, type SourceState } from '#libs/runner/run-journal.js';
+import { messageOf } from '#libs/kernel/error-message.js';
+import {
+  CommitTooLarge,
+  failIfTooLarge,
+  StateConflict,
+  type RunCommit,
+  type SourceState,
+} from '#libs/runner/run-journal.js';
 import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type OutboxParts } from './outbox-parts.js';
 import { OutboxRelay, type Relayed } from './outbox-relay.js';
@@ -19,7 +26,7 @@ import {
   type RunDocument,
 } from './run-document.js';
 import { isDuplicateKey } from '../server-errors.js';
-import { isOutcomeUnknown } from './write-outcome.js';
+import { isOutcomeUnknown, isTooLarge, TooLarge } from '../write-outcome.js';
 
 export interface RunWriterContext {
   readonly documents: Collection<RunDocument>;
@@ -43,6 +50,8 @@ export interface OutboxLimits {
 }
 
 const RETRIES = { firstMs: 20, longestMs: 2_000 };
+/** A command has 16 MiB, less a margin for the fields around the change. */
+const COMMAND_BYTES = (16 << 20) - (64 << 10);
 
 /** The journal of one source. Does one thing at a time, in call order. */
 export class RunWriter {
@@ -154,16 +163,39 @@ export class RunWriter {
 
   /** Makes the guarded write with the whole commit. */
   private async write(commit: RunCommit): Promise<void> {
-    const { limits, parts, newId } = this.context;
-    const { expectedVersion, records } = commit;
+    const { limits } = this.context;
+    failIfTooLarge(commit);
     await this.relay.below(limits.unpublishedBytes);
-    const inbox = await this.inboxAt(expectedVersion);
+    const inbox = await this.inboxAt(commit.expectedVersion);
+    try {
+      await this.writeWith(commit, inbox, limits.inlineBytes);
+    } catch (error) {
+      if (!isTooLarge(error)) throw error;
+      await this.writeAlone(commit, inbox);
+    }
+  }
+
+  /** Tries again with nothing else in the outbox, which shares the document, and without the commit's own records. */
+  private async writeAlone(commit: RunCommit, inbox: RunInbox): Promise<void> {
+    await this.relay.below(0);
+    try {
+      await this.writeWith(commit, inbox, 0);
+    } catch (error) {
+      if (isTooLarge(error)) throw new CommitTooLarge(this.sourceId, messageOf(error));
+      throw error;
+    }
+  }
+
+  /** Records above `inlineBytes` go to documents of their own. */
+  private async writeWith(commit: RunCommit, inbox: RunInbox, inlineBytes: number): Promise<void> {
+    const { parts, newId } = this.context;
+    const { expectedVersion, records } = commit;
 
     const commitId = newId();
     const version = expectedVersion + 1;
     const text = records.length > 0 ? JSON.stringify(records) : '';
     const bytes = Buffer.byteLength(text);
-    const overflows = bytes > limits.inlineBytes;
+    const overflows = bytes > inlineBytes;
     const entry = overflows
       ? { token: commitId, parts: await parts.write(this.sourceId, version, commitId, records) }
       : text === ''
@@ -209,11 +241,12 @@ export class RunWriter {
   private async guarded(change: RunChange, expected: number): Promise<boolean> {
     const { documents } = this.context;
     if (expected > 0) {
-      const { matchedCount } = await documents.updateOne({ _id: this.sourceId, version: expected }, updateOf(change));
+      const update = fitting(updateOf(change));
+      const { matchedCount } = await documents.updateOne({ _id: this.sourceId, version: expected }, update);
       return matchedCount === 1;
     }
     try {
-      await documents.insertOne(newDocument(this.sourceId, change));
+      await documents.insertOne(fitting(newDocument(this.sourceId, change)));
       return true;
     } catch (error) {
       if (isDuplicateKey(error)) return false;
@@ -271,3 +304,10 @@ export class RunWriter {
     }
   }
 }
+
+/** Throws for what no server takes. A server that gets more than 48 MB closes the connection, which looks like a fault. */
+const fitting = <D extends Document>(document: D): D => {
+  const bytes = BSON.calculateObjectSize(document);
+  if (bytes > COMMAND_BYTES) throw new TooLarge(`the change has ${bytes} bytes, a command at most ${COMMAND_BYTES}`);
+  return document;
+};

@@ -12,6 +12,7 @@ import {
 import { documentsById } from '../documents-by-id.js';
 import { DURABLE } from '../durable.js';
 import { ensureIndexes } from '../ensure-indexes.js';
+import { repeated } from '../repeated.js';
 import { isDuplicateKey } from '../server-errors.js';
 import { Room, type Used, type Wanted } from './room.js';
 
@@ -63,7 +64,8 @@ export class MongoDataStoreRecords implements DataStoreRecords {
   async set(record: OwnedRecord, now: number): Promise<void> {
     const size = recordSize(record.key, record.value);
     const { _id, ...fields } = documentOf(record, size);
-    await this.withRoom(record, size, now, () => this.records.updateOne({ _id }, { $set: fields }, { upsert: true }));
+    const write = () => repeated(() => this.records.updateOne({ _id }, { $set: fields }, { upsert: true }));
+    await this.withRoom(record, size, now, write);
   }
 
   async setTtl(storeId: string, key: string, expiresAt: number | null, now: number): Promise<boolean> {
@@ -117,7 +119,7 @@ export class MongoDataStoreRecords implements DataStoreRecords {
   }
 
   async clear(storeId: string): Promise<void> {
-    await this.records.deleteMany({ store: storeId });
+    await repeated(() => this.records.deleteMany({ store: storeId }));
     this.room.forgetAll();
   }
 
@@ -163,7 +165,7 @@ export class MongoDataStoreRecords implements DataStoreRecords {
   private withRoom<T>(record: OwnedRecord, bytes: number, now: number, write: () => Promise<T>): Promise<T> {
     const { storeId, workspaceId: workspace, key } = record;
     const exactly = async (): Promise<Wanted> => {
-      await this.records.deleteMany({ workspace, expiresAt: { $ne: null, $lte: now } });
+      await repeated(() => this.records.deleteMany({ workspace, expiresAt: { $ne: null, $lte: now } }));
       const before = await this.records.findOne({ _id: idOf(storeId, key) }, { projection: { bytes: 1 } });
       return { storeId, keys: before ? 0 : 1, bytes: bytes - (before?.bytes ?? 0) };
     };

@@ -11,6 +11,7 @@ import {
 import { documentsById } from '../documents-by-id.js';
 import { DURABLE } from '../durable.js';
 import { ensureIndexes } from '../ensure-indexes.js';
+import { repeated } from '../repeated.js';
 
 interface DelayedDocument {
   /** `<source>/<sortable event id>` */
@@ -49,7 +50,7 @@ export class MongoDelayedEvents implements DelayedEvents {
       const replacement = { source, lookAt, bytes, event: JSON.stringify(event), payload };
       return { replaceOne: { filter: { _id: keyOf(event) }, replacement, upsert: true } };
     });
-    await this.delayed.bulkWrite(writes);
+    await repeated(() => this.delayed.bulkWrite(writes));
   }
 
   async due(now: number, limit: number): Promise<readonly DueEvent[]> {
@@ -65,8 +66,9 @@ export class MongoDelayedEvents implements DelayedEvents {
   }
 
   async putOff(events: readonly DueEvent[], until: number): Promise<void> {
-    if (events.length > 0)
-      await this.delayed.updateMany({ _id: { $in: events.map(keyOf) } }, { $set: { lookAt: until } });
+    if (events.length === 0) return;
+    const ids = events.map(keyOf);
+    await repeated(() => this.delayed.updateMany({ _id: { $in: ids } }, { $set: { lookAt: until } }));
   }
 
   async find(sourceId: string, eventId: string): Promise<DelayedEvent | undefined> {
@@ -75,11 +77,11 @@ export class MongoDelayedEvents implements DelayedEvents {
   }
 
   async remove(events: readonly Pick<DueEvent, 'sourceId' | 'eventId'>[]): Promise<void> {
-    if (events.length > 0) await this.delayed.deleteMany({ _id: { $in: events.map(keyOf) } });
+    if (events.length > 0) await repeated(() => this.delayed.deleteMany({ _id: { $in: events.map(keyOf) } }));
   }
 
   async removeRange(sourceId: string, range: DelayedRange): Promise<void> {
-    await this.delayed.deleteMany({ _id: inRange(sourceId, range) });
+    await repeated(() => this.delayed.deleteMany({ _id: inRange(sourceId, range) }));
   }
 
   async page(

@@ -71,12 +71,26 @@ export class HeldLeases {
       if (leases.length === 0) return;
       const left = (at: number): number => Math.min(...leases.map((lease) => lease.leftAt(at)));
       try {
-        await this.renew(leases, now, left(now));
+        await this.within(left(now), this.renew(leases, now, left(now)));
         pause = ttlMs / 3;
       } catch (error) {
         onWarning('could not renew leases', { leases: leases.map(({ name }) => name), error: String(error) });
         pause = Math.min(ttlMs / 12, Math.max(0, left(time.now())));
       }
+    }
+  }
+
+  /** Rejects when there is no answer in time. The driver may wait longer than it is told, for a new primary. */
+  private async within(ms: number, renewal: Promise<void>): Promise<void> {
+    const answered = new AbortController();
+    const late = this.host.time.sleep(ms, answered.signal).then(() => {
+      throw new Error(`no answer within ${Math.ceil(ms)} ms`);
+    });
+    try {
+      await Promise.race([renewal, late]);
+    } finally {
+      answered.abort();
+      late.catch(() => undefined);
     }
   }
 

@@ -7,6 +7,9 @@ interface ProcessDoc extends Omit<ProcessReport, 'id'> {
   readonly beat: number;
 }
 
+/** A report or look that takes longer is given up. The next one follows soon. */
+const WITHIN = { timeoutMS: 2_000 } as const;
+
 /** A process without a report for this long, as seen by one reader, loses its document. */
 const DEAD_MS = 20 * SILENCE_MS;
 
@@ -35,12 +38,12 @@ export class MongoProcessRegistry implements ProcessRegistry {
         ...(!pressure && { $unset: { pressure: '' } }),
         $inc: { beat: 1 },
       },
-      { upsert: true },
+      { ...WITHIN, upsert: true },
     );
   }
 
   async live(): Promise<readonly ProcessReport[]> {
-    const stored = await this.documents.find({}).toArray();
+    const stored = await this.documents.find({}, WITHIN).toArray();
     const now = this.now();
     const live: ProcessReport[] = [];
     const dead: ProcessDoc[] = [];
@@ -56,11 +59,11 @@ export class MongoProcessRegistry implements ProcessRegistry {
       else if (now - at > DEAD_MS) dead.push(document);
     }
     for (const id of this.seen.keys()) if (!ids.has(id)) this.seen.delete(id);
-    await Promise.all(dead.map(({ _id, beat }) => this.documents.deleteOne({ _id, beat })));
+    await Promise.all(dead.map(({ _id, beat }) => this.documents.deleteOne({ _id, beat }, WITHIN)));
     return live;
   }
 
   async leave(id: string): Promise<void> {
-    await this.documents.deleteOne({ _id: id });
+    await this.documents.deleteOne({ _id: id }, WITHIN);
   }
 }

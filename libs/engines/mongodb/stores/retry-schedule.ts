@@ -4,6 +4,7 @@ import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { documentsById } from '../documents-by-id.js';
 import { DURABLE } from '../durable.js';
 import { ensureIndexes } from '../ensure-indexes.js';
+import { repeated } from '../repeated.js';
 
 interface RetryDocument {
   readonly _id: string;
@@ -50,7 +51,7 @@ export class MongoRetrySchedule implements RetrySchedule {
       const replacement = { owner, dueAt, record: text, bytes: Buffer.byteLength(text) };
       return { replaceOne: { filter: { _id: id }, replacement, upsert: true } };
     });
-    await this.waiting.bulkWrite(writes);
+    await repeated(() => this.waiting.bulkWrite(writes));
   }
 
   async due(now: number, limit: number): Promise<readonly ScheduledRetry[]> {
@@ -70,11 +71,11 @@ export class MongoRetrySchedule implements RetrySchedule {
   }
 
   async remove(ids: readonly string[]): Promise<void> {
-    if (ids.length > 0) await this.waiting.deleteMany({ _id: { $in: [...ids] } });
+    if (ids.length > 0) await repeated(() => this.waiting.deleteMany({ _id: { $in: [...ids] } }));
   }
 
   async removeOwner(owner: string): Promise<void> {
-    await this.waiting.deleteMany({ owner });
+    await repeated(() => this.waiting.deleteMany({ owner }));
   }
 
   async nextDueAt(): Promise<number | undefined> {

@@ -2,6 +2,7 @@ import { type Collection, type Db } from 'mongodb';
 import { type TickStore } from '#libs/scheduling/tick-store.js';
 import { documentsById } from '../documents-by-id.js';
 import { DURABLE } from '../durable.js';
+import { repeated } from '../repeated.js';
 
 interface TickDocument {
   readonly _id: string;
@@ -27,11 +28,11 @@ export class MongoTickStore implements TickStore {
     const writes = [...ticks].map(([_id, at]) => ({
       updateOne: { filter: { _id }, update: { $max: { at } }, upsert: true },
     }));
-    await this.ticks.bulkWrite(writes, { ordered: false });
+    await repeated(() => this.ticks.bulkWrite(writes, { ordered: false }));
   }
 
   async drop(sourceId: string): Promise<void> {
     // All ids that start with `<source>/`. `0` is the character after `/`.
-    await this.ticks.deleteMany({ _id: { $gte: `${sourceId}/`, $lt: `${sourceId}0` } });
+    await repeated(() => this.ticks.deleteMany({ _id: { $gte: `${sourceId}/`, $lt: `${sourceId}0` } }));
   }
 }
