@@ -45,10 +45,12 @@ export const limits = {
     name: 'SLUICE_MAX_BODY_KB',
     group: LIMITS,
     min: 1,
-    max: 65_536,
+    // Twice this and the headers fit EVENT_BYTES (stream-log/record-limits.ts).
+    max: 3_500,
     fallback: 512,
     unit: 'KB',
-    sentence: 'Largest body that an endpoint takes.',
+    sentence:
+      'Largest body that an endpoint takes. An event holds it parsed and raw, and must fit a record of the log with its error.',
   }),
   sourceBacklog: optionalInteger({
     name: 'SLUICE_SOURCE_BACKLOG',

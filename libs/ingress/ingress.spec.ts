@@ -112,6 +112,21 @@ describe('ingress', () => {
     expect((await t.call('POST', '/h/ehook', { body: '{}' })).status).toBe(200);
   });
 
+  it('answers 413 with both numbers for a body that is within its limit and whose event is not', async () => {
+    const t = await setUp({ maxBodyBytes: 2 << 20 });
+    // JSON writes each of these bytes as six, and the event has them twice.
+    const answer = await t.call('POST', '/h/ehook', {
+      body: '\u0001'.repeat(1 << 20),
+      headers: { 'content-type': 'text/plain' },
+    });
+    expect(answer.status).toBe(413);
+    expect(JSON.parse(answer.body)).toMatchObject({
+      code: 'too_large',
+      error: expect.stringMatching(/is 12583\d{3} bytes .* the limit is 7340032$/),
+    });
+    expect(t.published).toEqual([]);
+  });
+
   it.each([
     ['a trusted proxy', ['127.0.0.1'], '203.0.113.7', 'https://public.example/h/ehook/a?b=1'],
     ['anyone else', [], '127.0.0.1', 'http://own.example/h/ehook/a?b=1'],

@@ -5,6 +5,7 @@ import { type Clock } from '../kernel/clock.js';
 import { type HttpReply } from '../component-model/run-output.js';
 import { ask, isDropped } from '../stream-log/ask.js';
 import { httpInvocation, type Invocation, testEventInvocation } from '../stream-log/invocations.js';
+import { bytesAbove, EVENT_BYTES } from '../stream-log/record-limits.js';
 import { type StreamLog } from '../stream-log/stream-log.js';
 import { type Refusal } from '../stream-log/refusal.js';
 import { type TopicPolicy } from '../stream-log/topics.js';
@@ -137,6 +138,11 @@ export class Ingress {
     } catch (error) {
       if (error instanceof RefusedRequest) return this.refuse(res, 400, error.code, error.message);
       throw error;
+    }
+    const size = bytesAbove(event, EVENT_BYTES);
+    if (size !== undefined) {
+      const text = `the event is ${size} bytes of JSON with its body parsed and raw, the limit is ${EVENT_BYTES}`;
+      return this.refuse(res, 413, 'too_large', text);
     }
     await this.accept(target, event, switches, stay, req, res);
   }

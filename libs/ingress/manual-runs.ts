@@ -4,6 +4,7 @@ import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type Observation } from '../sources/published.js';
 import { ask, isDropped } from '../stream-log/ask.js';
 import { manualInvocation } from '../stream-log/invocations.js';
+import { bytesAbove, EVENT_BYTES } from '../stream-log/record-limits.js';
 import { type StreamLog } from '../stream-log/stream-log.js';
 import { type TopicPolicy } from '../stream-log/topics.js';
 import { type UnreadLimits } from '../stream-log/unread-limits.js';
@@ -34,12 +35,23 @@ export const manualRuns = (deps: ManualRunsDependencies) => ({
     const unread = deps.unread?.refusal(sourceId, workspaceId);
     if (unread) throw new DomainError('source.unread_limit', unread.text, { retry_after: unread.retryAfterS });
     const { log, topics, relay, clock, timeoutMs } = deps;
+    const text = event === undefined ? deps.defaultEvent(sourceId) : JSON.stringify(event);
+    const size = bytesAbove(text, EVENT_BYTES);
+    if (size !== undefined)
+      throw new DomainError(
+        'request.too_large',
+        `the event has ${size} bytes, the limit is ${EVENT_BYTES}: send less`,
+        {
+          limit: EVENT_BYTES,
+          actual: size,
+        },
+      );
     const invocation = manualInvocation(topics, {
       sourceId,
       workspaceId,
       now: clock.now(),
       respond: wait ? relay.address : '',
-      event: event === undefined ? deps.defaultEvent(sourceId) : JSON.stringify(event),
+      event: text,
     });
     const invocationId = invocation.headers.id;
     if (!wait) {

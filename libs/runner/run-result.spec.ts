@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { EventIds } from '../stream-log/event-ids.js';
+import { EVENT_BYTES, RECORD_BYTES } from '../stream-log/record-limits.js';
 import { type EmitCall } from '../component-model/run-output.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type Execution, runResult as lazyResult, type RunResultContext } from './run-result.js';
@@ -51,6 +52,23 @@ describe('the result of a run', () => {
       channel: '',
       hops: '2',
       ts: '1000',
+    });
+  });
+
+  it('leaves out the original event of an error that would be too large for the log, and tells its size', () => {
+    const error = { name: 'Error', message: 'no', stack: '', code: 'Error' };
+    const errorOf = (event: string): Record<string, unknown> => {
+      const { records } = runResult({ ...execution, event }, outcome({ status: 'threw', error }), context());
+      return JSON.parse(records.at(-1)?.value ?? '') as Record<string, unknown>;
+    };
+    const fits = JSON.stringify('x'.repeat(EVENT_BYTES - 2));
+    expect(errorOf(fits)).toMatchObject({ original_event: fits.slice(1, -1), error: { message: 'no' } });
+    const large = JSON.stringify('x'.repeat(RECORD_BYTES));
+    expect(errorOf(large)).toMatchObject({
+      original_event: null,
+      original_event_bytes: RECORD_BYTES + 2,
+      original_context: { id: 'inv_1' },
+      error: { message: 'no' },
     });
   });
 

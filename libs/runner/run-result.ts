@@ -1,5 +1,6 @@
 import { type EmitHeaders } from '../stream-log/envelopes.js';
 import { DELAYED_CHANNEL, ERRORS_CHANNEL, LOGS_CHANNEL } from '../component-model/channels.js';
+import { bytesAbove, RECORD_BYTES } from '../stream-log/record-limits.js';
 import { type LogRecord } from '../stream-log/stream-log.js';
 import { dictionary } from '../kernel/dictionary.js';
 import { channelsToForget, DEDUPE_LIMITS } from './dedupe-memory.js';
@@ -214,5 +215,9 @@ const errorEvent = (execution: Execution, error: UserError, at: number): string 
   };
   const { code, name, message, stack } = error;
   const detail = { code, name, message, ts: new Date(at).toISOString(), stack, ...causesOf(error) };
-  return `{"original_event":${execution.event},"original_context":${JSON.stringify(context)},"error":${JSON.stringify(detail)}}`;
+  const rest = `"original_context":${JSON.stringify(context)},"error":${JSON.stringify(detail)}}`;
+  const whole = `{"original_event":${execution.event},${rest}`;
+  if (bytesAbove(whole, RECORD_BYTES) === undefined) return whole;
+  // Each listener of errors adds its own error, so after many of them the event is too large to be passed on.
+  return `{"original_event":null,"original_event_bytes":${Buffer.byteLength(execution.event)},${rest}`;
 };

@@ -4,6 +4,7 @@ import { type Forms } from '#libs/kernel/forms.js';
 import { brokerSettings } from './admin/broker-settings.js';
 import { type Durability, verifyDurability } from './admin/durability.js';
 import { checkOffsetsRetention } from './admin/offsets-retention.js';
+import { verifyRecordSize } from './admin/record-size.js';
 import { TopicAdmin } from './admin/topic-admin.js';
 import { Cluster } from './wire/cluster.js';
 import { MemberIds } from './wire/member-ids.js';
@@ -46,7 +47,7 @@ export interface KafkaOptions {
 
 /**
  * Rejects within about 3 s, naming the brokers, when none answers. Rejects with RefusedStart when they do not let this
- * process in, or when acknowledged records could be lost.
+ * process in, when acknowledged records could be lost, or when Kafka would refuse the largest record.
  */
 export const openKafka = async (options: KafkaOptions): Promise<KafkaStreamLog> => {
   const { brokers, clientId, security, onWarning, prefix, replicationFactor, stateDir, clock = systemClock } = options;
@@ -56,11 +57,15 @@ export const openKafka = async (options: KafkaOptions): Promise<KafkaStreamLog> 
   try {
     await cluster.ping();
     await cluster.refresh();
-    await verifyDurability({
+    const checked = {
       cluster,
       admin,
       brokers: settings,
       prefix,
+    };
+    await verifyRecordSize(checked);
+    await verifyDurability({
+      ...checked,
       copies: replicationFactor,
       durability: options.durability ?? 'required',
     });

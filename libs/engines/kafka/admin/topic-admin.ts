@@ -10,7 +10,8 @@ export const TOPICS_AT_ONCE = 500;
 const WITHIN_MS = 30_000;
 const REQUEST_MS = 10_000;
 /** Records of the platform may exceed Kafka's default limit of 1 MB. */
-const RECORD_BYTES = 16 << 20;
+export const TOPIC_RECORD_BYTES = 16 << 20;
+export const MAX_MESSAGE = 'max.message.bytes';
 /** How often Kafka closes a segment. Kafka drops nothing from the open segment. */
 const SEGMENT_MS = 3_600_000;
 
@@ -30,7 +31,7 @@ const KAFKA_KEEPS: readonly ConfigEntry[] = [
 const configOf = ({ ageMs, dropConsumed = false }: Retention): readonly ConfigEntry[] => [
   { name: 'cleanup.policy', value: 'delete' },
   ...KAFKA_KEEPS,
-  { name: 'max.message.bytes', value: String(RECORD_BYTES) },
+  { name: MAX_MESSAGE, value: String(TOPIC_RECORD_BYTES) },
   // A copy that missed records must not lead, whatever the brokers allow.
   { name: 'unclean.leader.election.enable', value: 'false' },
   { name: 'segment.ms', value: String(ageMs === undefined ? 7 * 24 * SEGMENT_MS : SEGMENT_MS) },
