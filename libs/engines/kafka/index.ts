@@ -43,6 +43,8 @@ export interface KafkaOptions {
   readonly sweepEveryMs?: number;
   /** Limit on the records that are held for consumers, in bytes. Default: a quarter of the heap, 256 MB at most. */
   readonly fetchBytes?: number | undefined;
+  /** How often the list of topics is read while news of topics are heard. Default: 5 s, and up to 30 s with many topics. */
+  readonly topicsEveryMs?: number;
 }
 
 /**
@@ -75,10 +77,11 @@ export const openKafka = async (options: KafkaOptions): Promise<KafkaStreamLog> 
     cluster.close();
     throw error instanceof RefusedConnection ? new RefusedStart(`Kafka: ${error.message}`) : error;
   }
-  const { sessionTimeoutMs = 6_000, sweepEveryMs = 30_000, fetchBytes, retentionOf = () => undefined } = options;
+  const { sessionTimeoutMs = 6_000, sweepEveryMs = 30_000, topicsEveryMs = 5_000 } = options;
+  const { fetchBytes, retentionOf = () => undefined } = options;
   return new KafkaStreamLog(
     cluster,
-    { prefix, replicationFactor, sessionTimeoutMs, sweepEveryMs, fetchBytes, retentionOf },
+    { prefix, replicationFactor, sessionTimeoutMs, sweepEveryMs, topicsEveryMs, fetchBytes, retentionOf },
     new MemberIds(stateDir),
     clock,
     options.forms,

@@ -7,6 +7,7 @@ import { eventually } from '#libs/engines/conformance/eventually.js';
 import { ALL_FORMS } from '#libs/kernel/forms.js';
 import { Cluster } from './wire/cluster.js';
 import { openKafka } from './index.js';
+import { TOPIC_NEWS } from './lane-names.js';
 import { Membership, type Agreement } from './consume/membership.js';
 import { Offsets } from './consume/offsets.js';
 import { testBrokers } from './testing/test-brokers.js';
@@ -39,6 +40,44 @@ describe('topics created while a group runs', () => {
     );
     expect(Math.min(...lanes.map((each) => each.size))).toBeGreaterThan(0);
     expect(lanes[0]!.size + lanes[1]!.size).toBe(32);
+  });
+});
+
+describe('topics that another process creates and deletes', () => {
+  /** Reads the list of topics at its start, and then only when it must. */
+  const SELDOM = { topicsEveryMs: 3_600_000, sweepEveryMs: 3_600_000 };
+
+  it('become known and are forgotten by the news of them, without reading the list of all topics', async () => {
+    const [reading, other] = [await world().open(SELDOM), await world().open(SELDOM)];
+    const seen = await follow(reading, { topics: { prefix: 't.' } });
+    for (const n of all(3)) {
+      await other.createTopic(`t.${n}`, {});
+      await other.publish([record(`t.${n}`, n)]);
+      await eventually('its record', () => seen.records.length === n + 1);
+    }
+    await other.deleteTopic('t.1');
+    await other.createTopic('t.1', {});
+    await other.publish([record('t.1', 7)]);
+    await eventually('the record of the new topic', () => seen.records.some((each) => numberOf(each) === 7));
+  });
+
+  it('are looked for while no news can be heard', async () => {
+    const [reading, other] = [await world().open(SELDOM), await world().open(SELDOM)];
+    const seen = await follow(reading, { topics: { prefix: 't.' } });
+    await other.deleteTopic(TOPIC_NEWS);
+    await other.createTopic('t.0', {});
+    await other.publish([record('t.0', 0)]);
+    await eventually('its record', () => seen.records.length === 1);
+  });
+
+  it('are listed without the topic of the news', async () => {
+    const log = await world().open();
+    await log.createTopic('t', {});
+    const seen = await follow(log, { topics: { prefix: '' } });
+    await log.createTopic('u', {});
+    await log.publish([record('u', 1)]);
+    await eventually('its record', () => seen.records.length === 1);
+    expect(await log.topics('')).toEqual(['t', 'u']);
   });
 });
 

@@ -6,6 +6,9 @@ export interface PartitionId {
   readonly partition: number;
 }
 
+/** Tells of topics that were created or deleted. No consumer selects it. */
+export const TOPIC_NEWS = 'topic-news';
+
 /** Kafka allows no slash in a topic name, so the two forms cannot collide. */
 export const laneName = (topic: string, partition: number, partitions: number): string =>
   partitions === 1 ? topic : `${topic}/${partition}`;
@@ -19,7 +22,7 @@ export const parseLane = (lane: string): { readonly topic: string; readonly part
 
 /** Whether the selector, whose names have no prefix, selects the topic with this full name. */
 export const isSelected = (fullName: string, prefix: string, selector: TopicSelector): boolean => {
-  if (!fullName.startsWith(prefix)) return false;
+  if (!fullName.startsWith(prefix) || fullName === prefix + TOPIC_NEWS) return false;
   return 'prefix' in selector
     ? fullName.startsWith(selector.prefix, prefix.length)
     : selector.names.includes(fullName.slice(prefix.length));

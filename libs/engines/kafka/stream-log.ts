@@ -25,6 +25,7 @@ import { EARLIEST, keyOf, LATEST, Offsets, TAIL_GROUP } from './consume/offsets.
 import { Publisher } from './produce/publisher.js';
 import { RetentionSweeper } from './admin/retention-sweeper.js';
 import { TopicAdmin } from './admin/topic-admin.js';
+import { TopicNews } from './topic-news.js';
 
 export interface KafkaLogSettings {
   readonly prefix: string;
@@ -34,12 +35,16 @@ export interface KafkaLogSettings {
   /** Limit on the records that are held for consumers, in bytes. Default: a part of the heap. */
   readonly fetchBytes?: number | undefined;
   retentionOf(topic: string): Retention | undefined;
+  /** How often the list of topics is read while news of topics are heard. */
+  readonly topicsEveryMs: number;
 }
 
-/** Interval of looking for other processes' topics. It grows when reading them takes long. */
-const REFRESH_MS = 700;
+/** Longest interval of reading the list of topics. It grows when that takes long. */
+const LONGEST_REFRESH_MS = 30_000;
+/** Interval while no news of topics are heard, or a partition has no leader. */
+const SOON_MS = 700;
+const LONGEST_SOON_MS = 1_500;
 const REFRESH_SHARE = 20;
-const LONGEST_REFRESH_MS = 1_500;
 /** The group coordinators drop the offsets of a deleted topic with a short delay. */
 const OFFSETS_GONE_MS = 2_000;
 
@@ -55,6 +60,7 @@ export class KafkaStreamLog implements StreamLog {
   /** Retention of the topics that this process created, by their full names. */
   private readonly retentions = new Map<string, Retention>();
   private readonly skippedRecords = new Map<string, number>();
+  private readonly news: TopicNews;
   private readonly pause = new WakeablePause();
   private readonly refreshing: Promise<void>;
   private closing: Promise<void> | undefined;
@@ -88,14 +94,27 @@ export class KafkaStreamLog implements StreamLog {
       held: () => this.held(),
       retentionOf: (topic) => this.retentions.get(topic) ?? settings.retentionOf(this.short(topic)),
     });
+    this.news = new TopicNews({
+      cluster,
+      admin: this.admin,
+      offsets: this.offsets,
+      prefix,
+      publish: (records) => this.publisher.publish(records),
+      changed: () => this.pause.wake(),
+    });
+    cluster.onTopics(() => {
+      if (this.isLeaderless()) this.pause.wake();
+    });
     this.refreshing = this.refresh();
   }
 
   async createTopic(topic: string, retention: Retention, partitions = 1): Promise<void> {
     const name = this.full(topic);
+    const before = this.cluster.topic(name);
     await this.admin.create(name, retention, partitions);
     this.retentions.set(name, retention);
     this.publisher.known(name, true);
+    if (before?.id !== this.cluster.topic(name)?.id) void this.news.tell(topic);
   }
 
   async deleteTopic(topic: string): Promise<void> {
@@ -104,6 +123,7 @@ export class KafkaStreamLog implements StreamLog {
     await this.admin.delete(name);
     this.retentions.delete(name);
     this.publisher.known(name, false);
+    void this.news.tell(topic);
     await this.offsetsGone(partitions);
   }
 
@@ -150,7 +170,7 @@ export class KafkaStreamLog implements StreamLog {
       },
     });
     this.consumers.add(consumer);
-    this.pause.wake();
+    this.news.listen();
     await consumer.started();
     return consumer;
   }
@@ -238,6 +258,7 @@ export class KafkaStreamLog implements StreamLog {
   private async end(): Promise<void> {
     await Promise.all([...this.consumers].map((consumer) => consumer.close()));
     this.pause.wake();
+    await this.news.close();
     await this.sweeper.stop();
     await this.publisher.close();
     await this.refreshing;
@@ -299,17 +320,28 @@ export class KafkaStreamLog implements StreamLog {
     }
   }
 
-  /** Keeps the topic metadata fresh for consumers. */
+  private isLeaderless(): boolean {
+    for (const { name, leaders } of this.cluster.topics()) {
+      if (name.startsWith(this.settings.prefix) && leaders.includes(-1)) return true;
+    }
+    return false;
+  }
+
+  /** Keeps the topic metadata fresh for consumers, beside the news of topics and the answers that name a moved leader. */
   private async refresh(): Promise<void> {
     while (!this.closing) {
       const before = performance.now();
+      let failed = false;
       try {
         if (this.consumers.size > 0) await this.cluster.refresh();
       } catch (error) {
+        failed = true;
         this.cluster.warn('topics could not be read', error);
       }
-      const took = performance.now() - before;
-      await this.pause.wait(Math.min(LONGEST_REFRESH_MS, Math.max(REFRESH_MS, REFRESH_SHARE * took)));
+      const share = REFRESH_SHARE * (performance.now() - before);
+      const isSoon = failed || !this.news.isHeard || this.isLeaderless();
+      const [least, most] = isSoon ? [SOON_MS, LONGEST_SOON_MS] : [this.settings.topicsEveryMs, LONGEST_REFRESH_MS];
+      await this.pause.wait(Math.max(least, Math.min(most, share)));
     }
   }
 }

@@ -57,14 +57,4 @@ describe('Assignment', () => {
     expect(assignment.isMine({ topic: 'x.emits.b', partition: 3 })).toBe(false);
     expect(assignment.isMine({ topic: 'x.gone', partition: 0 })).toBe(false);
   });
-
-  it.each<[string, TopicSelector, boolean]>([
-    ['one topic of one partition', { names: ['runs'] }, true],
-    ['one topic of several partitions', { names: ['emits.b'] }, false],
-    ['a topic that does not exist', { names: ['gone'] }, false],
-    ['two topics', { names: ['runs', 'gone'] }, false],
-    ['a prefix, under which topics may be created', { prefix: 'runs' }, false],
-  ])('tells whether there is a single lane: %s', (_, selector, single) => {
-    expect(assignmentOf(selector).hasSingleLane()).toBe(single);
-  });
 });

@@ -44,11 +44,4 @@ export class Assignment {
   isThere(lane: PartitionId & { readonly topicId: string }): boolean {
     return this.exists(lane) && this.cluster.topic(lane.topic)?.id === lane.topicId;
   }
-
-  /** Whether there is a single lane, like a process's own answer topic. No other lane waits, so polls may be long. */
-  hasSingleLane(): boolean {
-    const { selector } = this;
-    if (!('names' in selector) || selector.names.length !== 1) return false;
-    return this.cluster.topic(`${this.prefix}${selector.names[0] ?? ''}`)?.leaders.length === 1;
-  }
 }

@@ -2,13 +2,14 @@ import { Backoff } from '#libs/async/backoff.js';
 import { WakeablePause } from '#libs/async/pause.js';
 import { type FetchBudget } from '../../fetch-budget.js';
 import { RETRY_PAUSES, type Cluster } from '../wire/cluster.js';
-import { fetchKeyOf, FetchSession } from './fetch-session.js';
+import { fetchKeyOf, FetchSession, type Wanted } from './fetch-session.js';
 import { type KafkaLane } from './kafka-lane.js';
-import { CODE, isLeaderMoving } from '../wire/protocol.js';
+import { CODE, isLeaderMoving, type FetchedPartition } from '../wire/protocol.js';
 
-/** Longest poll. A lane that was just taken or has room again waits for the current poll to end. */
+/** Longest poll while records come, or lanes have no room. A lane that has room again waits for the current one to end. */
 const WAIT_MS = 100;
-const SINGLE_LANE_WAIT_MS = 1_000;
+/** Longest poll of all lanes after one that brought nothing. A lane that has room again breaks it off. */
+const CALM_WAIT_MS = 5_000;
 /** Bytes asked for at once: at first, at most, and at least. */
 const FIRST_ASK = 1 << 20;
 const MOST_ASKED = 8 << 20;
@@ -22,8 +23,6 @@ export interface FetchHost {
   readonly budget: FetchBudget;
   /** Purpose of its own connections, because a long poll blocks a connection. */
   readonly purpose: string;
-  /** Whether there will never be a second lane. */
-  hasSingleLane(): boolean;
   /** Held lanes whose leader is this broker. */
   lanesOn(node: number): readonly KafkaLane[];
   /** The log no longer has the lane's next record. */
@@ -38,6 +37,10 @@ export class FetchLoop {
   private stopped = false;
   private asks = FIRST_ASK;
   private readonly roomAgain = (): void => this.pause.wake();
+  /** Nothing came lately. */
+  private calm = false;
+  /** Lanes of the current long poll. */
+  private longPoll: ReadonlySet<KafkaLane> | undefined;
 
   constructor(
     private readonly node: number,
@@ -46,9 +49,12 @@ export class FetchLoop {
     this.ended = this.run();
   }
 
-  /** Called when a lane has room. */
-  wake(): void {
+  /** Called when a lane is new or has room. */
+  wake(lane: KafkaLane): void {
     this.pause.wake();
+    if (!this.longPoll || this.longPoll.has(lane)) return;
+    this.longPoll = undefined;
+    this.host.cluster.drop(`${this.node} ${this.host.purpose}`);
   }
 
   /** The caller must have broken off the current poll (`Cluster.drop`). */
@@ -77,15 +83,22 @@ export class FetchLoop {
         await this.pause.wait();
         continue;
       }
+      const isLong = this.calm && wanted.length === held.length;
+      this.longPoll = isLong ? new Set(wanted) : undefined;
       try {
-        await this.poll(wanted, room);
+        await this.poll(wanted, room, isLong ? CALM_WAIT_MS : WAIT_MS);
         backoff.reset();
       } catch (error) {
         this.session.reset();
         if (this.stopped) return;
+        const isBrokenOff = isLong && this.longPoll === undefined;
+        this.calm = false;
+        if (isBrokenOff) continue;
         cluster.warn('records could not be fetched', error, { broker: this.node });
         await this.pause.wait(backoff.next());
         await this.lookForLeaders();
+      } finally {
+        this.longPoll = undefined;
       }
     }
   }
@@ -98,26 +111,27 @@ export class FetchLoop {
   }
 
   /** The answer's bytes count before it comes: `room` until its records are decoded, and then what they take. */
-  private async poll(lanes: readonly KafkaLane[], room: number): Promise<void> {
+  private async poll(lanes: readonly KafkaLane[], room: number, maxWaitTime: number): Promise<void> {
     const { budget } = this.host;
     budget.take(room);
     try {
-      await this.fetch(lanes, room);
+      await this.fetch(lanes, room, maxWaitTime);
     } finally {
       budget.give(room);
     }
   }
 
-  private async fetch(lanes: readonly KafkaLane[], room: number): Promise<void> {
+  private async fetch(lanes: readonly KafkaLane[], room: number, maxWaitTime: number): Promise<void> {
     const { cluster, purpose } = this.host;
     const asked = new Map(lanes.map((lane) => [fetchKeyOf(lane), { lane, from: lane.position }]));
     // The broker gives one batch at least, however large.
     const reply = await cluster.call(this.node, purpose, 'Fetch', {
-      maxWaitTime: this.host.hasSingleLane() ? SINGLE_LANE_WAIT_MS : WAIT_MS,
+      maxWaitTime,
       minBytes: 1,
       maxBytes: room,
-      ...this.session.next(lanes),
+      ...this.session.next(lanes.map((lane) => ({ ...fetched(lane), leaderEpoch: cluster.epochOf(lane) }))),
     });
+    this.calm = reply.responses.every(({ partitions }) => partitions.every(isEmpty));
     if (!this.session.answered(reply)) return;
     let moving = false;
     let taken = 0;
@@ -156,3 +170,7 @@ export class FetchLoop {
     }
   }
 }
+
+const fetched = ({ topicId, partition, position }: KafkaLane): Wanted => ({ topicId, partition, position });
+const isEmpty = ({ errorCode, messages, next }: FetchedPartition): boolean =>
+  errorCode === CODE.NONE && messages.length === 0 && next === undefined;

@@ -1,5 +1,6 @@
 import { byTopicId } from '../lane-names.js';
 import { CODE, type Apis } from '../wire/protocol.js';
+import { ANY_EPOCH } from '../wire/request.js';
 
 export interface FetchedLane {
   readonly topicId: string;
@@ -8,6 +9,8 @@ export interface FetchedLane {
 
 export interface Wanted extends FetchedLane {
   readonly position: number;
+  /** Epoch of the leader that is asked; default: the broker does not compare. */
+  readonly leaderEpoch?: number;
 }
 
 export const fetchKeyOf = ({ topicId, partition }: FetchedLane): string => `${topicId}/${partition}`;
@@ -32,13 +35,14 @@ export class FetchSession {
     const whole = this.id === 0;
     const changed = whole
       ? [...this.asked.values()]
-      : [...this.asked].filter(([key, each]) => this.told.get(key)?.position !== each.position).map(([, each]) => each);
+      : [...this.asked].filter(([key, each]) => !isSame(this.told.get(key), each)).map(([, each]) => each);
     const forgotten = whole ? [] : [...this.told].filter(([key]) => !this.asked.has(key)).map(([, each]) => each);
     return {
       sessionId: this.id,
       sessionEpoch: this.epoch,
-      topics: byTopicId(changed, ({ partition, position }) => ({
+      topics: byTopicId(changed, ({ partition, position, leaderEpoch }) => ({
         partition,
+        leaderEpoch: leaderEpoch ?? ANY_EPOCH,
         fetchOffset: position,
         maxBytes: PARTITION_BYTES,
       })),
@@ -66,4 +70,11 @@ export class FetchSession {
 }
 
 const nextEpoch = (epoch: number): number => (epoch === 0x7fffffff ? 1 : epoch + 1);
-const wantedOnly = ({ topicId, partition, position }: Wanted): Wanted => ({ topicId, partition, position });
+const wantedOnly = ({ topicId, partition, position, leaderEpoch = ANY_EPOCH }: Wanted): Wanted => ({
+  topicId,
+  partition,
+  position,
+  leaderEpoch,
+});
+const isSame = (told: Wanted | undefined, asked: Wanted): boolean =>
+  told?.position === asked.position && told.leaderEpoch === asked.leaderEpoch;

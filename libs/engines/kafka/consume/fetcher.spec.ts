@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { FetchBudget } from '../../fetch-budget.js';
 import { type Cluster } from '../wire/cluster.js';
-import { CODE, type FetchedPartition } from '../wire/protocol.js';
+import { CODE, type Apis, type FetchedPartition } from '../wire/protocol.js';
 import { Fetcher } from './fetcher.js';
 import { KafkaLane } from './kafka-lane.js';
 
@@ -11,6 +11,8 @@ interface Poll {
   readonly node: number;
   readonly topics: readonly string[];
   readonly maxBytes: number;
+  readonly epochs: readonly (number | undefined)[];
+  readonly waitMs: number;
   readonly answer: (partition: Partial<FetchedPartition>) => void;
 }
 
@@ -20,18 +22,18 @@ afterEach(async () => {
 });
 
 /** A fetcher of one lane per topic, at brokers whose answers the test gives. */
-const fetcherOf = (leaders: Readonly<Record<string, number>>, first = 0, budget = new FetchBudget()) => {
+const fetcherOf = (
+  leaders: Readonly<Record<string, number>>,
+  first = 0,
+  budget = new FetchBudget(),
+  absent = new Set<string>(),
+) => {
   const polls: Poll[] = [];
   const warnings: string[] = [];
   const retaken: string[] = [];
   const skips: (readonly [lane: string, from: number, to: number])[] = [];
   const waiting = new Set<(error: Error) => void>();
-  const call = (
-    node: number,
-    _: string,
-    __: string,
-    args: { maxBytes: number; topics: readonly { topicId: string }[] },
-  ) =>
+  const call = (node: number, _: string, __: string, args: Apis['Fetch']['args']) =>
     new Promise((resolve, reject) => {
       waiting.add(reject);
       const topics = args.topics.map(({ topicId }) => topicId);
@@ -44,13 +46,15 @@ const fetcherOf = (leaders: Readonly<Record<string, number>>, first = 0, budget 
             partitions: [{ partition: 0, errorCode: CODE.NONE, highWatermark: 0, messages: [], ...partition }],
           })),
         });
-      polls.push({ node, topics, maxBytes: args.maxBytes, answer });
+      const epochs = args.topics.flatMap(({ partitions }) => partitions.map(({ leaderEpoch }) => leaderEpoch));
+      polls.push({ node, topics, epochs, waitMs: args.maxWaitTime, maxBytes: args.maxBytes, answer });
     });
   const cluster = {
     call,
     drop: () => waiting.forEach((reject) => reject(new Error('dropped'))),
     warn: (text: string) => warnings.push(text),
     refresh: () => Promise.resolve(),
+    epochOf: ({ topic }: { topic: string }) => (topic === 'a' ? 7 : -1),
   };
   const options = {
     group: 'g',
@@ -78,10 +82,9 @@ const fetcherOf = (leaders: Readonly<Record<string, number>>, first = 0, budget 
       reachable: (partitions) => Promise.resolve(new Map(partitions.map(({ topic }) => [`${topic}/0`, first]))),
     },
     leaderOf: ({ topic }) => leaders[topic],
-    hasSingleLane: () => false,
     retake: (lane) => retaken.push(lane.name),
     skipped: (...skip) => skips.push(skip),
-    lanes: () => lanes,
+    lanes: () => lanes.filter(({ topic }) => !absent.has(topic)),
   });
   fetchers.push(fetcher);
   return { fetcher, lanes, polls, warnings, retaken, skips, budget };
@@ -91,7 +94,6 @@ describe('Fetcher', () => {
   it('polls each broker for the lanes that it leads', async () => {
     const { fetcher, lanes, polls } = fetcherOf({ a: 1, b: 2, c: 1, d: -1 });
     for (const lane of lanes) fetcher.wake(lane);
-    fetcher.wake({ topic: 'gone', partition: 0 });
     await turn();
     expect(polls.map(({ node, topics }) => [node, topics])).toEqual([
       [1, ['a', 'c']],
@@ -123,6 +125,31 @@ describe('Fetcher', () => {
     await turn();
     await turn();
     expect(polls).toHaveLength(6);
+  });
+
+  it('names the epoch of the leader, so that a broker that leads no more tells so instead of answering as a follower', async () => {
+    const { fetcher, lanes, polls } = fetcherOf({ a: 1, b: 1 });
+    for (const lane of lanes) fetcher.wake(lane);
+    await turn();
+    expect(polls[0]?.epochs).toEqual([7, -1]);
+  });
+
+  it('polls long once nothing comes, and breaks that off for a lane that is not in the poll', async () => {
+    const absent = new Set(['b']);
+    const { fetcher, lanes, polls, warnings } = fetcherOf({ a: 1, b: 1 }, 0, new FetchBudget(), absent);
+    fetcher.wake(lanes[0]!);
+    await turn();
+    polls[0]?.answer({});
+    await turn();
+    expect(polls[1]?.waitMs).toBeGreaterThan(polls[0]?.waitMs ?? 0);
+    fetcher.wake(lanes[0]!);
+    await turn();
+    expect(polls).toHaveLength(2);
+    absent.clear();
+    fetcher.wake(lanes[1]!);
+    await turn();
+    expect(polls[2]).toMatchObject({ topics: ['a', 'b'], waitMs: polls[0]?.waitMs });
+    expect(warnings).toEqual([]);
   });
 
   it('polls no more once it is stopped', async () => {

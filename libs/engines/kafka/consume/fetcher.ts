@@ -11,8 +11,6 @@ export interface FetcherHost {
   readonly offsets: Pick<Offsets, 'reachable'>;
   /** Undefined or negative while no broker leads the partition. */
   leaderOf(partition: PartitionId): number | undefined;
-  /** Whether there will never be a second lane. */
-  hasSingleLane(): boolean;
   /** Gives the lane up and takes it again. */
   retake(lane: KafkaLane): void;
   /** The log begins at `to`, and the lane's next record was `from`. */
@@ -31,9 +29,9 @@ export class Fetcher {
   constructor(private readonly host: FetcherHost) {}
 
   /** Called when a lane is new or has room again. */
-  wake(lane: PartitionId): void {
+  wake(lane: KafkaLane): void {
     const node = this.host.leaderOf(lane);
-    if (node !== undefined && node >= 0 && !this.stopped) this.loopOn(node).wake();
+    if (node !== undefined && node >= 0 && !this.stopped) this.loopOn(node).wake(lane);
   }
 
   /** Breaks off the polls. Resolves when no loop runs any more. */
@@ -51,7 +49,6 @@ export class Fetcher {
         cluster,
         budget,
         purpose: this.purpose,
-        hasSingleLane: () => this.host.hasSingleLane(),
         lanesOn: (each) => [...this.host.lanes()].filter((lane) => this.host.leaderOf(lane) === each),
         outOfRange: (lane) => this.outOfRange(lane),
       });

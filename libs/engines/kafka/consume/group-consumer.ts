@@ -64,7 +64,6 @@ export class GroupConsumer implements Consumer {
       budget,
       offsets,
       leaderOf: (partition) => assignment.leaderOf(partition),
-      hasSingleLane: () => assignment.hasSingleLane(),
       retake: (lane) => held.withdraw(lane),
       skipped: (lane, from, to) => {
         cluster.warn('records were skipped', 'they were dropped before this group read them', {

@@ -31,7 +31,8 @@ const PROTOCOL_TYPE = 'sluice';
 const PROTOCOL = 'rendezvous.v1';
 /** How long the group waits for a member in a rebalance. The member rejoins at its next heartbeat. */
 const REBALANCE_MS = 10_000;
-const HEARTBEATS_PER_SESSION = 12;
+/** The interval is also how long a member may take to hear that the group must agree anew. */
+const HEARTBEATS_PER_SESSION = 6;
 
 /**
  * Membership by the classic group protocol. The leader assigns the same list of members to all. Each member computes

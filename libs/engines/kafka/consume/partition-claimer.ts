@@ -83,6 +83,7 @@ export class PartitionClaimer {
       if (this.stopped) break;
       this.busy = true;
       try {
+        if (this.leaderless.size > 0) await this.host.cluster.refresh();
         if (await this.claim([...this.wanted.values()].filter((each) => this.host.isMine(each)))) backoff.reset();
       } catch (error) {
         if (!this.stopped) this.host.cluster.warn('lanes could not be taken yet', error, { group: this.host.group });

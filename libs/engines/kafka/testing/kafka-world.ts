@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach } from '@jest/globals';
 import { ALL_FORMS } from '#libs/kernel/forms.js';
+import { TOPIC_NEWS } from '../lane-names.js';
 import { type KafkaOptions, type KafkaSecurity, type KafkaStreamLog } from '../index.js';
 import { openPatiently } from './open-patiently.js';
 import { testBrokers } from './test-brokers.js';
@@ -37,6 +38,7 @@ export class KafkaWorld {
     // Opens another log, because those of the test may have been cut off.
     const log = await this.open({ durability: 'best_effort' });
     await Promise.all((await log.topics('')).map((topic) => log.deleteTopic(topic)));
+    await log.deleteTopic(TOPIC_NEWS);
     await log.close();
   }
 }

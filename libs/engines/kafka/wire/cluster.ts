@@ -34,6 +34,8 @@ const ANY_MS = 10_000;
 /** A topic that one broker does not know may be new to it, so only the second look counts. */
 const LOOK_AGAIN_MS = 200;
 const UNKNOWN = CODE.UNKNOWN_TOPIC_OR_PARTITION;
+/** Looks at a topic that was told of, before it counts as deleted. */
+const LOOKS = 5;
 /** How long one broker may take when any other could answer too. */
 const ONE_OF_MANY_MS = 5_000;
 /** A broker that did not answer is asked after the others for this long. */
@@ -84,6 +86,11 @@ export class Cluster {
     return this.known.get(name);
   }
 
+  /** The newest known epoch of the partition's leader; -1 when it is not known. */
+  epochOf({ topic, partition }: { readonly topic: string; readonly partition: number }): number {
+    return this.known.get(topic)?.epochs[partition] ?? -1;
+  }
+
   topics(): IterableIterator<TopicMetadata> {
     return this.known.values();
   }
@@ -121,6 +128,27 @@ export class Cluster {
       }),
     );
     return new Set(looks.length === 0 ? [] : names.filter((name) => looks.every((unknown) => unknown.has(name))));
+  }
+
+  /**
+   * Reads the metadata of topics that came or went elsewhere, by their names. A broker may hear of that later than others,
+   * so topics that are not there are looked for again. Never rejects.
+   */
+  async look(names: readonly string[]): Promise<void> {
+    let left = names;
+    try {
+      for (let looks = 1; ; looks++) {
+        const { told, changed } = await this.read(left);
+        if (changed) this.changed();
+        left = left.filter((name) => !told.has(name));
+        if (left.length === 0 || this.closed) return;
+        if (looks === LOOKS) break;
+        await pause(LOOK_AGAIN_MS);
+      }
+      for (const name of await this.gone(left)) this.forget(name);
+    } catch (error) {
+      this.warn('topics that came or went could not be looked for', error);
+    }
   }
 
   /** Forgets a topic that this process deleted. */

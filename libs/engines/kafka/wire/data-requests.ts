@@ -67,13 +67,15 @@ export const dataRequests: Requests<
       sessionEpoch,
       topics.map(({ topicId, partitions }) => ({
         topicId,
-        partitions: partitions.map(({ partition, fetchOffset, maxBytes: partitionMaxBytes }) => ({
-          partition,
-          currentLeaderEpoch: ANY_EPOCH,
-          fetchOffset: BigInt(fetchOffset),
-          lastFetchedEpoch: ANY_EPOCH,
-          partitionMaxBytes,
-        })),
+        partitions: partitions.map(
+          ({ partition, leaderEpoch = ANY_EPOCH, fetchOffset, maxBytes: partitionMaxBytes }) => ({
+            partition,
+            currentLeaderEpoch: leaderEpoch,
+            fetchOffset: BigInt(fetchOffset),
+            lastFetchedEpoch: ANY_EPOCH,
+            partitionMaxBytes,
+          }),
+        ),
       })),
       forgottenTopics.map(({ topicId, partitions }) => ({ topic: topicId, partitions: [...partitions] })),
       '',

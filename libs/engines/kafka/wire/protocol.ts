@@ -100,6 +100,8 @@ export interface Apis {
       readonly sessionEpoch: number;
       readonly topics: readonly OfTopicId<{
         readonly partition: number;
+        /** The broker refuses to be read as the leader of another epoch. Default: it does not compare. */
+        readonly leaderEpoch?: number;
         readonly fetchOffset: number;
         readonly maxBytes: number;
       }>[];

@@ -1,0 +1,139 @@
+import { Backoff } from '#libs/async/backoff.js';
+import { WakeablePause } from '#libs/async/pause.js';
+import { type LogRecord, type Retention } from '#libs/stream-log/stream-log.js';
+import { type TopicAdmin } from './admin/topic-admin.js';
+import { keyOf, LATEST, type Offsets } from './consume/offsets.js';
+import { TOPIC_NEWS } from './lane-names.js';
+import { failIf } from './wire/broker-connection.js';
+import { RETRY_PAUSES, type Cluster } from './wire/cluster.js';
+
+export interface TopicNewsHost {
+  readonly cluster: Cluster;
+  readonly admin: Pick<TopicAdmin, 'create'>;
+  readonly offsets: Pick<Offsets, 'at'>;
+  readonly prefix: string;
+  publish(records: readonly LogRecord[]): Promise<unknown>;
+  /** News come again, or do not come any more. */
+  changed(): void;
+}
+
+const PURPOSE = 'topic news';
+/** Shorter than the time limit of a request. */
+const WAIT_MS = 10_000;
+const ANSWER_BYTES = 1 << 20;
+/** A fetch without a session of the broker. */
+const NO_SESSION = { sessionId: 0, sessionEpoch: -1, forgottenTopics: [] };
+const PARTITION = { partition: 0, maxBytes: ANSWER_BYTES };
+/** News are worth nothing to a process that starts later, because it reads the list of topics. */
+const KEPT: Retention = { ageMs: 3_600_000 };
+
+/**
+ * How processes hear of topics that others created or deleted: a record with the topic's name on a topic of one partition,
+ * which each process reads with one long poll. A record that is lost does no harm: the list of topics is read from time
+ * to time anyway, and often while no news can be heard.
+ */
+export class TopicNews {
+  private readonly pause = new WakeablePause();
+  private listening: Promise<void> | undefined;
+  private closed = false;
+  private heard = false;
+  /** The next offset to read; undefined before the first one and when it was lost. */
+  private next: number | undefined;
+
+  constructor(private readonly host: TopicNewsHost) {}
+
+  /** Whether a topic created elsewhere becomes known without looking for it. */
+  get isHeard(): boolean {
+    return this.heard;
+  }
+
+  /** Idempotent. */
+  listen(): void {
+    this.listening ??= this.run();
+  }
+
+  /** Tells the other processes. Never rejects. */
+  async tell(topic: string): Promise<void> {
+    try {
+      await this.host.publish([{ topic: TOPIC_NEWS, key: topic, headers: {}, value: topic }]);
+    } catch (error) {
+      this.host.cluster.warn('the other processes hear later of a topic', error, { topic });
+    }
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    this.host.cluster.drop(PURPOSE);
+    this.pause.wake();
+    await this.listening;
+  }
+
+  private async run(): Promise<void> {
+    const { cluster } = this.host;
+    const backoff = new Backoff(RETRY_PAUSES);
+    while (!this.closed) {
+      try {
+        await this.read();
+        this.set(true);
+        backoff.reset();
+      } catch (error) {
+        if (this.closed) return;
+        this.set(false);
+        cluster.warn('news of topics cannot be read, so topics are looked for', error);
+        await this.pause.wait(backoff.next());
+      }
+    }
+  }
+
+  private set(heard: boolean): void {
+    if (this.heard === heard) return;
+    this.heard = heard;
+    this.host.changed();
+  }
+
+  private async read(): Promise<void> {
+    const { cluster, prefix } = this.host;
+    const { id, leader } = await this.place();
+    if (this.next === undefined) {
+      this.next = await this.end();
+      // Of what was created before that, nothing is told any more.
+      await cluster.refresh();
+      return;
+    }
+    const reply = await cluster.call(leader, PURPOSE, 'Fetch', {
+      ...NO_SESSION,
+      maxWaitTime: WAIT_MS,
+      minBytes: 1,
+      maxBytes: ANSWER_BYTES,
+      topics: [{ topicId: id, partitions: [{ ...PARTITION, fetchOffset: this.next }] }],
+    });
+    const partition = reply.responses[0]?.partitions[0];
+    const code = reply.errorCode || (partition?.errorCode ?? 0);
+    if (code !== 0) {
+      this.next = undefined;
+      await cluster.refreshTopic(prefix + TOPIC_NEWS);
+      failIf('the topic of news', code);
+    }
+    const news = new Set((partition?.messages ?? []).map(({ value }) => prefix + String(value)));
+    this.next = partition?.next ?? this.next;
+    if (news.size > 0) void cluster.look([...news]);
+  }
+
+  private async place(): Promise<{ readonly id: string; readonly leader: number }> {
+    const { cluster, admin, prefix } = this.host;
+    const name = prefix + TOPIC_NEWS;
+    if (!cluster.topic(name) && !(await cluster.refreshTopic(name))) await admin.create(name, KEPT, 1);
+    const known = cluster.topic(name);
+    const leader = known?.leaders[0] ?? -1;
+    if (known && leader >= 0) return { id: known.id, leader };
+    await cluster.refreshTopic(name);
+    throw new Error('the topic of news has no leader');
+  }
+
+  private async end(): Promise<number> {
+    const partition = { topic: this.host.prefix + TOPIC_NEWS, partition: 0 };
+    const end = (await this.host.offsets.at([partition], LATEST)).get(keyOf(partition));
+    if (end === undefined) throw new Error('the topic of news was deleted');
+    return end;
+  }
+}
