@@ -5,6 +5,7 @@ import { dataStoreAccess, dataStoreProjections } from '#libs/data-stores/index.j
 import { type Clock } from '#libs/kernel/clock.js';
 import { commandHandler, type HandleCommand } from '#libs/kernel/handle-command.js';
 import { type Projection } from '#libs/kernel/projection.js';
+import { type LiveView } from '#libs/kernel/live-view.js';
 import { Projectors } from '#libs/kernel/projectors.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { type Reactor, ReactorRunner } from '#libs/kernel/reactor.js';
@@ -63,15 +64,16 @@ export const readModelsIn = (store: ReadModelStore): ReadModels => ({
   schemas: projections.map(({ schema }) => schema),
 });
 
-/** Starts command handling, read models and in-memory tables, and catches up with the log. */
+/** Starts command handling, read models and in-memory tables with those of `own`, and catches up with the log. */
 export const startControlPlane = async (
   engines: Engines,
   clock: Clock,
   onFailure: (error: Error) => void,
   onViewsFailure: (error: Error) => void,
+  own: readonly LiveView[] = [],
 ): Promise<WholeControlPlane> => {
   const upcasters = makeUpcasters();
-  const views = makeViews(clock);
+  const views = makeViews(clock, own);
   const { events, readModels } = engines;
   const followed = { upcasters, projections, views: views.all };
   const projectors = new Projectors({ events, readModels, ...followed, onFailure, onViewsFailure });
@@ -80,15 +82,17 @@ export const startControlPlane = async (
 };
 
 /**
- * Starts command handling and in-memory tables, and catches up with the log. Other processes maintain the read models.
+ * Starts command handling and in-memory tables with those of `own`, and catches up with the log. Other processes maintain
+ * the read models.
  */
 export const followControlPlane = async (
   engines: Engines,
   clock: Clock,
   onFailure: (error: Error) => void,
+  own: readonly LiveView[] = [],
 ): Promise<ControlPlane> => {
   const upcasters = makeUpcasters();
-  const views = makeViews(clock);
+  const views = makeViews(clock, own);
   const follower = new ViewFollower({ events: engines.events, upcasters, views: views.all, onFailure });
   await follower.start();
   return { ...parts(engines, clock, upcasters), views, follower };

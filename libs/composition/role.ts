@@ -5,6 +5,7 @@ import { type Clock, systemClock } from '#libs/kernel/clock.js';
 import { type Forms } from '#libs/kernel/forms.js';
 import { newId } from '#libs/kernel/ids.js';
 import { LeasedWork, type LeasedWorkOptions } from '#libs/kernel/leased-work.js';
+import { type LiveView } from '#libs/kernel/live-view.js';
 import { TableFreshness } from '#libs/kernel/table-freshness.js';
 import { type EndpointUrls } from '#libs/sources/index.js';
 import { type PlatformEvents } from '#libs/platform-events/platform-events.js';
@@ -60,14 +61,15 @@ export interface Role extends RoleProcess {
 
 /**
  * Starts one role on the distributed engines, and ends the process when that fails. The steps that all roles share are
- * here, in order; `steps` is the role itself.
+ * here, in order; `steps` is the role itself. `tables`: those that only this role holds in memory.
  */
 export const runRole = (
   name: string,
   openEngines: (options: OpenEngines) => Promise<RemoteEngines>,
   steps: (role: Role) => Promise<void>,
+  tables: readonly LiveView[] = [],
 ): void => {
-  start(name, openEngines, steps).catch((error: unknown) => {
+  start(name, openEngines, steps, tables).catch((error: unknown) => {
     process.stderr.write(`sluice ${name} cannot start: ${startProblem(error)}\n`);
     process.exit(1);
   });
@@ -77,6 +79,7 @@ const start = async (
   name: string,
   openEngines: (options: OpenEngines) => Promise<RemoteEngines>,
   steps: (role: Role) => Promise<void>,
+  tables: readonly LiveView[],
 ): Promise<void> => {
   const timings = new StartupTimings();
   timings.end('loading');
@@ -112,7 +115,7 @@ const start = async (
   // 4. Topics, and in-memory tables caught up with the log.
   await waiting.until('Kafka', () => createFixedTopics(engines.log, topics));
   timings.end('topics');
-  const plane = await followTables(engines, { clock, shutdown, readiness });
+  const plane = await followTables(engines, { clock, shutdown, readiness, tables });
   timings.end('tables');
   const reporter = startReporter(id, name, plane, logger, shutdown);
   followForms(forms, engines, logger, shutdown);
@@ -165,9 +168,19 @@ class StartupTimings {
 
 const followTables = async (
   engines: RemoteEngines,
-  { clock, shutdown, readiness }: { readonly clock: Clock; readonly shutdown: Shutdown; readonly readiness: Readiness },
+  {
+    clock,
+    shutdown,
+    readiness,
+    tables,
+  }: {
+    readonly clock: Clock;
+    readonly shutdown: Shutdown;
+    readonly readiness: Readiness;
+    readonly tables: readonly LiveView[];
+  },
 ): Promise<ControlPlane> => {
-  const plane = await followControlPlane(engines, clock, (error) => shutdown.fail(tablesStopped(error)));
+  const plane = await followControlPlane(engines, clock, (error) => shutdown.fail(tablesStopped(error)), tables);
   shutdown.add('tables in memory', () => plane.follower.stop());
   shutdown.add('usage', () => plane.usage.close());
   readiness.register('tables in memory', () => plane.follower.status().failure);

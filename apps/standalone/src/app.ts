@@ -40,6 +40,7 @@ import { rebuildReadModels } from '#libs/composition/rebuild.js';
 import { type DataDirectory, inspectDataDirectory, readModelsRestored } from '#libs/engines/embedded/data-directory.js';
 import { type EmbeddedEngines, openEmbedded } from '#libs/engines/embedded/index.js';
 import { systemClock } from '#libs/kernel/clock.js';
+import { SubscriptionTable } from '#libs/routing/subscription-table.js';
 import { type ReactorRunner } from '#libs/kernel/reactor.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { createLogger, type Logger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
@@ -196,7 +197,8 @@ const start = async (): Promise<void> => {
   // 4. Read models and in-memory tables, caught up with the log; meanwhile the jail for user code is tested.
   const onFailure = (error: Error): void => logger.fatal({ err: error }, 'projection.stopped');
   const metrics = new Metrics();
-  const starting = startControlPlane(engines, clock, onFailure, fail);
+  const table = new SubscriptionTable();
+  const starting = startControlPlane(engines, clock, onFailure, fail, [table]);
   const [plane, sandboxing] = await Promise.all([starting, sandboxesOf(starting, config, logger, metrics)]);
   checkIsolation(sandboxing.level, config, plane.views.callers.workspaceCount());
   shutdown.add('projections', () => plane.projectors.stop());
@@ -210,7 +212,7 @@ const start = async (): Promise<void> => {
   const own = oneProcess({ config, plane, topics, logger, metrics, closing });
   const queuedBytes = (): number => engines.queuedBytes();
   tellOfFullDisk(disk, plane, own.platformEvents);
-  const roles = await startEveryRole(own, { sandboxing, urls, disk, queuedBytes, onFailure: fail });
+  const roles = await startEveryRole(own, { table, sandboxing, urls, disk, queuedBytes, onFailure: fail });
   await startEmails(own, publicUrl);
 
   // 6. Repair of interrupted operations, the owner of the first start, and reactions to events.

@@ -11,6 +11,7 @@ import { type Sandboxing } from '#libs/composition/sandboxing.js';
 import { streamProjections, streamProjector } from '#libs/composition/stream-projections.js';
 import { webhookTopics } from '#libs/composition/topic-policy.js';
 import { type Config } from '#libs/config/index.js';
+import { type SubscriptionTable } from '#libs/routing/subscription-table.js';
 import { type Ingress } from '#libs/ingress/ingress.js';
 import { ResponseRelay } from '#libs/ingress/response-relay.js';
 import { type Runner } from '#libs/runner/runner.js';
@@ -34,6 +35,8 @@ export interface EveryRole extends StreamReadModels {
 }
 
 export interface EveryRoleOptions {
+  /** The router's. */
+  readonly table: SubscriptionTable;
   readonly sandboxing: Sandboxing;
   readonly urls: EndpointUrls;
   readonly disk: DiskWatch;
@@ -48,7 +51,7 @@ export interface EveryRoleOptions {
  */
 export const startEveryRole = async (own: OneProcess, options: EveryRoleOptions): Promise<EveryRole> => {
   const { config, plane, topics, handedOver } = own;
-  const { sandboxing, urls, disk, queuedBytes, onFailure } = options;
+  const { table, sandboxing, urls, disk, queuedBytes, onFailure } = options;
   const unread = unreadLimits(config, plane, topics);
   const room = roomOf(disk, unread);
   const backlog = new LocalBacklog(handedOver, queuedBytes);
@@ -56,7 +59,7 @@ export const startEveryRole = async (own: OneProcess, options: EveryRoleOptions)
 
   const { summaries, attempts } = await startStreamReadModels(own, onFailure);
   const worker = await startWebhookWorkerRole(own, { egress: sandboxing.egress, pump: 'here' });
-  const router = await startRouterRole(own, { backlog, room });
+  const router = await startRouterRole(own, { backlog, table, room });
   backlog.bind({ worker, router });
   const runner = await startRunnerRole(own, { backlog, room, sandboxing, urls, replies: relay });
   backlog.bind({ runner });

@@ -1,26 +1,29 @@
 import { type Router, startRouter } from '#libs/routing/router.js';
+import { type SubscriptionTable } from '#libs/routing/subscription-table.js';
 import { EMITS } from '#libs/stream-log/topics.js';
 import { pressureOf, pressureSettings } from '../pressure.js';
 import { type Backlog, type Room, type RoleProcess } from './role-process.js';
 
 export interface RouterRoleOptions {
   readonly backlog: Pick<Backlog, 'waitingFor'>;
+  /** Fed by the reader of the event log of this process. */
+  readonly table: SubscriptionTable;
   readonly room?: Pick<Room, 'isFull'>;
 }
 
 /** Role `router`, step 4 of the path of an event: turns emits into invocations and deliveries. */
 export const startRouterRole = async (
   { config, plane, tables, topics, logger, metrics, handedOver, closing, reportBacklog }: RoleProcess,
-  { backlog, room }: RouterRoleOptions,
+  { backlog, table, room }: RouterRoleOptions,
 ): Promise<Router> => {
-  const { engines, views, clock } = plane;
+  const { engines, clock } = plane;
   const limits = pressureSettings(config);
   const router = await startRouter({
     log: engines.log,
     handedOver,
     topics,
     delayed: engines.delayed,
-    table: views.subscriptions,
+    table,
     tables,
     clock,
     logger,
