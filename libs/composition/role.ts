@@ -82,7 +82,6 @@ const start = async (
   tables: readonly LiveView[],
 ): Promise<void> => {
   const timings = new StartupTimings();
-  timings.end('loading');
 
   // 1. Settings, logger, shutdown.
   const { config, logger } = readSettings(name);
@@ -154,6 +153,10 @@ const tablesStopped = (cause: Error): Error => new Error('the tables in memory s
 class StartupTimings {
   readonly steps: Record<string, number> = {};
   private at = 0;
+
+  constructor() {
+    this.end('loading');
+  }
 
   end(step: string): void {
     const now = performance.now();

@@ -7,8 +7,9 @@ import { ownerOf } from './ownership.js';
 
 /** The partitions that a group consumes, and which of them the group's agreement gives to this member. */
 export class Assignment {
-  /** The group's last agreement; undefined before the first one and after an expulsion. */
-  agreement: Agreement | undefined;
+  private agreed: Agreement | undefined;
+  /** Whether a partition is this member's by the agreement, by key. Hashes each lane once an agreement. */
+  private readonly mine = new Map<string, boolean>();
 
   /** `prefix`: that of all topic names of this installation. */
   constructor(
@@ -16,6 +17,16 @@ export class Assignment {
     private readonly prefix: string,
     private readonly selector: TopicSelector,
   ) {}
+
+  /** The group's last agreement; undefined before the first one and after an expulsion. */
+  get agreement(): Agreement | undefined {
+    return this.agreed;
+  }
+
+  set agreement(agreement: Agreement | undefined) {
+    this.agreed = agreement;
+    this.mine.clear();
+  }
 
   /** Every partition of the selected topics, whichever member owns it. */
   *selected(): Iterable<PartitionId> {
@@ -27,8 +38,14 @@ export class Assignment {
 
   /** False without an agreement, and for a partition that does not exist. */
   isMine(partition: PartitionId): boolean {
-    if (!this.agreement || !this.exists(partition)) return false;
-    return ownerOf(keyOf(partition), this.agreement.members) === this.agreement.self;
+    if (!this.agreed || !this.exists(partition)) return false;
+    const key = keyOf(partition);
+    let isMine = this.mine.get(key);
+    if (isMine === undefined) {
+      isMine = ownerOf(key, this.agreed.members) === this.agreed.self;
+      this.mine.set(key, isMine);
+    }
+    return isMine;
   }
 
   exists(partition: PartitionId): boolean {

@@ -129,7 +129,7 @@ export class FetchLoop {
       maxWaitTime,
       minBytes: 1,
       maxBytes: room,
-      ...this.session.next(lanes.map((lane) => ({ ...fetched(lane), leaderEpoch: cluster.epochOf(lane) }))),
+      ...this.session.next(lanes.map((lane) => this.wanted(lane))),
     });
     this.calm = reply.responses.every(({ partitions }) => partitions.every(isEmpty));
     if (!this.session.answered(reply)) return;
@@ -152,6 +152,11 @@ export class FetchLoop {
     }
   }
 
+  private wanted(lane: KafkaLane): Wanted {
+    const { topicId, partition, position } = lane;
+    return { topicId, partition, position, leaderEpoch: this.host.cluster.epochOf(lane) };
+  }
+
   /** Returns true when the lane's leader must be looked up. */
   private async failed(lane: KafkaLane, errorCode: number): Promise<boolean> {
     lane.notBefore = performance.now() + LEADER_PAUSE_MS;
@@ -171,6 +176,5 @@ export class FetchLoop {
   }
 }
 
-const fetched = ({ topicId, partition, position }: KafkaLane): Wanted => ({ topicId, partition, position });
 const isEmpty = ({ errorCode, messages, next }: FetchedPartition): boolean =>
   errorCode === CODE.NONE && messages.length === 0 && next === undefined;

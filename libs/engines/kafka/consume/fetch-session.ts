@@ -30,8 +30,9 @@ export class FetchSession {
   private told = new Map<string, Wanted>();
   private asked = new Map<string, Wanted>();
 
+  /** `wanted` is kept, so it must not change. */
   next(wanted: readonly Wanted[]): Topics {
-    this.asked = new Map(wanted.map((each) => [fetchKeyOf(each), wantedOnly(each)]));
+    this.asked = new Map(wanted.map((each) => [fetchKeyOf(each), each]));
     const whole = this.id === 0;
     const changed = whole
       ? [...this.asked.values()]
@@ -70,11 +71,5 @@ export class FetchSession {
 }
 
 const nextEpoch = (epoch: number): number => (epoch === 0x7fffffff ? 1 : epoch + 1);
-const wantedOnly = ({ topicId, partition, position, leaderEpoch = ANY_EPOCH }: Wanted): Wanted => ({
-  topicId,
-  partition,
-  position,
-  leaderEpoch,
-});
 const isSame = (told: Wanted | undefined, asked: Wanted): boolean =>
   told?.position === asked.position && told.leaderEpoch === asked.leaderEpoch;

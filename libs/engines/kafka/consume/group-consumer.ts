@@ -8,6 +8,7 @@ import { Fetcher } from './fetcher.js';
 import { HeldLanes } from './held-lanes.js';
 import { type KafkaLane, type StartOfLane } from './kafka-lane.js';
 import { Membership } from './membership.js';
+import { LastCommits } from './last-commits.js';
 import { keyOf, type Commit, type Offsets } from './offsets.js';
 import { PartitionClaimer } from './partition-claimer.js';
 
@@ -38,11 +39,13 @@ export class GroupConsumer implements Consumer {
   private readonly held: HeldLanes;
   private readonly fetcher: Fetcher;
   private readonly committer: Committer;
+  private readonly lastCommits = new LastCommits((commits) => this.committer.flush(commits, LAST_COMMIT_MS));
   private readonly claimer: PartitionClaimer;
   private readonly membership: Membership;
   private readonly unsubscribe: () => void;
   private memberId: string | undefined;
   private closed: Promise<void> | undefined;
+  private reconciling: NodeJS.Immediate | undefined;
   private firstAgreement: () => void = () => undefined;
 
   /** `group` includes the prefix. */
@@ -56,8 +59,8 @@ export class GroupConsumer implements Consumer {
     const held = (this.held = new HeldLanes(prefix, options, budget, {
       wanting: (lane) => this.fetcher.wake(lane),
       committed: (key) => this.committer.add(key),
-      commitLast: (commits) => this.committer.flush(commits, LAST_COMMIT_MS),
-      released: () => this.reconcile(),
+      commitLast: (commits) => this.lastCommits.add(commits),
+      released: () => this.reconcileSoon(),
     }));
     this.fetcher = new Fetcher({
       cluster,
@@ -94,7 +97,7 @@ export class GroupConsumer implements Consumer {
       give: (partition, start) => this.hold(partition, start),
       review: () => this.reconcile(),
     });
-    this.unsubscribe = cluster.onTopics(() => this.reconcile());
+    this.unsubscribe = cluster.onTopics(() => this.reconcileSoon());
     this.membership = this.join();
   }
 
@@ -153,6 +156,14 @@ export class GroupConsumer implements Consumer {
     for (const each of assignment.selected()) if (!held.has(each) && assignment.isMine(each)) missing.push(each);
     this.claimer.want(missing);
     for (const lane of held.values()) this.fetcher.wake(lane);
+  }
+
+  /** Once for all lanes that are released, and all topics that are told of, in this turn. */
+  private reconcileSoon(): void {
+    this.reconciling ??= setImmediate(() => {
+      this.reconciling = undefined;
+      this.reconcile();
+    });
   }
 
   private join(): Membership {

@@ -26,6 +26,8 @@ type Claim = Commit & StartOfLane;
 
 const LOOK_AGAIN_MS = 100;
 const LEADERLESS_LOOK_MS = 1_000;
+/** Looks at many lanes take long. Between two of them passes this many times the duration of one. */
+const LOOK_SHARE = 3;
 /** A living holder that has not released a lane after this time has lost it, whatever it claims. */
 const HOLDER_MS = REVOKE_MS + 5_000;
 const CLAIM_MS = 3_000;
@@ -77,11 +79,15 @@ export class PartitionClaimer {
 
   private async run(): Promise<void> {
     const backoff = new Backoff(RETRY_PAUSES);
+    let lookMs = 0;
     while (!this.stopped) {
       if (this.isDone || this.stopped) for (const resolve of this.waiters.splice(0)) resolve();
-      await this.pause.wait(this.wanted.size > 0 ? (this.isDone ? this.lookAgainMs : backoff.next()) : undefined);
+      await this.pause.wait(
+        this.wanted.size > 0 ? (this.isDone ? Math.max(this.lookAgainMs, lookMs) : backoff.next()) : undefined,
+      );
       if (this.stopped) break;
       this.busy = true;
+      const began = performance.now();
       try {
         if (this.leaderless.size > 0) await this.host.cluster.refresh();
         if (await this.claim([...this.wanted.values()].filter((each) => this.host.isMine(each)))) backoff.reset();
@@ -89,6 +95,7 @@ export class PartitionClaimer {
         if (!this.stopped) this.host.cluster.warn('lanes could not be taken yet', error, { group: this.host.group });
       }
       this.busy = false;
+      lookMs = LOOK_SHARE * (performance.now() - began);
     }
     for (const resolve of this.waiters.splice(0)) resolve();
   }
