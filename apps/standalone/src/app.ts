@@ -52,6 +52,9 @@ import { type PlatformEvents } from '#libs/platform-events/platform-events.js';
 import { startEmails } from '#libs/composition/emails.js';
 import { oneProcess } from './one-process.js';
 
+/** The router's, fed by the one reader of the event log. */
+const table = new SubscriptionTable();
+
 const readSettings = (): { config: Config; logger: Logger; directory: DataDirectory } => {
   const warnings: string[] = [];
   // Checked before the others, which would ask for the addresses of engines that this process never uses.
@@ -197,7 +200,6 @@ const start = async (): Promise<void> => {
   // 4. Read models and in-memory tables, caught up with the log; meanwhile the jail for user code is tested.
   const onFailure = (error: Error): void => logger.fatal({ err: error }, 'projection.stopped');
   const metrics = new Metrics();
-  const table = new SubscriptionTable();
   const starting = startControlPlane(engines, clock, onFailure, fail, [table]);
   const [plane, sandboxing] = await Promise.all([starting, sandboxesOf(starting, config, logger, metrics)]);
   checkIsolation(sandboxing.level, config, plane.views.callers.workspaceCount());
