@@ -10,6 +10,8 @@ import { CODE, isLeaderMoving, type FetchedPartition } from '../wire/protocol.js
 const WAIT_MS = 100;
 /** Longest poll of all lanes after one that brought nothing. A lane that has room again breaks it off. */
 const CALM_WAIT_MS = 5_000;
+/** A broker that leads hears of its epoch within seconds. */
+const EPOCH_REFUSED_MS = 10_000;
 /** Bytes asked for at once: at first, at most, and at least. */
 const FIRST_ASK = 1 << 20;
 const MOST_ASKED = 8 << 20;
@@ -153,13 +155,18 @@ export class FetchLoop {
   }
 
   private wanted(lane: KafkaLane): Wanted {
-    const { topicId, partition, position } = lane;
-    return { topicId, partition, position, leaderEpoch: this.host.cluster.epochOf(lane) };
+    const { topicId, partition, position, epochRefusedSince = Infinity } = lane;
+    // A broker that was restored from a copy counts its epochs from an older one, so it would refuse the known one for good.
+    const isRestored = performance.now() - epochRefusedSince > EPOCH_REFUSED_MS;
+    return { topicId, partition, position, ...(!isRestored && { leaderEpoch: this.host.cluster.epochOf(lane) }) };
   }
 
   /** Returns true when the lane's leader must be looked up. */
   private async failed(lane: KafkaLane, errorCode: number): Promise<boolean> {
-    lane.notBefore = performance.now() + LEADER_PAUSE_MS;
+    const now = performance.now();
+    lane.notBefore = now + LEADER_PAUSE_MS;
+    if (errorCode === CODE.UNKNOWN_LEADER_EPOCH) lane.epochRefusedSince ??= now;
+    else lane.epochRefusedSince = undefined;
     if (errorCode === CODE.OFFSET_OUT_OF_RANGE) await this.host.outOfRange(lane);
     else if (!isLeaderMoving(errorCode)) {
       this.host.cluster.warn('a lane could not be fetched', `code ${errorCode}`, { lane: lane.name });

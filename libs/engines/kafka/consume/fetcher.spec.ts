@@ -134,6 +134,22 @@ describe('Fetcher', () => {
     expect(polls[0]?.epochs).toEqual([7, -1]);
   });
 
+  it('names no epoch to brokers that have not known it for long, because they were restored from a copy', async () => {
+    const { fetcher, lanes, polls } = fetcherOf({ a: 1 });
+    const [lane] = lanes;
+    if (!lane) throw new Error('no lane');
+    fetcher.wake(lane);
+    await turn();
+    polls[0]?.answer({ errorCode: CODE.UNKNOWN_LEADER_EPOCH });
+    await turn();
+    expect(lane.epochRefusedSince).toBeGreaterThan(0);
+    lane.epochRefusedSince = performance.now() - 11_000;
+    lane.notBefore = 0;
+    fetcher.wake(lane);
+    await turn();
+    expect(polls.map(({ epochs }) => epochs)).toEqual([[7], [-1]]);
+  });
+
   it('polls long once nothing comes, and breaks that off for a lane that is not in the poll', async () => {
     const absent = new Set(['b']);
     const { fetcher, lanes, polls, warnings } = fetcherOf({ a: 1, b: 1 }, 0, new FetchBudget(), absent);

@@ -43,6 +43,8 @@ export class KafkaLane implements PartitionId, Sheddable {
   end: number;
   /** Not fetched before this time (process uptime, milliseconds), because its leader is moving. */
   notBefore = 0;
+  /** Since when brokers do not know the leader epoch that a fetch names (process uptime, milliseconds). */
+  epochRefusedSince: number | undefined;
   private handed: number;
   private handedRecords = 0;
   private handedBytes = 0;
