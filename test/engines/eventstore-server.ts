@@ -127,7 +127,24 @@ interface NodeOptions {
 
 const startNode = async (options: NodeOptions): Promise<EventStoreNode & { shutDown(): Promise<void> }> => {
   let child = await launch(options);
+  let isEnded = false;
+  let restarting = Promise.resolve();
+  // A node whose log has what the new leader's lacks cuts that off, ends with code 0, and wants to be started again.
+  const supervise = (): void => {
+    child.once('exit', (code) => {
+      if (code !== 0 || isEnded) return;
+      restarting = launch(options).then((next) => {
+        child = next;
+        supervise();
+      });
+      // `end` and `start` tell.
+      restarting.catch(() => undefined);
+    });
+  };
+  supervise();
   const end = async (signal: NodeJS.Signals): Promise<void> => {
+    isEnded = true;
+    await restarting;
     if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
     child.kill(signal);
@@ -142,18 +159,35 @@ const startNode = async (options: NodeOptions): Promise<EventStoreNode & { shutD
     shutDown: () => end('SIGTERM'),
     start: async () => {
       child = await launch(options);
+      isEnded = false;
+      supervise();
     },
   };
 };
 
+/** How often a node may end with code 0 while it starts. */
+const RESTARTS = 3;
+
 /** Resolves when it answers. */
-const launch = async ({ home, dir, port, replicationPort, args, ca }: NodeOptions): Promise<ChildProcess> => {
+const launch = async (options: NodeOptions, restarts = RESTARTS): Promise<ChildProcess> => {
+  const child = launchOnce(options);
+  const logs = join(options.dir, 'log');
+  for (const until = Date.now() + START_MS; ; await sleep(100)) {
+    if (child.exitCode === 0 && restarts > 0) return launch(options, restarts - 1);
+    if (child.exitCode !== null || child.signalCode !== null || Date.now() > until) {
+      child.kill('SIGKILL');
+      throw new Error(`EventStoreDB did not start:\n${lastLinesIn(logs)}`);
+    }
+    if ((await healthOf(options.port, options.ca)) === 204) return child;
+  }
+};
+
+const launchOnce = ({ home, dir, port, replicationPort, args }: NodeOptions): ChildProcess => {
   const program = join(home, 'eventstoredb');
   if (!existsSync(program))
     throw new Error(`SLUICE_TEST_EVENTSTORE_HOME must be a folder with the program eventstoredb: ${home} has none`);
-  const logs = join(dir, 'log');
   const all = [
-    ...['--run-projections=None', '--db', join(dir, 'db'), '--log', logs],
+    ...['--run-projections=None', '--db', join(dir, 'db'), '--log', join(dir, 'log')],
     ...SIZE,
     ...['--node-ip', HOST, '--node-port', String(port)],
     ...['--replication-ip', HOST, '--replication-port', String(replicationPort)],
@@ -161,13 +195,7 @@ const launch = async ({ home, dir, port, replicationPort, args, ca }: NodeOption
   ];
   const child = spawn(program, all, { stdio: 'ignore' });
   endsWithUs(child);
-  for (const until = Date.now() + START_MS; ; await sleep(100)) {
-    if (child.exitCode !== null || child.signalCode !== null || Date.now() > until) {
-      child.kill('SIGKILL');
-      throw new Error(`EventStoreDB did not start:\n${lastLinesIn(logs)}`);
-    }
-    if ((await healthOf(port, ca)) === 204) return child;
-  }
+  return child;
 };
 
 const healthOf = async (port: number, ca: Buffer | undefined): Promise<number | undefined> => {
