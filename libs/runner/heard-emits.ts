@@ -59,36 +59,10 @@ export class HeardEmits {
     if (out[at] !== position) out.splice(at + 1, 0, position);
   }
 
-  /** Idempotent. */
-  finish({ key, position }: HeardPlace): void {
-    const heard = this.of(key);
-    const { out, above } = heard;
-    const at = out.indexOf(position);
-    if (at >= 0) out.splice(at, 1);
-    if (position > heard.through) above.add(position);
-    if (at <= 0) advance(heard);
-  }
-
-  /** The progress to store after a change of these. Null: forgotten, because there are too many. */
-  changes(keys: Iterable<string>): Readonly<Record<string, EmitProgress | null>> {
-    const changed = dictionary<EmitProgress | null>();
-    for (const key of keys) {
-      const heard = this.byKey.get(key);
-      if (!heard) continue;
-      this.byKey.delete(key);
-      this.byKey.set(key, heard);
-      changed[key] = { through: heard.through, above: [...heard.above].sort() };
-    }
-    for (const [key, { out }] of this.byKey) {
-      if (this.byKey.size <= HEARD_LIMIT) break;
-      if (out.length > 0) continue;
-      this.byKey.delete(key);
-      changed[key] = null;
-    }
-    return changed;
-  }
-
-  /** The changes to store once these are done too. Nothing counts as done before `stored`. */
+  /**
+   * The changes to store once these are done too. Null: forgotten, because there are too many. Nothing counts as done
+   * before `stored`.
+   */
   changesAfter(places: readonly HeardPlace[]): Readonly<Record<string, EmitProgress | null>> {
     const done = new HeardEmits({});
     for (const { key } of places) {
@@ -116,9 +90,19 @@ export class HeardEmits {
       const heard = this.byKey.get(key);
       if (!heard) continue;
       this.byKey.delete(key);
-      // What came meanwhile is still needed.
+      // What arrived in the meantime is still needed.
       if (progress !== null || heard.out.length > 0) this.byKey.set(key, heard);
     }
+  }
+
+  /** Idempotent. */
+  private finish({ key, position }: HeardPlace): void {
+    const heard = this.of(key);
+    const { out, above } = heard;
+    const at = out.indexOf(position);
+    if (at >= 0) out.splice(at, 1);
+    if (position > heard.through) above.add(position);
+    if (at <= 0) advance(heard);
   }
 
   private of(key: string): Heard {

@@ -73,7 +73,7 @@ async function* readOn(options: FollowOptions, place: Place): AsyncGenerator<Eve
   const readerEnds = end.readerStarts();
   let live: LiveRead | undefined;
   try {
-    // By the same connection, so of the same node: whoever has caught up with it has passed this position.
+    // By the same connection, so of the same node: a subscription that has caught up with it has passed this position.
     const newest = await newestIn(connection.client);
     live = new LiveRead(connection.client, { after: place.resumeAfter, end: newest, names, signal });
     for (;;) {
