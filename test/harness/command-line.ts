@@ -9,8 +9,12 @@ export interface Told {
   readonly stderr: string;
 }
 
+/** What the tests themselves are told: no settings of Sluice, which would warn that it does not know them. */
+const ofTests = (name: string): boolean => name.startsWith('SLUICE_TEST_');
+
 /** Runs Node with arguments, and resolves also when the program fails. */
-export const runNode = async (args: readonly string[], env: NodeJS.ProcessEnv, cwd: string): Promise<Told> => {
+export const runNode = async (args: readonly string[], variables: NodeJS.ProcessEnv, cwd: string): Promise<Told> => {
+  const env = Object.fromEntries(Object.entries(variables).filter(([name]) => !ofTests(name)));
   try {
     const told = await promisify(execFile)(process.execPath, [...args], { env, cwd });
     return { status: 0, ...told };
