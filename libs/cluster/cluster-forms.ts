@@ -3,7 +3,8 @@ import { asError } from '#libs/kernel/error-message.js';
 import { agreementAfter, FORMS, isAgreed, NO_AGREEMENT, type Form, type Forms } from '#libs/kernel/forms.js';
 import { type ProcessRegistry } from '#libs/kernel/process-registry.js';
 
-const LOOK_MS = 1_000;
+/** A look that fails leaves time for another before what was seen is too old to count (`SEEN_MS`). */
+export const LOOK_MS = 2_000;
 
 /** The forms that every living process of the installation reads, as this process has seen a moment ago. */
 export class ClusterForms implements Forms {
