@@ -9,6 +9,7 @@ import { configureHttp, type HttpHalf } from '#libs/http/configure-http.js';
 import { type PackageSource } from '#libs/sandbox/bundler/packages.js';
 import { type ComponentCaller } from '#libs/sandbox/component-caller.js';
 import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
+import { type Door } from '#libs/ingress/door.js';
 import { type ResponseRelay } from '#libs/ingress/response-relay.js';
 import { type DomainError } from '#libs/kernel/domain-error.js';
 import { appEvents } from '#libs/ingress/app-events.js';
@@ -16,7 +17,6 @@ import { manualRuns } from '#libs/ingress/manual-runs.js';
 import { tickEvent } from '#libs/scheduling/tick-event.js';
 import { type AppEvents, type EndpointUrls, type ManualRuns } from '#libs/sources/index.js';
 import { type HookRunner, type SourceTopics } from '#libs/sources/published.js';
-import { type UnreadLimits } from '#libs/stream-log/unread-limits.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type WebhookTopics } from '#libs/webhooks/index.js';
 import { ApiModule } from './api.module.js';
@@ -54,7 +54,7 @@ export interface ApiOptions {
 export const manualRunsOf = (
   { config, plane, topics }: Pick<ApiOptions, 'config' | 'plane' | 'topics'>,
   relay: ResponseRelay,
-  unread?: UnreadLimits,
+  door: Door,
 ): ManualRuns => {
   const { engines, clock, views } = plane;
   return manualRuns({
@@ -62,7 +62,7 @@ export const manualRunsOf = (
     topics,
     relay,
     clock,
-    ...(unread === undefined ? {} : { unread }),
+    door,
     timeoutMs: (config.runTimeoutS ?? 30) * 1_000 + 1_000,
     defaultEvent: (sourceId) => {
       const timer = views.sources.find(sourceId)?.definition.timers[0];
@@ -74,14 +74,14 @@ export const manualRunsOf = (
 /** Gives events of apps to the sources that take them. */
 export const appEventsOf = (
   { config, plane, topics, log }: Pick<ApiOptions, 'config' | 'plane' | 'topics' | 'log'>,
-  unread?: UnreadLimits,
+  door: Door,
 ): AppEvents => {
   const { engines, clock, views } = plane;
   return appEvents({
     log: engines.log,
     topics,
     clock,
-    ...(unread === undefined ? {} : { unread }),
+    door,
     matching: (...event) => views.sources.appHooks.matching(...event),
     maxPayload: config.maxBodyKb * 1024,
     onFailure: (err) => log.error({ err }, 'app event was not stored for every source'),

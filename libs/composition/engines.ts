@@ -35,5 +35,7 @@ export interface RemoteEngines extends Engines {
   readonly checks: readonly { readonly name: string; ping(): Promise<void> }[];
   /** Records that were gone before this process read them, since the start, by consumer group. */
   skipped(): Readonly<Record<string, number>>;
+  /** Bytes of records that this process has read for its consumers and not done, and the most that they may be. */
+  inHand(): { readonly held: number; readonly limit: number };
   close(): Promise<void>;
 }

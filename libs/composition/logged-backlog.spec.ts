@@ -1,13 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
+import { loadConfig } from '#libs/config/index.js';
 import { allOf, type Admission } from '#libs/ingress/admission.js';
 import { PressureGate } from '#libs/ingress/pressure-gate.js';
 import { type LaneBatch } from '#libs/stream-log/stream-log.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { perEmitterTopics, sharedTopics, type TopicPolicy } from '#libs/stream-log/topics.js';
 import { LoggedBacklog, type LoggedGroup } from './logged-backlog.js';
+import { doorOfApi } from './pressure.js';
 
 const RETENTION = { emitsAgeMs: 1, emitsBytes: 1 };
 const LIMIT = 100;
+const settings = loadConfig({});
 
 const world = async (topics: TopicPolicy = perEmitterTopics(RETENTION), groups?: readonly LoggedGroup[]) => {
   const log = new InMemoryStreamLog();
@@ -94,6 +97,27 @@ describe('a backlog that nobody owns', () => {
     const stored = await fill(own, 'dc_a');
     expect(stored).toBeGreaterThanOrEqual(LIMIT + 2_048);
     expect(stored).toBeLessThanOrEqual(LIMIT + 2_048 + 50);
+  });
+
+  // docs/reference/limits.md#backlog
+  it('closes the door of the API too, source by source, for what the API itself stored', async () => {
+    const { log, topics, backlog } = await world();
+    const door = doorOfApi(backlog, { ...settings, sourceBacklog: LIMIT }, () => 0);
+    const store = async (sourceId: string): Promise<void> => {
+      await log.publish([{ topic: topics.invocations(sourceId), key: sourceId, headers: {}, value: '' }]);
+      door.stored?.(sourceId);
+      await backlog.look();
+    };
+    for (let n = 0; n < LIMIT; n++) {
+      expect(door.refusal('dc_a', 'o_1')).toBeUndefined();
+      await store('dc_a');
+    }
+    expect(door.refusal('dc_a', 'o_1')).toMatchObject({
+      status: 503,
+      code: 'overloaded',
+      text: expect.stringContaining(`it has ${LIMIT} events in flight, the limit of one source is ${LIMIT}`),
+    });
+    expect(door.refusal('dc_b', 'o_1')).toBeUndefined();
   });
 
   it('is what the owner reports, where there is one', async () => {

@@ -62,8 +62,13 @@ export class LoggedBacklog implements WorkInFlight {
   /** Counts the events that this process stores. */
   readonly counting: Admission = {
     enter: () => true,
-    left: ({ sourceId }) => this.count(sourceId, 1),
+    left: ({ sourceId }) => this.stores(sourceId),
   };
+
+  /** Counts an event of a source. */
+  stores(sourceId: string): void {
+    this.count(sourceId, 1);
+  }
 
   start(): void {
     this.running = this.run();

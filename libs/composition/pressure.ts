@@ -1,7 +1,10 @@
 import { type Config } from '#libs/config/index.js';
+import { type Door } from '#libs/ingress/door.js';
 import { PressureGate, type WorkInFlight } from '#libs/ingress/pressure-gate.js';
 import { megabytesOrShare } from '#libs/kernel/heap-share.js';
 import { type Pressure } from '#libs/kernel/process-registry.js';
+import { type Metrics } from '#libs/telemetry/index.js';
+import { type LoggedBacklog } from './logged-backlog.js';
 
 /** Limits of back-pressure (docs/adr/0006). */
 export interface PressureSettings {
@@ -42,6 +45,15 @@ export const pressureSettings = (config: Config): PressureSettings => {
   };
 };
 
+/** Exports how much of its limit the process holds. */
+export const sampleInHand = (metrics: Metrics, read: () => { readonly held: number; readonly limit: number }): void =>
+  metrics.sampled(
+    'sluice_in_hand_bytes',
+    'Bytes of records read for consumers and not yet done, and the most that they may be',
+    () => ({ ...read() }),
+    'what',
+  );
+
 export const pressureGate = (
   backlog: WorkInFlight,
   { source, workspace, bytes, undeclared }: PressureSettings,
@@ -49,6 +61,15 @@ export const pressureGate = (
 ): PressureGate => {
   const held = { heldOfSource: HELD_OF_SOURCE, held: HELD, heldMs: HELD_MS };
   return new PressureGate(backlog, { source, workspace, bytes, undeclared, ...held }, now);
+};
+
+/** Refuses events over the API by the limits of records that an ingress has. */
+export const doorOfApi = (backlog: LoggedBacklog, config: Config, now: () => number): Door => {
+  const gate = pressureGate(backlog, pressureSettings(config), now);
+  return {
+    refusal: (sourceId, workspaceId) => gate.tooManyRecords({ sourceId, workspaceId }),
+    stored: (sourceId) => backlog.stores(sourceId),
+  };
 };
 
 /** Least number of records of a source or workspace that is reported to other processes. */

@@ -19,7 +19,7 @@ import { endpointUrls } from './endpoint-urls.js';
 import { type RemoteEngines } from './engines.js';
 import { EnginesAwaited } from './engines-awaited.js';
 import { startPlatformEvents } from './platform-events.js';
-import { pressureSettings } from './pressure.js';
+import { pressureSettings, sampleInHand } from './pressure.js';
 import { type RoleProcess, type Workload } from './roles/role-process.js';
 import { HttpListener, type Handler, stillStarting } from '../hosting/http-listener.js';
 import { writeServerFile } from '../hosting/server-file.js';
@@ -262,6 +262,7 @@ const watchEngines = (
     () => engines.skipped(),
     'group',
   );
+  sampleInHand(metrics, () => engines.inHand());
 };
 
 const startBacklog = ({ registry }: RemoteEngines, logger: Logger, shutdown: Shutdown): ClusterBacklog => {

@@ -11,6 +11,13 @@ describe('FetchBudget', () => {
     expect(costOf({ size: 100 })).toBeGreaterThan(100);
   });
 
+  it('tells what is held and the limit', () => {
+    const budget = new FetchBudget(1_000);
+    budget.take(700);
+    budget.give(200);
+    expect(budget.usage()).toEqual({ held: 500, limit: 1_000 });
+  });
+
   it('gives a lane a smaller share, the less is free, and never nothing', () => {
     const budget = new FetchBudget(64 << 20);
     expect(budget.share).toBe(1 << 20);

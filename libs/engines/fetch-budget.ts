@@ -23,6 +23,12 @@ export interface Sheddable {
   shed(): void;
 }
 
+/** Bytes. */
+export interface BudgetUsage {
+  readonly held: number;
+  readonly limit: number;
+}
+
 /**
  * One limit on the bytes of the records that a process holds for its consumers, over all lanes and groups: those asked
  * for, read, and handed over without an acknowledgement. What a lane holds is bounded too, by its share, which shrinks
@@ -48,6 +54,10 @@ export class FetchBudget {
   get share(): number {
     const { limit, free } = this;
     return Math.max(limit / LEAST_OF_LIMIT, Math.min(limit / MOST_OF_LIMIT, free / PART_OF_FREE));
+  }
+
+  usage(): BudgetUsage {
+    return { held: this.used, limit: this.limit };
   }
 
   take(bytes: number): void {

@@ -67,6 +67,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   'notification.email_not_configured': { status: 409, word: 'email_not_configured' },
   'source.not_found': { status: 404, word: 'source_not_found' },
   'source.busy': { status: 409, word: 'source_busy' },
+  'source.overloaded': { status: 503, word: 'overloaded', retryAfter: 1 },
   'source.unread_limit': { status: 429, word: 'unread_limit', retryAfter: 5 },
   'source.too_many_matches': { status: 422, word: 'too_many_sources' },
   'source.inactive': { status: 409, word: 'source_inactive' },

@@ -16,18 +16,26 @@ const topics = {
 };
 const full: Refusal = { status: 429, code: 'unread_limit', retryAfterS: 7, text: 'too much waits' };
 
-const setUp = async (count: number, isFull: (sourceId: string, asked: number) => boolean = () => false) => {
+const setUp = async (
+  count: number,
+  isFull: (sourceId: string, asked: number) => boolean = () => false,
+  refusal = full,
+) => {
   const log = new InMemoryStreamLog();
   const sources = Array.from({ length: count }, (_, n) => ({ sourceId: `dc_${n}`, prop: 'hook' }));
   for (const { sourceId } of sources) await log.createTopic(`invocations.${sourceId}`);
   const failures: unknown[] = [];
   const matched: unknown[] = [];
+  const stored: string[] = [];
   let asked = 0;
   const events = appEvents({
     log,
     topics,
     clock: { now: () => 5 },
-    unread: { refusal: (sourceId) => (isFull(sourceId, ++asked) ? full : undefined) },
+    door: {
+      refusal: (sourceId) => (isFull(sourceId, ++asked) ? refusal : undefined),
+      stored: (sourceId) => void stored.push(sourceId),
+    },
     matching: (...given) => {
       matched.push(given);
       return sources;
@@ -37,7 +45,7 @@ const setUp = async (count: number, isFull: (sourceId: string, asked: number) =>
   });
   const send = (over: Partial<AppEventRequest> = {}) =>
     events.send({ workspaceId: 'o_1', app: 'chat', eventName: 'message', payload: '{"a":1}', ...over });
-  return { log, send, failures, matched };
+  return { log, send, failures, matched, stored };
 };
 
 describe('an event of an app', () => {
@@ -85,6 +93,19 @@ describe('an event of an app', () => {
     const { log, send } = await setUp(2, () => true);
     await expect(send()).rejects.toMatchObject({ code: 'source.unread_limit', details: { retry_after: 7 } });
     expect(log.published).toEqual([]);
+  });
+
+  // docs/reference/rest-api.md#app-events-refused
+  it('is 503 when every source has too many events in flight', async () => {
+    const crowded: Refusal = { status: 503, code: 'overloaded', retryAfterS: 1, text: 'too many events' };
+    const { send } = await setUp(2, () => true, crowded);
+    await expect(send()).rejects.toMatchObject({ code: 'source.overloaded', details: { retry_after: 1 } });
+  });
+
+  it('counts for the door what was stored', async () => {
+    const { send, stored } = await setUp(3, (id) => id === 'dc_1');
+    await send();
+    expect(stored).toEqual(['dc_0', 'dc_2']);
   });
 
   it('looks at the limits again before each part', async () => {

@@ -3,14 +3,15 @@ import { type Clock } from '../kernel/clock.js';
 import { DomainError } from '../kernel/domain-error.js';
 import { isDropped } from '../stream-log/ask.js';
 import { appHookInvocation, type Invocation } from '../stream-log/invocations.js';
+import { type Refusal } from '../stream-log/refusal.js';
 import { type StreamLog } from '../stream-log/stream-log.js';
 import { type TopicPolicy } from '../stream-log/topics.js';
-import { type UnreadLimits } from '../stream-log/unread-limits.js';
+import { type Door, refusedAtDoor } from './door.js';
 
 export interface AppEventsDependencies {
   readonly log: Pick<StreamLog, 'publish'>;
   readonly topics: TopicPolicy;
-  readonly unread?: Pick<UnreadLimits, 'refusal'>;
+  readonly door?: Door;
   readonly clock: Clock;
   /** Each source of the workspace once. */
   readonly matching: (
@@ -58,28 +59,25 @@ export const appEvents = (deps: AppEventsDependencies) => ({
     const refused: Refused[] = [];
     const invocations: { readonly id: string; readonly sourceId: string }[] = [];
     const perBatch = Math.max(1, Math.min(BATCH_RECORDS, Math.floor(BATCH_BYTES / Math.max(1, bytes))));
-    let retryAfter = 0;
+    let longest: Refusal | undefined;
     for (let at = 0; at < sources.length; at += perBatch) {
       const records: Invocation[] = [];
       for (const { sourceId, prop } of sources.slice(at, at + perBatch)) {
         // Asked before each batch, because the earlier ones fill the same limit of the workspace.
-        const unread = deps.unread?.refusal(sourceId, workspaceId);
-        if (unread === undefined) {
+        const refusal = deps.door?.refusal(sourceId, workspaceId);
+        if (refusal === undefined) {
           const call = { sourceId, workspaceId, prop, now: deps.clock.now(), event: payload };
           records.push(appHookInvocation(deps.topics, call));
           continue;
         }
-        retryAfter = Math.max(retryAfter, unread.retryAfterS);
-        refused.push({ sourceId, code: unread.code, message: unread.text });
+        if (longest === undefined || refusal.retryAfterS > longest.retryAfterS) longest = refusal;
+        refused.push({ sourceId, code: refusal.code, message: refusal.text });
       }
       invocations.push(...(await published(records, invocations.length === 0, refused, deps)));
     }
     const [first] = refused;
-    if (first !== undefined && invocations.length === 0)
-      throw new DomainError('source.unread_limit', `source ${first.sourceId}: ${first.message}`, {
-        id: first.sourceId,
-        retry_after: retryAfter,
-      });
+    if (first !== undefined && longest !== undefined && invocations.length === 0)
+      throw refusedAtDoor(longest, `source ${first.sourceId}: ${first.message}`, first.sourceId);
     return { invocations, refused };
   },
 });
@@ -89,15 +87,17 @@ const published = async (
   records: readonly Invocation[],
   first: boolean,
   refused: Refused[],
-  { log, onFailure }: AppEventsDependencies,
+  { log, door, onFailure }: AppEventsDependencies,
 ): Promise<AppEventResult['invocations']> => {
   if (records.length === 0) return [];
   try {
     const offsets = await log.publish(records);
     // A source that was deleted meanwhile is no longer one that the event is for.
-    return records.flatMap(({ headers: { id, source } }, i) =>
-      isDropped(offsets[i]) ? [] : [{ id, sourceId: source }],
-    );
+    const stored = records.filter((_, i) => !isDropped(offsets[i]));
+    return stored.map(({ headers: { id, source: sourceId } }) => {
+      door?.stored?.(sourceId);
+      return { id, sourceId };
+    });
   } catch (error) {
     if (first) throw error;
     onFailure(error);

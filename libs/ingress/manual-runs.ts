@@ -7,14 +7,14 @@ import { manualInvocation } from '../stream-log/invocations.js';
 import { bytesAbove, EVENT_BYTES } from '../stream-log/record-limits.js';
 import { type StreamLog } from '../stream-log/stream-log.js';
 import { type TopicPolicy } from '../stream-log/topics.js';
-import { type UnreadLimits } from '../stream-log/unread-limits.js';
+import { type Door, refusedAtDoor } from './door.js';
 import { type ResponseRelay } from './response-relay.js';
 
 export interface ManualRunsDependencies {
   readonly log: StreamLog;
   readonly topics: TopicPolicy;
   readonly relay: ResponseRelay;
-  readonly unread?: Pick<UnreadLimits, 'refusal'>;
+  readonly door?: Door;
   readonly clock: Clock;
   /** How long a caller with `wait` waits: the run's time limit plus a margin. */
   readonly timeoutMs: number;
@@ -32,8 +32,8 @@ export interface ManualRunResult {
 /** Publishes manual runs, which take the path of all invocations (docs/reference/component-model.md#manual-run). */
 export const manualRuns = (deps: ManualRunsDependencies) => ({
   async run(sourceId: string, workspaceId: string, event: unknown, wait: boolean): Promise<ManualRunResult> {
-    const unread = deps.unread?.refusal(sourceId, workspaceId);
-    if (unread) throw new DomainError('source.unread_limit', unread.text, { retry_after: unread.retryAfterS });
+    const refusal = deps.door?.refusal(sourceId, workspaceId);
+    if (refusal) throw refusedAtDoor(refusal, refusal.text);
     const { log, topics, relay, clock, timeoutMs } = deps;
     const text = event === undefined ? deps.defaultEvent(sourceId) : JSON.stringify(event);
     const size = bytesAbove(text, EVENT_BYTES);
@@ -57,6 +57,7 @@ export const manualRuns = (deps: ManualRunsDependencies) => ({
     if (!wait) {
       const [offset] = await log.publish([invocation]);
       if (isDropped(offset)) throw deleted(sourceId);
+      deps.door?.stored?.(sourceId);
       return { invocationId };
     }
     const asked = await ask(log, invocation, {
@@ -64,6 +65,7 @@ export const manualRuns = (deps: ManualRunsDependencies) => ({
       cancel: (id) => relay.cancel(id),
     });
     if (!asked) throw deleted(sourceId);
+    deps.door?.stored?.(sourceId);
     const outcome = await asked.answer;
     // No outcome yet: the invocation waits in the lane behind other runs, and will still run.
     return { invocationId, ended: outcome !== undefined, observations: outcome ? observationsOf(outcome) : [] };

@@ -140,7 +140,8 @@ export class PressureGate implements Admission {
     return this.tooManyRecords(arrival) ?? this.tooManyBytes(arrival);
   }
 
-  private tooManyRecords({ sourceId, workspaceId }: Arrival): Refusal | undefined {
+  /** Returns undefined while source and workspace are within their limits of records in flight. */
+  tooManyRecords({ sourceId, workspaceId }: Pick<Arrival, 'sourceId' | 'workspaceId'>): Refusal | undefined {
     const { inFlight, limits } = this;
     const ofSource = inFlight.ofSource(sourceId) + (this.bySource.get(sourceId)?.records ?? 0);
     if (ofSource >= limits.source) {

@@ -57,6 +57,7 @@ export type ErrorCode =
   | 'notification.email_not_configured'
   | 'source.not_found'
   | 'source.busy'
+  | 'source.overloaded'
   | 'source.unread_limit'
   | 'source.too_many_matches'
   | 'source.inactive'

@@ -38,7 +38,8 @@ export interface SentAppEvent {
 export interface AppEvents {
   /**
    * Resolves once the invocations are durable; without any when no source takes the event. Rejects with
-   * request.too_large, source.too_many_matches, or source.unread_limit when every source refuses it.
+   * request.too_large, source.too_many_matches, or source.unread_limit or source.overloaded when every source refuses
+   * it.
    */
   send(event: AppEvent): Promise<SentAppEvent>;
 }
@@ -55,7 +56,8 @@ export interface ManualRun {
 export interface ManualRuns {
   /**
    * Resolves when the invocation is durable, or with `wait` when the run has ended, even by an error. An undefined
-   * `event` means the event of the source's first timer, or `{}` without a timer.
+   * `event` means the event of the source's first timer, or `{}` without a timer. Rejects with source.unread_limit or
+   * source.overloaded when the source has too much to do.
    */
   run(sourceId: string, workspaceId: string, event: unknown, wait: boolean): Promise<ManualRun>;
 }

@@ -6,6 +6,8 @@ import { runRole } from '#libs/composition/role.js';
 import { enforceIsolation, startInspecting } from '#libs/composition/sandboxing.js';
 import { appliedEventsIn } from '#libs/composition/stream-projections.js';
 import { webhookTopics } from '#libs/composition/topic-policy.js';
+import { doorOfApi } from '#libs/composition/pressure.js';
+import { startLoggedBacklog } from '#libs/composition/logged-backlog.js';
 import { observeEgress } from '#libs/composition/egress-metrics.js';
 import { startRegistry } from '#libs/composition/registry.js';
 import { startMaintenance } from '#libs/composition/maintenance.js';
@@ -53,7 +55,8 @@ runRole('command-api', openDistributed, async (role) => {
       }),
   });
 
-  // 8. The API without its read routes.
+  // 8. The API without its read routes. Its events of apps and manual runs meet the limits of an ingress.
+  const door = doorOfApi(startLoggedBacklog(role, role.startBacklog()), config, () => clock.now());
   const api = await createApi({
     config,
     plane,
@@ -67,8 +70,8 @@ runRole('command-api', openDistributed, async (role) => {
     hookRunner,
     readYourWrites,
     sourceTopics: topicsOfSources,
-    manualRuns: manualRunsOf({ config, plane, topics }, relay),
-    appEvents: appEventsOf({ config, plane, topics, log: logger }),
+    manualRuns: manualRunsOf({ config, plane, topics }, relay, door),
+    appEvents: appEventsOf({ config, plane, topics, log: logger }, door),
     webhookTopics: webhookTopics(log, topics, schedule),
     appliedEvents: appliedEventsIn(engines, config, logger),
     ...inspecting,

@@ -1,4 +1,6 @@
 import { type WholeControlPlane } from '#libs/composition/control-plane.js';
+import { sampleInHand } from '#libs/composition/pressure.js';
+import { type EmbeddedEngines } from '#libs/engines/embedded/index.js';
 import { type ReactorRunner } from '#libs/kernel/reactor.js';
 import { type Metrics, type Readiness } from '#libs/telemetry/index.js';
 import { type StreamReadModels } from './every-role.js';
@@ -6,7 +8,7 @@ import { type StreamReadModels } from './every-role.js';
 export interface Observed {
   readonly plane: WholeControlPlane;
   readonly readModels: StreamReadModels;
-  readonly engines: { stats(): { readonly opsPerCommit: number; readonly queuedBytes: number } };
+  readonly engines: Pick<EmbeddedEngines, 'stats'>;
   readonly reactors: readonly ReactorRunner[];
   readonly metrics: Metrics;
   readonly readiness: Readiness;
@@ -32,6 +34,7 @@ export const observe = (observed: Observed): void => {
     'Writes that share one commit, on average',
     () => engines.stats().opsPerCommit,
   );
+  sampleInHand(metrics, () => engines.stats().inHand);
   metrics.sampled('sluice_write_queue_bytes', 'Bytes that wait for the disk', () => engines.stats().queuedBytes);
   metrics.sampled(
     'sluice_readers_stopped',

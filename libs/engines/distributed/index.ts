@@ -66,6 +66,7 @@ export const openDistributed = async (options: DistributedOptions) => {
     leases,
     registry,
     skipped: () => kafka.skipped(),
+    inHand: () => kafka.inHand(),
     checks: [
       { name: 'EventStoreDB', ping: () => eventStore.ping() },
       { name: 'MongoDB', ping: () => documents.ping() },

@@ -13,7 +13,7 @@ import {
   type Tail,
   type TopicSelector,
 } from '#libs/stream-log/stream-log.js';
-import { FetchBudget } from '../fetch-budget.js';
+import { type BudgetUsage, FetchBudget } from '../fetch-budget.js';
 import { type Cluster, type TopicMetadata } from './wire/cluster.js';
 import { GroupConsumer } from './consume/group-consumer.js';
 import { isSelected, laneName, parseLane, type PartitionId } from './lane-names.js';
@@ -238,6 +238,11 @@ export class KafkaStreamLog implements StreamLog {
   /** Records that were gone before a consumer of this process read them, since the start, by group. */
   skipped(): Readonly<Record<string, number>> {
     return Object.fromEntries(this.skippedRecords);
+  }
+
+  /** Bytes that its consumers hold, and the most that they may. */
+  inHand(): BudgetUsage {
+    return this.budget.usage();
   }
 
   /** Rejects within 2 s, naming the brokers, when none answers. */

@@ -9,7 +9,7 @@ import {
   type Tail,
   type TopicSelector,
 } from '#libs/stream-log/stream-log.js';
-import { FetchBudget } from '../../fetch-budget.js';
+import { type BudgetUsage, FetchBudget } from '../../fetch-budget.js';
 import { CommitWriter } from './commit-writer.js';
 import { EmbeddedConsumer } from './consumer.js';
 import { BATCH_BYTES, Fetcher, readRecords } from './fetcher.js';
@@ -17,7 +17,7 @@ import { Group, selects } from './group.js';
 import { type Lane } from './lane.js';
 import { LaneAssigner } from './lane-assigner.js';
 import { loadLog } from './load-log.js';
-import { type Offsets, type RecordRows } from '../writer/ops.js';
+import { offsetAt, type Offsets, type RecordRows } from '../writer/ops.js';
 import { RetentionSweeper } from './retention.js';
 import { type Database } from '../writer/sqlite-driver.js';
 import { TailCache } from './tail-cache.js';
@@ -55,6 +55,7 @@ export class EmbeddedStreamLog implements StreamLog {
   private readonly byName: Map<string, Topic>;
   private readonly groups: Map<string, Group>;
   private readonly tails = new TailCache(TAIL_BYTES);
+  private readonly budget: FetchBudget;
   private readonly fetcher: Fetcher;
   private readonly commits: CommitWriter;
   private readonly sweeper: RetentionSweeper;
@@ -74,7 +75,7 @@ export class EmbeddedStreamLog implements StreamLog {
     this.byName = topics;
     this.groups = groups;
     this.durable = lastId;
-    const budget = new FetchBudget(fetchBytes);
+    const budget = (this.budget = new FetchBudget(fetchBytes));
     this.fetcher = new Fetcher(reader, () => this.durable, budget);
     this.commits = new CommitWriter(writer, (topic) => this.droppable(topic));
     this.sharing = new LaneAssigner({
@@ -278,10 +279,11 @@ export class EmbeddedStreamLog implements StreamLog {
   }
 
   /** Bytes held for consumers, and why the last background pass failed. */
-  health(): { tailBytes: number; retentionFailure: string | null } {
+  health(): { tailBytes: number; inHand: BudgetUsage; retentionFailure: string | null } {
     const { failure } = this.sweeper;
     return {
       tailBytes: this.tails.bytes,
+      inHand: this.budget.usage(),
       retentionFailure: failure === undefined ? null : failure instanceof Error ? failure.message : 'unknown',
     };
   }
@@ -380,9 +382,6 @@ export class EmbeddedStreamLog implements StreamLog {
 }
 
 const noRecords = (): Prepared => ({ rows: [], records: [], bytes: 0 });
-
-const offsetAt = (offsets: Offsets, index: number): number | null =>
-  typeof offsets === 'number' ? offsets + index : (offsets[index] ?? null);
 
 const storedFrom = ({ record, size }: PreparedRecord, offset: number, timestamp: number): StoredRecord => ({
   topic: record.topic,

@@ -15,6 +15,9 @@ export type RecordRows = (number | string)[];
 /** Offset of the first record, with the others following without a gap. A list when a topic is missing. */
 export type Offsets = number | (number | null)[];
 
+export const offsetAt = (offsets: Offsets, index: number): number | null =>
+  typeof offsets === 'number' ? offsets + index : (offsets[index] ?? null);
+
 /** Change of the bytes waiting for each owner; negative when they shrank. */
 export type WaitingBytes = readonly (readonly [owner: string, bytes: number])[];
 
