@@ -55,15 +55,20 @@ const everySecond = Array.from({ length: 15 }, (_, second) => {
   return `t${second}: { type: '$.interface.timer', default: { cron: '${seconds} * * * * *' } }`;
 });
 
+/** Timestamp of the event that starts the ticker. */
+export const START = 0;
+
 /**
- * Ticks every second. The id is the scheduled time, so a double tick shows as two emits and a half-committed one in n.
+ * Ticks every second, once it was started: what ticks before its listener subscribes is owed to nobody. The id is the
+ * scheduled time, so a double tick shows as two emits and a half-committed one in n.
  */
 export const TICKER = `export default {
   name: 'Kill ticker', key: 'kill-ticker', version: '1',
   props: { ${everySecond.join(', ')}, db: '$.service.db' },
   run(event) {
-    const n = (this.db.get('n') ?? 0) + 1;
-    this.db.set('n', n);
-    this.$emit({ id: event.timestamp, n });
+    const before = this.db.get('n') ?? 0;
+    if (before === 0 && event.timestamp !== ${START}) return;
+    this.db.set('n', before + 1);
+    this.$emit({ id: event.timestamp, n: before + 1 });
   },
 };`;

@@ -2,7 +2,7 @@ import { ApiClient, type Source } from '#test/harness/api-client.js';
 import { Deployment, type EngineAddresses, type RoleName, ROLES } from '#test/harness/deployment.js';
 import { eventually } from '#test/harness/wait.js';
 import { WebhookReceiver } from '#test/harness/webhook-receiver.js';
-import { CHAIN, COUNTER, GREATEST, RELAY, TICKER, UNIQUE } from './kill9-components.js';
+import { CHAIN, COUNTER, GREATEST, RELAY, START, TICKER, UNIQUE } from './kill9-components.js';
 import { KillDeployer } from './kill9-deployer.js';
 import { Gate, KillLoad } from './kill9-load.js';
 
@@ -93,12 +93,14 @@ const deployAll = async (api: ApiClient, webhookId: string): Promise<SceneSource
   const relay = await deploy(RELAY);
   const chain = await deploy(CHAIN);
   await api.subscribe(relay.id, chain.id);
+  const ticker = await deploy(TICKER);
+  await api.runNow(ticker.id, { timestamp: START });
   return {
     relay,
     chain,
     counter: await deploy(COUNTER),
     unique: await deploy(UNIQUE),
     greatest: await deploy(GREATEST),
-    ticker: await deploy(TICKER),
+    ticker,
   };
 };
