@@ -3,6 +3,7 @@ import kafkajs from 'kafkajs';
 import { follow, record } from '#libs/engines/conformance/stream-log-harness.js';
 import { eventually } from '#libs/engines/conformance/eventually.js';
 import { type Forms } from '#libs/kernel/forms.js';
+import { type KafkaStreamLog } from './index.js';
 import { testBrokers } from './testing/test-brokers.js';
 import { worldForEach } from './testing/kafka-world.js';
 
@@ -35,7 +36,9 @@ class SwitchedForms implements Forms {
 }
 
 /** A lane with one acknowledged record, and the text that is stored with its offset. */
-const laneWith = async (forms: Forms): Promise<{ committed: () => Promise<readonly [string, string]> }> => {
+const laneWith = async (
+  forms: Forms,
+): Promise<{ log: KafkaStreamLog; committed: () => Promise<readonly [string, string]> }> => {
   const log = await world().open({ forms });
   await log.createTopic('t', {});
   const { records } = await follow(log, { topics: { names: ['t'] } });
@@ -53,7 +56,7 @@ const laneWith = async (forms: Forms): Promise<{ committed: () => Promise<readon
     return [lane?.offset ?? '', lane?.metadata ?? ''];
   };
   await eventually('the commit', async () => (await committed())[0] === '1');
-  return { committed };
+  return { log, committed };
 };
 
 /** A member compares this text with the names of the members that live. One of the last release takes it whole. */
@@ -78,4 +81,15 @@ describe('the text that is stored with the offset of a lane', () => {
     await eventually('the earlier form', async () => (await committed())[1] === holder);
     expect(await committed()).toEqual(['1', holder]);
   });
+});
+
+it('a member that gives up a lane does not write over the progress of a successor', async () => {
+  const { log, committed } = await laneWith(new SwitchedForms(true));
+  const [consumer] = log['consumers'];
+  const agreement = consumer?.['assignment'].agreement;
+  if (!consumer || !agreement) throw new Error('the group has not agreed');
+  const successor = { topic: `${world().prefix}t`, partition: 0, next: 9, holder: 'successor' };
+  expect(await log['offsets'].commit(consumer.group, agreement.member, [successor])).toEqual(new Map());
+  await consumer.close();
+  expect(await committed()).toEqual(['9', 'successor']);
 });

@@ -1,4 +1,5 @@
 import { Backoff } from '#libs/async/backoff.js';
+import { withDeadline } from '#libs/async/deadline.js';
 import { pause } from '#libs/async/pause.js';
 import { SerialQueue } from '#libs/async/serial-queue.js';
 import { messageOf } from '#libs/kernel/error-message.js';
@@ -8,6 +9,8 @@ import { keyOf, type Commit, type Offsets } from './offsets.js';
 import { CODE, isCoordinatorMoving, isExpelled } from '../wire/protocol.js';
 
 const DELAY_MS = 75;
+/** How long the last commit of a lane is tried. After that the lane may have another owner. */
+export const LAST_COMMIT_MS = 3_000;
 
 export interface CommitterHost {
   readonly cluster: Cluster;
@@ -39,26 +42,51 @@ export class Committer {
   }
 
   /**
-   * Writes these commits now, after those gathered before. Resolves with the keys that were written. Retries for
-   * `tryMs` while the group rebalances or its coordinator is away. The commits of a stale member are refused.
+   * Writes the claims that were made under this agreement, after the commits gathered before. Resolves with the keys that
+   * were written. Retries for `tryMs` while the group rebalances or its coordinator is away. The group refuses them once
+   * it has another agreement, in which the lanes may have other owners.
    */
-  async flush(commits: readonly Commit[], tryMs: number): Promise<ReadonlySet<string>> {
+  async claim(claims: readonly Commit[], agreement: Agreement, tryMs: number): Promise<ReadonlySet<string>> {
     await this.writes.idle();
-    const until = performance.now() + tryMs;
     const done = new Set<string>();
-    const backoff = new Backoff(RETRY_PAUSES);
-    let left = commits;
-    while (left.length > 0) {
-      const failed = await this.send(left);
+    await retrying(claims, performance.now() + tryMs, async (left) => {
+      const failed = await this.send(left, agreement);
       for (const each of left) if (!failed.has(keyOf(each))) done.add(keyOf(each));
-      left = left.filter((each) => mayPass(failed.get(keyOf(each))));
-      if (performance.now() >= until) break;
-      if (left.length > 0) await pause(backoff.next());
-    }
+      return left.filter((each) => mayPass(failed.get(keyOf(each))));
+    });
     return done;
   }
 
-  /** Stops writing, except for commits given to `flush`. */
+  /**
+   * Writes the last commits of lanes that this member gives up, after the commits gathered before. Writes none for a lane
+   * that it does not hold any more, because a successor's progress must not go back. Tries for LAST_COMMIT_MS. Never
+   * rejects.
+   */
+  async release(commits: readonly Commit[]): Promise<void> {
+    const { offsets, group, cluster } = this.host;
+    const until = performance.now() + LAST_COMMIT_MS;
+    const tryOnce = async (left: readonly Commit[]): Promise<readonly Commit[]> => {
+      const agreement = this.host.agreement();
+      // The group has expelled this member.
+      if (!agreement) return [];
+      const leftMs = Math.max(0, until - performance.now());
+      const holders = await withDeadline(offsets.committed(group, left), leftMs, `the offsets of group ${group}`);
+      if (performance.now() >= until) return left;
+      const own = left.filter((each) => holders.get(keyOf(each))?.holder === agreement.self);
+      // Under the agreement of before the look. A successor in a later one is safe from this commit.
+      const failed = await this.send(own, agreement);
+      return own.filter((each) => isNotYet(failed.get(keyOf(each))));
+    };
+    try {
+      await withDeadline(this.writes.idle(), LAST_COMMIT_MS, `the commits of group ${group}`);
+      const left = await retrying(commits, until, tryOnce);
+      if (left.length > 0) throw new Error(`not written for ${left.length} lanes`);
+    } catch (error) {
+      cluster.warn('lanes were given up without a last commit, so their records may be repeated', error, { group });
+    }
+  }
+
+  /** Stops writing, except for claims and last commits. */
   async stop(): Promise<void> {
     this.stopped = true;
     clearTimeout(this.timer);
@@ -73,14 +101,13 @@ export class Committer {
       const commit = this.host.commitOf(key);
       if (commit) commits.push(commit);
     }
-    const failed = await this.send(commits);
+    const failed = await this.send(commits, this.host.agreement());
     for (const [key, code] of failed) if (mayPass(code)) this.add(key);
   }
 
   /** Returns the code of each commit that was not written, by key. */
-  private async send(commits: readonly Commit[]): Promise<Map<string, number>> {
+  private async send(commits: readonly Commit[], agreement: Agreement | undefined): Promise<Map<string, number>> {
     const { offsets, group, cluster } = this.host;
-    const agreement = this.host.agreement();
     const all = (code: number): Map<string, number> => new Map(commits.map((each) => [keyOf(each), code]));
     if (commits.length === 0) return new Map();
     if (!agreement) return all(CODE.UNKNOWN_MEMBER_ID);
@@ -99,3 +126,22 @@ export class Committer {
 /** Whether a retry may succeed. */
 const mayPass = (code: number | undefined): boolean =>
   code !== undefined && (code === CODE.REBALANCE_IN_PROGRESS || isCoordinatorMoving(code));
+
+/** As `mayPass`, for a retry under the agreement of then. */
+const isNotYet = (code: number | undefined): boolean => mayPass(code) || code === CODE.ILLEGAL_GENERATION;
+
+/** Calls `tryOnce` with what is left, at least once, until nothing is or the time is over. Resolves with what is left. */
+const retrying = async (
+  commits: readonly Commit[],
+  until: number,
+  tryOnce: (left: readonly Commit[]) => Promise<readonly Commit[]>,
+): Promise<readonly Commit[]> => {
+  const backoff = new Backoff(RETRY_PAUSES);
+  let left = commits;
+  while (left.length > 0) {
+    left = await tryOnce(left);
+    if (performance.now() >= until) break;
+    if (left.length > 0) await pause(backoff.next());
+  }
+  return left;
+};

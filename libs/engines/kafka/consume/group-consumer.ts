@@ -25,9 +25,6 @@ export interface GroupConsumerHost {
   onSkipped(records: number): void;
 }
 
-/** How long the last commit of a lane is retried. After that the lane may have another owner. */
-const LAST_COMMIT_MS = 3_000;
-
 /**
  * One member of a group. It holds the lanes of its topics that hash to it while the group agrees:
  * - Membership agrees on the members with the group, and Assignment tells from that which lanes are this member's;
@@ -39,7 +36,7 @@ export class GroupConsumer implements Consumer {
   private readonly held: HeldLanes;
   private readonly fetcher: Fetcher;
   private readonly committer: Committer;
-  private readonly lastCommits = new LastCommits((commits) => this.committer.flush(commits, LAST_COMMIT_MS));
+  private readonly lastCommits = new LastCommits((commits) => this.committer.release(commits));
   private readonly claimer: PartitionClaimer;
   private readonly membership: Membership;
   private readonly unsubscribe: () => void;
@@ -91,6 +88,7 @@ export class GroupConsumer implements Consumer {
       cluster,
       offsets,
       group,
+      sessionTimeoutMs: host.sessionTimeoutMs,
       committer: this.committer,
       agreement: () => assignment.agreement,
       isMine: (partition) => !this.closed && assignment.isMine(partition),

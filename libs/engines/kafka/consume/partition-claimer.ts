@@ -2,7 +2,7 @@ import { Backoff } from '#libs/async/backoff.js';
 import { WakeablePause } from '#libs/async/pause.js';
 import { REVOKE_MS } from '#libs/stream-log/stream-log.js';
 import { RETRY_PAUSES, type Cluster } from '../wire/cluster.js';
-import { type Committer } from './committer.js';
+import { LAST_COMMIT_MS, type Committer } from './committer.js';
 import { type PartitionId } from '../lane-names.js';
 import { type Agreement } from './membership.js';
 import { type StartOfLane } from './kafka-lane.js';
@@ -14,6 +14,7 @@ export interface ClaimerHost {
   readonly offsets: Offsets;
   readonly committer: Committer;
   readonly group: string;
+  readonly sessionTimeoutMs: number;
   agreement(): Agreement | undefined;
   isMine(partition: PartitionId): boolean;
   give(partition: PartitionId, start: StartOfLane): void;
@@ -28,8 +29,8 @@ const LOOK_AGAIN_MS = 100;
 const LEADERLESS_LOOK_MS = 1_000;
 /** Looks at many lanes take long. Between two of them passes this many times the duration of one. */
 const LOOK_SHARE = 3;
-/** A living holder that has not released a lane after this time has lost it, whatever it claims. */
-const HOLDER_MS = REVOKE_MS + 5_000;
+/** How long the broker may take to write a commit that was sent in time. */
+const SLACK_MS = 5_000;
 const CLAIM_MS = 3_000;
 
 /**
@@ -110,7 +111,7 @@ export class PartitionClaimer {
     const claims = await this.claimsOf(free, committed, agreement);
     // The agreement may have changed meanwhile.
     if (this.stopped || this.host.agreement() !== agreement) return true;
-    const written = await committer.flush(claims, CLAIM_MS);
+    const written = await committer.claim(claims, agreement, CLAIM_MS);
     for (const claim of claims) {
       const key = keyOf(claim);
       if (!written.has(key) || this.host.agreement()?.self !== agreement.self) continue;
@@ -172,6 +173,12 @@ export class PartitionClaimer {
     }
     const since = this.blocked.get(key) ?? performance.now();
     this.blocked.set(key, since);
-    return performance.now() - since > HOLDER_MS;
+    return performance.now() - since > holderMs(this.host.sessionTimeoutMs);
   }
 }
+
+/**
+ * A living holder that has not released a lane after this time has lost it. It may hear a session later than this member
+ * that the lane has another owner. Then its consumer finishes, and the last commit is tried.
+ */
+export const holderMs = (sessionTimeoutMs: number): number => sessionTimeoutMs + REVOKE_MS + LAST_COMMIT_MS + SLACK_MS;
