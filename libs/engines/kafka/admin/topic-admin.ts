@@ -85,8 +85,11 @@ export class TopicAdmin {
       failUnlessMoving(`topic ${topic} cannot be deleted`, errorCode, errorMessage);
       return undefined;
     });
-    // Until all brokers know of the deletion, their metadata would bring the topic back.
-    await this.trying(async () => ((await this.cluster.refreshTopic(topic)) ? undefined : true));
+    // Until all brokers know of the deletion, the metadata of one would bring the topic back.
+    await this.trying(async () => {
+      if (await this.cluster.refreshTopic(topic)) return undefined;
+      return (await this.cluster.gone([topic])).has(topic) ? true : undefined;
+    });
     this.cluster.forget(topic);
   }
 
