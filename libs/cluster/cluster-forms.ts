@@ -30,7 +30,7 @@ export class ClusterForms implements Forms {
   }
 
   /** Begins to look. Until then, and while the registry cannot be read, no form may be written. */
-  follow(registry: ProcessRegistry, onFailure: (error: Error) => void): void {
+  follow(registry: Pick<ProcessRegistry, 'live'>, onFailure: (error: Error) => void): void {
     this.running = this.run(registry, onFailure);
   }
 
@@ -58,7 +58,7 @@ export class ClusterForms implements Forms {
   }
 
   /** Never rejects. */
-  private async run(registry: ProcessRegistry, onFailure: (error: Error) => void): Promise<void> {
+  private async run(registry: Pick<ProcessRegistry, 'live'>, onFailure: (error: Error) => void): Promise<void> {
     const { signal } = this.abort;
     while (!signal.aborted) {
       await this.look(registry).catch((error: unknown) => onFailure(asError(error)));

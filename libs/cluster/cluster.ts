@@ -179,7 +179,9 @@ export class ProcessReporter {
   private reportAt(position: Position): ProcessReport {
     const pressure = this.pressure();
     const backlog = this.backlog();
-    return { id: this.id, role: this.role, position, backlog, reads: FORMS, ...(pressure ? { pressure } : {}) };
+    const { id, role } = this;
+    const uptimeMs = performance.now();
+    return { id, role, position, backlog, uptimeMs, reads: FORMS, ...(pressure ? { pressure } : {}) };
   }
 }
 

@@ -14,6 +14,7 @@ import { HandedOver } from '#libs/stream-log/handed-over.js';
 import { createLogger, type Logger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
 import { ClusterBacklog, highestOf, ProcessReporter } from '../cluster/cluster.js';
 import { ClusterForms } from '../cluster/cluster-forms.js';
+import { LiveCallers } from '../cluster/live-callers.js';
 import { type ControlPlane, followControlPlane } from './control-plane.js';
 import { endpointUrls } from './endpoint-urls.js';
 import { type RemoteEngines } from './engines.js';
@@ -50,6 +51,8 @@ export interface Role extends RoleProcess {
   readonly urls: EndpointUrls;
   readonly reporter: ProcessReporter;
   readonly platformEvents: PlatformEvents;
+  /** The processes that await answers. */
+  readonly callers: LiveCallers;
   /** Serves `/healthz`, `/readyz` and `/metrics`, for a role without routes of its own. */
   readonly serveTelemetry: Handler;
   readonly shuttingDown: () => boolean;
@@ -117,7 +120,6 @@ const start = async (
   const plane = await followTables(engines, { clock, shutdown, readiness, tables });
   timings.end('tables');
   const reporter = startReporter(id, name, plane, logger, shutdown);
-  followForms(forms, engines, logger, shutdown);
 
   // 5. The role itself.
   const role: Role = {
@@ -128,6 +130,7 @@ const start = async (
     plane,
     topics,
     reporter,
+    callers: followRegistry(forms, engines, logger, shutdown),
     tables: freshTables(plane, reporter, logger),
     ...port,
     urls: endpointUrls(config, publicUrlOf(config, front.port)),
@@ -217,9 +220,17 @@ const freshTables = ({ engines, follower }: ControlPlane, reporter: ProcessRepor
     onDelayed: (error) => logger.warn({ err: error }, 'tables.delayed: events may wait for the event log'),
   });
 
-const followForms = (forms: ClusterForms, { registry }: RemoteEngines, logger: Logger, shutdown: Shutdown): void => {
-  forms.follow(registry, (error) => logger.warn({ err: error }, 'forms.unknown'));
+/** One look at the registry serves both. */
+const followRegistry = (
+  forms: ClusterForms,
+  { registry }: RemoteEngines,
+  logger: Logger,
+  shutdown: Shutdown,
+): LiveCallers => {
+  const callers = new LiveCallers(registry);
+  forms.follow(callers, (error) => logger.warn({ err: error }, 'forms.unknown'));
   shutdown.add('forms', () => forms.close());
+  return callers;
 };
 
 const startLeased = (

@@ -19,6 +19,8 @@ export interface ProcessReport {
   readonly backlog: number;
   /** Largest owners of these records; absent when no owner has many. */
   readonly pressure?: Pressure;
+  /** How long it had run when it reported, by its monotonic clock. A former release does not tell. */
+  readonly uptimeMs?: number;
   /** Forms that it reads (forms.ts). A process of a release from before them names none. */
   readonly reads?: readonly string[];
 }

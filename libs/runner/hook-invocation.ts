@@ -6,8 +6,13 @@ import { SAMPLE_EMIT, type ProcessCall } from '../component-model/hooks.js';
 export interface HookRequest {
   readonly hook: ProcessCall;
   readonly definition: SourceDefinition;
-  /** Epoch milliseconds by the caller's clock. The operation has given up by then, so the hook must not run later. */
+  /** Epoch milliseconds by the caller's clock, for runners that do not know `untilUptimeMs`. */
   readonly deadline: number;
+  /**
+   * Uptime of the caller's process at which the operation has given up, so the hook must not run later. A former release
+   * does not tell.
+   */
+  readonly untilUptimeMs?: number;
 }
 
 /** Value of an invocation of kind `settled`. */

@@ -107,7 +107,37 @@ describe('hooks that arrive over the lane', () => {
     await until(() => t.acked.length === 2);
     expect(timeouts).toHaveLength(1);
     expect(t.logged).toEqual([expect.stringContaining('hook.too_late')]);
-    expect(t.outcomes[1]?.[1].error?.message).toContain('1970-01-01T00:01:40.000Z');
+    expect(t.outcomes[1]?.[1].error?.message).toBe(
+      'hook activate was not run: when a runner had it, its time was over 0 ms ago',
+    );
+  });
+
+  it.each([-10, 10])('are judged by the uptime of their caller, whose clock is %d minutes apart', async (minutes) => {
+    const { hook, ends, timeouts } = heldHooks();
+    const t = sourceWorld({ hook });
+    const caller = { uptimeMs: 5_000, looks: 0 };
+    const uptimeOf = (address: string) => (address === 'replies.api' && caller.looks > 0 ? caller.uptimeMs : undefined);
+    Object.assign(t.deps, { callers: { uptimeOf, look: async () => void caller.looks++ } });
+    const deadline = t.world.now + minutes * 60_000;
+    const runner = await t.load();
+    await runner.accept([hookAt(t, 0, { deadline, untilUptimeMs: 7_000 })]);
+    await until(() => ends.length === 1);
+    expect(timeouts).toEqual([2_000]);
+    caller.uptimeMs = 8_000;
+    ends[0]?.(ok());
+    await runner.accept([hookAt(t, 1, { deadline, untilUptimeMs: 7_000 })]);
+    await until(() => t.acked.length === 2);
+    expect([timeouts.length, caller.looks]).toEqual([1, 1]);
+    expect(t.outcomes[1]?.[1].error?.message).toContain('its time was over 1000 ms ago');
+  });
+
+  it('do not run when their caller has gone', async () => {
+    const t = sourceWorld(heldHooks());
+    Object.assign(t.deps, { callers: { uptimeOf: () => undefined, look: async () => undefined } });
+    const runner = await t.load();
+    await runner.accept([hookAt(t, 0, { untilUptimeMs: 1e9 })]);
+    await until(() => t.acked.length === 1);
+    expect([t.sandboxes, t.logged]).toEqual([[], [expect.stringContaining('hook.too_late')]]);
   });
 
   it('are retried while the platform fails', async () => {

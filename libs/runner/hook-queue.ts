@@ -11,7 +11,10 @@ import { type RunOutcome } from '../sandbox/sandbox.js';
 
 export interface HookQueueOptions {
   readonly sourceId: string;
-  readonly deps: Pick<SourceRunnerDependencies, 'clock' | 'follower' | 'logger' | 'metrics' | 'replies' | 'settings'>;
+  readonly deps: Pick<
+    SourceRunnerDependencies,
+    'callers' | 'clock' | 'follower' | 'logger' | 'metrics' | 'replies' | 'settings'
+  >;
   readonly hooks: Pick<HookExecutor, 'run'>;
   readonly finisher: Pick<RunFinisher, 'acknowledge' | 'finishWithoutRun'>;
   /** Returns to the definition in the event log. */
@@ -60,18 +63,28 @@ export class HookQueue {
   }
 
   private async run(invocation: Invocation, request: HookRequest): Promise<void> {
-    const { clock, settings } = this.options.deps;
+    const { callers, settings } = this.options.deps;
     const backoff = new Backoff(RETRY);
     while (!this.options.isClosed()) {
-      const left = request.deadline - clock.now();
-      if (left < LEAST_MS) return this.skip(invocation, request);
       try {
+        if (this.timeLeft(invocation, request) === undefined) await callers?.look();
+        if (this.options.isClosed()) return;
+        const left = this.timeLeft(invocation, request) ?? 0;
+        if (left < LEAST_MS) return this.skip(invocation, request, left);
         return await this.runOnce(invocation, request, Math.min(left, settings.hookTimeoutMs));
       } catch (error) {
         if (this.options.isClosed()) return;
         await this.failed(error, 'hook.start_failed', backoff);
       }
     }
+  }
+
+  /** How long the caller waits, in ms. Undefined when its process has not been seen. */
+  private timeLeft({ headers }: Invocation, { deadline, untilUptimeMs }: HookRequest): number | undefined {
+    const { callers, clock } = this.options.deps;
+    if (!callers || untilUptimeMs === undefined) return deadline - clock.now();
+    const uptimeMs = callers.uptimeOf(headers.respond);
+    return uptimeMs === undefined ? undefined : untilUptimeMs - uptimeMs;
   }
 
   private async runOnce(invocation: Invocation, { hook, definition }: HookRequest, timeoutMs: number): Promise<void> {
@@ -104,13 +117,13 @@ export class HookQueue {
     await pause(backoff.next(), undefined, { ref: false });
   }
 
-  /** Skips a hook whose caller has given up. If the caller still waits, the clocks differ, and the reply says so. */
-  private skip(invocation: Invocation, { hook, deadline }: HookRequest): void {
+  /** Skips a hook whose caller has given up, or is about to, or has gone. */
+  private skip(invocation: Invocation, { hook }: HookRequest, leftMs: number): void {
     const { clock, logger, replies } = this.options.deps;
     const { id, respond } = invocation.headers;
-    const fields = { source: this.options.sourceId, invocation: id, hook, deadline, now: clock.now() };
-    logger.warn(fields, 'hook.too_late: not run; do the clocks of the machines agree?');
-    if (respond !== '') replies.ended(respond, id, tooLate(hook, deadline, clock), 'outcome');
+    const fields = { source: this.options.sourceId, invocation: id, hook, leftMs: Math.round(leftMs) };
+    logger.warn(fields, 'hook.too_late: not run, because its caller waits no more');
+    if (respond !== '') replies.ended(respond, id, tooLate(hook, leftMs, clock), 'outcome');
     this.options.finisher.finishWithoutRun(invocation);
   }
 
@@ -121,10 +134,11 @@ export class HookQueue {
   }
 }
 
-const tooLate = (hook: string, deadline: number, clock: Clock): RunOutcome => {
+const tooLate = (hook: string, leftMs: number, clock: Clock): RunOutcome => {
   const now = clock.now();
-  const at = (time: number): string => new Date(time).toISOString();
-  const message = `hook ${hook} was not run: its deadline was ${at(deadline)}, and the runner's clock says ${at(now)}`;
+  const left =
+    leftMs > 0 ? `only ${Math.round(leftMs)} ms were left` : `its time was over ${Math.round(-leftMs)} ms ago`;
+  const message = `hook ${hook} was not run: when a runner had it, ${left}`;
   const error = { name: 'HookTooLate', message, stack: '', code: 'HookTooLate' };
   return { status: 'killed', error, emits: [], logs: [], dbChanges: {}, startedAt: now, endedAt: now };
 };

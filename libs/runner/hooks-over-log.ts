@@ -37,7 +37,8 @@ export const hooksOverLog = (deps: HooksOverLogDependencies): HookRunner => {
     async runHook({ sourceId, workspaceId, definition, hook }): Promise<HookOutcome> {
       const patienceMs = deps.timeoutMs + HOOK_MARGIN_MS;
       const now = clock.now();
-      const request: HookRequest = { hook, definition, deadline: now + patienceMs };
+      const untilUptimeMs = performance.now() + patienceMs;
+      const request: HookRequest = { hook, definition, deadline: now + patienceMs, untilUptimeMs };
       const call = { sourceId, workspaceId, now, respond: relay.address, request: JSON.stringify(request) };
       const asked = await ask(log, hookInvocation(topics, call), {
         expect: (id) => relay.expectOutcome(id, patienceMs),

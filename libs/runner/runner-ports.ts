@@ -74,6 +74,17 @@ export interface Replies {
   ended(address: string, invocationId: string, outcome: RunOutcome, awaited: 'reply' | 'outcome'): void;
 }
 
+/**
+ * The processes that await outcomes of hooks. A deadline is told by the uptime of the process that set it, because clocks
+ * of machines differ.
+ */
+export interface Callers {
+  /** How long the process that awaits answers at this address has run, in ms; undefined when it has not been seen. */
+  uptimeOf(address: string): number | undefined;
+  /** Sees the processes that live now. */
+  look(): Promise<void>;
+}
+
 export interface RunnerMetrics {
   /** Counts a finished run and its duration in milliseconds. */
   run(status: 'ok' | 'threw' | 'killed', workspaceId: string, ms: number): void;
@@ -121,6 +132,8 @@ export interface RunnerDependencies {
   readonly sandboxes: Sandboxes;
   readonly binder: PropBinder;
   readonly replies: Replies;
+  /** Absent where one process has every role. */
+  readonly callers?: Callers | undefined;
   readonly settings: RunnerSettings;
   readonly hostDeaths: HostDeaths;
   /** Called when a run is given up because it killed its host each time. Must not throw. */

@@ -3,7 +3,7 @@ import { EVENTS_WAIT_MS } from '#libs/accounts/index.js';
 import { startRecordSweeper } from '#libs/data-stores/index.js';
 import { HostDeathNotes } from '#libs/runner/host-deaths.js';
 import { propBinder } from '#libs/runner/prop-binder.js';
-import { type Replies, type RunnerDependencies, type RunnerMetrics } from '#libs/runner/runner-ports.js';
+import { type Callers, type Replies, type RunnerDependencies, type RunnerMetrics } from '#libs/runner/runner-ports.js';
 import { type Runner, startRunner } from '#libs/runner/runner.js';
 import { boundValue, type EndpointUrls } from '#libs/sources/index.js';
 import { INVOCATIONS } from '#libs/stream-log/topics.js';
@@ -23,6 +23,8 @@ export interface RunnerRoleOptions {
   readonly urls: EndpointUrls;
   /** Takes the outcomes of runs for which a caller waits. */
   readonly replies: Replies;
+  /** Absent where one process has every role. */
+  readonly callers?: Callers;
   /** Time for runs to end at shutdown. Default: no limit but that of the shutdown. */
   readonly closeMs?: number;
 }
@@ -33,7 +35,7 @@ const RUN_WINDOW = 64;
 /** Role `runner`, steps 2 and 3 of the path of an event: runs user code in `sandboxing`. */
 export const startRunnerRole = async (own: RoleProcess, options: RunnerRoleOptions): Promise<Runner> => {
   const { config, plane, topics, logger, metrics, handedOver, platformEvents, closing, reportBacklog } = own;
-  const { backlog, room, sandboxing, urls, replies, closeMs } = options;
+  const { backlog, room, sandboxing, urls, replies, callers, closeMs } = options;
   const { engines, clock, views, usage, follower } = plane;
   const limits = pressureSettings(config);
   // Notes of runs in flight, in a folder of this machine that outlives the process.
@@ -50,6 +52,7 @@ export const startRunnerRole = async (own: RoleProcess, options: RunnerRoleOptio
     packages: installPackages(engines.blobs, sandboxing.packages),
     topics,
     replies,
+    callers,
     clock,
     logger,
     // docs/adr/0006

@@ -47,6 +47,17 @@ const parts: Record<(typeof PROCESS_REGISTRY_PARTS)[number], Part<RegistryUnderT
       expect(await other.live()).toEqual([report('one', '0001', 3)]);
     });
 
+    it('shows how long a process had run at its report, and nothing for a process that does not tell', async () => {
+      const [one, other] = [port().process(), port().process()];
+      await one.report({ ...report('one', '0001'), uptimeMs: 0 });
+      await one.report({ ...report('one', '0001'), uptimeMs: 1_500.5 });
+      await other.report(report('other', '0001'));
+      expect(byId(await one.live())).toEqual([
+        { ...report('one', '0001'), uptimeMs: 1_500.5 },
+        report('other', '0001'),
+      ]);
+    });
+
     it('shows the forms that a process reads, and none for a process that names none', async () => {
       const [one, other] = [port().process(), port().process()];
       const reads = ['a form', 'another'];

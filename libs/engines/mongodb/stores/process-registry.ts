@@ -30,11 +30,11 @@ export class MongoProcessRegistry implements ProcessRegistry {
     this.documents = db.collection<ProcessDoc>('processes', { writeConcern: { w: 1 } });
   }
 
-  async report({ id, role, position, backlog, pressure, reads }: ProcessReport): Promise<void> {
+  async report({ id, role, position, backlog, pressure, uptimeMs, reads }: ProcessReport): Promise<void> {
     await this.documents.updateOne(
       { _id: id },
       {
-        $set: { role, position, backlog, ...(pressure && { pressure }), ...(reads && { reads }) },
+        $set: { role, position, backlog, ...optional(pressure, uptimeMs, reads) },
         ...(!pressure && { $unset: { pressure: '' } }),
         $inc: { beat: 1 },
       },
@@ -49,13 +49,12 @@ export class MongoProcessRegistry implements ProcessRegistry {
     const dead: ProcessDoc[] = [];
     const ids = new Set<string>();
     for (const document of stored) {
-      const { _id: id, beat, role, position, backlog, pressure, reads } = document;
+      const { _id: id, beat, role, position, backlog, pressure, uptimeMs, reads } = document;
       ids.add(id);
       const last = this.seen.get(id);
       const at = last?.beat === beat ? last.at : now;
       this.seen.set(id, { beat, at });
-      const optional = { ...(pressure && { pressure }), ...(reads && { reads }) };
-      if (now - at <= SILENCE_MS) live.push({ id, role, position, backlog, ...optional });
+      if (now - at <= SILENCE_MS) live.push({ id, role, position, backlog, ...optional(pressure, uptimeMs, reads) });
       else if (now - at > DEAD_MS) dead.push(document);
     }
     for (const id of this.seen.keys()) if (!ids.has(id)) this.seen.delete(id);
@@ -67,3 +66,13 @@ export class MongoProcessRegistry implements ProcessRegistry {
     await this.documents.deleteOne({ _id: id }, WITHIN);
   }
 }
+
+const optional = (
+  pressure: ProcessReport['pressure'],
+  uptimeMs: number | undefined,
+  reads: ProcessReport['reads'],
+): Pick<ProcessReport, 'pressure' | 'uptimeMs' | 'reads'> => ({
+  ...(pressure && { pressure }),
+  ...(uptimeMs !== undefined && { uptimeMs }),
+  ...(reads && { reads }),
+});
