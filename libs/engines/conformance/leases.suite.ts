@@ -73,6 +73,20 @@ const parts: Record<(typeof LEASES_PARTS)[number], Part<LeasesUnderTest>> = {
       expect(tokens).toEqual([...new Set(tokens)].sort((a, b) => a - b));
     });
 
+    it('tells a process that waits that another one lives and holds the lease', async () => {
+      const owner = await acquired(port().process());
+      const abort = new AbortController();
+      let told = 0;
+      const asked = port()
+        .process()
+        .leases.acquire('work', abort.signal, () => told++);
+      await port().elapse();
+      expect(told).toBeGreaterThan(0);
+      abort.abort();
+      expect(await asked).toBeUndefined();
+      await owner.release();
+    });
+
     it('grants it to no other process while its owner lives, however long they wait', async () => {
       const order: string[] = [];
       const owner = await acquired(port().process());
@@ -92,6 +106,19 @@ const parts: Record<(typeof LEASES_PARTS)[number], Part<LeasesUnderTest>> = {
   },
 
   takeover: (port) => {
+    it('tells a process that waits for the lease of a dead one of no owner', async () => {
+      const first = port().process();
+      await acquired(first);
+      first.crash();
+      let told = 0;
+      const asked = port()
+        .process()
+        .leases.acquire('work', never, () => told++);
+      await port().elapse();
+      await (await asked)?.release();
+      expect(told).toBe(0);
+    });
+
     it('grants the lease of a dead process to the next one that asks', async () => {
       const first = port().process();
       const { token } = await acquired(first);
