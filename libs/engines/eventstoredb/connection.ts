@@ -1,18 +1,20 @@
 import { AccessDeniedError, BACKWARDS, END, EventStoreDBClient, type StreamingRead } from '@eventstore/db-client';
 import { endsWithin, withDeadline } from '#libs/async/deadline.js';
+import { RefusedStart } from '#libs/config/refused-start.js';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { START, type Position } from '#libs/kernel/events.js';
 import { textOf } from './positions.js';
 
 const CLOSE_MS = 1_000;
 const NEWEST_MS = 10_000;
-const DENIES = 'denies reading $all: the user or password is wrong, or the user lacks the right';
+const DENIES =
+  'denies reading $all: the user or password of SLUICE_EVENTSTORE_URL is wrong, or the user lacks the right';
 
 export interface Connection {
   readonly client: EventStoreDBClient;
   /** Hosts and ports of the connection string, without credentials, so fit for logs. */
   readonly server: string;
-  /** Rejects, naming the server, when it does not answer within `ms`. */
+  /** Rejects, naming the server, when it does not answer within `ms`; with RefusedStart when it denies access. */
   ping(ms: number): Promise<void>;
   /** Ends all calls. Also ends the connection unless another client of this process shares it. */
   close(): Promise<void>;
@@ -39,8 +41,9 @@ export const connect = ({ url, batchAppend }: ConnectOptions): Connection => {
       try {
         await newestIn(client, ms);
       } catch (error) {
-        const problem = error instanceof AccessDeniedError ? DENIES : 'does not answer';
-        throw new Error(`EventStoreDB at ${server} ${problem}: ${messageOf(error)}`, { cause: error });
+        const told = (problem: string): string => `EventStoreDB at ${server} ${problem}: ${messageOf(error)}`;
+        if (error instanceof AccessDeniedError) throw new RefusedStart(told(DENIES));
+        throw new Error(told('does not answer'), { cause: error });
       }
     },
     close: async () => {

@@ -11,6 +11,8 @@ import {
   type ReadRevision,
 } from '@eventstore/db-client';
 import { withDeadline } from '#libs/async/deadline.js';
+import { pause } from '#libs/async/pause.js';
+import { RefusedStart } from '#libs/config/refused-start.js';
 import {
   AppendTooLarge,
   RevisionConflict,
@@ -33,6 +35,7 @@ import { refuseOldServer } from './server-version.js';
 import { refuseUnprefixed } from './unprefixed.js';
 
 const OPEN_MS = 3_000;
+const DENIED_AGAIN_MS = 2_000;
 const PING_MS = 2_000;
 /** Deadline of an append at the server. The client waits longer, in case it loses the answer. */
 const APPEND_DEADLINE_MS = 20_000;
@@ -60,7 +63,7 @@ export const openEventStoreDb = async (options: EventStoreDbOptions): Promise<Ev
   const names = streamNames(prefix);
   const connection = connect({ url, batchAppend });
   try {
-    await connection.ping(OPEN_MS);
+    await allowed(connection);
     await refuseOldServer(connection, OPEN_MS);
     if (stream !== undefined) await refuseUnprefixed(connection.client, { server: connection.server, stream, prefix });
   } catch (error) {
@@ -68,6 +71,17 @@ export const openEventStoreDb = async (options: EventStoreDbOptions): Promise<Ev
     throw error;
   }
   return new EventStoreDbEventStore(connection, { url, batchAppend }, names, onWarning);
+};
+
+/** Rejects with RefusedStart when the server denies access twice. One that starts may not know its users yet. */
+const allowed = async (connection: Connection): Promise<void> => {
+  try {
+    await connection.ping(OPEN_MS);
+  } catch (error) {
+    if (!(error instanceof RefusedStart)) throw error;
+    await pause(DENIED_AGAIN_MS);
+    await connection.ping(OPEN_MS);
+  }
 };
 
 /**
