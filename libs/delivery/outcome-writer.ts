@@ -1,5 +1,6 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { WakeablePause } from '#libs/async/pause.js';
+import { PatientPublisher } from '#libs/stream-log/patient-publisher.js';
 import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type RetrySchedule, type ScheduledRetry } from './retry-schedule.js';
 import { type DeliveryLogger } from './webhook-settings.js';
@@ -26,16 +27,24 @@ export interface OutcomeWriterOptions {
 }
 
 /**
- * Writes the outcomes of deliveries in groups. A failed write is retried until it succeeds or `abandon` is called.
- * Outcomes that are not durable are not acknowledged, so their deliveries come again after a restart.
+ * Writes the outcomes of deliveries in groups: next attempts to the schedule, then attempts to the log. A failed write
+ * is retried until it succeeds or `abandon` is called. While a lane of attempts cannot be written, next attempts are
+ * scheduled all the same, and so are the outcomes of other lanes. Outcomes that are not durable are not acknowledged,
+ * so their number is bounded by the records in flight, and their deliveries come again after a restart.
  */
 export class OutcomeWriter {
   private queue: DeliveryOutcome[] = [];
   private running: Promise<void> | undefined;
   private abandoned = false;
   private readonly retry = new WakeablePause();
+  private readonly attempts: PatientPublisher;
 
-  constructor(private readonly options: OutcomeWriterOptions) {}
+  constructor(private readonly options: OutcomeWriterOptions) {
+    this.attempts = new PatientPublisher({
+      log: options.log,
+      onFailure: (error, _topic, retryInMs) => this.failed('log', error, retryInMs),
+    });
+  }
 
   push(outcome: DeliveryOutcome): void {
     this.queue.push(outcome);
@@ -44,13 +53,17 @@ export class OutcomeWriter {
 
   /** Resolves when nothing is left to write. */
   async idle(): Promise<void> {
-    while (this.running !== undefined) await this.running;
+    do {
+      await this.running;
+      await this.attempts.idle();
+    } while (this.running !== undefined);
   }
 
   /** Gives up outcomes that cannot be written. */
   abandon(): void {
     this.abandoned = true;
     this.retry.wake();
+    this.attempts.abandon();
   }
 
   private async drain(): Promise<void> {
@@ -64,13 +77,14 @@ export class OutcomeWriter {
 
   private async write(group: readonly DeliveryOutcome[]): Promise<void> {
     const waiting = group.flatMap((each) => each.waiting ?? []);
-    const attempts = group.flatMap((each) => each.attempt ?? []);
     if (waiting.length > 0) {
       if (!(await this.insist('schedule', () => this.options.schedule.put(waiting)))) return;
       this.options.onScheduled(waiting.reduce((least, each) => Math.min(least, each.dueAt), Infinity));
     }
-    if (attempts.length > 0 && !(await this.insist('log', () => this.options.log.publish(attempts)))) return;
-    for (const each of group) each.durable();
+    for (const { attempt, durable } of group) {
+      if (attempt) this.attempts.push({ record: attempt, settled: durable });
+      else durable();
+    }
   }
 
   private async insist(where: string, work: () => Promise<unknown>): Promise<boolean> {
@@ -81,11 +95,15 @@ export class OutcomeWriter {
         return true;
       } catch (error) {
         const retryInMs = backoff.next();
-        this.options.onFailure();
-        this.options.logger.error({ err: error, retryInMs }, `cannot write delivery results to the ${where}`);
+        this.failed(where, error, retryInMs);
         await this.retry.wait(retryInMs);
       }
     }
     return false;
+  }
+
+  private failed(where: string, error: unknown, retryInMs: number): void {
+    this.options.onFailure();
+    this.options.logger.error({ err: error, retryInMs }, `cannot write delivery results to the ${where}`);
   }
 }

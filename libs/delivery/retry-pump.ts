@@ -1,12 +1,16 @@
 import { Backoff } from '#libs/async/backoff.js';
+import { endsWithin } from '#libs/async/deadline.js';
 import { WakeablePause } from '#libs/async/pause.js';
 import { type Clock } from '#libs/kernel/clock.js';
+import { EntriesOnTheirWay, type Outgoing } from '#libs/stream-log/entries-on-their-way.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type RetrySchedule, type ScheduledRetry, topicOf } from './retry-schedule.js';
 import { type DeliveryLogger } from './webhook-settings.js';
 
 const BATCH = 256;
+/** How long the next batch waits for one of which a lane cannot be written. */
+const PATIENCE_MS = 500;
 
 export interface RetryPumpOptions {
   readonly log: StreamLog;
@@ -38,7 +42,8 @@ export const startRetryPump = async (
 
 /**
  * Moves due deliveries from the schedule back to their topics, and events of replays to theirs: publish, then remove.
- * A crash in between repeats them.
+ * A crash in between repeats them. Those of an owner whose lane cannot be written stay in the schedule, in their order,
+ * and delay no others.
  */
 export class RetryPump {
   private stopped = false;
@@ -46,8 +51,15 @@ export class RetryPump {
   /** An entry that is due earlier ends the pause. */
   private wakeAt = 0;
   private readonly pause = new WakeablePause();
+  private readonly onTheirWay: EntriesOnTheirWay<ScheduledRetry>;
 
-  constructor(private readonly options: RetryPumpOptions) {}
+  constructor(private readonly options: RetryPumpOptions) {
+    this.onTheirWay = new EntriesOnTheirWay({
+      log: options.log,
+      changed: () => this.pause.wake(),
+      onFailure: (error, retryInMs) => this.failed(error, retryInMs),
+    });
+  }
 
   start(): void {
     this.running ??= this.run();
@@ -62,10 +74,11 @@ export class RetryPump {
     this.stopped = true;
     this.pause.wake();
     await this.running;
+    this.onTheirWay.close();
   }
 
   private async run(): Promise<void> {
-    const { schedule, clock, pollMs, logger } = this.options;
+    const { schedule, clock, pollMs } = this.options;
     const backoff = new Backoff({ firstMs: 100, longestMs: 5000 });
     while (!this.stopped) {
       // An entry added while the schedule is read ends the next pause at once.
@@ -77,12 +90,13 @@ export class RetryPump {
           if ((await this.move(clock.now())) === BATCH) continue;
           next = await schedule.nextDueAt();
         }
+        // Those that are due may be of owners that must wait. When one need not, the pause ends.
+        if (next !== undefined && next <= clock.now() && this.onTheirWay.owners().length > 0) next = undefined;
         until = Math.min(next ?? Infinity, clock.now() + pollMs);
         backoff.reset();
       } catch (error) {
         const retryInMs = backoff.next();
-        this.options.onFailure?.();
-        logger.error({ err: error, retryInMs }, 'cannot move due deliveries back to their topics');
+        this.failed(error, retryInMs);
         until = clock.now() + retryInMs;
       }
       const ms = until - clock.now();
@@ -92,23 +106,38 @@ export class RetryPump {
     }
   }
 
+  /** Returns the number of entries that were read. */
   private async move(now: number): Promise<number> {
-    const { log, schedule, topics, postpone } = this.options;
-    const due = await schedule.due(now, BATCH);
+    const { schedule, topics, postpone } = this.options;
+    // Before entries are read, or those of an owner that is free again would be published twice.
+    await this.removeDurable();
+    if (this.onTheirWay.isFull) return 0;
+    const due = await schedule.due(now, BATCH, this.onTheirWay.owners());
     if (due.length === 0) return 0;
     const later: ScheduledRetry[] = [];
-    const ready: ScheduledRetry[] = [];
+    const ready: Outgoing<ScheduledRetry>[] = [];
     for (const entry of due) {
       const dueAt = postpone?.(entry);
-      if (dueAt === undefined) ready.push(entry);
+      const record = { ...entry.record, topic: topicOf(entry, topics) };
+      if (dueAt === undefined) ready.push({ entry, owner: entry.owner, record });
       else later.push({ ...entry, dueAt });
     }
     if (later.length > 0) await schedule.put(later);
-    if (ready.length > 0) {
-      // The log drops a record whose topic no longer exists; its entry is removed all the same.
-      await log.publish(ready.map((entry) => ({ ...entry.record, topic: topicOf(entry, topics) })));
-      await schedule.remove(ready.map(({ id }) => id));
-    }
+    if (ready.length > 0) await endsWithin(this.onTheirWay.publish(ready), PATIENCE_MS);
+    await this.removeDurable();
     return due.length;
+  }
+
+  private async removeDurable(): Promise<void> {
+    // An entry whose topic no longer exists is removed all the same.
+    const written = this.onTheirWay.durable();
+    if (written.length === 0) return;
+    await this.options.schedule.remove(written.map(({ entry }) => entry.id));
+    this.onTheirWay.removed(written);
+  }
+
+  private failed(error: unknown, retryInMs: number): void {
+    this.options.onFailure?.();
+    this.options.logger.error({ err: error, retryInMs }, 'cannot move due deliveries back to their topics');
   }
 }

@@ -31,8 +31,11 @@ export interface WaitingHeaders {
 export interface RetrySchedule {
   /** Resolves when durable. */
   put(entries: readonly ScheduledRetry[]): Promise<void>;
-  /** Reads entries due by `now`, earliest first; fewer than `limit` when they are large. They stay until removed. */
-  due(now: number, limit: number): Promise<readonly ScheduledRetry[]>;
+  /**
+   * Reads entries due by `now`, earliest first, except those of some owners; fewer than `limit` when they are large. They
+   * stay until removed.
+   */
+  due(now: number, limit: number, except?: readonly string[]): Promise<readonly ScheduledRetry[]>;
   /** Idempotent. */
   remove(ids: readonly string[]): Promise<void>;
   removeOwner(owner: string): Promise<void>;

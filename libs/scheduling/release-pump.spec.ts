@@ -83,7 +83,30 @@ describe('the release pump', () => {
       }
     };
     start();
-    expect(await announced(2)).toEqual(['1-0', '1-0']);
+    while ((await delayed.due(100, 1)).length > 0) await new Promise((resolve) => setTimeout(resolve, 1));
     expect(failures).toHaveLength(1);
+    // What is in the log already is not announced again.
+    expect(await announced(1)).toEqual(['1-0']);
+  });
+
+  it('announces to the other sources while one lane cannot be written, and to that one once it can be', async () => {
+    const { log, delayed, failures, start, announced } = await world();
+    await log.createTopic('emits.dc_off', {});
+    log.hang('emits.dc_off');
+    // More than a batch of it is due before the other.
+    await delayed.put(Array.from({ length: 600 }, (_, n) => waiting(n + 1, 80, 'dc_off')));
+    await delayed.put([waiting(700, 90)]);
+    start();
+    expect(await announced(1)).toEqual(['700-0']);
+    // What waits in the process is bounded.
+    expect(log.hangingOf('emits.dc_off')).toBeLessThanOrEqual(256);
+    log.refuse('emits.dc_off');
+    expect(failures).toHaveLength(1);
+    // They stay due, and keep their order over an event that is due later.
+    await delayed.put([waiting(601, 95, 'dc_off')]);
+    log.recover('emits.dc_off');
+    const events = () => log.recordsOf('emits.dc_off').map(({ headers }) => headers['event']);
+    while (events().length < 601) await new Promise((resolve) => setTimeout(resolve, 1));
+    expect(events()).toEqual(Array.from({ length: 601 }, (_, n) => `${n + 1}-0`));
   });
 });

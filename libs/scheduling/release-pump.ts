@@ -1,14 +1,16 @@
 import { Backoff } from '#libs/async/backoff.js';
+import { endsWithin } from '#libs/async/deadline.js';
 import { pause } from '#libs/async/pause.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { DELAYED_CHANNEL } from '#libs/component-model/channels.js';
 import { type DelayedEvents, type DueEvent } from '#libs/stream-log/delayed-events.js';
+import { EntriesOnTheirWay } from '#libs/stream-log/entries-on-their-way.js';
 import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
 import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 
 export interface ReleasePumpOptions {
-  readonly log: Pick<StreamLog, 'publish'>;
+  readonly log: Pick<StreamLog, 'publishEach'>;
   readonly topics: Pick<TopicPolicy, 'emits'>;
   readonly delayed: Pick<DelayedEvents, 'due' | 'putOff' | 'remove'>;
   readonly clock: Clock;
@@ -21,6 +23,10 @@ const BATCH = 256;
 const POLL_MS = 500;
 /** Time after which an event that is due, and still there, is announced again. */
 const AGAIN_MS = 30_000;
+/** How long the next batch waits for one of which a lane cannot be written. */
+const PATIENCE_MS = 500;
+
+type OnTheirWay = EntriesOnTheirWay<DueEvent>;
 
 /**
  * Tells the lane of a source that an event has waited long enough. The router then sends it out, unless it was
@@ -38,31 +44,55 @@ export const startReleasePump = (options: ReleasePumpOptions): { close(): Promis
 };
 
 const run = async (options: ReleasePumpOptions, stopped: AbortSignal): Promise<void> => {
+  const { log, onFailure, pollMs = POLL_MS } = options;
   const backoff = new Backoff({ firstMs: 100, longestMs: 5_000 });
+  const onTheirWay: OnTheirWay = new EntriesOnTheirWay({ log, onFailure, changed: () => undefined });
   while (!stopped.aborted) {
     try {
-      if ((await announce(options)) === BATCH) continue;
+      if ((await announce(options, onTheirWay)) === BATCH) continue;
       backoff.reset();
-      await pause(options.pollMs ?? POLL_MS, stopped);
+      await pause(pollMs, stopped);
     } catch (error) {
       const retryInMs = backoff.next();
-      options.onFailure(error, retryInMs);
+      onFailure(error, retryInMs);
       await pause(retryInMs, stopped);
     }
   }
+  onTheirWay.close();
 };
 
-/** Announces one batch and returns its size. A crash after the records are published announces it again. */
-const announce = async ({ log, topics, delayed, clock }: ReleasePumpOptions): Promise<number> => {
+/**
+ * Announces one batch and returns its size. A crash after the records are published announces it again. While the lane
+ * of a source cannot be written, its events stay where they are, in their order.
+ */
+const announce = async (options: ReleasePumpOptions, onTheirWay: OnTheirWay): Promise<number> => {
+  const { topics, delayed, clock } = options;
+  // Before events are read, or those of a source that is free again would be announced twice.
+  await putOff(options, onTheirWay);
+  if (onTheirWay.isFull) return 0;
   const now = clock.now();
-  const due = await delayed.due(now, BATCH);
+  const due = await delayed.due(now, BATCH, onTheirWay.owners());
   if (due.length === 0) return 0;
-  const offsets = await log.publish(due.map((event) => announcement(topics.emits(event.sourceId), event, now)));
-  // The source of a record whose topic is gone was deleted.
-  const gone = due.filter((_, i) => offsets[i] === null);
-  await delayed.remove(gone);
-  await delayed.putOff(due, now + AGAIN_MS);
+  const outgoing = due.map((entry) => {
+    const { sourceId } = entry;
+    return { entry, owner: sourceId, record: announcement(topics.emits(sourceId), entry, now) };
+  });
+  await endsWithin(onTheirWay.publish(outgoing), PATIENCE_MS);
+  await putOff(options, onTheirWay);
   return due.length;
+};
+
+const putOff = async ({ delayed, clock }: ReleasePumpOptions, onTheirWay: OnTheirWay): Promise<void> => {
+  const written = onTheirWay.durable();
+  if (written.length === 0) return;
+  // The source of a record whose topic is gone was deleted.
+  const gone = written.filter(({ offset }) => offset === null);
+  await delayed.remove(gone.map(({ entry }) => entry));
+  await delayed.putOff(
+    written.map(({ entry }) => entry),
+    clock.now() + AGAIN_MS,
+  );
+  onTheirWay.removed(written);
 };
 
 const announcement = (topic: string, { sourceId, workspaceId, eventId, emitId }: DueEvent, now: number): LogRecord => {

@@ -55,8 +55,11 @@ export interface DelayedUsage {
 export interface DelayedEvents {
   /** Resolves when durable. Replaces an event of the same source and event id. */
   put(events: readonly DelayedEvent[]): Promise<void>;
-  /** Reads the events to release by `now`: by due time, then by source and event id. They stay until removed. */
-  due(now: number, limit: number): Promise<readonly DueEvent[]>;
+  /**
+   * Reads the events to release by `now`, except those of some sources: by due time, then by source and event id. They
+   * stay until removed.
+   */
+  due(now: number, limit: number, except?: readonly string[]): Promise<readonly DueEvent[]>;
   /** Hides events from `due` until then. Does not bring back one that is gone. */
   putOff(events: readonly DueEvent[], until: number): Promise<void>;
   find(sourceId: string, eventId: string): Promise<DelayedEvent | undefined>;

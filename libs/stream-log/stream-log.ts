@@ -100,6 +100,12 @@ export interface Consumer {
   failures(): number;
 }
 
+/**
+ * Told what became of the record at `index` of a call: its offset, null when its topic does not exist, or why it is not
+ * known to be durable. Must neither throw nor wait.
+ */
+export type OnSettled = (index: number, outcome: number | null | Error) => void;
+
 /** Reading of live records, until it is closed. */
 export interface Tail {
   /** Idempotent. No record comes after it resolves. */
@@ -127,6 +133,12 @@ export interface StreamLog {
    * no record of a call is stored without those before it in its lane.
    */
   publish(records: readonly LogRecord[]): Promise<readonly (number | null)[]>;
+
+  /**
+   * As `publish`, but tells of each record once what became of it, as soon as that is known. So a lane that cannot be
+   * written delays the records of no other lane. When a record is not written, no later one of its key in this call is.
+   */
+  publishEach(records: readonly LogRecord[], settled: OnSettled): void;
 
   /** A new group starts at the oldest record. Consumers of one group select the same topics and share the lanes. */
   consume(options: ConsumeOptions): Promise<Consumer>;

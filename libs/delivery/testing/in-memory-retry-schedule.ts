@@ -12,9 +12,9 @@ export class InMemoryRetrySchedule implements RetrySchedule {
     for (const entry of entries) this.entries.set(entry.id, entry);
   }
 
-  async due(now: number, limit: number): Promise<readonly ScheduledRetry[]> {
+  async due(now: number, limit: number, except: readonly string[] = []): Promise<readonly ScheduledRetry[]> {
     return this.sorted()
-      .filter(({ dueAt }) => dueAt <= now)
+      .filter(({ dueAt, owner }) => dueAt <= now && !except.includes(owner))
       .slice(0, limit);
   }
 

@@ -37,6 +37,13 @@ const sorts = (...ns: number[]): string[] => ns.map((n) => delayedSort(`${n}-0`)
 
 const parts: Record<(typeof DELAYED_EVENTS_PARTS)[number], Part<DelayedEvents>> = {
   release: (store) => {
+    it('passes over the events of some sources', async () => {
+      const of = (n: number, sourceId: string): DelayedEvent => ({ ...waiting(n, n), sourceId });
+      await store().put([of(1, 'dc_1'), of(2, 'dc_2'), of(3, 'dc_1'), of(4, 'dc_3'), of(5, 'dc_2')]);
+      expect(ids(await store().due(9, 2, ['dc_1', "o'dc"]))).toEqual(['2-0', '4-0']);
+      expect(ids(await store().due(9, 9, ['dc_1', 'dc_2']))).toEqual(['4-0']);
+      expect(await store().due(9, 9, ['dc_3', 'dc_1', 'dc_2'])).toEqual([]);
+    });
     it('gives what is due, earliest first and then as emitted, up to a limit, until it is removed', async () => {
       await store().put([waiting(3, 30), waiting(10, 10), waiting(2, 10), waiting(1, 40)]);
       expect(ids(await store().due(30, 10))).toEqual(['2-0', '10-0', '3-0']);

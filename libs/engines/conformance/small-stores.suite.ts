@@ -142,6 +142,13 @@ const schedule: Record<(typeof RETRY_SCHEDULE_PARTS)[number], Part<RetrySchedule
       expect(await store().due(9, 10)).toEqual([]);
       expect((await store().due(10, 10))[0]).toEqual(waiting('a', 10));
     });
+    it('passes over the entries of some owners', async () => {
+      await store().put([waiting('a', 10, 'wh_1'), waiting('b', 20, 'wh_2'), waiting('c', 30, 'wh_1')]);
+      await store().put([waiting('d', 40, 'wh_3'), waiting('e', 50, 'wh_2')]);
+      expect(idsOf(await store().due(50, 2, ['wh_1', "o'wh"]))).toEqual(['b', 'd']);
+      expect(idsOf(await store().due(50, 9, ['wh_1', 'wh_2']))).toEqual(['d']);
+      expect(await store().due(50, 9, ['wh_3', 'wh_1', 'wh_2'])).toEqual([]);
+    });
     it('returns large entries a few at a time, and eventually all', async () => {
       const value = JSON.stringify('x'.repeat(1 << 20));
       const large = Array.from({ length: 12 }, (_, n) => {

@@ -7,6 +7,7 @@ import {
   type Consumer,
   type LaneBatch,
   type LogRecord,
+  type OnSettled,
   type Retention,
   type StoredRecord,
   type StreamLog,
@@ -147,6 +148,10 @@ export class KafkaStreamLog implements StreamLog {
 
   publish(records: readonly LogRecord[]): Promise<readonly (number | null)[]> {
     return this.publisher.publish(records);
+  }
+
+  publishEach(records: readonly LogRecord[], settled: OnSettled): void {
+    this.publisher.publishEach(records, settled);
   }
 
   /** All consumers of a group must select the same topics, because lane owners are computed from its members. */

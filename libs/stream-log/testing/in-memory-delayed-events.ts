@@ -19,9 +19,9 @@ export class InMemoryDelayedEvents implements DelayedEvents {
     for (const event of events) this.waiting.set(keyOf(event), { event, lookAt: event.dueAt });
   }
 
-  async due(now: number, limit: number): Promise<readonly DueEvent[]> {
+  async due(now: number, limit: number, except: readonly string[] = []): Promise<readonly DueEvent[]> {
     return [...this.waiting]
-      .filter(([, { lookAt }]) => lookAt <= now)
+      .filter(([, { lookAt, event }]) => lookAt <= now && !except.includes(event.sourceId))
       .sort(([a, x], [b, y]) => x.lookAt - y.lookAt || (a < b ? -1 : 1))
       .slice(0, limit)
       .map(([, { event }]) => {

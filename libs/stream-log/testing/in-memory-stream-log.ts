@@ -2,12 +2,14 @@ import {
   type ConsumeOptions,
   type Consumer,
   type LogRecord,
+  type OnSettled,
   type Retention,
   type StoredRecord,
   type StreamLog,
   type Tail,
   type TopicSelector,
 } from '../stream-log.js';
+import { publishTogether } from '../publish-together.js';
 import { InMemoryConsumer, InMemoryGroup, type InMemoryTopic } from './in-memory-lane.js';
 
 const NO_RETENTION: Retention = {};
@@ -17,6 +19,7 @@ export class InMemoryStreamLog implements StreamLog {
   private readonly byName = new Map<string, InMemoryTopic>();
   private readonly groups = new Map<string, InMemoryGroup>();
   private readonly tails = new Set<{ topics: TopicSelector; onRecords: (records: readonly StoredRecord[]) => void }>();
+  private readonly hanging = new Map<string, ((error?: Error) => void)[]>();
   private onNext: (() => void) | undefined;
   /** Records of every call of `publish`, for specs that count calls. */
   readonly published: (readonly LogRecord[])[] = [];
@@ -70,11 +73,51 @@ export class InMemoryStreamLog implements StreamLog {
 
   async publish(records: readonly LogRecord[]): Promise<readonly (number | null)[]> {
     await this.beforePublish(records);
+    for (const topic of new Set(records.map((record) => record.topic))) await this.writable(topic);
     const act = this.onNext;
     this.onNext = undefined;
     act?.();
     this.published.push(records);
     return this.append(records);
+  }
+
+  /** Publishes in one call what is not for an unwritable topic. */
+  publishEach(records: readonly LogRecord[], settled: OnSettled): void {
+    const written: (readonly [index: number, record: LogRecord])[] = [];
+    records.forEach((record, index) => {
+      const hanging = this.hanging.get(record.topic);
+      if (hanging) hanging.push((error) => settled(index, error ?? this.append([record])[0] ?? null));
+      else written.push([index, record]);
+    });
+    const told: OnSettled = (nth, outcome) => settled(written[nth]?.[0] ?? -1, outcome);
+    if (written.length > 0)
+      publishTogether(
+        this,
+        written.map(([, record]) => record),
+        told,
+      );
+  }
+
+  /** From now on the topic cannot be written: its records of `publishEach` wait, and so does each call of `publish`. */
+  hang(topic: string): void {
+    if (!this.hanging.has(topic)) this.hanging.set(topic, []);
+  }
+
+  /** Number of records that wait for an unwritable topic. */
+  hangingOf(topic: string): number {
+    return this.hanging.get(topic)?.length ?? 0;
+  }
+
+  /** Refuses what waits for an unwritable topic, as a log does after a while. */
+  refuse(topic: string): void {
+    for (const settle of this.hanging.get(topic)?.splice(0) ?? []) settle(new Error(`${topic} has no leader`));
+  }
+
+  /** Writes what waits for the topic, which is writable from now on. */
+  recover(topic: string): void {
+    const waiting = this.hanging.get(topic) ?? [];
+    this.hanging.delete(topic);
+    for (const settle of waiting) settle();
   }
 
   /** Publishes at once, past what a spec makes of `publish`. */
@@ -136,6 +179,12 @@ export class InMemoryStreamLog implements StreamLog {
     if (group.members.length > 0) throw new Error(`group ${name} has consumers: close them before its offsets are set`);
     for (const lane of Object.keys(offsets)) await this.laneOf(lane);
     for (const [lane, offset] of Object.entries(offsets)) group.committed.set(lane, offset + 1);
+  }
+
+  private writable(topic: string): Promise<void> | undefined {
+    const hanging = this.hanging.get(topic);
+    if (!hanging) return undefined;
+    return new Promise((resolve, reject) => hanging.push((error) => (error ? reject(error) : resolve())));
   }
 
   private groupOf(name: string): InMemoryGroup {

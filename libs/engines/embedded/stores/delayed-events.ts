@@ -39,10 +39,12 @@ export class EmbeddedDelayedEvents implements DelayedEvents {
     await this.writer.submit('delay', rows, bytes);
   }
 
-  async due(now: number, limit: number): Promise<readonly DueEvent[]> {
+  async due(now: number, limit: number, except: readonly string[] = []): Promise<readonly DueEvent[]> {
+    const others = except.length === 0 ? '' : 'AND source NOT IN (SELECT value FROM json_each(?)) ';
+    const values = except.length === 0 ? [now, limit] : [now, JSON.stringify(except), limit];
     return this.reader
-      .sql('SELECT event FROM delayed WHERE look_at <= ? ORDER BY look_at, source, sort LIMIT ?')
-      .all<Pick<Row, 'event'>>(now, limit)
+      .sql(`SELECT event FROM delayed WHERE look_at <= ? ${others}ORDER BY look_at, source, sort LIMIT ?`)
+      .all<Pick<Row, 'event'>>(...values)
       .map(({ event }) => dueOf(event));
   }
 

@@ -38,12 +38,14 @@ export class EmbeddedRetrySchedule implements RetrySchedule {
     this.count(await this.writer.submit('wait', rows, bytes));
   }
 
-  async due(now: number, limit: number): Promise<readonly ScheduledRetry[]> {
+  async due(now: number, limit: number, except: readonly string[] = []): Promise<readonly ScheduledRetry[]> {
     const due: ScheduledRetry[] = [];
     let chars = 0;
+    const others = except.length === 0 ? '' : 'AND owner NOT IN (SELECT value FROM json_each(?)) ';
+    const values = except.length === 0 ? [now, limit] : [now, JSON.stringify(except), limit];
     const rows = this.reader
-      .sql('SELECT id, owner, due_at, record FROM waiting WHERE due_at <= ? ORDER BY due_at, id LIMIT ?')
-      .iterate<RetryRow>(now, limit);
+      .sql(`SELECT id, owner, due_at, record FROM waiting WHERE due_at <= ? ${others}ORDER BY due_at, id LIMIT ?`)
+      .iterate<RetryRow>(...values);
     for (const row of rows) {
       due.push(waitingOf(row));
       chars += row.record.length;

@@ -9,6 +9,7 @@ import {
   type Tail,
   type TopicSelector,
 } from '#libs/stream-log/stream-log.js';
+import { publishTogether } from '#libs/stream-log/publish-together.js';
 import { type BudgetUsage, FetchBudget } from '../../fetch-budget.js';
 import { CommitWriter } from './commit-writer.js';
 import { EmbeddedConsumer } from './consumer.js';
@@ -20,7 +21,7 @@ import { loadLog } from './load-log.js';
 import { offsetAt, type Offsets, type RecordRows } from '../writer/ops.js';
 import { RetentionSweeper } from './retention.js';
 import { type Database } from '../writer/sqlite-driver.js';
-import { TailCache } from './tail-cache.js';
+import { type LiveReader, TailCache } from './tail-cache.js';
 import { Topic } from './topic.js';
 import { LANES_PER_TURN, nextTurn, RECORDS_PER_TURN, ROWS_PER_TURN } from '../yielding.js';
 import { type Writer } from '../writer/writer.js';
@@ -28,12 +29,6 @@ import { type Writer } from '../writer/writer.js';
 const TAIL_BYTES = 32 << 20;
 /** Approximate size of a record on its way to the writer besides its texts, in bytes. */
 const RECORD_OVERHEAD = 150;
-
-/** Reader of live records (`tail`). */
-interface LiveReader {
-  readonly topics: TopicSelector;
-  readonly onRecords: (records: readonly StoredRecord[]) => void;
-}
 
 /** Records on their way to the writer. Only those whose topic exists. */
 export interface Prepared {
@@ -58,6 +53,7 @@ export class EmbeddedStreamLog implements StreamLog {
   private readonly budget: FetchBudget;
   private readonly fetcher: Fetcher;
   private readonly commits: CommitWriter;
+  readonly publishEach: StreamLog['publishEach'] = (records, settled) => publishTogether(this, records, settled);
   private readonly sweeper: RetentionSweeper;
   private readonly sharing: LaneAssigner;
   private readonly awake = new Set<Lane>();

@@ -1,5 +1,11 @@
-import { type StoredRecord } from '#libs/stream-log/stream-log.js';
+import { type StoredRecord, type TopicSelector } from '#libs/stream-log/stream-log.js';
 import { type Topic } from './topic.js';
+
+/** Reader of live records (`tail`). */
+export interface LiveReader {
+  readonly topics: TopicSelector;
+  readonly onRecords: (records: readonly StoredRecord[]) => void;
+}
 
 /** Approximate memory of a record besides its value, in bytes. */
 const OVERHEAD = 400;

@@ -1,6 +1,6 @@
 import { pause } from '#libs/async/pause.js';
 import { type Clock } from '#libs/kernel/clock.js';
-import { type LogRecord } from '#libs/stream-log/stream-log.js';
+import { type LogRecord, type OnSettled } from '#libs/stream-log/stream-log.js';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { type Cluster, type TopicMetadata } from '../wire/cluster.js';
 import { type PartitionId } from '../lane-names.js';
@@ -46,38 +46,37 @@ export class Publisher {
   ) {}
 
   publish(records: readonly LogRecord[]): Promise<readonly (number | null)[]> {
-    if (this.closed) return Promise.reject(new Error('the stream log is closed'));
     if (records.length === 0) return Promise.resolve([]);
     const offsets: (number | null)[] = Array.from(records, () => null);
+    let left = records.length;
+    return new Promise((resolve, reject) => {
+      this.publishEach(records, (index, outcome) => {
+        if (outcome instanceof Error) reject(outcome);
+        else offsets[index] = outcome;
+        if (--left === 0) resolve(offsets);
+      });
+    });
+  }
+
+  publishEach(records: readonly LogRecord[], settled: OnSettled): void {
+    if (this.closed) {
+      const error = new Error('the stream log is closed');
+      queueMicrotask(() => records.forEach((_, index) => settled(index, error)));
+      return;
+    }
     const timestamp = this.clock.now();
     const since = performance.now();
     const call = {};
-    let left = records.length;
-    this.pending += left;
-    return new Promise((resolve, reject) => {
-      const finished = (): void => {
+    this.pending += records.length;
+    records.forEach((record, index) => {
+      const message = messageOfRecord(record, timestamp);
+      const finished = (outcome: number | null | Error): void => {
         if (--this.pending === 0) for (const idle of this.idle) idle();
-        if (--left === 0) resolve(offsets);
+        settled(index, outcome);
       };
-      records.forEach((record, index) => {
-        const message = messageOfRecord(record, timestamp);
-        this.place(record, {
-          message,
-          bytes: sizeOf(message),
-          call,
-          since,
-          done: (offset) => {
-            offsets[index] = offset;
-            finished();
-          },
-          failed: (error) => {
-            reject(error);
-            finished();
-          },
-        });
-      });
-      this.wake();
+      this.place(record, { message, bytes: sizeOf(message), call, since, done: finished, failed: finished });
     });
+    this.wake();
   }
 
   /** Tells that the topic exists or is gone, so its records wait no longer. */

@@ -53,9 +53,10 @@ export class MongoDelayedEvents implements DelayedEvents {
     await repeated(() => this.delayed.bulkWrite(writes));
   }
 
-  async due(now: number, limit: number): Promise<readonly DueEvent[]> {
+  async due(now: number, limit: number, except: readonly string[] = []): Promise<readonly DueEvent[]> {
+    const others = except.length === 0 ? {} : { source: { $nin: [...except] } };
     const found = await this.delayed
-      .find({ lookAt: { $lte: now } }, { projection: { event: 1 } })
+      .find({ lookAt: { $lte: now }, ...others }, { projection: { event: 1 } })
       .sort({ lookAt: 1, _id: 1 })
       .limit(limit)
       .toArray();

@@ -54,11 +54,11 @@ export class MongoRetrySchedule implements RetrySchedule {
     await repeated(() => this.waiting.bulkWrite(writes));
   }
 
-  async due(now: number, limit: number): Promise<readonly ScheduledRetry[]> {
+  async due(now: number, limit: number, except: readonly string[] = []): Promise<readonly ScheduledRetry[]> {
     const due: ScheduledRetry[] = [];
     let chars = 0;
     const found = this.waiting
-      .find({ dueAt: { $lte: now } })
+      .find({ dueAt: { $lte: now }, ...(except.length === 0 ? {} : { owner: { $nin: [...except] } }) })
       .sort({ dueAt: 1, _id: 1 })
       .limit(limit);
     for await (const entry of found) {
