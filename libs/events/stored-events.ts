@@ -32,7 +32,7 @@ export const storedEvents = (readModels: ReadModelStore) => {
     const where = { list: listOf(emitterId, channel) };
     const newestFirst: Omit<KeptEvent, 'payload'>[] = [];
     for (let after: string | undefined; ;) {
-      const query = { where, limit: PAGE, ...(after === undefined ? {} : { after }) };
+      const query = { where, limit: PAGE, withTotal: false, ...(after === undefined ? {} : { after }) };
       const { docs } = await readModels.page<EventDoc>(eventSummaries, query);
       for (const { sort, eventId, emitId } of docs)
         if (sort >= from && sort <= to) newestFirst.push({ eventId, emitId });

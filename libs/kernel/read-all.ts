@@ -26,7 +26,8 @@ const readPages = async <D extends Doc>(
   const all: D[] = [];
   for (;;) {
     const last = all.at(-1);
-    const { docs } = await store.page<D>(schema, { where, limit: PAGE, ...(last ? { after: last.id } : {}) });
+    const query = { where, limit: PAGE, withTotal: false, ...(last ? { after: last.id } : {}) };
+    const { docs } = await store.page<D>(schema, query);
     all.push(...docs);
     if (docs.length < PAGE) return all;
   }

@@ -19,6 +19,11 @@ export interface CollectionSchema {
    * reads it. For texts too large to be read with every document of a list.
    */
   readonly beside?: string;
+  /**
+   * Lists whose totals are kept, each as the fields of its `where`, so that no page of them counts documents. Documents of
+   * such a collection are deleted by their ids only. May change without a new name.
+   */
+  readonly counted?: readonly (readonly string[])[];
   /** Former versions of this collection. `register` removes them. */
   readonly replaces?: readonly string[];
 }
@@ -69,6 +74,8 @@ export interface PageQuery {
   readonly from?: string;
   readonly to?: string;
   readonly limit: number;
+  /** False when the caller needs no total, which is 0 then. Default true. */
+  readonly withTotal?: boolean;
   /**
    * Ids of documents. The page holds the documents after `after` and before `before` in list order (highest sort
    * first). With only `before` it holds the `limit` documents right before it, still in list order.
@@ -81,7 +88,7 @@ export interface PageQuery {
 
 export interface Page<D extends Doc> {
   readonly docs: readonly D[];
-  /** Number of documents that match `where` and lie within [from, to], regardless of the page. */
+  /** Number of documents that match `where` and lie within [from, to], regardless of the page. See `withTotal`. */
   readonly total: number;
 }
 

@@ -19,7 +19,7 @@ export const retainedPage = async <D extends Doc>(
   const { docs, total } = await readModels.page<D>(schema, { ...query, limit: Math.min(query.limit, newest) });
   if (total <= newest) return { docs, total };
   if (query.after === undefined && query.before === undefined) return { docs, total: newest };
-  const kept = await readModels.page<D>(schema, { where: query.where, limit: newest });
+  const kept = await readModels.page<D>(schema, { where: query.where, limit: newest, withTotal: false });
   const ids = new Set(kept.docs.map(({ id }) => id));
   return { docs: docs.filter(({ id }) => ids.has(id)), total: newest };
 };

@@ -36,6 +36,7 @@ export const accountsProjection = withRevision<AccountDoc>({
     name: 'accounts.accounts.v2',
     indexed: ['workspaceId', 'userId', 'app'],
     sort: 'createdAt',
+    counted: [['workspaceId'], ['userId'], ['userId', 'workspaceId']],
     replaces: ['accounts.accounts.v1'],
   },
   keys: ({ type, stream }) => (ACCOUNT_EVENTS.some((known) => known === type) ? [idOf(stream)] : []),

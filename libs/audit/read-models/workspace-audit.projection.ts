@@ -21,6 +21,7 @@ export const WORKSPACE_AUDIT: CollectionSchema = {
   name: 'audit.workspace.v2',
   indexed: ['workspaceId', 'resourceId', 'kind', 'type', 'actor'],
   sort: 'sort',
+  counted: [['workspaceId']],
   replaces: ['audit.workspace.v1'],
 };
 

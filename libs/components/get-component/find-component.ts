@@ -43,6 +43,7 @@ async function* byKey(readModels: ReadModelStore, workspaceId: string, key: stri
     const page: Page<ComponentDoc> = await readModels.page<ComponentDoc>(COMPONENTS, {
       where: { workspaceId, key },
       limit: PAGE,
+      withTotal: false,
       ...(after === undefined ? {} : { after }),
     });
     yield* page.docs;

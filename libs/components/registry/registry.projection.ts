@@ -44,6 +44,7 @@ export async function* registryEntries(readModels: ReadModelStore): AsyncIterabl
     const page = await readModels.page<RegistryDoc>(REGISTRY, {
       where: { registry: ALL },
       limit: PAGE,
+      withTotal: false,
       ...(after === undefined ? {} : { after }),
     });
     for (const { entry } of page.docs) yield entry;

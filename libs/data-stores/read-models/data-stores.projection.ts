@@ -23,6 +23,7 @@ export const dataStoresProjection = withRevision<DataStoreDoc>({
     name: 'data-stores.data-stores.v3',
     indexed: ['workspaceId'],
     sort: 'sort',
+    counted: [['workspaceId']],
     replaces: ['data-stores.data-stores.v1', 'data-stores.data-stores.v2'],
   },
   keys: ({ type, stream }) => (EVENTS.some((known) => known === type) ? [idOf(stream)] : []),

@@ -66,7 +66,7 @@ const newerThan = async (
   const found: EventDoc[] = [];
   for (let after: string | undefined; found.length < retained;) {
     const limit = Math.min(PAGE, retained - found.length);
-    const query = { where: { list }, limit, ...(after === undefined ? {} : { after }) };
+    const query = { where: { list }, limit, withTotal: false, ...(after === undefined ? {} : { after }) };
     const { docs } = await readModels.page<EventDoc>(eventSummaries, query);
     const newer = docs.filter(({ sort }) => sort > last);
     found.push(...newer);

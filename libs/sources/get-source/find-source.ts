@@ -16,7 +16,7 @@ export const findSource = async (
   if (!isSlug(idOrSlug)) return undefined;
   for (const workspaceId of workspaceIds) {
     const where = { workspaceId, nameSlug: idOrSlug, listed: 'yes' };
-    const { docs } = await readModels.page<SourceDoc>(SOURCES, { where, limit: 1 });
+    const { docs } = await readModels.page<SourceDoc>(SOURCES, { where, limit: 1, withTotal: false });
     if (docs[0]) return docs[0];
   }
   return undefined;

@@ -20,6 +20,7 @@ export const SOURCES: CollectionSchema = {
   name: 'sources.sources.v3',
   indexed: ['workspaceId', 'userId', 'nameSlug', 'listed'],
   sort: 'sort',
+  counted: [['workspaceId'], ['workspaceId', 'listed'], ['userId', 'listed'], ['userId', 'workspaceId', 'listed']],
   replaces: ['sources.sources.v1', 'sources.sources.v2'],
 };
 

@@ -31,6 +31,7 @@ export const subscriptionsProjection = withRevision<SubscriptionDoc>({
     name: 'subscriptions.subscriptions.v3',
     indexed: ['workspaceId', 'userId', 'emitterId', 'listenerId'],
     sort: 'createdAt',
+    counted: [['workspaceId']],
     replaces: ['subscriptions.subscriptions.v1', 'subscriptions.subscriptions.v2'],
   },
   keys: ({ type, stream }) => (Object.hasOwn(EVENTS, type) ? [idOf(stream)] : []),

@@ -16,7 +16,13 @@ export interface ApiKeyDoc extends Doc {
 
 export const apiKeysProjection: Projection<ApiKeyDoc> = {
   name: 'tenancy.api_keys.v2',
-  schema: { name: 'tenancy.api_keys.v2', indexed: ['userId'], sort: 'issuedAt', replaces: ['tenancy.api_keys.v1'] },
+  schema: {
+    name: 'tenancy.api_keys.v2',
+    indexed: ['userId'],
+    sort: 'issuedAt',
+    counted: [['userId']],
+    replaces: ['tenancy.api_keys.v1'],
+  },
   keys: ({ type, stream }) => (type === 'ApiKeyIssued' || type === 'ApiKeyRevoked' ? [idOf(stream)] : []),
   evolve(doc, recorded, id) {
     const event = recorded as RecordedEvent & ApiKeyEvent;

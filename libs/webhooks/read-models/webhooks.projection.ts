@@ -32,6 +32,7 @@ export const webhooksProjection = withRevision<WebhookDoc>({
     name: 'webhooks.webhooks.v2',
     indexed: ['workspaceId', 'userId'],
     sort: 'createdAt',
+    counted: [['workspaceId'], ['userId'], ['userId', 'workspaceId']],
     replaces: ['webhooks.webhooks.v1'],
   },
   keys: ({ type, stream }) => (WEBHOOK_EVENTS.some((known) => known === type) ? [idOf(stream)] : []),

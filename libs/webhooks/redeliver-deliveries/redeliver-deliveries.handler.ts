@@ -52,7 +52,8 @@ export class RedeliverDeliveriesHandler implements ICommandHandler<RedeliverDeli
   async execute({ webhookId, which, workspaceIds }: RedeliverDeliveries): Promise<Redelivered> {
     await findWebhook(this.readModels, workspaceIds, webhookId);
     const where = { webhookId };
-    const { docs } = await this.readModels.page<AttemptDoc>(deliveryAttempts, { where, limit: RETAINED_ATTEMPTS });
+    const retained = { where, limit: RETAINED_ATTEMPTS, withTotal: false };
+    const { docs } = await this.readModels.page<AttemptDoc>(deliveryAttempts, retained);
     const queued: string[] = [];
     const gone: string[] = [];
     const records = [];

@@ -41,7 +41,8 @@ export class RedeliverDeliveryHandler implements ICommandHandler<RedeliverDelive
     await findWebhook(this.readModels, workspaceIds, webhookId);
     if (!isIdOf('dlv', deliveryId)) throw notFound(deliveryId, `webhook ${webhookId} has no such delivery`);
     const where = { deliveryId, webhookId };
-    const [attempt] = (await this.readModels.page<AttemptDoc>(deliveryAttempts, { where, limit: 1 })).docs;
+    const newest = { where, limit: 1, withTotal: false };
+    const [attempt] = (await this.readModels.page<AttemptDoc>(deliveryAttempts, newest)).docs;
     if (!attempt)
       throw notFound(deliveryId, `webhook ${webhookId} has no delivery ${deliveryId} among its last attempts`);
     const { emitterId, channel, eventId } = attempt;

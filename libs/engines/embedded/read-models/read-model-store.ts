@@ -130,10 +130,11 @@ export class EmbeddedReadModelStore implements ReadModelStore {
     ];
     const where = [whereClause(this.reader, schema, table, query.where), ...ends.map(([clause]) => clause)].join(' ');
     const values = [...Object.values(query.where), ...ends.map(([, end]) => end)];
-    const total = this.totals.of(schema.name, [table, where, ...values], () => {
+    const count = (): number => {
       const row = this.reader.sql(`SELECT count(*) AS n FROM ${table} WHERE ${where}`).get<{ n: number }>(...values);
       return row?.n ?? 0;
-    });
+    };
+    const total = query.withTotal === false ? 0 : this.totals.of(schema.name, [table, where, ...values], count);
 
     const cursorKey = (id: string): [sort: string, id: string] => {
       const row = this.reader

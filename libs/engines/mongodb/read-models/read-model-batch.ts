@@ -1,6 +1,7 @@
 import { type AnyBulkWriteOperation, type Collection } from 'mongodb';
 import { type CollectionSchema, type ReadModelWrite, type Where } from '#libs/kernel/read-model-store.js';
 import { BatchOperations, matching, within, type Key, type StoredDoc } from './read-model-documents.js';
+import { forgetTotals, totalsAround } from './list-totals.js';
 import { isDuplicateKey } from '../server-errors.js';
 
 type Operation = AnyBulkWriteOperation<StoredDoc>;
@@ -22,12 +23,16 @@ const BULK = 500;
 /** Writes the documents of one numbered batch in order. Each is guarded by itself, so any part may be repeated. */
 export class DocumentBatch {
   private readonly operations: BatchOperations;
+  /** Ids of the totals that the batch changes. */
+  private totals: readonly string[] = [];
 
   constructor(
     private readonly collection: Collection<StoredDoc>,
     private readonly schema: CollectionSchema,
     private readonly number: number,
     now: number,
+    /** Whether all batches before this one have kept the totals of lists. */
+    private readonly isWhole = true,
   ) {
     this.operations = new BatchOperations(schema, number, now);
   }
@@ -37,7 +42,10 @@ export class DocumentBatch {
    * earlier writes. Rejects with Overtaken when a document is of a later batch.
    */
   async write(writes: readonly ReadModelWrite[]): Promise<void> {
-    let operations: Operation[] = [];
+    const { collection, schema, number: batch, isWhole } = this;
+    const { first, last, totals } = await totalsAround(collection, schema, { batch, isWhole }, writes);
+    this.totals = totals;
+    let operations: Operation[] = [...first];
     let trims: Trim[] = [];
     for (const write of writes) {
       if (write.op !== 'trim' && trims.length > 0) {
@@ -61,7 +69,7 @@ export class DocumentBatch {
           trims.push(write);
       }
     }
-    await this.send(trims.length > 0 ? await this.trimming(trims) : operations);
+    await this.send([...(trims.length > 0 ? await this.trimming(trims) : operations), ...last]);
   }
 
   /**
@@ -71,6 +79,7 @@ export class DocumentBatch {
   async withdraw(writes: readonly ReadModelWrite[]): Promise<void> {
     const ids = writes.flatMap((write) => (write.op === 'put' ? [write.doc.id] : []));
     if (ids.length > 0) await this.collection.deleteMany({ _id: { $in: ids }, born: this.number, at: this.number });
+    await forgetTotals(this.collection, this.totals);
   }
 
   private async send(operations: readonly Operation[]): Promise<void> {

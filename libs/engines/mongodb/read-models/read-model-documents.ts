@@ -17,6 +17,9 @@ export interface StoredDoc {
   readonly doc?: string;
   /** Size that a trim by bytes counts for the document. */
   readonly bytes?: number;
+  /** Of a document that holds the total of a list, with the number of the batch that wrote it: list-totals.ts. */
+  readonly total?: number;
+  readonly of?: number;
   /** Text that the schema keeps next to the document. */
   readonly beside?: string;
   /** Time of deletion in epoch milliseconds. */
@@ -36,7 +39,7 @@ export const collectionName = (name: string, generation: number): string => `rea
 export const generationPattern = (name: string): RegExp =>
   new RegExp(`^read\\.${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}\\.(\\d+)$`);
 
-const fieldName = (field: string): `f_${string}` => `f_${field}`;
+export const fieldName = (field: string): `f_${string}` => `f_${field}`;
 
 /** One index per indexed field in list order, and one for the list of all documents. */
 export const indexesOf = (schema: CollectionSchema): readonly Index[] => [

@@ -2,6 +2,7 @@ import { type Collection, type Db } from 'mongodb';
 import { type Checkpoint, type CollectionSchema, type GenerationState } from '#libs/kernel/read-model-store.js';
 import { DURABLE } from '../durable.js';
 import { ensureIndexes } from '../ensure-indexes.js';
+import { countedAt } from './list-totals.js';
 import { collectionName, generationPattern, indexesOf, type StoredDoc } from './read-model-documents.js';
 import { isDuplicateKey } from '../server-errors.js';
 
@@ -10,6 +11,8 @@ export interface Progress {
   readonly checkpoint: Checkpoint | null;
   /** Owned by the writer that set it. Any other writer first takes a greater number. */
   readonly batch: number;
+  /** `countedAt` this batch if all before it kept the totals of lists. An earlier release leaves it as it is. */
+  readonly counted?: string | undefined;
 }
 
 interface ReadModelDoc {
@@ -28,7 +31,10 @@ interface Change {
   readonly added: Readonly<Record<string, Progress>>;
 }
 
-const NOTHING: Progress = { checkpoint: null, batch: 0 };
+const nothing = (schema: CollectionSchema): Progress => {
+  const counted = countedAt(schema, 0);
+  return { checkpoint: null, batch: 0, ...(counted === undefined ? {} : { counted }) };
+};
 
 /**
  * One document per read model, with the active generation and each generation's checkpoint. Every change is one
@@ -55,7 +61,7 @@ export class ReadModelGenerations {
       ...(bytes === undefined ? {} : { bytes }),
       ...(beside === undefined ? {} : { beside }),
     });
-    const fresh = { shape, active: 1, last: 1, generations: { g1: NOTHING } };
+    const fresh = { shape, active: 1, last: 1, generations: { g1: nothing(schema) } };
     await this.models.updateOne({ _id: name }, { $setOnInsert: fresh }, { upsert: true }).catch((error: unknown) => {
       // Another process inserted it between the server's lookup and its insert.
       if (!isDuplicateKey(error)) throw error;
@@ -97,7 +103,13 @@ export class ReadModelGenerations {
     const path = `generations.g${generation}`;
     const { matchedCount } = await this.models.updateOne(
       { _id: name, [`${path}.batch`]: known.batch, [`${path}.checkpoint`]: known.checkpoint },
-      { $set: { [`${path}.batch`]: next.batch, [`${path}.checkpoint`]: next.checkpoint } },
+      {
+        $set: {
+          [`${path}.batch`]: next.batch,
+          [`${path}.checkpoint`]: next.checkpoint,
+          ...(next.counted === undefined ? {} : { [`${path}.counted`]: next.counted }),
+        },
+      },
     );
     return matchedCount === 1;
   }
@@ -105,7 +117,7 @@ export class ReadModelGenerations {
   async begin(schema: CollectionSchema): Promise<number> {
     const { last } = await this.change(schema.name, ({ active, last: former }) => {
       const next = former + 1;
-      return { active, last: next, kept: [active], added: { [`generations.g${next}`]: NOTHING } };
+      return { active, last: next, kept: [active], added: { [`generations.g${next}`]: nothing(schema) } };
     });
     await ensureIndexes(this.documents(schema.name, last), indexesOf(schema));
     await this.dropLeftovers(schema.name);

@@ -13,6 +13,7 @@ import {
   type PageQuery,
   type ReadModelStore,
 } from '#libs/kernel/read-model-store.js';
+import { countedAt, isCounted, totalOf } from './list-totals.js';
 import { DocumentBatch, Overtaken } from './read-model-batch.js';
 import { between, matching, within, type Key, type StoredDoc } from './read-model-documents.js';
 import { ReadModelGenerations, type Progress } from './read-model-generations.js';
@@ -103,8 +104,9 @@ export class MongoReadModelStore implements ReadModelStore {
   page<D extends Doc>(schema: CollectionSchema, query: PageQuery): Promise<Page<D>> {
     return this.fromActive(
       schema,
-      (collection) => pageOf<D>(collection, schema, query),
-      ({ docs, total }) => docs.length > 0 && total > 0,
+      (collection, generation) =>
+        pageOf<D>(collection, schema, query, () => this.generations.progress(schema.name, generation)),
+      ({ docs, total }) => docs.length > 0 && (total > 0 || query.withTotal === false),
     );
   }
 
@@ -123,13 +125,13 @@ export class MongoReadModelStore implements ReadModelStore {
    */
   private async fromActive<T>(
     { name }: CollectionSchema,
-    query: (collection: Collection<StoredDoc>) => Promise<T>,
+    query: (collection: Collection<StoredDoc>, generation: number) => Promise<T>,
     whole: (answer: T) => boolean,
   ): Promise<T> {
     for (;;) {
       const active = this.active.get(name) ?? (await this.generations.active(name));
       this.active.set(name, active);
-      const asked = query(this.generations.documents(name, active));
+      const asked = query(this.generations.documents(name, active), active);
       const [outcome] = await Promise.allSettled([asked]);
       if (outcome.status === 'fulfilled' && whole(outcome.value)) return outcome.value;
       const now = await this.generations.active(name);
@@ -144,10 +146,11 @@ export class MongoReadModelStore implements ReadModelStore {
     try {
       const known = await this.own(batch);
       const documents = this.generations.documents(schema.name, generation);
-      const writer = new DocumentBatch(documents, schema, known.batch, this.options.clock.now());
+      const isWhole = isCounted(schema, known);
+      const writer = new DocumentBatch(documents, schema, known.batch, this.options.clock.now(), isWhole);
       try {
         await writer.write(writes);
-        const committed = { checkpoint: next, batch: known.batch + 1 };
+        const committed = { checkpoint: next, batch: known.batch + 1, counted: countedAt(schema, known.batch + 1) };
         if (!(await this.generations.advance(schema.name, generation, known, committed))) {
           throw new Overtaken(`batch ${known.batch} of ${schema.name} was overtaken`);
         }
@@ -174,7 +177,8 @@ export class MongoReadModelStore implements ReadModelStore {
         throw new CheckpointConflict(schema.name, expected, stored?.checkpoint ?? null);
       }
       if (stored.batch === this.ownBatches.get(`${schema.name}#${generation}`)) return stored;
-      const mine = { checkpoint: expected, batch: stored.batch + 1 };
+      const batch = stored.batch + 1;
+      const mine = { ...stored, batch, counted: isCounted(schema, stored) ? countedAt(schema, batch) : stored.counted };
       if (await this.generations.advance(schema.name, generation, stored, mine)) return mine;
     }
   }
@@ -200,7 +204,8 @@ export class MongoReadModelStore implements ReadModelStore {
 const pageOf = async <D extends Doc>(
   collection: Collection<StoredDoc>,
   schema: CollectionSchema,
-  { where, from, to, limit, after, before, sortOf }: PageQuery,
+  { where, from, to, limit, withTotal = true, after, before, sortOf }: PageQuery,
+  progress: () => Promise<Progress | undefined>,
 ): Promise<Page<D>> => {
   const hasEnds = from !== undefined || to !== undefined;
   const span = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
@@ -217,8 +222,10 @@ const pageOf = async <D extends Doc>(
   );
   // With `before` alone, read upwards from it and reverse the result.
   const direction = before !== undefined && after === undefined ? 1 : -1;
+  const count = (): Promise<number> =>
+    collection.countDocuments(Object.keys(matches).length > 0 ? matches : within({}));
   const [total, stored] = await Promise.all([
-    collection.countDocuments(Object.keys(matches).length > 0 ? matches : within({})),
+    withTotal ? (hasEnds ? count() : totalOf(collection, schema, where, progress, count)) : 0,
     limit > 0
       ? collection
           .find(hasEnds ? { $and: [matches, bounds] } : { ...matches, ...bounds })
