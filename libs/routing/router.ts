@@ -1,14 +1,17 @@
 import { Backoff } from '#libs/async/backoff.js';
+import { endsWithin } from '#libs/async/deadline.js';
 import { pause } from '#libs/async/pause.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type FreshTables } from '#libs/kernel/table-freshness.js';
 import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
 import { type HandedOver } from '#libs/stream-log/handed-over.js';
+import { PatientPublisher } from '#libs/stream-log/patient-publisher.js';
 import { type LaneBatch, type LogRecord, type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { EMITS, type TopicPolicy } from '#libs/stream-log/topics.js';
 import { DelayedRouting, type DelayedRoutingOptions } from './delayed-routing.js';
 import { type ListenerBacklog, roomFor } from './listener-room.js';
 import { type Emit, loopOverflowError, type RoomOf, routeEmit, type Routed } from './route-emit.js';
+import { RoutedLane } from './routed-lane.js';
 import { type SubscriptionTable } from './subscription-table.js';
 
 export interface RouterMetrics {
@@ -47,6 +50,8 @@ export interface RouterOptions {
   readonly isFull?: (topic: string) => boolean;
   /** Records after which a batch is published; bounds the memory of a wide fan-out. */
   readonly maxPublish?: number;
+  /** Records of one emitter that may wait for listeners whose lanes cannot be written. */
+  readonly maxWaiting?: number;
   /** Default: every listener has room. */
   readonly listeners?: ListenerBacklog;
   readonly logger?: { error(fields: object, message: string): void };
@@ -59,14 +64,18 @@ export interface Router {
   unreadBytesOf(lane: string): number;
   /** Emits of one source not yet routed; 0 when sources share lanes. */
   unroutedOf(sourceId: string): number;
-  /** Batches that could not be published and were redelivered. */
+  /** Batches that failed and were redelivered, and times that records for a listener were not published. */
   failures(): number;
   close(): Promise<void>;
 }
 
+/** How long the records on their way are waited for when a lane is revoked or the router closes. */
+const LAST_RECORDS_MS = 2_000;
+
 /**
  * Role `router`: step 4 of the path of an event (docs/architecture.md). An emit is acknowledged once all its records
- * are durable. After an earlier crash it is routed again, with the same ids.
+ * are durable. After an earlier crash it is routed again, with the same ids. A listener whose lane cannot be written
+ * delays no other: its records wait, and are published again alone (docs/adr/0046-lanes-are-written-apart.md).
  */
 export const startRouter = async (options: RouterOptions): Promise<Router> => {
   const { log, topics, tables, handedOver, maxBatch = 64, maxUnacked = 1_024 } = options;
@@ -82,6 +91,7 @@ export const startRouter = async (options: RouterOptions): Promise<Router> => {
     poisoned: 0,
   };
   const unrouted = (lane: string): number => consumer.backlogOf(lane);
+  const routing = new Routing(options, metrics, unrouted);
   const consumer = await log.consume(
     handedOver.counting({
       group: 'router',
@@ -90,8 +100,9 @@ export const startRouter = async (options: RouterOptions): Promise<Router> => {
       maxUnacked,
       async handler(batch) {
         if (!(await tables.holdAnswered(() => batch.revoked()))) return;
-        await new BatchRouting(batch, options, metrics, unrouted).run();
+        await routing.batch(batch);
       },
+      onRevoked: (lane) => routing.revoked(lane),
     }),
   );
   return {
@@ -99,10 +110,75 @@ export const startRouter = async (options: RouterOptions): Promise<Router> => {
     backlog: () => consumer.backlog(),
     unreadBytesOf: (lane) => consumer.unreadBytesOf(lane),
     unroutedOf: (sourceId) => (hasOwnLane(topics, sourceId) ? consumer.backlogOf(topics.emits(sourceId)) : 0),
-    failures: () => consumer.failures(),
-    close: () => consumer.close(),
+    failures: () => consumer.failures() + routing.failures,
+    async close() {
+      await routing.close();
+      await consumer.close();
+    },
   };
 };
+
+/** The lanes of emits that this router has, and what they have on their way. */
+class Routing {
+  failures = 0;
+  private closing = false;
+  private readonly lanes = new Map<string, RoutedLane>();
+  private readonly publisher: PatientPublisher;
+
+  constructor(
+    private readonly options: RouterOptions,
+    private readonly metrics: RouterMetrics,
+    private readonly unrouted: (lane: string) => number,
+  ) {
+    this.publisher = new PatientPublisher({
+      log: options.log,
+      onFailure: (error, topic, retryInMs) => {
+        this.failures++;
+        options.logger?.error({ err: error, topic, retryInMs }, 'cannot pass events on to a listener');
+      },
+    });
+  }
+
+  async batch(batch: LaneBatch): Promise<void> {
+    const isOver = (): boolean => this.closing || batch.revoked();
+    if (isOver()) return;
+    await new BatchRouting(
+      { ...batch, revoked: isOver },
+      this.laneOf(batch.lane),
+      this.options,
+      this.metrics,
+      this.unrouted,
+    ).run();
+  }
+
+  async revoked(name: string): Promise<void> {
+    const lane = this.lanes.get(name);
+    this.lanes.delete(name);
+    await lane?.giveUp(LAST_RECORDS_MS);
+  }
+
+  /** Routes nothing more. What does not become durable in time is routed again by the next router. */
+  async close(): Promise<void> {
+    this.closing = true;
+    const given = [...this.lanes.values()].map((lane) => lane.giveUp(LAST_RECORDS_MS));
+    await endsWithin(Promise.all(given), LAST_RECORDS_MS);
+    this.publisher.abandon();
+  }
+
+  private laneOf(name: string): RoutedLane {
+    const { maxWaiting = 1_024 } = this.options;
+    let lane = this.lanes.get(name);
+    if (!lane) {
+      lane = new RoutedLane({
+        publisher: this.publisher,
+        maxWaiting,
+        onSettled: (record, offset) => count(this.metrics, record, offset),
+      });
+      this.lanes.set(name, lane);
+    }
+    return lane;
+  }
+}
 
 const hasOwnLane = (topics: TopicPolicy, sourceId: string): boolean => topics.ownedBy(sourceId).length > 0;
 
@@ -111,8 +187,9 @@ const HELD_PAUSES = { firstMs: 5, longestMs: 100 };
 
 /** Routing of one batch. */
 class BatchRouting {
-  private out: LogRecord[] = [];
-  private routed: number[] = [];
+  private out: { readonly offset: number; readonly records: readonly LogRecord[] }[] = [];
+  /** Number of records in `out`. */
+  private size = 0;
   /** Listeners for which the emitter already got an error event. */
   private readonly told = new Set<string>();
   private readonly heldBackoff = new Backoff(HELD_PAUSES);
@@ -121,6 +198,7 @@ class BatchRouting {
 
   constructor(
     private readonly batch: LaneBatch,
+    private readonly lane: RoutedLane,
     private readonly options: RouterOptions,
     private readonly metrics: RouterMetrics,
     private readonly unrouted: (lane: string) => number,
@@ -134,6 +212,7 @@ class BatchRouting {
     const { batch, metrics } = this;
     for (const record of batch.records) {
       if (batch.revoked()) return;
+      if (this.lane.has(record.offset)) continue;
       if (record.headers['kind'] !== 'emit') {
         await this.control(record);
         continue;
@@ -150,9 +229,8 @@ class BatchRouting {
         routed = this.route(record);
       }
       metrics.emits++;
-      if (routed) this.enqueue(record, routed);
-      this.routed.push(record.offset);
-      if (this.out.length >= (this.options.maxPublish ?? 256)) await this.flush();
+      this.add(record.offset, routed ? this.recordsOf(record, routed) : []);
+      if (this.size >= (this.options.maxPublish ?? 256)) await this.flush();
     }
     await this.flush();
   }
@@ -161,7 +239,7 @@ class BatchRouting {
   private async control(record: StoredRecord): Promise<void> {
     this.metrics.emits++;
     this.delays.add(record);
-    this.routed.push(record.offset);
+    this.add(record.offset, []);
     if (this.delays.size >= (this.options.maxPublish ?? 256)) await this.flush();
   }
 
@@ -189,37 +267,47 @@ class BatchRouting {
     return roomFor(listeners, table, { id: headers.emitter, workspaceId: headers.workspace, unrouted });
   }
 
-  private enqueue(record: StoredRecord, { records, workflowsSkipped, hopLimited, givenUp }: Routed): void {
+  private recordsOf(
+    record: StoredRecord,
+    { records, workflowsSkipped, hopLimited, givenUp }: Routed,
+  ): readonly LogRecord[] {
     const { metrics, options } = this;
     metrics.workflowsSkipped += workflowsSkipped;
     metrics.loopsGivenUp += givenUp.length;
     if (hopLimited) metrics.hopLimited++;
-    for (const next of records) this.out.push(next);
+    const errors: LogRecord[] = [];
     for (const listenerId of givenUp) {
       // One error event per listener and batch, because thousands of emits may be given up.
       if (this.told.has(listenerId)) continue;
       this.told.add(listenerId);
       const limit = options.listeners?.loopLimit ?? 0;
-      this.out.push(loopOverflowError(emitOf(record), listenerId, limit, options.topics));
+      errors.push(loopOverflowError(emitOf(record), listenerId, limit, options.topics));
     }
+    return errors.length === 0 ? records : [...records, ...errors];
+  }
+
+  private add(offset: number, records: readonly LogRecord[]): void {
+    this.out.push({ offset, records });
+    this.size += records.length;
   }
 
   private async flush(): Promise<void> {
-    const { out, routed } = this;
+    const { out, batch, lane } = this;
     this.out = [];
-    this.routed = [];
+    this.size = 0;
     if (this.delays.size > 0) await this.delays.flush();
-    if (out.length > 0) count(this.metrics, out, await this.options.log.publish(out));
-    for (const offset of routed) this.batch.ack(offset);
+    for (const { offset, records } of out) {
+      if (records.length === 0) batch.ack(offset);
+      else lane.publish(offset, records, () => batch.ack(offset));
+    }
+    await lane.room();
   }
 }
 
 const emitOf = ({ headers, value }: StoredRecord): Emit => ({ headers: headers as EmitHeaders, value });
 
-const count = (metrics: RouterMetrics, records: readonly LogRecord[], offsets: readonly (number | null)[]): void => {
-  records.forEach((record, i) => {
-    if (offsets[i] === null) metrics.dropped++;
-    else if ('webhook' in record.headers) metrics.deliveries++;
-    else if ('source' in record.headers) metrics.invocations++;
-  });
+const count = (metrics: RouterMetrics, { headers }: LogRecord, offset: number | null): void => {
+  if (offset === null) metrics.dropped++;
+  else if ('webhook' in headers) metrics.deliveries++;
+  else if ('source' in headers) metrics.invocations++;
 };

@@ -273,6 +273,30 @@ describe('the scheduler', () => {
     expect(await timesOf()).toEqual([60, 120]);
   });
 
+  it('gives the other timers their ticks while the lane of one source cannot be written', async () => {
+    const { log, time, sources, failures, start, timesOf } = await world();
+    const scheduler = await start();
+    const until = async (holds: () => boolean): Promise<void> => {
+      for (; !holds(); await new Promise((resolve) => setTimeout(resolve, 1))) await time.advance(0);
+    };
+    const atB = (count: number) => () => log.recordsOf('invocations.dc_b').length === count;
+    log.hang('invocations.dc_a');
+    sources.set('dc_a', [every(60)], START);
+    sources.set('dc_b', [every(60)], START);
+    await time.advance(61_000);
+    await until(atB(1));
+    log.refuse('invocations.dc_a');
+    await until(() => scheduler.metrics.ticks === 1);
+    await time.advance(59_000);
+    await until(atB(2));
+    expect(failures).toEqual(['invocations.dc_a has no leader']);
+    expect(log.hangingOf('invocations.dc_a')).toBe(1);
+    log.recover('invocations.dc_a');
+    await until(() => scheduler.metrics.ticks === 3);
+    // Its tick of minute 1 came late, and that of minute 2 is not made up for.
+    expect(await timesOf()).toEqual([60]);
+  });
+
   it('never publishes one scheduled time twice, however the source changes meanwhile', async () => {
     const { time, sources, start, given } = await world();
     let scheduler = await start();

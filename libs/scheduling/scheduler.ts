@@ -1,4 +1,5 @@
 import { Backoff } from '#libs/async/backoff.js';
+import { endsWithin } from '#libs/async/deadline.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type Timer } from '#libs/sources/published.js';
 import { timerInvocation } from '#libs/stream-log/invocations.js';
@@ -91,6 +92,9 @@ interface Entry {
 const MAX_WAIT_MS = 60_000;
 const BATCH = 500;
 const SLACK = 1_000;
+/** How long later ticks wait for those of which a lane cannot be written. */
+const PATIENCE_MS = 500;
+const RETRIES = { firstMs: 100, longestMs: 10_000 };
 
 class TimerScheduler implements Scheduler {
   readonly metrics: SchedulerMetrics = { ticks: 0, dropped: 0, failures: 0 };
@@ -103,7 +107,12 @@ class TimerScheduler implements Scheduler {
   private ringing: Promise<void> = Promise.resolve();
   private busy = false;
   private closed = false;
-  private readonly backoff = new Backoff({ firstMs: 100, longestMs: 10_000 });
+  private readonly backoff = new Backoff(RETRIES);
+  /** Of lanes that refused a tick, by source. */
+  private readonly refusals = new Map<string, Backoff>();
+  private readonly retries = new Set<() => void>();
+  /** Ticks that were durable only after the patience, on their way to the store. */
+  private late: Promise<void> = Promise.resolve();
   /** Shortest time until the next alarm, after a failure. */
   private retryMs = 0;
 
@@ -133,7 +142,9 @@ class TimerScheduler implements Scheduler {
     this.closed = true;
     this.stopListening?.();
     this.callOff?.();
+    for (const callOff of this.retries) callOff();
     await this.ringing;
+    await this.late;
   }
 
   private arm(armed: ArmedTimers): void {
@@ -199,38 +210,89 @@ class TimerScheduler implements Scheduler {
       due.push(next);
       this.heap.pop();
     }
-    try {
-      if (due.length > 0) await this.give(due, now);
-      this.retryMs = 0;
-      this.backoff.reset();
-    } catch (error) {
-      this.metrics.failures++;
-      this.retryMs = this.backoff.next();
-      this.options.onFailure?.(asError(error));
-      for (const entry of due) if (this.live.get(entry.key) === entry) this.heap.push(entry);
-    } finally {
-      this.busy = false;
-      this.setAlarm();
-    }
+    if (due.length > 0) await this.give(due, now);
+    this.busy = false;
+    this.setAlarm();
   }
 
   /**
    * 1. Publishes the invocations, with ids derived from source, prop and scheduled time. 2. Stores the ticks. A crash
    * in between leads to the same invocation again, which the runner knows by its id. 3. Schedules the next ticks from
-   * now, so missed ones are not made up for.
+   * now, so missed ones are not made up for. A timer whose lane cannot be written has no later tick until this one is
+   * there, and delays no other timer.
    */
   private async give(due: readonly Entry[], now: number): Promise<void> {
-    const { log, ticks, topics } = this.options;
-    const offsets = await log.publish(due.map((entry) => invocationOf(entry, topics)));
-    await ticks.save(new Map(due.filter((_, i) => offsets[i] !== null).map(({ key }) => [key, now])));
-    due.forEach((entry, i) => {
+    const { log, topics, clock } = this.options;
+    const given = new Map<Entry, number | null>();
+    let isLate = false;
+    let open = due.length;
+    const settled = new Promise<void>((resolve) => {
+      log.publishEach(
+        due.map((entry) => invocationOf(entry, topics)),
+        (index, outcome) => {
+          const entry = due[index];
+          if (!entry) return;
+          if (outcome instanceof Error) this.refused(entry, outcome);
+          else if (isLate) this.late = this.late.then(() => this.store(new Map([[entry, outcome]]), clock.now()));
+          else given.set(entry, outcome);
+          if (--open === 0) resolve();
+        },
+      );
+    });
+    await endsWithin(settled, PATIENCE_MS);
+    isLate = true;
+    await this.store(given, now);
+  }
+
+  /** Never rejects. */
+  private async store(given: ReadonlyMap<Entry, number | null>, now: number): Promise<void> {
+    if (given.size === 0) return;
+    try {
+      const ticks = [...given].filter(([, offset]) => offset !== null);
+      await this.options.ticks.save(new Map(ticks.map(([{ key }]) => [key, now])));
+      this.retryMs = 0;
+      this.backoff.reset();
+    } catch (error) {
+      this.retryMs = this.backoff.next();
+      this.failed(error);
+      this.again([...given.keys()]);
+      return;
+    }
+    for (const [entry, offset] of given) {
       const { key, armed, timer } = entry;
-      if (offsets[i] === null) this.metrics.dropped++;
+      if (offset === null) this.metrics.dropped++;
       else this.metrics.ticks++;
+      this.refusals.delete(armed.sourceId);
       this.lastTicks.set(key, now);
       // Skips a timer that was disarmed or armed again during the write, because `arm` has handled it already.
       if (this.live.get(key) === entry) this.schedule(key, armed, timer, nextTick(timer, armed.since, now));
+    }
+    this.setAlarm();
+  }
+
+  /** Gives the tick again later, with its scheduled time. */
+  private refused(entry: Entry, error: Error): void {
+    if (this.closed) return;
+    const { sourceId } = entry.armed;
+    const backoff = this.refusals.get(sourceId) ?? new Backoff(RETRIES);
+    this.refusals.set(sourceId, backoff);
+    this.failed(error);
+    const { alarm = systemAlarm } = this.options;
+    const callOff = alarm(backoff.next(), () => {
+      this.retries.delete(callOff);
+      this.again([entry]);
     });
+    this.retries.add(callOff);
+  }
+
+  private again(entries: readonly Entry[]): void {
+    for (const entry of entries) if (this.live.get(entry.key) === entry) this.heap.push(entry);
+    this.setAlarm();
+  }
+
+  private failed(error: unknown): void {
+    this.metrics.failures++;
+    this.options.onFailure?.(asError(error));
   }
 }
 

@@ -1,0 +1,152 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { FRESH } from '#libs/kernel/testing/fresh-tables.js';
+import { recorded } from '#libs/kernel/testing/recorded.js';
+import { HandedOver } from '#libs/stream-log/handed-over.js';
+import { type LogRecord } from '#libs/stream-log/stream-log.js';
+import { drained } from '#libs/stream-log/testing/drained.js';
+import { InMemoryDelayedEvents } from '#libs/stream-log/testing/in-memory-delayed-events.js';
+import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
+import { perEmitterTopics } from '#libs/stream-log/topics.js';
+import { startRouter, type Router } from './router.js';
+import { SubscriptionTable } from './subscription-table.js';
+
+const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
+const emit = (n: number): LogRecord => ({
+  topic: 'emits.dc_a',
+  key: 'dc_a',
+  headers: {
+    kind: 'emit',
+    id: `1700000000000-${n}`,
+    emitter: 'dc_a',
+    workspace: 'o_1',
+    channel: '',
+    emit: `emit-${n}`,
+    hops: '0',
+  },
+  value: String(n),
+});
+const emits = (count: number, from = 0): LogRecord[] => Array.from({ length: count }, (_, n) => emit(from + n));
+const numbers = (count: number): string[] => Array.from({ length: count }, (_, n) => String(n));
+const until = async (holds: () => boolean): Promise<void> => {
+  for (const end = Date.now() + 20_000; !holds(); await new Promise((resolve) => setTimeout(resolve, 2))) {
+    if (Date.now() > end) throw new Error(`still waiting for ${holds.toString()}`);
+  }
+};
+
+const routers: Router[] = [];
+afterEach(async () => {
+  await Promise.all(routers.splice(0).map((router) => router.close()));
+});
+
+/** Two webhooks listen to one source. The lane of wh_off cannot be written. */
+const world = async () => {
+  const log = new InMemoryStreamLog();
+  const table = new SubscriptionTable();
+  for (const listenerId of ['wh_off', 'wh_on']) {
+    const id = `sub_${listenerId}`;
+    const data = { subscriptionId: id, userId: 'u_1', emitterId: 'dc_a', listenerId, eventName: '', createdAt: 1 };
+    table.apply(recorded(`subscription-${id}`, { type: 'SubscriptionCreated', data }));
+    await log.createTopic(topics.deliveries(listenerId));
+  }
+  await log.createTopic('emits.dc_a');
+  log.hang('deliveries.wh_off');
+  const delayed = new InMemoryDelayedEvents();
+  const start = async (over: object = {}): Promise<Router> => {
+    const router = await startRouter({
+      log,
+      handedOver: new HandedOver(Infinity),
+      topics,
+      delayed,
+      table,
+      tables: FRESH,
+      clock: { now: () => 1 },
+      ...over,
+    });
+    routers.push(router);
+    return router;
+  };
+  const valuesOf = (id: string): string[] => log.recordsOf(topics.deliveries(id)).map(({ value }) => value);
+  return { log, delayed, start, valuesOf };
+};
+
+describe('the router, while the lane of one listener cannot be written', () => {
+  it('passes events on to the other once each, and to that one in order once it can be', async () => {
+    const { log, start, valuesOf } = await world();
+    await log.publish(emits(200));
+    const router = await start();
+    await until(() => valuesOf('wh_on').length === 200);
+    // No event is acknowledged of which a listener lacks the record.
+    expect(router.backlog()).toBe(200);
+    for (const n of [200, 201]) {
+      log.refuse('deliveries.wh_off');
+      await log.publish([emit(n)]);
+      await until(() => valuesOf('wh_on').length === n + 1);
+    }
+    await until(() => log.hangingOf('deliveries.wh_off') > 0);
+    log.recover('deliveries.wh_off');
+    await drained(router);
+    expect(valuesOf('wh_off')).toEqual(numbers(202));
+    expect(valuesOf('wh_on')).toEqual(numbers(202));
+  });
+
+  it('holds the emitter once a bounded number of its records wait', async () => {
+    const { log, start, valuesOf } = await world();
+    await log.publish(emits(100));
+    const router = await start({ maxWaiting: 20, maxBatch: 10, maxPublish: 10 });
+    // A flush of five events after the bound, each with a record for both.
+    await until(() => valuesOf('wh_on').length >= 20);
+    for (let turn = 0; turn < 200; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+    expect(valuesOf('wh_on').length).toBeLessThanOrEqual(30);
+    log.recover('deliveries.wh_off');
+    await drained(router);
+    expect(valuesOf('wh_off')).toEqual(numbers(100));
+    expect(valuesOf('wh_on')).toEqual(numbers(100));
+  });
+
+  it('leaves what waits to the next router when it closes, and acknowledges none of it', async () => {
+    const { log, start, valuesOf } = await world();
+    await log.publish(emits(3));
+    const first = await start();
+    await until(() => valuesOf('wh_on').length === 3);
+    await first.close();
+    expect(log.uncommitted('router', 'emits.dc_a')).toBe(3);
+    // What was on its way is refused after the close, and not tried again.
+    log.refuse('deliveries.wh_off');
+    expect(log.hangingOf('deliveries.wh_off')).toBe(0);
+    log.recover('deliveries.wh_off');
+    await drained(await start());
+    expect(valuesOf('wh_off')).toEqual(numbers(3));
+  });
+
+  it('gives it up when another router takes the lane, which routes all of it', async () => {
+    const { log, start, valuesOf } = await world();
+    await log.publish(emits(3));
+    const first = await start();
+    await until(() => valuesOf('wh_on').length === 3);
+    const second = await start();
+    // The lane goes to one of the two, whichever it is.
+    log.refuse('deliveries.wh_off');
+    log.recover('deliveries.wh_off');
+    await until(() => first.backlog() + second.backlog() === 0);
+    expect([...new Set(valuesOf('wh_off'))]).toEqual(numbers(3));
+  });
+
+  it('publishes nothing twice when a batch comes again for another reason', async () => {
+    const { log, delayed, start, valuesOf } = await world();
+    let refusals = 0;
+    delayed.beforeChange = () => {
+      if (refusals++ < 1) throw new Error('the store is away');
+    };
+    const delay = { kind: 'delay', out: '', deliver: '5' };
+    const held = emit(5);
+    // The delayed event follows in the same batch, after records that are on their way.
+    await log.publish([...emits(5), { ...held, headers: { ...held.headers, ...delay } }]);
+    const router = await start({ maxPublish: 2 });
+    await until(() => refusals > 1);
+    log.recover('deliveries.wh_off');
+    await drained(router);
+    expect(router.failures()).toBe(1);
+    expect(valuesOf('wh_on')).toEqual(numbers(5));
+    expect(valuesOf('wh_off')).toEqual(numbers(5));
+  });
+});
