@@ -66,4 +66,5 @@ export const FAULT_SPECS: readonly string[] = [
   'test/engines/engines-away',
   'test/engines/kill9-roles',
   'test/engines/mixed-releases',
+  'test/engines/three-brokers',
 ];

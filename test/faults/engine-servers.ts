@@ -1,7 +1,7 @@
 import { eventStoreHome, startEventStore } from '#test/engines/eventstore-server.js';
 import { startFerretDb } from '#test/engines/ferretdb.js';
 import { startKafkaBroker } from '#test/engines/kafka-broker.js';
-import { startKafkaCluster } from '#test/engines/kafka-cluster.js';
+import { startKafkaCluster, type KafkaCluster } from '#test/engines/kafka-cluster.js';
 import { type KafkaProcess } from '#test/engines/kafka-process.js';
 import { startStandIn } from '#test/engines/stand-in-process.js';
 import { type EngineAddresses } from '#test/harness/deployment.js';
@@ -16,6 +16,8 @@ export interface EngineServers {
   readonly addresses: EngineAddresses;
   /** Of three brokers, another one at each kill. */
   readonly broker: Killable;
+  /** The three brokers, if there are three. */
+  readonly cluster?: KafkaCluster;
   readonly mongo: Killable;
   readonly eventStore: Killable;
   /** Ends the servers and removes their folders. */
@@ -24,6 +26,7 @@ export interface EngineServers {
 
 interface Brokers extends Killable {
   readonly brokers: string;
+  readonly cluster?: KafkaCluster;
   stop(): Promise<void>;
 }
 
@@ -33,6 +36,7 @@ const startThreeBrokers = async (): Promise<Brokers> => {
   let turn = 0;
   let ended: KafkaProcess | undefined;
   return {
+    cluster,
     brokers: cluster.addresses.join(','),
     async kill9() {
       ended = cluster.brokers[turn++ % cluster.brokers.length];
@@ -73,6 +77,7 @@ export const startEngineServers = async (threeBrokers = false): Promise<EngineSe
   return {
     addresses: { kafka: broker.value.brokers, mongo: ferret.value.url, eventStore: eventStore.value.url },
     broker: broker.value,
+    ...(broker.value.cluster && { cluster: broker.value.cluster }),
     mongo: ferret.value,
     eventStore: eventStore.value,
     stop,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import kafkajs, { type Admin } from 'kafkajs';
 import { all, follow, numberOf, record, type Seen } from '#libs/engines/conformance/stream-log-harness.js';
 import { startKafkaCluster, type KafkaCluster } from '#test/engines/kafka-cluster.js';
+import { KafkaPartitions, until } from '#test/engines/kafka-partitions.js';
 import { type KafkaStreamLog } from './index.js';
 import { KafkaWorld } from './testing/kafka-world.js';
 
@@ -17,16 +17,15 @@ const topics = all(TOPICS).map((n) => `t.${n}`);
 
 let cluster: KafkaCluster;
 let world: KafkaWorld;
-let admin: Admin;
+let partitions: KafkaPartitions;
 beforeAll(async () => {
   cluster = await startKafkaCluster();
   world = new KafkaWorld(() => cluster.addresses);
-  admin = new kafkajs.Kafka({ brokers: [...cluster.addresses], logLevel: 0 }).admin();
-  await admin.connect();
+  partitions = await KafkaPartitions.open(cluster.addresses);
 }, PATIENCE_MS);
 afterAll(async () => {
   try {
-    await admin?.disconnect();
+    await partitions?.close();
     await world?.close();
   } finally {
     await cluster?.stop();
@@ -36,46 +35,6 @@ afterAll(async () => {
 afterEach(async () => {
   for (const broker of cluster.brokers) await broker.ensureRunning();
 }, PATIENCE_MS);
-
-const until = async (what: string, holds: () => boolean | Promise<boolean>, withinMs = 90_000): Promise<void> => {
-  for (const end = Date.now() + withinMs; !(await holds()); await new Promise((resolve) => setTimeout(resolve, 50))) {
-    if (Date.now() > end) throw new Error(`waited in vain: ${what}`);
-  }
-};
-
-interface Partition {
-  readonly leader: number;
-  readonly replicas: readonly number[];
-  readonly isr: readonly number[];
-}
-
-const partitionOf = async (topic: string): Promise<Partition> => {
-  try {
-    const { topics: found } = await admin.fetchTopicMetadata({ topics: [topic] });
-    const partition = found[0]?.partitions[0];
-    if (!partition) throw new Error(`${topic} does not exist`);
-    return partition;
-  } catch (error) {
-    // So this client tells that there is no leader.
-    if (String(error).includes('no leader')) return { leader: -1, replicas: [], isr: [] };
-    throw error;
-  }
-};
-const leaderOf = async (topic: string): Promise<number> => (await partitionOf(topic)).leader;
-const allInSync = (names: readonly string[]): Promise<void> =>
-  until('every copy is in sync', async () => {
-    const found = await Promise.all(names.map(partitionOf));
-    return found.every(({ isr, replicas, leader }) => isr.length === replicas.length && leader >= 0);
-  });
-
-/** Moves the only copy, or the first one, of a topic to these brokers. */
-const reassign = async (topic: string, replicas: number[]): Promise<void> => {
-  await admin.alterPartitionReassignments({ topics: [{ topic, partitionAssignment: [{ partition: 0, replicas }] }] });
-  await until(`${topic} has moved`, async () => {
-    const { topics: moving } = await admin.listPartitionReassignments({ topics: [{ topic, partitions: [0] }] });
-    return moving.length === 0;
-  });
-};
 
 describe('three brokers, three copies', () => {
   let publisher: KafkaStreamLog;
@@ -99,7 +58,7 @@ describe('three brokers, three copies', () => {
       throw new Error(`deaf: ${deaf().join(', ')}`, { cause: error });
     });
   };
-  const inSync = (): Promise<void> => allInSync(topics.map((topic) => world.prefix + topic));
+  const inSync = (): Promise<void> => partitions.allInSync(topics.map((topic) => world.prefix + topic));
 
   it(
     'are heard on every idle lane while the brokers are restarted one after the other',
@@ -120,7 +79,7 @@ describe('three brokers, three copies', () => {
   it(
     'are heard after a leader was killed, with what was on its way, and after it leads again',
     async () => {
-      const leader = cluster.node(await leaderOf(`${world.prefix}t.0`));
+      const leader = cluster.node(await partitions.leaderOf(`${world.prefix}t.0`));
       const acknowledged: number[] = [];
       let stop = false;
       const load = (async (): Promise<void> => {
@@ -137,7 +96,7 @@ describe('three brokers, three copies', () => {
       await leader.start();
       await inSync();
       await until('it leads again', async () => {
-        const found = await Promise.all(topics.map((topic) => partitionOf(world.prefix + topic)));
+        const found = await Promise.all(topics.map((topic) => partitions.of(world.prefix + topic)));
         return found.every(({ leader: led, replicas }) => led === replicas[0]);
       });
       await everyLaneHears();
@@ -157,9 +116,9 @@ describe('three brokers, three copies', () => {
     'are heard when a lane moves to another broker while all are up',
     async () => {
       const name = `${world.prefix}t.1`;
-      const { replicas } = await partitionOf(name);
-      await reassign(name, [...replicas.slice(1), ...replicas.slice(0, 1)]);
-      await until('another leader', async () => (await leaderOf(name)) === replicas[1]);
+      const { replicas } = await partitions.of(name);
+      await partitions.reassign(name, [...replicas.slice(1), ...replicas.slice(0, 1)]);
+      await until('another leader', async () => (await partitions.leaderOf(name)) === replicas[1]);
       await everyLaneHears();
     },
     PATIENCE_MS,
@@ -168,7 +127,7 @@ describe('three brokers, three copies', () => {
   it(
     'are heard while a broker hangs, and after it goes on',
     async () => {
-      const broker = cluster.node(await leaderOf(`${world.prefix}t.2`));
+      const broker = cluster.node(await partitions.leaderOf(`${world.prefix}t.2`));
       broker.pause();
       await everyLaneHears();
       broker.resume();
@@ -188,10 +147,10 @@ describe('a group whose coordinator is on another broker than the data', () => {
       await log.createTopic('far', {});
       const seen = await follow(log, { group, topics: { names: ['far'] } });
       const name = `${world.prefix}far`;
-      const offsetsPartition = await coordinatorOf(world.prefix + group);
+      const offsetsPartition = await partitions.coordinatorOf(world.prefix + group);
       const others = [1, 2, 3].filter((id) => id !== offsetsPartition);
-      await reassign(name, [...others, offsetsPartition]);
-      await until('another leader', async () => (await leaderOf(name)) === others[0]);
+      await partitions.reassign(name, [...others, offsetsPartition]);
+      await until('another leader', async () => (await partitions.leaderOf(name)) === others[0]);
       await log.publish(all(5).map((n) => record('far', n)));
       await until('five', () => seen.records.length === 5);
       await until('committed', async () => (await log.committed(group, 'far'))['far'] === 4);
@@ -207,21 +166,6 @@ describe('a group whose coordinator is on another broker than the data', () => {
     },
     PATIENCE_MS,
   );
-
-  /** The broker that leads the partition of the groups' offsets to which this group belongs. */
-  const coordinatorOf = async (groupId: string): Promise<number> => {
-    const { groups } = await admin.describeGroups([groupId]);
-    expect(groups).toHaveLength(1);
-    const { topics: found } = await admin.fetchTopicMetadata({ topics: ['__consumer_offsets'] });
-    const partitions = found[0]?.partitions ?? [];
-    let hash = 0;
-    for (const char of groupId) hash = (Math.imul(31, hash) + char.charCodeAt(0)) | 0;
-    const leader = partitions.find(
-      ({ partitionId }) => partitionId === (hash & 0x7fffffff) % partitions.length,
-    )?.leader;
-    if (leader === undefined) throw new Error('no coordinator');
-    return leader;
-  };
 });
 
 describe('a partition without a leader', () => {
@@ -232,10 +176,10 @@ describe('a partition without a leader', () => {
       const one = await world.open({ replicationFactor: 1, durability: 'best_effort' });
       await one.createTopic('offline.lone', {});
       for (const n of all(6)) await log.createTopic(`offline.${n}`, {});
-      const [home = 1] = (await partitionOf(`${world.prefix}offline.lone`)).replicas;
+      const [home = 1] = (await partitions.of(`${world.prefix}offline.lone`)).replicas;
       await log.publish([record('offline.lone', 0)]);
       await cluster.node(home).kill9();
-      await until('no leader', async () => (await leaderOf(`${world.prefix}offline.lone`)) < 0);
+      await until('no leader', async () => (await partitions.leaderOf(`${world.prefix}offline.lone`)) < 0);
       const seen = await follow(log, { group: 'offline', topics: { prefix: 'offline.' } });
       await log.publish(all(6).map((n) => record(`offline.${n}`, n)));
       await until('the others', () => new Set(seen.records.map(({ topic }) => topic)).size === 6);
@@ -255,7 +199,7 @@ describe('fewer copies in sync than a majority', () => {
       const log = await world.open(THREE);
       await log.createTopic('shrunk', {});
       const name = `${world.prefix}shrunk`;
-      const { resources } = await admin.describeConfigs({
+      const { resources } = await partitions.admin.describeConfigs({
         resources: [{ type: 2, name, configNames: ['min.insync.replicas', 'unclean.leader.election.enable'] }],
         includeSynonyms: false,
       });
@@ -267,10 +211,10 @@ describe('fewer copies in sync than a majority', () => {
         'min.insync.replicas': '2',
         'unclean.leader.election.enable': 'false',
       });
-      const { leader } = await partitionOf(name);
+      const { leader } = await partitions.of(name);
       const [first, second] = cluster.brokers.filter(({ id }) => id !== leader);
       await first?.kill9();
-      await until('two in sync', async () => (await partitionOf(name)).isr.length === 2);
+      await until('two in sync', async () => (await partitions.of(name)).isr.length === 2);
       expect(await log.publish([record('shrunk', 0)])).toEqual([0]);
       second?.pause();
       let written = false;
