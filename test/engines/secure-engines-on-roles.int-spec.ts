@@ -2,13 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { componentCode, CUSTOM_HTTP } from '#test/harness/component-code.js';
+import { relayCode } from '#test/harness/component-code.js';
 import { CLI, runNode } from '#test/harness/command-line.js';
 import { Deployment } from '#test/harness/deployment.js';
 import { Instance } from '#test/harness/instance.js';
 import { ROOT } from '#test/harness/paths.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
-import { eventually } from '#test/harness/wait.js';
 import { startFerretDb, type FerretDb } from './ferretdb.js';
 import { startSecureKafkaBroker, USER, type SecureKafkaBroker } from './kafka-secure-broker.js';
 import { startStandIn, type StandInProcess } from './stand-in-process.js';
@@ -73,9 +72,7 @@ const ended = async (env: NodeJS.ProcessEnv): Promise<{ code: number | null; tex
 
 describe('roles on engines with TLS and users', () => {
   it('run sources and deliver', async () => {
-    const code = componentCode({ props: `http: ${CUSTOM_HTTP}`, members: 'run(event) { this.$emit(event.body); },' });
-    // The first build of a busy machine may be late.
-    const source = await eventually('the source', () => instance.deploy(code).catch(() => undefined), 200_000, 1_000);
+    const source = await instance.deploy(relayCode());
     for (let n = 0; n < 5; n++) await instance.post(source, { n });
     expect(await instance.payloads(source, 5)).toEqual([0, 1, 2, 3, 4].map((n) => ({ n })));
     tellsNoSecret(instance.server.lastOutput);
