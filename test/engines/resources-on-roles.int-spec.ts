@@ -22,7 +22,10 @@ let takers: readonly [ApiClient, ApiClient];
 beforeAll(async () => {
   const copies = { 'command-api': 2, runner: 2, router: 2, scheduler: 2 };
   instance = new Instance(
-    new Deployment({ copies, env: { SLUICE_REGISTRY_DIR: registryDir, SLUICE_TOPICS: 'shared' } }),
+    new Deployment({
+      copies,
+      env: { SLUICE_REGISTRY_DIR: registryDir, SLUICE_TOPICS: 'shared', SLUICE_CODE_MAX_KB: '2048' },
+    }),
   );
   await instance.start();
   const [first, second] = processes('command-api').map((server) => clientOf(server, instance.server));
@@ -189,6 +192,35 @@ describe('events that wait', () => {
     }
     expect(Date.now()).toBeGreaterThan(at);
   }, 240_000);
+});
+
+describe('a source with code above 1 MiB and all the values that it may have, which EventStoreDB refuses in one append', () => {
+  it('is deployed, runs, and is changed, as on the embedded engine', async () => {
+    const names = Array.from({ length: 12 }, (_, n) => `text${n}`);
+    // In JSON each character takes two, and all values together 1,048,575 bytes: one less than the limit.
+    const values = Object.fromEntries(names.map((name) => [name, '"'.repeat(43_680)]));
+    const code = componentCode({
+      head: `const large = '${'x'.repeat(1_500_000)}';`,
+      props: `http: '$.interface.http', ${names.map((name) => `${name}: 'string'`).join(', ')}`,
+      members: `run() {
+        const texts = [${names.map((name) => `this.${name}`).join(', ')}];
+        this.$emit([large.length, texts.join('').length, this.text0[0]]);
+      },`,
+    });
+    const deployed = await eventually('every process announces that it reads such an event', async () => {
+      const create = { component_code: code, configured_props: values };
+      const { status, body } = await takers[0].call<Data<Source>>('POST', '/v1/sources', { body: create });
+      return status === 503 ? undefined : { status, source: body.data };
+    });
+    expect(deployed).toMatchObject({ status: 200 });
+    const { source } = deployed;
+    await instance.post(source, {});
+    expect(await instance.payloads(source, 1)).toEqual([[1_500_000, 524_160, '"']]);
+    const body = { configured_props: { ...values, text0: '\\'.repeat(43_680) } };
+    await takers[1].expect(200, 'PUT', `/v1/sources/${source.id}`, { body });
+    await instance.post(source, {});
+    expect((await instance.payloads(source, 2)).at(-1)).toEqual([1_500_000, 524_160, '\\']);
+  }, 120_000);
 });
 
 describe('connections of components', () => {
