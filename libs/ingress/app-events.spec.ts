@@ -114,6 +114,18 @@ describe('an event of an app', () => {
     expect([invocations.length, refused.length]).toEqual([8, 2]);
   });
 
+  it('gives it to the others while the lane of one source cannot be written', async () => {
+    const { log, send, failures } = await setUp(3);
+    log.hang('invocations.dc_1');
+    const sending = send();
+    while (log.hangingOf('invocations.dc_1') === 0) await new Promise<void>((resolve) => setImmediate(resolve));
+    log.refuse('invocations.dc_1');
+    const { invocations, refused } = await sending;
+    expect(invocations.map(({ sourceId }) => sourceId)).toEqual(['dc_0', 'dc_2']);
+    expect(refused).toMatchObject([{ sourceId: 'dc_1', code: 'unavailable' }]);
+    expect(failures).toHaveLength(1);
+  });
+
   it('rejects when the log fails before any source has it', async () => {
     const { log, send, failures } = await setUp(2);
     log.onNextPublish(() => {

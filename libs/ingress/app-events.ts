@@ -9,7 +9,7 @@ import { type TopicPolicy } from '../stream-log/topics.js';
 import { type Door, refusedAtDoor } from './door.js';
 
 export interface AppEventsDependencies {
-  readonly log: Pick<StreamLog, 'publish'>;
+  readonly log: Pick<StreamLog, 'publishEach'>;
   readonly topics: TopicPolicy;
   readonly door?: Door;
   readonly clock: Clock;
@@ -90,21 +90,38 @@ const published = async (
   { log, door, onFailure }: AppEventsDependencies,
 ): Promise<AppEventResult['invocations']> => {
   if (records.length === 0) return [];
-  try {
-    const offsets = await log.publish(records);
-    // A source that was deleted meanwhile is no longer one that the event is for.
-    const stored = records.filter((_, i) => !isDropped(offsets[i]));
-    return stored.map(({ headers: { id, source: sourceId } }) => {
-      door?.stored?.(sourceId);
-      return { id, sourceId };
-    });
-  } catch (error) {
-    if (first) throw error;
-    onFailure(error);
-    for (const { headers } of records) refused.push({ sourceId: headers.source, code: 'unavailable', message: UNSURE });
-    return [];
+  const outcomes = await outcomesOf(log, records);
+  const failure = outcomes.find((outcome) => outcome instanceof Error);
+  if (failure !== undefined) {
+    if (first && outcomes.every((outcome) => outcome instanceof Error)) throw failure;
+    onFailure(failure);
   }
+  return records.flatMap(({ headers: { id, source } }, i) => {
+    const outcome = outcomes[i];
+    if (outcome instanceof Error) {
+      refused.push({ sourceId: source, code: 'unavailable', message: UNSURE });
+      return [];
+    }
+    // A source that was deleted meanwhile is no longer one that the event is for.
+    if (isDropped(outcome)) return [];
+    door?.stored?.(source);
+    return [{ id, sourceId: source }];
+  });
 };
+
+/** What became of each record. A source whose lane cannot be written takes nothing from the others. */
+const outcomesOf = (
+  log: AppEventsDependencies['log'],
+  records: readonly Invocation[],
+): Promise<readonly (number | null | Error)[]> =>
+  new Promise((resolve) => {
+    const outcomes: (number | null | Error)[] = Array.from(records, () => null);
+    let left = records.length;
+    log.publishEach(records, (index, outcome) => {
+      outcomes[index] = outcome;
+      if (--left === 0) resolve(outcomes);
+    });
+  });
 
 const UNSURE =
   'the server could not confirm that it stored the event for this source, which may run all the same: to send it again, to this source alone, use POST /v1/sources/{id}/run';

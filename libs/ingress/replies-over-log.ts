@@ -6,26 +6,24 @@ import { type Answer, answerRecord, REPLIES, replyTopic } from './reply-records.
 
 /** Sends answers to the waiting process over its reply topic. Answers of one turn of the event loop are batched. */
 export const repliesOverLog = (
-  log: Pick<StreamLog, 'publish'>,
+  log: Pick<StreamLog, 'publishEach'>,
   logger: { warn(fields: object, message: string): void },
 ): Replies => {
   let gathered: LogRecord[] = [];
 
-  const publish = async (records: readonly LogRecord[]): Promise<void> => {
-    try {
-      // A missing topic means that the waiting process has exited.
-      await log.publish(records);
-    } catch (error) {
+  /** A missing topic means that the waiting process has exited. */
+  const publish = (records: readonly LogRecord[]): void =>
+    log.publishEach(records, (index, outcome) => {
+      const record = records[index];
+      if (!record || !(outcome instanceof Error)) return;
       if (records.length > 1) {
-        // One record may be too large for the log, so each is published alone.
-        await Promise.all(records.map((record) => publish([record])));
+        // One of several may be too large for the log, so each that is not written is published alone.
+        publish([record]);
         return;
       }
-      const [record] = records;
-      const fields = { ...record?.headers, topic: record?.topic, bytes: record?.value.length, error: String(error) };
+      const fields = { ...record.headers, topic: record.topic, bytes: record.value.length, error: String(outcome) };
       logger.warn(fields, 'reply.lost: the waiting caller will time out');
-    }
-  };
+    });
 
   const send = (address: string, invocationId: string, answer: Answer): void => {
     // An address without the prefix comes from a process that was its own runner.
@@ -34,7 +32,7 @@ export const repliesOverLog = (
       setImmediate(() => {
         const records = gathered;
         gathered = [];
-        void publish(records);
+        publish(records);
       });
     }
     gathered.push(answerRecord(address, invocationId, answer));

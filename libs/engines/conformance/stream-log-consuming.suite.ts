@@ -44,6 +44,26 @@ export const publish = ({ port, get }: { port: Log; get: Get }): void => {
     expect(await read(log, 't')).toEqual([0, 2]);
   });
 
+  it('tells of each record once what became of it', async () => {
+    const { log } = port();
+    await log.createTopic('t', {});
+    await log.createTopic('u', {});
+    const told = new Map<number, number | null | Error>();
+    const calls = await new Promise<number>((resolve) => {
+      let count = 0;
+      log.publishEach([record('t', 0), record('none', 1), record('u', 2), record('t', 3)], (index, outcome) => {
+        told.set(index, outcome);
+        if (++count === 4) resolve(count);
+      });
+    });
+    expect([calls, told.size]).toEqual([4, 4]);
+    expect(told.get(1)).toBeNull();
+    const [first, last] = (await log.read('t', -1, 9)).map(({ offset }) => offset);
+    expect([told.get(0), told.get(3)]).toEqual([first, last]);
+    expect(await read(log, 't')).toEqual([0, 3]);
+    expect(await read(log, 'u')).toEqual([2]);
+  });
+
   it('keeps text unchanged', async () => {
     const { log } = port();
     await log.createTopic('t', {});

@@ -1,0 +1,30 @@
+import { describe, expect, it } from '@jest/globals';
+import { InMemoryStreamLog } from '../stream-log/testing/in-memory-stream-log.js';
+import { repliesOverLog } from './replies-over-log.js';
+import { replyTopic } from './reply-records.js';
+
+const reply = { status: 200, headers: {}, body: '', base64: false } as const;
+
+describe('answers over the log', () => {
+  it('reach other processes, once each, while the topic of one cannot be written', async () => {
+    const log = new InMemoryStreamLog();
+    const [on, off] = [replyTopic('on'), replyTopic('off')];
+    for (const topic of [on, off]) await log.createTopic(topic);
+    const lost: unknown[] = [];
+    const replies = repliesOverLog(log, { warn: (fields) => lost.push((fields as { topic?: string }).topic) });
+    log.hang(off);
+    for (const topic of [off, on, off, on]) replies.immediate(topic, `inv_${topic}`, reply);
+    const turns = async (holds: () => boolean): Promise<void> => {
+      while (!holds()) await new Promise<void>((resolve) => setImmediate(resolve));
+    };
+    await turns(() => log.recordsOf(on).length === 2 && log.hangingOf(off) === 2);
+    // Tried alone once more, in case one of them was too large for the log.
+    log.refuse(off);
+    await turns(() => log.hangingOf(off) === 2);
+    expect(lost).toEqual([]);
+    log.refuse(off);
+    expect(lost).toEqual([off, off]);
+    expect(log.recordsOf(on)).toHaveLength(2);
+    expect(log.recordsOf(off)).toHaveLength(0);
+  });
+});
