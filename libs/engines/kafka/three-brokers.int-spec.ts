@@ -10,8 +10,9 @@ import { KafkaWorld } from './testing/kafka-world.js';
 
 const PATIENCE_MS = 600_000;
 const TOPICS = 12;
+const SESSION_MS = 6_000;
 /** The list of topics is read at the start only, so that moves of leaders are heard of from the brokers' answers. */
-const THREE = { replicationFactor: 3, topicsEveryMs: 3_600_000, sweepEveryMs: 3_600_000 };
+const THREE = { replicationFactor: 3, sessionTimeoutMs: SESSION_MS, topicsEveryMs: 3_600_000, sweepEveryMs: 3_600_000 };
 /** Names of topics whose lanes are idle until a broker has gone and come. */
 const topics = all(TOPICS).map((n) => `t.${n}`);
 
@@ -180,10 +181,32 @@ describe('a partition without a leader', () => {
       await log.publish([record('offline.lone', 0)]);
       await cluster.node(home).kill9();
       await until('no leader', async () => (await partitions.leaderOf(`${world.prefix}offline.lone`)) < 0);
-      const seen = await follow(log, { group: 'offline', topics: { prefix: 'offline.' } });
+      const revoked: string[] = [];
+      const onRevoked = async (lane: string): Promise<void> => void revoked.push(lane);
+      const seen = await follow(log, { group: 'offline', topics: { prefix: 'offline.' }, onRevoked });
       await log.publish(all(6).map((n) => record(`offline.${n}`, n)));
       await until('the others', () => new Set(seen.records.map(({ topic }) => topic)).size === 6);
       expect(Object.keys(await log.lag('offline', { prefix: 'offline.' }))).toHaveLength(6);
+      // One call for all: each record is told of by itself.
+      const settled = new Map<number, number | null | Error>();
+      const call = [record('offline.lone', 1), ...all(6).map((n) => record(`offline.${n}`, 10 + n))];
+      log.publishEach(call, (index, outcome) => settled.set(index, outcome));
+      await until('the records of the others', () => settled.size >= 6);
+      expect([...settled.keys()].sort()).toEqual([1, 2, 3, 4, 5, 6]);
+      // A topic can be created, and is consumed by the group.
+      await log.createTopic('offline.new', {});
+      await log.publish([record('offline.new', 0)]);
+      await until('the new one', () => seen.records.some(({ topic }) => topic === 'offline.new'));
+      // Offsets can be committed and read, also of the partition itself.
+      await until('committed', async () => (await log.committed('offline', 'offline.0'))['offline.0'] === 1);
+      expect(await log.committed('offline', 'offline.lone')).toEqual({ 'offline.lone': -1 });
+      // Its members stay: they are heard of for longer than a session lasts, and no lane is taken from them.
+      const past = performance.now() + 2 * SESSION_MS;
+      for (let n = 20; performance.now() < past; n++) {
+        await log.publish([record('offline.0', n)]);
+        await until('the next one', () => seen.records.some((each) => numberOf(each) === n));
+      }
+      expect(revoked).toEqual([]);
       await cluster.node(home).start();
       await until('the one that was away', () => seen.records.some(({ topic }) => topic === 'offline.lone'));
       await one.deleteTopic('offline.lone');
