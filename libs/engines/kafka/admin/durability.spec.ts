@@ -39,10 +39,16 @@ const verified = async (setup: Setup): Promise<{ altered: string[]; warnings: st
         Promise.resolve(
           new Map(names.map((name) => [name, new Map([['min.insync.replicas', String(topics[name]?.[1])]])])),
         ),
-      alter: (topic, entries) => {
-        if (!mayAlter) return Promise.reject(new Error('TOPIC_AUTHORIZATION_FAILED'));
-        altered.push(`${topic} ${entries.map(({ name, value }) => `${name}=${value}`).join()}`);
-        return Promise.resolve();
+      alterAll: (names, entriesOf) => {
+        if (!mayAlter)
+          return Promise.resolve(new Map(names.map((name) => [name, new Error('TOPIC_AUTHORIZATION_FAILED')])));
+        for (const topic of names)
+          altered.push(
+            `${topic} ${entriesOf(topic)
+              .map(({ name, value }) => `${name}=${value}`)
+              .join()}`,
+          );
+        return Promise.resolve(new Map());
       },
     },
     brokers: { read: () => Promise.resolve(broker && [{ broker: 1, values: new Map(Object.entries(broker)) }]) },

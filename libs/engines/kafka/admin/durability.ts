@@ -10,7 +10,7 @@ export type Durability = 'required' | 'best_effort';
 
 export interface DurabilityOptions {
   readonly cluster: Cluster;
-  readonly admin: Pick<TopicAdmin, 'configs' | 'alter'>;
+  readonly admin: Pick<TopicAdmin, 'configs' | 'alterAll'>;
   readonly brokers: BrokerSettings;
   /** Of the topics of this installation. */
   readonly prefix: string;
@@ -73,25 +73,26 @@ const copiesOf = ({ copies }: TopicMetadata): number => Math.min(...copies);
 const raiseMinInSync = async (options: DurabilityOptions): Promise<readonly string[]> => {
   const { cluster, admin, prefix, copies } = options;
   const topics = [...cluster.topics()].filter(({ name }) => name.startsWith(prefix));
-  let raised = 0;
-  const refused: string[] = [];
   const configs = await admin.configs(
     topics.map(({ name }) => name),
     [MIN_IN_SYNC],
   );
+  const low = new Map<string, { readonly needed: number; readonly has: number }>();
   for (const topic of topics) {
     const needed = minInSync(copiesOf(topic));
     const has = Number(configs.get(topic.name)?.get(MIN_IN_SYNC) ?? needed);
-    if (has >= needed) continue;
-    try {
-      await admin.alter(topic.name, [{ name: MIN_IN_SYNC, value: String(needed) }]);
-      raised++;
-    } catch (error) {
-      refused.push(`topic ${topic.name} needs ${MIN_IN_SYNC}=${needed} and has ${has}: ${messageOf(error)}`);
-    }
+    if (has < needed) low.set(topic.name, { needed, has });
   }
+  const errors = await admin.alterAll([...low.keys()], (name) => [
+    { name: MIN_IN_SYNC, value: String(low.get(name)?.needed) },
+  ]);
+  const raised = low.size - errors.size;
   if (raised > 0)
     cluster.warn(`${MIN_IN_SYNC} was too low and is set`, 'acknowledged records were at risk', { raised });
+  const refused = [...errors].map(([name, error]) => {
+    const { needed, has } = low.get(name) ?? {};
+    return `topic ${name} needs ${MIN_IN_SYNC}=${needed} and has ${has}: ${messageOf(error)}`;
+  });
   const single = topics.filter((topic) => copiesOf(topic) === 1);
   const lazy = copies > 1 && single.length > 0 ? await oneCopyProblem(options) : undefined;
   if (lazy !== undefined) {

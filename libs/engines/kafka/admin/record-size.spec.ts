@@ -21,10 +21,16 @@ const verified = async (
     admin: {
       configs: (names) =>
         Promise.resolve(new Map(names.map((name) => [name, new Map([[LIMIT, String(topics[name])]])]))),
-      alter: (topic, entries) => {
-        if (!mayAlter) return Promise.reject(new Error('TOPIC_AUTHORIZATION_FAILED'));
-        altered.push(`${topic} ${entries.map(({ name, value }) => `${name}=${value}`).join()}`);
-        return Promise.resolve();
+      alterAll: (names, entriesOf) => {
+        if (!mayAlter)
+          return Promise.resolve(new Map(names.map((name) => [name, new Error('TOPIC_AUTHORIZATION_FAILED')])));
+        for (const topic of names)
+          altered.push(
+            `${topic} ${entriesOf(topic)
+              .map(({ name, value }) => `${name}=${value}`)
+              .join()}`,
+          );
+        return Promise.resolve(new Map());
       },
     },
     brokers: {

@@ -7,7 +7,7 @@ import { MAX_MESSAGE, type TopicAdmin, TOPIC_RECORD_BYTES } from './topic-admin.
 
 export interface RecordSizeOptions {
   readonly cluster: Pick<Cluster, 'topics' | 'warn'>;
-  readonly admin: Pick<TopicAdmin, 'configs' | 'alter'>;
+  readonly admin: Pick<TopicAdmin, 'configs' | 'alterAll'>;
   readonly brokers: BrokerSettings;
   /** Of the topics of this installation. */
   readonly prefix: string;
@@ -27,18 +27,13 @@ const WHY = `a record may have ${LARGEST_RECORD} bytes (an event of an endpoint 
 export const verifyRecordSize = async ({ cluster, admin, brokers, prefix }: RecordSizeOptions): Promise<void> => {
   const names = [...cluster.topics()].map(({ name }) => name).filter((name) => name.startsWith(prefix));
   const configs = await admin.configs(names, [MAX_MESSAGE]);
-  const problems: string[] = [];
-  let raised = 0;
-  for (const name of names) {
-    const has = Number(configs.get(name)?.get(MAX_MESSAGE) ?? LARGEST_RECORD);
-    if (has >= LARGEST_RECORD) continue;
-    try {
-      await admin.alter(name, [{ name: MAX_MESSAGE, value: String(TOPIC_RECORD_BYTES) }]);
-      raised++;
-    } catch (error) {
-      problems.push(`topic ${name} takes ${has} (${MAX_MESSAGE}): ${messageOf(error)}`);
-    }
-  }
+  const takes = (name: string): number => Number(configs.get(name)?.get(MAX_MESSAGE) ?? LARGEST_RECORD);
+  const low = names.filter((name) => takes(name) < LARGEST_RECORD);
+  const errors = await admin.alterAll(low, () => [{ name: MAX_MESSAGE, value: String(TOPIC_RECORD_BYTES) }]);
+  const raised = low.length - errors.size;
+  const problems = [...errors].map(
+    ([name, error]) => `topic ${name} takes ${takes(name)} (${MAX_MESSAGE}): ${messageOf(error)}`,
+  );
   if (raised > 0) cluster.warn(`${MAX_MESSAGE} was too low and is set`, WHY, { raised });
   for (const { broker, values } of (await brokers.read([REQUEST])) ?? []) {
     const has = Number(values.get(REQUEST) ?? Infinity);

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { Cluster } from '../wire/cluster.js';
 import { CODE, type Api, type Apis } from '../wire/protocol.js';
-import { TopicAdmin } from './topic-admin.js';
+import { TopicAdmin, TOPICS_AT_ONCE } from './topic-admin.js';
 
 /** A controller that deletes at once, and brokers that hear of it after some looks each. */
 class Deleting extends Cluster {
@@ -43,4 +43,35 @@ it('a topic is deleted once no broker that is up knows it, whatever the first on
   await new TopicAdmin(cluster, 3).delete('t');
   expect(cluster.looks).toEqual([4, 4, 4]);
   expect(cluster.forgotten).toEqual(['t']);
+});
+
+/** A controller that moves at the first request, and refuses one topic for good. */
+class Altering extends Cluster {
+  readonly sent: string[][] = [];
+
+  constructor() {
+    super({ brokers: [], clientId: 'spec', onWarning: () => undefined });
+  }
+
+  override async callController<A extends Api>(_: A, args: Apis[A]['args']): Promise<Apis[A]['reply']> {
+    const names = (args as Apis['IncrementalAlterConfigs']['args']).topics.map(({ topic }) => topic);
+    this.sent.push(names);
+    const isFirst = this.sent.length === 1;
+    const codeOf = (topic: string): number => {
+      if (topic === 'refused') return TOPIC_AUTHORIZATION_FAILED;
+      return isFirst && topic !== 't0' ? CODE.NOT_CONTROLLER : CODE.NONE;
+    };
+    const topics = names.map((topic) => ({ topic, errorCode: codeOf(topic), errorMessage: null }));
+    return { topics } as unknown as Apis[A]['reply'];
+  }
+}
+const TOPIC_AUTHORIZATION_FAILED = 29;
+
+it('the settings of many topics are changed with few requests, and a refusal is that of its topic', async () => {
+  const cluster = new Altering();
+  const names = ['refused', ...Array.from({ length: TOPICS_AT_ONCE }, (_, n) => `t${n}`)];
+  const refused = await new TopicAdmin(cluster, 3).alterAll(names, () => []);
+  expect([...refused]).toEqual([['refused', expect.objectContaining({ message: expect.stringContaining('refused') })]]);
+  // The first without those that are done, then the rest.
+  expect(cluster.sent.map(({ length }) => length)).toEqual([TOPICS_AT_ONCE, TOPICS_AT_ONCE - 2, 1]);
 });

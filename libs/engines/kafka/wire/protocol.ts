@@ -209,9 +209,9 @@ export interface Apis {
     };
   };
   IncrementalAlterConfigs: {
-    /** Sets these entries of a topic and leaves the others as they are. */
-    args: { readonly topic: string; readonly entries: readonly ConfigEntry[] };
-    reply: FailedWith;
+    /** Sets these entries of each topic and leaves the others as they are. */
+    args: { readonly topics: readonly { readonly topic: string; readonly entries: readonly ConfigEntry[] }[] };
+    reply: { readonly topics: readonly (FailedWith & { readonly topic: string })[] };
   };
 }
 

@@ -37,17 +37,17 @@ export const topicRequests: Requests<
     }),
   ),
   IncrementalAlterConfigs: request(incrementalAlterConfigsV1.api)(
-    ({ topic, entries }) => [
-      [
-        {
-          resourceType: TOPIC,
-          resourceName: topic,
-          configs: entries.map(({ name, value }) => ({ name, value, configOperation: SET })),
-        },
-      ],
+    ({ topics }) => [
+      topics.map(({ topic, entries }) => ({
+        resourceType: TOPIC,
+        resourceName: topic,
+        configs: entries.map(({ name, value }) => ({ name, value, configOperation: SET })),
+      })),
       false,
     ],
-    ({ responses }) => failureOf(responses[0]),
+    ({ responses }) => ({
+      topics: responses.map((answer) => ({ ...failureOf(answer), topic: answer.resourceName })),
+    }),
   ),
 };
 
