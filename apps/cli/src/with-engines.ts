@@ -71,6 +71,7 @@ const withEmbedded = async (work: Work, config: Config, keys: SecretKeys): Promi
     clock: systemClock,
     ...keys,
     onFatal: (error) => (failure = error),
+    onProgress: (text) => process.stderr.write(`${text}\n`),
   });
   try {
     await work(engines, config);

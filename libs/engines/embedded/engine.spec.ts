@@ -15,7 +15,6 @@ import { openEmbedded, type EmbeddedEngines } from './index.js';
 import { EmbeddedReadModelStore } from './read-models/read-model-store.js';
 import { tableOf, whereClause } from './read-models/read-model-tables.js';
 import { refusal } from './writer/refusal.js';
-import { migrate } from './writer/schema.js';
 import { Database } from './writer/sqlite-driver.js';
 import { MAX_GROUP_BYTES, Writer } from './writer/writer.js';
 
@@ -87,9 +86,9 @@ describe('the data directory', () => {
     db.close();
     const refused = engines();
     await expect(refused).rejects.toThrow(UnusableDataDirectory);
-    await expect(refused).rejects.toThrow(/data\.db has schema 99, this version of Sluice knows up to 6/);
+    await expect(refused).rejects.toThrow(/data\.db has schema 99, this version of Sluice knows up to 7/);
     const again = new Database(join(dataDir, 'data.db'));
-    again.exec('PRAGMA user_version = 6');
+    again.exec('PRAGMA user_version = 7');
     again.close();
     await engines();
   });
@@ -131,41 +130,6 @@ describe('the data directory', () => {
     const row = db.sql('SELECT sealed FROM secrets').get<{ sealed: Uint8Array }>();
     db.close();
     expect(Buffer.from(row?.sealed ?? []).toString('latin1')).not.toContain('plainly');
-  });
-});
-
-describe('migrations', () => {
-  it('run once each, and a step that fails leaves the file as it was', () => {
-    const db = new Database(join(dataDir, 'm.db'));
-    const steps = ['CREATE TABLE a(x)', 'CREATE TABLE b(x)'];
-    migrate('data', db, steps.slice(0, 1));
-    migrate('data', db, steps);
-    migrate('data', db, steps);
-    expect(() => migrate('data', db, [...steps, 'CREATE TABLE c(x); CREATE TABLE a(x)'])).toThrow('already exists');
-    expect(db.sql(`SELECT name FROM sqlite_schema ORDER BY name`).all()).toEqual([{ name: 'a' }, { name: 'b' }]);
-    expect(db.sql('PRAGMA user_version').get()).toEqual({ user_version: 2 });
-    db.close();
-  });
-
-  it('of a data directory of the first version keep its content', async () => {
-    const first = await engines();
-    await first.vault.put('sec_1', 'o_1', 'kept');
-    const record = { topic: 'deliveries.wh_1', key: 'wh_1', headers: {}, value: '"ü"' };
-    await first.schedule.put([{ id: 'dlv_1', owner: 'wh_1', dueAt: 1, record }]);
-    await first.close();
-    open.length = 0;
-    const db = new Database(join(dataDir, 'data.db'));
-    db.exec(
-      `DROP TABLE usage; DROP TABLE source_heard; DROP TABLE delayed; DROP TABLE store_records; DROP TABLE store_sizes; DROP INDEX waiting_by_owner; ALTER TABLE waiting DROP COLUMN size;
-       CREATE INDEX waiting_by_owner ON waiting(owner); PRAGMA user_version = 1`,
-    );
-    db.close();
-    const { vault, usage, schedule } = await engines();
-    expect(await vault.get('sec_1', 'o_1')).toBe('kept');
-    expect(schedule.bytesOf('wh_1')).toBe(Buffer.byteLength(JSON.stringify(record)));
-    expect(await schedule.due(1, 10)).toHaveLength(1);
-    await usage.add(1, new Map([['o_1', { invocations: 1, computeMs: 2, credits: 3 }]]));
-    expect(await usage.of(1, 'o_1')).toEqual({ invocations: 1, computeMs: 2, credits: 3 });
   });
 });
 
@@ -263,13 +227,17 @@ describe('group commit', () => {
       },
       reset: () => resets++,
     });
-    const ops = ['small', 'x'.repeat(200_000), 'small'].map((args) => ({ kind: 'drop_source' as const, args }));
-    const { failures } = group.apply(ops);
+    const ops = ['small', 'x'.repeat(200_000), 'small'].map((args) => ({
+      kind: 'drop_source' as const,
+      args,
+      packed: 0,
+    }));
+    const { failures } = group.apply(ops, new Uint8Array());
     expect(failures.map(([index]) => index)).toEqual([0, 1, 2]);
     expect(failures[0]?.[1]).toMatchObject({ rule: 'failed', message: expect.stringContaining('full'), fatal: false });
     expect(resets).toBe(1);
     db.exec('PRAGMA max_page_count = 1000');
-    expect(group.apply(ops).failures).toEqual([]);
+    expect(group.apply(ops, new Uint8Array()).failures).toEqual([]);
     expect(db.sql('SELECT count(*) AS n FROM t').get()).toEqual({ n: 3 });
     db.close();
   });
@@ -280,7 +248,7 @@ describe('group commit', () => {
       parentPort.on('message', () => process.exit(3));
       parentPort.postMessage({ type: 'ready' });`;
     const entry = new URL(`data:text/javascript,${encodeURIComponent(script)}`);
-    const writer = await Writer.start(dataDir, ['data'], (error) => fatal.push(error), entry);
+    const writer = await Writer.start(dataDir, ['data'], (error) => fatal.push(error), { entry });
     const both = await Promise.allSettled([writer.submit('drop_source', 'a'), writer.submit('drop_source', 'b')]);
     expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     await expect(writer.submit('drop_source', 'c')).rejects.toThrow('the writer thread ended with code 3');

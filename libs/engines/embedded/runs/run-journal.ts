@@ -9,7 +9,7 @@ import {
 import { pagesByKey } from '../pages.js';
 import { textIn, type Database } from '../writer/sqlite-driver.js';
 import { type EmbeddedStreamLog } from '../stream-log/stream-log.js';
-import { type Writer } from '../writer/writer.js';
+import { type OnWritten, type Writer } from '../writer/writer.js';
 
 interface StateRow {
   readonly version: number;
@@ -62,7 +62,8 @@ export class EmbeddedRunJournal implements RunJournal {
   async commit(commit: RunCommit): Promise<void> {
     const { sourceId, expectedVersion, progress, lastEventId, inbox, records } = commit;
     failIfTooLarge(commit);
-    const prepared = await this.log.prepareAll(records);
+    const at = this.clock.now();
+    const prepared = await this.log.prepareAll(records, at);
     let bytes = 300 + prepared.bytes;
     const dedupe: (string | null)[] = [];
     for (const [channel, cache] of Object.entries(commit.dedupe)) {
@@ -77,7 +78,6 @@ export class EmbeddedRunJournal implements RunJournal {
       progress ? JSON.stringify(progress.above) : null,
     ]);
     for (const text of [...db, ...heard]) bytes += text?.length ?? 0;
-    const at = this.clock.now();
     const args = {
       sourceId,
       expectedVersion,
@@ -88,18 +88,17 @@ export class EmbeddedRunJournal implements RunJournal {
       dedupe,
       db,
       heard,
-      rows: prepared.rows,
-      at,
     };
     return new Promise((resolve, reject) => {
-      this.writer.send('run', args, bytes, (error, offsets) => {
+      const written: OnWritten<'run'> = (error, offsets) => {
         if (error || offsets === undefined) {
           reject(error ?? new Error('the writer gave no result'));
           return;
         }
         this.log.appended(prepared.records, offsets, at);
         resolve();
-      });
+      };
+      this.writer.send('run', args, bytes, written, prepared.packed);
     });
   }
 

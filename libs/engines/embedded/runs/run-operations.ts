@@ -28,7 +28,7 @@ export const runOperations = (db: Database, log: RecordAppender): FileOperations
     db.sql('SELECT version FROM source_state WHERE source = ?').get<{ version: number }>(source)?.version ??
     0;
 
-  const run = (commit: Ops['run']['args']): Ops['run']['result'] => {
+  const run = (commit: Ops['run']['args'], records: Buffer): Ops['run']['result'] => {
     const { sourceId: source, expectedVersion: expected } = commit;
     const actual = versionOf(source);
     if (actual !== expected) throw new Refused({ rule: 'state', source, expected, actual });
@@ -37,7 +37,7 @@ export const runOperations = (db: Database, log: RecordAppender): FileOperations
     writeCaches(db, commit);
     writeHeard(db, commit);
     if (commit.inbox.length > 0) remember(db, inboxes, source, commit.inbox);
-    return log.append(commit.rows, commit.at);
+    return log.append(records);
   };
 
   return {

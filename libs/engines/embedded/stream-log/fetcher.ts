@@ -1,32 +1,13 @@
 import { type StoredRecord } from '#libs/stream-log/stream-log.js';
 import { costOf, type FetchBudget } from '../../fetch-budget.js';
+import { type ChunkRow, storedRecord, visitRecords } from './chunks.js';
 import { type Lane } from './lane.js';
 import { type Database } from '../writer/sqlite-driver.js';
-
-export interface RecordRow {
-  readonly id: number;
-  readonly size: number;
-  readonly at: number;
-  readonly key: string;
-  readonly headers: string;
-  readonly value: string;
-}
 
 /** Reading from the file on the main thread stops after this time and continues in the next turn of the event loop. */
 const TURN_MS = 4;
 /** Most bytes read for one batch, unless its first record alone is larger. */
 export const BATCH_BYTES = 4 << 20;
-
-export const storedRecord = (topic: string, row: RecordRow): StoredRecord => ({
-  topic,
-  lane: topic,
-  key: row.key,
-  headers: JSON.parse(row.headers) as Record<string, string>,
-  value: row.value,
-  offset: row.id,
-  timestamp: row.at,
-  size: row.size,
-});
 
 /** Reads up to `limit` records with offset in (after, upTo], one or as many as fit into `bytes`. `complete` when no more are left. */
 export const readRecords = (
@@ -37,15 +18,18 @@ export const readRecords = (
   const records: StoredRecord[] = [];
   const most = Math.min(range.bytes ?? BATCH_BYTES, BATCH_BYTES);
   let bytes = 0;
-  const rows = reader
-    .sql(
-      'SELECT id, size, at, key, headers, value FROM records WHERE topic = ? AND id > ? AND id <= ? ORDER BY id LIMIT ?',
-    )
-    .iterate<RecordRow>(topic.id, range.after, range.upTo, range.limit);
-  for (const row of rows) {
-    bytes += costOf(row);
-    if (bytes > most && records.length > 0) return { records, complete: false };
-    records.push(storedRecord(topic.name, row));
+  const chunks = reader
+    .sql('SELECT first, last, records FROM chunks WHERE topic = ? AND last > ? AND first <= ? ORDER BY last')
+    .iterate<ChunkRow>(topic.id, range.after, range.upTo);
+  for (const chunk of chunks) {
+    const complete = visitRecords(chunk, range, (record, offset) => {
+      if (records.length === range.limit) return false;
+      bytes += costOf(record);
+      if (bytes > most && records.length > 0) return false;
+      records.push(storedRecord(topic.name, record, offset));
+      return true;
+    });
+    if (!complete) return { records, complete };
   }
   return { records, complete: records.length < range.limit };
 };

@@ -1,4 +1,5 @@
 import { type Retention } from '#libs/stream-log/stream-log.js';
+import { lastOffset } from './chunks.js';
 import { Group } from './group.js';
 import { type Database } from '../writer/sqlite-driver.js';
 import { Topic } from './topic.js';
@@ -22,10 +23,7 @@ export const loadLog = (
   reader: Database,
   now: number,
 ): { topics: Map<string, Topic>; groups: Map<string, Group>; lastId: number } => {
-  const lastId =
-    reader
-      .sql('SELECT max(coalesce((SELECT max(id) FROM records), -1), (SELECT id FROM last_record)) AS id')
-      .get<{ id: number }>()?.id ?? -1;
+  const lastId = lastOffset(reader);
   const topics = new Map<string, Topic>();
   for (const row of reader.sql('SELECT * FROM topics').all<TopicRow>()) {
     topics.set(row.name, new Topic(row.id, row.name, retentionOf(row), lastId));

@@ -1,9 +1,11 @@
 import { type FileOperations } from '../writer/group-commit.js';
-import { type Offsets, type Ops, type RecordRows } from '../writer/ops.js';
+import { type Offsets, type Ops } from '../writer/ops.js';
 import { type Database } from '../writer/sqlite-driver.js';
+import { lastOffset, OpenChunks } from './chunks.js';
+import { RecordCursor } from './packed-records.js';
 
 export interface RecordAppender {
-  append(rows: RecordRows, at: number): Offsets;
+  append(records: Buffer): Offsets;
 }
 
 /** Writes of the stream log's tables in data.db. */
@@ -11,38 +13,29 @@ export const recordOperations = (db: Database): FileOperations & RecordAppender 
   let lastId = -1;
   let live = new Set<number>();
   let stale = true;
+  const chunks = new OpenChunks();
 
   const beforeGroup = (): void => {
     if (!stale) return;
-    // Never reuse the offset of a dropped record, because groups have committed past it.
-    const row = db
-      .sql('SELECT max(coalesce((SELECT max(id) FROM records), -1), (SELECT id FROM last_record)) AS id')
-      .get<{ id: number }>();
-    lastId = row?.id ?? -1;
-    live = new Set(
-      db
-        .sql('SELECT id FROM topics')
-        .all<{ id: number }>()
-        .map(({ id }) => id),
-    );
+    lastId = lastOffset(db);
+    live = topicsIn(db);
     stale = false;
   };
 
-  const append = (rows: RecordRows, at: number): Offsets => {
-    const insert = db.sql('INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const append = (records: Buffer): Offsets => {
     const first = lastId + 1;
     const offsets: (number | null)[] = [];
     let dropped = false;
-    for (let i = 0; i < rows.length; i += 5) {
-      const topic = rows[i] as number;
-      if (!live.has(topic)) {
+    const record = new RecordCursor(records);
+    while (record.forward()) {
+      if (!live.has(record.topic)) {
         dropped = true;
         offsets.push(null);
         continue;
       }
-      const [size, key, headers, value] = rows.slice(i + 1, i + 5) as [number, string, string, string];
-      insert.run(++lastId, topic, size, at, key, headers, value);
-      offsets.push(lastId);
+      const offset = ++lastId;
+      chunks.add(record.topic, record, offset);
+      offsets.push(offset);
     }
     return dropped ? offsets : first;
   };
@@ -51,7 +44,10 @@ export const recordOperations = (db: Database): FileOperations & RecordAppender 
 
   const topics = topicOperations(db, {
     created: (id) => live.add(id),
-    deleted: (id) => live.delete(id),
+    deleted: (id) => {
+      live.delete(id);
+      chunks.forget(id);
+    },
     keepLastId,
   });
 
@@ -59,7 +55,7 @@ export const recordOperations = (db: Database): FileOperations & RecordAppender 
     append,
     handlers: {
       ...topics,
-      publish: ({ rows, at }) => append(rows, at),
+      publish: (_, records) => append(records),
       commit: (groups) => commit(db, live, groups),
       drop: (ranges) => {
         keepLastId();
@@ -67,11 +63,21 @@ export const recordOperations = (db: Database): FileOperations & RecordAppender 
       },
     },
     beforeGroup,
+    beforeCommit: () => chunks.write(db),
     reset: () => {
+      chunks.clear();
       stale = true;
     },
   };
 };
+
+const topicsIn = (db: Database): Set<number> =>
+  new Set(
+    db
+      .sql('SELECT id FROM topics')
+      .all<{ id: number }>()
+      .map(({ id }) => id),
+  );
 
 const commit = (db: Database, live: ReadonlySet<number>, groups: Ops['commit']['args']): null => {
   const upsert = db.sql(
@@ -87,7 +93,7 @@ const commit = (db: Database, live: ReadonlySet<number>, groups: Ops['commit']['
 };
 
 const drop = (db: Database, ranges: readonly number[]): null => {
-  const remove = db.sql('DELETE FROM records WHERE topic = ? AND id <= ?');
+  const remove = db.sql('DELETE FROM chunks WHERE topic = ? AND last <= ?');
   for (let i = 0; i < ranges.length; i += 2) remove.run(ranges[i] ?? -1, ranges[i + 1] ?? -1);
   return null;
 };
@@ -126,7 +132,7 @@ const topicOperations = (db: Database, changes: TopicChanges): FileOperations['h
     if (!topic) return -1;
     changes.keepLastId();
     const gone = db
-      .sql('DELETE FROM records WHERE id IN (SELECT id FROM records WHERE topic = ? LIMIT ?) RETURNING 1')
+      .sql('DELETE FROM chunks WHERE last IN (SELECT last FROM chunks WHERE topic = ? LIMIT ?) RETURNING 1')
       .all(topic.id, limit).length;
     if (gone < limit) db.sql('DELETE FROM dropped_topics WHERE id = ?').run(topic.id);
     return gone;

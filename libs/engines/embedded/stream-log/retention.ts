@@ -6,8 +6,8 @@ import { nextTurn, ROWS_PER_TURN } from '../yielding.js';
 import { type Writer } from '../writer/writer.js';
 
 const SWEEP_EVERY_MS = 30_000;
-/** Records deleted in one operation, which takes about 2 ms of the writer. */
-const STEP = 250;
+/** Chunks deleted in one operation. */
+const STEP = 64;
 const TOPICS_PER_TURN = 50;
 
 export interface RetentionHost {
@@ -105,31 +105,31 @@ export class RetentionSweeper {
     );
   }
 
-  /** Drops the oldest records while `may` allows it. */
-  private async drop(topic: Topic, may: (row: OldRow) => boolean, committed: number): Promise<void> {
+  /** Drops the oldest chunks while `may` allows it. */
+  private async drop(topic: Topic, may: (chunk: OldChunk) => boolean, committed: number): Promise<void> {
     const upTo = Math.min(committed, Number.MAX_SAFE_INTEGER);
     while (!this.stopped) {
       const rows = this.host.reader
-        .sql('SELECT id, size, at FROM records WHERE topic = ? AND id <= ? ORDER BY id LIMIT ?')
-        .all<OldRow>(topic.id, upTo, STEP);
+        .sql('SELECT last, size, at FROM chunks WHERE topic = ? AND last <= ? ORDER BY last LIMIT ?')
+        .all<OldChunk>(topic.id, upTo, STEP);
       const first = rows.findIndex((row) => !may(row));
       const gone = first < 0 ? rows : rows.slice(0, first);
       const last = gone.at(-1);
       if (!last) return;
-      await this.host.writer.submit('drop', [topic.id, last.id]);
+      await this.host.writer.submit('drop', [topic.id, last.last]);
       if (topic.bytes !== undefined) topic.bytes -= gone.reduce((sum, { size }) => sum + size, 0);
       if (first >= 0 || rows.length < STEP) return;
     }
   }
 
-  /** Sums the bytes from the index alone, in slices. The slice that reaches a record appended meanwhile counts it. */
+  /** Sums the bytes from the index alone, in slices. The slice that reaches a chunk appended meanwhile counts it. */
   private async measure(topic: Topic): Promise<number> {
     let total = 0;
     for (let after = -1; ; await nextTurn()) {
       const row = this.host.reader
         .sql(
-          `SELECT max(id) AS last, sum(size) AS total, count(*) AS n FROM
-             (SELECT id, size FROM records WHERE topic = ? AND id > ? ORDER BY id LIMIT ?)`,
+          `SELECT max(last) AS last, sum(size) AS total, count(*) AS n FROM
+             (SELECT last, size FROM chunks WHERE topic = ? AND last > ? ORDER BY last LIMIT ?)`,
         )
         .get<{ last: number | null; total: number | null; n: number }>(topic.id, after, 10 * ROWS_PER_TURN);
       total += row?.total ?? 0;
@@ -139,8 +139,9 @@ export class RetentionSweeper {
   }
 }
 
-interface OldRow {
-  readonly id: number;
+/** A chunk. `at` is the time of its newest record. */
+interface OldChunk {
+  readonly last: number;
   readonly size: number;
   readonly at: number;
 }

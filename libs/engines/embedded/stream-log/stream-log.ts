@@ -18,32 +18,17 @@ import { Group, selects } from './group.js';
 import { type Lane } from './lane.js';
 import { LaneAssigner } from './lane-assigner.js';
 import { loadLog } from './load-log.js';
-import { offsetAt, type Offsets, type RecordRows } from '../writer/ops.js';
+import { countRecords } from './chunks.js';
+import { prepare, type Prepared, type PreparedRecord, prepareInTurns } from './prepared-records.js';
+import { offsetAt, type Offsets } from '../writer/ops.js';
 import { RetentionSweeper } from './retention.js';
 import { type Database } from '../writer/sqlite-driver.js';
 import { type LiveReader, TailCache } from './tail-cache.js';
 import { Topic } from './topic.js';
-import { LANES_PER_TURN, nextTurn, RECORDS_PER_TURN, ROWS_PER_TURN } from '../yielding.js';
-import { type Writer } from '../writer/writer.js';
+import { LANES_PER_TURN, nextTurn, ROWS_PER_TURN } from '../yielding.js';
+import { type OnWritten, type Writer } from '../writer/writer.js';
 
 const TAIL_BYTES = 32 << 20;
-/** Approximate size of a record on its way to the writer besides its texts, in bytes. */
-const RECORD_OVERHEAD = 150;
-
-/** Records on their way to the writer. Only those whose topic exists. */
-export interface Prepared {
-  readonly rows: RecordRows;
-  readonly records: PreparedRecord[];
-  bytes: number;
-}
-
-interface PreparedRecord {
-  readonly record: LogRecord;
-  readonly topic: Topic;
-  /** Index in the caller's list. */
-  readonly index: number;
-  readonly size: number;
-}
 
 /** StreamLog on data.db. A topic is one lane. Publishes wake the consumers, which all run in this process. */
 export class EmbeddedStreamLog implements StreamLog {
@@ -142,12 +127,11 @@ export class EmbeddedStreamLog implements StreamLog {
   }
 
   publish(records: readonly LogRecord[]): Promise<readonly (number | null)[]> {
-    const prepared = noRecords();
-    records.forEach((record, index) => this.prepare(record, index, prepared));
-    if (prepared.records.length === 0) return Promise.resolve(records.map(() => null));
     const at = this.clock.now();
+    const prepared = prepare(records, (name) => this.byName.get(name), at);
+    if (prepared.records.length === 0) return Promise.resolve(records.map(() => null));
     return new Promise((resolve, reject) => {
-      this.writer.send('publish', { rows: prepared.rows, at }, prepared.bytes, (error, offsets) => {
+      const written: OnWritten<'publish'> = (error, offsets) => {
         if (error || offsets === undefined) {
           reject(error ?? new Error('the writer gave no result'));
           return;
@@ -158,7 +142,8 @@ export class EmbeddedStreamLog implements StreamLog {
           all[index] = offsetAt(offsets, i);
         });
         resolve(all);
-      });
+      };
+      this.writer.send('publish', null, prepared.bytes, written, prepared.packed);
     });
   }
 
@@ -239,14 +224,8 @@ export class EmbeddedStreamLog implements StreamLog {
   }
 
   /** For the run journal, which writes emits in its own operation. Many records take several event loop turns. */
-  async prepareAll(records: readonly LogRecord[]): Promise<Prepared> {
-    const prepared = noRecords();
-    let index = 0;
-    for (const record of records) {
-      this.prepare(record, index++, prepared);
-      if (index % RECORDS_PER_TURN === 0) await nextTurn();
-    }
-    return prepared;
+  prepareAll(records: readonly LogRecord[], at: number): Promise<Prepared> {
+    return prepareInTurns(records, (name) => this.byName.get(name), at);
   }
 
   /** Counts, caches and wakes for durable records. Called in the order of the writes. */
@@ -291,16 +270,6 @@ export class EmbeddedStreamLog implements StreamLog {
     this.fetcher.stop();
     await this.sweeper.stop();
     await this.commits.stop();
-  }
-
-  private prepare(record: LogRecord, index: number, prepared: Prepared): void {
-    const topic = this.byName.get(record.topic);
-    if (!topic) return;
-    const headers = JSON.stringify(record.headers);
-    const size = sizeOf(record.key, headers, record.value);
-    prepared.rows.push(topic.id, size, record.key, headers, record.value);
-    prepared.records.push({ record, topic, index, size });
-    prepared.bytes += size + RECORD_OVERHEAD;
   }
 
   private groupOf(lane: Lane): Group {
@@ -355,10 +324,7 @@ export class EmbeddedStreamLog implements StreamLog {
   }
 
   private count(topic: Topic, after: number): { n: number; bytes: number } {
-    const row = this.reader
-      .sql('SELECT count(*) AS n, coalesce(sum(size), 0) AS bytes FROM records WHERE topic = ? AND id > ? AND id <= ?')
-      .get<{ n: number; bytes: number }>(topic.id, after, this.durable);
-    return row ?? { n: 0, bytes: 0 };
+    return countRecords(this.reader, topic.id, { after, upTo: this.durable });
   }
 
   /** Highest offset that all groups have committed; Infinity when no group reads the topic. */
@@ -377,8 +343,6 @@ export class EmbeddedStreamLog implements StreamLog {
   }
 }
 
-const noRecords = (): Prepared => ({ rows: [], records: [], bytes: 0 });
-
 const storedFrom = ({ record, size }: PreparedRecord, offset: number, timestamp: number): StoredRecord => ({
   topic: record.topic,
   lane: record.topic,
@@ -389,7 +353,3 @@ const storedFrom = ({ record, size }: PreparedRecord, offset: number, timestamp:
   timestamp,
   size,
 });
-
-/** UTF-8 bytes as stored in the file. */
-const sizeOf = (key: string, headers: string, value: string): number =>
-  Buffer.byteLength(key) + Buffer.byteLength(headers) + Buffer.byteLength(value);

@@ -12,12 +12,16 @@ export class Refused extends Error {
 
 /** Operations of one file. After a rollback, `reset` drops what is cached of the file's content. */
 export interface FileOperations {
-  readonly handlers: { readonly [K in OpKind]?: (args: Ops[K]['args']) => Ops[K]['result'] };
+  readonly handlers: { readonly [K in OpKind]?: (args: Ops[K]['args'], records: Buffer) => Ops[K]['result'] };
   /** Reads again what `reset` dropped. */
   beforeGroup?(): void;
   /** Writes what was deferred to the end of the group. */
   beforeCommit?(): void;
   reset(): void;
+}
+
+interface OpWithRecords<K extends OpKind = OpKind> extends Op<K> {
+  readonly records: Buffer;
 }
 
 type Outcome = { readonly result: unknown } | { readonly failure: Failure };
@@ -30,7 +34,8 @@ export class GroupCommit {
     private readonly operations: FileOperations,
   ) {}
 
-  apply(ops: readonly Op[]): WriteReply {
+  apply(requests: readonly Op[], packed: Uint8Array): WriteReply {
+    const ops = withRecords(requests, packed);
     let outcomes: Outcome[];
     try {
       outcomes = this.inOneTransaction(ops);
@@ -48,7 +53,7 @@ export class GroupCommit {
     return { file: this.file, results, failures };
   }
 
-  private alone(op: Op): Outcome {
+  private alone(op: OpWithRecords): Outcome {
     try {
       return this.inOneTransaction([op])[0] ?? failed(new Error('no outcome'));
     } catch (error) {
@@ -56,7 +61,7 @@ export class GroupCommit {
     }
   }
 
-  private inOneTransaction(ops: readonly Op[]): Outcome[] {
+  private inOneTransaction(ops: readonly OpWithRecords[]): Outcome[] {
     this.db.exec('BEGIN IMMEDIATE');
     try {
       this.operations.beforeGroup?.();
@@ -72,17 +77,23 @@ export class GroupCommit {
     }
   }
 
-  private one<K extends OpKind>(op: Op<K>): Outcome {
+  private one<K extends OpKind>(op: OpWithRecords<K>): Outcome {
     const handler = this.operations.handlers[op.kind];
     if (!handler) throw new Error(`no operation ${op.kind} in ${this.file}.db`);
     try {
-      return { result: handler(op.args) };
+      return { result: handler(op.args, op.records) };
     } catch (error) {
       if (error instanceof Refused) return { failure: error.failure };
       throw error;
     }
   }
 }
+
+const withRecords = (ops: readonly Op[], packed: Uint8Array): readonly OpWithRecords[] => {
+  const all = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
+  let end = 0;
+  return ops.map((op) => ({ ...op, records: all.subarray(end, (end += op.packed)) }));
+};
 
 const failed = (error: unknown): Outcome => ({
   failure: {

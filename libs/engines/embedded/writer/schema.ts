@@ -1,18 +1,27 @@
 import { UnusableDataDirectory } from '#libs/config/unusable-data-directory.js';
+import { moveIntoChunks } from '../stream-log/move-into-chunks.js';
 import { type Database } from './sqlite-driver.js';
 
 /** A file of the data directory. Each has one writing and one reading connection. */
 export type FileName = 'events' | 'data' | 'read';
 
+/** A step of several transactions, which goes on where it was when it is called again, and its end. */
+interface LongStep {
+  readonly run: (db: Database, onProgress: (text: string) => void) => void;
+  readonly end: string;
+}
+/** SQL of one transaction, or a long step. */
+type Step = string | LongStep;
+
 /** Steps from version n to n + 1. A shipped step is never edited: a change is a new step. */
-const EVENTS: readonly string[] = [
+const EVENTS: readonly Step[] = [
   `CREATE TABLE events(
      position INTEGER PRIMARY KEY, stream TEXT NOT NULL, revision INTEGER NOT NULL, id TEXT NOT NULL,
      type TEXT NOT NULL, data TEXT NOT NULL, metadata TEXT NOT NULL, recorded_at INTEGER NOT NULL);
    CREATE UNIQUE INDEX events_by_stream ON events(stream, revision);`,
 ];
 
-const DATA: readonly string[] = [
+const DATA: readonly Step[] = [
   // A record's id is its offset. All topics share one sequence, so appends go to the end of the table. The index
   // carries the size, so the bytes of a topic are summed without touching the records.
   `CREATE TABLE topics(
@@ -70,9 +79,11 @@ const DATA: readonly string[] = [
   `CREATE TABLE source_heard(
      source TEXT NOT NULL, key TEXT NOT NULL, through TEXT NOT NULL, above TEXT NOT NULL,
      PRIMARY KEY (source, key)) WITHOUT ROWID;`,
+  // Records that commit together are one row, keyed by the offset of the last (stream-log/chunks.ts).
+  { run: moveIntoChunks, end: 'DROP TABLE records' },
 ];
 
-const READ: readonly string[] = [
+const READ: readonly Step[] = [
   `CREATE TABLE collections(
      name TEXT PRIMARY KEY, shape TEXT NOT NULL, active INTEGER NOT NULL, last_generation INTEGER NOT NULL);
    CREATE TABLE checkpoints(
@@ -80,10 +91,15 @@ const READ: readonly string[] = [
      PRIMARY KEY (collection, generation)) WITHOUT ROWID;`,
 ];
 
-const MIGRATIONS: Readonly<Record<FileName, readonly string[]>> = { events: EVENTS, data: DATA, read: READ };
+const MIGRATIONS: Readonly<Record<FileName, readonly Step[]>> = { events: EVENTS, data: DATA, read: READ };
 
-/** Migrates a file to the newest schema with a transaction for each step. Throws UnusableDataDirectory when the file is newer. */
-export const migrate = (file: FileName, db: Database, steps: readonly string[] = MIGRATIONS[file]): void => {
+/** Migrates a file to the newest schema, with a transaction for each step that is not a long one. Throws UnusableDataDirectory when the file is newer. */
+export const migrate = (
+  file: FileName,
+  db: Database,
+  onProgress: (text: string) => void = () => undefined,
+  steps: readonly Step[] = MIGRATIONS[file],
+): void => {
   const stored = db.sql('PRAGMA user_version').get<{ user_version: number }>()?.user_version ?? 0;
   if (stored > steps.length) {
     throw new UnusableDataDirectory(
@@ -92,9 +108,11 @@ export const migrate = (file: FileName, db: Database, steps: readonly string[] =
     );
   }
   for (let version = stored; version < steps.length; version++) {
+    const step = steps[version] ?? '';
+    if (typeof step !== 'string') step.run(db, onProgress);
     db.exec('BEGIN IMMEDIATE');
     try {
-      db.exec(steps[version] ?? '');
+      db.exec(typeof step === 'string' ? step : step.end);
       db.exec(`PRAGMA user_version = ${version + 1}`);
       db.exec('COMMIT');
     } catch (error) {

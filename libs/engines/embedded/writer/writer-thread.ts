@@ -39,13 +39,17 @@ const operationsOf = (file: FileName, db: Database): FileOperations => {
   }
 };
 
-const openFile = (dataDir: string, file: FileName): { db: Database; commits: GroupCommit } => {
+const openFile = (
+  dataDir: string,
+  file: FileName,
+  onProgress: (text: string) => void,
+): { db: Database; commits: GroupCommit } => {
   // read.db can be rebuilt from the logs, so losing its last commits in a power cut costs a replay, not data.
   const db = new Database(join(dataDir, `${file}.db`), {
     synchronous: file === 'read' ? 'NORMAL' : 'FULL',
     cacheKib: file === 'events' ? 2048 : 8192,
   });
-  migrate(file, db);
+  migrate(file, db, onProgress);
   return { db, commits: new GroupCommit(file, db, operationsOf(file, db)) };
 };
 
@@ -63,7 +67,10 @@ const serve = (port: MessagePort, { dataDir, files }: WriterThreadData): void =>
   const open = new Map<FileName, { db: Database; commits: GroupCommit }>();
   for (const file of files) {
     try {
-      open.set(file, openFile(dataDir, file));
+      open.set(
+        file,
+        openFile(dataDir, file, (text) => answer({ type: 'progress', text })),
+      );
     } catch (error) {
       answer({ type: 'refused', message: notOpened(error, join(dataDir, `${file}.db`)) });
       return;
@@ -82,7 +89,7 @@ const serve = (port: MessagePort, { dataDir, files }: WriterThreadData): void =>
     }
     const file = open.get(message.file);
     if (!file) throw new Error(`this writer does not own ${message.file}.db`);
-    answer({ type: 'reply', ...file.commits.apply(message.ops) });
+    answer({ type: 'reply', ...file.commits.apply(message.ops, message.packed) });
   });
   answer({ type: 'ready' });
 };

@@ -30,6 +30,7 @@ export type OnWritten<K extends OpKind> = (error: Error | undefined, result: Ops
 
 interface Pending {
   readonly op: Op;
+  readonly records: Uint8Array | undefined;
   readonly bytes: number;
   readonly written: (error: Error | undefined, result: unknown) => void;
 }
@@ -42,6 +43,12 @@ interface Queue {
 /** Posts at the latest when the group before it is answered, so that nothing waits indefinitely. */
 const mayPost = ({ inFlight, pending }: Queue): boolean =>
   inFlight.length === 0 || (inFlight.length < MAX_IN_FLIGHT && pending.length >= MIN_WAITING_OPS);
+
+export interface StartOptions {
+  readonly entry?: URL;
+  /** Told of a migration that takes long. */
+  readonly onProgress?: ((text: string) => void) | undefined;
+}
 
 export interface WriterStats {
   readonly queuedOps: number;
@@ -82,13 +89,17 @@ export class Writer {
     dataDir: string,
     files: readonly FileName[],
     onFatal: (error: Error) => void,
-    entry = compiled('writer-thread.js'),
+    { entry = compiled('writer-thread.js'), onProgress = () => undefined }: StartOptions = {},
   ): Promise<Writer> {
     const worker = new Worker(entry, {
       workerData: { dataDir, files },
       resourceLimits: { maxYoungGenerationSizeMb: 8 },
     });
-    const [first] = (await once(worker, 'message')) as [FromWriter];
+    let [first] = (await once(worker, 'message')) as [FromWriter];
+    while (first.type === 'progress') {
+      onProgress(first.text);
+      [first] = (await once(worker, 'message')) as [FromWriter];
+    }
     if (first.type !== 'ready') {
       await worker.terminate();
       if (first.type === 'refused') throw new UnusableDataDirectory(first.message);
@@ -101,15 +112,22 @@ export class Writer {
     return writer;
   }
 
-  /** `bytes` is the approximate size of the arguments. `written` is called synchronously in the order of the writes. */
-  send<K extends OpKind>(kind: K, args: Ops[K]['args'], bytes: number, written: OnWritten<K>): void {
+  /** `bytes` is the approximate size of the arguments and of `records` (packed-records.ts). `written` is called synchronously in the order of the writes. */
+  send<K extends OpKind>(
+    kind: K,
+    args: Ops[K]['args'],
+    bytes: number,
+    written: OnWritten<K>,
+    records?: Uint8Array,
+  ): void {
     const queue = this.queues.get(FILE_OF[kind]);
     if (this.dead || this.closing || !queue) {
       written(this.dead ?? new Error(CLOSED), undefined);
       return;
     }
     queue.pending.push({
-      op: { kind, args },
+      op: { kind, args, packed: records?.length ?? 0 },
+      records,
       bytes,
       written: (error, result) => written(error, error ? undefined : (result as Ops[K]['result'])),
     });
@@ -166,7 +184,9 @@ export class Writer {
       const group = queue.pending.splice(0, count);
       queue.inFlight.push(group);
       this.postedBytes += bytes;
-      this.worker.postMessage({ type: 'write', file, ops: group.map(({ op }) => op) } satisfies ToWriter);
+      const packed = packedOf(group);
+      const message: ToWriter = { type: 'write', file, ops: group.map(({ op }) => op), packed };
+      this.worker.postMessage(message, [packed.buffer]);
     }
   }
 
@@ -207,6 +227,18 @@ export class Writer {
     if (!this.closing) this.onFatal(error);
   }
 }
+
+/** All records of a group in memory of their own, which moves to the writer without a copy. */
+const packedOf = (group: readonly Pending[]): Uint8Array<ArrayBuffer> => {
+  const packed = new Uint8Array(group.reduce((sum, { op }) => sum + op.packed, 0));
+  let end = 0;
+  for (const { records } of group) {
+    if (!records) continue;
+    packed.set(records, end);
+    end += records.length;
+  }
+  return packed;
+};
 
 /** URL of the compiled file next to this one, also when this one runs as TypeScript source (jest). */
 const compiled = (file: string): URL => {
