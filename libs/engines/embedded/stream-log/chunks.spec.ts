@@ -6,7 +6,7 @@ import { migrate } from '../writer/schema.js';
 import { Database } from '../writer/sqlite-driver.js';
 import { CHUNK_BYTES, countRecords } from './chunks.js';
 import { readRecords } from './fetcher.js';
-import { RecordPacker } from './packed-records.js';
+import { packedBytes, packRecord } from './packed-records.js';
 import { recordOperations } from './record-operations.js';
 
 let folder: string;
@@ -33,13 +33,12 @@ const commit = <T>(work: () => T): T => {
   db.exec('COMMIT');
   return result;
 };
-const packed = (records: readonly (readonly [topic: number, value: string, at?: number])[]): Buffer => {
-  const packer = new RecordPacker(
-    records.length,
-    records.reduce((sum, [, value]) => sum + 3 + Buffer.byteLength(value), 0),
-  );
-  for (const [topic, value, at = 0] of records) packer.add(topic, at, 'k', '{}', value);
-  return packer.bytes();
+const packed = (records: readonly (readonly [topic: number, value: string])[]): Buffer => {
+  const sizes = records.map(([, value]) => packedBytes(3 + Buffer.byteLength(value)));
+  const target = Buffer.alloc(sizes.reduce((sum, size) => sum + size, 0));
+  let end = 0;
+  for (const [topic, value] of records) end = packRecord(target, end, topic, 0, { key: 'k', headers: '{}', value });
+  return target;
 };
 const rows = (): readonly object[] => db.sql('SELECT topic, first, last, n, size FROM chunks ORDER BY last').all();
 const valuesOf = (topic: number, after: number, upTo = 1_000, limit = 100) => {

@@ -19,37 +19,31 @@ export interface RecordTexts {
   readonly value: string;
 }
 
-/** Packs records whose number and bytes are known. */
-export class RecordPacker {
-  private readonly packed: Buffer;
-  private end = 0;
+/** What a record takes when it is packed, in bytes. `textBytes` is the sum over its texts, as UTF-8. */
+export const packedBytes = (textBytes: number): number => HEAD + textBytes;
 
-  /** `bytes` is the sum over the records' texts, as UTF-8. */
-  constructor(count: number, bytes: number) {
-    this.packed = Buffer.allocUnsafe(count * HEAD + bytes);
-  }
-
-  add(topic: number, at: number, key: string, headers: string, value: string): void {
-    const { packed, end } = this;
-    let next = end + HEAD;
-    const keyBytes = packed.write(key, next);
-    next += keyBytes;
-    const headerBytes = packed.write(headers, next);
-    next += headerBytes;
-    const valueBytes = packed.write(value, next);
-    packed.writeUInt32LE(topic, end);
-    packed.writeUInt32LE(0, end + OFFSET_AT);
-    packed.writeUInt32LE(keyBytes, end + KEY_AT);
-    packed.writeUInt32LE(headerBytes, end + HEADERS_AT);
-    packed.writeUInt32LE(valueBytes, end + VALUE_AT);
-    packed.writeDoubleLE(at, end + TIME_AT);
-    this.end = next + valueBytes;
-  }
-
-  bytes(): Buffer {
-    return this.packed;
-  }
-}
+/** Writes a record at `start`, and returns where it ends. There must be room for its `packedBytes`. */
+export const packRecord = (
+  target: Buffer,
+  start: number,
+  topic: number,
+  at: number,
+  { key, headers, value }: RecordTexts,
+): number => {
+  let end = start + HEAD;
+  const keyBytes = target.write(key, end);
+  end += keyBytes;
+  const headerBytes = target.write(headers, end);
+  end += headerBytes;
+  const valueBytes = target.write(value, end);
+  target.writeUInt32LE(topic, start);
+  target.writeUInt32LE(0, start + OFFSET_AT);
+  target.writeUInt32LE(keyBytes, start + KEY_AT);
+  target.writeUInt32LE(headerBytes, start + HEADERS_AT);
+  target.writeUInt32LE(valueBytes, start + VALUE_AT);
+  target.writeDoubleLE(at, start + TIME_AT);
+  return end + valueBytes;
+};
 
 /** A record among packed ones, read where it lies. */
 export class RecordCursor {

@@ -19,7 +19,7 @@ import { type Lane } from './lane.js';
 import { LaneAssigner } from './lane-assigner.js';
 import { loadLog } from './load-log.js';
 import { countRecords } from './chunks.js';
-import { prepare, type Prepared, type PreparedRecord, prepareInTurns } from './prepared-records.js';
+import { type PreparedRecord, PreparedRecords } from './prepared-records.js';
 import { offsetAt, type Offsets } from '../writer/ops.js';
 import { RetentionSweeper } from './retention.js';
 import { type Database } from '../writer/sqlite-driver.js';
@@ -128,7 +128,7 @@ export class EmbeddedStreamLog implements StreamLog {
 
   publish(records: readonly LogRecord[]): Promise<readonly (number | null)[]> {
     const at = this.clock.now();
-    const prepared = prepare(records, (name) => this.byName.get(name), at);
+    const prepared = new PreparedRecords((name) => this.byName.get(name), at).addAll(records);
     if (prepared.records.length === 0) return Promise.resolve(records.map(() => null));
     return new Promise((resolve, reject) => {
       const written: OnWritten<'publish'> = (error, offsets) => {
@@ -143,7 +143,7 @@ export class EmbeddedStreamLog implements StreamLog {
         });
         resolve(all);
       };
-      this.writer.send('publish', null, prepared.bytes, written, prepared.packed);
+      this.writer.send('publish', null, prepared.bytes, written, prepared);
     });
   }
 
@@ -224,8 +224,8 @@ export class EmbeddedStreamLog implements StreamLog {
   }
 
   /** For the run journal, which writes emits in its own operation. Many records take several event loop turns. */
-  prepareAll(records: readonly LogRecord[], at: number): Promise<Prepared> {
-    return prepareInTurns(records, (name) => this.byName.get(name), at);
+  prepareAll(records: readonly LogRecord[], at: number): Promise<PreparedRecords> {
+    return new PreparedRecords((name) => this.byName.get(name), at).addInTurns(records);
   }
 
   /** Counts, caches and wakes for durable records. Called in the order of the writes. */

@@ -170,7 +170,7 @@ export type Failure =
 export interface WriteRequest {
   readonly file: FileName;
   readonly ops: readonly Op[];
-  /** Records of the operations. Its memory moves to the writer. */
+  /** Records of the operations. Its memory moves to the writer, and back with the answer. */
   readonly packed: Uint8Array<ArrayBuffer>;
 }
 
@@ -187,7 +187,7 @@ export type FromWriter =
   /** Before `ready`: a long migration goes on. */
   | { readonly type: 'progress'; readonly text: string }
   | { readonly type: 'closed' }
-  | ({ readonly type: 'reply' } & WriteReply);
+  | ({ readonly type: 'reply'; readonly memory: ArrayBuffer } & WriteReply);
 
 export type ToWriter = ({ readonly type: 'write' } & WriteRequest) | { readonly type: 'close' };
 

@@ -89,7 +89,10 @@ const serve = (port: MessagePort, { dataDir, files }: WriterThreadData): void =>
     }
     const file = open.get(message.file);
     if (!file) throw new Error(`this writer does not own ${message.file}.db`);
-    answer({ type: 'reply', ...file.commits.apply(message.ops, message.packed) });
+    const { ops, packed } = message;
+    const reply = file.commits.apply(ops, packed);
+    const memory = packed.buffer;
+    port.postMessage({ type: 'reply', memory, ...reply } satisfies FromWriter, [memory]);
   });
   answer({ type: 'ready' });
 };

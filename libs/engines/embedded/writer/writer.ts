@@ -23,14 +23,24 @@ const MAX_IN_FLIGHT = 2;
 /** The waiting request needs this many operations. Otherwise more of them share the next commit and its fsync. */
 const MIN_WAITING_OPS = 64;
 
+/** Least memory made for a group's records, and most that is kept, in bytes. */
+const LEAST_KEPT = 256 << 10;
+const MAX_KEPT = 2 * MAX_GROUP_BYTES;
+
 const CLOSED = 'the data directory is closed';
 
 /** Called once, in the order of the writes. The error is the reason when nothing was written. */
 export type OnWritten<K extends OpKind> = (error: Error | undefined, result: Ops[K]['result'] | undefined) => void;
 
+/** Records of an operation (stream-log/packed-records.ts). They are packed when the operation is handed to the writer. */
+export interface Packable {
+  readonly packedBytes: number;
+  packInto(target: Buffer, start: number): void;
+}
+
 interface Pending {
   readonly op: Op;
-  readonly records: Uint8Array | undefined;
+  readonly records: Packable | undefined;
   readonly bytes: number;
   readonly written: (error: Error | undefined, result: unknown) => void;
 }
@@ -66,6 +76,8 @@ export interface WriterStats {
  */
 export class Writer {
   private readonly queues = new Map<FileName, Queue>();
+  /** Memory that came back from the writer, for the next groups. A new one each time took 80 MB more under load. */
+  private readonly memory: ArrayBuffer[] = [];
   private scheduled = false;
   private queuedOps = 0;
   private queuedBytes = 0;
@@ -112,13 +124,13 @@ export class Writer {
     return writer;
   }
 
-  /** `bytes` is the approximate size of the arguments and of `records` (packed-records.ts). `written` is called synchronously in the order of the writes. */
+  /** `bytes` is the approximate size of the arguments and of `records`. `written` is called synchronously in the order of the writes. */
   send<K extends OpKind>(
     kind: K,
     args: Ops[K]['args'],
     bytes: number,
     written: OnWritten<K>,
-    records?: Uint8Array,
+    records?: Packable,
   ): void {
     const queue = this.queues.get(FILE_OF[kind]);
     if (this.dead || this.closing || !queue) {
@@ -126,7 +138,7 @@ export class Writer {
       return;
     }
     queue.pending.push({
-      op: { kind, args, packed: records?.length ?? 0 },
+      op: { kind, args, packed: records?.packedBytes ?? 0 },
       records,
       bytes,
       written: (error, result) => written(error, error ? undefined : (result as Ops[K]['result'])),
@@ -184,14 +196,31 @@ export class Writer {
       const group = queue.pending.splice(0, count);
       queue.inFlight.push(group);
       this.postedBytes += bytes;
-      const packed = packedOf(group);
+      const packed = this.packedOf(group);
       const message: ToWriter = { type: 'write', file, ops: group.map(({ op }) => op), packed };
       this.worker.postMessage(message, [packed.buffer]);
     }
   }
 
+  /** All records of a group in memory that moves to the writer without a copy. */
+  private packedOf(group: readonly Pending[]): Uint8Array<ArrayBuffer> {
+    const size = group.reduce((sum, { op }) => sum + op.packed, 0);
+    let memory = size === 0 ? new ArrayBuffer(0) : this.memory.pop();
+    if (!memory || memory.byteLength < size) memory = new ArrayBuffer(Math.max(LEAST_KEPT, size));
+    const target = Buffer.from(memory);
+    let end = 0;
+    for (const { op, records } of group) {
+      records?.packInto(target, end);
+      end += op.packed;
+    }
+    return new Uint8Array(memory, 0, size);
+  }
+
   private receive(message: FromWriter): void {
-    if (message.type === 'reply') this.answered(message);
+    if (message.type !== 'reply') return;
+    const { byteLength } = message.memory;
+    if (byteLength > 0 && byteLength <= MAX_KEPT) this.memory.push(message.memory);
+    this.answered(message);
   }
 
   private answered({ file, results, failures }: WriteReply): void {
@@ -227,18 +256,6 @@ export class Writer {
     if (!this.closing) this.onFatal(error);
   }
 }
-
-/** All records of a group in memory of their own, which moves to the writer without a copy. */
-const packedOf = (group: readonly Pending[]): Uint8Array<ArrayBuffer> => {
-  const packed = new Uint8Array(group.reduce((sum, { op }) => sum + op.packed, 0));
-  let end = 0;
-  for (const { records } of group) {
-    if (!records) continue;
-    packed.set(records, end);
-    end += records.length;
-  }
-  return packed;
-};
 
 /** URL of the compiled file next to this one, also when this one runs as TypeScript source (jest). */
 const compiled = (file: string): URL => {
