@@ -8,12 +8,16 @@ export interface KafkaClusterOptions {
   readonly heapMb?: number;
   /** Settings of every broker, in addition to those of the test or instead of them. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** As of a single process (kafka-process.ts). Default: false. */
+  readonly forLoad?: boolean;
 }
 
 /** Three real brokers in KRaft mode, each a controller too. Their own topics have three copies. */
 export interface KafkaCluster {
   readonly brokers: readonly KafkaProcess[];
   readonly addresses: readonly string[];
+  /** Folder of the partitions of each broker. */
+  readonly data: readonly string[];
   /** The broker with this node id. */
   node(id: number): KafkaProcess;
   /** Ends all, and removes their folders. Idempotent. */
@@ -38,6 +42,7 @@ const SETTINGS = {
 export const startKafkaCluster = async ({
   heapMb = 256,
   settings = {},
+  forLoad = false,
 }: KafkaClusterOptions = {}): Promise<KafkaCluster> => {
   const ports = await freePorts(2 * IDS.length);
   const voters = IDS.map((id, i) => `${id}@127.0.0.1:${ports[IDS.length + i]}`).join(',');
@@ -52,13 +57,14 @@ export const startKafkaCluster = async ({
         voters,
         heapMb,
         settings: { ...SETTINGS, ...settings },
-        forLoad: false,
+        forLoad,
       }),
     ),
   );
   return {
     brokers,
     addresses: brokers.map(({ address }) => address),
+    data: IDS.map((id) => join(dir, String(id), 'data')),
     node: (id) => {
       const found = brokers.find((broker) => broker.id === id);
       if (!found) throw new Error(`no broker ${id}`);

@@ -23,6 +23,7 @@ interface Options extends Omit<Plan, 'roles' | 'targets' | 'scenarios'> {
   readonly emitters: number;
   readonly kafkaHeap: number;
   readonly kafkaFlush: boolean;
+  readonly kafkaBrokers: string;
 }
 
 const number = (text: string): number => {
@@ -71,6 +72,9 @@ const given = new Command('bench')
   .option('--copies <role=n,…>', 'processes of a role', copiesOf, {})
   .option('--emitters <n>', 'of the roles: sources that the load is spread over, each with a webhook', number, 1)
   .option('--kafka-heap <MB>', 'of the broker', number, 512)
+  .addOption(
+    new Option('--kafka-brokers <n>', 'three keep three copies of each topic').choices(['1', '3']).default('1'),
+  )
   .option('--no-kafka-flush', 'appends do not wait for the disk, as in a cluster with three copies of each topic')
   .addOption(new Option('--client <kind>', 'of the load').choices(['raw', 'undici']).default('undici'))
   .option(
@@ -84,13 +88,14 @@ const given = new Command('bench')
 const ROLES_DEFAULTS: readonly Scenario[] = ['steady', 'saturation', 'memory', 'projector', 'sources'];
 
 const { deployment, copies, emitters, kafkaHeap, kafkaFlush } = given;
+const kafkaBrokers = given.kafkaBrokers === '3' ? 3 : 1;
 const hasRoles = deployment === 'roles';
 const out = given.out ?? join('docs/performance/results', `${today}${hasRoles ? '-roles' : ''}.md`);
 const plan: Plan = {
   ...given,
   targets: given.targets ?? (hasRoles ? ['floor', 'Sluice', 'roles'] : ['floor', 'Sluice']),
   scenarios: given.scenarios ?? (hasRoles ? ROLES_DEFAULTS : DEFAULTS),
-  roles: { copies, emitters, kafkaHeapMb: kafkaHeap, kafkaFlush },
+  roles: { copies, emitters, kafkaHeapMb: kafkaHeap, kafkaFlush, kafkaBrokers },
 };
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);

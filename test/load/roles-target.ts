@@ -37,8 +37,9 @@ interface RunningRoles extends Installation {
 /** Starts fresh engines and one process per role. */
 export const openRoles = async (options: RolesOptions): Promise<RunningRoles> => {
   const engines = await startEngineProcesses(options);
-  const { copies, env } = options;
-  const deployment = new Deployment({ engines: engines.addresses, copies, ...(env ? { env } : {}) });
+  const { copies, env, kafkaBrokers = 1 } = options;
+  const replication = { SLUICE_KAFKA_REPLICATION: String(kafkaBrokers) };
+  const deployment = new Deployment({ engines: engines.addresses, copies, env: { ...replication, ...env } });
   const api = new ApiClient(deployment);
   const close = async (): Promise<void> => {
     await api.close();
