@@ -70,6 +70,25 @@ describe('topics that another process creates and deletes', () => {
     await eventually('its record', () => seen.records.length === 1);
   });
 
+  it('are told in news that a process which starts an hour later drops', async () => {
+    const former = await world().open({ ...SELDOM, clock: { now: () => Date.now() - 2 * 3_600_000 } });
+    await follow(former, { group: 'former', topics: { prefix: 'u.' } });
+    await eventually('a topic of news', async () => (await former.lanes(TOPIC_NEWS)).length === 1);
+    for (const n of all(3)) await former.createTopic(`t.${n}`, {});
+    const living = await world().open(SELDOM);
+    await living.createTopic('t.3', {});
+    const news = async (): Promise<readonly string[]> => (await living.read(TOPIC_NEWS, -1, 100)).map(({ key }) => key);
+    await eventually('all news', async () => (await news()).length === 4);
+    const seen = await follow(living, { topics: { prefix: 't.' } });
+    await eventually('only the newest', async () => {
+      expect(await news()).toEqual(['t.3']);
+      return true;
+    });
+    await former.createTopic('t.4', {});
+    await former.publish([record('t.4', 4)]);
+    await eventually('the record of a new topic', () => seen.records.some((each) => numberOf(each) === 4));
+  });
+
   it('are listed without the topic of the news', async () => {
     const log = await world().open();
     await log.createTopic('t', {});

@@ -100,6 +100,7 @@ export class KafkaStreamLog implements StreamLog {
       admin: this.admin,
       offsets: this.offsets,
       prefix,
+      clock,
       publish: (records) => this.publisher.publish(records),
       changed: () => this.pause.wake(),
     });

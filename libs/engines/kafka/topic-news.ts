@@ -1,5 +1,6 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { WakeablePause } from '#libs/async/pause.js';
+import { type Clock } from '#libs/kernel/clock.js';
 import { type LogRecord, type Retention } from '#libs/stream-log/stream-log.js';
 import { type TopicAdmin } from './admin/topic-admin.js';
 import { keyOf, LATEST, type Offsets } from './consume/offsets.js';
@@ -12,6 +13,7 @@ export interface TopicNewsHost {
   readonly admin: Pick<TopicAdmin, 'create'>;
   readonly offsets: Pick<Offsets, 'at'>;
   readonly prefix: string;
+  readonly clock: Clock;
   publish(records: readonly LogRecord[]): Promise<unknown>;
   /** News come again, or do not come any more. */
   changed(): void;
@@ -25,7 +27,8 @@ const ANSWER_BYTES = 1 << 20;
 const NO_SESSION = { sessionId: 0, sessionEpoch: -1, forgottenTopics: [] };
 const PARTITION = { partition: 0, maxBytes: ANSWER_BYTES };
 /** News are worth nothing to a process that starts later, because it reads the list of topics. */
-const KEPT: Retention = { ageMs: 3_600_000 };
+const KEPT_MS = 3_600_000;
+const KEPT: Retention = { ageMs: KEPT_MS };
 
 /**
  * How processes hear of topics that others created or deleted: a record with the topic's name on a topic of one partition,
@@ -39,6 +42,8 @@ export class TopicNews {
   private heard = false;
   /** The next offset to read; undefined before the first one and when it was lost. */
   private next: number | undefined;
+  /** When old news were dropped last, by the monotonic clock. */
+  private droppedAt: number | undefined;
 
   constructor(private readonly host: TopicNewsHost) {}
 
@@ -100,6 +105,10 @@ export class TopicNews {
       await cluster.refresh();
       return;
     }
+    if (this.droppedAt === undefined || performance.now() - this.droppedAt > KEPT_MS) {
+      this.droppedAt = performance.now();
+      await this.dropOld(leader, this.next);
+    }
     const reply = await cluster.call(leader, PURPOSE, 'Fetch', {
       ...NO_SESSION,
       maxWaitTime: WAIT_MS,
@@ -117,6 +126,23 @@ export class TopicNews {
     const news = new Set((partition?.messages ?? []).map(({ value }) => prefix + String(value)));
     this.next = partition?.next ?? this.next;
     if (news.size > 0) void cluster.look([...news]);
+  }
+
+  /**
+   * Deletes what is older than an hour, at the start of each process and every hour. Otherwise the topic would grow with
+   * each topic that comes or goes. A process that has not read them by then reads the list of topics instead.
+   */
+  private async dropOld(leader: number, read: number): Promise<void> {
+    const { cluster, offsets, clock, prefix } = this.host;
+    const topic = prefix + TOPIC_NEWS;
+    const partition = { topic, partition: 0 };
+    const since = (await offsets.at([partition], clock.now() - KEPT_MS)).get(keyOf(partition)) ?? 0;
+    const offset = since < 0 ? read : Math.min(since, read);
+    if (offset === 0) return;
+    const topics = [{ topic, partitions: [{ partition: 0, offset }] }];
+    const reply = await cluster.call(leader, 'offsets', 'DeleteRecords', { timeout: WAIT_MS, topics });
+    const code = reply.topics[0]?.partitions[0]?.errorCode ?? 0;
+    if (code !== 0) cluster.warn('old news of topics could not be dropped', `code ${code}`);
   }
 
   private async place(): Promise<{ readonly id: string; readonly leader: number }> {
