@@ -1,5 +1,7 @@
 import { type Config } from '#libs/config/index.js';
 import { LeasedWork, type RunningWork } from '#libs/kernel/leased-work.js';
+import { type Forms } from '#libs/kernel/forms.js';
+import { type Leases } from '#libs/kernel/leases.js';
 import { type Position } from '#libs/kernel/events.js';
 import { type Projection, type ProjectorStatus } from '#libs/kernel/projection.js';
 import { Projector } from '#libs/kernel/projector.js';
@@ -11,6 +13,7 @@ import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type Logger } from '#libs/telemetry/index.js';
 import { readModelsApplied } from '../cluster/cluster.js';
 import { type ControlPlane, projections, readModelsIn, startReactors } from './control-plane.js';
+import { Permit } from './permit.js';
 import {
   dataStoreCleanUpReactor,
   accountCleanUpReactor,
@@ -30,6 +33,7 @@ export interface LeasedReadersOptions {
   readonly topics: TopicPolicy;
   readonly logger: Logger;
   readonly platformEvents: PlatformEvents;
+  readonly forms: Pick<Forms, 'mayWrite' | 'onWithdrawn'>;
 }
 
 /** Position of a reader that this process does not run; greater than any real position. */
@@ -37,23 +41,31 @@ const END: Position = '9'.repeat(20);
 /** Delay before acquiring a lease, per lease already held. Processes that start together then share about evenly. */
 const HESITATE_MS = 150;
 
-/** A reader of a log under a lease, owned by this process or another. */
+/** A reader of a log: under a lease, owned by this process or another, or with a share of the lanes. */
 interface Reader {
   readonly work: LeasedWork;
   readonly name: string;
+  readonly isShare: boolean;
   status: (() => readonly ProjectorStatus[]) | undefined;
   position: (() => Position) | undefined;
   backlog: (() => number) | undefined;
+  lanes: (() => number) | undefined;
 }
 
 interface Started {
   readonly status: () => readonly ProjectorStatus[];
   readonly position?: () => Position;
   readonly backlog?: () => number;
+  readonly lanes?: () => number;
   stop(): Promise<void>;
 }
 
-/** Role `projector`: every read model and every reaction, each owned by one process at a time. */
+type Start = (fail: (error: Error) => void) => Promise<Started>;
+
+/**
+ * Role `projector`: every read model and every reaction. Those over the event log are owned by one process at a time. The
+ * lanes of the stream read models are shared by all processes (docs/adr/0048).
+ */
 export class LeasedReaders {
   private readonly readers: Reader[] = [];
 
@@ -74,14 +86,10 @@ export class LeasedReaders {
     this.add('reactor.data-stores', (fail) => this.react(dataStoreCleanUpReactor(options.plane), fail));
     this.add('reactor.accounts', (fail) => this.react(accountCleanUpReactor(options.plane), fail));
     const { summaries, attempts } = streamProjections(config);
-    this.add(`projection.${summaries.name}`, (fail) =>
-      this.fold(summaries, fail, (projector) => deletedSourceEventsReactor(projector, options.topics)),
-    );
+    this.share(summaries, (projector) => deletedSourceEventsReactor(projector, options.topics));
     const { log, schedule } = options.plane.engines;
-    this.add(`projection.${attempts.name}`, (fail) =>
-      this.fold(attempts, fail, (projector) =>
-        webhookCleanUpReactor(options.plane, projector, webhookTopics(log, options.topics, schedule)),
-      ),
+    this.share(attempts, (projector) =>
+      webhookCleanUpReactor(options.plane, projector, webhookTopics(log, options.topics, schedule)),
     );
   }
 
@@ -110,43 +118,79 @@ export class LeasedReaders {
     return this.readers.reduce((sum, { backlog }) => sum + (backlog?.() ?? 0), 0);
   }
 
+  /** Number of lanes of stream read models that this process writes. */
+  lanes(): number {
+    return this.readers.reduce((sum, { lanes }) => sum + (lanes?.() ?? 0), 0);
+  }
+
   owned(): number {
-    return this.readers.filter(({ work }) => work.owned).length;
+    return this.readers.filter(({ work, isShare }) => work.owned && !isShare).length;
   }
 
   async close(): Promise<void> {
     await Promise.all(this.readers.map(({ work }) => work.stop()));
   }
 
-  private add(name: string, start: (fail: (error: Error) => void) => Promise<Started>): void {
+  /**
+   * Adds a read model over the stream log. The process with its lease cleans it up and takes a share of its lanes. So do
+   * the others, once every living process knows of shares: a projector of an earlier release that gets the lease writes
+   * all lanes.
+   */
+  private share(projection: StreamProjection, cleanUp: (projector: StreamProjector) => Reactor): void {
+    const { plane, forms } = this.options;
+    let isKeeper = false;
+    const permit = new Permit(() => isKeeper || forms.mayWrite('stream_lanes.1'));
+    forms.onWithdrawn(() => permit.changed());
+    const keeps = (now: boolean): void => {
+      isKeeper = now;
+      permit.changed();
+    };
+    this.add(`projection.${projection.name}`, async (fail) => {
+      const projector = streamProjector(plane.engines, projection, fail);
+      const reacting = await this.react(cleanUp(projector), fail);
+      keeps(true);
+      const stop = async (): Promise<void> => {
+        keeps(false);
+        await reacting.stop();
+        await projector.stop();
+      };
+      return { ...reacting, stop };
+    });
+    this.add(`share.${projection.name}`, (fail) => this.consume(projection, fail), permit);
+  }
+
+  private add(name: string, start: Start, permit?: Pick<Leases, 'acquire'>): void {
     const { plane, logger } = this.options;
     const reader: Reader = {
       name,
+      isShare: permit !== undefined,
       work: new LeasedWork({
         name,
-        leases: plane.engines.leases,
-        hesitateMs: () => this.owned() * HESITATE_MS,
+        leases: permit ?? plane.engines.leases,
+        ...(permit ? {} : { hesitateMs: () => this.owned() * HESITATE_MS }),
         start: () => this.own(reader, start),
         onFailure: (error) => logger.error({ err: error, lease: name }, 'reader.stopped'),
       }),
       status: undefined,
       position: undefined,
       backlog: undefined,
+      lanes: undefined,
     };
     this.readers.push(reader);
   }
 
-  private async own(reader: Reader, start: (fail: (error: Error) => void) => Promise<Started>): Promise<RunningWork> {
+  private async own(reader: Reader, start: Start): Promise<RunningWork> {
     let fail: (error: Error) => void = () => undefined;
     const ended = new Promise<Error>((resolve) => (fail = resolve));
     const started = await start(fail);
-    Object.assign(reader, { backlog: undefined, position: undefined }, started);
+    Object.assign(reader, { backlog: undefined, lanes: undefined, position: undefined }, started);
     return {
       ended,
       stop: async () => {
         reader.status = undefined;
         reader.position = undefined;
         reader.backlog = undefined;
+        reader.lanes = undefined;
         await started.stop();
       },
     };
@@ -166,35 +210,26 @@ export class LeasedReaders {
     return readModelsApplied(readModelsIn(plane.engines.readModels), plane.follower, logger);
   }
 
-  private async react(reactor: Reactor, onFailure: (error: Error) => void): Promise<Started> {
+  private async react(reactor: Reactor, onFailure: (error: Error) => void): Promise<Reaction> {
     const [runner] = await startReactors(this.options.plane, [reactor], onFailure);
     return reaction(runner);
   }
 
-  /** Starts a read model over the stream log, with the reaction that cleans it up. */
-  private async fold(
-    projection: StreamProjection,
-    onFailure: (error: Error) => void,
-    cleanUp: (projector: StreamProjector) => Reactor,
-  ): Promise<Started> {
-    const { plane } = this.options;
-    const projector = streamProjector(plane.engines, projection, onFailure);
+  private async consume(projection: StreamProjection, onFailure: (error: Error) => void): Promise<Started> {
+    const projector = streamProjector(this.options.plane.engines, projection, onFailure);
     await projector.start();
-    const [runner] = await startReactors(plane, [cleanUp(projector)], onFailure);
-    const reacting = reaction(runner);
     return {
-      status: () => [projector.status(), ...reacting.status()],
-      position: reacting.position,
+      status: () => [projector.status()],
       backlog: () => projector.backlog(),
-      async stop() {
-        await reacting.stop();
-        await projector.stop();
-      },
+      lanes: () => projector.lanes(),
+      stop: () => projector.stop(),
     };
   }
 }
 
-const reaction = (runner: ReactorRunner | undefined): Started & { readonly position: () => Position } => {
+type Reaction = Started & { readonly position: () => Position };
+
+const reaction = (runner: ReactorRunner | undefined): Reaction => {
   if (!runner) throw new Error('a reactor was not started');
   return { status: () => [runner.status()], position: () => runner.position(), stop: () => runner.stop() };
 };

@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type EmbeddedEngines } from '#libs/engines/embedded/index.js';
 import { PoisonEvent } from '#libs/kernel/projector.js';
-import { type ApplyBatch, type PageQuery, type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import {
+  type ApplyBatch,
+  type LanesBatch,
+  type PageQuery,
+  type ReadModelStore,
+} from '#libs/kernel/read-model-store.js';
 import { recorded } from '#libs/kernel/testing/recorded.js';
 import { projections } from './control-plane.js';
 import { rebuildReadModels, type Rebuilt } from './rebuild.js';
@@ -28,17 +33,22 @@ const AWAY = new Error('connection 8 timed out');
 const every = [...projections, ...Object.values(streamProjections(perEmitter))];
 
 /** A store in which some batches fail, before or after the write. */
-const failing = (fails: (batch: ApplyBatch) => 'before' | 'after' | undefined): ReadModelStore => {
+const failing = (fails: (batch: Pick<ApplyBatch, 'schema'>) => 'before' | 'after' | undefined): ReadModelStore => {
   const { readModels } = engines;
-  const apply = async (batch: ApplyBatch): Promise<void> => {
-    const when = fails(batch);
-    if (when === 'before') throw AWAY;
-    await readModels.apply(batch);
-    if (when === 'after') throw AWAY;
-  };
+  const around =
+    <B extends Pick<ApplyBatch, 'schema'>>(apply: (batch: B) => Promise<void>) =>
+    async (batch: B): Promise<void> => {
+      const when = fails(batch);
+      if (when === 'before') throw AWAY;
+      await apply(batch);
+      if (when === 'after') throw AWAY;
+    };
+  const apply = around((batch: ApplyBatch) => readModels.apply(batch));
+  const applyLanes = around((batch: LanesBatch) => readModels.applyLanes(batch));
   return new Proxy(readModels, {
     get: (target, name) => {
       if (name === 'apply') return apply;
+      if (name === 'applyLanes') return applyLanes;
       const value: unknown = Reflect.get(target, name);
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },

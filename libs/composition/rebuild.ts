@@ -81,9 +81,21 @@ export const rebuildReadModels = async (
 
 const isPoison = (error: Error): boolean => error instanceof PoisonEvent || error instanceof PoisonRecord;
 
+const LOOK_MS = 200;
+
+/** Processes of the role that still live, and may write lanes without a lease. */
+const projectorsIn = async (registry: Engines['registry'], signal: AbortSignal): Promise<readonly string[]> => {
+  for (;;) {
+    const ids = (await registry.live()).filter(({ role }) => role === 'projector').map(({ id }) => id);
+    if (ids.length === 0 || signal.aborted) return ids;
+    await pause(LOOK_MS, signal);
+  }
+};
+
 /**
  * Does the work while this process holds the lease of every projection, as the role `projector` otherwise does. Rejects
- * when it does not get them within twice the lease time of a dead owner, because then a live process holds them.
+ * when it does not get them within twice the lease time of a dead owner, because then a live process holds them, and while
+ * a projector lives. One that starts meanwhile harms nothing (docs/adr/0048).
  */
 export const withProjectionLeases = async <T>(
   { leases, registry }: Pick<Engines, 'leases' | 'registry'>,
@@ -96,10 +108,11 @@ export const withProjectionLeases = async <T>(
   const held = acquired.filter((lease) => lease !== undefined);
   try {
     const missing = owned.filter((_name, i) => acquired[i] === undefined);
-    if (missing.length > 0) {
-      const projectors = (await registry.live()).filter(({ role }) => role === 'projector').map(({ id }) => id);
+    const projectors = await projectorsIn(registry, signal);
+    if (missing.length > 0 || projectors.length > 0) {
       const who = projectors.length === 0 ? '' : ` (${projectors.join(', ')})`;
-      throw new Error(`stop the projector processes${who} first: they hold ${missing.join(', ')}`);
+      const what = missing.length === 0 ? 'lanes of read models' : missing.join(', ');
+      throw new Error(`stop the projector processes${who} first: they hold ${what}`);
     }
     const result = await work();
     const lost = held.filter(({ lost }) => lost.aborted).map(({ name }) => name);

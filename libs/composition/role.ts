@@ -53,6 +53,7 @@ export interface Role extends RoleProcess {
   readonly platformEvents: PlatformEvents;
   /** The processes that await answers. */
   readonly callers: LiveCallers;
+  readonly forms: Forms;
   /** Serves `/healthz`, `/readyz` and `/metrics`, for a role without routes of its own. */
   readonly serveTelemetry: Handler;
   readonly shuttingDown: () => boolean;
@@ -89,8 +90,7 @@ const start = async (
   // 1. Settings, logger, shutdown.
   const { config, logger } = readSettings(name);
   const shutdown = new Shutdown(logger);
-  const clock = systemClock;
-  const id = newId('proc', clock.now());
+  const id = newId('proc', systemClock.now());
 
   // 2. The port, with health checks, which answer while the process waits for the engines.
   const starting = { isOver: false };
@@ -105,7 +105,7 @@ const start = async (
   const engines = await openEngines({
     config,
     clientId: `${name}-${id}`,
-    clock,
+    clock: systemClock,
     onWarning: (text, fields) => logger.warn(fields, text),
     forms,
     retentionOf: (topic) => topics.retentionOf(topic),
@@ -117,7 +117,7 @@ const start = async (
   // 4. Topics, and in-memory tables caught up with the log.
   await waiting.until('Kafka', () => createFixedTopics(engines.log, topics));
   timings.end('topics');
-  const plane = await followTables(engines, { clock, shutdown, readiness, tables });
+  const plane = await followTables(engines, { clock: systemClock, shutdown, readiness, tables });
   timings.end('tables');
   const reporter = startReporter(id, name, plane, logger, shutdown);
 
@@ -132,6 +132,7 @@ const start = async (
     reporter,
     callers: followRegistry(forms, engines, logger, shutdown),
     tables: freshTables(plane, reporter, logger),
+    forms,
     ...port,
     urls: endpointUrls(config, publicUrlOf(config, front.port)),
     handedOver: new HandedOver(pressureSettings(config).source),

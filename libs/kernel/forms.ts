@@ -9,8 +9,10 @@ import { type ProcessRegistry, type ProcessReport } from './process-registry.js'
  *   (engines/kafka). Earlier releases take the whole text for a holder that has died, and take the lane at once.
  * - `event_data.2`: the data of a large event in EventStoreDB is a blob, and its metadata names it (engines/eventstoredb).
  *   Earlier releases see an event without data.
+ * - `stream_lanes.1`: not a form of data, but of ownership. Processes other than the one with a stream read model's lease
+ *   write lanes of it (docs/adr/0048). A projector of an earlier release takes itself for the only writer.
  */
-export const FORMS = ['lane_commit.2', 'event_data.2'] as const;
+export const FORMS = ['lane_commit.2', 'event_data.2', 'stream_lanes.1'] as const;
 export type Form = (typeof FORMS)[number];
 
 /** What a writer asks before it uses a form. */

@@ -14,7 +14,7 @@ export interface RunningWork {
 export interface LeasedWorkOptions {
   /** Name of the lease. */
   readonly name: string;
-  readonly leases: Leases;
+  readonly leases: Pick<Leases, 'acquire'>;
   readonly start: () => Promise<RunningWork>;
   /** Called when the work ended by itself or could not start. It is retried, here or in another process. */
   readonly onFailure: (error: Error) => void;

@@ -33,16 +33,24 @@ export type Checkpoint = string;
 
 export type Where = Readonly<Record<string, string>>;
 
-export type ReadModelWrite =
+export type DocumentWrite =
   | { readonly op: 'put'; readonly doc: Doc }
   | { readonly op: 'delete'; readonly id: string }
   /** Deletes every matching document whose sort field is within [from, to]. An absent end is open. */
-  | { readonly op: 'delete_range'; readonly where: Where; readonly from?: string; readonly to?: string }
-  /**
-   * Keeps the matching documents of highest sort, at most `keep` of them and `bytes` in total. Deletes the others.
-   * `bytes` needs a schema that names the field to add up.
-   */
-  | { readonly op: 'trim'; readonly where: Where; readonly keep?: number; readonly bytes?: number };
+  | { readonly op: 'delete_range'; readonly where: Where; readonly from?: string; readonly to?: string };
+
+/**
+ * Keeps the matching documents of highest sort, at most `keep` of them and `bytes` in total. Deletes the others.
+ * `bytes` needs a schema that names the field to add up.
+ */
+export interface Trim {
+  readonly op: 'trim';
+  readonly where: Where;
+  readonly keep?: number;
+  readonly bytes?: number;
+}
+
+export type ReadModelWrite = DocumentWrite | Trim;
 
 export interface ApplyBatch {
   readonly schema: CollectionSchema;
@@ -65,6 +73,44 @@ export class CheckpointConflict extends Error {
       `checkpoint of ${collection} is ${actual ?? 'unset'}, expected ${expected ?? 'unset'}: another projector owns it`,
     );
     this.name = 'CheckpointConflict';
+  }
+}
+
+/** A lane of a read model that several processes write, as its newest claim found it. */
+export interface ClaimedLane<D extends Doc> {
+  /** Id of the document that holds the lane's progress. */
+  readonly id: string;
+  /** Greater than that of every earlier claim of the lane. */
+  readonly claim: number;
+  readonly progress: D | undefined;
+}
+
+/** What one lane adds to a batch. */
+export interface LanePart {
+  readonly id: string;
+  readonly claim: number;
+  /** The lane's next progress, a document with the lane's id. */
+  readonly progress: Doc | 'unchanged' | 'removed';
+  /** Applied in order. No other lane writes the documents that they concern. */
+  readonly writes: readonly DocumentWrite[];
+}
+
+export interface LanesBatch {
+  readonly schema: CollectionSchema;
+  readonly generation: number;
+  readonly parts: readonly LanePart[];
+  /** Applied last. They may delete documents of any lane. */
+  readonly trims: readonly Trim[];
+}
+
+/** Thrown when another process claimed one of the lanes since, or the generation was replaced. Claim again and repeat. */
+export class LaneLost extends Error {
+  constructor(
+    readonly collection: string,
+    readonly lanes: readonly string[],
+  ) {
+    super(`another process claimed ${lanes.join(', ')} of ${collection}, or its generation was replaced`);
+    this.name = 'LaneLost';
   }
 }
 
@@ -117,6 +163,23 @@ export interface ReadModelStore {
    * Rejects with CheckpointConflict, having changed nothing, when `expected` is not the stored checkpoint.
    */
   apply(batch: ApplyBatch): Promise<void>;
+
+  /**
+   * Takes lanes of a generation over, and returns their progress as it is then. Every earlier claim of them ends: none of
+   * its batches changes their progress any more. Rejects with LaneLost when the generation was replaced.
+   */
+  claimLanes<D extends Doc>(
+    schema: CollectionSchema,
+    generation: number,
+    ids: readonly string[],
+  ): Promise<readonly ClaimedLane<D>[]>;
+
+  /**
+   * Applies what claimed lanes add. After a crash a lane's progress is visible only with all of its writes. Some of the
+   * writes may be there without the progress, and are made again by the lane's next owner.
+   * Rejects with LaneLost when a lane has a newer claim. The progress of the other lanes may then be written.
+   */
+  applyLanes(batch: LanesBatch): Promise<void>;
 
   /** Returns the active generations' checkpoints, in the order of `schemas`; null for none. For readers that wait. */
   checkpoints(schemas: readonly CollectionSchema[]): Promise<readonly (Checkpoint | null)[]>;

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type Doc } from '#libs/kernel/read-model-store.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
 import { type LaneOrigin } from './lane-origin.js';
+import { ForgottenKeys } from './forgotten-keys.js';
 import { StreamFold } from './stream-fold.js';
 import { type StreamProjection } from './stream-projection.js';
 import { type StoredRecord } from './stream-log.js';
@@ -36,8 +37,10 @@ const record = (offset: number, value: string, origin?: LaneOrigin): StoredRecor
 const folded = async (first: readonly StoredRecord[], then: readonly StoredRecord[]): Promise<string[]> => {
   const readModels = new InMemoryReadModels();
   for (const records of [first, then]) {
-    const { active, checkpoint } = await readModels.register(lines.schema);
-    await new StreamFold(lines, readModels, active, checkpoint).apply(records);
+    const { active: generation } = await readModels.register(lines.schema);
+    const forgotten = new ForgottenKeys(readModels, lines.schema);
+    const log = { read: async () => [] };
+    await new StreamFold({ projection: lines, readModels, log, forgotten, generation }).apply(records);
   }
   const { docs } = await readModels.page<Line>(lines.schema, { where: { list: 'a' }, limit: 100 });
   return docs.map(({ sort }) => sort).sort();

@@ -1,13 +1,16 @@
 import {
-  type Checkpoint,
   type CollectionSchema,
   type Doc,
+  type DocumentWrite,
+  type LanePart,
   type ReadModelStore,
   type ReadModelWrite,
+  type Trim,
 } from '#libs/kernel/read-model-store.js';
+import { type ForgottenKeys } from './forgotten-keys.js';
 import { foldRecords, GroupSizes, type StreamProjection } from './stream-projection.js';
 import { isAnotherLog, type LaneOrigin } from './lane-origin.js';
-import { type StoredRecord } from './stream-log.js';
+import { type StoredRecord, type StreamLog } from './stream-log.js';
 
 interface Applied {
   readonly offset: number;
@@ -24,23 +27,48 @@ const NOTHING: Applied = { offset: -1 };
 const NO_GROUP = '#lane';
 const laneDocId = (lane: string): string => `${NO_GROUP}/${lane}`;
 
+/** A lane that this fold claimed. */
+interface HeldLane {
+  readonly claim: number;
+  applied: Applied;
+  /** Whether the keys of its records are forgotten. Known for this claim only: `forget` ends it. */
+  readonly keys: Map<string, boolean>;
+}
+
+type RecordsByLane = ReadonlyMap<string, readonly StoredRecord[]>;
+
+interface Work {
+  readonly lane: string;
+  readonly held: HeldLane;
+  readonly records: readonly StoredRecord[];
+}
+
+const MAX_KEYS = 10_000;
+const MAX_GIVEN = 10_000;
+const READ = 1_000;
+
+export interface StreamFoldOptions {
+  readonly projection: StreamProjection;
+  readonly readModels: ReadModelStore;
+  readonly log: Pick<StreamLog, 'read'>;
+  readonly forgotten: Pick<ForgottenKeys, 'among'>;
+  readonly generation: number;
+}
+
 /**
- * One generation of a read model over the stream log, with the applied offset of each lane. The offset is a document of
- * the collection, written atomically with the records' documents. So a crash between apply and acknowledgement is
- * harmless, because records that the log hands over again are skipped. (Otherwise events that a later record removed
- * would show again until that record is folded again.)
+ * The lanes of one generation of a read model over the stream log that this process writes. The applied offset of a lane
+ * is a document of the collection, written after the records' documents and only by the lane's newest claim. So a crash
+ * between apply and acknowledgement is harmless, because records that the log hands over again are skipped. (Otherwise
+ * events that a later record removed would show again until that record is folded again.)
  */
 export class StreamFold {
-  private readonly applied = new Map<string, Applied>();
-  private readonly sizes: GroupSizes;
+  private readonly held = new Map<string, HeldLane>();
+  /** Lanes that it held before, whose groups another process may have added to since. */
+  private readonly given = new Set<string>();
+  private sizes: GroupSizes;
 
-  constructor(
-    private readonly projection: StreamProjection,
-    private readonly readModels: ReadModelStore,
-    readonly generation: number,
-    private checkpoint: Checkpoint | null,
-  ) {
-    this.sizes = new GroupSizes(projection);
+  constructor(private readonly options: StreamFoldOptions) {
+    this.sizes = new GroupSizes(options.projection);
   }
 
   /** Same as `appliedTo`, for a caller that only reads the read model. Reads the active generation by default. */
@@ -53,63 +81,178 @@ export class StreamFold {
     return (await readModels.get<LaneDoc>(schema, laneDocId(lane), generation))?.offset ?? -1;
   }
 
+  /** Number of lanes that it holds. */
+  lanes(): number {
+    return this.held.size;
+  }
+
   /** Returns the lane's applied offset, -1 for none. */
   async appliedTo(lane: string): Promise<number> {
-    return (await this.appliedIn(lane)).offset;
+    const { readModels, projection, generation } = this.options;
+    return (
+      this.knownAppliedTo(lane) ?? (await StreamFold.storedOffset(readModels, projection.schema, lane, generation))
+    );
   }
 
-  /** Same as `appliedTo`, if known without asking the store. */
+  /** Same as `appliedTo`, of a lane that this fold holds. */
   knownAppliedTo(lane: string): number | undefined {
-    return this.applied.get(lane)?.offset;
+    return this.held.get(lane)?.applied.offset;
   }
 
-  /** Folds the records and writes the result atomically. Skips records applied before. */
+  /** Another process may write the lane from here on. */
+  release(lane: string): void {
+    if (this.held.delete(lane)) this.given.add(lane);
+  }
+
+  /**
+   * Folds the records, claims their lanes where it does not hold them, and writes the result. Skips records applied before.
+   * Rejects with LaneLost when another process claimed a lane. A repeat then claims it back.
+   */
   async apply(records: readonly StoredRecord[]): Promise<void> {
-    const lanes = new Map<string, Applied>();
-    const fresh: StoredRecord[] = [];
-    for (const record of records) {
-      const { lane, offset, origin } = record;
-      const known = lanes.get(lane) ?? (await this.appliedIn(lane));
-      if (offset <= known.offset && !isAnotherLog(origin, known.origin)) continue;
-      lanes.set(lane, { offset, ...(origin && { origin }) });
-      fresh.push(record);
+    const lanes = byLane(records);
+    try {
+      await this.write(await this.hold(lanes));
+    } catch (error) {
+      // How far the writes went is unknown, so the next ones take a later claim.
+      for (const lane of lanes.keys()) this.release(lane);
+      throw error;
     }
-    if (fresh.length === 0) return;
-    const writes = foldRecords(this.projection, fresh, this.sizes);
-    for (const [lane, applied] of lanes) writes.push({ op: 'put', doc: this.laneDoc(lane, applied) });
-    await this.write(writes);
-    for (const [lane, applied] of lanes) this.applied.set(lane, applied);
   }
 
-  /** Removes the documents of records with this key, and forgets the given lanes, which are deleted. */
-  async forget(key: string, lanes: readonly string[]): Promise<void> {
-    const writes = this.projection.ofKey(key).map((where): ReadModelWrite => ({ op: 'delete_range', where }));
-    for (const lane of lanes) writes.push({ op: 'delete', id: laneDocId(lane) });
-    await this.write(writes);
-    for (const lane of lanes) this.applied.delete(lane);
+  /**
+   * Removes the documents of records with this key, and ends the claims of the lanes that may bring such records. Call it
+   * once the key is among the forgotten ones. `removed`: the lanes are deleted too.
+   */
+  async forget(key: string, lanes: readonly string[], removed: boolean): Promise<void> {
+    const { readModels, projection, generation } = this.options;
+    const { schema } = projection;
+    for (const lane of lanes) this.release(lane);
+    const progress = removed || lanes.length === 0 ? 'removed' : 'unchanged';
+    // Without a lane there is no progress. The claim of another id then stands for the lane's.
+    const ids = lanes.length === 0 ? [key] : lanes;
+    const claimed = await readModels.claimLanes<LaneDoc>(schema, generation, ids.map(laneDocId));
+    const writes = projection.ofKey(key).map((where): DocumentWrite => ({ op: 'delete_range', where }));
+    // The documents are of earlier claims than the latest of these.
+    const latest = Math.max(...claimed.map(({ claim }) => claim));
+    const parts = claimed.map(({ id, claim }): LanePart => {
+      return { id, claim, progress, writes: claim === latest ? writes : [] };
+    });
+    await readModels.applyLanes({ schema, generation, parts, trims: [] });
   }
 
-  private async appliedIn(lane: string): Promise<Applied> {
-    let known = this.applied.get(lane);
-    if (!known) {
-      const { readModels, projection, generation } = this;
-      known = (await readModels.get<LaneDoc>(projection.schema, laneDocId(lane), generation)) ?? NOTHING;
-      this.applied.set(lane, known);
+  /** Claims the lanes that it does not hold, and brings them up to these records. */
+  private async hold(records: RecordsByLane): Promise<readonly Work[]> {
+    const { readModels, projection, generation } = this.options;
+    const missing = [...records.keys()].filter((lane) => !this.held.has(lane));
+    const works = [...records].flatMap(([lane, own]): Work[] => {
+      const held = this.held.get(lane);
+      return held ? [{ lane, held, records: own }] : [];
+    });
+    if (missing.length === 0) return works;
+    if (this.given.size > MAX_GIVEN || missing.some((lane) => this.given.has(lane))) {
+      this.sizes = new GroupSizes(projection);
+      this.given.clear();
     }
-    return known;
+    for (const { id, claim, progress } of await readModels.claimLanes<LaneDoc>(
+      projection.schema,
+      generation,
+      missing.map(laneDocId),
+    )) {
+      const lane = id.slice(laneDocId('').length);
+      const held: HeldLane = { claim, applied: progress ?? NOTHING, keys: new Map() };
+      const work = { lane, held, records: records.get(lane) ?? [] };
+      this.held.set(lane, held);
+      await this.fill(work);
+      works.push(work);
+    }
+    return works;
+  }
+
+  /**
+   * Applies what lies between the lane's progress and the first record that was handed over. It was acknowledged when a
+   * generation had it that a rebuild replaced.
+   */
+  private async fill({ lane, held, records: [first] }: Work): Promise<void> {
+    if (!first || isAnotherLog(first.origin, held.applied.origin)) return;
+    for (let after = held.applied.offset; after + 1 < first.offset;) {
+      const read = await this.options.log.read(lane, after, READ);
+      const records = read.filter(({ offset }) => offset < first.offset);
+      const last = records.at(-1);
+      if (!last) return;
+      await this.write([{ lane, held, records }]);
+      after = last.offset;
+    }
+  }
+
+  private async write(works: readonly Work[]): Promise<void> {
+    await this.learnKeys(works);
+    const { projection, readModels, generation } = this.options;
+    const done: (() => void)[] = [];
+    const parts: LanePart[] = [];
+    const trims: Trim[] = [];
+    for (const { lane, held, records } of works) {
+      const { fresh, applied } = freshOf(records, held);
+      if (fresh.length === 0) continue;
+      const writes = foldRecords(projection, fresh, this.sizes);
+      parts.push({
+        id: laneDocId(lane),
+        claim: held.claim,
+        progress: this.laneDoc(lane, applied),
+        writes: writes.filter((write) => !isTrim(write)),
+      });
+      trims.push(...writes.filter(isTrim));
+      done.push(() => (held.applied = applied));
+    }
+    if (parts.length === 0) return;
+    await readModels.applyLanes({ schema: projection.schema, generation, parts, trims });
+    for (const note of done) note();
+  }
+
+  private async learnKeys(works: readonly Work[]): Promise<void> {
+    const unknown = new Set<string>();
+    for (const { held, records } of works) {
+      if (held.keys.size > MAX_KEYS) held.keys.clear();
+      for (const { key } of records) if (!held.keys.has(key)) unknown.add(key);
+    }
+    if (unknown.size === 0) return;
+    const forgotten = await this.options.forgotten.among([...unknown]);
+    for (const { held, records } of works) {
+      for (const { key } of records) if (unknown.has(key)) held.keys.set(key, forgotten.has(key));
+    }
   }
 
   private laneDoc(lane: string, applied: Applied): LaneDoc {
-    const { indexed, sort, bytes } = this.projection.schema;
+    const { indexed, sort, bytes } = this.options.projection.schema;
     const fields = Object.fromEntries([...indexed, sort].map((field) => [field, NO_GROUP]));
-    return { ...fields, ...(bytes === undefined ? {} : { [bytes]: 0 }), id: laneDocId(lane), lane, ...applied };
-  }
-
-  /** Writes with a checkpoint that counts batches. It says nothing about lanes, but reveals another writer. */
-  private async write(writes: readonly ReadModelWrite[]): Promise<void> {
-    const { projection, readModels, generation, checkpoint: expected } = this;
-    const next = String(Number(expected ?? '0') + 1).padStart(16, '0');
-    await readModels.apply({ schema: projection.schema, generation, expected, next, writes });
-    this.checkpoint = next;
+    const { offset, origin } = applied;
+    const counted = bytes === undefined ? {} : { [bytes]: 0 };
+    return { ...fields, ...counted, id: laneDocId(lane), lane, offset, ...(origin && { origin }) };
   }
 }
+
+const isTrim = (write: ReadModelWrite): write is Trim => write.op === 'trim';
+
+const byLane = (records: readonly StoredRecord[]): RecordsByLane => {
+  const lanes = new Map<string, StoredRecord[]>();
+  for (const record of records) {
+    const known = lanes.get(record.lane);
+    if (known) known.push(record);
+    else lanes.set(record.lane, [record]);
+  }
+  return lanes;
+};
+
+/** Records that were not applied and whose keys are not forgotten, and how far the lane is applied with them. */
+const freshOf = (
+  records: readonly StoredRecord[],
+  { applied: before, keys }: HeldLane,
+): { readonly fresh: readonly StoredRecord[]; readonly applied: Applied } => {
+  let applied = before;
+  const fresh = records.filter((record) => {
+    const { offset, origin, key } = record;
+    if (offset <= applied.offset && !isAnotherLog(origin, applied.origin)) return false;
+    applied = { offset, ...(origin && { origin }) };
+    return keys.get(key) !== true;
+  });
+  return { fresh, applied };
+};

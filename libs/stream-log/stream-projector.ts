@@ -1,8 +1,9 @@
 import { SerialQueue } from '#libs/async/serial-queue.js';
 import { type ProjectorStatus } from '#libs/kernel/projection.js';
-import { CheckpointConflict, type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { LaneLost, type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { AppliedWaiters } from './applied-waiters.js';
 import { foldLog } from './fold-log.js';
+import { ForgottenKeys } from './forgotten-keys.js';
 import { GatheredBatches } from './gathered-batches.js';
 import { StreamFold } from './stream-fold.js';
 import { type Consumer, type LaneBatch, type StreamLog } from './stream-log.js';
@@ -13,7 +14,7 @@ export interface StreamProjectorOptions {
   readonly projection: StreamProjection;
   readonly log: StreamLog;
   readonly readModels: ReadModelStore;
-  /** Called once when it stops for good, at a record that its projection cannot apply or because of a second owner. */
+  /** Called once when it stops for good, at a record that its projection cannot apply. */
   readonly onFailure: (error: Error) => void;
   readonly maxBatch?: number;
   readonly maxUnacked?: number;
@@ -25,11 +26,13 @@ export interface StreamProjectorOptions {
 /** Consumer group of the projector of a read model. */
 export const projectorGroup = (readModel: string): string => `projector.${readModel}`;
 
-const MAX_FORGOTTEN = 10_000;
+/** Each loss of a lane is the work of another process, which then has what it wanted. */
+const ATTEMPTS = 20;
 
 /**
- * Keeps one read model over the stream log, as consumer group `projector.<name>`. Writes the gathered batches of all
- * lanes together. Acknowledges a record once it is applied. One owner per read model.
+ * Keeps the lanes of one read model over the stream log that the group `projector.<name>` gives to this process. Writes the
+ * gathered batches of all its lanes together. Acknowledges a record once it is applied. Any number of processes may run one
+ * (docs/adr/0048).
  */
 export class StreamProjector {
   private consumer: Consumer | undefined;
@@ -38,12 +41,14 @@ export class StreamProjector {
   private readonly waiters = new AppliedWaiters();
   /** Writes: flushes, `forget`, the end of a rebuild. */
   private readonly writes = new SerialQueue();
-  /** Deleted keys, whose records in flight must not bring documents back. */
-  private readonly forgotten = new Set<string>();
+  private readonly forgotten: ForgottenKeys;
+  /** Lanes of the keys that were forgotten while a rebuild runs. */
+  private forgottenMeanwhile: Map<string, readonly string[]> | undefined;
   private failure: Error | undefined;
 
   constructor(private readonly options: StreamProjectorOptions) {
-    const { gatherMs, gatherManyMs } = options;
+    const { gatherMs, gatherManyMs, readModels, projection } = options;
+    this.forgotten = new ForgottenKeys(readModels, projection.schema);
     const onDue = (): void => void this.writes.run(() => this.flush());
     this.gathered = new GatheredBatches({ gatherMs, gatherManyMs, onDue });
   }
@@ -57,6 +62,7 @@ export class StreamProjector {
       maxBatch,
       maxUnacked,
       handler: (batch) => this.gather(batch),
+      onRevoked: (lane) => this.release(lane),
     });
   }
 
@@ -64,6 +70,11 @@ export class StreamProjector {
     const caughtUp = this.consumer !== undefined && this.consumer.backlog() === 0;
     const base = { name: this.options.projection.name, caughtUp, checkpoint: null };
     return this.failure ? { ...base, failure: this.failure.message } : base;
+  }
+
+  /** Number of lanes that this process writes. */
+  lanes(): number {
+    return this.fold?.lanes() ?? 0;
   }
 
   /** Number of records not yet applied. */
@@ -81,32 +92,41 @@ export class StreamProjector {
     return applied;
   }
 
-  /** Drops the documents of records with this key (a source, a webhook), whose topics are deleted. Idempotent. */
+  /**
+   * Drops the documents of records with this key (a source, a webhook), whose topics are deleted. No record of it brings
+   * them back, whichever process has it. Idempotent.
+   */
   async forget(key: string, topics: readonly string[]): Promise<void> {
-    this.remember(key);
+    await this.forgotten.add(key);
     // A topic owned by one emitter has one partition, so it is its own lane.
-    await this.writes.run(async () => (await this.open()).forget(key, topics));
+    const lanes = topics.length > 0 ? topics : await this.lanesOf(key);
+    this.forgottenMeanwhile?.set(key, lanes);
+    await this.writes.run(() => this.untilHeld(async () => (await this.open()).forget(key, lanes, topics.length > 0)));
   }
 
   /**
    * Reads the log from its oldest record into a new generation, then switches to it. Documents older than the log's
-   * retention are lost. Resolves with the number of records read. Until then queries, and this projector if it runs,
-   * use the former generation.
+   * retention are lost. Resolves with the number of records read. Until then queries, and all projectors that run, use the
+   * former generation.
    */
   async rebuild(onProgress: (records: number) => void = () => undefined): Promise<number> {
     const { projection, readModels, log } = this.options;
     await this.open();
+    const forgotten = (this.forgottenMeanwhile = new Map<string, readonly string[]>());
     const generation = await readModels.beginGeneration(projection.schema);
-    const next = new StreamFold(projection, readModels, generation, null);
-    const forgottenBefore = new Set(this.forgotten);
+    const next = this.foldOf(generation);
     let count = 0;
-    const progress = (records: number): void => onProgress((count += records));
-    await foldLog(log, projection.prefix, next, progress);
+    const read = (): Promise<void> =>
+      foldLog(log, projection.prefix, next, (records) => onProgress((count += records)));
+    await read();
     await this.writes.run(async () => {
-      await foldLog(log, projection.prefix, next, progress);
-      for (const key of this.forgotten) if (!forgottenBefore.has(key)) await next.forget(key, []);
+      await read();
+      for (const [key, lanes] of forgotten) await next.forget(key, lanes, false);
       await readModels.activateGeneration(projection.schema, generation);
       this.fold = next;
+      this.forgottenMeanwhile = undefined;
+      // Other processes acknowledged what they wrote to the former generation until they saw the switch.
+      await this.untilHeld(read);
     });
     this.wakeWaiters(next);
     return count;
@@ -123,8 +143,38 @@ export class StreamProjector {
   private async open(): Promise<StreamFold> {
     if (this.fold) return this.fold;
     const { projection, readModels } = this.options;
-    const { active, checkpoint } = await readModels.register(projection.schema);
-    return (this.fold ??= new StreamFold(projection, readModels, active, checkpoint));
+    const { active } = await readModels.register(projection.schema);
+    return (this.fold ??= this.foldOf(active));
+  }
+
+  private foldOf(generation: number): StreamFold {
+    const { projection, readModels, log } = this.options;
+    return new StreamFold({ projection, readModels, log, forgotten: this.forgotten, generation });
+  }
+
+  /** Lanes that may hold records with the key. */
+  private async lanesOf(key: string): Promise<readonly string[]> {
+    const { log, projection } = this.options;
+    return Promise.all((await log.topics(projection.prefix)).map((topic) => log.laneOf(topic, key)));
+  }
+
+  /** Repeats what claims lanes that other processes claim back. */
+  private async untilHeld(act: () => Promise<void>): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await act();
+        return;
+      } catch (error) {
+        if (!(error instanceof LaneLost) || attempt === ATTEMPTS) throw error;
+        this.fold = undefined;
+      }
+    }
+  }
+
+  /** Lets a write of the lane end, so that its next owner does not have to overtake it. */
+  private async release(lane: string): Promise<void> {
+    await this.writes.idle();
+    this.fold?.release(lane);
   }
 
   private gather(batch: LaneBatch): Promise<void> {
@@ -138,7 +188,7 @@ export class StreamProjector {
     const live = gathered.filter(({ batch }) => !batch.revoked());
     try {
       const fold = await this.open();
-      const records = live.flatMap(({ batch }) => batch.records.filter(({ key }) => !this.forgotten.has(key)));
+      const records = live.flatMap(({ batch }) => batch.records);
       this.gathered.wrote(records.length);
       await fold.apply(records);
       for (const { batch } of live) for (const { offset } of batch.records) batch.ack(offset);
@@ -146,7 +196,9 @@ export class StreamProjector {
       this.wakeWaiters(fold);
     } catch (error) {
       const failure = asError(error);
-      if (failure instanceof CheckpointConflict || failure instanceof PoisonRecord) this.fail(failure);
+      if (failure instanceof PoisonRecord) this.fail(failure);
+      // Its generation may have been replaced.
+      if (failure instanceof LaneLost) this.fold = undefined;
       for (const { reject } of gathered) reject(failure);
     }
     if (!this.failure) this.gathered.hurry();
@@ -154,12 +206,6 @@ export class StreamProjector {
 
   private wakeWaiters(fold: StreamFold): void {
     this.waiters.wake((lane) => fold.knownAppliedTo(lane));
-  }
-
-  private remember(key: string): void {
-    this.forgotten.add(key);
-    const [oldest] = this.forgotten;
-    if (this.forgotten.size > MAX_FORGOTTEN && oldest !== undefined) this.forgotten.delete(oldest);
   }
 
   private fail(error: Error): void {

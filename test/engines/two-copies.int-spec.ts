@@ -66,6 +66,10 @@ const withClientOf = async <T>(server: Server, work: (client: ApiClient) => Prom
   }
 };
 
+/** Reactions of a projector, and read models that one process cleans up whatever process writes them. */
+const REACTIONS = 6;
+const CLEANED_UP = 2;
+
 const metricOf = (server: Server, name: string): Promise<number> =>
   withClientOf(server, async (client) => {
     const { text } = await client.call('GET', '/metrics');
@@ -126,8 +130,50 @@ describe('two webhook workers', () => {
 });
 
 describe('two projectors', () => {
-  it('own each reader once, and the remaining one owns them all', async () => {
-    const readers = projections.length + 3;
+  it('share the lanes of events and attempts, and the remaining one takes them all', async () => {
+    const [first, second] = pair('projector');
+    const lanes = (server: Server): Promise<number> => metricOf(server, 'sluice_projection_lanes');
+    const sources = await Promise.all(Array.from({ length: 12 }, (_, n) => deploy(`${RELAY}// ${n}`)));
+    let id = 0;
+    const postToAll = async (): Promise<void> => {
+      id++;
+      for (const source of sources) expect(await post(source, { id })).toBe(200);
+    };
+    const allShown = (): Promise<unknown> =>
+      eventually(
+        `${id} events of each source are shown`,
+        async () => {
+          const lists = await Promise.all(sources.map((source) => api.summaries(source.id)));
+          return lists.every(({ data }) => data.length === id) ? true : undefined;
+        },
+        60_000,
+      );
+    // Both write once each has seen for ten seconds that the other knows of shares.
+    await eventually(
+      'both write lanes',
+      async () => {
+        await postToAll();
+        return (await lanes(first)) > 0 && (await lanes(second)) > 0 ? true : undefined;
+      },
+      60_000,
+      1_000,
+    );
+    await allShown();
+    await first.kill9();
+    await postToAll();
+    await allShown();
+    expect(await lanes(second)).toBeGreaterThanOrEqual(sources.length);
+    await first.start();
+    await postToAll();
+    await allShown();
+    for (const source of sources) {
+      const { data } = await api.summaries(source.id);
+      expect(data.map(({ event }) => event)).toEqual(Array.from({ length: id }, (_, n) => ({ id: id - n })));
+    }
+  }, 240_000);
+
+  it('own each other reader once, and the remaining one owns them all', async () => {
+    const readers = projections.length + REACTIONS + CLEANED_UP;
     const source = await deploy(RELAY);
     const [first, second] = pair('projector');
     const owned = (server: Server): Promise<number> => metricOf(server, 'sluice_readers_owned');

@@ -8,6 +8,7 @@ import {
 } from '#libs/kernel/read-model-store.js';
 import { type MakeHarness, type Part } from './harness.js';
 import { fill, ids, item, listed, put, schema } from './read-model-items.js';
+import { lanesPart } from './read-model-store-lanes.suite.js';
 import { pagePart } from './read-model-store-pages.suite.js';
 import { runParts } from './run-parts.js';
 
@@ -20,6 +21,7 @@ export const READ_MODEL_STORE_PARTS = [
   'trim',
   'beside',
   'replaces',
+  'lanes',
   'rebuild',
   'restart',
 ] as const;
@@ -142,6 +144,8 @@ const parts: Record<(typeof READ_MODEL_STORE_PARTS)[number], Part<ReadModelStore
   },
 
   page: pagePart,
+
+  lanes: lanesPart,
 
   delete_range: (store) => {
     const removed = async (write: Partial<{ from: string; to: string }>): Promise<(string | undefined)[]> => {

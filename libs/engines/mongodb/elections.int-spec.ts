@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Long, MongoClient, type Document } from 'mongodb';
 import { eventually } from '#libs/engines/conformance/eventually.js';
 import { systemClock } from '#libs/kernel/clock.js';
-import { type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
+import { type ClaimedLane, type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import {
@@ -193,6 +193,45 @@ describe.each(FAULTS)('a write that meets %s', (_name, verdict) => {
       'd2',
       'd1',
     ]);
+  });
+
+  it('of a lane of a read model is made once', async () => {
+    const { readModels } = await open();
+    await readModels.register(SCHEMA);
+    const offsetOf = (at: number): string => String(at).padStart(3, '0');
+    const lane = async (): Promise<ClaimedLane<Doc>> => {
+      const [claimed] = await readModels.claimLanes<Doc>(SCHEMA, 1, ['lane']);
+      if (!claimed) throw new Error('the lane was not claimed');
+      return claimed;
+    };
+    const apply = ({ id, claim }: ClaimedLane<Doc>, n: number): Promise<void> =>
+      readModels.applyLanes({
+        schema: SCHEMA,
+        generation: 1,
+        parts: [
+          {
+            id,
+            claim,
+            progress: { id, kind: 'lane', offset: offsetOf(n) } as Doc,
+            writes: [{ op: 'put', doc: item(`d${n}`) }],
+          },
+        ],
+        trims: [],
+      });
+    await apply(await lane(), 1);
+    for (const nth of [1, 2, 3]) {
+      let met = 0;
+      const seen = once(({ update }) => String(update).startsWith('read.elected') && ++met === nth, verdict);
+      // What its projector does: it claims the lane, and applies what its progress lacks.
+      for (;;) {
+        const claimed = await lane().catch(() => undefined);
+        if ((claimed?.progress as { offset?: string } | undefined)?.offset === offsetOf(nth + 1)) break;
+        if (claimed) await apply(claimed, nth + 1).catch(() => undefined);
+      }
+      expect(seen.met).toBe(1);
+    }
+    const { docs } = await readModels.page(SCHEMA, { where: { kind: 'k' }, limit: 10 });
+    expect(docs.map(({ id }) => id)).toEqual(['d4', 'd3', 'd2', 'd1']);
   });
 });
 

@@ -1,11 +1,14 @@
 import { pause } from '#libs/async/pause.js';
+import { LanesOfOneProcess } from '#libs/kernel/lanes-of-one-process.js';
 import {
   UnknownCursor,
   type ApplyBatch,
   type Checkpoint,
+  type ClaimedLane,
   type CollectionSchema,
   type Doc,
   type GenerationState,
+  type LanesBatch,
   type Page,
   type PageQuery,
   type ReadModelStore,
@@ -33,6 +36,7 @@ interface DocRow {
 export class EmbeddedReadModelStore implements ReadModelStore {
   private readonly active = new Map<string, number>();
   private readonly totals = new Totals();
+  private readonly lanes = new LanesOfOneProcess(this);
 
   constructor(
     private readonly writer: Writer,
@@ -43,10 +47,13 @@ export class EmbeddedReadModelStore implements ReadModelStore {
     const active = await this.writer.submit('register', schema);
     this.active.set(schema.name, active);
     this.totals.changed(schema.name);
-    const row = this.reader
+    return { active, checkpoint: this.checkpointOf(schema, active) ?? null };
+  }
+
+  checkpointOf({ name }: CollectionSchema, generation: number): Checkpoint | null | undefined {
+    return this.reader
       .sql('SELECT checkpoint FROM checkpoints WHERE collection = ? AND generation = ?')
-      .get<{ checkpoint: string | null }>(schema.name, active);
-    return { active, checkpoint: row?.checkpoint ?? null };
+      .get<{ checkpoint: string | null }>(name, generation)?.checkpoint;
   }
 
   async apply({ schema, generation, expected, next, writes }: ApplyBatch): Promise<void> {
@@ -63,6 +70,18 @@ export class EmbeddedReadModelStore implements ReadModelStore {
     } finally {
       this.totals.changed(schema.name);
     }
+  }
+
+  claimLanes<D extends Doc>(
+    schema: CollectionSchema,
+    generation: number,
+    ids: readonly string[],
+  ): Promise<readonly ClaimedLane<D>[]> {
+    return this.lanes.claim<D>(schema, generation, ids);
+  }
+
+  applyLanes(batch: LanesBatch): Promise<void> {
+    return this.lanes.apply(batch);
   }
 
   private async written(batch: Ops['apply']['args'], bytes: number): Promise<void> {

@@ -9,9 +9,9 @@ describe('DocumentBatch', () => {
   it('splits writes beyond the limit of one request into several, in order', async () => {
     const requests: string[][] = [];
     const collection = {
-      bulkWrite: (operations: readonly { updateOne: { filter: { _id: string } } }[]): Promise<void> => {
+      bulkWrite: (operations: readonly { updateOne: { filter: { _id: string } } }[]): Promise<unknown> => {
         requests.push(operations.map(({ updateOne }) => updateOne.filter._id));
-        return Promise.resolve();
+        return Promise.resolve({ matchedCount: operations.length });
       },
     } as unknown as Collection<StoredDoc>;
     const ids = Array.from({ length: 1_201 }, (_, n) => `d${n}`);

@@ -1,16 +1,16 @@
 import { type AnyBulkWriteOperation, type Collection } from 'mongodb';
-import { type CollectionSchema, type ReadModelWrite, type Where } from '#libs/kernel/read-model-store.js';
+import {
+  type CollectionSchema,
+  type DocumentWrite,
+  type ReadModelWrite,
+  type Trim,
+  type Where,
+} from '#libs/kernel/read-model-store.js';
 import { BatchOperations, matching, within, type Key, type StoredDoc } from './read-model-documents.js';
 import { forgetTotals, totalsAround } from './list-totals.js';
 import { isDuplicateKey } from '../server-errors.js';
 
 type Operation = AnyBulkWriteOperation<StoredDoc>;
-
-interface Trim {
-  readonly where: Where;
-  readonly keep?: number;
-  readonly bytes?: number;
-}
 
 /** Another writer took a later number and wrote a document of this batch. */
 export class Overtaken extends Error {}
@@ -20,11 +20,23 @@ const ATTEMPTS = 3;
 /** Operations of one request. Even a slow server answers so many well before the time-out, so work progresses. */
 const BULK = 500;
 
+export const operationOf = (operations: BatchOperations, write: DocumentWrite): Operation => {
+  switch (write.op) {
+    case 'put':
+      return operations.put(write.doc);
+    case 'delete':
+      return operations.delete(write.id);
+    case 'delete_range':
+      return operations.deleteRange(write.where, write);
+  }
+};
+
 /** Writes the documents of one numbered batch in order. Each is guarded by itself, so any part may be repeated. */
 export class DocumentBatch {
   private readonly operations: BatchOperations;
   /** Ids of the totals that the batch changes. */
   private totals: readonly string[] = [];
+  private readonly documents: GuardedDocuments;
 
   constructor(
     private readonly collection: Collection<StoredDoc>,
@@ -35,6 +47,7 @@ export class DocumentBatch {
     private readonly isWhole = true,
   ) {
     this.operations = new BatchOperations(schema, number, now);
+    this.documents = new GuardedDocuments(collection, schema);
   }
 
   /**
@@ -53,23 +66,13 @@ export class DocumentBatch {
         operations = await this.trimming(trims);
         trims = [];
       }
-      switch (write.op) {
-        case 'put':
-          operations.push(this.operations.put(write.doc));
-          break;
-        case 'delete':
-          operations.push(this.operations.delete(write.id));
-          break;
-        case 'delete_range':
-          operations.push(this.operations.deleteRange(write.where, write));
-          break;
-        case 'trim':
-          await this.send(operations);
-          operations = [];
-          trims.push(write);
-      }
+      if (write.op === 'trim') {
+        await this.documents.send(operations);
+        operations = [];
+        trims.push(write);
+      } else operations.push(operationOf(this.operations, write));
     }
-    await this.send([...(trims.length > 0 ? await this.trimming(trims) : operations), ...last]);
+    await this.documents.send([...(trims.length > 0 ? await this.trimming(trims) : operations), ...last]);
   }
 
   /**
@@ -82,28 +85,44 @@ export class DocumentBatch {
     await forgetTotals(this.collection, this.totals);
   }
 
-  private async send(operations: readonly Operation[]): Promise<void> {
-    for (let at = 0; at < operations.length; at += BULK) await this.sendBulk(operations.slice(at, at + BULK));
+  private trimming(trims: readonly Trim[]): Promise<Operation[]> {
+    return this.documents.trimming(trims, this.operations);
+  }
+}
+
+/** Ordered writes of guarded documents, and what trims delete among them. */
+export class GuardedDocuments {
+  constructor(
+    private readonly collection: Collection<StoredDoc>,
+    private readonly schema: CollectionSchema,
+  ) {}
+
+  /** Resolves with the number of documents that `updateOne` found. Rejects with Overtaken at a later document. */
+  async send(operations: readonly Operation[]): Promise<number> {
+    let matched = 0;
+    for (let at = 0; at < operations.length; at += BULK)
+      matched += await this.sendBulk(operations.slice(at, at + BULK));
+    return matched;
   }
 
-  private async sendBulk(operations: readonly Operation[]): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        await this.collection.bulkWrite([...operations], { ordered: true });
-        return;
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-        if (attempt === ATTEMPTS) throw new Overtaken(`batch ${this.number} of ${this.schema.name} was overtaken`);
-      }
-    }
-  }
-
-  private async trimming(trims: readonly Trim[]): Promise<Operation[]> {
+  /** Looks up what the trims delete now. */
+  async trimming(trims: readonly Trim[], operations: BatchOperations): Promise<Operation[]> {
     const highest = await Promise.all(trims.map((trim) => this.firstBeyond(trim)));
     return trims.flatMap(({ where }, i) => {
       const key = highest[i];
-      return key ? [this.operations.trim(where, key)] : [];
+      return key ? [operations.trim(where, key)] : [];
     });
+  }
+
+  private async sendBulk(operations: readonly Operation[]): Promise<number> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return (await this.collection.bulkWrite([...operations], { ordered: true })).matchedCount;
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error;
+        if (attempt === ATTEMPTS) throw new Overtaken(`a document of ${this.schema.name} has a later writer`);
+      }
+    }
   }
 
   /** Finds the highest document that the trim deletes. */

@@ -95,6 +95,12 @@ export class BatchOperations {
   ) {}
 
   put(doc: Doc): Operation {
+    const { batch: at } = this;
+    const update = { ...this.contents(doc), $setOnInsert: { born: at } };
+    return { updateOne: { filter: { _id: doc.id, at: { $lte: at } }, update, upsert: true } };
+  }
+
+  private contents(doc: Doc): UpdateFilter<StoredDoc> {
     const { schema, batch: at } = this;
     const fields = new Map<string, unknown>(Object.entries(doc));
     const text = (field: string): string => {
@@ -108,16 +114,26 @@ export class BatchOperations {
     const large = beside === undefined || !fields.has(beside) ? {} : { beside: text(beside) };
     const json = JSON.stringify(beside === undefined ? doc : { ...doc, [beside]: undefined });
     return {
-      updateOne: {
-        filter: { _id: doc.id, at: { $lte: at } },
-        update: {
-          $set: { at, ...indexed, sort: text(schema.sort), doc: json, ...counted, ...large },
-          $unset: 'beside' in large ? { died: '' } : { died: '', beside: '' },
-          $setOnInsert: { born: at },
-        },
-        upsert: true,
-      },
+      $set: { at, ...indexed, sort: text(schema.sort), doc: json, ...counted, ...large },
+      $unset: 'beside' in large ? { died: '' } : { died: '', beside: '' },
     };
+  }
+
+  private heldLane(id: string): Filter<StoredDoc> {
+    return { _id: id, at: this.batch };
+  }
+
+  /** Sets the progress of a lane that this claim holds. Finds nothing when another claim has taken it. */
+  progress(doc: Doc): Operation {
+    return { updateOne: { filter: this.heldLane(doc.id), update: this.contents(doc) } };
+  }
+
+  keepLane(id: string): Operation {
+    return { updateOne: { filter: this.heldLane(id), update: { $set: { at: this.batch } } } };
+  }
+
+  removeLane(id: string): Operation {
+    return { updateOne: { filter: this.heldLane(id), update: this.burial() } };
   }
 
   delete(id: string): Operation {

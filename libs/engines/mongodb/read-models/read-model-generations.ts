@@ -1,5 +1,6 @@
 import { type Collection, type Db } from 'mongodb';
 import { type Checkpoint, type CollectionSchema, type GenerationState } from '#libs/kernel/read-model-store.js';
+import { counted } from '#libs/kernel/lanes-of-one-process.js';
 import { DURABLE } from '../durable.js';
 import { ensureIndexes } from '../ensure-indexes.js';
 import { countedAt } from './list-totals.js';
@@ -112,6 +113,19 @@ export class ReadModelGenerations {
       },
     );
     return matchedCount === 1;
+  }
+
+  /**
+   * Takes a number that no writer of the generation had before, and moves the checkpoint. So a single owner of a former
+   * release, which hangs and continues, finds another checkpoint than its own. Undefined when the generation is gone.
+   */
+  async takeNumber(name: string, generation: number): Promise<number | undefined> {
+    for (;;) {
+      const stored = await this.progress(name, generation);
+      if (!stored) return undefined;
+      const batch = stored.batch + 1;
+      if (await this.advance(name, generation, stored, { checkpoint: counted(batch), batch })) return batch;
+    }
   }
 
   async begin(schema: CollectionSchema): Promise<number> {

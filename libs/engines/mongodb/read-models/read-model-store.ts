@@ -6,9 +6,11 @@ import {
   UnknownCursor,
   type ApplyBatch,
   type Checkpoint,
+  type ClaimedLane,
   type CollectionSchema,
   type Doc,
   type GenerationState,
+  type LanesBatch,
   type Page,
   type PageQuery,
   type ReadModelStore,
@@ -17,6 +19,7 @@ import { countedAt, isCounted, totalOf } from './list-totals.js';
 import { DocumentBatch, Overtaken } from './read-model-batch.js';
 import { between, matching, within, type Key, type StoredDoc } from './read-model-documents.js';
 import { ReadModelGenerations, type Progress } from './read-model-generations.js';
+import { ReadModelLanes } from './read-model-lanes.js';
 
 export interface MongoReadModelOptions {
   readonly clock: Clock;
@@ -44,12 +47,19 @@ export class MongoReadModelStore implements ReadModelStore {
   private readonly ownBatches = new Map<string, number>();
   private readonly active = new Map<string, number>();
   private readonly turns = new KeyedMutex();
+  private readonly lanes: ReadModelLanes;
+  private lanesBatches = 0;
 
   constructor(
     db: Db,
     private readonly options: MongoReadModelOptions,
   ) {
     this.generations = new ReadModelGenerations(db);
+    this.lanes = new ReadModelLanes(
+      this.generations,
+      () => options.clock.now(),
+      (what, schema, error) => this.warn(what, schema, error),
+    );
   }
 
   async register(schema: CollectionSchema): Promise<GenerationState> {
@@ -60,6 +70,19 @@ export class MongoReadModelStore implements ReadModelStore {
 
   apply(batch: ApplyBatch): Promise<void> {
     return this.turns.run(`${batch.schema.name}#${batch.generation}`, () => this.applyInTurn(batch));
+  }
+
+  claimLanes<D extends Doc>(
+    schema: CollectionSchema,
+    generation: number,
+    ids: readonly string[],
+  ): Promise<readonly ClaimedLane<D>[]> {
+    return this.lanes.claim<D>(schema, generation, ids);
+  }
+
+  async applyLanes(batch: LanesBatch): Promise<void> {
+    await this.lanes.apply(batch);
+    if (++this.lanesBatches % this.batchesPerSweep() === 0) await this.sweep(batch);
   }
 
   async checkpoints(schemas: readonly CollectionSchema[]): Promise<readonly (Checkpoint | null)[]> {
@@ -157,11 +180,12 @@ export class MongoReadModelStore implements ReadModelStore {
         this.ownBatches.set(key, committed.batch);
       } catch (error) {
         if (!(error instanceof Overtaken)) throw error;
-        await this.attempt('take back what an overtaken batch inserted', batch, () => writer.withdraw(writes));
+        await writer
+          .withdraw(writes)
+          .catch((cause: unknown) => this.warn('take back what an overtaken batch inserted', schema, cause));
         throw new CheckpointConflict(schema.name, expected, await this.checkpointOf(batch));
       }
-      if (known.batch % (this.options.batchesPerSweep ?? BATCHES_PER_SWEEP) === 0)
-        await this.attempt('sweep tombstones', batch, () => this.sweep(documents));
+      if (known.batch % this.batchesPerSweep() === 0) await this.sweep(batch);
     } catch (error) {
       // The outcome of the writes is unknown, so the next batch takes a greater number than theirs.
       this.ownBatches.delete(key);
@@ -187,17 +211,20 @@ export class MongoReadModelStore implements ReadModelStore {
     return (await this.generations.progress(schema.name, generation))?.checkpoint ?? null;
   }
 
-  private async sweep(documents: Collection<StoredDoc>): Promise<void> {
-    await documents.deleteMany({ died: { $lt: this.options.clock.now() - TOMBSTONE_MS } });
+  private batchesPerSweep(): number {
+    return this.options.batchesPerSweep ?? BATCHES_PER_SWEEP;
   }
 
-  /** Runs work whose failure does no harm. */
-  private async attempt(what: string, { schema }: ApplyBatch, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      this.options.onWarning(`could not ${what}`, { collection: schema.name, error: String(error) });
-    }
+  /** Its failure does no harm. */
+  private async sweep({ schema, generation }: Pick<ApplyBatch, 'schema' | 'generation'>): Promise<void> {
+    await this.generations
+      .documents(schema.name, generation)
+      .deleteMany({ died: { $lt: this.options.clock.now() - TOMBSTONE_MS } })
+      .catch((error: unknown) => this.warn('sweep tombstones', schema, error));
+  }
+
+  private warn(what: string, { name }: CollectionSchema, error: unknown): void {
+    this.options.onWarning(`could not ${what}`, { collection: name, error: String(error) });
   }
 }
 

@@ -1,0 +1,54 @@
+import {
+  CheckpointConflict,
+  type CollectionSchema,
+  type Doc,
+  type ReadModelStore,
+} from '#libs/kernel/read-model-store.js';
+import { countedAfter } from '#libs/kernel/lanes-of-one-process.js';
+
+/** Two processes may add keys at once. */
+const ATTEMPTS = 10;
+
+interface ForgottenKey extends Doc {
+  readonly key: string;
+}
+
+/**
+ * Keys whose documents were deleted for good. Records of them may still be in the log, or in the hands of a process. They
+ * are kept beside the read model, so that a rebuild does not bring the documents back.
+ */
+export class ForgottenKeys {
+  private readonly schema: CollectionSchema;
+  private generation: number | undefined;
+
+  constructor(
+    private readonly readModels: ReadModelStore,
+    { name, replaces = [] }: CollectionSchema,
+  ) {
+    const nameOf = (model: string): string => `${model}.forgotten`;
+    this.schema = { name: nameOf(name), indexed: [], sort: 'key', replaces: replaces.map(nameOf) };
+  }
+
+  /** Idempotent. */
+  async add(key: string): Promise<void> {
+    const { schema, readModels } = this;
+    const doc: ForgottenKey = { id: key, key };
+    for (let attempt = 1; ; attempt++) {
+      const { active: generation, checkpoint: expected } = await readModels.register(schema);
+      const next = countedAfter(expected);
+      try {
+        await readModels.apply({ schema, generation, expected, next, writes: [{ op: 'put', doc }] });
+        return;
+      } catch (error) {
+        if (!(error instanceof CheckpointConflict) || attempt === ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  async among(keys: readonly string[]): Promise<ReadonlySet<string>> {
+    if (keys.length === 0) return new Set();
+    this.generation ??= (await this.readModels.register(this.schema)).active;
+    const stored = await this.readModels.getMany<ForgottenKey>(this.schema, keys, this.generation);
+    return new Set(stored.flatMap((doc) => (doc ? [doc.key] : [])));
+  }
+}
