@@ -15,12 +15,14 @@ interface Setup {
   readonly copies?: number;
   readonly durability?: Durability;
   readonly mayAlter?: boolean;
+  /** Topics that the broker which is asked for their settings does not know yet. */
+  readonly unknown?: readonly string[];
 }
 
 const SAFE = { __consumer_offsets: [3, 2] } as const;
 
 const verified = async (setup: Setup): Promise<{ altered: string[]; warnings: string[] }> => {
-  const { broker, copies = 3, durability = 'required', mayAlter = true } = setup;
+  const { broker, copies = 3, durability = 'required', mayAlter = true, unknown = [] } = setup;
   const topics: NonNullable<Setup['topics']> = setup.topics ?? SAFE;
   const altered: string[] = [];
   const warnings: string[] = [];
@@ -37,7 +39,11 @@ const verified = async (setup: Setup): Promise<{ altered: string[]; warnings: st
     admin: {
       configs: (names) =>
         Promise.resolve(
-          new Map(names.map((name) => [name, new Map([['min.insync.replicas', String(topics[name]?.[1])]])])),
+          new Map(
+            names
+              .filter((name) => !unknown.includes(name))
+              .map((name) => [name, new Map([['min.insync.replicas', String(topics[name]?.[1])]])]),
+          ),
         ),
       alterAll: (names, entriesOf) => {
         if (!mayAlter)
@@ -66,6 +72,14 @@ describe('the durability of what Kafka acknowledges', () => {
 
   it('holds with three copies, two of them in sync', async () => {
     expect(await verified({})).toEqual({ altered: [], warnings: [] });
+  });
+
+  it("is judged by the brokers' setting for the groups' offsets that another process has just caused", async () => {
+    const unknown = ['__consumer_offsets'];
+    const broker = { 'min.insync.replicas': '2', 'offsets.topic.replication.factor': '3' };
+    expect(await verified({ unknown, broker })).toEqual({ altered: [], warnings: [] });
+    const low = { ...broker, 'min.insync.replicas': '1' };
+    await expect(verified({ unknown, broker: low })).rejects.toThrow(/__consumer_offsets needs min.insync.replicas=2/);
   });
 
   it('is set right for topics of ours that ask for too few, and only for those', async () => {

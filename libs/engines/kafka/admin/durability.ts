@@ -107,17 +107,13 @@ const raiseMinInSync = async (options: DurabilityOptions): Promise<readonly stri
 const offsetsTopicProblems = async (options: DurabilityOptions): Promise<readonly string[]> => {
   const { cluster, admin, copies } = options;
   const topic = await cluster.refreshTopic(OFFSETS_TOPIC);
-  let has: number;
-  let inSync: number;
-  if (topic) {
-    has = copiesOf(topic);
-    inSync = Number((await admin.configs([OFFSETS_TOPIC], [MIN_IN_SYNC])).get(OFFSETS_TOPIC)?.get(MIN_IN_SYNC) ?? 1);
-  } else {
-    const settings = (await settingsOf(options, [OFFSETS_COPIES, MIN_IN_SYNC]))[0]?.values;
-    if (!settings) return [];
-    has = Number(settings.get(OFFSETS_COPIES) ?? 1);
-    inSync = Number(settings.get(MIN_IN_SYNC) ?? 1);
-  }
+  const own = topic && (await admin.configs([OFFSETS_TOPIC], [MIN_IN_SYNC])).get(OFFSETS_TOPIC)?.get(MIN_IN_SYNC);
+  // A topic that another process has just caused has the brokers' own setting, also while a broker does not know it yet.
+  const settings =
+    own === undefined ? (await settingsOf(options, [OFFSETS_COPIES, MIN_IN_SYNC]))[0]?.values : undefined;
+  if (own === undefined && !settings) return [];
+  const has = topic ? copiesOf(topic) : Number(settings?.get(OFFSETS_COPIES) ?? 1);
+  const inSync = Number(own ?? settings?.get(MIN_IN_SYNC) ?? 1);
   if (has < copies) {
     return [
       topic
