@@ -30,7 +30,7 @@ export const storeTotals = async (stores: Stores): Promise<StoreTotals> => ({
 
 /** Log files stay until their segment is closed, even with their records consumed. So a run of minutes misses none. */
 const topicTotals = async ({ kafka, prefix, kafkaData }: Stores): Promise<StoreTotals['topics']> => {
-  const admin = new Kafka({ clientId: 'bench', brokers: [kafka], logLevel: logLevel.NOTHING }).admin();
+  const admin = new Kafka({ clientId: 'bench', brokers: kafka.split(','), logLevel: logLevel.NOTHING }).admin();
   await admin.connect();
   try {
     const totals: Record<string, { records: number; bytes: number }> = {};
