@@ -1,5 +1,4 @@
 import { Backoff } from '#libs/async/backoff.js';
-import { endsWithin } from '#libs/async/deadline.js';
 import { WakeablePause } from '#libs/async/pause.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { EntriesOnTheirWay, type Outgoing } from '#libs/stream-log/entries-on-their-way.js';
@@ -9,8 +8,6 @@ import { type RetrySchedule, type ScheduledRetry, topicOf } from './retry-schedu
 import { type DeliveryLogger } from './webhook-settings.js';
 
 const BATCH = 256;
-/** How long the next batch waits for one of which a lane cannot be written. */
-const PATIENCE_MS = 500;
 
 export interface RetryPumpOptions {
   readonly log: StreamLog;
@@ -123,7 +120,7 @@ export class RetryPump {
       else later.push({ ...entry, dueAt });
     }
     if (later.length > 0) await schedule.put(later);
-    if (ready.length > 0) await endsWithin(this.onTheirWay.publish(ready), PATIENCE_MS);
+    await this.onTheirWay.publish(ready);
     await this.removeDurable();
     return due.length;
   }

@@ -1,5 +1,4 @@
 import { Backoff } from '#libs/async/backoff.js';
-import { endsWithin } from '#libs/async/deadline.js';
 import { pause } from '#libs/async/pause.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { DELAYED_CHANNEL } from '#libs/component-model/channels.js';
@@ -23,8 +22,6 @@ const BATCH = 256;
 const POLL_MS = 500;
 /** Time after which an event that is due, and still there, is announced again. */
 const AGAIN_MS = 30_000;
-/** How long the next batch waits for one of which a lane cannot be written. */
-const PATIENCE_MS = 500;
 
 type OnTheirWay = EntriesOnTheirWay<DueEvent>;
 
@@ -77,7 +74,7 @@ const announce = async (options: ReleasePumpOptions, onTheirWay: OnTheirWay): Pr
     const { sourceId } = entry;
     return { entry, owner: sourceId, record: announcement(topics.emits(sourceId), entry, now) };
   });
-  await endsWithin(onTheirWay.publish(outgoing), PATIENCE_MS);
+  await onTheirWay.publish(outgoing);
   await putOff(options, onTheirWay);
   return due.length;
 };

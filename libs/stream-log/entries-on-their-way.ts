@@ -1,4 +1,5 @@
 import { Backoff } from '#libs/async/backoff.js';
+import { endsWithin } from '#libs/async/deadline.js';
 import { type LogRecord, type StreamLog } from './stream-log.js';
 
 /** An entry of a store that becomes a record and then leaves the store. */
@@ -31,6 +32,8 @@ interface Owner {
 }
 
 const PAUSES = { firstMs: 100, longestMs: 5_000 };
+/** How long `publish` waits for a lane that cannot be written. */
+const PATIENCE_MS = 500;
 
 /** Entries on their way to the log, and owners whose entries must wait, above which no more should be read. */
 const MOST = 1_024;
@@ -59,25 +62,12 @@ export class EntriesOnTheirWay<T> {
     return [...this.byOwner.keys()];
   }
 
-  /** Resolves when it is known of each entry whether it is durable. Their owners must not be among `owners`. */
-  publish(entries: readonly Outgoing<T>[]): Promise<void> {
-    this.count += entries.length;
-    for (const { owner } of entries) this.ownerOf(owner).left++;
-    let open = entries.length;
-    return new Promise((resolve) => {
-      this.options.log.publishEach(
-        entries.map(({ record }) => record),
-        (index, outcome) => {
-          const outgoing = entries[index];
-          if (!outgoing) return;
-          const { entry, owner } = outgoing;
-          if (outcome instanceof Error) this.failed(owner, outcome);
-          else this.written.push({ entry, owner, offset: outcome });
-          if (--open === 0) resolve();
-          this.options.changed();
-        },
-      );
-    });
+  /**
+   * Resolves when it is known of each entry whether it is durable, or after PATIENCE_MS. Their owners must not be among
+   * `owners`.
+   */
+  async publish(entries: readonly Outgoing<T>[]): Promise<void> {
+    if (entries.length > 0) await endsWithin(this.published(entries), PATIENCE_MS);
   }
 
   /** Entries that must leave the store. Call `removed` then. */
@@ -95,6 +85,26 @@ export class EntriesOnTheirWay<T> {
   close(): void {
     this.closed = true;
     for (const { retry } of this.byOwner.values()) clearTimeout(retry);
+  }
+
+  private published(entries: readonly Outgoing<T>[]): Promise<void> {
+    this.count += entries.length;
+    for (const { owner } of entries) this.ownerOf(owner).left++;
+    let open = entries.length;
+    return new Promise((resolve) => {
+      this.options.log.publishEach(
+        entries.map(({ record }) => record),
+        (index, outcome) => {
+          const outgoing = entries[index];
+          if (!outgoing) return;
+          const { entry, owner } = outgoing;
+          if (outcome instanceof Error) this.failed(owner, outcome);
+          else this.written.push({ entry, owner, offset: outcome });
+          if (--open === 0) resolve();
+          this.options.changed();
+        },
+      );
+    });
   }
 
   private ownerOf(name: string): Owner {

@@ -7,9 +7,8 @@ import { RecordCursor } from './packed-records.js';
  * may have gaps, because all topics share one sequence. Chunks of a topic do not overlap. A chunk is dropped as a whole.
  */
 export interface ChunkRow {
-  /** Offsets of its first and last record. */
+  /** Offset of its first record. */
   readonly first: number;
-  readonly last: number;
   readonly records: Uint8Array;
 }
 
@@ -130,11 +129,11 @@ export const countRecords = (
   let { n, bytes } = whole ?? { n: 0, bytes: 0 };
   const cut = [
     ...db
-      .sql('SELECT first, last, records FROM chunks WHERE topic = ? AND last > ? AND first <= ? ORDER BY last LIMIT 1')
+      .sql('SELECT first, records FROM chunks WHERE topic = ? AND last > ? AND first <= ? ORDER BY last LIMIT 1')
       .all<ChunkRow>(topic, after, after),
     ...db
       .sql(
-        'SELECT first, last, records FROM chunks WHERE topic = ? AND last > ? AND first <= ? AND first > ? ORDER BY last LIMIT 1',
+        'SELECT first, records FROM chunks WHERE topic = ? AND last > ? AND first <= ? AND first > ? ORDER BY last LIMIT 1',
       )
       .all<ChunkRow>(topic, upTo, upTo, after),
   ];

@@ -19,7 +19,7 @@ export const readRecords = (
   const most = Math.min(range.bytes ?? BATCH_BYTES, BATCH_BYTES);
   let bytes = 0;
   const chunks = reader
-    .sql('SELECT first, last, records FROM chunks WHERE topic = ? AND last > ? AND first <= ? ORDER BY last')
+    .sql('SELECT first, records FROM chunks WHERE topic = ? AND last > ? AND first <= ? ORDER BY last')
     .iterate<ChunkRow>(topic.id, range.after, range.upTo);
   for (const chunk of chunks) {
     const complete = visitRecords(chunk, range, (record, offset) => {

@@ -1,6 +1,6 @@
 import { textIn, type Database } from '../writer/sqlite-driver.js';
 import { OpenChunks } from './chunks.js';
-import { packedBytes, packRecord, RecordCursor } from './packed-records.js';
+import { packedBytes, packRecord, RecordCursor, textBytes } from './packed-records.js';
 
 interface OldRow {
   readonly id: number;
@@ -57,8 +57,7 @@ const gathered = (rows: readonly OldRow[]): OpenChunks => {
   const chunks = new OpenChunks();
   for (const { id, topic, at, ...stored } of rows) {
     const [key, headers, value] = [textIn(stored.key), textIn(stored.headers), textIn(stored.value)];
-    const size = Buffer.byteLength(key) + Buffer.byteLength(headers) + Buffer.byteLength(value);
-    const packed = Buffer.allocUnsafe(packedBytes(size));
+    const packed = Buffer.allocUnsafe(packedBytes(textBytes(key, headers, value)));
     packRecord(packed, 0, topic, at, { key, headers, value });
     const record = new RecordCursor(packed);
     record.forward();

@@ -19,8 +19,12 @@ export interface RecordTexts {
   readonly value: string;
 }
 
-/** What a record takes when it is packed, in bytes. `textBytes` is the sum over its texts, as UTF-8. */
-export const packedBytes = (textBytes: number): number => HEAD + textBytes;
+/** Bytes of the texts as UTF-8. */
+export const textBytes = (key: string, headers: string, value: string): number =>
+  Buffer.byteLength(key) + Buffer.byteLength(headers) + Buffer.byteLength(value);
+
+/** What a record takes when it is packed, in bytes. */
+export const packedBytes = (ofTexts: number): number => HEAD + ofTexts;
 
 /** Writes a record at `start`, and returns where it ends. There must be room for its `packedBytes`. */
 export const packRecord = (

@@ -1,7 +1,7 @@
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { nextTurn, RECORDS_PER_TURN } from '../yielding.js';
 import { type Packable } from '../writer/writer.js';
-import { packedBytes, packRecord } from './packed-records.js';
+import { packedBytes, packRecord, textBytes } from './packed-records.js';
 import { type Topic } from './topic.js';
 
 /** Approximate memory of a record on its way to the writer besides its texts, in bytes. */
@@ -61,7 +61,7 @@ export class PreparedRecords implements Packable {
     const topic = record && this.topicOf(record.topic);
     if (!topic) return;
     const headers = JSON.stringify(record.headers);
-    const size = Buffer.byteLength(record.key) + Buffer.byteLength(headers) + Buffer.byteLength(record.value);
+    const size = textBytes(record.key, headers, record.value);
     this.records.push({ record, topic, index, headers, size });
     this.packedBytes += packedBytes(size);
   }
