@@ -240,17 +240,23 @@ describe('a rebuild in one process while another one writes', () => {
     await world.done();
   };
 
-  it('misses nothing that is applied to the former generation until the switch', async () => {
+  /** A process that rebuilds what another one keeps, to which records come right before the switch. */
+  const rebuilderOf = async (afterSwitch: () => void = () => undefined) => {
     await world.topics('a', 'b');
     await world.log.publish([...put('a', '1'), ...put('b', '1')]);
     await world.started();
     await world.done();
-    const rebuilder = world.process((real) => ({
+    return world.process((real) => ({
       activateGeneration: async (schema, generation) => {
         await lateRecords();
         await real.activateGeneration(schema, generation);
+        afterSwitch();
       },
     }));
+  };
+
+  it('misses nothing that is applied to the former generation until the switch', async () => {
+    const rebuilder = await rebuilderOf();
     await rebuilder.rebuild();
     // No record came to these lanes since, and they are whole.
     expect([await world.shown('a'), await world.shown('b')]).toEqual([['2', '1'], []]);
@@ -261,17 +267,9 @@ describe('a rebuild in one process while another one writes', () => {
   });
 
   it('that dies right after the switch leaves a gap that the next record of the lane closes', async () => {
-    await world.topics('a', 'b');
-    await world.log.publish([...put('a', '1'), ...put('b', '1')]);
-    await world.started();
-    await world.done();
-    const rebuilder = world.process((real) => ({
-      activateGeneration: async (schema, generation) => {
-        await lateRecords();
-        await real.activateGeneration(schema, generation);
-        throw new Error('died');
-      },
-    }));
+    const rebuilder = await rebuilderOf(() => {
+      throw new Error('died');
+    });
     await expect(rebuilder.rebuild()).rejects.toThrow('died');
     await world.log.publish([...put('a', '3'), ...put('b', '3')]);
     await world.done();

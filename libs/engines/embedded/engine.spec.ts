@@ -1,46 +1,25 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { UnusableDataDirectory } from '#libs/config/unusable-data-directory.js';
 import { RevisionConflict } from '#libs/kernel/event-store.js';
 import { type NewEvent } from '#libs/kernel/events.js';
 import { StateConflict } from '#libs/runner/run-journal.js';
 import { readRecords } from './stream-log/fetcher.js';
 import { GroupCommit } from './writer/group-commit.js';
-import { openEmbedded, type EmbeddedEngines } from './index.js';
+import { type EmbeddedEngines } from './index.js';
+import { enginesForEach } from './testing/engines-for-each.js';
 import { EmbeddedReadModelStore } from './read-models/read-model-store.js';
 import { tableOf, whereClause } from './read-models/read-model-tables.js';
 import { refusal } from './writer/refusal.js';
 import { Database } from './writer/sqlite-driver.js';
 import { MAX_GROUP_BYTES, Writer } from './writer/writer.js';
 
-let dataDir: string;
-const open: EmbeddedEngines[] = [];
-
-const engines = async (secretKey = Buffer.alloc(32, 1)): Promise<EmbeddedEngines> => {
-  const opened = await openEmbedded({
-    dataDir,
-    secretKey,
-    clock: { now: () => Date.now() },
-    onFatal: (error) => {
-      throw error;
-    },
-  });
-  open.push(opened);
-  return opened;
-};
-
-beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'sluice-embedded-'));
-});
-afterEach(async () => {
-  for (const each of open.splice(0)) await each.close();
-  rmSync(dataDir, { recursive: true });
-});
+const installation = enginesForEach('embedded');
+const engines = (secretKey = Buffer.alloc(32, 1)): Promise<EmbeddedEngines> => installation.open({ secretKey });
 
 const event = (id: string): NewEvent => ({
   id,
@@ -61,7 +40,9 @@ describe('the data directory', () => {
     const first = await engines();
     const refused = engines();
     await expect(refused).rejects.toThrow(UnusableDataDirectory);
-    await expect(refused).rejects.toThrow(`data directory ${dataDir} is in use by the process with pid ${process.pid}`);
+    await expect(refused).rejects.toThrow(
+      `data directory ${installation.dataDir} is in use by the process with pid ${process.pid}`,
+    );
     await first.log.createTopic('t', {});
     await first.close();
     expect(await (await engines()).log.topics('')).toEqual(['t']);
@@ -72,7 +53,7 @@ describe('the data directory', () => {
     const script = fileURLToPath(
       new URL('../../../dist/libs/engines/embedded/testing/acknowledged-writer.js', import.meta.url),
     );
-    const second = spawn(process.execPath, [script, dataDir], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const second = spawn(process.execPath, [script, installation.dataDir], { stdio: ['ignore', 'ignore', 'pipe'] });
     let said = '';
     second.stderr.on('data', (text: Buffer) => (said += text.toString()));
     expect(await once(second, 'close')).toEqual([1, null]);
@@ -81,13 +62,13 @@ describe('the data directory', () => {
 
   it('of a newer version is refused, and its lock released', async () => {
     await (await engines()).close();
-    const db = new Database(join(dataDir, 'data.db'));
+    const db = new Database(join(installation.dataDir, 'data.db'));
     db.exec('PRAGMA user_version = 99');
     db.close();
     const refused = engines();
     await expect(refused).rejects.toThrow(UnusableDataDirectory);
     await expect(refused).rejects.toThrow(/data\.db has schema 99, this version of Sluice knows up to 7/);
-    const again = new Database(join(dataDir, 'data.db'));
+    const again = new Database(join(installation.dataDir, 'data.db'));
     again.exec('PRAGMA user_version = 7');
     again.close();
     await engines();
@@ -95,7 +76,7 @@ describe('the data directory', () => {
 
   it('of which a file is another database is refused by the name of the file', async () => {
     await (await engines()).close();
-    copyFileSync(join(dataDir, 'read.db'), join(dataDir, 'events.db'));
+    copyFileSync(join(installation.dataDir, 'read.db'), join(installation.dataDir, 'events.db'));
     const refused = engines();
     await expect(refused).rejects.toThrow(UnusableDataDirectory);
     await expect(refused).rejects.toThrow(/events\.db cannot be opened \(.*\): put the data directory back/);
@@ -108,7 +89,7 @@ describe('the data directory', () => {
     await late;
     await expect(closed.log.createTopic('u', {})).rejects.toThrow('closed');
     // A clean shutdown leaves nothing in the write-ahead log.
-    expect(statSync(join(dataDir, 'data.db-wal'), { throwIfNoEntry: false })?.size ?? 0).toBe(0);
+    expect(statSync(join(installation.dataDir, 'data.db-wal'), { throwIfNoEntry: false })?.size ?? 0).toBe(0);
   });
 
   it('opened with another key does not reveal its secrets', async () => {
@@ -126,7 +107,7 @@ describe('the data directory', () => {
     const { vault, close } = await engines();
     await vault.put('sec_1', 'o_1', 'plainly visible');
     await close();
-    const db = new Database(join(dataDir, 'data.db'), { readOnly: true });
+    const db = new Database(join(installation.dataDir, 'data.db'), { readOnly: true });
     const row = db.sql('SELECT sealed FROM secrets').get<{ sealed: Uint8Array }>();
     db.close();
     expect(Buffer.from(row?.sealed ?? []).toString('latin1')).not.toContain('plainly');
@@ -144,7 +125,7 @@ describe('group commit', () => {
         return null;
       },
     };
-    const reader = new Database(join(dataDir, 'x.db'));
+    const reader = new Database(join(installation.dataDir, 'x.db'));
     const store = new EmbeddedReadModelStore(writer as Writer, reader);
     const schema = { name: 's.v1', indexed: [], sort: 'at' };
     await store.apply({ schema, generation: 1, expected: null, next: '1', writes: [] });
@@ -215,7 +196,7 @@ describe('group commit', () => {
   });
 
   it('rejects a whole group without space, and continues once there is space', () => {
-    const db = new Database(join(dataDir, 'g.db'), { synchronous: 'FULL' });
+    const db = new Database(join(installation.dataDir, 'g.db'), { synchronous: 'FULL' });
     db.exec('CREATE TABLE t(x); PRAGMA max_page_count = 20');
     let resets = 0;
     const group = new GroupCommit('data', db, {
@@ -248,7 +229,7 @@ describe('group commit', () => {
       parentPort.on('message', () => process.exit(3));
       parentPort.postMessage({ type: 'ready' });`;
     const entry = new URL(`data:text/javascript,${encodeURIComponent(script)}`);
-    const writer = await Writer.start(dataDir, ['data'], (error) => fatal.push(error), { entry });
+    const writer = await Writer.start(installation.dataDir, ['data'], (error) => fatal.push(error), { entry });
     const both = await Promise.allSettled([writer.submit('drop_source', 'a'), writer.submit('drop_source', 'b')]);
     expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     await expect(writer.submit('drop_source', 'c')).rejects.toThrow('the writer thread ended with code 3');
@@ -258,7 +239,7 @@ describe('group commit', () => {
 
   it('bounds what is in flight to the writer, whatever waits', async () => {
     const fatal: Error[] = [];
-    const writer = await Writer.start(dataDir, ['data'], (error) => fatal.push(error));
+    const writer = await Writer.start(installation.dataDir, ['data'], (error) => fatal.push(error));
     const size = 100_000;
     const sealed = new Uint8Array(size);
     let most = 0;
@@ -295,11 +276,11 @@ describe('reading', () => {
     await log.createTopic('t', {});
     const value = JSON.stringify('x'.repeat(1 << 20));
     for (let n = 0; n < 8; n++) await log.publish([{ topic: 't', key: 'k', headers: {}, value }]);
-    const reader = new Database(join(dataDir, 'data.db'), { readOnly: true });
+    const reader = new Database(join(installation.dataDir, 'data.db'), { readOnly: true });
     const { records, complete } = readRecords(reader, { id: 1, name: 't' }, { after: -1, upTo: 100, limit: 100 });
     expect([records.length, complete]).toEqual([3, false]);
     await log.publish([{ topic: 't', key: 'k', headers: {}, value }]);
-    const other = new Database(join(dataDir, 'data.db'));
+    const other = new Database(join(installation.dataDir, 'data.db'));
     expect(other.sql('PRAGMA wal_checkpoint(RESTART)').get()).toMatchObject({ busy: 0 });
     other.close();
     reader.close();
@@ -316,7 +297,7 @@ describe('reading', () => {
       doc: { id: `d${i}`, at: String(i), workspace: 'o_1', slug: `s${i}`, listed: 'yes' },
     }));
     await readModels.apply({ schema, generation: 1, expected: null, next: '1', writes });
-    const reader = new Database(join(dataDir, 'read.db'), { readOnly: true });
+    const reader = new Database(join(installation.dataDir, 'read.db'), { readOnly: true });
     const clause = (where: Record<string, string>): string => whereClause(reader, schema, tableOf(schema, 1), where);
     expect(clause({ workspace: 'o_1', slug: 's7', listed: 'yes' })).toBe(
       '+"f_workspace" = ? AND "f_slug" = ? AND +"f_listed" = ?',

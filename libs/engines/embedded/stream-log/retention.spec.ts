@@ -1,32 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { openEmbedded, type EmbeddedEngines } from '../index.js';
+import { describe, expect, it } from '@jest/globals';
+import { type EmbeddedEngines } from '../index.js';
+import { enginesForEach } from '../testing/engines-for-each.js';
 
-let dataDir: string;
-const open: EmbeddedEngines[] = [];
-
-const engines = async (ahead = { ms: 0 }): Promise<EmbeddedEngines> => {
-  const opened = await openEmbedded({
-    dataDir,
-    secretKey: Buffer.alloc(32, 1),
-    clock: { now: () => Date.now() + ahead.ms },
-    onFatal: (error) => {
-      throw error;
-    },
-  });
-  open.push(opened);
-  return opened;
-};
-
-beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'sluice-retention-'));
-});
-afterEach(async () => {
-  for (const each of open.splice(0)) await each.close();
-  rmSync(dataDir, { recursive: true });
-});
+const installation = enginesForEach('retention');
+const engines = (ahead = { ms: 0 }): Promise<EmbeddedEngines> =>
+  installation.open({ clock: { now: () => Date.now() + ahead.ms } });
 
 describe('retention', () => {
   const limits = { ageMs: 1_000, bytes: 1_000 };

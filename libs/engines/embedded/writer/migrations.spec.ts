@@ -1,36 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { type StoredRecord } from '#libs/stream-log/stream-log.js';
-import { openEmbedded, type EmbeddedEngines } from '../index.js';
+import { type EmbeddedEngines } from '../index.js';
 import { moveIntoChunks } from '../stream-log/move-into-chunks.js';
+import { enginesForEach } from '../testing/engines-for-each.js';
 import { migrate } from './schema.js';
 import { Database } from './sqlite-driver.js';
 
-let dataDir: string;
-const open: EmbeddedEngines[] = [];
-
-const engines = async (): Promise<EmbeddedEngines> => {
-  const opened = await openEmbedded({
-    dataDir,
-    secretKey: Buffer.alloc(32, 1),
-    clock: { now: () => Date.now() },
-    onFatal: (error) => {
-      throw error;
-    },
-  });
-  open.push(opened);
-  return opened;
-};
-
-beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'sluice-migrations-'));
-});
-afterEach(async () => {
-  for (const each of open.splice(0)) await each.close();
-  rmSync(dataDir, { recursive: true });
-});
+const installation = enginesForEach('migrations');
+const engines = (): Promise<EmbeddedEngines> => installation.open();
 
 /** What held the records up to schema 6 of data.db. */
 const RECORDS_OF_SCHEMA_6 = `
@@ -60,7 +38,7 @@ describe('migrations', () => {
   const unheard = (): void => undefined;
 
   it('run once each, and a step that fails leaves the file as it was', () => {
-    const db = new Database(join(dataDir, 'm.db'));
+    const db = new Database(join(installation.dataDir, 'm.db'));
     const steps = ['CREATE TABLE a(x)', 'CREATE TABLE b(x)'];
     migrate('data', db, unheard, steps.slice(0, 1));
     migrate('data', db, unheard, steps);
@@ -79,8 +57,7 @@ describe('migrations', () => {
     const record = { topic: 'deliveries.wh_1', key: 'wh_1', headers: {}, value: '"ü"' };
     await first.schedule.put([{ id: 'dlv_1', owner: 'wh_1', dueAt: 1, record }]);
     await first.close();
-    open.length = 0;
-    const db = new Database(join(dataDir, 'data.db'));
+    const db = new Database(join(installation.dataDir, 'data.db'));
     db.exec(
       `DROP TABLE usage; DROP TABLE source_heard; DROP TABLE delayed; DROP TABLE store_records; DROP TABLE store_sizes; ${RECORDS_OF_SCHEMA_6} DROP INDEX waiting_by_owner; ALTER TABLE waiting DROP COLUMN size;
        CREATE INDEX waiting_by_owner ON waiting(owner); PRAGMA user_version = 1`,
@@ -105,8 +82,7 @@ describe('migrations', () => {
     const first = await engines();
     for (const name of topics) await first.log.createTopic(name, {});
     await first.close();
-    open.length = 0;
-    const db = new Database(join(dataDir, 'data.db'));
+    const db = new Database(join(installation.dataDir, 'data.db'));
     db.exec(`${RECORDS_OF_SCHEMA_6} PRAGMA user_version = 6; INSERT INTO commits VALUES (1, 'g', 600); BEGIN`);
     for (const { id, topic, value } of records)
       db.sql('INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?)').run(

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { RefusedStart } from '#libs/config/refused-start.js';
+import { topicSettings } from '../testing/topic-settings.js';
 import { type Cluster } from '../wire/cluster.js';
 import { verifyDurability, type Durability } from './durability.js';
 import { minInSync } from './topic-admin.js';
@@ -21,10 +22,13 @@ interface Setup {
 
 const SAFE = { __consumer_offsets: [3, 2] } as const;
 
-const verified = async (setup: Setup): Promise<{ altered: string[]; warnings: string[] }> => {
+const verified = async (setup: Setup): Promise<{ altered: readonly string[]; warnings: string[] }> => {
   const { broker, copies = 3, durability = 'required', mayAlter = true, unknown = [] } = setup;
   const topics: NonNullable<Setup['topics']> = setup.topics ?? SAFE;
-  const altered: string[] = [];
+  const { admin, altered } = topicSettings(
+    (name) => (unknown.includes(name) ? undefined : new Map([['min.insync.replicas', String(topics[name]?.[1])]])),
+    mayAlter,
+  );
   const warnings: string[] = [];
   const told = new Map(
     Object.entries(topics).map(([name, [count]]) => [name, { name, id: name, leaders: [1], copies: [count] }]),
@@ -36,27 +40,7 @@ const verified = async (setup: Setup): Promise<{ altered: string[]; warnings: st
       refreshTopic: (name: string) => Promise.resolve(told.get(name)),
       warn: (text: string) => warnings.push(text),
     } as unknown as Cluster,
-    admin: {
-      configs: (names) =>
-        Promise.resolve(
-          new Map(
-            names
-              .filter((name) => !unknown.includes(name))
-              .map((name) => [name, new Map([['min.insync.replicas', String(topics[name]?.[1])]])]),
-          ),
-        ),
-      alterAll: (names, entriesOf) => {
-        if (!mayAlter)
-          return Promise.resolve(new Map(names.map((name) => [name, new Error('TOPIC_AUTHORIZATION_FAILED')])));
-        for (const topic of names)
-          altered.push(
-            `${topic} ${entriesOf(topic)
-              .map(({ name, value }) => `${name}=${value}`)
-              .join()}`,
-          );
-        return Promise.resolve(new Map());
-      },
-    },
+    admin,
     brokers: { read: () => Promise.resolve(broker && [{ broker: 1, values: new Map(Object.entries(broker)) }]) },
     prefix: 'x.',
     copies,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { SETTINGS } from '#libs/config/index.js';
 import { EVENT_BYTES, RECORD_BYTES } from '#libs/stream-log/record-limits.js';
+import { topicSettings } from '../testing/topic-settings.js';
 import { LARGEST_RECORD, verifyRecordSize } from './record-size.js';
 
 const LIMIT = 'max.message.bytes';
@@ -8,8 +9,8 @@ const LIMIT = 'max.message.bytes';
 const verified = async (
   topics: Readonly<Record<string, number>>,
   { request = 100 << 20, mayAlter = true }: { request?: number | undefined; mayAlter?: boolean } = {},
-): Promise<string[]> => {
-  const altered: string[] = [];
+): Promise<readonly string[]> => {
+  const { admin, altered } = topicSettings((name) => new Map([[LIMIT, String(topics[name])]]), mayAlter);
   await verifyRecordSize({
     cluster: {
       topics: () =>
@@ -18,21 +19,7 @@ const verified = async (
           .values(),
       warn: () => undefined,
     },
-    admin: {
-      configs: (names) =>
-        Promise.resolve(new Map(names.map((name) => [name, new Map([[LIMIT, String(topics[name])]])]))),
-      alterAll: (names, entriesOf) => {
-        if (!mayAlter)
-          return Promise.resolve(new Map(names.map((name) => [name, new Error('TOPIC_AUTHORIZATION_FAILED')])));
-        for (const topic of names)
-          altered.push(
-            `${topic} ${entriesOf(topic)
-              .map(({ name, value }) => `${name}=${value}`)
-              .join()}`,
-          );
-        return Promise.resolve(new Map());
-      },
-    },
+    admin,
     brokers: {
       read: () => Promise.resolve([{ broker: 3, values: new Map([['socket.request.max.bytes', String(request)]]) }]),
     },

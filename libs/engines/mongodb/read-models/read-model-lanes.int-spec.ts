@@ -10,7 +10,7 @@ import {
   type LanePart,
 } from '#libs/kernel/read-model-store.js';
 import { openTestDatabase } from '../testing/test-database.js';
-import { steppedDb, type Around } from '../testing/stepped-db.js';
+import { hangingAt, steppedDb, type Around } from '../testing/stepped-db.js';
 import { MongoReadModelStore } from './read-model-store.js';
 
 /** Lanes of processes that die, hang or race, and their traces in the database. */
@@ -128,26 +128,6 @@ describe('a batch of a lane', () => {
   );
 });
 
-/** A process that hangs at the nth occurrence of a step until it is released. */
-const hanging = (
-  at: string,
-  nth: number,
-): { readonly store: MongoReadModelStore; readonly hangs: Promise<void>; go(): void } => {
-  let go = (): void => undefined;
-  let reached = (): void => undefined;
-  const gate = new Promise<void>((resolve) => (go = resolve));
-  const hangs = new Promise<void>((resolve) => (reached = resolve));
-  let met = 0;
-  const stuck = store(async (step, act) => {
-    if (step === at && ++met === nth) {
-      reached();
-      await gate;
-    }
-    return act();
-  });
-  return { store: stuck, hangs, go: () => go() };
-};
-
 /** Bulk writes of an owner: the claim's, the documents', the progress's. */
 const DOCUMENTS = 2;
 const PROGRESS = 3;
@@ -156,7 +136,7 @@ describe('an owner that hangs and continues after its lane moved', () => {
   it.each([DOCUMENTS, PROGRESS])(
     'at its bulk write %i reverts nothing of the next owner and leaves nothing behind',
     async (nth) => {
-      const former = hanging('documents.bulkWrite', nth);
+      const former = hangingAt(store, 'documents.bulkWrite', nth);
       const stale = failure(
         claim(former.store, 'l/a').then((lane) =>
           apply(former.store, part(lane, 1, put('a', 1, 'stale'), put('new', 2, 'stale'), put('d', 3, 'stale'))),
@@ -174,7 +154,7 @@ describe('an owner that hangs and continues after its lane moved', () => {
   );
 
   it('does not touch the lane that it still has, and repeats its records', async () => {
-    const former = hanging('documents.bulkWrite', PROGRESS);
+    const former = hangingAt(store, 'documents.bulkWrite', PROGRESS);
     const both = former.store.claimLanes<Doc>(schema, 1, ['l/a', 'l/b']).then((lanes) =>
       former.store.applyLanes({
         schema,

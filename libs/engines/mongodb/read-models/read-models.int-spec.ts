@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Db } from 'mongodb';
 import { CheckpointConflict, type ApplyBatch, type Doc, type ReadModelWrite } from '#libs/kernel/read-model-store.js';
 import { MongoReadModelStore } from './read-model-store.js';
-import { steppedDb, type Around } from '../testing/stepped-db.js';
+import { hangingAt, steppedDb, type Around } from '../testing/stepped-db.js';
 import { openTestDatabase } from '../testing/test-database.js';
 
 /** Covers what the conformance suite cannot see: processes that die, hang or race, and their traces in the database. */
@@ -129,29 +129,9 @@ describe('a batch', () => {
   });
 });
 
-/** A process that hangs at the nth occurrence of a step until it is released. */
-const hanging = (
-  at: string,
-  nth = 1,
-): { readonly store: MongoReadModelStore; readonly hangs: Promise<void>; go(): void } => {
-  let go = (): void => undefined;
-  let reached = (): void => undefined;
-  const gate = new Promise<void>((resolve) => (go = resolve));
-  const hangs = new Promise<void>((resolve) => (reached = resolve));
-  let met = 0;
-  const stuck = store(async (step, act) => {
-    if (step === at && ++met === nth) {
-      reached();
-      await gate;
-    }
-    return act();
-  });
-  return { store: stuck, hangs, go: () => go() };
-};
-
 describe('an owner that hangs and continues', () => {
   it('reverts nothing that the next owner wrote or deleted since', async () => {
-    const former = hanging('documents.bulkWrite');
+    const former = hangingAt(store, 'documents.bulkWrite');
     const stale = failure(
       former.store.apply(
         batch('1', '2', put('a', 1, 'stale'), put('b', 1, 'stale'), put('c', 1, 'stale'), put('g', 1, 'stale')),
@@ -171,7 +151,7 @@ describe('an owner that hangs and continues', () => {
   });
 
   it('removes what it inserted into a range that was deleted meanwhile', async () => {
-    const former = hanging('documents.bulkWrite');
+    const former = hangingAt(store, 'documents.bulkWrite');
     const stale = failure(former.store.apply(batch('1', '2', put('new', 3, 'stale'))));
     await former.hangs;
     await store().apply(batch('1', '2', { op: 'delete_range', where: { owner: 'o' } }));
@@ -182,7 +162,7 @@ describe('an owner that hangs and continues', () => {
 
   it('at the commit leaves what the next owner made of the same events', async () => {
     // The first such write takes the number.
-    const former = hanging('read_models.updateOne', 2);
+    const former = hangingAt(store, 'read_models.updateOne', 2);
     const stale = failure(former.store.apply(batch('1', '2', put('a', 0, 'stale'), put('z', 9, 'stale'))));
     await former.hangs;
     await store().apply(batch('1', '3', put('a', 0, 'new'), put('z', 9, 'new')));
@@ -269,7 +249,7 @@ describe('a replaced generation', () => {
   });
 
   it('recreated by a write in flight is dropped at the next start', async () => {
-    const former = hanging('documents.bulkWrite');
+    const former = hangingAt(store, 'documents.bulkWrite');
     const stale = failure(former.store.apply(batch('1', '2', put('z', 1))));
     await former.hangs;
     const generation = await store().beginGeneration(schema);

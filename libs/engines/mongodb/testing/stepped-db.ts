@@ -34,3 +34,24 @@ const steppedCollection = (real: Collection<Document>, around: Around): Collecti
       return (...args: unknown[]) => around(step, () => call(...args) as Promise<unknown>);
     },
   });
+
+/** A process that hangs at the nth occurrence of a step until it is released. `open` opens its store. */
+export const hangingAt = <S>(
+  open: (around: Around) => S,
+  at: string,
+  nth = 1,
+): { readonly store: S; readonly hangs: Promise<void>; go(): void } => {
+  let go = (): void => undefined;
+  let reached = (): void => undefined;
+  const gate = new Promise<void>((resolve) => (go = resolve));
+  const hangs = new Promise<void>((resolve) => (reached = resolve));
+  let met = 0;
+  const stuck = open(async (step, act) => {
+    if (step === at && ++met === nth) {
+      reached();
+      await gate;
+    }
+    return act();
+  });
+  return { store: stuck, hangs, go: () => go() };
+};
