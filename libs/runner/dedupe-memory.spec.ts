@@ -4,7 +4,7 @@ import { dedupe } from './dedupe.js';
 import { channelsToForget, DEDUPE_LIMITS, rememberedId } from './dedupe-memory.js';
 import { EventIds } from '../stream-log/event-ids.js';
 import { type DedupeCache } from './run-journal.js';
-import { runResult } from './run-result.js';
+import { noEvent, runResult } from './run-result.js';
 import { ok } from './testing/fake-sandbox.js';
 
 const long = (n: number): string => `${n}-${'i'.repeat(8_000)}`;
@@ -53,7 +53,7 @@ describe('the memory of dedupe', () => {
     for (let n = 0; n < 5; n++) {
       const emits = Array.from({ length: 100 }, (_, i) => ({ payload: '1', channel: `c${n}-${i}`, id: long(i) }));
       const execution = { id: `inv_${n}`, sourceId: 'dc_1', componentId: 'sc_1', workspaceId: 'o_1' };
-      const result = runResult({ ...execution, event: 'null', hops: 0, emits: true }, ok({ emits }), {
+      const result = runResult({ ...execution, event: noEvent, hops: 0, emits: true }, ok({ emits }), {
         topic: 't',
         strategy: 'unique',
         caches,
@@ -73,7 +73,7 @@ describe('the memory of dedupe', () => {
 
   it('treats a channel named __proto__ like any other', () => {
     const emits = [{ payload: '1', channel: '__proto__', id: 'a' }];
-    const execution = { id: 'inv', sourceId: 'dc_1', componentId: 'sc_1', workspaceId: 'o_1', event: 'null', hops: 0 };
+    const execution = { id: 'inv', sourceId: 'dc_1', componentId: 'sc_1', workspaceId: 'o_1', event: noEvent, hops: 0 };
     const context = { topic: 't', strategy: 'unique' as const, eventIds: new EventIds('') };
     const first = runResult({ ...execution, emits: true }, ok({ emits }), { ...context, caches: {} });
     expect(Object.keys(first.dedupe)).toEqual(['__proto__']);

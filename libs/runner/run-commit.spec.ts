@@ -4,6 +4,7 @@ import { EventIds } from '../stream-log/event-ids.js';
 import { HeardEmits } from './heard-emits.js';
 import { LaneTracker } from './lane-tracker.js';
 import { buildCommit, type CommitContext, type Finished } from './run-commit.js';
+import { noEvent } from './run-result.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
 import { ok } from './testing/fake-sandbox.js';
 
@@ -30,7 +31,7 @@ const finished = (id: string, outcome: RunOutcome): Finished => ({
     sourceId: 'dc_1',
     componentId: 'sc_1',
     workspaceId: 'o_1',
-    event: 'null',
+    event: noEvent,
     hops: 0,
     emits: true,
   },

@@ -7,6 +7,7 @@ import { LaneTracker } from './lane-tracker.js';
 import { type Finished } from './run-commit.js';
 import { RunCommitter, type RunCommitterOptions } from './run-committer.js';
 import { CommitTooLarge, type DedupeCache, type RunCommit, StateConflict } from './run-journal.js';
+import { noEvent } from './run-result.js';
 import { type RunnerMetrics } from './runner-ports.js';
 import { ok } from './testing/fake-sandbox.js';
 
@@ -72,7 +73,7 @@ const finished = (offset: number, ends: { committed?: () => void; abandoned?: ()
     sourceId: 'dc_1',
     componentId: 'sc_1',
     workspaceId: 'o_1',
-    event: 'null',
+    event: noEvent,
     hops: 0,
     emits: true,
   },

@@ -5,7 +5,7 @@ import { type Finished, type Invocation, timeOf } from './run-commit.js';
 import { delayedOutcome } from './platform-outcomes.js';
 import { type RunCommitter } from './run-committer.js';
 import { warnedOfReply } from './reply-warnings.js';
-import { executionOf } from './run-result.js';
+import { executionOf, noEvent } from './run-result.js';
 import { type SourceRunnerDependencies } from './runner-ports.js';
 import { type SourceProcess } from './source-process.js';
 
@@ -34,7 +34,7 @@ export class RunFinisher {
     const outcome = warnedOfReply(mask.outcome(left), headers);
     const execution = {
       ...executionOf(sourceId, headers.id, definition, workspaceId, timeOf(invocation)),
-      event: outcome.error ? mask.json(record.value) : record.value,
+      event: () => mask.json(record.value),
       hops: Number(headers.hops),
       ...(headers['nostore'] === '1' ? { nostore: true as const } : {}),
       ...(headers['replay'] === undefined ? {} : { replay: true as const }),
@@ -54,7 +54,7 @@ export class RunFinisher {
     const { sourceId, committer, deps } = this.options;
     const { headers } = invocation;
     const { id, workspace: workspaceId, emit, hops, test, nostore, notrigger } = headers;
-    const common = { id, sourceId, componentId: '', workspaceId, event: 'null', hops: Number(hops), emits: true };
+    const common = { id, sourceId, componentId: '', workspaceId, event: noEvent, hops: Number(hops), emits: true };
     const execution = {
       ...common,
       released: emit ?? '',
@@ -89,7 +89,7 @@ export class RunFinisher {
   }
 
   private nothing(invocation: Invocation): Finished {
-    const none = { componentId: '', workspaceId: '', event: 'null', hops: 0, emits: false };
+    const none = { componentId: '', workspaceId: '', event: noEvent, hops: 0, emits: false };
     const execution = { id: invocation.headers.id, sourceId: this.options.sourceId, ...none };
     return { execution, outcome: undefined, invocation, committed: () => this.acknowledge(invocation) };
   }

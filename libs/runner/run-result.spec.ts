@@ -3,14 +3,14 @@ import { EventIds } from '../stream-log/event-ids.js';
 import { EVENT_BYTES, RECORD_BYTES } from '../stream-log/record-limits.js';
 import { type EmitCall } from '../component-model/run-output.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
-import { type Execution, runResult as lazyResult, type RunResultContext } from './run-result.js';
+import { type Execution, noEvent, runResult as lazyResult, type RunResultContext } from './run-result.js';
 
 const execution: Execution = {
   id: 'inv_1',
   sourceId: 'dc_1',
   componentId: 'sc_1',
   workspaceId: 'o_1',
-  event: '{"in":1}',
+  event: () => '{"in":1}',
   hops: 2,
   emits: true,
 };
@@ -58,7 +58,11 @@ describe('the result of a run', () => {
   it('leaves out the original event of an error that would be too large for the log, and tells its size', () => {
     const error = { name: 'Error', message: 'no', stack: '', code: 'Error' };
     const errorOf = (event: string): Record<string, unknown> => {
-      const { records } = runResult({ ...execution, event }, outcome({ status: 'threw', error }), context());
+      const { records } = runResult(
+        { ...execution, event: () => event },
+        outcome({ status: 'threw', error }),
+        context(),
+      );
       return JSON.parse(records.at(-1)?.value ?? '') as Record<string, unknown>;
     };
     const fits = JSON.stringify('x'.repeat(EVENT_BYTES - 2));
@@ -128,7 +132,7 @@ describe('the result of a run', () => {
   });
 
   it('marks the start of a hook in $logs, and drops emits of a deploy hook that must not emit', () => {
-    const hook = { ...execution, event: 'null', hook: 'deploy' as const, emits: false };
+    const hook = { ...execution, event: noEvent, hook: 'deploy' as const, emits: false };
     const { records } = runResult(
       hook,
       outcome({ emits: [emit('x')], logs: [{ k: 'console.log', ts: 5_500, msg: 'hi' }] }),

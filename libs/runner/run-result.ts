@@ -24,8 +24,8 @@ export interface Execution {
   readonly sourceId: string;
   readonly componentId: string;
   readonly workspaceId: string;
-  /** JSON text of the event that `run` received; `null` for a hook. */
-  readonly event: string;
+  /** Makes the JSON text of the event that `run` received, for the event of an error. `null` for a hook. */
+  readonly event: () => string;
   readonly hops: number;
   readonly hook?: HookName;
   /** False for a deploy hook with `emit_on_deploy: false`, whose emits are dropped. */
@@ -42,6 +42,8 @@ export interface Execution {
   readonly notrigger?: true;
 }
 
+export const noEvent = (): string => 'null';
+
 /** Execution of a source's code with the event `null`. */
 export const executionOf = (
   sourceId: string,
@@ -49,7 +51,7 @@ export const executionOf = (
   { componentId }: SourceDefinition,
   workspaceId: string,
   at?: number,
-): Execution => ({ id, at, sourceId, componentId, workspaceId, event: 'null', hops: 0, emits: true });
+): Execution => ({ id, at, sourceId, componentId, workspaceId, event: noEvent, hops: 0, emits: true });
 
 export interface RunResult {
   /** Records for the emitter's topic, in order. Built lazily, so that many can take several turns. Read once. */
@@ -216,8 +218,9 @@ const errorEvent = (execution: Execution, error: UserError, at: number): string 
   const { code, name, message, stack } = error;
   const detail = { code, name, message, ts: new Date(at).toISOString(), stack, ...causesOf(error) };
   const rest = `"original_context":${JSON.stringify(context)},"error":${JSON.stringify(detail)}}`;
-  const whole = `{"original_event":${execution.event},${rest}`;
+  const event = execution.event();
+  const whole = `{"original_event":${event},${rest}`;
   if (bytesAbove(whole, RECORD_BYTES) === undefined) return whole;
   // Each listener of errors adds its own error, so after many of them the event is too large to be passed on.
-  return `{"original_event":null,"original_event_bytes":${Buffer.byteLength(execution.event)},${rest}`;
+  return `{"original_event":null,"original_event_bytes":${Buffer.byteLength(event)},${rest}`;
 };

@@ -123,7 +123,7 @@ const keep = (scene: Scene, outcome: RunOutcome, event: string, hook?: 'deploy' 
     sourceId: 'dc_1',
     componentId: 'sc_1',
     workspaceId: 'o_1',
-    event,
+    event: () => event,
     hops: 0,
     emits: true,
     ...(hook ? { hook } : {}),
